@@ -1,0 +1,248 @@
+/**
+ * A Log over anything that can store batches.
+ *
+ * The adapters differ only in how a batch reaches the disk and is found again;
+ * what a Log promises about positions, chunks, following and snapshots is kept
+ * here, once. Every entry handed out has had its checksum compared: stored
+ * bytes that changed are refused with 'log.corrupt', never served.
+ */
+import { decodeBatch, encodeBatch, entryAt, firstBadEntry, GENESIS } from './batch.ts';
+import type { AbortSignalLike, Chunk, Log, Snapshot, StoredBatch } from './log.ts';
+import { LogError } from './log.ts';
+import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
+
+/** Where a log ends. */
+export interface Tail {
+  readonly length: number;
+  readonly head: string;
+}
+
+/** What an adapter supplies. Calls are synchronous where the hub waits for nothing else. */
+export interface BatchStorage {
+  /** What messages call this log: a path. */
+  readonly path: string;
+  tail(): Tail;
+  /** The tail as it is stored now, should another opening of the same storage have moved it. */
+  refresh(): Tail;
+  /** Stores the batch durably and answers true; false when the stored tail is not `previous`. Throws LogError and changes nothing. */
+  write(batch: StoredBatch, previous: Tail): boolean;
+  /** Consecutive batches: the one that holds `position` and, within a budget, those after it. Empty past the end. */
+  load(position: number, limit: 'one' | 'many'): readonly StoredBatch[];
+  saveSnapshot(position: number, bytes: Uint8Array): Promise<void>;
+  /** Stored snapshots, newest first. */
+  snapshots(): Iterable<Uint8Array>;
+  /** Throws when there are bytes behind the tail that are no batch; present where such bytes are left in place. */
+  requireWhole?(): Promise<void>;
+  /** Lets the process do other work between two chunks; absent where the caller owns time. */
+  breathe?(): Promise<void>;
+  close(): void;
+}
+
+/** Entries in one chunk, at most. */
+const CHUNK_ENTRIES_MAX = 4096;
+
+export function openBatchLog(storage: BatchStorage): Log {
+  let isOpen = true;
+  let tail = storage.tail();
+  // Callers ask for neighbours, often in calls of their own; what is stored never changes.
+  let recent: StoredBatch | undefined;
+  const waiting = new Set<() => void>();
+
+  function requireOpen(): void {
+    if (!isOpen) {
+      throw new LogError('log.closed', `${storage.path} is closed; open it again to use it`, {
+        path: storage.path,
+      });
+    }
+  }
+
+  function wake(): void {
+    const woken = [...waiting];
+    waiting.clear();
+    for (const resume of woken) resume();
+  }
+
+  async function* batches(from: number): AsyncGenerator<StoredBatch> {
+    requireOpen();
+    // An export or a check must end, so it covers what is stored when it starts.
+    const end = tail.length;
+    requirePosition(from, end, storage.path);
+    for (let position = from; position < end; ) {
+      const loaded = storage.load(position, 'many');
+      if (loaded.length === 0) throw missing(storage.path, position);
+      for (const batch of loaded) {
+        if (batch.first >= end) return;
+        yield batch;
+        requireOpen();
+        // A batch that claims no entries would keep us here for ever.
+        position = Math.max(position + 1, batch.first + batch.count);
+      }
+      await storage.breathe?.();
+    }
+    await storage.requireWhole?.();
+  }
+
+  async function* read(from: number): AsyncGenerator<Chunk> {
+    requireOpen();
+    const end = tail.length;
+    requirePosition(from, end, storage.path);
+    for (let position = from; position < end; ) {
+      requireOpen();
+      const first = position;
+      const entries: string[] = [];
+      for (const batch of storage.load(position, 'many')) {
+        const decoded = checkedEntries(batch, position, storage.path);
+        for (const entry of decoded) entries.push(entry);
+        position += decoded.length;
+      }
+      if (entries.length === 0) throw missing(storage.path, position);
+      for (let start = 0; start < entries.length; start += CHUNK_ENTRIES_MAX) {
+        const slice =
+          entries.length <= CHUNK_ENTRIES_MAX
+            ? entries
+            : entries.slice(start, start + CHUNK_ENTRIES_MAX);
+        yield { first: first + start, entries: slice };
+      }
+      await storage.breathe?.();
+    }
+  }
+
+  async function* follow(from: number, signal?: AbortSignalLike): AsyncGenerator<Chunk> {
+    requireOpen();
+    requirePosition(from, tail.length, storage.path);
+    signal?.addEventListener('abort', wake);
+    const isWanted = (): boolean => isOpen && !signal?.aborted;
+    for (let position = from; isWanted(); ) {
+      if (position < tail.length) {
+        for await (const chunk of read(position)) {
+          yield chunk;
+          position = chunk.first + chunk.entries.length;
+          if (!isWanted()) return;
+        }
+      } else {
+        await new Promise<void>((resume) => waiting.add(resume));
+      }
+    }
+  }
+
+  /** The chain head at `position` entries; null when no batch ends there. */
+  function headAt(position: number): string | null {
+    if (position === 0) return GENESIS;
+    if (position > tail.length) return null;
+    const batch = storage.load(position - 1, 'one')[0];
+    return batch !== undefined && batch.first + batch.count === position ? batch.head : null;
+  }
+
+  return {
+    get length(): number {
+      return tail.length;
+    },
+    get head(): string {
+      return tail.head;
+    },
+    // No await inside: the work is done when the promise is made, so an append costs no extra tick.
+    async append(expected, entries) {
+      requireOpen();
+      if (expected !== tail.length) tail = storage.refresh();
+      if (expected !== tail.length) return { conflict: tail.length };
+      if (entries.length === 0) return { length: tail.length };
+      const { bytes, head } = encodeBatch(entries, tail.head);
+      const batch = { first: tail.length, count: entries.length, bytes, head };
+      if (!storage.write(batch, tail)) {
+        tail = storage.refresh();
+        return { conflict: tail.length };
+      }
+      tail = { length: batch.first + batch.count, head };
+      if (waiting.size > 0) wake();
+      return { length: tail.length };
+    },
+    read,
+    async at(positions) {
+      requireOpen();
+      const found = new Array<string>(positions.length);
+      // In ascending order, positions of one batch are neighbours and load it once.
+      const order = positions.map((position, index) => ({ position, index }));
+      order.sort((a, b) => a.position - b.position);
+      for (const { position, index } of order) {
+        if (!Number.isInteger(position) || position < 0 || position >= tail.length) {
+          throw outOfRange(storage.path, position, tail.length);
+        }
+        const batch = holds(recent, position) ? recent : storage.load(position, 'one')[0];
+        if (!holds(batch, position)) throw missing(storage.path, position);
+        recent = batch;
+        const entry = entryAt(batch.bytes, position - batch.first);
+        if (entry === null) throw corruptAt(storage.path, position);
+        found[index] = entry;
+      }
+      return found;
+    },
+    follow,
+    batches,
+    async loadSnapshot() {
+      requireOpen();
+      for (const bytes of storage.snapshots()) {
+        const snapshot = decodeSnapshot(bytes);
+        if (snapshot !== null && headAt(snapshot.position) === snapshot.head) return snapshot;
+      }
+      return null;
+    },
+    async saveSnapshot(snapshot: Snapshot) {
+      requireOpen();
+      if (headAt(snapshot.position) !== snapshot.head) {
+        throw new LogError(
+          'log.position',
+          `a snapshot at ${snapshot.position} does not carry the chain head of ${storage.path} there; take it between two appends`,
+          { path: storage.path },
+        );
+      }
+      await storage.saveSnapshot(snapshot.position, encodeSnapshot(snapshot));
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      recent = undefined;
+      wake();
+      storage.close();
+    },
+  };
+}
+
+/** The entries of a stored batch from `position` on, each checked against its checksum. */
+function checkedEntries(batch: StoredBatch, position: number, path: string): string[] {
+  if (!holds(batch, position)) throw missing(path, position);
+  const bad = firstBadEntry(batch.bytes);
+  if (bad !== null) throw corruptAt(path, batch.first + bad);
+  const entries = decodeBatch(batch.bytes);
+  if (entries.length !== batch.count) throw corruptAt(path, batch.first);
+  return position === batch.first ? entries : entries.slice(position - batch.first);
+}
+
+function holds(batch: StoredBatch | undefined, position: number): batch is StoredBatch {
+  return batch !== undefined && position >= batch.first && position < batch.first + batch.count;
+}
+
+function requirePosition(from: number, length: number, path: string): void {
+  if (!Number.isInteger(from) || from < 0 || from > length) throw outOfRange(path, from, length);
+}
+
+function outOfRange(path: string, position: number, length: number): LogError {
+  return new LogError('log.position', `${path} holds ${length} entries; there is no ${position}`, {
+    path,
+  });
+}
+
+function missing(path: string, position: number): LogError {
+  return new LogError(
+    'log.corrupt',
+    `${path} has no entry at position ${position} though later ones are stored; run "synod log verify" and restore the log from a copy or an export`,
+    { path },
+  );
+}
+
+function corruptAt(path: string, position: number): LogError {
+  return new LogError(
+    'log.corrupt',
+    `${path} holds changed bytes at position ${position}; run "synod log verify" and restore the log from a copy or an export`,
+    { path },
+  );
+}

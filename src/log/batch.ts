@@ -1,0 +1,118 @@
+/**
+ * The bytes of one append, and the chain that ties it to the one before.
+ *
+ * Layout: u32 count, then u32 byteLength and u32 crc32 per entry, then the
+ * UTF-8 payloads; all numbers little-endian. The head of a batch is SHA-256 over the previous
+ * head's 32 bytes and the batch's bytes. Decoding trusts nothing: bytes whose
+ * lengths do not add up are refused, and a wrong checksum names its entry.
+ */
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/** The head of a log that holds nothing. */
+export const GENESIS: string = '0'.repeat(64);
+
+/** The bytes of a head; a segment and a record carry it raw. */
+export const HEAD_BYTES = 32;
+
+const COUNT_BYTES = 4;
+const ENTRY_HEADER_BYTES = 8;
+
+export interface EncodedBatch {
+  readonly bytes: Buffer;
+  readonly head: string;
+}
+
+/** Encodes one append into one allocation; the previous head sits in front of it so that hashing copies nothing. */
+export function encodeBatch(entries: readonly string[], previousHead: string): EncodedBatch {
+  let size = HEAD_BYTES + COUNT_BYTES + ENTRY_HEADER_BYTES * entries.length;
+  for (const entry of entries) {
+    // UTF-8 has no lone surrogate: it would come back as another string than the one appended.
+    if (!entry.isWellFormed()) throw new TypeError('an entry must be well-formed Unicode');
+    size += Buffer.byteLength(entry);
+  }
+  const chained = Buffer.allocUnsafe(size);
+  chained.write(previousHead, 0, 'hex');
+  let header = chained.writeUInt32LE(entries.length, HEAD_BYTES);
+  let payload = header + ENTRY_HEADER_BYTES * entries.length;
+  for (const entry of entries) {
+    const length = chained.write(entry, payload);
+    header = chained.writeUInt32LE(length, header);
+    header = chained.writeUInt32LE(crc32(entry), header);
+    payload += length;
+  }
+  return { bytes: chained.subarray(HEAD_BYTES), head: hash('sha256', chained, 'hex') };
+}
+
+/** The head that stored bytes must have after `previousHead`. */
+export function chainHead(previousHead: string, bytes: Uint8Array): string {
+  return hash('sha256', Buffer.concat([Buffer.from(previousHead, 'hex'), bytes]), 'hex');
+}
+
+/** How many entries the bytes say they hold; null when they cannot be a batch at all. */
+export function batchCount(bytes: Uint8Array): number | null {
+  if (bytes.byteLength < COUNT_BYTES) return null;
+  const count = asBuffer(bytes).readUInt32LE(0);
+  return COUNT_BYTES + ENTRY_HEADER_BYTES * count <= bytes.byteLength ? count : null;
+}
+
+/**
+ * The index of the first entry whose stored bytes are not the ones appended,
+ * or null when all are. Lengths that do not add up blame the entry they fail at.
+ */
+export function firstBadEntry(bytes: Uint8Array): number | null {
+  const buffer = asBuffer(bytes);
+  const count = batchCount(bytes);
+  if (count === null) return 0;
+  let header = COUNT_BYTES;
+  let payload = COUNT_BYTES + ENTRY_HEADER_BYTES * count;
+  for (let index = 0; index < count; index++) {
+    const end = payload + buffer.readUInt32LE(header);
+    if (end > buffer.length) return index;
+    if (crc32(buffer.subarray(payload, end)) !== buffer.readUInt32LE(header + 4)) return index;
+    header += ENTRY_HEADER_BYTES;
+    payload = end;
+  }
+  return payload === buffer.length ? null : Math.max(0, count - 1);
+}
+
+/** Every entry of a batch, in order. Checks the shape; `firstBadEntry` checks the content. */
+export function decodeBatch(bytes: Uint8Array): string[] {
+  const count = batchCount(bytes) ?? malformed();
+  const entries = new Array<string>(count);
+  let payload = COUNT_BYTES + ENTRY_HEADER_BYTES * count;
+  const buffer = asBuffer(bytes);
+  for (let index = 0; index < count; index++) {
+    const end = payload + buffer.readUInt32LE(COUNT_BYTES + ENTRY_HEADER_BYTES * index);
+    if (end > buffer.length) malformed();
+    entries[index] = buffer.toString('utf8', payload, end);
+    payload = end;
+  }
+  return entries;
+}
+
+/** One entry of a batch without decoding the others; null when its checksum is wrong. */
+export function entryAt(bytes: Uint8Array, index: number): string | null {
+  const buffer = asBuffer(bytes);
+  const count = batchCount(bytes) ?? malformed();
+  if (index < 0 || index >= count) malformed();
+  const header = COUNT_BYTES + ENTRY_HEADER_BYTES * index;
+  let start = COUNT_BYTES + ENTRY_HEADER_BYTES * count;
+  for (let at = COUNT_BYTES; at < header; at += ENTRY_HEADER_BYTES)
+    start += buffer.readUInt32LE(at);
+  const end = start + buffer.readUInt32LE(header);
+  if (end > buffer.length) return null;
+  const payload = buffer.subarray(start, end);
+  return crc32(payload) === buffer.readUInt32LE(header + 4) ? payload.toString('utf8') : null;
+}
+
+/** A Buffer over the same memory: stores hand out plain Uint8Arrays. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function malformed(): never {
+  throw new RangeError('these bytes are not a batch');
+}

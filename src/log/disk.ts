@@ -1,0 +1,103 @@
+/**
+ * Files that only their owner reads, written so that a crash leaves the old or the new.
+ *
+ * Whatever the disk refuses becomes LogError 'log.unavailable' that names the
+ * file, what was tried, and what to do about it.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LogError } from './log.ts';
+
+export const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
+
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: free some space and try again',
+  EDQUOT: 'the disk quota is used up: free some space and try again',
+  EFBIG: 'the file may not grow further: raise the file size limit and try again',
+  EROFS: 'the file system is read-only: mount it writable or choose another directory',
+  EACCES: 'permission is denied: give this user access or choose another directory',
+  EPERM: 'permission is denied: give this user access or choose another directory',
+  ENOENT: 'it does not exist: check the path',
+  ENOTDIR: 'part of the path is not a directory: check the path',
+  EIO: 'the disk failed: check its health and restore from a copy if needed',
+};
+
+/** The failure of a system call on `path` as the log says it. */
+export function unavailable(path: string, tried: string, cause: unknown): LogError {
+  if (cause instanceof LogError) return cause;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+  const wayOut = WAYS_OUT[code] ?? 'see the cause';
+  return new LogError('log.unavailable', `cannot ${tried} ${path} (${code}); ${wayOut}`, {
+    cause,
+    path,
+  });
+}
+
+export function makePrivateDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
+  } catch (cause) {
+    throw unavailable(path, 'create the directory', cause);
+  }
+}
+
+/** Creates the file if it is missing, for its owner alone, and proves that we may write to it. */
+export function touchPrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'a', PRIVATE_FILE));
+  } catch (cause) {
+    throw unavailable(path, 'open', cause);
+  }
+}
+
+/** Makes the names in a directory durable: a new or renamed file is lost in a crash without it. */
+export function syncDirectory(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Writes a small file whole or not at all. */
+export function replaceFile(path: string, content: string | Uint8Array): void {
+  const draft = `${path}.draft`;
+  try {
+    writeFileSync(draft, content, { mode: PRIVATE_FILE, flush: true });
+    renameSync(draft, path);
+    syncDirectory(dirname(path));
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    throw unavailable(path, 'write', cause);
+  }
+}
+
+/** The same without holding up the process, for files that may be large. */
+export async function replaceLargeFile(path: string, content: Uint8Array): Promise<void> {
+  const draft = `${path}.draft`;
+  try {
+    const file = await open(draft, 'w', PRIVATE_FILE);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+    syncDirectory(dirname(path));
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw unavailable(path, 'write', cause);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The Log: the hub's only memory, and the only port that must never lie.
+ *
+ * Entries are opaque strings. They are written in batches, one batch an append,
+ * and every batch is chained: its head is SHA-256 over the previous head and
+ * the batch's bytes, so no stored byte can change without the chain saying where.
+ *
+ * Every adapter keeps these promises, and `log.contract.ts` holds it to them:
+ *   [G1] append is all or nothing;
+ *   [G2] append refuses when `expected` is not the current length;
+ *   [G3] once append resolves, the entries survive a crash;
+ *   [G4] read yields every entry from `from`, in order, without gaps;
+ *   [G5] at answers any stored position with the entry appended there;
+ *   [G6] follow yields what is stored and then what is appended, once each;
+ *   [G7] a torn tail is found and cut on open, and nothing acknowledged is cut with it;
+ *   [G8] a changed, missing or reordered stored byte is found by verify, which names a position;
+ *   [G9] a failed append throws LogError and leaves the length as it was.
+ */
+export interface Log {
+  /** How many entries are stored; also the position the next entry gets. */
+  readonly length: number;
+  /** The chain head after the last append: 64 hex digits. */
+  readonly head: string;
+  append(expected: number, entries: readonly string[]): Promise<Appended>;
+  /** Chunks of consecutive entries; the first chunk starts at `from`. */
+  read(from: number): AsyncIterable<Chunk>;
+  /** Entries by position, in the order asked; throws LogError 'log.position' for one out of range. */
+  at(positions: readonly number[]): Promise<string[]>;
+  /** Like read, then goes on with later appends until `signal` aborts or the log closes. */
+  follow(from: number, signal?: AbortSignalLike): AsyncIterable<Chunk>;
+  /** The stored batches as they lie, for verify and export. */
+  batches(from: number): AsyncIterable<StoredBatch>;
+  /** The newest snapshot whose head still matches the chain at its position, if there is one. */
+  loadSnapshot(): Promise<Snapshot | null>;
+  saveSnapshot(snapshot: Snapshot): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Appended = { readonly length: number } | { readonly conflict: number };
+
+export interface Chunk {
+  readonly first: number;
+  readonly entries: readonly string[];
+}
+
+/** One append as stored: `bytes` is the encoded batch (see batch.ts), `head` the stored chain head after it. */
+export interface StoredBatch {
+  readonly first: number;
+  readonly count: number;
+  readonly bytes: Uint8Array;
+  readonly head: string;
+}
+
+/** A state of the hub at `position` entries; `head` is the chain head there. */
+export interface Snapshot {
+  readonly position: number;
+  readonly head: string;
+  readonly text: string;
+}
+
+/** The part of AbortSignal that follow needs; the hub's world has no DOM. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void): void;
+}
+
+export type LogErrorCode =
+  | 'log.unavailable' // the disk said no: full, I/O error, read-only
+  | 'log.locked' // another process owns the data directory
+  | 'log.newer' // written by a newer program
+  | 'log.corrupt' // stored bytes do not verify
+  | 'log.position' // no such position
+  | 'log.diverged' // an import disagrees with what is stored
+  | 'log.closed';
+
+/** A failure of the world below the log; `path` names the file where one is known. */
+export class LogError extends Error {
+  readonly code: LogErrorCode;
+  readonly path: string | undefined;
+  constructor(
+    code: LogErrorCode,
+    message: string,
+    options: { cause?: unknown; path?: string } = {},
+  ) {
+    super(`${code}: ${message}`, { cause: options.cause });
+    this.name = 'LogError';
+    this.code = code;
+    this.path = options.path;
+  }
+}

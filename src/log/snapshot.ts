@@ -1,0 +1,42 @@
+/**
+ * A snapshot as bytes: one JSON line of what it claims, then the text.
+ *
+ * A snapshot is only a shortcut, so one that does not verify is no failure: it
+ * decodes to null and the log is read from further back.
+ */
+import { hash } from 'node:crypto';
+import { asBuffer } from './batch.ts';
+import type { Snapshot } from './log.ts';
+
+/** Snapshots kept: the newest, and one more should the newest not verify. */
+export const SNAPSHOTS_KEPT = 2;
+
+export function encodeSnapshot(snapshot: Snapshot): Buffer {
+  const text = Buffer.from(snapshot.text, 'utf8');
+  const claim = { position: snapshot.position, head: snapshot.head };
+  const sha256 = digest(claim.position, claim.head, text);
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ ...claim, sha256 })}\n`), text]);
+}
+
+export function decodeSnapshot(bytes: Uint8Array): Snapshot | null {
+  const buffer = asBuffer(bytes);
+  const end = buffer.indexOf(0x0a);
+  if (end < 0) return null;
+  const text = buffer.subarray(end + 1);
+  let claim: { position?: unknown; head?: unknown; sha256?: unknown } | null;
+  try {
+    claim = JSON.parse(buffer.toString('utf8', 0, end));
+  } catch {
+    // Not a claim we wrote: the fallback is an older snapshot or none.
+    return null;
+  }
+  const position = claim?.position;
+  const head = claim?.head;
+  if (typeof position !== 'number' || typeof head !== 'string') return null;
+  if (claim?.sha256 !== digest(position, head, text)) return null;
+  return { position, head, text: text.toString('utf8') };
+}
+
+function digest(position: number, head: string, text: Buffer): string {
+  return hash('sha256', Buffer.concat([Buffer.from(`${position} ${head}\n`), text]), 'hex');
+}

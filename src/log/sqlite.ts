@@ -1,0 +1,154 @@
+/**
+ * The default log: one SQLite file, one row per append.
+ *
+ * WAL with synchronous=FULL, so an append is one fsync and what it acknowledged
+ * survives power loss. A row is inserted only behind the tail it was chained
+ * to, in one statement, so two openings of one file cannot fork it [G2]. A file that
+ * is foreign, corrupt or newer is refused and left as it is.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asBuffer, chainHead, GENESIS } from './batch.ts';
+import type { BatchStorage, Tail } from './batch-log.ts';
+import { openBatchLog } from './batch-log.ts';
+import type { Log, StoredBatch } from './log.ts';
+import { LogError } from './log.ts';
+import { SNAPSHOTS_KEPT } from './snapshot.ts';
+import { sqliteFailure } from './sqlite-error.ts';
+import { openDatabase } from './sqlite-file.ts';
+
+export interface SqliteLogOptions {
+  /** Opens beside a running hub, for verify and export: writes nothing, and does not refuse a damaged log. */
+  readonly readOnly?: boolean;
+}
+
+/** Rows handed out by one load stop after this many bytes. */
+const LOAD_BYTES_MAX = 1 << 20;
+const LOAD_ROWS_MAX = 1_000;
+
+export async function openSqliteLog(path: string, options: SqliteLogOptions = {}): Promise<Log> {
+  return openBatchLog(openStorage(path, options.readOnly ?? false));
+}
+
+function openStorage(path: string, readOnly: boolean): BatchStorage {
+  const db = guard(path, 'open', () => openDatabase(path, readOnly));
+  try {
+    const storage = guard(path, 'read', () => createStorage(db, path));
+    if (!readOnly) guard(path, 'read', () => requireSoundTail(storage));
+    return storage;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function createStorage(db: DatabaseSync, path: string): BatchStorage {
+  const last = db.prepare('SELECT first, count, head FROM batches ORDER BY first DESC LIMIT 1');
+  const at = db.prepare(
+    'SELECT first, count, bytes, head FROM batches WHERE first <= ? ORDER BY first DESC LIMIT 1',
+  );
+  const after = db.prepare(
+    `SELECT first, count, bytes, head FROM batches WHERE first > ? ORDER BY first LIMIT ${LOAD_ROWS_MAX}`,
+  );
+  const allSnapshots = db.prepare('SELECT bytes FROM snapshots ORDER BY position DESC');
+  // One statement is one transaction: the row goes in only behind the tail it was chained to.
+  const insert = db.prepare(`
+    INSERT INTO batches (first, count, bytes, head) SELECT ?1, ?2, ?3, ?4
+    WHERE ?1 = coalesce((SELECT first + count FROM batches ORDER BY first DESC LIMIT 1), 0)
+      AND ?5 = coalesce((SELECT head FROM batches ORDER BY first DESC LIMIT 1), zeroblob(32))`);
+  const dropSnapshots = db.prepare(
+    `DELETE FROM snapshots WHERE position NOT IN (SELECT position FROM snapshots ORDER BY position DESC LIMIT ${SNAPSHOTS_KEPT})`,
+  );
+  const putSnapshot = db.prepare(
+    'INSERT OR REPLACE INTO snapshots (position, bytes) VALUES (?, ?)',
+  );
+
+  const refresh = (): Tail => {
+    const row = get(last);
+    if (row === undefined) return { length: 0, head: GENESIS };
+    return { length: row.first + row.count, head: asBuffer(row.head).toString('hex') };
+  };
+  const opened = refresh();
+
+  return {
+    path,
+    tail: () => opened,
+    refresh: () => guard(path, 'read', refresh),
+    write: (batch, previous) =>
+      guard(path, 'append to', () => {
+        const head = Buffer.from(batch.head, 'hex');
+        const before = Buffer.from(previous.head, 'hex');
+        return insert.run(batch.first, batch.count, batch.bytes, head, before).changes === 1;
+      }),
+    load: (position, limit) =>
+      guard(path, 'read', () => {
+        const row = get(at, position);
+        const start = row === undefined ? undefined : asBatch(row);
+        // A position behind the batch found lies in a hole; what follows the hole shows how wide it is.
+        const found = start === undefined || start.first + start.count <= position ? [] : [start];
+        if (limit === 'one') return found;
+        let bytes = found[0]?.bytes.byteLength ?? 0;
+        if (bytes >= LOAD_BYTES_MAX) return found;
+        for (const next of after.iterate(found[0]?.first ?? position)) {
+          const batch = asBatch(next as unknown as Row);
+          found.push(batch);
+          bytes += batch.bytes.byteLength;
+          if (bytes >= LOAD_BYTES_MAX) break;
+        }
+        return found;
+      }),
+    saveSnapshot: async (position, bytes) =>
+      guard(path, 'save a snapshot in', () => {
+        putSnapshot.run(position, bytes);
+        dropSnapshots.run();
+      }),
+    *snapshots() {
+      for (const row of guard(path, 'read', () => allSnapshots.all())) {
+        yield row.bytes as Uint8Array;
+      }
+    },
+    breathe: () => nextTurn(),
+    // SQLite folds the WAL in when the last connection closes; if it cannot, the next opening does.
+    close: () => guard(path, 'close', () => db.close()),
+  };
+}
+
+/** A row of `batches`; STRICT tables hold the columns to these types. */
+interface Row {
+  readonly first: number;
+  readonly count: number;
+  readonly bytes: Uint8Array;
+  readonly head: Uint8Array;
+}
+
+function get(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
+  return statement.get(...values) as Row | undefined;
+}
+
+function asBatch({ first, count, bytes, head }: Row): StoredBatch {
+  return { first, count, bytes: asBuffer(bytes), head: asBuffer(head).toString('hex') };
+}
+
+/** The newest append must verify before anything is chained to it; `synod log verify` checks the rest. */
+function requireSoundTail(storage: BatchStorage): void {
+  const { length } = storage.tail();
+  if (length === 0) return;
+  const batch = storage.load(length - 1, 'one')[0];
+  const before =
+    batch === undefined || batch.first === 0 ? [] : storage.load(batch.first - 1, 'one');
+  const previous = batch?.first === 0 ? GENESIS : before[0]?.head;
+  if (batch && previous && chainHead(previous, batch.bytes) === batch.head) return;
+  throw new LogError(
+    'log.corrupt',
+    `${storage.path} does not verify at position ${batch?.first ?? length - 1}; nothing was changed: run "synod log verify", then restore it from a copy or an export`,
+    { path: storage.path },
+  );
+}
+
+function guard<Result>(path: string, tried: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw sqliteFailure(path, tried, error);
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * A log as text: one header line, then one JSON line per append.
+ *
+ * Batch boundaries are kept, so the imported log has the same heads and can be
+ * told from the original by nothing. An import may break anywhere and be run
+ * again: what is there already is compared, not repeated, and a line cut short at
+ * the end is left for the next run. What disagrees is refused with its position.
+ */
+import { chainHead, decodeBatch, encodeBatch, firstBadEntry, GENESIS } from './batch.ts';
+import type { Log, StoredBatch } from './log.ts';
+import { LogError } from './log.ts';
+
+/** What `importLog` did; not complete means the text ended before the log it was taken from did. */
+export interface Imported {
+  readonly length: number;
+  readonly head: string;
+  readonly appended: number;
+  readonly skipped: number;
+  readonly isComplete: boolean;
+}
+
+interface Header {
+  readonly synod_log: number;
+  readonly from: number;
+  readonly length: number;
+  readonly head: string;
+  readonly previous: string;
+}
+
+interface Line {
+  readonly first: number;
+  readonly head: string;
+  readonly entries: readonly string[];
+}
+
+const FORMAT = 1;
+
+/** Writes what is stored now, from the batch that holds `from`; lines come without their newline. */
+export async function exportLog(
+  log: Log,
+  from: number,
+  write: (line: string) => void | Promise<void>,
+): Promise<void> {
+  const { length, head } = log;
+  const first = from === length ? from : ((await firstOf(log.batches(from)))?.first ?? from);
+  let previous = await headAt(log, first);
+  await write(JSON.stringify({ synod_log: FORMAT, from: first, length, head, previous }));
+  for await (const batch of log.batches(first)) {
+    // Batches appended while we write belong to the next export: the header is already out.
+    if (batch.first >= length) break;
+    const bad = firstBadEntry(batch.bytes);
+    if (bad !== null || chainHead(previous, batch.bytes) !== batch.head) {
+      throw corrupt(`the log does not verify at position ${batch.first + (bad ?? 0)}`);
+    }
+    previous = batch.head;
+    const line: Line = { first: batch.first, head: batch.head, entries: decodeBatch(batch.bytes) };
+    await write(JSON.stringify(line));
+  }
+}
+
+export async function importLog(
+  log: Log,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<Imported> {
+  let header: Header | null = null;
+  let stored: AsyncIterator<StoredBatch> | null = null;
+  let appended = 0;
+  let skipped = 0;
+  let number = 0;
+  let tornLine = 0;
+  for await (const text of lines) {
+    number++;
+    if (text === '') continue;
+    if (tornLine > 0) throw corrupt(`line ${tornLine} of the export is not JSON`);
+    const value = parseLine(text);
+    if (value === undefined) {
+      // The last line of a broken transfer; if another follows it was no last line.
+      tornLine = number;
+    } else if (header === null) {
+      header = parseHeader(value);
+      await requireJoins(log, header);
+      stored = log.batches(header.from)[Symbol.asyncIterator]();
+    } else {
+      const line = parseBatchLine(value, number);
+      if (line.first < log.length) {
+        requireAgrees((await stored?.next())?.value, line);
+        skipped += line.entries.length;
+      } else {
+        await appendLine(log, line);
+        appended += line.entries.length;
+      }
+    }
+  }
+  if (header === null) throw corrupt('the export has no header line');
+  const { length, head } = log;
+  return { length, head, appended, skipped, isComplete: length >= header.length };
+}
+
+/** Refuses an export that neither continues this log nor overlaps it truly. */
+async function requireJoins(log: Log, header: Header): Promise<void> {
+  if (header.from > log.length) {
+    throw new LogError(
+      'log.position',
+      `the export starts at ${header.from} and this log ends at ${log.length}; export from ${log.length} or earlier`,
+    );
+  }
+  if ((await headAt(log, header.from)) !== header.previous) throw diverged(header.from);
+}
+
+function requireAgrees(batch: StoredBatch | undefined, line: Line): void {
+  const isSame =
+    batch !== undefined &&
+    batch.first === line.first &&
+    batch.head === line.head &&
+    encodeBatch(line.entries, GENESIS).bytes.equals(batch.bytes);
+  if (!isSame) throw diverged(line.first);
+}
+
+async function appendLine(log: Log, line: Line): Promise<void> {
+  if (line.first > log.length) {
+    throw corrupt(`the export lacks the entries from position ${log.length} to ${line.first}`);
+  }
+  if (encodeBatch(line.entries, log.head).head !== line.head) {
+    throw corrupt(`the export was changed at position ${line.first}: its head does not follow`);
+  }
+  const done = await log.append(line.first, line.entries);
+  if ('conflict' in done) throw diverged(done.conflict);
+}
+
+async function headAt(log: Log, position: number): Promise<string> {
+  if (position === 0) return GENESIS;
+  if (position === log.length) return log.head;
+  const batch = await firstOf(log.batches(position - 1));
+  // A position inside a stored batch has no head: no export of this log could start there.
+  if (batch === undefined || batch.first + batch.count !== position) throw diverged(position);
+  return batch.head;
+}
+
+async function firstOf(batches: AsyncIterable<StoredBatch>): Promise<StoredBatch | undefined> {
+  for await (const batch of batches) return batch;
+  return undefined;
+}
+
+function parseLine(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller knows whether this was the last line, which a break may cut short.
+    return undefined;
+  }
+}
+
+function parseHeader(value: unknown): Header {
+  const header = value as Partial<Header> | null;
+  if (typeof header?.synod_log !== 'number') {
+    throw corrupt('the text does not start with the header of a log export');
+  }
+  if (header.synod_log > FORMAT) {
+    throw new LogError(
+      'log.newer',
+      `the export has format ${header.synod_log} and this program knows up to ${FORMAT}; upgrade synod`,
+    );
+  }
+  const isWhole =
+    isPosition(header.from) &&
+    isPosition(header.length) &&
+    typeof header.head === 'string' &&
+    typeof header.previous === 'string';
+  if (!isWhole) throw corrupt('the header line of the export lacks a field');
+  return header as Header;
+}
+
+function parseBatchLine(value: unknown, number: number): Line {
+  const line = value as Partial<Line> | null;
+  const isWhole =
+    isPosition(line?.first) &&
+    typeof line?.head === 'string' &&
+    Array.isArray(line.entries) &&
+    line.entries.length > 0 &&
+    line.entries.every((entry) => typeof entry === 'string' && entry.isWellFormed());
+  if (!isWhole) throw corrupt(`line ${number} of the export is no batch of entries`);
+  return line as Line;
+}
+
+function isPosition(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function corrupt(what: string): LogError {
+  return new LogError('log.corrupt', `${what}; nothing further was done: make the export anew`);
+}
+
+function diverged(position: number): LogError {
+  return new LogError(
+    'log.diverged',
+    `this log and the export hold different entries at position ${position}; import into an empty log instead`,
+  );
+}
