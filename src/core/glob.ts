@@ -1,0 +1,106 @@
+/**
+ * Unix globs over a whole channel name, case-sensitive [C3]: `*` is any run (also
+ * `/` and `:`), `?` one character, `[seq]` and `[!seq]` a set. An unclosed `[` is
+ * an ordinary character. Matching never backtracks exponentially: only the last
+ * `*` is ever retried.
+ */
+
+export function isGlob(pattern: string): boolean {
+  return /[*?[]/.test(pattern);
+}
+
+type Token =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'one' }
+  | { readonly kind: 'char'; readonly char: string }
+  | { readonly kind: 'set'; readonly isNegated: boolean; readonly ranges: readonly Range[] };
+
+type Range = readonly [low: string, high: string];
+
+export type Matcher = (name: string) => boolean;
+
+export function createMatcher(pattern: string): Matcher {
+  if (!isGlob(pattern)) return (name) => name === pattern;
+  const tokens = parseGlob(pattern);
+  return (name) => matchTokens(tokens, [...name]);
+}
+
+function parseGlob(pattern: string): Token[] {
+  const chars = [...pattern];
+  const tokens: Token[] = [];
+  for (let i = 0; i < chars.length; i++) {
+    const char = chars[i] as string;
+    if (char === '*') {
+      if (tokens.at(-1)?.kind !== 'any') tokens.push({ kind: 'any' });
+    } else if (char === '?') {
+      tokens.push({ kind: 'one' });
+    } else if (char === '[') {
+      const set = parseSet(chars, i);
+      if (set === null) tokens.push({ kind: 'char', char });
+      else {
+        tokens.push(set.token);
+        i = set.end;
+      }
+    } else {
+      tokens.push({ kind: 'char', char });
+    }
+  }
+  return tokens;
+}
+
+function parseSet(chars: readonly string[], start: number): { token: Token; end: number } | null {
+  const isNegated = chars[start + 1] === '!';
+  const first = start + (isNegated ? 2 : 1);
+  // A `]` right behind the opening bracket stands for itself.
+  let end = first + 1;
+  while (end < chars.length && chars[end] !== ']') end++;
+  if (end >= chars.length) return null;
+  const ranges: Range[] = [];
+  for (let i = first; i < end; i++) {
+    const low = chars[i] as string;
+    if (chars[i + 1] === '-' && i + 2 < end) {
+      ranges.push([low, chars[i + 2] as string]);
+      i += 2;
+    } else {
+      ranges.push([low, low]);
+    }
+  }
+  return { token: { kind: 'set', isNegated, ranges }, end };
+}
+
+function matchTokens(tokens: readonly Token[], chars: readonly string[]): boolean {
+  let t = 0;
+  let c = 0;
+  let star = -1;
+  let resume = 0;
+  while (c < chars.length) {
+    const token = tokens[t];
+    if (token?.kind === 'any') {
+      star = t++;
+      resume = c;
+    } else if (token !== undefined && matchesOne(token, chars[c] as string)) {
+      t++;
+      c++;
+    } else if (star >= 0) {
+      t = star + 1;
+      c = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (tokens[t]?.kind === 'any') t++;
+  return t === tokens.length;
+}
+
+function matchesOne(token: Token, char: string): boolean {
+  switch (token.kind) {
+    case 'any':
+      return false;
+    case 'one':
+      return true;
+    case 'char':
+      return token.char === char;
+    case 'set':
+      return token.ranges.some(([low, high]) => low <= char && char <= high) !== token.isNegated;
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Every bound of the law in one place. Reaching one is a refusal with the code
+ * `limit.reached` (or a more telling one), never a surprise.
+ */
+export const CHANNEL_NAME_CHARS_MAX = 256;
+export const CORRELATION_ID_CHARS_MAX = 128;
+export const IDEMPOTENCY_KEY_CHARS_MAX = 256;
+export const ACK_REASON_CHARS_MAX = 512;
+export const INVITE_MESSAGE_CHARS_MAX = 1024;
+
+export const BODY_BYTES_MAX: number = 1024 * 1024;
+export const BODY_DEPTH_MAX = 64;
+
+export const CHANNELS_MAX = 100_000;
+export const AGENTS_MAX = 100_000;
+export const GROUPS_MAX = 10_000;
+export const GROUP_MEMBERS_MAX = 1_000;
+export const SUBSCRIPTIONS_PER_AGENT_MAX = 1_000;
+export const TOKENS_MAX = 10_000;
+
+/** How many messages with an ack, a reply or an unusual fate are remembered; older ones are forgotten in order. */
+export const ACKED_MESSAGES_MAX = 100_000;
+export const REPLIED_MESSAGES_MAX = 100_000;
+export const REPLIERS_PER_MESSAGE_MAX = 1_000;
+export const IDEMPOTENCY_KEYS_MAX = 100_000;
+export const HELD_MESSAGES_MAX = 10_000;
+
+/** Messages out on lease to one agent at once. */
+export const LEASED_PER_AGENT_MAX = 10_000;
+export const LEASE_MS_MIN = 1_000;
+export const LEASE_MS_MAX = 3_600_000;
+/** A message that came back this often without an ack is dead. */
+export const DELIVERIES_MAX = 5;
+
+export const DRAIN_MESSAGES_MAX = 1_000;
+export const REPLAY_MESSAGES_MAX = 1_000;
+export const THREAD_DEPTH_MAX = 50;
+
+export const DAY_MS = 86_400_000;
+export const STALE_AFTER_MS = 30_000;
+export const OFFLINE_AFTER_MS = 90_000;

@@ -1,0 +1,36 @@
+/**
+ * Principals: who is asking, as authenticated by the server. A message never
+ * says who sent it; the principal on the command does [I1].
+ */
+
+export type PrincipalKind = 'agent' | 'human' | 'observer' | 'admin';
+
+/** How far a principal is trusted; an `untrusted` sender's messages are held for review [R6]. */
+export type TrustTier = 'owner' | 'trusted' | 'standard' | 'untrusted';
+
+export interface Principal {
+  readonly id: string;
+  readonly kind: PrincipalKind;
+  readonly tier: TrustTier;
+}
+
+export const PRINCIPAL_KINDS: readonly PrincipalKind[] = ['agent', 'human', 'observer', 'admin'];
+export const TRUST_TIERS: readonly TrustTier[] = ['owner', 'trusted', 'standard', 'untrusted'];
+
+/** The hub itself, when it speaks on `sox/…` channels or lets a deadline pass. */
+export const SERVER: Principal = { id: '__server__', kind: 'admin', tier: 'owner' };
+
+export const AGENT_NAME_CHARS_MAX = 128;
+
+/**
+ * An agent's name: 1–128 characters, no control characters or spaces, no `~` (it parts the two names of a dm),
+ * nothing a glob would read as a pattern, and not `__…`, which the hub keeps for itself [I2].
+ */
+export function isAgentName(name: string): boolean {
+  return (
+    name.length >= 1 &&
+    name.length <= AGENT_NAME_CHARS_MAX &&
+    !name.startsWith('__') &&
+    /^[^\s~*?[\p{C}]+$/u.test(name)
+  );
+}
