@@ -1,0 +1,140 @@
+/**
+ * Waiting for something to happen instead of asking again and again: new mail for
+ * an agent, an answer to a message, a change of a receipt. Every wait is bounded
+ * in number and in time.
+ */
+
+import type { World } from '../core/state.ts';
+import type { DurableEvent } from '../core/world.ts';
+import type { Clock } from './clock.ts';
+
+export const WAITS_MAX = 20_000;
+
+export interface ReceiptChange {
+  readonly position: number;
+  /** Whose receipt changed. */
+  readonly agent: string;
+}
+
+export type ReceiptListener = (changes: readonly ReceiptChange[]) => void;
+
+export interface Watch {
+  /** True when mail came for the agent, false when the time was up; null when too many wait already. */
+  mail(agent: string, waitMs: number): Promise<boolean | null>;
+  /** Likewise for an ack of, or a reply to, the message at a position. */
+  answer(position: number, waitMs: number): Promise<boolean | null>;
+  /** Tells of receipts that changed, until the returned function is called. */
+  receipts(listener: ReceiptListener): () => void;
+  onEvents(world: World, first: number, events: readonly DurableEvent[]): void;
+  onPresented(agent: string, from: number, to: number): void;
+  close(): void;
+}
+
+type Waiter = (isThere: boolean) => void;
+
+export function createWatch(clock: Clock): Watch {
+  const mail = new Map<string, Set<Waiter>>();
+  const answers = new Map<number, Set<Waiter>>();
+  const listeners = new Set<ReceiptListener>();
+  let count = 0;
+
+  function wait<K>(waiters: Map<K, Set<Waiter>>, key: K, waitMs: number): Promise<boolean | null> {
+    if (count >= WAITS_MAX) return Promise.resolve(null);
+    count++;
+    return new Promise((resolve) => {
+      const waiter: Waiter = (isThere) => {
+        cancel();
+        count--;
+        const all = waiters.get(key);
+        all?.delete(waiter);
+        if (all?.size === 0) waiters.delete(key);
+        resolve(isThere);
+      };
+      const cancel = clock.after(waitMs, () => waiter(false));
+      const all = waiters.get(key) ?? new Set();
+      waiters.set(key, all.add(waiter));
+    });
+  }
+
+  function wake<K>(waiters: Map<K, Set<Waiter>>, key: K): void {
+    for (const waiter of [...(waiters.get(key) ?? [])]) waiter(true);
+  }
+
+  return {
+    mail: (agent, waitMs) => wait(mail, agent, waitMs),
+    answer: (position, waitMs) => wait(answers, position, waitMs),
+    receipts(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onEvents(world, _first, events) {
+      for (const agent of [...mail.keys()]) {
+        if ((world.agents.get(agent)?.ready.size ?? 0) > 0) wake(mail, agent);
+      }
+      if (answers.size > 0) {
+        for (const event of events) {
+          if (event.type === 'ack.recorded') wake(answers, event.position);
+          if (event.type === 'message.sent' && event.replyTo !== undefined)
+            wake(answers, event.replyTo);
+        }
+      }
+      if (listeners.size === 0) return;
+      const changes = events.flatMap((event) => changesOf(world, event));
+      if (changes.length > 0) for (const listener of listeners) listener(changes);
+    },
+    onPresented(agent, from, to) {
+      if (listeners.size === 0) return;
+      const changes: ReceiptChange[] = [];
+      for (let position = from; position <= to; position++) changes.push({ position, agent });
+      for (const listener of listeners) listener(changes);
+    },
+    close() {
+      for (const waiters of [...mail.values(), ...answers.values()]) {
+        for (const waiter of [...waiters]) waiter(false);
+      }
+      listeners.clear();
+    },
+  };
+}
+
+/** Which receipts an event may have changed. The listener asks for their state itself. */
+function changesOf(world: World, event: DurableEvent): ReceiptChange[] {
+  switch (event.type) {
+    case 'ack.recorded':
+      return [{ position: event.position, agent: event.by }];
+    case 'message.sent':
+      return event.replyTo === undefined ? [] : [{ position: event.replyTo, agent: event.by }];
+    case 'message.reviewed': {
+      const agents = world.channels.get(event.channel)?.members.keys() ?? [];
+      return [...agents].map((agent) => ({ position: event.position, agent }));
+    }
+    case 'inbox.lapsed':
+      return [...event.again, ...event.dead].flatMap(([name, seq]) =>
+        changed(world, name, seq, seq, event.agent),
+      );
+    case 'inbox.drained':
+      return [
+        ...(event.again ?? []).flatMap(([name, seq]) => changed(world, name, seq, seq, event.by)),
+        ...event.through.flatMap(([name, seq, before]) =>
+          changed(world, name, before + 1, seq, event.by),
+        ),
+      ];
+    default:
+      return [];
+  }
+}
+
+function changed(
+  world: World,
+  name: string,
+  from: number,
+  to: number,
+  agent: string,
+): ReceiptChange[] {
+  const positions = world.channels.get(name)?.positions;
+  const changes: ReceiptChange[] = [];
+  for (let seq = Math.max(1, from); seq <= to && positions !== undefined; seq++) {
+    changes.push({ position: positions.at(seq), agent });
+  }
+  return changes;
+}
