@@ -1,0 +1,84 @@
+/**
+ * How a refusal sounds at each door. One row per code; the compiler refuses a
+ * missing row, and a test refuses a row that docs/ERRORS.md does not explain.
+ * SOX knows nine error codes; the finer one travels in `detail.reason`.
+ */
+import type { Refusal, RefusalCode } from '../core/decider.ts';
+
+export type SoxErrorCode =
+  | 'identity_failure'
+  | 'channel_not_found'
+  | 'subscription_not_found'
+  | 'validation_error'
+  | 'rate_limited'
+  | 'store_unavailable'
+  | 'version_mismatch'
+  | 'backpressure_over_limit'
+  | 'internal_error';
+
+export interface Sound {
+  readonly sox: SoxErrorCode;
+  readonly http: number;
+  /** JSON-RPC error code. */
+  readonly rpc: number;
+  /** Exit code of the CLI. */
+  readonly exit: number;
+}
+
+export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
+  'access.denied': { sox: 'identity_failure', http: 403, rpc: -32_001, exit: 11 },
+  'access.unknown': { sox: 'identity_failure', http: 401, rpc: -32_000, exit: 10 },
+  'ack.backward': { sox: 'validation_error', http: 400, rpc: -32_010, exit: 20 },
+  'ack.forgotten': { sox: 'validation_error', http: 400, rpc: -32_011, exit: 20 },
+  'ack.not-recipient': { sox: 'identity_failure', http: 403, rpc: -32_012, exit: 11 },
+  'agent.name-invalid': { sox: 'validation_error', http: 400, rpc: -32_013, exit: 20 },
+  'backpressure.over': { sox: 'backpressure_over_limit', http: 429, rpc: -32_014, exit: 30 },
+  'body.invalid': { sox: 'validation_error', http: 400, rpc: -32_015, exit: 20 },
+  'body.too-deep': { sox: 'validation_error', http: 400, rpc: -32_016, exit: 20 },
+  'body.too-large': { sox: 'validation_error', http: 413, rpc: -32_017, exit: 20 },
+  'channel.name-invalid': { sox: 'validation_error', http: 400, rpc: -32_018, exit: 20 },
+  'channel.not-found': { sox: 'channel_not_found', http: 404, rpc: -32_019, exit: 21 },
+  'channel.reserved': { sox: 'identity_failure', http: 403, rpc: -32_023, exit: 11 },
+  'dm.not-canonical': { sox: 'validation_error', http: 400, rpc: -32_024, exit: 20 },
+  'dm.not-party': { sox: 'identity_failure', http: 403, rpc: -32_025, exit: 11 },
+  'group.exists': { sox: 'validation_error', http: 409, rpc: -32_026, exit: 20 },
+  'group.not-invited': { sox: 'identity_failure', http: 403, rpc: -32_027, exit: 11 },
+  'group.not-member': { sox: 'identity_failure', http: 403, rpc: -32_028, exit: 11 },
+  'hub.busy': { sox: 'rate_limited', http: 429, rpc: -32_029, exit: 30 },
+  'input.invalid': { sox: 'validation_error', http: 400, rpc: -32_602, exit: 20 },
+  'input.not-json': { sox: 'validation_error', http: 400, rpc: -32_700, exit: 20 },
+  internal: { sox: 'internal_error', http: 500, rpc: -32_603, exit: 70 },
+  'limit.reached': { sox: 'rate_limited', http: 429, rpc: -32_030, exit: 30 },
+  'message.not-found': { sox: 'validation_error', http: 404, rpc: -32_031, exit: 21 },
+  'message.not-held': { sox: 'validation_error', http: 409, rpc: -32_032, exit: 20 },
+  'operation.unknown': { sox: 'validation_error', http: 404, rpc: -32_601, exit: 2 },
+  'pattern.reserved': { sox: 'validation_error', http: 400, rpc: -32_033, exit: 20 },
+  'plugin.refused': { sox: 'validation_error', http: 403, rpc: -32_034, exit: 20 },
+  'rate.limited': { sox: 'rate_limited', http: 429, rpc: -32_035, exit: 30 },
+  'replay.forbidden': { sox: 'identity_failure', http: 403, rpc: -32_036, exit: 11 },
+  'schema.changed': { sox: 'rate_limited', http: 409, rpc: -32_037, exit: 30 },
+  'space.name-invalid': { sox: 'validation_error', http: 400, rpc: -32_038, exit: 20 },
+  'space.not-found': { sox: 'identity_failure', http: 404, rpc: -32_039, exit: 21 },
+  'store.unavailable': { sox: 'store_unavailable', http: 503, rpc: -32_040, exit: 69 },
+  'subscription.not-found': { sox: 'subscription_not_found', http: 404, rpc: -32_041, exit: 21 },
+  'token.not-found': { sox: 'validation_error', http: 404, rpc: -32_042, exit: 21 },
+  'version.mismatch': { sox: 'version_mismatch', http: 400, rpc: -32_043, exit: 22 },
+};
+
+/** The SOX error envelope: what every door answers, whatever it wraps around it. */
+export interface ErrorEnvelope {
+  readonly error_code: string;
+  readonly message: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+  /** Unix seconds. */
+  readonly retry_after?: number;
+}
+
+export function toEnvelope(refusal: Refusal): ErrorEnvelope {
+  return {
+    error_code: REFUSALS[refusal.refused].sox,
+    message: refusal.message,
+    detail: { reason: refusal.refused, ...refusal.detail },
+    ...(refusal.retryAt !== undefined && { retry_after: refusal.retryAt / 1000 }),
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * One thing a caller can ask, declared once and offered at every door. MCP tools,
+ * HTTP routes, JSON-RPC methods, OpenAPI, the CLI and the reference are derived
+ * from these declarations; nothing about an operation is written twice.
+ */
+import type { z } from 'zod';
+
+/** Who may ask. `reader` excludes nobody who is authenticated. */
+export type Access = 'reader' | 'writer' | 'person' | 'admin';
+
+/** Which tools an MCP client sees unless it asks for others. */
+export type Toolset = 'core' | 'groups' | 'more' | 'admin';
+
+export interface Hints {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  /** Always false: an operation touches this hub and nothing beyond. */
+  readonly openWorldHint: boolean;
+}
+
+export interface Operation<
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+> {
+  /** `channels.send`: the JSON-RPC method; with `__` for `.` the MCP tool. */
+  readonly id: string;
+  /** `send`: the SOX name, and the last segment of the HTTP route. */
+  readonly name: string;
+  readonly title: string;
+  /** One line; what an agent needs to call it right. */
+  readonly doc: string;
+  readonly access: Access;
+  readonly toolset: Toolset;
+  readonly hints: Hints;
+  readonly input: Input;
+  readonly output: Output;
+  /** Other MCP tool names it answers to. */
+  readonly aliases: readonly string[];
+  /** Only where a connection stays open: not offered over plain HTTP or MCP. */
+  readonly isStreaming: boolean;
+}
+
+export type InputOf<O extends Operation> = z.input<O['input']>;
+export type ParsedInputOf<O extends Operation> = z.output<O['input']>;
+export type OutputOf<O extends Operation> = z.output<O['output']>;
+
+export const READS: Hints = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+export const ADDS: Hints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};
+export const SETS: Hints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+export const REMOVES: Hints = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+type Declared<I extends z.ZodType, O extends z.ZodType> = Omit<
+  Operation<I, O>,
+  'aliases' | 'isStreaming'
+> &
+  Partial<Pick<Operation<I, O>, 'aliases' | 'isStreaming'>>;
+
+export function operation<I extends z.ZodType, O extends z.ZodType>(
+  declared: Declared<I, O>,
+): Operation<I, O> {
+  return { aliases: [], isStreaming: false, ...declared };
+}
+
+export function toolName(operation: Pick<Operation, 'id'>): string {
+  return operation.id.replace('.', '__');
+}

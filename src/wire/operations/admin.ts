@@ -1,0 +1,138 @@
+/** Administration: tokens and spaces. */
+import { z } from 'zod';
+import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
+import {
+  agentId,
+  backpressureMode,
+  principalKind,
+  seconds,
+  spaceName,
+  trustTier,
+} from '../schemas.ts';
+
+const YEAR_S = 366 * 86_400;
+const tokenId = z.string().min(1).max(64);
+const ttl = z
+  .int()
+  .min(1)
+  .max(10 * YEAR_S)
+  .nullish()
+  .describe('seconds; omitted: never expires');
+
+const tokenView = z.object({
+  token_id: z.string(),
+  agent_id: z.string(),
+  kind: principalKind,
+  tier: trustTier,
+  label: z.string().nullable(),
+  created_at: seconds,
+  created_by: z.string(),
+  expires_at: seconds.nullable(),
+  revoked_at: seconds.nullable(),
+});
+
+export const tokenCreate = operation({
+  id: 'tokens.create',
+  name: 'tokens_create',
+  title: 'Create a token',
+  doc: 'Create a credential for one agent. The secret is shown once and stored only as a hash.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: ADDS,
+  input: z.strictObject({
+    agent_id: agentId,
+    kind: principalKind.default('agent'),
+    tier: trustTier.default('standard'),
+    label: z.string().max(256).nullish(),
+    ttl,
+  }),
+  output: z.object({ token: z.string(), ...tokenView.shape }),
+});
+
+export const tokenList = operation({
+  id: 'tokens.list',
+  name: 'tokens_list',
+  title: 'List tokens',
+  doc: 'All tokens of this space, without their secrets.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: READS,
+  input: z.strictObject({}),
+  output: z.object({ tokens: z.array(tokenView) }),
+});
+
+export const tokenRotate = operation({
+  id: 'tokens.rotate',
+  name: 'tokens_rotate',
+  title: 'Rotate a token',
+  doc: 'Give a token a new secret; the old one stops working at once.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: { ...REMOVES, idempotentHint: false },
+  input: z.strictObject({ token_id: tokenId, ttl }),
+  output: z.object({ token: z.string(), ...tokenView.shape }),
+});
+
+export const tokenRevoke = operation({
+  id: 'tokens.revoke',
+  name: 'tokens_revoke',
+  title: 'Revoke a token',
+  doc: 'End a token for good; open connections that used it are closed.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: REMOVES,
+  input: z.strictObject({ token_id: tokenId }),
+  output: z.object({ token_id: z.string(), revoked: z.boolean() }),
+});
+
+export const spaceList = operation({
+  id: 'spaces.list',
+  name: 'spaces_list',
+  title: 'List spaces',
+  doc: 'The spaces of this hub.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: READS,
+  input: z.strictObject({}),
+  output: z.object({ spaces: z.array(z.object({ name: z.string(), entries: z.int() })) }),
+});
+
+export const spaceCreate = operation({
+  id: 'spaces.create',
+  name: 'spaces_create',
+  title: 'Create a space',
+  doc: 'Create an isolated space (SOX: namespace).',
+  access: 'admin',
+  toolset: 'admin',
+  hints: SETS,
+  input: z.strictObject({ name: spaceName }),
+  output: z.object({ name: z.string(), created: z.boolean() }),
+});
+
+export const spaceConfigure = operation({
+  id: 'spaces.configure',
+  name: 'spaces_configure',
+  title: 'Configure this space',
+  doc: 'Defaults of this space: backpressure, idempotency, typed channels, holding of untrusted senders.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: SETS,
+  input: z.strictObject({
+    backpressure_mode: backpressureMode.optional(),
+    queue_limit: z.int().min(1).max(10_000_000).optional(),
+    idempotency_ttl_ms: z
+      .int()
+      .min(1)
+      .max(30 * 86_400_000)
+      .optional(),
+    typed_only: z.boolean().optional(),
+    hold_untrusted: z.boolean().optional(),
+  }),
+  output: z.object({
+    backpressure_mode: backpressureMode,
+    queue_limit: z.int(),
+    idempotency_ttl_ms: z.int(),
+    typed_only: z.boolean(),
+    hold_untrusted: z.boolean(),
+  }),
+});

@@ -1,0 +1,66 @@
+/**
+ * Every operation there is, in the order the doors list them. A new operation is
+ * declared in the file of its noun, entered here, and carried out in desk/; the
+ * compiler names what is missing.
+ */
+import type { Operation } from '../operation.ts';
+import { toolName } from '../operation.ts';
+import * as admin from './admin.ts';
+import * as channels from './channels.ts';
+import * as groups from './groups.ts';
+import * as inbox from './inbox.ts';
+import * as receipts from './receipts.ts';
+
+export const OPERATIONS = {
+  'channels.send': channels.send,
+  'channels.recv': channels.recv,
+  'channels.subscribe': channels.subscribe,
+  'channels.unsubscribe': channels.unsubscribe,
+  'channels.list_channels': channels.listChannels,
+  'channels.list_agents': channels.listAgents,
+  'channels.ack': receipts.ack,
+  'channels.heartbeat': channels.heartbeat,
+  'channels.replay': channels.replay,
+  'channels.collect': receipts.collect,
+  'group.create': groups.groupCreate,
+  'group.invite': groups.groupInvite,
+  'group.join': groups.groupJoin,
+  'group.leave': groups.groupLeave,
+  'group.list_members': groups.groupListMembers,
+  'group.list': groups.groupList,
+  'receipts.get': receipts.receiptsGet,
+  'inbox.peek': inbox.inboxPeek,
+  'inbox.commit': inbox.inboxCommit,
+  'stream.open': inbox.streamOpen,
+  'stream.close': inbox.streamClose,
+  'hub.whoami': inbox.whoami,
+  'hub.status': inbox.hubStatus,
+  'held.list': receipts.heldList,
+  'held.review': receipts.heldReview,
+  'channels.configure': channels.configure,
+  'tokens.create': admin.tokenCreate,
+  'tokens.list': admin.tokenList,
+  'tokens.rotate': admin.tokenRotate,
+  'tokens.revoke': admin.tokenRevoke,
+  'spaces.list': admin.spaceList,
+  'spaces.create': admin.spaceCreate,
+  'spaces.configure': admin.spaceConfigure,
+} as const;
+
+export type OperationId = keyof typeof OPERATIONS;
+
+export const operationList: readonly Operation[] = Object.values(OPERATIONS);
+
+const BY_NAME: ReadonlyMap<string, Operation> = new Map(
+  operationList.flatMap((operation) => [
+    [operation.id, operation],
+    [operation.name, operation],
+    [toolName(operation), operation],
+    ...operation.aliases.map((alias) => [alias, operation] as const),
+  ]),
+);
+
+/** Finds an operation by id, SOX name, tool name or alias. */
+export function findOperation(name: string): Operation | undefined {
+  return BY_NAME.get(name);
+}

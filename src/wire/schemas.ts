@@ -1,0 +1,63 @@
+/**
+ * Shapes shared by several operations. Limits of the law are imported from the
+ * core, so that each exists once. Types are inferred: here the schema is the type.
+ */
+import { z } from 'zod';
+import { CHANNEL_NAME_CHARS_MAX, CORRELATION_ID_CHARS_MAX } from '../core/limits.ts';
+
+export const channelName = z.string().min(1).max(CHANNEL_NAME_CHARS_MAX);
+export const agentId = z.string().min(1).max(128);
+export const messageIdText = z.string().min(1).max(64);
+export const correlationId = z.string().max(CORRELATION_ID_CHARS_MAX);
+export const seconds = z.number().describe('Unix seconds');
+
+/** Any JSON object. Its depth and size are looked at where it is carried out. */
+export const jsonObject = z
+  .custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    { error: 'expected a JSON object' },
+  )
+  .meta({ type: 'object' });
+
+export const ackStatus = z.enum(['received', 'processing', 'done', 'nack']);
+export const presenceState = z.enum(['online', 'busy', 'stale', 'offline']);
+export const receiptState = z.enum([
+  'accepted',
+  'presented',
+  'consumed',
+  'acted',
+  'held',
+  'refused',
+  'expired',
+  'dead',
+]);
+export const replayPolicy = z.enum(['subscriber', 'admin_only', 'custom']);
+export const backpressureMode = z.enum(['advisory', 'enforced']);
+export const principalKind = z.enum(['agent', 'human', 'observer', 'admin']);
+export const trustTier = z.enum(['owner', 'trusted', 'standard', 'untrusted']);
+export const spaceName = z.string().regex(/^[a-z0-9_-]{1,64}$/);
+
+/** A message as every door shows it. */
+export const messageEnvelope = z.object({
+  channel: z.string().min(1),
+  sender: z.string().min(1),
+  body: jsonObject,
+  sent_at: seconds,
+  message_id: z.string().min(1),
+  seq: z.int().min(1),
+  correlation_id: z.string().nullish(),
+  ts: z.number().nullish(),
+  reply_to: z.string().nullish(),
+  delivered_to: z.array(z.string()).nullish(),
+  origin_server: z.string().nullish(),
+  ancestors: z.array(jsonObject).nullish(),
+  _meta: z
+    .object({
+      trace_id: z.string(),
+      middleware_timings: z.array(z.string()),
+      server_node_id: z.string(),
+    })
+    .nullish(),
+});
+
+export type MessageEnvelope = z.output<typeof messageEnvelope>;
