@@ -1,0 +1,135 @@
+/**
+ * What a call is answered with, and the two signals a plugin may throw instead of returning.
+ *
+ * Plugins live in their own packages and cannot import our classes, so the signals are known by
+ * `name`; the classes here are for plugins registered from the same program. An error code
+ * outside the published set is folded into it, the finer name kept in `detail.reason`.
+ */
+
+export interface ErrorEnvelope {
+  readonly error_code: string;
+  readonly message: string;
+  readonly detail?: Readonly<Record<string, unknown>> | null;
+  readonly retry_after?: number | null;
+}
+
+export type Reply =
+  | { readonly ok: Readonly<Record<string, unknown>> }
+  | { readonly error: ErrorEnvelope };
+
+/** Thrown by an interceptor to answer in the store's place. */
+export class ShortCircuitResponse extends Error {
+  override readonly name = 'ShortCircuitResponse';
+  readonly response: Reply;
+
+  constructor(response: Reply) {
+    super('short circuit');
+    this.response = response;
+  }
+}
+
+/** Thrown by a transformer to refuse the input. */
+export class ValidationError extends Error {
+  override readonly name = 'ValidationError';
+  readonly violations: readonly { readonly field: string; readonly issue: string }[];
+
+  constructor(
+    message: string,
+    violations: readonly { readonly field: string; readonly issue: string }[],
+  ) {
+    super(message);
+    this.violations = violations;
+  }
+}
+
+const CODES: ReadonlySet<string> = new Set([
+  'identity_failure',
+  'channel_not_found',
+  'subscription_not_found',
+  'validation_error',
+  'rate_limited',
+  'store_unavailable',
+  'version_mismatch',
+  'backpressure_over_limit',
+  'internal_error',
+]);
+
+/** Names that prose uses for a published code; any other stranger is a refusal of the input. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  validation_failed: 'validation_error',
+  rate_limit_exceeded: 'rate_limited',
+  missing_credential: 'identity_failure',
+  invalid_credential: 'identity_failure',
+  unknown_agent: 'identity_failure',
+};
+
+/**
+ * The generic answer to a failure of ours or a plugin's: the log has the detail, the caller does
+ * not. It does learn whether the operation had been carried out, because a blind retry would
+ * carry it out twice.
+ */
+export function internalError(wasDispatched: boolean): Reply {
+  if (!wasDispatched) return { error: { error_code: 'internal_error', message: 'internal error' } };
+  return {
+    error: {
+      error_code: 'internal_error',
+      message: 'internal error after the operation had been carried out',
+      detail: { reason: 'failed_after_dispatch' },
+    },
+  };
+}
+
+export function validationReply(thrown: Error): Reply {
+  const { violations } = thrown as { violations?: unknown };
+  return {
+    error: {
+      error_code: 'validation_error',
+      message: thrown.message || 'the input is not valid',
+      ...(Array.isArray(violations) ? { detail: { violations: plain(violations) } } : {}),
+    },
+  };
+}
+
+/**
+ * A plugin's own answer as a copy in the published shape, or null when it is no answer at all.
+ * `known` is a code that may pass as it is, because the store itself gave it.
+ */
+export function parseReply(value: unknown, known: string | null): Reply | null {
+  if (!isRecord(value)) return null;
+  if (isRecord(value.ok) && value.error === undefined) {
+    const ok = plain(value.ok);
+    return isRecord(ok) ? { ok } : null;
+  }
+  return value.ok === undefined ? parseEnvelope(value.error, known) : null;
+}
+
+export function parseEnvelope(
+  value: unknown,
+  known: string | null,
+): { error: ErrorEnvelope } | null {
+  if (!isRecord(value)) return null;
+  const { error_code: code, message, retry_after: retryAfter } = value;
+  if (typeof code !== 'string' || code === '' || typeof message !== 'string' || message === '') {
+    return null;
+  }
+  const detail = isRecord(value.detail) ? plain(value.detail) : undefined;
+  const isPublished = CODES.has(code) || code === known;
+  const reason = isPublished ? {} : { reason: code };
+  return {
+    error: {
+      error_code: isPublished ? code : (SYNONYMS[code] ?? 'validation_error'),
+      message,
+      ...(isRecord(detail) || !isPublished ? { detail: { ...(detail as object), ...reason } } : {}),
+      ...(typeof retryAfter === 'number' ? { retry_after: retryAfter } : {}),
+    },
+  };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** As JSON would carry it: what cannot travel is dropped here and not at the door. Throws on cycles. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
