@@ -1,0 +1,409 @@
+/**
+ * The desk: where an operation is carried out, once for every door.
+ *
+ * authenticate → (plugins) → rate limit → input → access → handler → hub. Doors
+ * bring a claim and raw input and take away an answer; no rule lives in a door, and
+ * no HTTP lives here. Without plugins the chain costs nothing.
+ */
+import { randomUUID } from 'node:crypto';
+import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
+import type { Principal } from '../core/principal.ts';
+import type { PluginHost } from '../plugin/host.ts';
+import type { Builtin } from '../plugin/pipeline.ts';
+import type { Reply } from '../plugin/reply.ts';
+import { type ErrorEnvelope, REFUSALS, type Sound, toEnvelope } from '../wire/errors.ts';
+import type { Access, Operation, ParsedInputOf } from '../wire/operation.ts';
+import type { send } from '../wire/operations/channels.ts';
+import { type Answer, refusalAnswer } from './answer.ts';
+import { type Audit, createAudit } from './audit.ts';
+import type { Caller, Claim } from './caller.ts';
+import { adminHandlers } from './handlers/admin.ts';
+import { channelHandlers } from './handlers/channels.ts';
+import { groupHandlers } from './handlers/groups.ts';
+import { inboxHandlers } from './handlers/inbox.ts';
+import { receiptHandlers } from './handlers/receipts.ts';
+import { sendThen } from './handlers/send.ts';
+import { createIdentity, type IdentityOptions } from './identity.ts';
+import { parseInput } from './input.ts';
+import { createRateLimit } from './rate-limit.ts';
+import type { About, HandledId, Handlers, Room } from './room.ts';
+import { createSchemaCheck } from './schema-check.ts';
+import type { Spaces } from './spaces.ts';
+import { openStream, type Stream, type StreamSink } from './stream.ts';
+
+export interface CallOptions {
+  readonly correlationId?: string;
+  readonly wantsTrace?: boolean;
+  /** Aborted when the caller is gone. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Desk {
+  authenticate(claim: Claim): Promise<Caller | Refusal>;
+  call(
+    caller: Caller,
+    operation: Operation,
+    input: unknown,
+    options?: CallOptions,
+  ): Promise<Answer>;
+  /** The hot path: the same, by callback. */
+  callThen(
+    caller: Caller,
+    operation: Operation,
+    input: unknown,
+    done: (answer: Answer) => void,
+  ): void;
+  openStream(
+    caller: Caller,
+    input: unknown,
+    sink: StreamSink,
+  ): Promise<{ readonly stream: Stream } | { readonly error: Answer }>;
+  /** Tells of tokens that were revoked or rotated; the answer stops the telling. */
+  onRevoked(listener: (tokenId: string) => void): () => void;
+  health(): Health;
+  readonly nodeId: string;
+  readonly isOpenMode: boolean;
+}
+
+export interface Health {
+  readonly status: 'ok' | 'degraded';
+  readonly protocol_version: '1.0';
+  readonly store_ok: boolean;
+  readonly uptime_s: number;
+}
+
+export interface DeskOptions {
+  readonly identity: IdentityOptions;
+  readonly spaces: Spaces;
+  readonly about: About;
+  readonly nodeId: string;
+  readonly callsPerSecond: number | null;
+  /** SOX's test switch: every operation is refused with this. */
+  readonly fault: Refusal | null;
+  /** Is every open space's store answering? */
+  isStoreOk(): boolean;
+  onTrouble(what: string, cause: unknown): void;
+}
+
+/** The chain is made of the desk's own units and plugins; the server hands it in once it is built. */
+export interface DeskParts {
+  readonly desk: Desk;
+  usePlugins(host: PluginHost): void;
+  readonly builtins: readonly Builtin[];
+}
+
+const HANDLERS: Handlers<HandledId> = {
+  ...channelHandlers,
+  ...receiptHandlers,
+  ...groupHandlers,
+  ...inboxHandlers,
+  ...adminHandlers,
+};
+
+export function createDesk(options: DeskOptions): DeskParts {
+  const { spaces, about, nodeId } = options;
+  const authenticate = createIdentity(options.identity, spaces);
+  const rateLimit = createRateLimit(options.callsPerSecond, () => Date.now());
+  const schemas = createSchemaCheck();
+  const audit: Audit = createAudit(spaces);
+  const revocationListeners = new Set<(tokenId: string) => void>();
+  let host: PluginHost | null = null;
+
+  /** One call on its way. */
+  interface Passage {
+    readonly caller: Caller;
+    readonly operation: Operation;
+    readonly input: unknown;
+    readonly correlationId: string;
+    readonly signal: AbortSignal | null;
+    readonly startedAt: number;
+  }
+
+  function precheck(caller: Caller): Refusal | null {
+    if (options.fault !== null) return options.fault;
+    return rateLimit.check(`${caller.space}/${caller.principal.id}`);
+  }
+
+  async function carryOut(passage: Passage): Promise<Record<string, unknown> | Refusal> {
+    const { caller, operation, correlationId, signal, startedAt } = passage;
+    const principal = principalFor(caller, operation.access);
+    if (isRefusal(principal)) return principal;
+    const parsed = parseInput(operation, passage.input);
+    if (isRefusal(parsed)) return parsed;
+    const hub =
+      spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
+    if (isRefusal(hub)) return hub;
+    const checkedAt = performance.now();
+    const room: Room = {
+      caller,
+      by: principal,
+      hub,
+      spaces,
+      schemas,
+      nodeId,
+      correlationId,
+      signal,
+      about,
+      timings: () => [
+        timing('auth', caller.authMs),
+        timing('schema_validator', checkedAt - startedAt),
+        timing('store_dispatch', performance.now() - checkedAt),
+      ],
+      onRevoked: (tokenId) => {
+        for (const listener of revocationListeners) listener(tokenId);
+      },
+    };
+    const handler = HANDLERS[operation.id as HandledId] as
+      | ((room: Room, input: unknown) => Promise<Record<string, unknown> | Refusal>)
+      | undefined;
+    if (handler === undefined) {
+      return refuse(
+        'operation.unknown',
+        `${operation.name} needs a connection that stays open; use /ws`,
+      );
+    }
+    return handler(room, parsed.value);
+  }
+
+  async function call(
+    caller: Caller,
+    operation: Operation,
+    input: unknown,
+    callOptions: CallOptions = {},
+  ): Promise<Answer> {
+    const correlationId = callOptions.correlationId ?? randomUUID();
+    const passage: Passage = {
+      caller,
+      operation,
+      input,
+      correlationId,
+      signal: callOptions.signal ?? null,
+      startedAt: performance.now(),
+    };
+    if (
+      host !== null &&
+      (callOptions.wantsTrace || host.appliesTo(operation.name, caller.transport))
+    ) {
+      return callThroughPlugins(host, passage, callOptions.wantsTrace ?? false);
+    }
+    const outcome = precheck(caller) ?? (await guarded(passage, carryOut));
+    if (!isRefusal(outcome)) return { ok: outcome };
+    audit(caller, operation.name, outcome);
+    return refusalAnswer(outcome);
+  }
+
+  /** An exception is our bug or the world's failure: it is logged, and the caller learns no more than that. */
+  async function guarded(
+    passage: Passage,
+    run: (passage: Passage) => Promise<Record<string, unknown> | Refusal>,
+  ): Promise<Record<string, unknown> | Refusal> {
+    try {
+      return await run(passage);
+    } catch (cause) {
+      options.onTrouble(`${passage.operation.name} failed (${passage.correlationId})`, cause);
+      const isStore =
+        typeof cause === 'object' &&
+        cause !== null &&
+        'code' in cause &&
+        String(cause.code).startsWith('log.');
+      return isStore
+        ? refuse('store.unavailable', 'the store could not be read; nothing was changed, try again')
+        : refuse(
+            'internal',
+            `the hub failed at this; its log has the reason under ${passage.correlationId}`,
+          );
+    }
+  }
+
+  async function callThroughPlugins(
+    plugins: PluginHost,
+    passage: Passage,
+    wantsTrace: boolean,
+  ): Promise<Answer> {
+    const { caller, operation, correlationId } = passage;
+    const sounds = new Map<string, Sound>();
+    const context = {
+      operation: operation.name,
+      transport: caller.transport,
+      input: isRecord(passage.input) ? passage.input : {},
+      agentId: null as string | null,
+      connectionId: caller.connectionId,
+      correlationId,
+      metadata: { _connection_credential: caller.credential } as Record<string, unknown>,
+    };
+    callers.set(context, caller);
+    const isObject = passage.input === undefined || isRecord(passage.input);
+    const { reply, trace } = await plugins.run(context, async (inner): Promise<Reply> => {
+      const acting = actingCaller(caller, inner.agentId);
+      const outcome =
+        precheck(acting) ??
+        (await guarded(
+          { ...passage, caller: acting, input: isObject ? inner.input : passage.input },
+          carryOut,
+        ));
+      if (!isRefusal(outcome)) return { ok: outcome };
+      audit(acting, operation.name, outcome);
+      const error = toEnvelope(outcome);
+      sounds.set(error.error_code, REFUSALS[outcome.refused]);
+      return { error };
+    });
+    const metadata = wantsTrace
+      ? { correlation_id: correlationId, pipeline_trace: trace }
+      : undefined;
+    if ('ok' in reply) return { ok: { ...reply.ok }, ...(metadata && { metadata }) };
+    const error = withoutNulls(reply.error);
+    const sound = sounds.get(error.error_code) ?? soundOf(error.error_code);
+    return { error, sound, ...(metadata && { metadata }) };
+  }
+
+  const callers = new WeakMap<object, Caller>();
+  const pass = (_: object, next: () => Promise<Reply>): Promise<Reply> => next();
+
+  const desk: Desk = {
+    nodeId,
+    isOpenMode: options.identity.mode === 'open',
+    async authenticate(claim) {
+      const caller = await authenticate(claim);
+      if (isRefusal(caller)) audit(null, `authenticate as ${claim.agent ?? '?'}`, caller);
+      return caller;
+    },
+    call,
+    callThen(caller, operation, input, done) {
+      const isPlainSend =
+        operation.id === 'channels.send' && !(host?.appliesTo('send', caller.transport) ?? false);
+      const hub = isPlainSend ? spaces.find(caller.space) : null;
+      const refused =
+        hub === null ? null : (precheck(caller) ?? checkAccess(caller, operation.access));
+      if (hub !== null && refused === null) {
+        const parsed = parseInput(operation, input);
+        if (isRefusal(parsed)) {
+          done(refusalAnswer(parsed));
+          return;
+        }
+        const isTaken = sendThen(
+          hub,
+          caller.principal,
+          parsed.value as ParsedInputOf<typeof send>,
+          (outcome) => {
+            if (!isRefusal(outcome)) return done({ ok: outcome });
+            audit(caller, operation.name, outcome);
+            done(refusalAnswer(outcome));
+          },
+        );
+        if (isTaken) return;
+      }
+      void call(caller, operation, input).then(done);
+    },
+    async openStream(caller, input, sink) {
+      const outcome = await openStream(spaces, caller, input, sink);
+      if (!isRefusal(outcome)) return { stream: outcome };
+      audit(caller, 'stream_open', outcome);
+      return { error: refusalAnswer(outcome) };
+    },
+    onRevoked(listener) {
+      revocationListeners.add(listener);
+      return () => revocationListeners.delete(listener);
+    },
+    health() {
+      const isOk = options.isStoreOk();
+      return {
+        status: isOk ? 'ok' : 'degraded',
+        protocol_version: '1.0',
+        store_ok: isOk,
+        uptime_s: (performance.now() - about.startedAt) / 1000,
+      };
+    },
+  };
+
+  return {
+    desk,
+    usePlugins: (plugins) => {
+      host = plugins;
+    },
+    builtins: [
+      { capability: 'namespace_resolver', run: pass },
+      {
+        capability: 'auth',
+        run(context, next) {
+          context.agentId = callers.get(context)?.principal.id ?? null;
+          return next();
+        },
+      },
+      { capability: 'rate_limit', run: pass },
+      { capability: 'schema_validator', run: pass },
+      { capability: 'idempotency', run: pass },
+      { capability: 'audit_log', run: pass },
+    ],
+  };
+}
+
+/** The principal that acts, given what the operation demands; the owner may administer whatever agent it acts as. */
+function principalFor(caller: Caller, access: Access): Principal | Refusal {
+  const denied = checkAccess(caller, access);
+  if (denied !== null) return denied;
+  const { principal } = caller;
+  const isRaised = caller.isOwner && (access === 'admin' || access === 'person');
+  return isRaised ? { ...principal, kind: 'admin', tier: 'owner' } : principal;
+}
+
+function checkAccess(caller: Caller, access: Access): Refusal | null {
+  const { kind } = caller.principal;
+  switch (access) {
+    case 'reader':
+      return null;
+    case 'writer':
+      return kind === 'observer'
+        ? refuse('access.denied', 'an observer reads and never writes')
+        : null;
+    case 'person':
+      if (kind === 'human' || kind === 'admin') return null;
+      return refuse(
+        'access.denied',
+        'this is for a person: use a credential of kind human or admin',
+      );
+    case 'admin':
+      if (kind === 'admin') return null;
+      return refuse('access.denied', 'this is for an administrator: use the owner’s credential');
+  }
+}
+
+/** An auth plugin may have named somebody else; it gets that name and no more rights than any agent. */
+function actingCaller(caller: Caller, agentId: string | null): Caller {
+  if (agentId === null || agentId === caller.principal.id) return caller;
+  return {
+    ...caller,
+    principal: { id: agentId, kind: 'agent', tier: 'standard' },
+    isOwner: false,
+    tokenId: null,
+  };
+}
+
+function timing(name: string, ms: number): string {
+  return `${name}:${Math.round(ms)}ms`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** How an envelope that a plugin made sounds: like the refusal of that SOX code. */
+function soundOf(code: string): Sound {
+  const known = Object.values(REFUSALS).find((sound) => sound.sox === code);
+  if (code === 'validation_error') return REFUSALS['input.invalid'];
+  return known ?? REFUSALS.internal;
+}
+
+function withoutNulls(envelope: {
+  error_code: string;
+  message: string;
+  detail?: Readonly<Record<string, unknown>> | null;
+  retry_after?: number | null;
+}): ErrorEnvelope {
+  const { error_code, message, detail, retry_after } = envelope;
+  return {
+    error_code,
+    message,
+    ...(detail != null && { detail }),
+    ...(retry_after != null && { retry_after }),
+  };
+}

@@ -1,0 +1,36 @@
+/** Messages named by a caller: found, and shown only to those who may read their channel. */
+import { checkRead } from '../../core/channel.ts';
+import { isRefusal, type Refusal, refuse } from '../../core/decider.ts';
+import { type MessageRef, parseMessageId } from '../../core/message.ts';
+import type { Message } from '../../hub/message-store.ts';
+import type { Room } from '../room.ts';
+
+/** An id that is malformed, unknown, or of a channel the caller may not read: the same refusal. */
+export async function findMessage(
+  room: Room,
+  id: string,
+  field: string,
+): Promise<Message | Refusal> {
+  const unknown = refuse('message.not-found', `there is no message ${id} that you may read`, {
+    violations: [{ field, issue: 'names no message' }],
+  });
+  const position = parseMessageId(id);
+  if (position === null) return unknown;
+  const length = await room.hub.ask((world) => ({ value: world.length }));
+  if (isRefusal(length)) return length;
+  if (position >= length.value) return unknown;
+  const [message] = await room.hub.messages([position]);
+  if (!message) return unknown;
+  const { by } = room;
+  const readable = await room.hub.ask((world) => ({
+    value:
+      by.kind === 'admin' || by.kind === 'human' || checkRead(world, by, message.channel) === null,
+  }));
+  if (isRefusal(readable)) return readable;
+  return readable.value ? message : unknown;
+}
+
+export function refOf(message: Message): MessageRef {
+  const { position, channel, seq, by: sender } = message;
+  return { position, channel, seq, sender };
+}
