@@ -1,0 +1,262 @@
+/**
+ * One WebSocket connection: requests in, answers and pushes out. Everything that
+ * waits to be written or answered is bounded [F3].
+ */
+import type { Duplex } from 'node:stream';
+import type { RawData, WebSocket } from 'ws';
+import type { Answer } from '../desk/answer.ts';
+import type { Caller } from '../desk/caller.ts';
+import type { Desk } from '../desk/desk.ts';
+import { messageEnvelopeText } from '../desk/envelope.ts';
+import type { Stream, StreamSink } from '../desk/stream.ts';
+import type { FeedEnd, Segment } from '../hub/feed.ts';
+import { findOperation } from '../wire/operations/table.ts';
+import { encodeFrames } from './frames.ts';
+import {
+  answerText,
+  errorText,
+  notificationText,
+  parseRequest,
+  type RpcId,
+  type RpcRequest,
+} from './json-rpc.ts';
+
+/** Bytes that may wait for a peer that does not read. */
+export const OUTPUT_BYTES_MAX: number = 16 * 1024 * 1024;
+/** Calls of one connection under way; past it, reading pauses until half are answered. */
+export const CALLS_MAX = 4_096;
+export const STREAMS_MAX = 16;
+export const RPC_BATCH_MAX = 1_000;
+const FAREWELL_MS = 1_000;
+
+export interface Connection {
+  readonly caller: Caller;
+  ping(): void;
+  close(code: number, reason: string): void;
+}
+
+export function createConnection(
+  desk: Desk,
+  ws: WebSocket,
+  socket: Duplex,
+  caller: Caller,
+): Connection {
+  const streams = new Map<string, Stream>();
+  let streamCount = 0;
+  let texts: string[] = [];
+  let parts: Buffer[] = [];
+  let isFlushScheduled = false;
+  let underWay = 0;
+  let isPaused = false;
+  let silentPings = 0;
+  let isClosed = false;
+
+  function scheduleFlush(): void {
+    if (isFlushScheduled) return;
+    isFlushScheduled = true;
+    // All answers and pushes of a batch are released in one turn; the flush follows them.
+    queueMicrotask(flush);
+  }
+
+  function say(text: string): void {
+    texts.push(text);
+    scheduleFlush();
+  }
+
+  /** Bytes that are frames already, behind whatever was said before. */
+  function sayFrames(frames: Buffer): void {
+    if (texts.length > 0) {
+      parts.push(encodeFrames(texts));
+      texts = [];
+    }
+    parts.push(frames);
+    scheduleFlush();
+  }
+
+  function flush(): void {
+    isFlushScheduled = false;
+    if (isClosed) {
+      texts = [];
+      parts = [];
+      return;
+    }
+    if (texts.length > 0) {
+      parts.push(encodeFrames(texts));
+      texts = [];
+    }
+    const [only] = parts;
+    if (only === undefined) return;
+    socket.write(parts.length === 1 ? only : Buffer.concat(parts));
+    parts = [];
+    if (socket.writableLength > OUTPUT_BYTES_MAX) close(4008, 'slow_reader');
+  }
+
+  function close(code: number, reason: string): void {
+    if (isClosed) return;
+    flush();
+    isClosed = true;
+    for (const stream of streams.values()) stream.close();
+    streams.clear();
+    ws.close(code, reason);
+    // Whoever does not read does not read the farewell either.
+    setTimeout(() => ws.terminate(), FAREWELL_MS).unref();
+  }
+
+  function finished(): void {
+    underWay--;
+    if (isPaused && underWay <= CALLS_MAX / 2) {
+      isPaused = false;
+      ws.resume();
+    }
+  }
+
+  function call(request: RpcRequest, answered: (answer: Answer | string) => void): void {
+    const operation = findOperation(request.method);
+    if (operation === undefined) {
+      const message = `there is no method ${request.method.slice(0, 64)}; see /openapi.json`;
+      answered(errorText(request.id ?? null, 'operation.unknown', message));
+      return;
+    }
+    if (++underWay > CALLS_MAX && !isPaused) {
+      isPaused = true;
+      ws.pause();
+    }
+    const done = (answer: Answer): void => {
+      finished();
+      answered(answer);
+    };
+    if (!operation.isStreaming) desk.callThen(caller, operation, request.params, done);
+    else if (operation.id === 'stream.open') void openStream(request.params).then(done);
+    else done(closeStream(request.params));
+  }
+
+  function onRequest(value: unknown, say: (text: string) => void): void {
+    const request = parseRequest(value);
+    if (request === null) {
+      say(errorText(null, 'input.invalid', 'not a JSON-RPC 2.0 request', -32_600));
+      return;
+    }
+    const { id } = request;
+    call(request, (answer) => {
+      if (id === undefined) return;
+      say(typeof answer === 'string' ? answer : answerText(id as RpcId, answer));
+    });
+  }
+
+  function onBatch(values: readonly unknown[]): void {
+    if (values.length === 0 || values.length > RPC_BATCH_MAX) {
+      say(errorText(null, 'input.invalid', `a batch has 1 to ${RPC_BATCH_MAX} requests`, -32_600));
+      return;
+    }
+    const answers: string[] = [];
+    let open = 0;
+    for (const value of values) {
+      const request = parseRequest(value);
+      if (request !== null && request.id === undefined) {
+        onRequest(value, () => {});
+        continue;
+      }
+      open++;
+      onRequest(value, (text) => {
+        answers.push(text);
+        if (--open === 0) queueMicrotask(() => say(`[${answers.join(',')}]`));
+      });
+    }
+  }
+
+  ws.on('message', (raw: RawData, isBinary: boolean) => {
+    if (isClosed) return;
+    let value: unknown;
+    try {
+      if (isBinary) throw new TypeError('binary');
+      value = JSON.parse(raw.toString());
+    } catch {
+      say(errorText(null, 'input.not-json', 'the frame is not JSON text'));
+      return;
+    }
+    if (Array.isArray(value)) onBatch(value);
+    else onRequest(value, say);
+  });
+
+  async function openStream(params: unknown): Promise<Answer> {
+    if (streams.size >= STREAMS_MAX) {
+      const message = `a connection has at most ${STREAMS_MAX} streams; close one`;
+      return {
+        error: {
+          error_code: 'rate_limited',
+          message,
+          detail: { reason: 'limit.reached', limit: 'STREAMS_MAX' },
+        },
+        sound: { sox: 'rate_limited', http: 429, rpc: -32_030, exit: 30 },
+      };
+    }
+    const id = `s${++streamCount}`;
+    const opened = await desk.openStream(caller, params, sinkOf(id));
+    if ('error' in opened) return opened.error;
+    if (isClosed) opened.stream.close();
+    else streams.set(id, opened.stream);
+    return { ok: { stream: id, position: opened.stream.position } };
+  }
+
+  function closeStream(params: unknown): Answer {
+    const id = (params as { stream?: unknown } | undefined)?.stream;
+    const stream = typeof id === 'string' ? streams.get(id) : undefined;
+    stream?.close();
+    return { ok: { closed: stream !== undefined } };
+  }
+
+  function sinkOf(id: string): StreamSink {
+    return {
+      deliver(segment) {
+        sayFrames(segmentFrames(segment));
+        return !isClosed && socket.writableLength <= OUTPUT_BYTES_MAX;
+      },
+      ready: () =>
+        socket.writableNeedDrain
+          ? new Promise((resolve) => {
+              socket.once('drain', resolve);
+              socket.once('close', resolve);
+            })
+          : Promise.resolve(),
+      receipts(notices) {
+        for (const notice of notices) say(notificationText('receipt', JSON.stringify(notice)));
+      },
+      end(reason: FeedEnd) {
+        streams.delete(id);
+        if (isClosed) return;
+        if (reason === 'slow_reader') close(4008, 'slow_reader');
+        else say(notificationText('stream.end', JSON.stringify({ stream: id, reason })));
+      },
+    };
+  }
+
+  ws.on('pong', () => {
+    silentPings = 0;
+  });
+  ws.on('error', () => ws.terminate());
+  ws.on('close', () => {
+    isClosed = true;
+    for (const stream of [...streams.values()]) stream.close();
+    streams.clear();
+  });
+
+  return {
+    caller,
+    close,
+    ping() {
+      if (silentPings++ >= 2) ws.terminate();
+      else ws.ping();
+    },
+  };
+}
+
+/** The frames of a segment, made once for all connections that get it. */
+function segmentFrames(segment: Segment): Buffer {
+  const known = segment.encoded.get('ws') as Buffer | undefined;
+  if (known !== undefined) return known;
+  const frames = encodeFrames(
+    segment.messages.map((one) => notificationText('message', messageEnvelopeText(one))),
+  );
+  segment.encoded.set('ws', frames);
+  return frames;
+}

@@ -1,0 +1,133 @@
+/**
+ * The WebSocket door at `/ws`: JSON-RPC 2.0, methods are operation ids, pushes are
+ * notifications. Host, Origin and credential are checked before the upgrade.
+ *
+ * Whatever becomes ready in one turn leaves each socket in one write. A peer that
+ * does not read is cut off with 4008 [F3]; one that asks faster than it is served
+ * is read more slowly.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { isRefusal } from '../core/decider.ts';
+import type { Caller, Claim } from '../desk/caller.ts';
+import type { Desk } from '../desk/desk.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { claimOf, type Guard } from './guard.ts';
+
+/** A frame larger than this closes the connection with 1009. */
+export const FRAME_BYTES_MAX: number = 4 * 1024 * 1024;
+export const CONNECTIONS_MAX = 10_000;
+const PING_MS = 30_000;
+
+export interface WebSocketDoor {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, isOwnerSocket: boolean): void;
+  readonly size: number;
+  close(): void;
+}
+
+export function createWebSocketDoor(desk: Desk, guard: Guard): WebSocketDoor {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: FRAME_BYTES_MAX,
+    perMessageDeflate: false,
+    clientTracking: false,
+    handleProtocols: (offered) => (offered.has('synod.v1') ? 'synod.v1' : false),
+  });
+  const connections = new Set<Connection>();
+  const stopListening = desk.onRevoked((tokenId) => {
+    for (const one of connections) if (one.caller.tokenId === tokenId) one.close(4001, 'revoked');
+  });
+  // A half-open peer answers no ping; after two silent rounds it is gone.
+  const pings = setInterval(() => {
+    for (const one of connections) one.ping();
+  }, PING_MS);
+  pings.unref();
+
+  async function admit(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    isOwnerSocket: boolean,
+  ): Promise<void> {
+    const turned = guard.check(request.headers, isOwnerSocket);
+    if (turned !== null) return turnAway(socket, turned.status, turned.envelope);
+    if (connections.size >= CONNECTIONS_MAX) {
+      return turnAway(socket, 503, {
+        error_code: 'rate_limited',
+        message: `the hub holds ${CONNECTIONS_MAX} connections already`,
+        detail: { reason: 'limit.reached', limit: 'CONNECTIONS_MAX' },
+      });
+    }
+    const claim = withProtocols(
+      claimOf(request.headers, `ws-${randomUUID()}`, isOwnerSocket),
+      request,
+    );
+    const caller = await desk.authenticate(claim);
+    if (isRefusal(caller)) {
+      const detail = { reason: caller.refused };
+      return turnAway(socket, 401, {
+        error_code: 'identity_failure',
+        message: caller.message,
+        detail,
+      });
+    }
+    server.handleUpgrade(request, socket, head, (ws) => seat(ws, socket, caller));
+  }
+
+  function seat(ws: WebSocket, socket: Duplex, caller: Caller): void {
+    const connection = createConnection(desk, ws, socket, caller);
+    connections.add(connection);
+    ws.on('close', () => connections.delete(connection));
+  }
+
+  return {
+    upgrade(request, socket, head, isOwnerSocket) {
+      socket.on('error', () => socket.destroy());
+      admit(request, socket, head, isOwnerSocket).catch(() => socket.destroy());
+    },
+    get size() {
+      return connections.size;
+    },
+    close() {
+      clearInterval(pings);
+      stopListening();
+      for (const one of connections) one.close(1001, 'shutting_down');
+      server.close();
+    },
+  };
+}
+
+/** A browser cannot set headers on a WebSocket; its credential comes as subprotocols. */
+function withProtocols(claim: Claim, request: IncomingMessage): Claim {
+  const offered = (request.headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((one) => one.trim());
+  const read = (prefix: string): string | null => {
+    const found = offered.find((one) => one.startsWith(prefix));
+    return found === undefined
+      ? null
+      : Buffer.from(found.slice(prefix.length), 'base64url').toString();
+  };
+  return {
+    ...claim,
+    token: claim.token ?? read('synod.token.'),
+    agent: claim.agent ?? read('synod.agent.'),
+    space: claim.space ?? read('synod.space.'),
+    clientVersion: claim.clientVersion ?? read('synod.version.'),
+  };
+}
+
+function turnAway(socket: Duplex, status: number, envelope: unknown): void {
+  const body = JSON.stringify(envelope);
+  const reasons: Record<number, string> = {
+    401: 'Unauthorized',
+    403: 'Forbidden',
+    421: 'Misdirected Request',
+  };
+  socket.end(
+    `HTTP/1.1 ${status} ${reasons[status] ?? 'Refused'}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
