@@ -1,0 +1,61 @@
+/**
+ * Starts load processes and takes in their results.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { FloodJob, FloodResult } from './load/flood.ts';
+import type { HoldJob } from './load/hold.ts';
+import type { LatencyJob } from './load/latency.ts';
+import type { RecvJob, RecvResult } from './load/recv.ts';
+import type { ReplayJob, ReplayResult } from './load/replay.ts';
+import type { Percentiles } from './percentiles.ts';
+
+/** Far beyond any job: a server that stops answering must not stop the bench. */
+const TIMEOUT_MS = 300_000;
+
+export function runLoad(job: FloodJob): Promise<FloodResult>;
+export function runLoad(job: LatencyJob): Promise<Percentiles>;
+export function runLoad(job: RecvJob): Promise<RecvResult>;
+export function runLoad(job: ReplayJob): Promise<ReplayResult>;
+export async function runLoad(job: object): Promise<unknown> {
+  return await runNode(join(import.meta.dirname, 'load/main.ts'), [JSON.stringify(job)]);
+}
+
+/** Runs a program that answers with one JSON line. */
+export async function runNode(program: string, parameters: readonly string[]): Promise<unknown> {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, [program, ...parameters], {
+    stdio: [...stdio],
+    timeout: TIMEOUT_MS,
+  });
+  const ended = once(child, 'close');
+  let text = '';
+  child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${parameters.join(' ')}`);
+  return JSON.parse(text);
+}
+
+/** Idle agents, connected until disposed. */
+export async function openHold(job: HoldJob): Promise<AsyncDisposable> {
+  const program = join(import.meta.dirname, 'load/main.ts');
+  const child = spawn(process.execPath, [program, JSON.stringify(job)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const held = once(createInterface({ input: child.stdout }), 'line');
+  await Promise.race([
+    held,
+    ended.then(([code]) => Promise.reject(new Error(`holding agents ended with ${code}`))),
+  ]);
+  return {
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/**
+ * The load process: `load/main.ts JOB`, a job as JSON in, its result as one JSON line out.
+ *
+ * A process of its own, so that making load costs the measured server nothing but the other core.
+ * The same jobs drive the hub and every baseline. Whatever goes wrong ends the process with code 1.
+ */
+import { type FloodJob, flood } from './flood.ts';
+import { type HoldJob, hold } from './hold.ts';
+import { type LatencyJob, latency } from './latency.ts';
+import { type RecvJob, recv } from './recv.ts';
+import { type ReplayJob, replay } from './replay.ts';
+
+export type Job = FloodJob | HoldJob | LatencyJob | RecvJob | ReplayJob;
+
+function run(job: Job): Promise<object> {
+  switch (job.kind) {
+    case 'flood':
+      return flood(job);
+    case 'hold':
+      return hold(job);
+    case 'latency':
+      return latency(job);
+    case 'recv':
+      return recv(job);
+    case 'replay':
+      return replay(job);
+  }
+}
+
+const result = await run(JSON.parse(process.argv[2] ?? '') as Job);
+process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,0 +1,100 @@
+/**
+ * `npm run bench`: the hub beside its baselines, on this machine, in one run.
+ *
+ *   --only NAME      one scenario (may be repeated)     --rounds N        turns each side takes
+ *   --quick          a smoke run of a few seconds       --baseline-only   leave the hub out
+ *   --out FILE       where the JSON goes                --window N        sends in flight a sender
+ *
+ * The table goes to stdout, progress to stderr, JSON to bench/results/latest.json. A scenario that
+ * fails is reported, the others still run, and the exit code is 1. A goal that is missed is not a
+ * failure: figures depend on the machine.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, release, totalmem, type } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Machine, type Report, toMarkdown } from './report.ts';
+import type { Measure, Scenario, Setting } from './scenario.ts';
+import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
+import { latency, readMachineCost } from './scenarios/latency.ts';
+import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
+import { recv, replay } from './scenarios/reads.ts';
+import { startEmpty, startLong } from './scenarios/start.ts';
+import { isBuilt } from './server.ts';
+
+const scenarios: readonly Scenario[] = [
+  sends,
+  fanOut10,
+  fanOut100,
+  latency,
+  recv,
+  replay,
+  startEmpty,
+  startLong,
+  memoryConnection,
+  memoryMessage,
+];
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    rounds: { type: 'string' },
+    window: { type: 'string', default: '256' },
+    quick: { type: 'boolean', default: false },
+    'baseline-only': { type: 'boolean', default: false },
+    out: { type: 'string', default: join(import.meta.dirname, 'results/latest.json') },
+  },
+});
+
+async function readMachine(setting: Setting): Promise<Machine> {
+  const { fsync, loopback } = await readMachineCost(setting.isQuick ? 200 : 1_000);
+  return {
+    processor: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    system: `${type()} ${release()}`,
+    node: process.version,
+    fsyncMs: fsync.p50,
+    loopbackMs: loopback.p50,
+    hub: setting.hasHub ? (isBuilt ? 'dist' : 'src') : 'absent',
+    rounds: setting.rounds,
+    isQuick: setting.isQuick,
+  };
+}
+
+async function main(): Promise<void> {
+  const unknown = flags.only?.find((name) => !scenarios.some((scenario) => scenario.name === name));
+  if (unknown !== undefined) {
+    const known = scenarios.map((scenario) => scenario.name).join(', ');
+    process.stderr.write(`no scenario is called ${unknown}; there are ${known}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const setting: Setting = {
+    isQuick: flags.quick,
+    rounds: Number(flags.rounds ?? (flags.quick ? 1 : 5)),
+    window: Number(flags.window),
+    measureMs: flags.quick ? 300 : 2_000,
+    hasHub: !flags['baseline-only'],
+  };
+  const machine = await readMachine(setting);
+  const measures: (Measure & { scenario: string })[] = [];
+  for (const scenario of scenarios) {
+    if (flags.only !== undefined && !flags.only.includes(scenario.name)) continue;
+    const from = performance.now();
+    try {
+      const found = await scenario.run(setting);
+      measures.push(...found.map((measure) => ({ scenario: scenario.name, ...measure })));
+    } catch (error) {
+      process.exitCode = 1;
+      process.stderr.write(`${scenario.name} FAILED: ${(error as Error).stack}\n`);
+    }
+    process.stderr.write(`${scenario.name}: ${((performance.now() - from) / 1000).toFixed(1)} s\n`);
+  }
+  const report: Report = { at: new Date().toISOString(), machine, measures };
+  await mkdir(dirname(flags.out), { recursive: true });
+  await writeFile(flags.out, `${JSON.stringify(report, null, 2)}\n`);
+  process.stdout.write(toMarkdown(report));
+}
+
+await main();

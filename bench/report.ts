@@ -1,0 +1,73 @@
+/**
+ * What a run says: one Markdown table for people, one JSON document for programs.
+ */
+import { median } from './percentiles.ts';
+import { isMet, type Measure, ratioTo } from './scenario.ts';
+
+export interface Machine {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly system: string;
+  readonly node: string;
+  readonly fsyncMs: number;
+  readonly loopbackMs: number;
+  readonly hub: 'dist' | 'src' | 'absent';
+  readonly rounds: number;
+  readonly isQuick: boolean;
+}
+
+export interface Report {
+  readonly at: string;
+  readonly machine: Machine;
+  readonly measures: readonly (Measure & { scenario: string })[];
+}
+
+export function toMarkdown({ machine, measures }: Report): string {
+  const lines = [
+    `${machine.cores} × ${machine.processor}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}; ` +
+      `one fsync ${show(machine.fsyncMs)} ms, loopback ${show(machine.loopbackMs)} ms; ` +
+      `hub from ${machine.hub}; median of ${machine.rounds} rounds` +
+      (machine.isQuick ? '; QUICK RUN, not for quoting.' : '.'),
+    '',
+    '| what | unit | hub | bare loop | other baselines | hub ÷ bare | goal | met |',
+    '|---|---|--:|--:|---|--:|---|---|',
+  ];
+  for (const measure of measures) lines.push(`| ${toRow(measure).join(' | ')} |`);
+  return `${lines.join('\n')}\n`;
+}
+
+function toRow(measure: Measure): string[] {
+  const { hub = [], bare = [], ...others } = measure.sides;
+  const rest = Object.entries(others).map(([side, values]) => {
+    const ratio = ratioTo(measure, side);
+    const suffix = ratio === undefined ? '' : ` (hub × ${show(ratio)})`;
+    return `${side} ${show(median(values))}${suffix}`;
+  });
+  const met = isMet(measure);
+  return [
+    measure.what,
+    measure.unit,
+    show(median(hub)),
+    show(median(bare)),
+    rest.join(', '),
+    show(ratioTo(measure, 'bare')),
+    toGoal(measure),
+    met === undefined ? '' : met ? 'yes' : 'NO',
+  ];
+}
+
+function toGoal(measure: Measure): string {
+  const { goal } = measure;
+  if (goal === undefined) return '';
+  const bound = goal.atLeast === undefined ? `≤ ${goal.atMost}` : `≥ ${goal.atLeast}`;
+  if (goal.against === undefined) return `${bound} ${measure.unit}`;
+  const name = goal.against === 'bare' ? 'bare' : `(${goal.against})`;
+  return `${bound} × ${name}: ${show(ratioTo(measure, goal.against))}`;
+}
+
+function show(value: number | undefined): string {
+  if (value === undefined || Number.isNaN(value)) return '–';
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
+  return String(Number(value.toPrecision(3)));
+}

@@ -1,0 +1,141 @@
+/**
+ * The servers under measurement, each a process of its own in a fresh directory.
+ *
+ * A server is ready when its first line on stdout says so; closing it waits for its exit and
+ * removes the directory, unless the caller brought one. With `isInspected` its memory can be read
+ * after a forced collection, through Node's own inspector, so the hub needs no door for it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { openInspector } from './inspector.ts';
+
+export type ServerName = 'hub' | 'bare' | 'broadcast';
+
+export interface Server {
+  readonly url: string;
+  /** From the start of the process to its first answer over HTTP. */
+  readonly startMs: number;
+  /** Bytes after a full collection; only of an inspected server. */
+  readMemory(): Promise<Memory>;
+  close(): Promise<void>;
+}
+
+export interface Memory {
+  readonly rss: number;
+  /** The JavaScript heap and the buffers it owns. */
+  readonly heap: number;
+}
+
+const ROOT = join(import.meta.dirname, '..');
+const CLOSE_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 60_000;
+
+export const isBuilt: boolean = existsSync(join(ROOT, 'dist/cli'));
+
+export async function openServer(
+  name: ServerName,
+  options: { dir?: string; isInspected?: boolean } = {},
+): Promise<Server> {
+  const dir = options.dir ?? (await createScratch());
+  const inspect = options.isInspected === true ? ['--inspect=127.0.0.1:0'] : [];
+  const from = performance.now();
+  const child = spawn(process.execPath, [...inspect, ...commandOf(name, dir)], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-4_000);
+  });
+  const url = await readyUrl(child, () => `${name} did not start: ${complaint}`);
+  // The broadcaster has no HTTP; it answers 426, which is an answer.
+  await (await fetch(`${url}/health`)).arrayBuffer();
+  const startMs = performance.now() - from;
+  child.once('exit', (code) => {
+    if (code !== 0 && code !== null)
+      process.stderr.write(`${name} ended with ${code}: ${complaint}\n`);
+  });
+  return {
+    url,
+    startMs,
+    async readMemory() {
+      const address = /ws:\/\/\S+/.exec(complaint)?.[0];
+      if (address === undefined) throw new Error(`${name} was not started with an inspector`);
+      await using inspector = await openInspector(address);
+      return await inspector.readMemory();
+    },
+    async close() {
+      await stop(child);
+      if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Several servers side by side, closed together; the hub is left out when there is none. */
+export async function openServers(
+  names: readonly ServerName[],
+  hasHub: boolean,
+): Promise<AsyncDisposable & { readonly urls: ReadonlyMap<ServerName, string> }> {
+  const opened: Server[] = [];
+  const urls = new Map<ServerName, string>();
+  const close = async () => {
+    await Promise.all(opened.map((server) => server.close()));
+  };
+  try {
+    for (const name of names) {
+      if (name === 'hub' && !hasHub) continue;
+      const server = await openServer(name);
+      opened.push(server);
+      urls.set(name, server.url);
+    }
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  return { urls, [Symbol.asyncDispose]: close };
+}
+
+export function createScratch(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'synod-bench-'));
+}
+
+function commandOf(name: ServerName, dir: string): string[] {
+  if (name === 'bare') return [join(ROOT, 'bench/baseline/bare-loop.ts'), dir];
+  if (name === 'broadcast') return [join(ROOT, 'bench/baseline/ws-broadcast.ts')];
+  const where = ['--host', '127.0.0.1', '--port', '0', '--dir', dir];
+  const store = ['--store', `sqlite://${join(dir, 'log.sqlite')}`];
+  return [join(ROOT, 'bin/synod.js'), 'serve', ...where, ...store, '--auth', 'open', '--json'];
+}
+
+function readyUrl(child: ChildProcess, complain: () => string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const deadline = setTimeout(() => {
+    child.kill('SIGKILL');
+    reject(new Error(complain()));
+  }, READY_TIMEOUT_MS);
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  lines.once('line', (line) => {
+    clearTimeout(deadline);
+    // Later lines are read and dropped: a full pipe would stop the server.
+    resolve((JSON.parse(line) as { url: string }).url.replace(/\/$/, ''));
+  });
+  child.once('exit', () => {
+    clearTimeout(deadline);
+    reject(new Error(complain()));
+  });
+  return promise;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const deadline = setTimeout(() => child.kill('SIGKILL'), CLOSE_TIMEOUT_MS);
+  await gone;
+  clearTimeout(deadline);
+}

@@ -1,0 +1,80 @@
+/**
+ * The operations as the client sees them. Types come from the wire table and cost
+ * nothing at run time; schemas stay out of a browser's bundle. What must be known
+ * at run time is one bit per operation, and a test holds it to the table.
+ */
+import type { InputOf, OutputOf, ParsedInputOf } from '../wire/operation.ts';
+import type { OPERATIONS, OperationId } from '../wire/operations/table.ts';
+
+/** Everything that can be called. Streams are opened by `messages()` and `receipts()`. */
+export type CallId = Exclude<OperationId, 'stream.open' | 'stream.close'>;
+
+type Declared<Id extends CallId> = (typeof OPERATIONS)[Id];
+
+/** What an operation takes. (A schema that rewrites its input first has no input type of its own.) */
+export type CallInput<Id extends CallId> =
+  unknown extends InputOf<Declared<Id>> ? ParsedInputOf<Declared<Id>> : InputOf<Declared<Id>>;
+
+export type CallOutput<Id extends CallId> = OutputOf<Declared<Id>>;
+
+/** Whether asking twice comes to the same as asking once. */
+const REPEATABLE: Readonly<Record<CallId, boolean>> = {
+  'channels.send': false,
+  'channels.recv': false,
+  'channels.subscribe': true,
+  'channels.unsubscribe': true,
+  'channels.list_channels': true,
+  'channels.list_agents': true,
+  'channels.ack': true,
+  'channels.heartbeat': true,
+  'channels.replay': true,
+  'channels.collect': true,
+  'group.create': false,
+  'group.invite': false,
+  'group.join': true,
+  'group.leave': true,
+  'group.list_members': true,
+  'group.list': true,
+  'receipts.get': true,
+  'inbox.peek': true,
+  'inbox.commit': true,
+  'hub.whoami': true,
+  'hub.status': true,
+  'held.list': true,
+  'held.review': false,
+  'channels.configure': true,
+  'tokens.create': false,
+  'tokens.list': true,
+  'tokens.rotate': false,
+  'tokens.revoke': true,
+  'spaces.list': true,
+  'spaces.create': true,
+  'spaces.configure': true,
+};
+
+/** May this very call be asked again when its answer was lost? [K8] */
+export function isRepeatable(id: CallId, input: Readonly<Record<string, unknown>>): boolean {
+  // One key is one message however often it is sent; what is drained on lease comes back.
+  if (id === 'channels.send') return typeof input.idempotency_key === 'string';
+  if (id === 'channels.recv') return typeof input.lease_ms === 'number';
+  return REPEATABLE[id] ?? false;
+}
+
+/** How long the hub may rightly take, beyond the time of a plain answer. */
+export function waitMsOf(id: CallId, input: Readonly<Record<string, unknown>>): number {
+  if (id === 'channels.recv') return Number(input.wait_ms ?? 0);
+  if (id === 'channels.collect') return Number(input.timeout ?? 0) * 1000;
+  return 0;
+}
+
+/** What to do about a call whose outcome nobody knows. */
+export function adviceFor(id: CallId): string {
+  switch (id) {
+    case 'channels.recv':
+      return 'what it drained may be gone; drain with lease_ms, or read with messages(), and nothing is lost';
+    case 'channels.send':
+      return 'send again with the same idempotency_key and it lands once';
+    default:
+      return 'look whether it was done before you ask again';
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Flags and environment, brought to the form of the config file, so that one set of
+ * rules judges all three. Text that should be a number or a list becomes one where it
+ * can; where it cannot it is passed on as it is, and the rules say what is wrong.
+ */
+
+/** As commander gives them: text, or a list where a flag may be repeated. */
+export interface ServeFlags {
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly dir?: string | undefined;
+  readonly store?: string | undefined;
+  readonly auth?: string | undefined;
+  readonly corsOrigin?: readonly string[] | undefined;
+  readonly allowHost?: readonly string[] | undefined;
+  readonly allowPlugins?: string | undefined;
+  readonly discovery?: boolean | undefined;
+  readonly skipMismatchedPlugins?: boolean | undefined;
+  readonly logLevel?: string | undefined;
+  readonly socket?: boolean | undefined;
+}
+
+/** Which variable says which field, for messages and for the reference. */
+export const ENV_NAMES: Readonly<Record<string, string>> = {
+  dir: 'SYNOD_DIR',
+  store: 'SOX_BACKING_STORE',
+  host: 'SOX_HTTP_HOST',
+  port: 'SOX_HTTP_PORT',
+  cors_origins: 'SOX_HTTP_CORS_ORIGINS',
+  agents: 'SOX_PRE_REGISTERED_AGENTS',
+  log_level: 'SOX_LOG_LEVEL',
+  allow_plugins: 'SOX_ALLOWED_PLUGINS',
+  discovery: 'SOX_NO_DISCOVERY',
+  heartbeat_ttl: 'SOX_HEARTBEAT_TTL_DEFAULT',
+};
+
+export function readFlags(flags: ServeFlags): Record<string, unknown> {
+  return present({
+    host: flags.host,
+    port: asNumber(flags.port),
+    dir: flags.dir,
+    store: flags.store,
+    auth: flags.auth,
+    cors_origins: flags.corsOrigin,
+    allowed_hosts: flags.allowHost,
+    allow_plugins: asList(flags.allowPlugins),
+    // Commander answers true for a `--no-…` flag that was not given; that says nothing.
+    discovery: flags.discovery === false ? false : undefined,
+    skip_mismatched_plugins: flags.skipMismatchedPlugins,
+    log_level: flags.logLevel,
+    socket: flags.socket === false ? false : undefined,
+  });
+}
+
+export function readEnv(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, unknown> {
+  // A variable set to nothing says nothing, but for the list of agents: present, even empty, it is strict.
+  const said = (field: string): string | undefined => env[ENV_NAMES[field] as string] || undefined;
+  const agents = env.SOX_PRE_REGISTERED_AGENTS;
+  return present({
+    dir: said('dir'),
+    store: said('store'),
+    host: said('host'),
+    port: asNumber(said('port')),
+    cors_origins: asList(said('cors_origins')),
+    agents: agents === undefined ? undefined : asList(agents)?.map((id) => ({ id })),
+    log_level: said('log_level'),
+    allow_plugins: asList(said('allow_plugins')),
+    discovery: /^(1|true|yes)$/i.test(said('discovery') ?? '') ? false : undefined,
+    heartbeat_ttl: asNumber(said('heartbeat_ttl')),
+  });
+}
+
+function present(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function asNumber(text: string | undefined): number | string | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
+}
+
+function asList(text: string | undefined): string[] | undefined {
+  return text
+    ?.split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

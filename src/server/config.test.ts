@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { type Config, type ConfigInput, type ConfigProblem, parseConfig } from './config.ts';
+
+function parse(input: Partial<ConfigInput>): Config | ConfigProblem[] {
+  return parseConfig({
+    flags: {},
+    env: {},
+    file: undefined,
+    home: '/home/ada',
+    cwd: '/work',
+    ...input,
+  });
+}
+
+function accept(input: Partial<ConfigInput>): Config {
+  const config = parse(input);
+  if (Array.isArray(config)) throw new Error(JSON.stringify(config));
+  return config;
+}
+
+function refuse(input: Partial<ConfigInput>): ConfigProblem[] {
+  const problems = parse(input);
+  if (!Array.isArray(problems)) throw new Error('the configuration was accepted');
+  return problems;
+}
+
+describe('parseConfig', () => {
+  test('[CF1] without a word from anybody it serves the owner on loopback', () => {
+    expect(accept({})).toEqual({
+      host: '127.0.0.1',
+      port: 8765,
+      dir: '/home/ada/.synod',
+      store: null,
+      auth: 'local',
+      corsOrigins: [],
+      allowedHosts: [],
+      agents: null,
+      settings: {
+        backpressureMode: null,
+        queueLimit: null,
+        idempotencyTtlMs: null,
+        typedChannels: null,
+        rateLimit: null,
+        heartbeatTtl: null,
+      },
+      faultInject: null,
+      plugins: { allow: undefined, discover: true, skipMismatched: false },
+      logLevel: 'info',
+      isSocketOn: true,
+    });
+  });
+
+  test('[CF2] flags win over the environment, it over the file, it over the defaults', () => {
+    const file = { port: 1, host: 'localhost', log_level: 'error', queue_limit: 7 };
+    const env = { SOX_HTTP_PORT: '2', SOX_HTTP_HOST: '127.0.0.2', SOX_LOG_LEVEL: '' };
+    expect(accept({ file, env, flags: { port: '3' } })).toMatchObject({
+      port: 3,
+      host: '127.0.0.2',
+      logLevel: 'error',
+      settings: { queueLimit: 7 },
+    });
+  });
+
+  test('[CF2] a --no- flag that was not given does not override the file', () => {
+    const file = { discovery: false, socket: false };
+    const config = accept({ file, flags: { discovery: true, socket: true } });
+    expect(config.plugins.discover).toBe(false);
+    expect(config.isSocketOn).toBe(false);
+  });
+
+  test.each([
+    ['memory:', 'memory:'],
+    ['memory://', 'memory:'],
+    ['sqlite://:memory:', 'memory:'],
+    ['sqlite:///:memory:', 'memory:'],
+    ['sqlite:///var/log.sqlite', 'sqlite:///var/log.sqlite'],
+    ['sqlite:////var/log.sqlite', 'sqlite:///var/log.sqlite'],
+    ['file:///var/a b%20c', 'file:///var/a b%20c'],
+  ])('the store %s is %s', (given, store) => {
+    expect(accept({ env: { SOX_BACKING_STORE: given } }).store).toBe(store);
+  });
+
+  test.each(['sqlite://relative.db', 'sqlite:///', 'mysql://host/db', 'x', 'file://host/dir'])(
+    'the store %s is refused, and what is allowed is named',
+    (store) => {
+      const [problem] = refuse({ flags: { store } });
+      expect(problem).toMatchObject({ code: 'config.invalid', field: '--store', source: 'flag' });
+      expect(problem?.message).toContain('sqlite:///path');
+    },
+  );
+
+  test('a directory may start at home or be relative', () => {
+    expect(accept({ file: { dir: '~/hub' } }).dir).toBe('/home/ada/hub');
+    expect(accept({ env: { SYNOD_DIR: 'hub' } }).dir).toBe('/work/hub');
+    expect(accept({ flags: { dir: '/srv/hub/' } }).dir).toBe('/srv/hub');
+  });
+
+  test('[CF3] each problem names the field, where it was said and what is allowed', () => {
+    const problems = refuse({
+      flags: { port: '70000', auth: 'none' },
+      env: { SOX_HTTP_PORT: 'http', SOX_LOG_LEVEL: 'loud', SOX_HTTP_CORS_ORIGINS: '*' },
+      file: { agents: [{ id: 'a b' }], server_config: { queue_limit: 0, queue_limt: 1 }, prot: 1 },
+    });
+    expect(problems.map(({ source, field }) => `${source} ${field}`).sort()).toEqual([
+      'env SOX_HTTP_CORS_ORIGINS.0',
+      'env SOX_HTTP_PORT',
+      'env SOX_LOG_LEVEL',
+      'file agents.0.id',
+      'file prot',
+      'file server_config.queue_limit',
+      'file server_config.queue_limt',
+      'flag --auth',
+      'flag --port',
+    ]);
+    const said = (field: string) => problems.find((each) => each.field === field)?.message;
+    expect(said('--port')).toBe('must be a whole number from 0 to 65535 (found 70000)');
+    expect(said('--auth')).toBe('must be local or open (found "none")');
+    expect(said('prot')).toContain('is not a setting; known are host, port');
+  });
+
+  test('a file that is no object is refused as such', () => {
+    expect(refuse({ file: [] })[0]).toMatchObject({ source: 'file', field: 'the file' });
+  });
+
+  test('[CF4] open is refused off loopback, whichever source says so', () => {
+    const [problem] = refuse({ file: { auth: 'open' }, flags: { host: '0.0.0.0' } });
+    expect(problem).toMatchObject({ code: 'config.open-not-loopback', source: 'file' });
+    expect(problem?.message).toContain('--host 127.0.0.1');
+    for (const host of ['127.0.0.1', '::1', 'localhost', '127.1.2.3']) {
+      expect(accept({ flags: { auth: 'open', host } }).auth).toBe('open');
+    }
+    for (const host of ['::', '192.168.1.4', 'localhost.example.org', '127.0.0.1.example.org']) {
+      expect(refuse({ flags: { auth: 'open', host } })[0]?.code).toBe('config.open-not-loopback');
+    }
+  });
+
+  test('[CF5] faults are injected only where tests asked for them', () => {
+    const file = { server_config: { fault_inject: 'rate_limited' } };
+    expect(refuse({ file })[0]).toMatchObject({ code: 'config.faults-off', source: 'file' });
+    expect(accept({ file, env: { SOX_TEST_FAULTS: '1' } }).faultInject).toBe('rate_limited');
+  });
+
+  test('[CF6] a list of agents is strict, even when empty', () => {
+    expect(accept({ env: { SOX_PRE_REGISTERED_AGENTS: '' } }).agents).toEqual([]);
+    expect(accept({ env: { SOX_PRE_REGISTERED_AGENTS: 'a, b' } }).agents).toEqual([
+      { id: 'a', namespace: null },
+      { id: 'b', namespace: null },
+    ]);
+    expect(accept({ file: { agents: [{ id: 'a', namespace: 'red' }] } }).agents).toEqual([
+      { id: 'a', namespace: 'red' },
+    ]);
+  });
+
+  test('SOX names count at the top and under server_config; the outer one wins', () => {
+    const typed = { 'ticket:1': { type: 'object' } };
+    const file = { queue_limit: 2, server_config: { queue_limit: 1, typed_channels: typed } };
+    expect(accept({ file }).settings).toMatchObject({ queueLimit: 2, typedChannels: typed });
+  });
+
+  test('plugins are listed and switched off by variables or flags', () => {
+    const env = { SOX_ALLOWED_PLUGINS: 'a, b', SOX_NO_DISCOVERY: '1' };
+    expect(accept({ env }).plugins).toEqual({
+      allow: ['a', 'b'],
+      discover: false,
+      skipMismatched: false,
+    });
+    const flags = { allowPlugins: 'c', skipMismatchedPlugins: true };
+    expect(accept({ env, flags }).plugins).toMatchObject({ allow: ['c'], skipMismatched: true });
+  });
+
+  test('log levels are taken as SOX writes them', () => {
+    expect(accept({ env: { SOX_LOG_LEVEL: 'INFO' } }).logLevel).toBe('info');
+    expect(accept({ env: { SOX_LOG_LEVEL: 'WARNING' } }).logLevel).toBe('warn');
+  });
+});

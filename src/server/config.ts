@@ -1,0 +1,206 @@
+/**
+ * The server's configuration: flags over environment over file over defaults.
+ *
+ * It is pure: what the world says comes in, a whole Config or every problem comes
+ * out. Each source is held to the same rules, also where another overrides it; a
+ * problem names the field, where it was said and what is allowed.
+ */
+import { isAbsolute, join, resolve } from 'node:path';
+import type { z } from 'zod';
+import {
+  type Agent,
+  type ConfigFile,
+  configFile,
+  type FaultCode,
+  KNOWN_NAMES,
+  type LogLevel,
+} from './config-file.ts';
+import { ENV_NAMES, readEnv, readFlags, type ServeFlags } from './config-sources.ts';
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Absolute. */
+  readonly dir: string;
+  /** A store URL; null keeps one SQLite file per space under `<dir>/spaces`. */
+  readonly store: string | null;
+  readonly auth: 'local' | 'open';
+  readonly corsOrigins: readonly string[];
+  /** Host names beside the address itself that a request may be addressed to. */
+  readonly allowedHosts: readonly string[];
+  /** Null: any name may come. Else, even when empty, only these. */
+  readonly agents: readonly Agent[] | null;
+  readonly settings: SettingsConfig;
+  /** Set only under SOX_TEST_FAULTS=1. */
+  readonly faultInject: FaultCode | null;
+  readonly plugins: PluginsConfig;
+  readonly logLevel: LogLevel;
+  readonly isSocketOn: boolean;
+}
+
+/** What every space starts from; null leaves the space's own default. */
+export interface SettingsConfig {
+  readonly backpressureMode: 'advisory' | 'enforced' | null;
+  readonly queueLimit: number | null;
+  readonly idempotencyTtlMs: number | null;
+  /** Channel name to JSON Schema; present, even empty, means that only these channels exist. */
+  readonly typedChannels: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
+  /** Calls a second for one agent. */
+  readonly rateLimit: number | null;
+  /** Seconds a heartbeat lasts when it does not say so itself. */
+  readonly heartbeatTtl: number | null;
+}
+
+export interface PluginsConfig {
+  /** Undefined: no list was given. */
+  readonly allow: readonly string[] | undefined;
+  readonly discover: boolean;
+  readonly skipMismatched: boolean;
+}
+
+export interface ConfigProblem {
+  /** `config.…`, fixed forever; the message may improve. */
+  readonly code: 'config.invalid' | 'config.open-not-loopback' | 'config.faults-off';
+  readonly field: string;
+  readonly source: 'flag' | 'env' | 'file' | 'default';
+  readonly message: string;
+}
+
+export interface ConfigInput {
+  readonly flags: ServeFlags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The parsed config file; undefined when there is none. */
+  readonly file: unknown;
+  readonly home: string;
+  readonly cwd: string;
+}
+
+export const DEFAULT_HOST = '127.0.0.1';
+export const DEFAULT_PORT = 8765;
+
+export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
+  const { env, home, cwd } = input;
+  const flags = readFlags(input.flags);
+  const environment = readEnv(env);
+  const parts = [
+    judge('flag', flags, (field) => `--${field.replaceAll('_', '-')}`),
+    judge('env', environment, (field) => ENV_NAMES[field] ?? field),
+    judge('file', input.file ?? {}, (field) => field),
+  ] as const;
+  const problems = parts.flatMap((part) => part.problems);
+  if (problems.length > 0) return problems;
+  const [flag, said, file] = parts.map((part) => merged(part.value)) as [Said, Said, Said];
+  const all: Said = { ...file, ...said, ...flag };
+  const config = toConfig(all, home, cwd);
+  const refused = [
+    checkFaults(config, env.SOX_TEST_FAULTS === '1', file),
+    checkOpen(config, sourceOf('auth', flag, said, file)),
+  ].filter((problem) => problem !== null);
+  return refused.length > 0 ? refused : config;
+}
+
+type Said = Omit<ConfigFile, 'server_config'>;
+
+/** SOX's `server_config` is the same names, one level down; the outer one wins. */
+function merged(file: ConfigFile): Said {
+  const { server_config: inner, ...outer } = file;
+  return { ...inner, ...outer };
+}
+
+function judge(
+  source: 'flag' | 'env' | 'file',
+  value: unknown,
+  name: (field: string) => string,
+): { value: ConfigFile; problems: ConfigProblem[] } {
+  const parsed = configFile.safeParse(value, { reportInput: true });
+  if (parsed.success) return { value: parsed.data, problems: [] };
+  return {
+    value: {},
+    problems: parsed.error.issues.flatMap((issue) => explain(issue, source, name)),
+  };
+}
+
+function explain(
+  issue: z.core.$ZodIssue,
+  source: 'flag' | 'env' | 'file',
+  name: (field: string) => string,
+): ConfigProblem[] {
+  const problem = (path: readonly PropertyKey[], message: string): ConfigProblem => {
+    const [first = 'the file', ...rest] = path.map(String);
+    const field = [name(first), ...rest].join('.');
+    return { code: 'config.invalid', field, source, message };
+  };
+  if (issue.code === 'unrecognized_keys') {
+    const known = issue.path.length === 0 ? `; known are ${KNOWN_NAMES.join(', ')}` : '';
+    return issue.keys.map((key) => problem([...issue.path, key], `is not a setting${known}`));
+  }
+  const shown =
+    issue.input === undefined ? '' : ` (found ${JSON.stringify(issue.input)?.slice(0, 80)})`;
+  return [problem(issue.path, `${issue.message}${shown}`)];
+}
+
+function toConfig(said: Said, home: string, cwd: string): Config {
+  return {
+    host: said.host ?? DEFAULT_HOST,
+    port: said.port ?? DEFAULT_PORT,
+    dir: said.dir === undefined ? join(home, '.synod') : absolute(said.dir, home, cwd),
+    store: said.store ?? null,
+    auth: said.auth ?? 'local',
+    corsOrigins: said.cors_origins ?? [],
+    allowedHosts: said.allowed_hosts ?? [],
+    agents: said.agents ?? null,
+    settings: {
+      backpressureMode: said.backpressure_mode ?? null,
+      queueLimit: said.queue_limit ?? null,
+      idempotencyTtlMs: said.idempotency_ttl_ms ?? null,
+      typedChannels: said.typed_channels ?? null,
+      rateLimit: said.rate_limit ?? null,
+      heartbeatTtl: said.heartbeat_ttl ?? null,
+    },
+    faultInject: said.fault_inject ?? null,
+    plugins: {
+      allow: said.allow_plugins,
+      discover: said.discovery ?? true,
+      skipMismatched: said.skip_mismatched_plugins ?? false,
+    },
+    logLevel: said.log_level ?? 'info',
+    isSocketOn: said.socket ?? true,
+  };
+}
+
+/** The shell expands `~` only at the start of a word; in a file or after `=` we must. */
+export function absolute(path: string, home: string, cwd: string): string {
+  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
+  return isAbsolute(path) ? resolve(path) : resolve(cwd, path);
+}
+
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host);
+}
+
+function checkOpen(config: Config, source: ConfigProblem['source']): ConfigProblem | null {
+  if (config.auth !== 'open' || isLoopback(config.host)) return null;
+  return {
+    code: 'config.open-not-loopback',
+    field: 'auth',
+    source,
+    message: `open takes every caller at its word, so it serves on loopback alone and not on ${config.host}; use --host 127.0.0.1, or leave out --auth open and give agents tokens (synod token create)`,
+  };
+}
+
+function checkFaults(config: Config, mayFault: boolean, file: Said): ConfigProblem | null {
+  if (config.faultInject === null || mayFault) return null;
+  return {
+    code: 'config.faults-off',
+    field: 'fault_inject',
+    source: file.fault_inject === undefined ? 'flag' : 'file',
+    message: 'is for tests alone: set SOX_TEST_FAULTS=1, or remove it',
+  };
+}
+
+function sourceOf(field: keyof Said, flag: Said, env: Said, file: Said): ConfigProblem['source'] {
+  if (flag[field] !== undefined) return 'flag';
+  if (env[field] !== undefined) return 'env';
+  return file[field] === undefined ? 'default' : 'file';
+}

@@ -1,0 +1,119 @@
+/**
+ * The spaces of one server: each a log and a hub, opened on first use. A space that
+ * lies on disk exists; a new one is made only for those who may.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
+import { SERVER } from '../core/principal.ts';
+import type { SpaceSettings } from '../core/state.ts';
+import { DEFAULT_SPACE, isSpaceName, type Spaces } from '../desk/spaces.ts';
+import type { Clock } from '../hub/clock.ts';
+import { type Hub, openHub } from '../hub/hub.ts';
+import { logUrlOf, openLog } from './open-log.ts';
+
+export const SPACES_MAX = 256;
+
+export interface SpacesOptions {
+  readonly store: string | null;
+  readonly dir: string;
+  readonly clock: Clock;
+  readonly settings: Partial<SpaceSettings>;
+  /** JSON Schemas by channel, laid down in every space; given, even empty, only these channels exist. */
+  readonly typedChannels: Readonly<Record<string, unknown>> | null;
+  /** Spaces that exist because the configuration names them. */
+  readonly named: readonly string[];
+  onTrouble(what: string, cause: unknown): void;
+}
+
+export interface OpenSpaces extends Spaces {
+  isStoreOk(): boolean;
+  close(): Promise<void>;
+}
+
+export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
+  const hubs = new Map<string, Hub>();
+  const opening = new Map<string, Promise<Hub>>();
+  const known = new Set([DEFAULT_SPACE, ...options.named, ...(await onDisk(options))]);
+
+  async function openOne(name: string): Promise<Hub> {
+    const log = await openLog(logUrlOf(options.store, options.dir, name));
+    const hub = await openHub({
+      space: name,
+      log,
+      clock: options.clock,
+      onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
+    });
+    await configure(hub, options);
+    known.add(name);
+    hubs.set(name, hub);
+    return hub;
+  }
+
+  async function open(name: string, { mayCreate }: { mayCreate: boolean }): Promise<Hub | Refusal> {
+    const hub = hubs.get(name);
+    if (hub !== undefined) return hub;
+    if (!isSpaceName(name)) {
+      return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
+    }
+    if (!known.has(name)) {
+      if (!mayCreate) return refuse('space.not-found', `there is no space ${name} here`);
+      if (known.size >= SPACES_MAX) {
+        return refuse('limit.reached', `this hub has ${SPACES_MAX} spaces already`, {
+          limit: 'SPACES_MAX',
+        });
+      }
+    }
+    let promise = opening.get(name);
+    if (promise === undefined) {
+      promise = openOne(name).finally(() => opening.delete(name));
+      opening.set(name, promise);
+    }
+    return promise;
+  }
+
+  const first = await open(DEFAULT_SPACE, { mayCreate: true });
+  if (isRefusal(first)) throw new Error(first.message);
+
+  return {
+    open,
+    find: (name) => hubs.get(name) ?? null,
+    list: () =>
+      [...known].sort().map((name) => ({ name, entries: hubs.get(name)?.stats.entries ?? 0 })),
+    isStoreOk: () => [...hubs.values()].every((hub) => hub.isAvailable),
+    async close() {
+      await Promise.allSettled(opening.values());
+      await Promise.all([...hubs.values()].map((hub) => hub.close()));
+    },
+  };
+}
+
+async function onDisk({ store, dir }: SpacesOptions): Promise<string[]> {
+  if (store !== null) return [];
+  try {
+    const names = await readdir(join(dir, 'spaces'));
+    return names
+      .filter((name) => name.endsWith('.sqlite'))
+      .map((name) => name.slice(0, -'.sqlite'.length));
+  } catch {
+    // A data directory that was never used has no spaces yet.
+    return [];
+  }
+}
+
+/** Lays the configuration down; what is so already leaves no trace in the log. */
+async function configure(hub: Hub, { settings, typedChannels }: SpacesOptions): Promise<void> {
+  const typed = Object.entries(typedChannels ?? {});
+  for (const [channel, schema] of typed) {
+    await hub.submit({
+      type: 'channel.configure',
+      by: SERVER,
+      at: hub.stamp(),
+      channel,
+      change: { schema: JSON.stringify(schema) },
+    });
+  }
+  const change = typedChannels === null ? settings : { ...settings, isTypedOnly: true };
+  if (Object.keys(change).length === 0) return;
+  await hub.submit({ type: 'space.configure', by: SERVER, at: hub.stamp(), change });
+}
