@@ -4,12 +4,16 @@
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import type { Answer } from '../desk/answer.ts';
+import { isRefusal, refuse } from '../core/decider.ts';
+import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
+import { parseInput } from '../desk/input.ts';
 import type { Stream, StreamSink } from '../desk/stream.ts';
 import type { FeedEnd, Segment } from '../hub/feed.ts';
+import type { ParsedInputOf } from '../wire/operation.ts';
+import { streamClose } from '../wire/operations/inbox.ts';
 import { findOperation } from '../wire/operations/table.ts';
 import { encodeFrames } from './frames.ts';
 import {
@@ -35,6 +39,13 @@ export interface Connection {
   close(code: number, reason: string): void;
 }
 
+/** A stream on its way from asked to live. */
+interface Progress {
+  /** What came before the answer was given; null from then on. */
+  early: Buffer[] | null;
+  isEnded: boolean;
+}
+
 export function createConnection(
   desk: Desk,
   ws: WebSocket,
@@ -42,7 +53,10 @@ export function createConnection(
   caller: Caller,
 ): Connection {
   const streams = new Map<string, Stream>();
+  // Whoever waits on this connection is told when it is gone: nothing may be handed out to it then.
+  const gone = new AbortController();
   let streamCount = 0;
+  let streamsOpening = 0;
   let texts: string[] = [];
   let parts: Buffer[] = [];
   let isFlushScheduled = false;
@@ -86,19 +100,31 @@ export function createConnection(
     }
     const [only] = parts;
     if (only === undefined) return;
+    // One write may be large by itself; slow is who has not taken the one before it.
+    const isBehind = socket.writableLength > 0;
     socket.write(parts.length === 1 ? only : Buffer.concat(parts));
     parts = [];
-    if (socket.writableLength > OUTPUT_BYTES_MAX) close(4008, 'slow_reader');
+    if (isBehind && socket.writableLength > OUTPUT_BYTES_MAX) close(4008, 'slow_reader');
   }
 
   function close(code: number, reason: string): void {
     if (isClosed) return;
     flush();
-    isClosed = true;
-    for (const stream of streams.values()) stream.close();
-    streams.clear();
+    leave();
     ws.close(code, reason);
-    // Whoever does not read does not read the farewell either.
+    terminateSoon();
+  }
+
+  /** Nothing more is said or handed out. */
+  function leave(): void {
+    isClosed = true;
+    gone.abort();
+    for (const stream of [...streams.values()]) stream.close();
+    streams.clear();
+  }
+
+  /** Whoever does not read does not read the farewell either. */
+  function terminateSoon(): void {
     setTimeout(() => ws.terminate(), FAREWELL_MS).unref();
   }
 
@@ -125,8 +151,8 @@ export function createConnection(
       finished();
       answered(answer);
     };
-    if (!operation.isStreaming) desk.callThen(caller, operation, request.params, done);
-    else if (operation.id === 'stream.open') void openStream(request.params).then(done);
+    if (!operation.isStreaming) desk.callThen(caller, operation, request.params, done, gone.signal);
+    else if (operation.id === 'stream.open') void openStream(request.params, done);
     else done(closeStream(request.params));
   }
 
@@ -149,17 +175,13 @@ export function createConnection(
       return;
     }
     const answers: string[] = [];
+    // Some are answered before the next is looked at, so all are counted first.
     let open = 0;
+    for (const value of values) if (!isNotification(value)) open++;
     for (const value of values) {
-      const request = parseRequest(value);
-      if (request !== null && request.id === undefined) {
-        onRequest(value, () => {});
-        continue;
-      }
-      open++;
       onRequest(value, (text) => {
         answers.push(text);
-        if (--open === 0) queueMicrotask(() => say(`[${answers.join(',')}]`));
+        if (--open === 0) say(`[${answers.join(',')}]`);
       });
     }
   }
@@ -178,51 +200,62 @@ export function createConnection(
     else onRequest(value, say);
   });
 
-  async function openStream(params: unknown): Promise<Answer> {
-    if (streams.size >= STREAMS_MAX) {
+  async function openStream(params: unknown, done: (answer: Answer) => void): Promise<void> {
+    if (streams.size + streamsOpening >= STREAMS_MAX) {
       const message = `a connection has at most ${STREAMS_MAX} streams; close one`;
-      return {
-        error: {
-          error_code: 'rate_limited',
-          message,
-          detail: { reason: 'limit.reached', limit: 'STREAMS_MAX' },
-        },
-        sound: { sox: 'rate_limited', http: 429, rpc: -32_030, exit: 30 },
-      };
+      done(refusalAnswer(refuse('limit.reached', message, { limit: 'STREAMS_MAX' })));
+      return;
     }
     const id = `s${++streamCount}`;
-    const opened = await desk.openStream(caller, params, sinkOf(id));
-    if ('error' in opened) return opened.error;
-    if (isClosed) opened.stream.close();
-    else streams.set(id, opened.stream);
-    return { ok: { stream: id, position: opened.stream.position } };
+    const progress: Progress = { early: [], isEnded: false };
+    streamsOpening++;
+    const opened = await desk.openStream(caller, params, sinkOf(id, progress));
+    streamsOpening--;
+    if ('error' in opened) {
+      done(opened.error);
+      return;
+    }
+    const { stream } = opened;
+    if (isClosed) stream.close();
+    else if (!progress.isEnded) streams.set(id, stream);
+    done({ ok: { stream: id, position: stream.position } });
+    // The client learns of the stream first and of its messages after.
+    for (const frames of progress.early ?? []) sayFrames(frames);
+    progress.early = null;
   }
 
   function closeStream(params: unknown): Answer {
-    const id = (params as { stream?: unknown } | undefined)?.stream;
-    const stream = typeof id === 'string' ? streams.get(id) : undefined;
+    const parsed = parseInput(streamClose, params);
+    if (isRefusal(parsed)) return refusalAnswer(parsed);
+    const { stream: id } = parsed.value as ParsedInputOf<typeof streamClose>;
+    const stream = streams.get(id);
     stream?.close();
     return { ok: { closed: stream !== undefined } };
   }
 
-  function sinkOf(id: string): StreamSink {
+  function sinkOf(id: string, progress: Progress): StreamSink {
     return {
       deliver(segment) {
-        sayFrames(segmentFrames(segment));
-        return !isClosed && socket.writableLength <= OUTPUT_BYTES_MAX;
+        const frames = segmentFrames(segment);
+        if (progress.early === null) sayFrames(frames);
+        else progress.early.push(frames);
+        return !isClosed;
       },
-      ready: () =>
-        socket.writableNeedDrain
-          ? new Promise((resolve) => {
-              socket.once('drain', resolve);
-              socket.once('close', resolve);
-            })
-          : Promise.resolve(),
+      ready() {
+        // What was handed over must be written before the socket can tell whether it was taken.
+        flush();
+        if (!socket.writableNeedDrain) return Promise.resolve();
+        return new Promise((resolve) => {
+          socket.once('drain', resolve);
+          socket.once('close', resolve);
+        });
+      },
       receipts(notices) {
         for (const notice of notices) say(notificationText('receipt', JSON.stringify(notice)));
       },
       end(reason: FeedEnd) {
         streams.delete(id);
+        progress.isEnded = true;
         if (isClosed) return;
         if (reason === 'slow_reader') close(4008, 'slow_reader');
         else say(notificationText('stream.end', JSON.stringify({ stream: id, reason })));
@@ -233,12 +266,12 @@ export function createConnection(
   ws.on('pong', () => {
     silentPings = 0;
   });
-  ws.on('error', () => ws.terminate());
-  ws.on('close', () => {
-    isClosed = true;
-    for (const stream of [...streams.values()]) stream.close();
-    streams.clear();
+  // A frame that breaks the protocol has been answered with its close code; it gets the time to arrive.
+  ws.on('error', () => {
+    leave();
+    terminateSoon();
   });
+  ws.on('close', leave);
 
   return {
     caller,
@@ -248,6 +281,11 @@ export function createConnection(
       else ws.ping();
     },
   };
+}
+
+function isNotification(value: unknown): boolean {
+  const request = parseRequest(value);
+  return request !== null && request.id === undefined;
 }
 
 /** The frames of a segment, made once for all connections that get it. */

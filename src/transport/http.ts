@@ -184,10 +184,10 @@ function preflight(origin: string | undefined): Response {
     status: 204,
     headers: [
       ...cors(origin),
-      ['access-control-allow-methods', 'GET, POST, OPTIONS'],
+      ['access-control-allow-methods', 'GET, POST, DELETE, OPTIONS'],
       [
         'access-control-allow-headers',
-        'authorization, content-type, last-event-id, mcp-protocol-version, x-sox-agent-id, x-sox-namespace, x-sox-client-version, x-sox-trace, x-correlation-id',
+        'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, x-sox-agent-id, x-sox-namespace, x-sox-client-version, x-sox-trace, x-correlation-id',
       ],
       ['access-control-max-age', '600'],
     ],

@@ -9,9 +9,11 @@ import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { StreamSink } from '../desk/stream.ts';
+import { watchCredential } from './credential-watch.ts';
 import { claimOf, type Guard } from './guard.ts';
 
 const KEEPALIVE_MS = 15_000;
+const FAREWELL_MS = 1_000;
 /** What may wait for one reader; past it the reader is cut off [F3]. */
 export const STREAM_BYTES_MAX: number = 8 * 1024 * 1024;
 
@@ -20,12 +22,14 @@ export interface SseDoor {
   close(): void;
 }
 
-export function createSseDoor(desk: Desk, guard: Guard): SseDoor {
+export function createSseDoor(
+  desk: Desk,
+  guard: Guard,
+  options: { readonly keepaliveMs?: number } = {},
+): SseDoor {
+  const keepaliveMs = options.keepaliveMs ?? KEEPALIVE_MS;
   let connections = 0;
-  const open = new Set<{ end(reason: string): void; tokenId: string | null }>();
-  const stopListening = desk.onRevoked((tokenId) => {
-    for (const one of open) if (one.tokenId === tokenId) one.end('revoked');
-  });
+  const open = new Set<{ end(reason: string): void }>();
 
   async function handle(
     request: IncomingMessage,
@@ -39,32 +43,34 @@ export function createSseDoor(desk: Desk, guard: Guard): SseDoor {
     if (isRefusal(caller)) return refused(response, refusalAnswer(caller));
     const input = streamInput(request);
     let stream: { close(): void } | null = null;
-    const keepalive = setInterval(() => response.write(': here\n\n'), KEEPALIVE_MS);
+    let farewell: string | null = null;
+    let keepalive: NodeJS.Timeout | undefined;
     const finish = (reason: string): void => {
       if (!open.delete(entry)) return;
+      farewell = `event: end\ndata: ${JSON.stringify({ reason })}\n\n`;
       clearInterval(keepalive);
+      stopWatching();
       stream?.close();
-      if (!response.writableEnded && response.headersSent) {
-        response.end(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
-        // A reader that is cut off because it does not read would never take the farewell either.
-        if (reason === 'slow_reader') response.socket?.destroySoon();
-      }
+      if (response.headersSent) sayFarewell(response, farewell);
     };
-    const entry = { end: finish, tokenId: caller.tokenId };
+    const entry = { end: finish };
     open.add(entry);
+    const stopWatching = watchCredential(desk, { claim, caller, end: finish });
     const held: string[] = [];
     const write = (text: string): boolean => {
       if (!response.headersSent) {
         held.push(text);
         return true;
       }
+      // One write may be large by itself; slow is who has not taken the one before it.
+      const isBehind = response.writableLength > 0;
       response.write(text);
-      return response.writableLength <= STREAM_BYTES_MAX;
+      return !isBehind || response.writableLength <= STREAM_BYTES_MAX;
     };
     const opened = await desk.openStream(caller, input, sinkOf(response, write, finish));
     if ('error' in opened) {
       open.delete(entry);
-      clearInterval(keepalive);
+      stopWatching();
       return refused(response, opened.error);
     }
     stream = opened.stream;
@@ -75,6 +81,12 @@ export function createSseDoor(desk: Desk, guard: Guard): SseDoor {
       ...corsOf(request),
     });
     response.write(`: synod, from ${opened.stream.position}\n\n${held.join('')}`);
+    // It may have been ended while it was being opened.
+    if (farewell !== null) {
+      stream.close();
+      return sayFarewell(response, farewell);
+    }
+    keepalive = setInterval(() => response.write(': here\n\n'), keepaliveMs);
     request.on('close', () => finish('closed'));
     response.on('error', () => finish('closed'));
     if (request.destroyed) finish('closed');
@@ -83,10 +95,16 @@ export function createSseDoor(desk: Desk, guard: Guard): SseDoor {
   return {
     handle,
     close() {
-      stopListening();
       for (const one of [...open]) one.end('shutting_down');
     },
   };
+}
+
+function sayFarewell(response: ServerResponse, text: string): void {
+  if (response.writableEnded) return;
+  response.end(text);
+  // A reader that does not read never takes the farewell either.
+  setTimeout(() => response.destroy(), FAREWELL_MS).unref();
 }
 
 function sinkOf(
@@ -116,7 +134,10 @@ function sinkOf(
       }
     },
     receipts(notices) {
-      write(notices.map((one) => `event: receipt\ndata: ${JSON.stringify(one)}\n\n`).join(''));
+      const text = notices
+        .map((one) => `event: receipt\ndata: ${JSON.stringify(one)}\n\n`)
+        .join('');
+      if (!write(text)) finish('slow_reader');
     },
     end: finish,
   };
@@ -128,7 +149,7 @@ function streamInput(request: IncomingMessage): Record<string, unknown> {
   const from = request.headers['last-event-id'] ?? query.get('from') ?? 'now';
   const channels = query.get('channels');
   return {
-    from: /^\d{1,15}$/.test(String(from)) ? Number(from) : from,
+    from: /^(-1|\d{1,15})$/.test(String(from)) ? Number(from) : from,
     ...(channels !== null && { channels: channels.split(',') }),
     receipts: query.get('receipts') === '1',
   };

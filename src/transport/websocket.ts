@@ -7,13 +7,15 @@
  * is read more slowly.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { isRefusal } from '../core/decider.ts';
+import { isRefusal, refuse } from '../core/decider.ts';
 import type { Caller, Claim } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
+import { REFUSALS, toEnvelope } from '../wire/errors.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { watchCredential } from './credential-watch.ts';
 import { claimOf, type Guard } from './guard.ts';
 
 /** A frame larger than this closes the connection with 1009. */
@@ -27,7 +29,11 @@ export interface WebSocketDoor {
   close(): void;
 }
 
-export function createWebSocketDoor(desk: Desk, guard: Guard): WebSocketDoor {
+export function createWebSocketDoor(
+  desk: Desk,
+  guard: Guard,
+  options: { readonly pingMs?: number } = {},
+): WebSocketDoor {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: FRAME_BYTES_MAX,
@@ -36,13 +42,10 @@ export function createWebSocketDoor(desk: Desk, guard: Guard): WebSocketDoor {
     handleProtocols: (offered) => (offered.has('synod.v1') ? 'synod.v1' : false),
   });
   const connections = new Set<Connection>();
-  const stopListening = desk.onRevoked((tokenId) => {
-    for (const one of connections) if (one.caller.tokenId === tokenId) one.close(4001, 'revoked');
-  });
   // A half-open peer answers no ping; after two silent rounds it is gone.
   const pings = setInterval(() => {
     for (const one of connections) one.ping();
-  }, PING_MS);
+  }, options.pingMs ?? PING_MS);
   pings.unref();
 
   async function admit(
@@ -53,6 +56,13 @@ export function createWebSocketDoor(desk: Desk, guard: Guard): WebSocketDoor {
   ): Promise<void> {
     const turned = guard.check(request.headers, isOwnerSocket);
     if (turned !== null) return turnAway(socket, turned.status, turned.envelope);
+    if (!/^\/ws(\?|$)/.test(request.url ?? '')) {
+      return turnAway(
+        socket,
+        404,
+        toEnvelope(refuse('operation.unknown', 'WebSockets are at /ws alone')),
+      );
+    }
     if (connections.size >= CONNECTIONS_MAX) {
       return turnAway(socket, 503, {
         error_code: 'rate_limited',
@@ -66,20 +76,20 @@ export function createWebSocketDoor(desk: Desk, guard: Guard): WebSocketDoor {
     );
     const caller = await desk.authenticate(claim);
     if (isRefusal(caller)) {
-      const detail = { reason: caller.refused };
-      return turnAway(socket, 401, {
-        error_code: 'identity_failure',
-        message: caller.message,
-        detail,
-      });
+      return turnAway(socket, REFUSALS[caller.refused].http, toEnvelope(caller));
     }
-    server.handleUpgrade(request, socket, head, (ws) => seat(ws, socket, caller));
+    server.handleUpgrade(request, socket, head, (ws) => seat(ws, socket, claim, caller));
   }
 
-  function seat(ws: WebSocket, socket: Duplex, caller: Caller): void {
+  function seat(ws: WebSocket, socket: Duplex, claim: Claim, caller: Caller): void {
     const connection = createConnection(desk, ws, socket, caller);
     connections.add(connection);
-    ws.on('close', () => connections.delete(connection));
+    const end = (reason: string): void => connection.close(4001, reason);
+    const stopWatching = watchCredential(desk, { claim, caller, end });
+    ws.on('close', () => {
+      stopWatching();
+      connections.delete(connection);
+    });
   }
 
   return {
@@ -92,7 +102,6 @@ export function createWebSocketDoor(desk: Desk, guard: Guard): WebSocketDoor {
     },
     close() {
       clearInterval(pings);
-      stopListening();
       for (const one of connections) one.close(1001, 'shutting_down');
       server.close();
     },
@@ -121,13 +130,10 @@ function withProtocols(claim: Claim, request: IncomingMessage): Claim {
 
 function turnAway(socket: Duplex, status: number, envelope: unknown): void {
   const body = JSON.stringify(envelope);
-  const reasons: Record<number, string> = {
-    401: 'Unauthorized',
-    403: 'Forbidden',
-    421: 'Misdirected Request',
-  };
   socket.end(
-    `HTTP/1.1 ${status} ${reasons[status] ?? 'Refused'}\r\ncontent-type: application/json\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    // No timeout of the HTTP server applies to an upgrade: a peer that does not close would stay.
+    () => socket.destroy(),
   );
 }

@@ -41,8 +41,8 @@ export const streamOpen = operation({
   hints: READS,
   isStreaming: true,
   input: z.strictObject({
-    from: z.union([z.literal('now'), z.literal('inbox'), z.int().min(0)]).default('now'),
-    channels: z.array(channelName).min(1).max(100).nullish(),
+    from: z.union([z.literal('now'), z.literal('inbox'), z.int().min(-1)]).default('now'),
+    channels: z.array(channelName).max(100).nullish(),
     receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
   }),
   output: z.object({ stream: z.string(), position: z.int().min(-1) }),

@@ -1,0 +1,37 @@
+/**
+ * An answer as a tool result: the output as structured content and the same JSON
+ * as text, for clients that read only one of them [MC4]. A refusal is a result too,
+ * marked `isError`, so that the model can read what was wrong and mend it [MC5].
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { ErrorEnvelope } from '../../wire/errors.ts';
+
+/** What the desk or the hub behind a bridge answered. */
+export type ToolAnswer =
+  | { readonly ok: Readonly<Record<string, unknown>>; readonly metadata?: object }
+  | { readonly error: ErrorEnvelope; readonly metadata?: object };
+
+export function toToolResult(answer: ToolAnswer): CallToolResult {
+  const isError = 'error' in answer;
+  const value: Record<string, unknown> = isError ? { ...answer.error } : answer.ok;
+  return {
+    content: [{ type: 'text', text: toVisibleJson(value) }],
+    structuredContent: value,
+    ...(isError && { isError }),
+    ...(answer.metadata !== undefined && { _meta: { 'sox/metadata': answer.metadata } }),
+  };
+}
+
+// C1 controls, zero-width and direction marks, and the tag block: what a terminal obeys and a reader
+// cannot see. Written as JSON escapes they mean the same to a parser and can no longer hide anything.
+const UNSEEN =
+  /[\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+
+function toVisibleJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSEEN, (seen) =>
+    seen
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}

@@ -1,0 +1,66 @@
+/**
+ * A Zod schema as the smallest JSON Schema 2020-12 that still serves a model.
+ * Every character here is paid for by each client on each start [MC2]. An input keeps
+ * its fields, kinds and number bounds; the hub names whatever else is wrong with a
+ * call. An output names what is always there and its kind, and stays open to more.
+ */
+import { z } from 'zod';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+type Direction = 'input' | 'output';
+
+const DROPPED: Readonly<Record<Direction, ReadonlySet<string>>> = {
+  input: new Set(['$schema', '$id', 'title', 'minLength', 'maxLength', 'minItems', 'maxItems']),
+  output: new Set([
+    ...['$schema', '$id', 'title', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern'],
+    ...['additionalProperties', 'default', 'description', 'enum', 'minimum', 'maximum'],
+  ]),
+};
+
+export function compactSchema(schema: z.ZodType, io: Direction): JsonSchema {
+  return compact(z.toJSONSchema(schema, { io, unrepresentable: 'any' }), io);
+}
+
+function compact(node: JsonSchema, io: Direction): JsonSchema {
+  const small: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(node)) {
+    if (DROPPED[io].has(keyword)) continue;
+    // Zod's `int` says how far a double counts exactly; nobody sends such numbers.
+    if (Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER) continue;
+    small[keyword] = compactValue(node, keyword, io);
+  }
+  return mergeNull(small);
+}
+
+function compactValue(node: JsonSchema, keyword: string, io: Direction): unknown {
+  const value = node[keyword];
+  if (keyword === 'properties' && isSchema(value)) {
+    const always = new Set(Array.isArray(node.required) ? node.required : []);
+    const named = Object.entries(value).filter(([name]) => io === 'input' || always.has(name));
+    return Object.fromEntries(
+      named.map(([name, inner]) => [name, compact(inner as JsonSchema, io)]),
+    );
+  }
+  if (keyword === 'items' && isSchema(value)) return compact(value, io);
+  if (keyword === 'anyOf' && Array.isArray(value)) return value.map((inner) => compact(inner, io));
+  return value;
+}
+
+/** `anyOf: [{type: T}, {type: null}]` says no more than `type: [T, null]`. */
+function mergeNull(node: Record<string, unknown>): JsonSchema {
+  const { anyOf, ...rest } = node;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return node;
+  const [value, none] = anyOf as [JsonSchema, JsonSchema];
+  if (none.type !== 'null' || typeof value.type !== 'string' || 'const' in value) return node;
+  return {
+    ...value,
+    type: [value.type, 'null'],
+    ...(Array.isArray(value.enum) && { enum: [...value.enum, null] }),
+    ...rest,
+  };
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { isRefusal } from '../../core/decider.ts';
+import { operationList } from '../../wire/operations/table.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import { toToolResult } from './result.ts';
+import { createMcpTools } from './tools.ts';
+
+const tools = createMcpTools(operationList);
+
+function listed(toolset: string) {
+  const list = tools.list(toolset);
+  if (isRefusal(list)) throw new Error(list.message);
+  return list;
+}
+
+describe('the tool list', () => {
+  test('[MC2] the default set costs under 3,000 tokens, and its primer fits in 2 KB', () => {
+    const text = JSON.stringify({ tools: listed('core') });
+    // Four characters a token is the usual measure; the margin is for tokenizers that do worse.
+    expect(text.length).toBeLessThan(10_000);
+    expect(Buffer.byteLength(INSTRUCTIONS)).toBeLessThan(2048);
+    for (const { description = '' } of listed('all')) expect(description.length).toBeLessThan(300);
+  });
+
+  test('[MC2] schemas are small: no dialect, title or bound that says nothing', () => {
+    const text = JSON.stringify(listed('all'));
+    for (const noise of ['$schema', '9007199254740991', 'minLength', '{"type":"null"}']) {
+      expect(text).not.toContain(noise);
+    }
+  });
+
+  test('[MC2] a field that may be null says so in its type', () => {
+    const send = listed('core').find(({ name }) => name === 'channels__send');
+    expect(send?.inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        channel: { type: 'string', description: expect.any(String) },
+        body: { type: 'object' },
+        correlation_id: { type: ['string', 'null'] },
+        reply_to: { type: ['string', 'null'], description: expect.any(String) },
+        idempotency_key: { type: ['string', 'null'] },
+        ttl_ms: {
+          type: ['integer', 'null'],
+          description: expect.any(String),
+          minimum: 1,
+          maximum: expect.any(Number),
+        },
+      },
+      required: ['channel', 'body'],
+      additionalProperties: false,
+    });
+  });
+
+  test('[MC3] every operation without a stream is a tool, in the order of the table', () => {
+    const expected = operationList
+      .filter(({ isStreaming }) => !isStreaming)
+      .map(({ id }) => id.replace('.', '__'));
+    expect(listed('all').map(({ name }) => name)).toEqual(expected);
+    expect(tools.find('stream__open')).toBeUndefined();
+  });
+
+  test('[MC3] every tool has both schemas and says all four hints', () => {
+    for (const tool of listed('all')) {
+      expect(tool.name).toMatch(/^[A-Za-z0-9_.-]{1,64}$/);
+      expect(tool.inputSchema.type).toBe('object');
+      expect(tool.outputSchema?.type).toBe('object');
+      expect(Object.keys(tool.annotations ?? {})).toEqual([
+        'readOnlyHint',
+        'destructiveHint',
+        'idempotentHint',
+        'openWorldHint',
+      ]);
+    }
+  });
+
+  test('[MC3] a toolset is named by sets, by tools or both, and keeps the order of the table', () => {
+    const names = (toolset: string) => listed(toolset).map(({ name }) => name);
+    expect(names('')).toEqual(names('core'));
+    expect(names('group__join, channels__send')).toEqual(['channels__send', 'group__join']);
+    expect(names('groups,core')).toEqual([
+      ...names('core').slice(0, -2),
+      ...names('groups'),
+      ...names('core').slice(-2),
+    ]);
+    expect(names('channels__group_join')).toEqual(['group__join']);
+    expect(names('all').length).toBeGreaterThan(names('core,groups,more').length);
+  });
+
+  test('[MC3] an unknown toolset is refused by name', () => {
+    const refusal = tools.list('core,nope');
+    expect(refusal).toMatchObject({
+      refused: 'input.invalid',
+      message: expect.stringContaining('"nope"'),
+    });
+  });
+
+  test('[MC3] an alias can be called and is never listed', () => {
+    expect(tools.find('channels__group_create')?.id).toBe('group.create');
+    expect(listed('all').map(({ name }) => name)).not.toContain('channels__group_create');
+  });
+});
+
+describe('a tool result', () => {
+  test('[MC4] says the same as structure and as text', () => {
+    const ok = { message_id: '7', seq: 1 };
+    expect(toToolResult({ ok })).toEqual({
+      content: [{ type: 'text', text: '{"message_id":"7","seq":1}' }],
+      structuredContent: ok,
+    });
+  });
+
+  test('[MC4] what a reader cannot see is escaped in the text, and means the same', () => {
+    const body = { note: 'a\u202eb\u009bc\u{e0041}d\u200be\u2028' };
+    const result = toToolResult({ ok: { body } });
+    const [first] = result.content;
+    const text = first?.type === 'text' ? first.text : '';
+    expect(text).toContain('a\\u202eb\\u009bc\\udb40\\udc41d\\u200be\\u2028');
+    expect(JSON.parse(text)).toEqual({ body });
+    expect(result.structuredContent).toEqual({ body });
+  });
+
+  test('[MC5] a refusal is a result that carries the envelope and the trace', () => {
+    const error = {
+      error_code: 'validation_error',
+      message: 'no',
+      detail: { reason: 'input.invalid' },
+    };
+    const metadata = { correlation_id: 'c', pipeline_trace: [] };
+    expect(toToolResult({ error, metadata })).toEqual({
+      isError: true,
+      structuredContent: error,
+      content: [{ type: 'text', text: JSON.stringify(error) }],
+      _meta: { 'sox/metadata': metadata },
+    });
+  });
+});
