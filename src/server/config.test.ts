@@ -7,7 +7,7 @@ function parse(input: Partial<ConfigInput>): Config | ConfigProblem[] {
     env: {},
     file: undefined,
     home: '/home/ada',
-    cwd: '/work',
+    cwd: '/projects',
     ...input,
   });
 }
@@ -91,7 +91,7 @@ describe('parseConfig', () => {
 
   test('a directory may start at home or be relative', () => {
     expect(accept({ file: { dir: '~/hub' } }).dir).toBe('/home/ada/hub');
-    expect(accept({ env: { SYNOD_DIR: 'hub' } }).dir).toBe('/work/hub');
+    expect(accept({ env: { SYNOD_DIR: 'hub' } }).dir).toBe('/projects/hub');
     expect(accept({ flags: { dir: '/srv/hub/' } }).dir).toBe('/srv/hub');
   });
 

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unavailable } from '../log/disk.ts';
 
 export function credentialPath(dir: string): string {
   return join(dir, 'credential');
@@ -19,9 +20,13 @@ export async function ensureCredential(dir: string): Promise<string> {
     const text = (await readFile(path, 'utf8')).trim();
     if (text.length >= 32) return text;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw unavailable(path, 'read', cause);
   }
   const secret = `own_${randomBytes(32).toString('base64url')}`;
-  await writeFile(path, `${secret}\n`, { mode: 0o600 });
+  try {
+    await writeFile(path, `${secret}\n`, { mode: 0o600 });
+  } catch (cause) {
+    throw unavailable(path, 'write', cause);
+  }
   return secret;
 }

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Refusal, refuse } from '../core/decider.ts';
 import { createDesk } from '../desk/desk.ts';
+import { unavailable } from '../log/disk.ts';
 import { lockDirectory } from '../log/lock.ts';
-import { LogError } from '../log/log.ts';
 import { openPluginHost } from '../plugin/host.ts';
 import type { PluginRegistry } from '../plugin/registry.ts';
 import { createGuard } from '../transport/guard.ts';
@@ -42,6 +42,10 @@ export interface ServerHooks {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where plugins are looked for. */
   readonly cwd?: string;
+  /** How often a WebSocket is asked whether its peer is there. */
+  readonly pingMs?: number;
+  /** How often an event stream says that it is there. */
+  readonly keepaliveMs?: number;
 }
 
 export interface RunningServer {
@@ -127,8 +131,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       version,
       mcp: (request, caller, toolset) => mcp.handle(request, caller, toolset ?? DEFAULT_TOOLSET),
     });
-    const sse = createSseDoor(desk, guard);
-    const websocket = createWebSocketDoor(desk, guard);
+    const sse = createSseDoor(desk, guard, hooks);
+    const websocket = createWebSocketDoor(desk, guard, hooks);
 
     const openDoor = (isOwnerSocket: boolean): Server => {
       const listener = getRequestListener((request) => http(request, isOwnerSocket));
@@ -140,14 +144,22 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
           });
         } else void listener(request, response);
       };
-      const server = createServer({ headersTimeout: 10_000, keepAliveTimeout: 65_000 }, route);
+      const server = createServer(
+        {
+          headersTimeout: 10_000,
+          keepAliveTimeout: 65_000,
+          // Some clients offer HTTP/2 with every request; they are answered in what we speak.
+          shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+        },
+        route,
+      );
       server.on('upgrade', (request, socket, head) => {
-        if (/^\/ws(\?|$)/.test(request.url ?? ''))
-          websocket.upgrade(request, socket, head, isOwnerSocket);
-        else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+        websocket.upgrade(request, socket, head, isOwnerSocket);
       });
       server.on('clientError', (_, socket) => {
-        if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
+        const answer = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
+        if (socket.writable) socket.end(answer, () => socket.destroy());
+        else socket.destroy();
       });
       return server;
     };
@@ -185,13 +197,8 @@ async function makeDirectory(dir: string): Promise<void> {
   try {
     await mkdir(dir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw unusable(dir, cause);
+    throw unavailable(dir, 'make the data directory', cause);
   }
-}
-
-function unusable(dir: string, cause: unknown): LogError {
-  const message = `the data directory ${dir} cannot be made; choose another with --dir`;
-  return new LogError('log.unavailable', message, { cause, path: dir });
 }
 
 function spaceSettings({ settings }: Config): Parameters<typeof openSpaces>[0]['settings'] {
@@ -266,6 +273,11 @@ function shut(server: Server): Promise<void> {
 async function writeHubFile(dir: string, value: object): Promise<void> {
   const path = join(dir, 'hub.json');
   const draft = `${path}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(value)}\n`, { mode: 0o600 });
-  await rename(draft, path);
+  try {
+    await writeFile(draft, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+    await rename(draft, path);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw unavailable(path, 'write', cause);
+  }
 }

@@ -10,6 +10,7 @@ import type { SpaceSettings } from '../core/state.ts';
 import { DEFAULT_SPACE, isSpaceName, type Spaces } from '../desk/spaces.ts';
 import type { Clock } from '../hub/clock.ts';
 import { type Hub, openHub } from '../hub/hub.ts';
+import { LogError } from '../log/log.ts';
 import { logUrlOf, openLog } from './open-log.ts';
 
 export const SPACES_MAX = 256;
@@ -38,16 +39,22 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
 
   async function openOne(name: string): Promise<Hub> {
     const log = await openLog(logUrlOf(options.store, options.dir, name));
-    const hub = await openHub({
-      space: name,
-      log,
-      clock: options.clock,
-      onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
-    });
-    await configure(hub, options);
-    known.add(name);
-    hubs.set(name, hub);
-    return hub;
+    let hub: Hub | null = null;
+    try {
+      hub = await openHub({
+        space: name,
+        log,
+        clock: options.clock,
+        onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
+      });
+      await configure(hub, options);
+      known.add(name);
+      hubs.set(name, hub);
+      return hub;
+    } catch (cause) {
+      await (hub ?? log).close();
+      throw cause;
+    }
   }
 
   async function open(name: string, { mayCreate }: { mayCreate: boolean }): Promise<Hub | Refusal> {
@@ -69,11 +76,17 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       promise = openOne(name).finally(() => opening.delete(name));
       opening.set(name, promise);
     }
-    return promise;
+    try {
+      return await promise;
+    } catch (cause) {
+      // One damaged file is the trouble of one space; whoever asks for it is told, the others go on [SP2].
+      if (!(cause instanceof LogError)) throw cause;
+      options.onTrouble(`space ${name} cannot be opened`, cause);
+      return refuse('store.unavailable', `space ${name} cannot be opened; the hub’s log says why`);
+    }
   }
 
-  const first = await open(DEFAULT_SPACE, { mayCreate: true });
-  if (isRefusal(first)) throw new Error(first.message);
+  await openOne(DEFAULT_SPACE);
 
   return {
     open,
@@ -105,15 +118,25 @@ async function onDisk({ store, dir }: SpacesOptions): Promise<string[]> {
 async function configure(hub: Hub, { settings, typedChannels }: SpacesOptions): Promise<void> {
   const typed = Object.entries(typedChannels ?? {});
   for (const [channel, schema] of typed) {
-    await hub.submit({
-      type: 'channel.configure',
-      by: SERVER,
-      at: hub.stamp(),
-      channel,
-      change: { schema: JSON.stringify(schema) },
-    });
+    await taken(
+      hub.submit({
+        type: 'channel.configure',
+        by: SERVER,
+        at: hub.stamp(),
+        channel,
+        change: { schema: JSON.stringify(schema) },
+      }),
+    );
   }
   const change = typedChannels === null ? settings : { ...settings, isTypedOnly: true };
   if (Object.keys(change).length === 0) return;
-  await hub.submit({ type: 'space.configure', by: SERVER, at: hub.stamp(), change });
+  await taken(hub.submit({ type: 'space.configure', by: SERVER, at: hub.stamp(), change }));
+}
+
+/** A hub must not run under other rules than its operator wrote down. */
+async function taken(answer: Promise<object | Refusal>): Promise<void> {
+  const outcome = await answer;
+  if (isRefusal(outcome)) {
+    throw new LogError('log.unavailable', `the configuration was not taken: ${outcome.message}`);
+  }
 }

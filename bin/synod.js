@@ -1,0 +1,82 @@
+#!/usr/bin/env node
+/**
+ * The executable: finds a Node that can run Synod, then runs it.
+ *
+ * It is written so that Node 12 can still read it, and so say what is missing: no `node:` imports,
+ * no `?.`, no top-level await. In a checkout with its own Node (npm's package `node`) it goes on with
+ * that one; the sources run as they are there, and the built files everywhere else.
+ */
+// biome-ignore-all lint/style/useNodejsImportProtocol: a Node that must read this may not know it.
+import { spawn, spawnSync } from 'child_process';
+import { existsSync } from 'fs';
+import * as nodeModule from 'module';
+import { homedir } from 'os';
+import { join } from 'path';
+import { fileURLToPath, pathToFileURL } from 'url';
+
+const NODE_MAJOR_MIN = 24;
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+function majorOf(version) {
+  return Number(version.trim().replace(/^v/, '').split('.')[0]);
+}
+
+/** The checkout's own Node, when there is one and it is new enough. */
+function findBundledNode() {
+  const path = join(root, 'node_modules', '.bin', 'node');
+  if (!existsSync(path)) return null;
+  const asked = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  return asked.status === 0 && majorOf(asked.stdout) >= NODE_MAJOR_MIN ? path : null;
+}
+
+function continueWith(node) {
+  const self = fileURLToPath(import.meta.url);
+  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to both of us; a second one would mean impatience.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    process.stderr.write(`node.unusable: ${node} does not start: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    for (const each of signals) process.removeAllListeners(each);
+    process.kill(process.pid, signal);
+  });
+}
+
+function refuse() {
+  process.stderr.write(
+    `node.too-old: synod needs Node ${NODE_MAJOR_MIN} or newer, and this is ${process.version}.
+In a checkout run "npm install" first: it brings the Node that bin/synod.js then uses.
+Elsewhere run "npx -p node@${NODE_MAJOR_MIN} -p synod synod", or install Node from https://nodejs.org.
+`,
+  );
+  process.exitCode = 1;
+}
+
+function run() {
+  // Compiled code is kept where only this user writes; the default is a directory shared by all.
+  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  if (nodeModule.enableCompileCache)
+    nodeModule.enableCompileCache(join(cache, 'synod', 'compiled'));
+  const source = join(root, 'src', 'cli', 'main.ts');
+  const main = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js');
+  return import(pathToFileURL(main).href).then((cli) => cli.main(process.argv.slice(2)));
+}
+
+if (majorOf(process.version) >= NODE_MAJOR_MIN) {
+  run().catch((error) => {
+    process.stderr.write(`internal: synod does not start: ${error.message}\n`);
+    process.exitCode = 70;
+  });
+} else {
+  const bundled = findBundledNode();
+  if (bundled === null) refuse();
+  else continueWith(bundled);
+}

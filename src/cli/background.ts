@@ -1,0 +1,144 @@
+/**
+ * The hub as a process of its own, one per data directory.
+ *
+ * Starting is idempotent: a hub that answers is left alone, and of several that start at once the
+ * directory's lock lets one through; the others find it and are content [CL5]. Its log goes to
+ * `<dir>/hub.log`, where the reason of a failed start is read back.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { CliError, EXITS, fail } from './failure.ts';
+import { isHealthy } from './hub-call.ts';
+import { type HubFile, readHubFile } from './hub-file.ts';
+import type { Target } from './target.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+const HEALTH_TIMEOUT_MS = 2_000;
+const POLL_MS = 25;
+/** How long another process that holds the directory is given before we try again. */
+const OTHERS_MS = 1_000;
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
+
+export interface Started {
+  readonly hub: HubFile;
+  /** False when one was running already. */
+  readonly isNew: boolean;
+}
+
+/** The hub of this directory, when one answers. */
+export async function findHub(dir: string): Promise<HubFile | null> {
+  const hub = readHubFile(dir);
+  if (hub === null || !URL.canParse(hub.url)) return null;
+  const nobody = { token: null, agent: null, space: null, clientVersion: null };
+  const target: Target = { url: new URL(hub.url), socketPath: hub.socket, dir, ...nobody };
+  return (await isHealthy(target, HEALTH_TIMEOUT_MS)) ? hub : null;
+}
+
+export async function ensureHub(dir: string, args: readonly string[]): Promise<Started> {
+  const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
+  let patience = 0;
+  while (!deadline.aborted) {
+    const running = await waitForHub(dir, patience);
+    if (running !== null) return { hub: running, isNew: false };
+    const pid = await start(dir, args, deadline);
+    const hub = pid === null ? null : readHubFile(dir);
+    if (hub !== null && hub.pid === pid) return { hub, isNew: true };
+    // Somebody else holds the directory: one that is starting will answer, one that is stopping will go.
+    patience = OTHERS_MS;
+  }
+  throw fail('hub.not-started', `another process holds ${dir}, but no hub answers there`);
+}
+
+async function waitForHub(dir: string, patienceMs: number): Promise<HubFile | null> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const hub = await findHub(dir);
+    if (hub !== null || performance.now() >= end) return hub;
+    await pause(POLL_MS);
+  }
+}
+
+/** The process that is now ready, or null when another holds the directory. */
+async function start(
+  dir: string,
+  args: readonly string[],
+  deadline: AbortSignal,
+): Promise<number | null> {
+  const logPath = join(dir, 'hub.log');
+  const log = openLogFile(dir, logPath);
+  const from = statSync(logPath).size;
+  const child = spawn(process.execPath, [BIN, 'serve', '--json', `--dir=${dir}`, ...args], {
+    detached: true,
+    stdio: ['ignore', 'pipe', log],
+  });
+  closeSync(log);
+  const output = child.stdout as Readable;
+  const lines = createInterface({ input: output });
+  try {
+    const isReady = await Promise.race([
+      once(lines, 'line', { signal: deadline }).then(() => true),
+      once(child, 'exit', { signal: deadline }).then(() => false),
+    ]);
+    if (isReady) return child.pid ?? null;
+  } catch (cause) {
+    if (!deadline.aborted) throw cause;
+    child.kill();
+    throw fail(
+      'hub.not-started',
+      `the hub was not ready within ${START_TIMEOUT_MS / 1000} s; see ${logPath}`,
+      { cause },
+    );
+  } finally {
+    lines.close();
+    output.destroy();
+    child.unref();
+  }
+  if (child.exitCode === EXITS['log.locked']) return null;
+  const said = readFileSync(logPath).subarray(from).toString('utf8');
+  throw startFailure(child.exitCode, said, logPath);
+}
+
+function openLogFile(dir: string, path: string): number {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+    if (size > LOG_BYTES_MAX) renameSync(path, `${path}.1`);
+    return openSync(path, 'a', 0o600);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw fail(
+      'log.unavailable',
+      `${path} cannot be written (${code}); choose another directory with --dir`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** The server said why on stderr, as an envelope; it becomes our own failure. */
+function startFailure(exit: number | null, log: string, logPath: string): CliError {
+  const last = log.trimEnd().split('\n').at(-1) ?? '';
+  try {
+    const envelope = JSON.parse(last) as {
+      error_code: string;
+      message: string;
+      detail?: { hint?: string };
+    };
+    const { error_code: code, message, detail } = envelope;
+    return new CliError(
+      { ...envelope, message },
+      { code, exit: exit ?? 1, hint: detail?.hint ?? null },
+    );
+  } catch {
+    // It ended without an envelope, so the log is all there is.
+    return fail('hub.not-started', `the hub ended at once (exit ${exit}); see ${logPath}`);
+  }
+}

@@ -1,0 +1,47 @@
+/** `synod down`: stops the hub that holds the data directory, and waits until it has let go. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { handle } from './context.ts';
+import { fail } from './failure.ts';
+import { dataDirectory, isAlive } from './hub-file.ts';
+import type { Globals } from './target.ts';
+
+const STOP_TIMEOUT_MS = 15_000;
+const POLL_MS = 20;
+
+export function registerDown(program: Command): void {
+  const command = program.command('down').description('stop the hub that runs in the background');
+  handle<Globals>(command, async ({ flags, show }) => {
+    const dir = dataDirectory(flags.dir, process.env);
+    const { readHolder } = await import('../log/lock.ts');
+    const pid = (await isHeld(dir)) ? (readHolder(dir)?.pid ?? null) : null;
+    if (pid === null) return show({ stopped: false, dir }, () => [`no hub runs from ${dir}`]);
+    process.kill(pid, 'SIGTERM');
+    const deadline = Date.now() + STOP_TIMEOUT_MS;
+    // Its number may outlive it where nobody collects it, so the directory is looked at as well.
+    while (isAlive(pid) && (readHolder(dir)?.pid === pid || (await isHeld(dir)))) {
+      if (Date.now() > deadline) {
+        throw fail('hub.not-stopped', `process ${pid} is still running`, {
+          hint: `end it with: kill -9 ${pid}`,
+        });
+      }
+      await pause(POLL_MS);
+    }
+    show({ stopped: true, pid, dir }, () => [`stopped (process ${pid})`]);
+  });
+}
+
+/** The lock itself is asked: a process number that was written down may be anybody's by now. */
+async function isHeld(dir: string): Promise<boolean> {
+  if (!existsSync(join(dir, 'lock.sqlite'))) return false;
+  const { lockDirectory } = await import('../log/lock.ts');
+  try {
+    lockDirectory(dir).release();
+    return false;
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'log.locked') throw error;
+    return true;
+  }
+}

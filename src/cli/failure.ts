@@ -1,0 +1,160 @@
+/**
+ * How a command fails: a code, one sentence, what to do, an exit code.
+ *
+ * A refusal of the hub keeps its own code and leaves by the exit code of the error table;
+ * failures on this side of the wire have their rows here. No stack trace is ever printed: in a
+ * terminal it helps nobody, and it shows paths.
+ */
+import { type ErrorEnvelope, REFUSALS } from '../wire/errors.ts';
+import { jsonText, neutralise } from './terminal.ts';
+
+/** Exit codes of what fails without a refusal; those of sysexits.h where one fits. */
+export const EXITS: Readonly<Record<FailureCode, number>> = {
+  'cli.usage': 2,
+  'cli.no-input': 66,
+  'config.faults-off': 78,
+  'config.invalid': 78,
+  'config.open-not-loopback': 78,
+  'hub.foreign': 76,
+  'hub.not-started': 70,
+  'hub.not-stopped': 75,
+  'hub.port-taken': 71,
+  'hub.address-unusable': 71,
+  'hub.unreachable': 69,
+  'log.broken': 1,
+  'log.closed': 70,
+  'log.corrupt': 65,
+  'log.diverged': 65,
+  'log.locked': 75,
+  'log.newer': 65,
+  'log.position': 65,
+  'log.unavailable': 74,
+};
+
+export type FailureCode =
+  | 'cli.usage'
+  | 'cli.no-input'
+  | 'config.faults-off'
+  | 'config.invalid'
+  | 'config.open-not-loopback'
+  | 'hub.foreign'
+  | 'hub.not-started'
+  | 'hub.not-stopped'
+  | 'hub.port-taken'
+  | 'hub.address-unusable'
+  | 'hub.unreachable'
+  | 'log.broken'
+  | 'log.closed'
+  | 'log.corrupt'
+  | 'log.diverged'
+  | 'log.locked'
+  | 'log.newer'
+  | 'log.position'
+  | 'log.unavailable';
+
+const INTERNAL_EXIT = 70;
+const PLUGIN_EXIT = 78;
+
+/** What to do about a refusal, where the hub cannot know how it was asked. */
+const HINTS: Readonly<Record<string, string>> = {
+  'access.unknown':
+    'show a credential with --token or SYNOD_TOKEN; on the machine of the hub: synod token create AGENT',
+  'subscription.not-found': 'subscribe first: synod subscribe CHANNEL',
+  'operation.unknown': 'list them with: synod ops',
+  'channel.not-found': 'see what there is with: synod channels',
+};
+
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: string;
+  readonly exit: number;
+  readonly hint: string | null;
+  readonly envelope: Readonly<Record<string, unknown>>;
+
+  constructor(
+    envelope: Readonly<Record<string, unknown>> & { readonly message: string },
+    place: { readonly code: string; readonly exit: number; readonly hint: string | null },
+    cause?: unknown,
+  ) {
+    super(envelope.message, { cause });
+    this.code = place.code;
+    this.exit = place.exit;
+    this.hint = place.hint;
+    this.envelope = envelope;
+  }
+}
+
+export function fail(
+  code: FailureCode,
+  message: string,
+  options: { readonly hint?: string; readonly cause?: unknown; readonly detail?: object } = {},
+): CliError {
+  const { hint = null, cause, detail } = options;
+  const envelope = {
+    error_code: code,
+    message,
+    ...((hint !== null || detail !== undefined) && {
+      detail: { ...detail, ...(hint !== null && { hint }) },
+    }),
+  };
+  return new CliError(envelope, { code, exit: EXITS[code], hint }, cause);
+}
+
+/** A refusal as the hub sent it. */
+export function refused(envelope: ErrorEnvelope): CliError {
+  const reason = String(envelope.detail?.reason ?? envelope.error_code);
+  const row = REFUSALS[reason as keyof typeof REFUSALS] ?? byName(envelope.error_code);
+  const place = { code: reason, exit: row?.exit ?? 1, hint: HINTS[reason] ?? null };
+  return new CliError({ ...envelope }, place);
+}
+
+function byName(soxCode: string): { readonly exit: number } | undefined {
+  return Object.values(REFUSALS).find(({ sox }) => sox === soxCode);
+}
+
+/** Whatever was thrown, as a failure of the command. */
+export function toFailure(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  const { code, message, record } = error as {
+    code?: unknown;
+    message?: unknown;
+    record?: unknown;
+  };
+  const text = typeof message === 'string' ? message : String(error);
+  if (typeof code === 'string' && typeof record === 'object' && record !== null) {
+    // The plugin contract wants its record as it is, with the sentence beside it.
+    const { remediation = null } = record as { remediation?: string };
+    return new CliError(
+      { ...record, message: text },
+      { code, exit: PLUGIN_EXIT, hint: remediation },
+      error,
+    );
+  }
+  if (typeof code === 'string' && code in EXITS) {
+    const bare = text.startsWith(`${code}: `) ? text.slice(code.length + 2) : text;
+    return fail(code as FailureCode, bare, { cause: error });
+  }
+  const envelope = { error_code: 'internal_error', message: text };
+  return new CliError(envelope, { code: 'internal', exit: INTERNAL_EXIT, hint: null }, error);
+}
+
+/** The lines for stderr. */
+export function failureText(failure: CliError, isJson: boolean): string {
+  if (isJson) return `${jsonText(failure.envelope)}\n`;
+  const { code, message, hint, envelope } = failure;
+  const lines = [message.startsWith(`${code}: `) ? message : `${code}: ${message}`];
+  if (hint !== null) lines.push(`  ${hint}`);
+  const violations = violationsOf(envelope);
+  // One alone is in the message already.
+  if (violations.length > 1)
+    lines.push(...violations.map(({ field, issue }) => `  ${field}: ${issue}`));
+  if ('plugin_id' in envelope) lines.push(jsonText(envelope));
+  return `${lines.map((line) => neutralise(line)).join('\n')}\n`;
+}
+
+function violationsOf(
+  envelope: Readonly<Record<string, unknown>>,
+): { field: string; issue: string }[] {
+  const { violations } = (envelope.detail ?? {}) as { violations?: unknown };
+  return Array.isArray(violations) ? violations : [];
+}

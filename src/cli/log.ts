@@ -1,0 +1,206 @@
+/**
+ * `synod log verify|export|import`: the log itself, without a hub. Verify and export also work
+ * beside a running one; import takes the directory's lock, because a log has one writer.
+ */
+import { createReadStream, createWriteStream, existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { Log } from '../log/log.ts';
+import type { Verified } from '../log/verify.ts';
+import { handle } from './context.ts';
+import { EXITS, fail, failureText } from './failure.ts';
+import { dataDirectory } from './hub-file.ts';
+import { parseWhole } from './parse-value.ts';
+import type { Globals } from './target.ts';
+
+interface StoreFlags extends Globals {
+  readonly store?: string;
+}
+
+interface Place {
+  readonly space: string | null;
+  readonly url: string;
+  /** The file or directory, for messages. */
+  readonly path: string;
+}
+
+const STORE_FLAG = [
+  '--store <url>',
+  'sqlite:///path or file:///dir (the space in the data directory)',
+] as const;
+
+export function registerLog(program: Command): void {
+  const log = program.command('log').description('verify, export or import the log itself');
+  registerVerify(log);
+  registerExport(log);
+  registerImport(log);
+}
+
+function registerVerify(log: Command): void {
+  const verify = log
+    .command('verify')
+    .description('does the log still say what was appended; every space unless --space names one')
+    .option(...STORE_FLAG);
+  handle<StoreFlags>(verify, async ({ flags, show, isJson }) => {
+    const { verifyLog } = await import('../log/verify.ts');
+    const logs: ({ space: string | null; path: string } & Verified)[] = [];
+    for (const place of await placesOf(flags)) {
+      const opened = await openAt(place, true);
+      try {
+        logs.push({ space: place.space, path: place.path, ...(await verifyLog(opened)) });
+      } finally {
+        await opened.close();
+      }
+    }
+    const broken = logs.find((one) => !one.ok);
+    show({ ok: broken === undefined, logs }, () =>
+      logs.map((one) =>
+        one.ok
+          ? `ok      ${one.path}: ${one.length} entries, head ${one.head.slice(0, 16)}…`
+          : `BROKEN  ${one.path}: position ${one.position}: ${one.reason}`,
+      ),
+    );
+    if (broken === undefined || broken.ok) return;
+    const { path, position, reason } = broken;
+    const failure = fail('log.broken', `${path} first breaks at position ${position}: ${reason}`, {
+      hint: 'what stands before it is sound; keep the file and restore from an export',
+      detail: { path, position },
+    });
+    process.stderr.write(failureText(failure, isJson));
+    process.exitCode = EXITS['log.broken'];
+  });
+}
+
+function registerExport(log: Command): void {
+  const command = log
+    .command('export')
+    .description('write the log as NDJSON')
+    .option(...STORE_FLAG)
+    .option('--from <position>', 'start here (0)', '0')
+    .option('--out <file>', 'instead of stdout');
+  handle<StoreFlags & { from: string; out?: string }>(command, async ({ flags, remark }) => {
+    const { exportLog } = await import('../log/transfer.ts');
+    const from = parseWhole(flags.from, '--from');
+    const opened = await openAt(await placeOf(flags), true);
+    try {
+      const target =
+        flags.out === undefined ? process.stdout : createWriteStream(flags.out, { mode: 0o600 });
+      await pipeline(exportLines(opened, from, exportLog), target, {
+        end: flags.out !== undefined,
+      });
+      remark(`exported ${opened.length - Math.min(from, opened.length)} entries`);
+    } finally {
+      await opened.close();
+    }
+  });
+}
+
+/** Turns the writer's calls into a stream, one line at a time, so that a slow reader slows us. */
+async function* exportLines(
+  log: Log,
+  from: number,
+  write: (log: Log, from: number, line: (text: string) => Promise<void>) => Promise<void>,
+): AsyncGenerator<string> {
+  const { TransformStream } = await import('node:stream/web');
+  const { readable, writable } = new TransformStream<string, string>();
+  const writer = writable.getWriter();
+  const done = write(log, from, (line) => writer.write(`${line}\n`)).then(
+    () => writer.close(),
+    (error) => writer.abort(error),
+  );
+  yield* readable;
+  await done;
+}
+
+function registerImport(log: Command): void {
+  const command = log
+    .command('import')
+    .description('read an export into a log; what is there already is compared, not repeated')
+    .argument('[file]', 'left out or -: standard input', '-')
+    .option(...STORE_FLAG);
+  handle<StoreFlags>(command, async ({ args, flags, show }) => {
+    const { importLog } = await import('../log/transfer.ts');
+    const [file = '-'] = args;
+    if (file !== '-' && !existsSync(file)) throw fail('cli.no-input', `${file} does not exist`);
+    const place = await placeOf(flags);
+    const release = await lockFor(place, flags);
+    try {
+      const opened = await openAt(place, false);
+      try {
+        const input = file === '-' ? process.stdin : createReadStream(file);
+        const done = await importLog(
+          opened,
+          createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }),
+        );
+        const { length, appended, skipped, isComplete, head } = done;
+        const rest = isComplete ? '' : '; the export goes on: import the rest of it too';
+        show({ path: place.path, length, head, appended, skipped, is_complete: isComplete }, () => [
+          `imported ${appended} entries (${skipped} were there), now ${length}${rest}`,
+        ]);
+      } finally {
+        await opened.close();
+      }
+    } finally {
+      release();
+    }
+  });
+}
+
+async function openAt(place: Place, readOnly: boolean): Promise<Log> {
+  const { openLog } = await import('../server/open-log.ts');
+  return openLog(place.url, { readOnly });
+}
+
+async function placeOf(flags: StoreFlags): Promise<Place> {
+  if (flags.store !== undefined) return storePlace(flags.store);
+  const space = flags.space ?? (process.env.SOX_NAMESPACE || 'default');
+  return spacePlace(dataDirectory(flags.dir, process.env), space);
+}
+
+async function placesOf(flags: StoreFlags): Promise<Place[]> {
+  if (flags.store !== undefined || flags.space !== undefined) return [await placeOf(flags)];
+  const dir = dataDirectory(flags.dir, process.env);
+  const folder = join(dir, 'spaces');
+  const files = existsSync(folder)
+    ? readdirSync(folder).filter((name) => name.endsWith('.sqlite'))
+    : [];
+  if (files.length === 0) {
+    throw fail('cli.no-input', `there is no log in ${folder}`, {
+      hint: 'name one with --dir or --store',
+    });
+  }
+  return files.sort().map((name) => spacePlace(dir, basename(name, '.sqlite')));
+}
+
+function spacePlace(dir: string, space: string): Place {
+  if (!/^[a-z0-9_-]{1,64}$/.test(space)) {
+    throw fail('cli.usage', `${space} is not the name of a space: 1 to 64 of a-z, 0-9, _ and -`);
+  }
+  const path = join(dir, 'spaces', `${space}.sqlite`);
+  return { space, url: `sqlite://${path}`, path };
+}
+
+async function storePlace(text: string): Promise<Place> {
+  const { parseStoreUrl, storeUrl } = await import('../server/store-url.ts');
+  const store = parseStoreUrl(text);
+  if (store === null || store.kind === 'memory') {
+    throw fail(
+      'cli.usage',
+      `--store must be sqlite:///path or file:///dir (absolute); found ${text}`,
+    );
+  }
+  return { space: null, url: storeUrl(store), path: store.path };
+}
+
+/** The lock of the data directory the log belongs to, wherever the store lies. */
+async function lockFor(place: Place, flags: StoreFlags): Promise<() => void> {
+  const near = dirname(place.path);
+  const owners = [dirname(near), near].filter((dir) => existsSync(join(dir, 'lock.sqlite')));
+  const dir = place.space === null ? owners[0] : dataDirectory(flags.dir, process.env);
+  if (dir === undefined) return () => {};
+  const { lockDirectory } = await import('../log/lock.ts');
+  const lock = lockDirectory(dir);
+  return () => lock.release();
+}

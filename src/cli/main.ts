@@ -1,0 +1,61 @@
+/**
+ * The command line: finds the command, loads its file, runs it, and turns whatever goes wrong into
+ * one message and an exit code. Nothing here prints a stack trace.
+ */
+import type { CommanderError } from 'commander';
+import { type CliError, fail, failureText, toFailure } from './failure.ts';
+import { commandName, createProgram, findCommand, similarCommand } from './program.ts';
+
+export async function main(argv: readonly string[]): Promise<void> {
+  const isJson = argv.includes('--json');
+  const report = (error: unknown): void => {
+    const failure = toFailure(error);
+    process.stderr.write(failureText(failure, isJson));
+    process.exitCode = failure.exit;
+  };
+  // `synod … | head` is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 74);
+  });
+  process.on('uncaughtException', (error) => {
+    report(error);
+    process.exit();
+  });
+  try {
+    await run(argv);
+  } catch (error) {
+    report(error);
+  }
+}
+
+async function run(argv: readonly string[]): Promise<void> {
+  const name = commandName(argv);
+  const command = name === null ? findCommand('serve') : findCommand(name);
+  if (command === undefined) throw unknownCommand(name ?? '');
+  const program = createProgram(() => version);
+  const version = argv.includes('--version') ? await readVersion() : '';
+  // Help of the program itself must not become help of its default command.
+  const wantsHelp = name === null && argv.some((arg) => arg === '--help' || arg === '-h');
+  if (!wantsHelp) (await command.load())(program);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    const { code, message } = error as CommanderError;
+    if (code === 'commander.helpDisplayed' || code === 'commander.help') return;
+    if (typeof code !== 'string' || !code.startsWith('commander.')) throw error;
+    throw fail('cli.usage', message.replace(/^error: /, ''), {
+      hint: `see: synod ${name ?? ''}${name === null ? '' : ' '}--help`,
+    });
+  }
+}
+
+async function readVersion(): Promise<string> {
+  return (await import('../server/version.ts')).packageVersion();
+}
+
+function unknownCommand(name: string): CliError {
+  const similar = similarCommand(name);
+  return fail('cli.usage', `there is no command ${name}`, {
+    hint: similar === undefined ? 'see: synod --help' : `did you mean ${similar}?`,
+  });
+}

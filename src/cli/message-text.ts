@@ -1,0 +1,72 @@
+/**
+ * A message for a person: one line, `time channel #seq sender: text  id`. What `send TEXT` wrote is
+ * shown as text and every other body as JSON. Further lines of a text stand behind a bar, so that
+ * no message can look like two.
+ */
+import { type Colours, jsonText, neutralise } from './terminal.ts';
+
+export interface Message {
+  readonly channel: string;
+  readonly sender: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly sent_at: number;
+  readonly message_id: string;
+  readonly seq: number;
+  readonly reply_to?: string | null;
+  readonly correlation_id?: string | null;
+  readonly ancestors?: readonly unknown[] | null;
+}
+
+export function messageText(message: Message, colours: Colours): string {
+  const {
+    channel,
+    sender,
+    seq,
+    message_id: id,
+    reply_to: replyTo,
+    correlation_id: about,
+  } = message;
+  const [first = '', ...more] = bodyLines(message.body);
+  const marks = [
+    neutralise(id),
+    ...(replyTo == null ? [] : [`re ${neutralise(replyTo)}`]),
+    ...(about == null ? [] : [`about ${neutralise(about)}`]),
+    ...(message.ancestors?.length ? [`${message.ancestors.length} before it`] : []),
+  ];
+  const head = [
+    colours.dim(clockTime(message.sent_at)),
+    colours.place(`${neutralise(channel)} #${seq}`),
+    `${colours.name(neutralise(sender))}:`,
+    first,
+    colours.dim(`[${marks.join(', ')}]`),
+  ].join(' ');
+  return [head, ...more.map((line) => `  │ ${line}`)].join('\n');
+}
+
+function bodyLines(body: Readonly<Record<string, unknown>>): string[] {
+  const isPlain = typeof body.text === 'string' && Object.keys(body).length === 1;
+  if (!isPlain) return [neutralise(jsonText(body))];
+  return String(body.text).split(/\r?\n/).map(neutralise);
+}
+
+/** Local time of day; the date too when it is not today. */
+export function clockTime(seconds: number, now: Date = new Date()): string {
+  const at = new Date(seconds * 1000);
+  if (Number.isNaN(at.getTime())) return '?';
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  if (at.toDateString() === now.toDateString()) return time;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+}
+
+export function ageText(seconds: number): string {
+  const units = [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+  ] as const;
+  for (const [size, unit] of units) {
+    if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`;
+  }
+  return `${Math.max(0, Math.floor(seconds))} s`;
+}

@@ -1,0 +1,110 @@
+/**
+ * The command line as commander sees it: the global options, the first help screen, and which
+ * command an argument list asks for. Global options count before and after the command.
+ */
+import { Command } from 'commander';
+import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
+
+const GLOBAL_OPTIONS: readonly (readonly [flags: string, text: string])[] = [
+  ['--as <name>', 'the agent to be (SYNOD_AGENT, SOX_AGENT_ID, or cli-<user>)'],
+  ['--space <name>', 'the space to be in (SOX_NAMESPACE, or default)'],
+  ['--url <url>', 'the hub (SYNOD_URL, or the one of the data directory)'],
+  ['--token <token>', 'the credential (SYNOD_TOKEN, or the owner’s)'],
+  ['--dir <dir>', 'the data directory (SYNOD_DIR, or ~/.synod)'],
+  ['--json', 'one JSON document, or one a line; errors as JSON on stderr'],
+];
+
+const VALUE_FLAGS: ReadonlySet<string> = new Set(
+  GLOBAL_OPTIONS.filter(([flags]) => flags.includes('<')).map(
+    ([flags]) => flags.split(' ')[0] as string,
+  ),
+);
+
+/** A program with its global options and no commands yet; it throws instead of exiting. */
+export function createProgram(version: () => string): Command {
+  const program = new Command('synod');
+  for (const [flags, text] of GLOBAL_OPTIONS) program.option(flags, text);
+  program
+    .option('--version', 'say which version this is')
+    .on('option:version', () => {
+      process.stdout.write(`${version()}\n`);
+      process.exit(0);
+    })
+    .helpOption('-h, --help', 'say how it is used')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeErr: () => {} })
+    .exitOverride();
+  program.helpInformation = rootHelp;
+  return program;
+}
+
+/** The word that names the command, or null when there is none: then it is `serve`. */
+export function commandName(argv: readonly string[]): string | null {
+  for (let i = 0; i < argv.length; i++) {
+    const arg = argv[i] as string;
+    if (arg === '--') return null;
+    if (!arg.startsWith('-')) return arg;
+    // Flags of serve may stand without its name, and their values are no commands either.
+    if (VALUE_FLAGS.has(arg) || SERVE_VALUE_FLAGS.has(arg)) i++;
+  }
+  return null;
+}
+
+const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
+  '--host',
+  '--port',
+  '--store',
+  '--auth',
+  '--config',
+  '--cors-origin',
+  '--allow-host',
+  '--log-level',
+  '--allow-plugins',
+]);
+
+export function findCommand(name: string): CommandEntry | undefined {
+  return COMMANDS.find((command) => command.name === name);
+}
+
+/** The command somebody may have meant: same start, or the same letters but for one or two. */
+export function similarCommand(name: string): string | undefined {
+  const byDistance = COMMANDS.map((command) => ({
+    name: command.name,
+    far: distance(name, command.name),
+  }));
+  const [best] = byDistance.sort((a, b) => a.far - b.far);
+  return best !== undefined && best.far <= 2 ? best.name : undefined;
+}
+
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function rootHelp(): string {
+  const lines = [
+    'Synod, the coordination hub for AI agents',
+    '',
+    'Usage: synod [command] [options]',
+    '',
+  ];
+  for (const { heading, commands } of COMMAND_GROUPS) {
+    lines.push(`${heading}:`);
+    for (const { name, usage, summary } of commands) {
+      lines.push(`  ${`${name} ${usage}`.padEnd(24)}  ${summary}`);
+    }
+  }
+  lines.push('Options:');
+  for (const [flags, text] of GLOBAL_OPTIONS) lines.push(`  ${flags.padEnd(16)}  ${text}`);
+  lines.push('', 'synod COMMAND --help says more.', '');
+  return lines.join('\n');
+}

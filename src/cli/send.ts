@@ -1,0 +1,67 @@
+/** `synod send`: one message to one channel. Plain text becomes `{"text": …}`; `-` reads standard input. */
+import type { Command } from 'commander';
+import { given, handle } from './context.ts';
+import { fail } from './failure.ts';
+import { parseDurationMs, parseObject } from './parse-value.ts';
+import { readStdin } from './stdin.ts';
+import { neutralise } from './terminal.ts';
+
+interface SendFlags {
+  readonly body?: string;
+  readonly replyTo?: string;
+  readonly correlationId?: string;
+  readonly idempotencyKey?: string;
+  readonly ttl?: string;
+}
+
+interface Sent {
+  readonly message_id: string;
+  readonly seq: number;
+  readonly backpressure: {
+    readonly queue_depth: number;
+    readonly threshold: number;
+    readonly state: string;
+  };
+}
+
+export function registerSend(program: Command): void {
+  const command = program
+    .command('send')
+    .description('send a message to a channel')
+    .argument('<channel>', 'such as ticket:42, dm/<a>~<b> or group/<id>')
+    .argument('[text]', 'sent as {"text": …}; - reads it from standard input')
+    .option(
+      '--body <json>',
+      'a JSON object to send instead of a text; - reads it from standard input',
+    )
+    .option('--reply-to <id>', 'the message this answers')
+    .option('--correlation-id <id>', 'what it is about')
+    .option('--idempotency-key <key>', 'sent twice with one key, it is stored once')
+    .option('--ttl <time>', 'seconds, or 5m, 2h, 7d: not read by then, it expires');
+  handle<SendFlags>(command, async ({ args, flags, call, show, remark, colours }) => {
+    const [channel = '', text] = args;
+    const input = given({
+      channel,
+      body: await bodyOf(text, flags.body),
+      reply_to: flags.replyTo,
+      correlation_id: flags.correlationId,
+      idempotency_key: flags.idempotencyKey,
+      ttl_ms: flags.ttl === undefined ? undefined : parseDurationMs(flags.ttl, '--ttl'),
+    });
+    const sent = (await call('send', input)) as unknown as Sent;
+    const { queue_depth: depth, threshold, state } = sent.backpressure;
+    if (state !== 'ok')
+      remark(`${neutralise(channel)} has ${depth} unread messages (limit ${threshold})`);
+    show(sent, () => [
+      `sent ${colours.place(`${neutralise(channel)} #${sent.seq}`)} ${colours.dim(`[${sent.message_id}]`)}`,
+    ]);
+  });
+}
+
+async function bodyOf(text: string | undefined, json: string | undefined): Promise<object> {
+  if ((text === undefined) === (json === undefined)) {
+    throw fail('cli.usage', 'say what to send: either a text or --body JSON');
+  }
+  if (json !== undefined) return parseObject(json === '-' ? await readStdin() : json, 'the body');
+  return { text: text === '-' ? (await readStdin()).replace(/\r?\n$/, '') : text };
+}

@@ -1,0 +1,99 @@
+/** The flags of `serve`, which `up` and plain `synod` take too, and the config file they name. */
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import type { Command } from 'commander';
+import type { Config } from '../server/config.ts';
+import type { ServeFlags } from '../server/config-sources.ts';
+import { collect } from './context.ts';
+import { fail } from './failure.ts';
+
+export interface ServeOptions extends ServeFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export function addServeFlags(command: Command): Command {
+  return command
+    .option('--host <address>', 'where to listen (127.0.0.1)')
+    .option('--port <n>', 'where to listen (8765); 0 takes any free port')
+    .option(
+      '--store <url>',
+      'memory:, file:///dir or sqlite:///path (files under the data directory)',
+    )
+    .option(
+      '--auth <mode>',
+      'local: owner and tokens; open: names at their word, loopback only (local)',
+    )
+    .option('--config <file>', 'a JSON file of settings; flags and variables win over it')
+    .option('--cors-origin <origin>', 'web pages of this origin may call; may be repeated', collect)
+    .option('--allow-host <name>', 'another name this hub is reached by; may be repeated', collect)
+    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
+    .option('--no-socket', 'no Unix socket')
+    .option('--allow-plugins <ids>', 'a comma-separated allow-list')
+    .option('--no-discovery', 'look for no plugins in node_modules')
+    .option('--skip-mismatched-plugins', 'leave out plugins of another protocol version');
+}
+
+/** The flags again as arguments, for the process that `up` starts. */
+export function serveArguments(options: ServeOptions & { readonly dir?: string }): string[] {
+  const one = (flag: string, value: string | undefined) =>
+    value === undefined ? [] : [`${flag}=${value}`];
+  return [
+    ...one('--host', options.host),
+    ...one('--port', options.port),
+    ...one('--store', options.store),
+    ...one('--auth', options.auth),
+    ...one('--config', options.config),
+    ...(options.corsOrigin ?? []).map((origin) => `--cors-origin=${origin}`),
+    ...(options.allowHost ?? []).map((name) => `--allow-host=${name}`),
+    ...one('--log-level', options.logLevel),
+    ...(options.socket === false ? ['--no-socket'] : []),
+    ...one('--allow-plugins', options.allowPlugins),
+    ...(options.discovery === false ? ['--no-discovery'] : []),
+    ...(options.skipMismatchedPlugins ? ['--skip-mismatched-plugins'] : []),
+  ];
+}
+
+export async function readConfig(
+  options: ServeOptions,
+): Promise<Config & { isLevelChosen: boolean }> {
+  const { parseConfig } = await import('../server/config.ts');
+  const file = options.config === undefined ? undefined : readConfigFile(options.config);
+  const { env } = process;
+  const config = parseConfig({ flags: options, env, file, home: homedir(), cwd: process.cwd() });
+  if (Array.isArray(config)) {
+    const lines = config.map(
+      ({ field, source, message }) => `${field} (${placeOf(source, options)}): ${message}`,
+    );
+    throw fail(config[0]?.code ?? 'config.invalid', lines.join('; '), {
+      detail: { problems: config },
+    });
+  }
+  const said =
+    options.logLevel ?? (env.SOX_LOG_LEVEL || (file as { log_level?: string })?.log_level);
+  return { ...config, isLevelChosen: said !== undefined };
+}
+
+function placeOf(source: string, options: ServeOptions): string {
+  const places: Record<string, string> = {
+    flag: 'a flag',
+    env: 'the environment',
+    file: String(options.config),
+  };
+  return places[source] ?? source;
+}
+
+function readConfigFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw fail('cli.no-input', `the config file ${path} cannot be read (${code})`, { cause });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw fail('config.invalid', `${path} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * `synod serve`, and plain `synod`: the hub in this process until Ctrl-C. With `--json` the first
+ * line on stdout says that it is ready, and nothing else follows there; its log goes to stderr.
+ */
+import type { Command } from 'commander';
+import type { ServerLog } from '../server/server.ts';
+import { type Context, handle } from './context.ts';
+import { CliError, fail } from './failure.ts';
+import { addServeFlags, readConfig, type ServeOptions } from './serve-flags.ts';
+import { jsonText, neutralise } from './terminal.ts';
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const STOPPED_BY_SIGINT = 130;
+
+export function registerServe(program: Command): void {
+  const command = addServeFlags(
+    program.command('serve', { isDefault: true }).description('run the hub here until Ctrl-C'),
+  );
+  handle<ServeOptions>(command, serve);
+}
+
+async function serve(context: Context<ServeOptions>): Promise<void> {
+  const { flags, isJson, print } = context;
+  const config = await readConfig(flags);
+  const { startServer } = await import('../server/server.ts');
+  // A first screen is no place for plugin counts; who wants them says so, or reads JSON.
+  const level = isJson || config.isLevelChosen ? config.logLevel : 'warn';
+  const server = await startServer(config, { log: createLog(level) }).catch((cause) => {
+    throw startFailure(cause, config.host, config.port);
+  });
+  // Whoever waited for the ready line may close the pipe behind it; the hub goes on.
+  process.stdout.removeAllListeners('error').on('error', () => {});
+  // Listening before anybody is told that it is ready: the first thing they do may be to stop it.
+  const stopping = stopSignal();
+  const { url, pid, dir, socketPath } = server;
+  if (isJson) print(jsonText({ ready: true, url, pid, dir, socket: socketPath }));
+  else for (const line of firstScreen(context, url, dir, config.store)) print(line);
+
+  const signal = await stopping;
+  if (!isJson && signal === 'SIGINT') print('\nstopping…');
+  process.once('SIGINT', () => process.exit(STOPPED_BY_SIGINT));
+  await server.close();
+  process.exit(0);
+}
+
+function firstScreen(
+  context: Context<ServeOptions>,
+  url: string,
+  dir: string,
+  store: string | null,
+): string[] {
+  const { bold, dim } = context.colours;
+  const isElsewhere = context.flags.dir !== undefined || process.env.SYNOD_DIR;
+  const where = isElsewhere && !process.env.SYNOD_DIR ? ` --dir ${dir}` : '';
+  return [
+    '',
+    `  ${bold('Synod')} is running at ${bold(url)}`,
+    dim(`  everything is kept in ${dir}${store === null ? '' : ` and ${store}`}`),
+    '',
+    '  Next, in another terminal:',
+    `    synod${where} subscribe team/plan --as ada           ${dim('ada will be owed what is said there')}`,
+    `    synod${where} send team/plan "hello" --as bob        ${dim('bob says something')}`,
+    `    synod${where} recv --as ada                          ${dim('ada reads it')}`,
+    '',
+    dim(`  Agents join over MCP: the command is "synod mcp --as NAME", or ${url}/mcp`),
+    dim('  Ctrl-C stops it; "synod up" runs it in the background.'),
+    '',
+  ];
+}
+
+function createLog(least: string): ServerLog {
+  const floor = LEVELS.indexOf(least);
+  return (level, line, cause) => {
+    if (LEVELS.indexOf(level) < floor) return;
+    const why =
+      cause === undefined ? '' : `: ${cause instanceof Error ? cause.message : String(cause)}`;
+    process.stderr.write(`${new Date().toISOString()} ${level} ${neutralise(line + why)}\n`);
+  };
+}
+
+function stopSignal(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+  return promise;
+}
+
+/** What the operating system says about an address, in words. */
+function startFailure(cause: unknown, host: string, port: number): unknown {
+  if (cause instanceof CliError) return cause;
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return fail('hub.port-taken', `${host}:${port} is in use by another program`, {
+      hint: 'stop it, or choose another with --port (0 takes any)',
+      cause,
+    });
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
+    return fail('hub.address-unusable', `cannot listen on ${host}:${port} (${code})`, {
+      hint: 'choose another with --host and --port',
+      cause,
+    });
+  }
+  return cause;
+}

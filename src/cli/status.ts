@@ -1,0 +1,46 @@
+/** `synod status`: is a hub running, where, and how is it. Exits 69 when none is. */
+import type { Command } from 'commander';
+import { findHub } from './background.ts';
+import { handle } from './context.ts';
+import { EXITS } from './failure.ts';
+import { dataDirectory } from './hub-file.ts';
+import { ageText } from './message-text.ts';
+import type { Globals } from './target.ts';
+import { columns } from './terminal.ts';
+
+export function registerStatus(program: Command): void {
+  const command = program.command('status').description('is a hub running, where, and how is it');
+  handle<Globals>(command, async ({ flags, call, show }) => {
+    const dir = dataDirectory(flags.dir, process.env);
+    const isElsewhere = flags.url !== undefined || Boolean(process.env.SYNOD_URL);
+    const hub = isElsewhere ? null : await findHub(dir);
+    if (!isElsewhere && hub === null) {
+      show({ running: false, dir }, () => [`no hub runs from ${dir}; start one with: synod up`]);
+      process.exitCode = EXITS['hub.unreachable'];
+      return;
+    }
+    const status = await call('status', {});
+    const url = hub?.url ?? flags.url ?? process.env.SYNOD_URL ?? '';
+    const place =
+      hub === null ? { url } : { url, socket: hub.socket, pid: hub.pid, since: hub.since, dir };
+    show({ running: true, ...place, ...status }, () => statusLines({ ...place, ...status }));
+  });
+}
+
+function statusLines(status: Record<string, unknown>): string[] {
+  const { url, pid, dir, socket, version, uptime_s: uptime, store_ok: isStoreOk, space } = status;
+  const plugins = status.plugins as string[];
+  return columns([
+    ['running', `${url}${pid === undefined ? '' : ` (process ${pid})`}`],
+    ...(dir === undefined ? [] : [['kept in', String(dir)]]),
+    ...(socket ? [['socket', String(socket)]] : []),
+    ['version', `${version}, up ${ageText(Number(uptime))}`],
+    ['store', isStoreOk ? 'ok' : 'FAILING: nothing is accepted; see the log'],
+    [
+      'space',
+      `${space}: ${status.entries} entries, ${status.channels} channels, ${status.agents} agents`,
+    ],
+    ['now', `${status.feeds} streams, ${status.queued} commands waiting`],
+    ...(plugins.length === 0 ? [] : [['plugins', plugins.join(' -> ')]]),
+  ]);
+}

@@ -1,0 +1,89 @@
+/**
+ * Which hub a command speaks to, and as whom.
+ *
+ * `--url` or SYNOD_URL, else the hub of the data directory, by its owner-only socket where it has one.
+ * The owner's credential is shown only to the hub that wrote it: never to another URL, and not to
+ * whoever took its port after it died [CL3].
+ */
+import { userInfo } from 'node:os';
+import { fail } from './failure.ts';
+import { dataDirectory, isAlive, readCredential, readHubFile } from './hub-file.ts';
+
+export interface Globals {
+  readonly as?: string;
+  readonly space?: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly dir?: string;
+  readonly json?: boolean;
+}
+
+export interface Target {
+  readonly url: URL;
+  /** Where set, the connection is made here and `url` is only a name. */
+  readonly socketPath: string | null;
+  readonly dir: string;
+  readonly token: string | null;
+  /** Null where the token says who it is. */
+  readonly agent: string | null;
+  readonly space: string | null;
+  readonly clientVersion: string | null;
+}
+
+type Environment = NodeJS.ProcessEnv;
+
+export function resolveTarget(globals: Globals, env: Environment = process.env): Target {
+  const dir = dataDirectory(globals.dir, env);
+  const token = globals.token ?? (env.SYNOD_TOKEN || null);
+  const asked = globals.url ?? (env.SYNOD_URL || null);
+  const hub = readHubFile(dir);
+  const url = parseUrl(asked ?? hub?.url ?? null, dir);
+  const isOwn = hub !== null && (asked === null || sameOrigin(url, hub.url));
+  const who = {
+    agent: chosenAgent(globals, env) ?? (token === null ? defaultAgent() : null),
+    space: globals.space ?? (env.SOX_NAMESPACE || null),
+    clientVersion: env.SOX_CLIENT_VERSION || null,
+  };
+  if (token !== null) return { url, socketPath: null, dir, token, ...who };
+  if (isOwn && hub.socket !== null) return { url, socketPath: hub.socket, dir, token, ...who };
+  const credential = isOwn && isAlive(hub.pid) ? readCredential(dir) : null;
+  return { url, socketPath: null, dir, token: credential, ...who };
+}
+
+export function headersOf({ token, agent, space, clientVersion }: Target): Record<string, string> {
+  return {
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+    ...(agent !== null && { 'x-sox-agent-id': agent }),
+    ...(space !== null && { 'x-sox-namespace': space }),
+    ...(clientVersion !== null && { 'x-sox-client-version': clientVersion }),
+  };
+}
+
+function parseUrl(text: string | null, dir: string): URL {
+  if (text === null) {
+    throw fail('hub.unreachable', `no hub runs from ${dir}`, {
+      hint: 'start one with "synod up", or name one with --url',
+    });
+  }
+  if (URL.canParse(text) && /^https?:\/\//i.test(text)) return new URL(text);
+  throw fail('cli.usage', `${text} is not the URL of a hub; it starts with http:// or https://`);
+}
+
+function sameOrigin(url: URL, other: string): boolean {
+  return URL.canParse(other) && new URL(other).origin === url.origin;
+}
+
+export function chosenAgent(globals: Globals, env: Environment = process.env): string | null {
+  return globals.as ?? (env.SYNOD_AGENT || env.SOX_AGENT_ID || null);
+}
+
+/** `cli-<user>`, with what no agent name may hold replaced. */
+function defaultAgent(): string {
+  let user = 'user';
+  try {
+    user = userInfo().username;
+  } catch {
+    // A container may run under a number that no name belongs to.
+  }
+  return `cli-${user.replace(/[\s~\p{C}]/gu, '-').slice(0, 100)}`;
+}

@@ -1,0 +1,21 @@
+/** `synod up`: the hub in the background, one per data directory, unless it runs already. */
+import type { Command } from 'commander';
+import { ensureHub } from './background.ts';
+import { handle } from './context.ts';
+import { addServeFlags, readConfig, type ServeOptions, serveArguments } from './serve-flags.ts';
+import type { Globals } from './target.ts';
+
+export function registerUp(program: Command): void {
+  const command = addServeFlags(
+    program.command('up').description('start the hub in the background, unless it runs'),
+  );
+  handle<ServeOptions & Globals>(command, async ({ flags, show }) => {
+    // Judged here first, so that a mistake is told to the person and not to a log file.
+    const { dir } = await readConfig(flags);
+    const { hub, isNew } = await ensureHub(dir, serveArguments(flags));
+    const { url, pid, socket } = hub;
+    show({ running: true, started: isNew, url, pid, dir, socket }, () => [
+      `${isNew ? 'started' : 'already running'} at ${url} (process ${pid}, ${dir})`,
+    ]);
+  });
+}

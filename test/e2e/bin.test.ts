@@ -1,0 +1,104 @@
+/** The executable under a Node that is too old, and with the built files in place of the sources. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { BIN } from './cli-run.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'synod-bin-'));
+  mkdirSync(join(root, 'bin'));
+  mkdirSync(join(root, 'dist', 'cli'), { recursive: true });
+  cpSync(BIN, join(root, 'bin', 'synod.js'));
+  writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+  // Pretends to be an old Node; only for the process it is loaded into.
+  writeFileSync(
+    join(root, 'old.js'),
+    "Object.defineProperty(process, 'version', { value: 'v18.20.1' });",
+  );
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function writeMain(source: string): void {
+  writeFileSync(join(root, 'dist', 'cli', 'main.js'), source);
+}
+
+function start(args: readonly string[], isOld: boolean): ChildProcess {
+  const preload = isOld ? ['--import', join(root, 'old.js')] : [];
+  return spawn(process.execPath, [...preload, join(root, 'bin', 'synod.js'), ...args], {
+    env: { HOME: root, PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function finish(
+  child: ChildProcess,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('no pipes');
+  const [said, complained, [code]] = await Promise.all([
+    readText(stdout),
+    readText(stderr),
+    once(child, 'close'),
+  ]);
+  return { code, stdout: said, stderr: complained };
+}
+
+test('[CL6] an old Node is told what is needed and how to get it', async () => {
+  const { code, stdout, stderr } = await finish(start(['send'], true));
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^node\.too-old: synod needs Node 24 or newer, and this is v18\.20\.1\./);
+  expect(stderr).toContain('npm install');
+});
+
+test('[CL6] an old Node hands over to the checkout’s own, and its exit code comes back', async () => {
+  bundleNode();
+  writeMain(
+    'export function main(args) { console.log(args.join(), process.version); process.exitCode = 7; }',
+  );
+  const { code, stdout } = await finish(start(['a', '--b'], true));
+  expect(code).toBe(7);
+  expect(stdout).toBe(`a,--b ${process.version}\n`);
+});
+
+test('[CL6] signals reach the Node that was handed over to', async () => {
+  bundleNode();
+  writeMain(`export function main() {
+    process.on('SIGTERM', () => process.exit(9));
+    setInterval(() => {}, 1000);
+    console.log('here');
+  }`);
+  const child = start([], true);
+  if (child.stdout === null) throw new Error('no pipe');
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  expect(await once(child, 'close')).toEqual([9, null]);
+});
+
+test('without sources the built files run', async () => {
+  writeMain("export function main(args) { console.log('built', ...args); }");
+  expect(await finish(start(['x'], false))).toEqual({ code: 0, stdout: 'built x\n', stderr: '' });
+});
+
+test('[CL6] the executable is written so that Node 12 can read it', () => {
+  const source = readFileSync(BIN, 'utf8').replace(/\/\*[\s\S]*?\*\//, '');
+  expect(source).not.toMatch(/\?\.[a-z[(]|\?\?|from 'node:|^await |\|\|=|#[a-z]+\b(?<!#!)/m);
+});
+
+function bundleNode(): void {
+  mkdirSync(join(root, 'node_modules', '.bin'), { recursive: true });
+  symlinkSync(process.execPath, join(root, 'node_modules', '.bin', 'node'));
+}

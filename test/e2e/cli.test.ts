@@ -1,0 +1,435 @@
+/** The command line against a real hub: what a person types, what is printed, how it ends. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Home, openHome } from './cli-run.ts';
+
+let home: Home;
+let url: string;
+
+beforeAll(async () => {
+  home = openHome();
+  const hub = home.start(['serve', '--json', '--port', '0']);
+  const [line] = await hub.printed(/^\{.*\}$/m);
+  const ready = JSON.parse(line);
+  expect(ready).toMatchObject({ ready: true, dir: home.dir, pid: hub.child.pid });
+  url = ready.url;
+});
+afterAll(async () => home.close());
+
+const text = (ran: { stdout: string }) => ran.stdout.trimEnd();
+
+describe('talking', () => {
+  test('[CL2] two agents talk as the README shows', async () => {
+    expect(text(await home.run(['subscribe', 'team/plan', '--as', 'ada']))).toContain(
+      'subscribed to team/plan',
+    );
+    const sent = await home.run(['send', 'team/plan', 'hello', '--as', 'bob']);
+    expect(text(sent)).toMatch(/^sent team\/plan #1 \[\S+\]$/);
+    const got = await home.run(['recv', '--as', 'ada']);
+    expect(text(got)).toMatch(/^\d\d:\d\d:\d\d team\/plan #1 bob: hello \[\S+\]$/);
+    const again = await home.run(['recv', '--as', 'ada']);
+    expect(again).toMatchObject({ code: 0, stdout: '', stderr: 'no messages\n' });
+  });
+
+  test('[CL2] with --json each command prints one document', async () => {
+    await home.json(['subscribe', 'json', '--as', 'ada']);
+    const sent = await home.json(['send', 'json', '--body', '{"n":1}', '--as', 'bob']);
+    expect(sent).toMatchObject({ seq: 1, backpressure: { state: 'ok' } });
+    const got = await home.json(['recv', '--as', 'ada', '--channel', 'json', '--max', '1']);
+    expect(got.messages).toMatchObject([{ channel: 'json', sender: 'bob', body: { n: 1 } }]);
+    for (const args of [
+      ['channels'],
+      ['agents'],
+      ['groups'],
+      ['status'],
+      ['token', 'list'],
+      ['call', 'whoami'],
+    ]) {
+      expect(typeof (await home.json(args))).toBe('object');
+    }
+  });
+
+  test('a text and a body can come from standard input', async () => {
+    await home.json(['subscribe', 'stdin', '--as', 'ada']);
+    await home.run(['send', 'stdin', '-', '--as', 'bob'], { input: 'two\nlines\n' });
+    await home.run(['send', 'stdin', '--body', '-', '--as', 'bob'], { input: '{"x":[]}' });
+    const got = await home.json(['recv', '--as', 'ada', '--channel', 'stdin']);
+    expect((got.messages as { body: unknown }[]).map(({ body }) => body)).toEqual([
+      { text: 'two\nlines' },
+      { x: [] },
+    ]);
+  });
+
+  test('a key stores once, a reply is threaded, a lease is acked, receipts tell', async () => {
+    await home.json(['subscribe', 'work', '--as', 'ada']);
+    const key = ['send', 'work', 'do it', '--idempotency-key', 'k', '--as', 'bob'];
+    const first = await home.json(key);
+    expect((await home.json(key)).message_id).toBe(first.message_id);
+    const id = String(first.message_id);
+    await home.json(['send', 'work', 'done?', '--reply-to', id, '--as', 'bob']);
+    const got = await home.json([
+      'recv',
+      '--as',
+      'ada',
+      '--lease',
+      '60',
+      '--channel',
+      'work',
+      '--thread-depth',
+      '-1',
+    ]);
+    expect(got.messages).toMatchObject([
+      { message_id: id },
+      { reply_to: id, ancestors: [{ message_id: id }] },
+    ]);
+    expect(text(await home.run(['ack', id, 'done', '--as', 'ada']))).toBe(`acked ${id}: done`);
+    expect(text(await home.run(['receipts', id, '--as', 'bob']))).toMatch(/^ada +acted /);
+    const history = await home.run([
+      'replay',
+      'work',
+      '--since',
+      '1',
+      '--limit',
+      '1',
+      '--as',
+      'ada',
+    ]);
+    expect(text(history)).toContain('bob: do it');
+    expect(history.stderr).toContain('there is more: --since 2');
+  });
+
+  test('recv --wait answers when mail comes', async () => {
+    await home.json(['subscribe', 'wait', '--as', 'waiter']);
+    const waiting = home.start(['recv', '--wait', '14', '--as', 'waiter']);
+    await home.run(['send', 'wait', 'here', '--as', 'bob']);
+    expect((await waiting.exited()).stdout).toContain('bob: here');
+  });
+
+  test('groups, from creation to leaving', async () => {
+    expect(text(await home.run(['groups', 'create', 'red', '--as', 'ada']))).toBe(
+      'created group/red',
+    );
+    await home.json(['groups', 'invite', 'red', 'bob', '--as', 'ada']);
+    expect(text(await home.run(['groups', 'join', 'red', '--as', 'bob']))).toContain(
+      'now 2 members',
+    );
+    expect(text(await home.run(['groups', 'members', 'red', '--as', 'ada']))).toMatch(
+      /ada +active[\s\S]*bob +active/,
+    );
+    expect(text(await home.run(['groups', '--as', 'bob']))).toMatch(
+      /^group\/red +active +2 members/,
+    );
+    expect(text(await home.run(['groups', 'leave', 'red', '--as', 'bob']))).toBe('left group/red');
+  });
+
+  test('[CL4] a peer cannot move the cursor or colour the screen of a reader', async () => {
+    await home.json(['subscribe', 'evil', '--as', 'ada']);
+    const body = JSON.stringify({ text: '\u001b[2J\u009b31m\r\nfake' });
+    await home.json(['send', 'evil', '--body', body, '--as', 'mallory']);
+    const { stdout } = await home.run(['recv', '--as', 'ada', '--channel', 'evil']);
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}]/u);
+    expect(stdout).toContain('  │ fake');
+  });
+});
+
+describe('tail', () => {
+  test('[CL7] shows messages as they come, and goes on after a restart of the hub without a gap or a repeat', async () => {
+    const own = openHome();
+    try {
+      await own.json(['up', '--port', '0']);
+      const tail = own.start(['tail', 'news/*', '--as', 'reader']);
+      await tail.printed(/following/);
+      await own.json(['send', 'news/a', 'one', '--as', 'bob']);
+      await tail.printed(/bob: one/);
+      await own.json(['down']);
+      await tail.printed(/the hub is gone/);
+      await own.json(['up', '--port', '0']);
+      await own.json(['send', 'news/b', 'two', '--as', 'bob']);
+      await tail.printed(/bob: two/);
+      tail.child.kill('SIGTERM');
+      const { stdout } = await tail.exited();
+      expect(stdout.match(/bob: \w+/g)).toEqual(['bob: one', 'bob: two']);
+    } finally {
+      await own.close();
+    }
+  }, 60_000);
+
+  test('with --json it prints a message a line, what is owed first when asked', async () => {
+    await home.json(['subscribe', 'owed', '--as', 'late']);
+    await home.json(['send', 'owed', 'earlier', '--as', 'bob']);
+    const tail = home.start(['tail', '--from', 'inbox', '--as', 'late', '--json']);
+    const [line] = await tail.printed(/^\{.*\}$/m);
+    expect(JSON.parse(line)).toMatchObject({ channel: 'owed', body: { text: 'earlier' } });
+    tail.child.kill('SIGTERM');
+    await tail.exited();
+    // Looking took nothing.
+    expect(await home.json(['call', 'inbox.peek', '--as', 'late'])).toMatchObject({ owed: 1 });
+  });
+});
+
+describe('errors', () => {
+  test.each([
+    ['a refusal', ['recv', '--channel', 'nope', '--as', 'x'], 21, 'subscription.not-found: '],
+    ['an unknown operation', ['call', 'nope'], 2, 'operation.unknown: '],
+    ['a bad input', ['call', 'send', '{"channel":1}'], 20, 'input.invalid: '],
+    ['no JSON', ['call', 'send', '{'], 2, 'cli.usage: '],
+    [
+      'an unknown command',
+      ['sned'],
+      2,
+      'cli.usage: there is no command sned\n  did you mean send?',
+    ],
+    ['an unknown option', ['send', 'a', 'b', '--nope'], 2, 'cli.usage: '],
+    ['a missing argument', ['send'], 2, 'cli.usage: '],
+    [
+      'nobody there',
+      ['channels', '--url', 'http://127.0.0.1:9'],
+      69,
+      'hub.unreachable: no hub at http://127.0.0.1:9',
+    ],
+    ['a bad token', ['channels', '--token', 'syn_default.x.y'], 10, 'access.unknown: '],
+    ['a bad setting', ['serve', '--port', 'x'], 78, 'config.invalid: --port'],
+    [
+      'open to the world',
+      ['serve', '--auth', 'open', '--host', '0.0.0.0'],
+      78,
+      'config.open-not-loopback: ',
+    ],
+    ['a missing config', ['serve', '--config', 'nope.json'], 66, 'cli.no-input: '],
+    ['a directory in use', ['serve', '--port', '0'], 75, 'log.locked: '],
+  ])('[CL1] %s: code, message and exit code, as text and as JSON', async (_, args, exit, start) => {
+    const plain = await home.run(args);
+    expect(plain).toMatchObject({ code: exit, stdout: '' });
+    expect(plain.stderr.startsWith(start)).toBe(true);
+    expect(plain.stderr).not.toMatch(/^\s+at /m);
+    const json = await home.run([...args, '--json']);
+    expect(json).toMatchObject({ code: exit, stdout: '' });
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      error_code: expect.any(String),
+      message: expect.any(String),
+    });
+  });
+
+  test('[CL1] a taken port is named', async () => {
+    const own = openHome();
+    const { port } = new URL(url);
+    const ran = await own.run(['serve', '--port', port]);
+    expect(ran).toMatchObject({ code: 71, stdout: '' });
+    expect(ran.stderr).toContain(`hub.port-taken: 127.0.0.1:${port} is in use`);
+    await own.close();
+  });
+
+  test('a reader that stops reading is no failure', async () => {
+    const ran = home.start(['ops']);
+    ran.child.stdout?.destroy();
+    expect((await ran.exited()).code).toBe(0);
+  });
+});
+
+describe('identity', () => {
+  test('a token opens the hub for its agent alone, until it is revoked', async () => {
+    const created = await home.run(['token', 'create', 'carl', '--ttl', '1d', '--label', 'laptop']);
+    const token = text(created);
+    expect(token).toMatch(/^syn_default\./);
+    // A stranger: no data directory, so no socket and no credential.
+    const env = { SYNOD_DIR: join(home.dir, 'none'), SYNOD_URL: url, SYNOD_TOKEN: token };
+    expect(await home.json(['call', 'whoami'], { env })).toMatchObject({
+      agent_id: 'carl',
+      tier: 'standard',
+    });
+    expect((await home.run(['token', 'list'], { env })).code).toBe(11);
+    expect((await home.run(['call', 'whoami', '--as', 'ada'], { env })).code).toBe(10);
+    const [listed] = (await home.json(['token', 'list'])).tokens as {
+      token_id: string;
+      label: string;
+    }[];
+    expect(listed).toMatchObject({ label: 'laptop' });
+    expect(JSON.stringify(listed)).not.toContain(token.split('.')[2]);
+    expect(text(await home.run(['token', 'revoke', String(listed?.token_id)]))).toContain(
+      'revoked',
+    );
+    expect((await home.run(['call', 'whoami'], { env })).code).toBe(10);
+  });
+
+  test('[CL3] without the directory the hub is closed', async () => {
+    const env = { SYNOD_DIR: join(home.dir, 'none'), SYNOD_URL: url };
+    expect((await home.run(['channels', '--as', 'ada'], { env })).code).toBe(10);
+  });
+
+  test('spaces are apart', async () => {
+    await home.json(['subscribe', 'x', '--as', 'ada', '--space', 'red']);
+    expect(
+      await home.json(['call', 'whoami', '--as', 'ada'], { env: { SOX_NAMESPACE: 'red' } }),
+    ).toMatchObject({
+      space: 'red',
+      subscriptions: ['x'],
+    });
+    const here = await home.json(['call', 'whoami', '--as', 'ada']);
+    expect(here.subscriptions).not.toContain('x');
+  });
+});
+
+describe('the hub in the background', () => {
+  test('[CL5] up is idempotent, also when several start at once; down stops it; status tells', async () => {
+    const own = openHome();
+    try {
+      expect(await own.run(['status'])).toMatchObject({ code: 69 });
+      expect((await own.run(['send', 'a', 'b'])).stderr).toContain('start one with "synod up"');
+      const all = await Promise.all([1, 2, 3].map(() => own.json(['up', '--port', '0'])));
+      expect(new Set(all.map(({ pid }) => pid)).size).toBe(1);
+      expect(all.filter(({ started }) => started)).toHaveLength(1);
+      expect(await own.json(['status'])).toMatchObject({
+        running: true,
+        pid: all[0]?.pid,
+        store_ok: true,
+      });
+      expect(await own.json(['down'])).toMatchObject({ stopped: true, pid: all[0]?.pid });
+      expect(await own.json(['down'])).toMatchObject({ stopped: false });
+      expect(readdirSync(own.dir)).not.toContain('hub.json');
+    } finally {
+      await own.close();
+    }
+  }, 60_000);
+
+  test('up says why it cannot', async () => {
+    const own = openHome();
+    try {
+      const { port } = new URL(url);
+      const taken = await own.run(['up', '--port', port]);
+      expect(taken).toMatchObject({ code: 71, stdout: '' });
+      expect(taken.stderr).toContain('hub.port-taken: ');
+      expect((await own.run(['up', '--store', 'x'])).stderr).toContain('config.invalid: --store');
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('plain synod serves, greets, and stops on Ctrl-C', async () => {
+    const own = openHome();
+    try {
+      const hub = own.start(['--port', '0']);
+      await hub.printed(/Synod is running at http:\/\/127\.0\.0\.1:\d+[\s\S]*Ctrl-C stops it/);
+      hub.child.kill('SIGINT');
+      expect(await hub.exited()).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('[CL9] synod mcp starts a hub when none runs, and speaks as its agent', async () => {
+    const own = openHome();
+    try {
+      const input = [
+        {
+          id: 1,
+          method: 'initialize',
+          params: {
+            protocolVersion: '2025-06-18',
+            capabilities: {},
+            clientInfo: { name: 't', version: '1' },
+          },
+        },
+        { method: 'notifications/initialized' },
+        { id: 2, method: 'tools/call', params: { name: 'hub__whoami', arguments: {} } },
+      ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+      const env = { SOX_AGENT_ID: 'eve', SOX_HTTP_PORT: '0' };
+      const { code, stdout } = await own.run(['mcp', '--tools', 'all'], {
+        input: input.join(''),
+        env,
+      });
+      expect(code).toBe(0);
+      const answers = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(answers.map(({ id }) => id)).toEqual([1, 2]);
+      expect(answers[1].result.structuredContent).toMatchObject({ agent_id: 'eve' });
+      expect(await own.json(['status'])).toMatchObject({ running: true });
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('the log', () => {
+  test('[CL8] verify and export work beside a running hub; import does not', async () => {
+    const verified = await home.run(['log', 'verify', '--space', 'default']);
+    expect(text(verified)).toMatch(/^ok .*default\.sqlite: \d+ entries/);
+    const file = join(home.dir, 'export.ndjson');
+    expect((await home.run(['log', 'export', '--out', file])).code).toBe(0);
+    // By its space or by its path: a log has one writer.
+    const store = `sqlite://${join(home.dir, 'spaces', 'default.sqlite')}`;
+    for (const where of [[], ['--store', store]]) {
+      const ran = await home.run(['log', 'import', file, ...where]);
+      expect(ran).toMatchObject({ code: 75, stdout: '' });
+      expect(ran.stderr).toContain('log.locked: ');
+    }
+  });
+
+  test('[CL8] an export can be imported elsewhere, twice, and verifies until it is tampered with', async () => {
+    const own = openHome();
+    try {
+      const exported = await home.run(['log', 'export', '--space', 'default']);
+      const lines = exported.stdout.trimEnd().split('\n');
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ synod_log: 1, from: 0 });
+      const input = exported.stdout;
+      const first = await own.json(['log', 'import'], { input });
+      expect(first).toMatchObject({ is_complete: true, skipped: 0 });
+      expect(await own.json(['log', 'import'], { input })).toMatchObject({
+        appended: 0,
+        skipped: first.appended,
+      });
+      const file = join(own.dir, 'spaces', 'default.sqlite');
+      expect(await own.json(['log', 'verify'])).toMatchObject({ ok: true });
+
+      const db = new DatabaseSync(file);
+      const { bytes } = db.prepare('SELECT bytes FROM batches WHERE first = 1').get() as {
+        bytes: Uint8Array;
+      };
+      const at = bytes.length - 3;
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      db.prepare('UPDATE batches SET bytes = ? WHERE first = 1').run(bytes);
+      db.close();
+      const broken = await own.run(['log', 'verify']);
+      expect(broken.code).toBe(1);
+      expect(broken.stderr).toContain('log.broken: ');
+      expect(broken.stderr).toContain('first breaks at position 1:');
+      const json = await own.run(['log', 'verify', '--json']);
+      expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, logs: [{ position: 1 }] });
+      expect(JSON.parse(json.stderr)).toMatchObject({
+        error_code: 'log.broken',
+        detail: { position: 1 },
+      });
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('[CL8] what is not a log is refused and left alone', async () => {
+    const own = openHome();
+    try {
+      expect((await own.run(['log', 'verify'])).code).toBe(66);
+      const file = join(own.dir, '..', 'notes.txt');
+      writeFileSync(file, 'my notes');
+      const ran = await own.run(['log', 'import', '--store', `sqlite://${file}`], { input: '{}' });
+      expect(ran.code).toBe(65);
+      expect(ran.stderr).toContain('log.corrupt: ');
+      expect(readFileSync(file, 'utf8')).toBe('my notes');
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+test('the completion of each shell names every command', async () => {
+  const help = (await home.run(['--help'])).stdout;
+  const names = [...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name as string);
+  expect(names.length).toBeGreaterThan(20);
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { stdout } = await home.run(['completion', shell]);
+    for (const name of names) expect(stdout).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(stdout).toContain('idempotency-key');
+  }
+});
