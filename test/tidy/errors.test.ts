@@ -1,0 +1,77 @@
+/**
+ * docs/ERRORS.md explains every code there is, and no code that is not. Where codes are values
+ * they are imported; where they are only types they are read from the source.
+ */
+import { expect, test } from 'vitest';
+import { EXITS } from '../../src/cli/failure.ts';
+import { REFUSALS } from '../../src/wire/errors.ts';
+import { listFiles, readText, tableRows } from './repository.ts';
+
+const page = readText('docs/ERRORS.md');
+
+function explained(heading: string): string[] {
+  const section = page.split('\n## ').find((text) => text.startsWith(`${heading}\n`)) ?? '';
+  return tableRows(section, 4).flatMap(([code = '']) => /^`(.+)`$/.exec(code)?.[1] ?? []);
+}
+
+/** The string literals of a type, from its `=` to its end. */
+function literalsOf(path: string, declaration: RegExp): string[] {
+  const [, text = ''] = declaration.exec(readText(path)) ?? [];
+  return [...text.matchAll(/'([^']+)'/g)].map(([, literal]) => literal as string);
+}
+
+function unionOf(path: string, name: string): string[] {
+  return literalsOf(path, new RegExp(`export type ${name} =([^;]+);`));
+}
+
+const logCodes = unionOf('src/log/log.ts', 'LogErrorCode');
+const configCodes = literalsOf('src/server/config.ts', /readonly code: ([^;]+);/);
+const guardCodes = [
+  ...readText('src/transport/guard.ts').matchAll(/\bturned\(\s*\d+,\s*'([^']+)'/g),
+].map(([, code]) => code as string);
+const nodeCodes = [...readText('bin/synod.js').matchAll(/\b(node\.[a-z-]+):/g)].map(
+  ([, code]) => code as string,
+);
+
+const SOURCES: readonly (readonly [heading: string, codes: readonly string[]])[] = [
+  ['Refusals', Object.keys(REFUSALS)],
+  ['Turned away at the door', guardCodes],
+  ['Failures of the store', logCodes],
+  ['Configuration', configCodes],
+  [
+    'Plugins at start-up',
+    [
+      ...unionOf('src/plugin/startup-error.ts', 'StartupErrorCode'),
+      ...literalsOf('src/plugin/registry.ts', /readonly code = ([^;]+);/),
+    ],
+  ],
+  ['The client', unionOf('src/client/error.ts', 'ClientErrorCode')],
+  [
+    'The command line',
+    [
+      ...Object.keys(EXITS).filter(
+        (code) => !logCodes.includes(code) && !configCodes.includes(code),
+      ),
+      ...nodeCodes,
+    ],
+  ],
+];
+
+test.each(SOURCES)('%s: explained are exactly the codes there are', (heading, codes) => {
+  expect(codes.length).toBeGreaterThan(0);
+  expect(explained(heading).toSorted()).toEqual([...new Set(codes)].sort());
+});
+
+test('the close codes explained are those the doors use', () => {
+  const doors = listFiles('src/transport', '.ts').map(readText).join('\n');
+  // 1009 is sent by the WebSocket library itself, for a frame over its maxPayload.
+  const used = [...doors.matchAll(/close\((\d{4}),/g)].map(([, code]) => code as string);
+  expect(explained('A connection that ends').toSorted()).toEqual(
+    [...new Set([...used, '1009'])].sort(),
+  );
+});
+
+test('every explanation says what to do', () => {
+  const rows = tableRows(page, 4).filter(([code]) => code?.startsWith('`'));
+  expect(rows.filter((cells) => cells.some((cell) => cell === ''))).toEqual([]);
+});

@@ -1,0 +1,97 @@
+/**
+ * The settings in words, one row for each name the config file knows; the reference page is made
+ * from it, and a test refuses a name without a row and a row without a name.
+ */
+
+export interface SettingRow {
+  readonly flag: string | null;
+  readonly value: string;
+  readonly fallback: string;
+  readonly what: string;
+}
+
+const row = (flag: string | null, value: string, fallback: string, what: string): SettingRow => ({
+  flag,
+  value,
+  fallback,
+  what,
+});
+
+export const SETTINGS: Readonly<Record<string, SettingRow>> = {
+  host: row('--host', 'an address', '127.0.0.1', 'where to listen'),
+  port: row('--port', '0 to 65535', '8765', 'where to listen; 0 takes any free port'),
+  dir: row('--dir', 'a directory', '~/.synod', 'where everything is kept'),
+  store: row(
+    '--store',
+    '`memory:`, `file:///dir` or `sqlite:///path`',
+    'one SQLite file for each space, under the directory',
+    'where the log is kept',
+  ),
+  auth: row(
+    '--auth',
+    '`local` or `open`',
+    'local',
+    'local: the owner’s credential and tokens; open: names at their word, on loopback only',
+  ),
+  cors_origins: row(
+    '--cors-origin',
+    'a list of origins',
+    'none',
+    'web pages that may call; the port may be `*`',
+  ),
+  allowed_hosts: row(
+    '--allow-host',
+    'a list of host names',
+    'none',
+    'names, beside the address itself, that this hub is reached by',
+  ),
+  agents: row(
+    null,
+    'a list of `{id, namespace}`',
+    'anybody',
+    'with `--auth open`: who may come, and into which space; given, even empty, nobody else',
+  ),
+  backpressure_mode: row(
+    null,
+    '`advisory` or `enforced`',
+    'advisory',
+    'whether a full channel refuses',
+  ),
+  queue_limit: row(null, '1 to 10000000', '1000', 'when a channel is full'),
+  idempotency_ttl_ms: row(null, 'milliseconds', 'a day', 'how long a key is remembered'),
+  typed_channels: row(
+    null,
+    'channel name to JSON Schema',
+    'none',
+    'typed channels; given, even empty, no other channel exists',
+  ),
+  rate_limit: row(null, 'calls a second', 'none', 'for each agent'),
+  heartbeat_ttl: row(null, 'seconds', '30', 'how long a heartbeat lasts that does not say'),
+  fault_inject: row(
+    null,
+    '`store_unavailable`, `internal_error` or `rate_limited`',
+    'none',
+    'every operation is refused so; only under `SOX_TEST_FAULTS=1`',
+  ),
+  server_config: row(null, 'an object', 'none', 'SOX’s place for the seven settings above'),
+  allow_plugins: row(
+    '--allow-plugins',
+    'a list of plugin ids',
+    'none',
+    'which plugins may load; see [write a plugin](../guide/write-a-plugin.md)',
+  ),
+  discovery: row('--no-discovery', 'true or false', 'true', 'look for plugins in `node_modules`'),
+  skip_mismatched_plugins: row(
+    '--skip-mismatched-plugins',
+    'true or false',
+    'false',
+    'leave out plugins of another protocol version instead of refusing to start',
+  ),
+  log_level: row(
+    '--log-level',
+    '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+    'info',
+    'what the hub says about itself',
+  ),
+  socket: row('--no-socket', 'true or false', 'true', 'also listen on `hub.sock` in the directory'),
+};

@@ -1,0 +1,48 @@
+/**
+ * Every rule in docs/SPEC.md is proved by a test, and no test or comment cites a rule that is
+ * not there. A rule is cited where a title begins with its id: `'[G2] append refuses …'`.
+ */
+import { expect, test } from 'vitest';
+import { listFiles, readText } from './repository.ts';
+
+/** The numbered fixtures of SOX share one rule. */
+const SOX_ID = /^SOX-S?\d+$/;
+
+const rules = [...readText('docs/SPEC.md').matchAll(/^- \*\*\[([A-Z]+\d+|SOX-n)\]\*\*/gm)].map(
+  ([, id]) => id as string,
+);
+const known = new Set(rules);
+
+const cited = new Map<string, string>();
+for (const path of ['src', 'test', 'plugins'].flatMap((folder) => listFiles(folder, '.ts'))) {
+  // Not this folder: it speaks of rules and proves none.
+  if (!/\.(test|contract)\.ts$|^test\/(?!tidy\/)/.test(path)) continue;
+  for (const [, ids = ''] of readText(path).matchAll(/['"`]((?:\[[A-Z]+\d+\] ?)+)/g)) {
+    for (const [, id = ''] of ids.matchAll(/\[([A-Z]+\d+)\]/g)) cited.set(id, path);
+  }
+}
+
+test('the page names each rule once', () => {
+  expect(rules.length).toBeGreaterThan(50);
+  expect(rules.filter((id, at) => rules.indexOf(id) !== at)).toEqual([]);
+});
+
+test('every rule is proved', () => {
+  expect(rules.filter((id) => !cited.has(id) && id !== 'SOX-n')).toEqual([]);
+});
+
+test('no test cites a rule that is not there', () => {
+  expect([...cited].filter(([id]) => !known.has(id))).toEqual([]);
+});
+
+test('no comment cites a rule that is not there', () => {
+  const strangers = ['src', 'plugins', 'bench'].flatMap((folder) =>
+    listFiles(folder).flatMap((path) =>
+      [...readText(path).matchAll(/\[([A-Z]+\d+|SOX-S?\d+)\]/g)]
+        .map(([, id]) => id as string)
+        .filter((id) => !known.has(id) && !SOX_ID.test(id))
+        .map((id) => `${path}: [${id}]`),
+    ),
+  );
+  expect(strangers).toEqual([]);
+});
