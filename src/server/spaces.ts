@@ -2,8 +2,6 @@
  * The spaces of one server: each a log and a hub, opened on first use. A space that
  * lies on disk exists; a new one is made only for those who may.
  */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
 import { SERVER } from '../core/principal.ts';
 import type { SpaceSettings } from '../core/state.ts';
@@ -11,7 +9,7 @@ import { DEFAULT_SPACE, isSpaceName, type Spaces } from '../desk/spaces.ts';
 import type { Clock } from '../hub/clock.ts';
 import { type Hub, openHub } from '../hub/hub.ts';
 import { LogError } from '../log/log.ts';
-import { logUrlOf, openLog } from './open-log.ts';
+import { logUrlOf, openLog, spacesOnDisk } from './open-log.ts';
 
 export const SPACES_MAX = 256;
 
@@ -35,7 +33,11 @@ export interface OpenSpaces extends Spaces {
 export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const hubs = new Map<string, Hub>();
   const opening = new Map<string, Promise<Hub>>();
-  const known = new Set([DEFAULT_SPACE, ...options.named, ...(await onDisk(options))]);
+  const known = new Set([
+    DEFAULT_SPACE,
+    ...options.named,
+    ...(await spacesOnDisk(options.store, options.dir)),
+  ]);
 
   async function openOne(name: string): Promise<Hub> {
     const log = await openLog(logUrlOf(options.store, options.dir, name));
@@ -99,19 +101,6 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await Promise.all([...hubs.values()].map((hub) => hub.close()));
     },
   };
-}
-
-async function onDisk({ store, dir }: SpacesOptions): Promise<string[]> {
-  if (store !== null) return [];
-  try {
-    const names = await readdir(join(dir, 'spaces'));
-    return names
-      .filter((name) => name.endsWith('.sqlite'))
-      .map((name) => name.slice(0, -'.sqlite'.length));
-  } catch {
-    // A data directory that was never used has no spaces yet.
-    return [];
-  }
 }
 
 /** Lays the configuration down; what is so already leaves no trace in the log. */

@@ -1,0 +1,85 @@
+/**
+ * Goal: what is published works where it is installed, without our sources.
+ * Method: pack the package, unpack it into another project's node_modules, and run
+ * the executable and the library entries from there.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const project = mkdtempSync(join(tmpdir(), 'synod-package-'));
+const modules = join(project, 'node_modules');
+let files: string[] = [];
+
+beforeAll(() => {
+  const run = (command: string, args: string[], cwd: string): string =>
+    execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  run(process.execPath, [join(ROOT, 'node_modules/.bin/tsc'), '-b'], ROOT);
+  const packed = run(
+    'npm',
+    ['pack', '--ignore-scripts', '--json', '--pack-destination', project],
+    ROOT,
+  );
+  const parsed = JSON.parse(packed) as unknown;
+  const [report] = (Array.isArray(parsed) ? parsed : Object.values(parsed as object)) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  files = report.files.map(({ path }) => path);
+  run('mkdir', ['-p', join(modules, 'synod')], project);
+  run(
+    'tar',
+    ['xzf', report.filename, '--strip-components=1', '-C', join(modules, 'synod')],
+    project,
+  );
+  // Its dependencies, as an installer would lay them beside it.
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    if (name !== '.bin' && name !== '.cache') {
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+    }
+  }
+}, 120_000);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+test('[RE1] the package carries what it needs and none of our sources or tests', () => {
+  expect(files).toContain('bin/synod.js');
+  expect(files).toContain('dist/cli/main.js');
+  expect(files).toContain('dist/client/index.d.ts');
+  expect(files).toContain('LICENSE');
+  expect(files.filter((path) => /^(src|test|bench|dist\/test)\//.test(path))).toEqual([]);
+  expect(files.filter((path) => /\.test\./.test(path))).toEqual([]);
+});
+
+test('[RE2] the installed executable and library talk to each other', () => {
+  const program = join(project, 'two-agents.mjs');
+  writeFileSync(
+    program,
+    `import { connect } from 'synod';
+     import { parseConfig, startServer } from 'synod/server';
+     const config = parseConfig({ flags: { port: '0', dir: process.argv[2], auth: 'open' }, env: {}, home: '/', cwd: '/' });
+     const server = await startServer(config);
+     const ada = await connect({ url: server.url, agent: 'ada' });
+     const bob = await connect({ url: server.url, agent: 'bob' });
+     await ada.subscribeTo('team/*');
+     await bob.send('team/plan', { text: 'from the package' });
+     const { messages } = await ada.recv();
+     console.log(JSON.stringify(messages.map(({ sender, body }) => [sender, body.text])));
+     await ada.close(); await bob.close(); await server.close();`,
+  );
+  const out = execFileSync(process.execPath, [program, join(project, 'data')], {
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(out)).toEqual([['bob', 'from the package']]);
+  const version = execFileSync(
+    process.execPath,
+    [join(modules, 'synod/bin/synod.js'), '--version'],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(version).toMatch(/^\d+\.\d+\.\d+/);
+});
