@@ -2,19 +2,22 @@
 import { type Refusal, refuse } from '../core/decider.ts';
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from '../core/limits.ts';
 
-/** The body as JSON text, or why it is not taken. */
-export function bodyText(body: Record<string, unknown>): string | Refusal {
+/** The body as JSON text, or why it is not taken; a channel's schema has the same bounds. */
+export function bodyText(
+  body: Record<string, unknown>,
+  field: 'body' | 'schema' = 'body',
+): string | Refusal {
   if (isDeeper(body, BODY_DEPTH_MAX)) {
-    return refuse('body.too-deep', `a body nests at most ${BODY_DEPTH_MAX} levels`, {
-      violations: [{ field: 'body', issue: `nested deeper than ${BODY_DEPTH_MAX} levels` }],
+    return refuse('body.too-deep', `a ${field} nests at most ${BODY_DEPTH_MAX} levels`, {
+      violations: [{ field, issue: `nested deeper than ${BODY_DEPTH_MAX} levels` }],
     });
   }
   const text = JSON.stringify(body);
   // A UTF-16 unit is at most three bytes of UTF-8; counting bytes is needed only near the limit.
   const isSmall = text.length * 3 <= BODY_BYTES_MAX;
   if (isSmall || Buffer.byteLength(text) <= BODY_BYTES_MAX) return text;
-  return refuse('body.too-large', `a body has at most ${BODY_BYTES_MAX} bytes of JSON`, {
-    violations: [{ field: 'body', issue: `larger than ${BODY_BYTES_MAX} bytes` }],
+  return refuse('body.too-large', `a ${field} has at most ${BODY_BYTES_MAX} bytes of JSON`, {
+    violations: [{ field, issue: `larger than ${BODY_BYTES_MAX} bytes` }],
     max_bytes: BODY_BYTES_MAX,
   });
 }

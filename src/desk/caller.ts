@@ -30,10 +30,14 @@ export interface Caller {
   readonly transport: 'http' | 'stdio';
   readonly connectionId: string;
   readonly clientVersion: string | null;
-  /** Opened with the owner's credential: may administer, whatever agent it acts as. */
+  /** Opened with the owner's credential, whatever agent it acts as. */
   readonly isOwner: boolean;
   /** The token that opened the door, so that revoking it closes it. */
   readonly tokenId: string | null;
+  /** Its hash when it was looked at, so that a call that waited can be held to it again. */
+  readonly tokenHash?: string;
+  /** When it expires, if ever; milliseconds. */
+  readonly tokenExpiresAt?: number;
   /** The credential as shown, for an `auth` plugin; never logged. */
   readonly credential: string | null;
   /** How long authentication took, for `_meta`. */

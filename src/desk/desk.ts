@@ -7,7 +7,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
-import type { Principal } from '../core/principal.ts';
 import type { PluginHost } from '../plugin/host.ts';
 import type { Builtin } from '../plugin/pipeline.ts';
 import type { Reply } from '../plugin/reply.ts';
@@ -52,6 +51,7 @@ export interface Desk {
     operation: Operation,
     input: unknown,
     done: (answer: Answer) => void,
+    signal?: AbortSignal,
   ): void;
   openStream(
     caller: Caller,
@@ -126,8 +126,8 @@ export function createDesk(options: DeskOptions): DeskParts {
 
   async function carryOut(passage: Passage): Promise<Record<string, unknown> | Refusal> {
     const { caller, operation, correlationId, signal, startedAt } = passage;
-    const principal = principalFor(caller, operation.access);
-    if (isRefusal(principal)) return principal;
+    const denied = checkAccess(caller, operation.access);
+    if (denied !== null) return denied;
     const parsed = parseInput(operation, passage.input);
     if (isRefusal(parsed)) return parsed;
     const hub =
@@ -136,7 +136,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     const checkedAt = performance.now();
     const room: Room = {
       caller,
-      by: principal,
+      by: caller.principal,
       hub,
       spaces,
       schemas,
@@ -186,21 +186,23 @@ export function createDesk(options: DeskOptions): DeskParts {
     ) {
       return callThroughPlugins(host, passage, callOptions.wantsTrace ?? false);
     }
-    const outcome = precheck(caller) ?? (await guarded(passage, carryOut));
+    const outcome =
+      precheck(caller) ?? (await guarded(operation.name, correlationId, () => carryOut(passage)));
     if (!isRefusal(outcome)) return { ok: outcome };
     audit(caller, operation.name, outcome);
     return refusalAnswer(outcome);
   }
 
   /** An exception is our bug or the world's failure: it is logged, and the caller learns no more than that. */
-  async function guarded(
-    passage: Passage,
-    run: (passage: Passage) => Promise<Record<string, unknown> | Refusal>,
-  ): Promise<Record<string, unknown> | Refusal> {
+  async function guarded<T>(
+    what: string,
+    correlationId: string,
+    run: () => Promise<T>,
+  ): Promise<T | Refusal> {
     try {
-      return await run(passage);
+      return await run();
     } catch (cause) {
-      options.onTrouble(`${passage.operation.name} failed (${passage.correlationId})`, cause);
+      options.onTrouble(`${what} failed (${correlationId})`, cause);
       const isStore =
         typeof cause === 'object' &&
         cause !== null &&
@@ -210,7 +212,7 @@ export function createDesk(options: DeskOptions): DeskParts {
         ? refuse('store.unavailable', 'the store could not be read; nothing was changed, try again')
         : refuse(
             'internal',
-            `the hub failed at this; its log has the reason under ${passage.correlationId}`,
+            `the hub failed at this; its log has the reason under ${correlationId}`,
           );
     }
   }
@@ -237,9 +239,8 @@ export function createDesk(options: DeskOptions): DeskParts {
       const acting = actingCaller(caller, inner.agentId);
       const outcome =
         precheck(acting) ??
-        (await guarded(
-          { ...passage, caller: acting, input: isObject ? inner.input : passage.input },
-          carryOut,
+        (await guarded(operation.name, correlationId, () =>
+          carryOut({ ...passage, caller: acting, input: isObject ? inner.input : passage.input }),
         ));
       if (!isRefusal(outcome)) return { ok: outcome };
       audit(acting, operation.name, outcome);
@@ -263,12 +264,12 @@ export function createDesk(options: DeskOptions): DeskParts {
     nodeId,
     isOpenMode: options.identity.mode === 'open',
     async authenticate(claim) {
-      const caller = await authenticate(claim);
+      const caller = await guarded('authenticate', claim.connectionId, () => authenticate(claim));
       if (isRefusal(caller)) audit(null, `authenticate as ${claim.agent ?? '?'}`, caller);
       return caller;
     },
     call,
-    callThen(caller, operation, input, done) {
+    callThen(caller, operation, input, done, signal) {
       const isPlainSend =
         operation.id === 'channels.send' && !(host?.appliesTo('send', caller.transport) ?? false);
       const hub = isPlainSend ? spaces.find(caller.space) : null;
@@ -292,10 +293,14 @@ export function createDesk(options: DeskOptions): DeskParts {
         );
         if (isTaken) return;
       }
-      void call(caller, operation, input).then(done);
+      void call(caller, operation, input, signal && { signal }).then(done);
     },
     async openStream(caller, input, sink) {
-      const outcome = await openStream(spaces, caller, input, sink);
+      const outcome =
+        precheck(caller) ??
+        (await guarded('stream_open', caller.connectionId, () =>
+          openStream(spaces, caller, input, sink),
+        ));
       if (!isRefusal(outcome)) return { stream: outcome };
       audit(caller, 'stream_open', outcome);
       return { error: refusalAnswer(outcome) };
@@ -335,15 +340,6 @@ export function createDesk(options: DeskOptions): DeskParts {
       { capability: 'audit_log', run: pass },
     ],
   };
-}
-
-/** The principal that acts, given what the operation demands; the owner may administer whatever agent it acts as. */
-function principalFor(caller: Caller, access: Access): Principal | Refusal {
-  const denied = checkAccess(caller, access);
-  if (denied !== null) return denied;
-  const { principal } = caller;
-  const isRaised = caller.isOwner && (access === 'admin' || access === 'person');
-  return isRaised ? { ...principal, kind: 'admin', tier: 'owner' } : principal;
 }
 
 function checkAccess(caller: Caller, access: Access): Refusal | null {

@@ -6,6 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
 import { isAgentName, type Principal } from '../core/principal.ts';
+import type { World } from '../core/state.ts';
 import { principalOf } from '../core/token.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Caller, Claim } from './caller.ts';
@@ -93,17 +94,25 @@ export function createIdentity(
     if (!isSpaceName(space)) return unknownAgent();
     const hub: Hub | Refusal =
       spaces.find(space) ?? (await spaces.open(space, { mayCreate: false }));
-    if (isRefusal(hub)) return unknownAgent();
+    if (isRefusal(hub)) return hub.refused === 'store.unavailable' ? hub : unknownAgent();
     const hash = sha256(secret);
-    const principal = await hub.ask((world) => ({
+    const looked = await hub.ask((world) => ({
       found: principalOf(world.tokens.get(id), hash, hub.stamp()),
+      expiresAt: world.tokens.get(id)?.expiresAt ?? null,
     }));
-    if (isRefusal(principal)) return principal;
-    const { found } = principal;
+    if (isRefusal(looked)) return looked;
+    const { found, expiresAt } = looked;
     if (found === null) return unknownAgent();
     if (claim.agent !== null && claim.agent !== found.id) return unknownAgent();
     if (claim.space !== null && claim.space !== space) return unknownAgent();
-    return seat(claim, found, space, { isOwner: false, tokenId: id, startedAt, mayCreate: false });
+    const seated = await seat(claim, found, space, {
+      isOwner: false,
+      tokenId: id,
+      startedAt,
+      mayCreate: false,
+    });
+    if (isRefusal(seated)) return seated;
+    return { ...seated, tokenHash: hash, ...(expiresAt !== null && { tokenExpiresAt: expiresAt }) };
   }
 
   /** `--auth open`: the name is taken at its word. The server refuses this mode off loopback. */
@@ -130,6 +139,13 @@ export function createIdentity(
     if (options.mode === 'open') return byWord(claim, startedAt);
     return unknownAgent();
   };
+}
+
+/** A call that waited is held to its token again: one that was revoked meanwhile gets nothing [I5]. */
+export function checkStanding(world: World, caller: Caller, at: number): Refusal | null {
+  const { tokenId, tokenHash = '' } = caller;
+  if (tokenId === null) return null;
+  return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;
 }
 
 function unknownAgent(): Refusal {

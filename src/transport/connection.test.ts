@@ -1,13 +1,24 @@
 /** Connections that misbehave: peers that stop reading, stop answering, or ask faster than they read. */
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until, within } from '../../test/e2e/deadline.ts';
 import { openRpcSocket, type RpcSocket } from '../../test/e2e/rpc-socket.ts';
 import { openRunningHub, type RunningHub } from '../../test/e2e/running-hub.ts';
+import { CALLS_MAX } from './connection.ts';
 
 let hub: RunningHub;
 const open = (agent: string): Promise<RpcSocket> => openRpcSocket(hub.url, hub.as(agent));
 /** The TCP socket below a client's WebSocket: pausing it is what a peer that stops reading does. */
-const tcpOf = ({ ws }: RpcSocket) => (ws as unknown as { _socket: import('node:net').Socket })._socket;
+const tcpOf = ({ ws }: RpcSocket): Socket => (ws as unknown as { _socket: Socket })._socket;
+const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
+
+/** A socket that does not read learns that the other side is gone by writing to it. */
+async function letGo(client: RpcSocket): Promise<void> {
+  const socket = tcpOf(client);
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  const nagging = setInterval(() => socket.write(PONG), 20);
+  await within('the hub lets go of the socket', ended).finally(() => clearInterval(nagging));
+}
 
 beforeAll(async () => {
   hub = await openRunningHub();
@@ -66,8 +77,7 @@ describe('a reader that stops reading', () => {
     for (let id = 0; id < 40; id++) {
       ada.ws.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'channels.replay', params }));
     }
-    // Its socket ends whether it reads again or not.
-    await within('the end', new Promise((resolve) => tcpOf(ada).once('close', resolve)));
+    await letGo(ada);
   });
 
   test('[F3] is let go even if it never reads again', async () => {
@@ -84,11 +94,29 @@ describe('a reader that stops reading', () => {
       },
       (feeds) => feeds === 0,
     );
-    const ended = new Promise((resolve) => tcpOf(stalled).once('close', resolve));
-    // Writing to a peer that is gone is how a socket that is not read learns of it.
-    const nagging = setInterval(() => tcpOf(stalled).write(Buffer.from([0x8a, 0x80, 0, 0, 0, 0])), 20);
-    await within('the socket is gone', ended).finally(() => clearInterval(nagging));
+    await letGo(stalled);
     await bob.close();
+  });
+});
+
+describe('a caller that asks faster than it is served', () => {
+  test('[F3] is read more slowly, and every call is answered', async () => {
+    const ada = await open('hasty');
+    const total = 3 * CALLS_MAX;
+    const seqs: number[] = [];
+    const all = new Promise<void>((resolve) => {
+      ada.ws.on('message', (raw) => {
+        seqs.push(JSON.parse(raw.toString()).result.seq);
+        if (seqs.length === total) resolve();
+      });
+    });
+    const params = { channel: 'hasty', body: {} };
+    for (let id = 0; id < total; id++) {
+      ada.ws.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'channels.send', params }));
+    }
+    await within('every answer', all);
+    expect(seqs).toEqual(Array.from({ length: total }, (_, i) => i + 1));
+    await ada.close();
   });
 });
 

@@ -101,7 +101,7 @@ export function createConnection(
     const [only] = parts;
     if (only === undefined) return;
     // One write may be large by itself; slow is who has not taken the one before it.
-    const isBehind = socket.writableLength > 0;
+    const isBehind = socket.writableNeedDrain;
     socket.write(parts.length === 1 ? only : Buffer.concat(parts));
     parts = [];
     if (isBehind && socket.writableLength > OUTPUT_BYTES_MAX) close(4008, 'slow_reader');

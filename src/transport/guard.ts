@@ -29,7 +29,7 @@ export interface Guard {
 }
 
 export function createGuard(options: GuardOptions): Guard {
-  const hosts = new Set([...LOOPBACK, ...options.allowedHosts.map((host) => host.toLowerCase())]);
+  const hosts = new Set([...LOOPBACK, ...options.allowedHosts.map(hostName)]);
   const origins = options.corsOrigins.map((origin) => origin.toLowerCase());
 
   function isOurHost(host: string | undefined): boolean {
@@ -69,6 +69,12 @@ export function createGuard(options: GuardOptions): Guard {
       return null;
     },
   };
+}
+
+/** As a Host header spells it: in lower case, an IPv6 address in brackets. */
+function hostName(host: string): string {
+  const name = host.toLowerCase();
+  return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
 }
 
 /** What the headers say about who is calling; believed by nobody until the desk has looked. */

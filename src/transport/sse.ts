@@ -63,7 +63,7 @@ export function createSseDoor(
         return true;
       }
       // One write may be large by itself; slow is who has not taken the one before it.
-      const isBehind = response.writableLength > 0;
+      const isBehind = response.writableNeedDrain;
       response.write(text);
       return !isBehind || response.writableLength <= STREAM_BYTES_MAX;
     };

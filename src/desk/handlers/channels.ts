@@ -2,6 +2,7 @@
 import { checkRead, checkReplay } from '../../core/channel.ts';
 import { isRefusal, refuse } from '../../core/decider.ts';
 import type { ChannelSettings, World } from '../../core/state.ts';
+import { bodyText } from '../body.ts';
 import { messageEnvelope } from '../envelope.ts';
 import type { Handlers, Room } from '../room.ts';
 import { handleRecv, readersOf } from './recv.ts';
@@ -116,8 +117,9 @@ export const channelHandlers: Handlers<
   },
 
   async 'channels.configure'({ hub, by, schemas }, input) {
-    const schema = input.schema == null ? input.schema : JSON.stringify(input.schema);
-    const problem = typeof schema === 'string' ? schemas.problem(schema) : null;
+    const schema = input.schema == null ? input.schema : bodyText(input.schema, 'schema');
+    if (schema != null && typeof schema !== 'string') return schema;
+    const problem = schema == null ? null : schemas.problem(schema);
     if (problem !== null) {
       return refuse('input.invalid', `schema: ${problem}`, {
         violations: [{ field: 'schema', issue: problem }],

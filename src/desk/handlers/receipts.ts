@@ -6,6 +6,7 @@ import type { AckStatus, World } from '../../core/state.ts';
 import type { Message } from '../../hub/message-store.ts';
 import { COLLECT_SECONDS_MAX } from '../../wire/operations/receipts.ts';
 import { messageEnvelope } from '../envelope.ts';
+import { checkStanding } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
 import { findMessage, refOf } from './message-lookup.ts';
 
@@ -33,10 +34,13 @@ export const receiptHandlers: Handlers<
     const { hub, signal } = room;
     const until = hub.stamp() + Math.min(timeout, COLLECT_SECONDS_MAX) * 1000;
     for (;;) {
-      const heard = await hub.ask((world) => ({
-        received: answersTo(world, message, filter ?? null),
-        members: groupMembers(world, message),
-      }));
+      const heard = await hub.ask(
+        (world) =>
+          checkStanding(world, room.caller, hub.stamp()) ?? {
+            received: answersTo(world, message, filter ?? null),
+            members: groupMembers(world, message),
+          },
+      );
       if (isRefusal(heard)) return heard;
       const { received, members } = heard;
       const leftMs = until - hub.stamp();

@@ -14,6 +14,7 @@ import type { Message } from '../../hub/message-store.ts';
 import type { OutputOf, ParsedInputOf } from '../../wire/operation.ts';
 import type { recv } from '../../wire/operations/channels.ts';
 import { type Envelope, messageEnvelope } from '../envelope.ts';
+import { checkStanding } from '../identity.ts';
 import type { Room } from '../room.ts';
 
 type Input = ParsedInputOf<typeof recv>;
@@ -45,6 +46,8 @@ export async function handleRecv(room: Room, input: Input): Promise<Output | Ref
 }
 
 function whatIsOwed(world: World, room: Room, input: Input): Owed[] | Refusal {
+  const fallen = checkStanding(world, room.caller, room.hub.stamp());
+  if (fallen !== null) return fallen;
   const agent = world.agents.get(room.by.id);
   if (world.settings.isTypedOnly) {
     for (const { channel } of agent?.memberships.values() ?? []) {
@@ -121,14 +124,15 @@ function nothing(room: Room): Output {
   return { drained_at: room.hub.stamp() / 1000, messages: [] };
 }
 
-function waitForMail(room: Room, leftMs: number): Promise<boolean | null> {
+async function waitForMail(room: Room, leftMs: number): Promise<boolean | null> {
   const { signal } = room;
   const mail = room.hub.watch.mail(room.by.id, leftMs);
   if (signal === null) return mail;
-  const gone = new Promise<boolean>((resolve) => {
-    signal.addEventListener('abort', () => resolve(false), { once: true });
-  });
-  return Promise.race([mail, gone]);
+  const { promise: gone, resolve } = Promise.withResolvers<boolean>();
+  const leave = (): void => resolve(false);
+  signal.addEventListener('abort', leave);
+  // A connection outlives many waits; it must not collect their listeners.
+  return Promise.race([mail, gone]).finally(() => signal.removeEventListener('abort', leave));
 }
 
 /** For each message its parents, nearest first; one read of the log for each level [TH2]. */
@@ -153,11 +157,18 @@ async function findAncestors(
           .map(({ channel }) => channel)
           .filter((channel) => checkRead(world, room.by, channel) === null),
       ),
+      // What waits for a person, or was refused by one, is not shown by way of its answers either [R6].
+      held: new Set(
+        [...parents.values()]
+          .filter(({ channel, seq }) => world.channels.get(channel)?.held?.has(seq))
+          .map(({ position }) => position),
+      ),
     }));
     if (isRefusal(readable)) break;
     heads = heads.map((head, i) => {
       const parent = head?.replyTo === undefined ? undefined : parents.get(head.replyTo);
       if (parent === undefined || !readable.channels.has(parent.channel)) return null;
+      if (readable.held.has(parent.position)) return null;
       found[i]?.push(messageEnvelope(parent));
       return parent;
     });
