@@ -10,10 +10,11 @@ import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
 import type { PluginHost } from '../plugin/host.ts';
 import type { Builtin } from '../plugin/pipeline.ts';
 import type { Reply } from '../plugin/reply.ts';
-import { type ErrorEnvelope, REFUSALS, type Sound, toEnvelope } from '../wire/errors.ts';
-import type { Access, Operation, ParsedInputOf } from '../wire/operation.ts';
+import { REFUSALS, type Sound, toEnvelope } from '../wire/errors.ts';
+import type { Operation, ParsedInputOf } from '../wire/operation.ts';
 import type { send } from '../wire/operations/channels.ts';
-import { type Answer, refusalAnswer } from './answer.ts';
+import { checkAccess } from './access.ts';
+import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
 import type { Caller, Claim } from './caller.ts';
 import { adminHandlers } from './handlers/admin.ts';
@@ -252,9 +253,8 @@ export function createDesk(options: DeskOptions): DeskParts {
       ? { correlation_id: correlationId, pipeline_trace: trace }
       : undefined;
     if ('ok' in reply) return { ok: { ...reply.ok }, ...(metadata && { metadata }) };
-    const error = withoutNulls(reply.error);
-    const sound = sounds.get(error.error_code) ?? soundOf(error.error_code);
-    return { error, sound, ...(metadata && { metadata }) };
+    const known = sounds.get(reply.error.error_code);
+    return { ...envelopeAnswer(reply.error, known), ...(metadata && { metadata }) };
   }
 
   const callers = new WeakMap<object, Caller>();
@@ -275,7 +275,12 @@ export function createDesk(options: DeskOptions): DeskParts {
       const hub = isPlainSend ? spaces.find(caller.space) : null;
       const refused =
         hub === null ? null : (precheck(caller) ?? checkAccess(caller, operation.access));
-      if (hub !== null && refused === null) {
+      if (refused !== null) {
+        audit(caller, operation.name, refused);
+        done(refusalAnswer(refused));
+        return;
+      }
+      if (hub !== null) {
         const parsed = parseInput(operation, input);
         if (isRefusal(parsed)) {
           done(refusalAnswer(parsed));
@@ -342,27 +347,6 @@ export function createDesk(options: DeskOptions): DeskParts {
   };
 }
 
-function checkAccess(caller: Caller, access: Access): Refusal | null {
-  const { kind } = caller.principal;
-  switch (access) {
-    case 'reader':
-      return null;
-    case 'writer':
-      return kind === 'observer'
-        ? refuse('access.denied', 'an observer reads and never writes')
-        : null;
-    case 'person':
-      if (kind === 'human' || kind === 'admin') return null;
-      return refuse(
-        'access.denied',
-        'this is for a person: use a credential of kind human or admin',
-      );
-    case 'admin':
-      if (kind === 'admin') return null;
-      return refuse('access.denied', 'this is for an administrator: use the owner’s credential');
-  }
-}
-
 /** An auth plugin may have named somebody else; it gets that name and no more rights than any agent. */
 function actingCaller(caller: Caller, agentId: string | null): Caller {
   if (agentId === null || agentId === caller.principal.id) return caller;
@@ -380,26 +364,4 @@ function timing(name: string, ms: number): string {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** How an envelope that a plugin made sounds: like the refusal of that SOX code. */
-function soundOf(code: string): Sound {
-  const known = Object.values(REFUSALS).find((sound) => sound.sox === code);
-  if (code === 'validation_error') return REFUSALS['input.invalid'];
-  return known ?? REFUSALS.internal;
-}
-
-function withoutNulls(envelope: {
-  error_code: string;
-  message: string;
-  detail?: Readonly<Record<string, unknown>> | null;
-  retry_after?: number | null;
-}): ErrorEnvelope {
-  const { error_code, message, detail, retry_after } = envelope;
-  return {
-    error_code,
-    message,
-    ...(detail != null && { detail }),
-    ...(retry_after != null && { retry_after }),
-  };
 }
