@@ -85,7 +85,12 @@ export function leaveChannel(member: Member): void {
   const { from, cursor } = member;
   // An interval in which nothing was owed would only overwrite one that has something to tell.
   if (channel.positions.head === from) return;
-  channel.past.set(agent.name, { from, cursor, until: channel.positions.head, open: unsettled(member) });
+  channel.past.set(agent.name, {
+    from,
+    cursor,
+    until: channel.positions.head,
+    open: unsettled(member),
+  });
 }
 
 /** Keeps `ready`, `idleCount` and `lowest` true after a member's cursor or debts changed. */
@@ -108,7 +113,9 @@ export function settleMember(member: Member): void {
 export function isOwedAnything(member: Member): boolean {
   const { channel, cursor, again } = member;
   if (again.length > 0) return true;
-  return channel.held === null ? cursor < channel.positions.head : nextFree(channel, cursor) <= channel.positions.head;
+  return channel.held === null
+    ? cursor < channel.positions.head
+    : nextFree(channel, cursor) <= channel.positions.head;
 }
 
 /** The next seq above a cursor that may be handed out, or one above the head. */

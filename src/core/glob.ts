@@ -15,7 +15,7 @@ type Token =
   | { readonly kind: 'char'; readonly char: string }
   | { readonly kind: 'set'; readonly isNegated: boolean; readonly ranges: readonly Range[] };
 
-type Range = readonly [low: string, high: string];
+type Range = readonly [low: number, high: number];
 
 export type Matcher = (name: string) => boolean;
 
@@ -57,9 +57,9 @@ function parseSet(chars: readonly string[], start: number): { token: Token; end:
   if (end >= chars.length) return null;
   const ranges: Range[] = [];
   for (let i = first; i < end; i++) {
-    const low = chars[i] as string;
+    const low = codePoint(chars[i]);
     if (chars[i + 1] === '-' && i + 2 < end) {
-      ranges.push([low, chars[i + 2] as string]);
+      ranges.push([low, codePoint(chars[i + 2])]);
       i += 2;
     } else {
       ranges.push([low, low]);
@@ -100,7 +100,14 @@ function matchesOne(token: Token, char: string): boolean {
       return true;
     case 'char':
       return token.char === char;
-    case 'set':
-      return token.ranges.some(([low, high]) => low <= char && char <= high) !== token.isNegated;
+    case 'set': {
+      const code = codePoint(char);
+      return token.ranges.some(([low, high]) => low <= code && code <= high) !== token.isNegated;
+    }
   }
+}
+
+/** JavaScript compares strings by UTF-16 unit, which is another order beyond the basic plane. */
+function codePoint(char: string | undefined): number {
+  return char?.codePointAt(0) ?? 0;
 }

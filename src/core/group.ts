@@ -6,8 +6,14 @@
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { channelOf } from './channel.ts';
 import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
-import { CHANNEL_NAME_CHARS_MAX, CHANNELS_MAX, GROUP_MEMBERS_MAX, GROUPS_MAX, HELD_MESSAGES_MAX } from './limits.ts';
 import { isGlob } from './glob.ts';
+import {
+  CHANNEL_NAME_CHARS_MAX,
+  CHANNELS_MAX,
+  GROUP_MEMBERS_MAX,
+  GROUPS_MAX,
+  HELD_MESSAGES_MAX,
+} from './limits.ts';
 import { full, heldReason, type MessageSent } from './message.ts';
 import { dmName, isChannelName } from './name.ts';
 import { isAgentName, type Principal } from './principal.ts';

@@ -151,30 +151,19 @@ export function decideCommit(
 ): Decision<Drained, { readonly count: number }> {
   const { by, at, through } = command;
   const cursors: (readonly [string, number, number])[] = [];
-  const again: ChannelSeq[] = [];
   let count = 0;
   for (const member of world.agents.get(by.id)?.ready ?? []) {
-    const { name, positions } = member.channel;
-    const seq = positions.lastAtOrBefore(through);
-    if (seq > member.cursor) {
-      cursors.push([name, seq, member.cursor]);
-      count += freeCount(member.channel, member.cursor, seq);
-    }
-    for (const owedAgain of member.again) {
-      if (positions.at(owedAgain) > through) continue;
-      again.push([name, owedAgain]);
-      count++;
-    }
+    const seq = member.channel.positions.lastAtOrBefore(through);
+    if (seq <= member.cursor) continue;
+    cursors.push([member.channel.name, seq, member.cursor]);
+    count += freeCount(member.channel, member.cursor, seq);
   }
-  if (cursors.length === 0 && again.length === 0) return { events: [], answer: { count } };
-  const event: Drained = {
-    type: 'inbox.drained',
-    at,
-    by: by.id,
-    through: cursors,
-    ...(again.length > 0 && { again }),
+  // What is owed again lies below the cursor and may never have been shown: a position cannot speak for it.
+  if (cursors.length === 0) return { events: [], answer: { count } };
+  return {
+    events: [{ type: 'inbox.drained', at, by: by.id, through: cursors }],
+    answer: { count },
   };
-  return { events: [event], answer: { count } };
 }
 
 export function evolveDrained(world: World, event: Drained): void {
@@ -284,5 +273,3 @@ function owedOn(member: Member, max: number): Owed[] {
   }
   return owed;
 }
-
-

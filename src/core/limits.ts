@@ -22,7 +22,10 @@ export const TOKENS_MAX = 10_000;
 export const ACKED_MESSAGES_MAX = 100_000;
 export const REPLIED_MESSAGES_MAX = 100_000;
 export const REPLIERS_PER_MESSAGE_MAX = 1_000;
-export const IDEMPOTENCY_KEYS_MAX = 100_000;
+export const IDEMPOTENCY_KEYS_MAX = 500_000;
+/** Keys `retry:…`: remembered for minutes, the oldest forgotten first. */
+export const RETRY_KEYS_MAX = 100_000;
+export const RETRY_KEY_TTL_MS = 600_000;
 export const HELD_MESSAGES_MAX = 10_000;
 
 /** Messages out on lease to one agent at once. */

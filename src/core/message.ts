@@ -14,18 +14,21 @@ import {
   settleMember,
 } from './channel.ts';
 import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
+import type { FifoMap } from './fifo-map.ts';
 import {
   CHANNELS_MAX,
   HELD_MESSAGES_MAX,
   IDEMPOTENCY_KEYS_MAX,
   REPLIED_MESSAGES_MAX,
   REPLIERS_PER_MESSAGE_MAX,
+  RETRY_KEY_TTL_MS,
+  RETRY_KEYS_MAX,
 } from './limits.ts';
 import { channelKind, dmParties } from './name.ts';
 import { cutPresented } from './presented.ts';
 import { type Principal, SERVER } from './principal.ts';
 
-import type { Channel, World } from './state.ts';
+import type { Channel, SentKey, World } from './state.ts';
 
 export interface SendMessage extends Asked {
   readonly type: 'message.send';
@@ -110,8 +113,9 @@ export function decideSend(world: World, command: SendMessage): Decision<Message
   }
   const { mode, limit, depth } = backpressureOf(world, channel);
   if (command.key !== null) {
-    const known = world.keys.get(keyOf(name, command.key));
-    if (known !== undefined && at < known.at + world.settings.idempotencyTtlMs) {
+    const { keys, ttlMs } = keysFor(world, command.key);
+    const known = keys.get(keyOf(name, command.key));
+    if (known !== undefined && at < known.at + ttlMs) {
       return { events: [], answer: { ...known, depth, limit } };
     }
   }
@@ -211,19 +215,18 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
   const held = channel.held?.get(event.seq);
   if (held === undefined || held.isRefused) return;
   world.heldCount--;
-  if (event.isReleased) channel.held?.delete(event.seq);
-  else {
+  if (event.isReleased) {
+    channel.held?.delete(event.seq);
+    cutPresented(channel, event.position);
+  } else {
     const reason = event.reason ?? `refused by ${event.by}`;
     channel.held?.set(event.seq, { reason, since: event.at, isRefused: true });
   }
   for (const member of channel.members.values()) {
     if (member.from >= event.seq) continue;
     if (!event.isReleased) passRefused(member);
-    else {
-      // A reader that passed it by is owed it now; one that did not will meet it in order.
-      if (member.cursor >= event.seq) insertSorted(member.again, event.seq);
-      cutPresented(member.agent, event.position);
-    }
+    // A reader that passed it by is owed it now; one that did not will meet it in order.
+    else if (member.cursor >= event.seq) insertSorted(member.again, event.seq);
     settleMember(member);
   }
 }
@@ -234,20 +237,40 @@ export function insertSorted(seqs: number[], seq: number): void {
   if (seqs[i - 1] !== seq) seqs.splice(i, 0, seq);
 }
 
+/** Keys of this form are remembered for a short while only. */
+const RETRY_PREFIX = 'retry:';
+
 function keyOf(channel: string, key: string): string {
   return `${channel}\u0000${key}`;
 }
 
 function rememberKey(world: World, event: MessageSent, position: number): void {
-  const ttl = world.settings.idempotencyTtlMs;
-  for (const [key, sent] of world.keys) {
-    if (sent.at + ttl > event.at) break;
-    world.keys.delete(key);
+  const { keys, ttlMs, isForgetting } = keysFor(world, event.key ?? '');
+  const sent = { position, seq: event.seq, at: event.at };
+  while (keys.oldest !== undefined) {
+    const isOld = (keys.get(keys.oldest)?.at ?? 0) + ttlMs <= event.at;
+    if (!isOld && !(isForgetting && keys.size >= RETRY_KEYS_MAX)) break;
+    keys.delete(keys.oldest);
   }
   const key = keyOf(event.channel, event.key ?? '');
   // Deleting first keeps the map in the order of time, which the sweep above relies on.
-  world.keys.delete(key);
-  world.keys.set(key, { position, seq: event.seq, at: event.at });
+  keys.delete(key);
+  keys.set(key, sent);
+}
+
+/**
+ * A key that begins with `retry:` guards one send against a broken connection: it is
+ * needed for minutes, not for a day, and the oldest make room. Every send of the
+ * client carries one [M11].
+ */
+function keysFor(
+  world: World,
+  key: string,
+): { keys: FifoMap<string, SentKey>; ttlMs: number; isForgetting: boolean } {
+  if (key.startsWith(RETRY_PREFIX)) {
+    return { keys: world.retries, ttlMs: RETRY_KEY_TTL_MS, isForgetting: true };
+  }
+  return { keys: world.keys, ttlMs: world.settings.idempotencyTtlMs, isForgetting: false };
 }
 
 function rememberReply(world: World, event: MessageSent, position: number): void {
@@ -261,7 +284,7 @@ function rememberReply(world: World, event: MessageSent, position: number): void
   }
   world.replies.set(parent, [reply]);
   if (world.replies.size <= REPLIED_MESSAGES_MAX) return;
-  const oldest = world.replies.keys().next().value;
+  const { oldest } = world.replies;
   if (oldest !== undefined) world.replies.delete(oldest);
 }
 
@@ -286,14 +309,18 @@ function checkRoom(
   if (channel === undefined) {
     if (world.channels.size >= CHANNELS_MAX) return full('CHANNELS_MAX', CHANNELS_MAX);
     // The first message of a dm makes both parties known.
-    for (const party of channelKind(command.channel) === 'dm' ? (dmParties(command.channel) ?? []) : []) {
+    for (const party of channelKind(command.channel) === 'dm'
+      ? (dmParties(command.channel) ?? [])
+      : []) {
       const noRoom = checkAgentRoom(world, party);
       if (noRoom !== null) return noRoom;
     }
   }
-  if (command.key !== null && world.keys.size >= IDEMPOTENCY_KEYS_MAX) {
-    const oldest = world.keys.values().next().value;
-    if (oldest !== undefined && command.at < oldest.at + world.settings.idempotencyTtlMs) {
+  const isLasting = command.key !== null && !command.key.startsWith(RETRY_PREFIX);
+  if (isLasting && world.keys.size >= IDEMPOTENCY_KEYS_MAX) {
+    const { oldest } = world.keys;
+    const oldestAt = oldest === undefined ? 0 : (world.keys.get(oldest)?.at ?? 0);
+    if (command.at < oldestAt + world.settings.idempotencyTtlMs) {
       return full('IDEMPOTENCY_KEYS_MAX', IDEMPOTENCY_KEYS_MAX);
     }
   }

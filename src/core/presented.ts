@@ -3,7 +3,7 @@
  * forget what was shown and never claims what was not [R5].
  */
 import { agentOf } from './agent.ts';
-import type { Agent, World } from './state.ts';
+import type { Channel, World } from './state.ts';
 
 /** Memory only: a live feed showed the agent all it is owed between two positions. */
 export interface Presented {
@@ -24,8 +24,10 @@ export function evolvePresented(world: World, event: Presented): void {
 }
 
 /** A message released from being held was not shown with those around it. */
-export function cutPresented(agent: Agent, position: number): void {
-  const shown = agent.presented;
-  if (shown === null || position < shown[0] || position > shown[1]) return;
-  agent.presented = position < shown[1] ? [position + 1, shown[1]] : null;
+export function cutPresented(channel: Channel, position: number): void {
+  for (const { agent } of channel.members.values()) {
+    const shown = agent.presented;
+    if (shown === null || position < shown[0] || position > shown[1]) continue;
+    agent.presented = position < shown[1] ? [position + 1, shown[1]] : null;
+  }
 }

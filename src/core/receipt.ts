@@ -55,7 +55,8 @@ export function receiptFor(
   const channel = world.channels.get(subject.channel);
   const fate = world.fates.get(subject.position)?.get(agent);
   // Only what was owed has a fate, even where the interval of that time is forgotten by now.
-  if (channel === undefined || (fate === undefined && !wasOwed(channel, subject.seq, agent))) return null;
+  if (channel === undefined || (fate === undefined && !wasOwed(channel, subject.seq, agent)))
+    return null;
   if (fate !== undefined && fate.state !== 'received' && fate.state !== 'processing') {
     return ended(agent, fate);
   }
@@ -65,28 +66,40 @@ export function receiptFor(
     return { agent, state: 'consumed', reason: `ack ${fate.state}`, at: fate.at };
   const held = channel.held?.get(subject.seq);
   if (held !== undefined) {
-    return { agent, state: held.isRefused ? 'refused' : 'held', reason: held.reason, at: held.since };
+    return {
+      agent,
+      state: held.isRefused ? 'refused' : 'held',
+      reason: held.reason,
+      at: held.since,
+    };
   }
   return { agent, at: null, ...standing(world, channel, subject, agent, at) };
 }
 
-/** Did the agent drain it, in whatever way? Feeds `delivered_to`. */
-export function wasDrained(channel: Channel, seq: number, agent: string): boolean {
+/** Was it handed to the agent by a drain? What expired first was passed over, not handed out. */
+export function wasDrained(
+  channel: Channel,
+  seq: number,
+  agent: string,
+  fates: ReadonlyMap<string, Fate> | undefined,
+): boolean {
+  if (channel.held?.has(seq) || fates?.get(agent)?.state === 'expired') return false;
   const member = channel.members.get(agent);
   if (member !== undefined && member.from < seq) {
-    return seq <= member.cursor && !member.again.includes(seq) && !channel.held?.has(seq);
+    return seq <= member.cursor && !member.again.includes(seq);
   }
   const past = channel.past.get(agent);
   return past !== undefined && past.from < seq && seq <= past.cursor && !past.open.includes(seq);
 }
 
-export function drainedBy(channel: Channel, seq: number): string[] {
-  const names: string[] = [];
-  for (const name of channel.members.keys()) if (wasDrained(channel, seq, name)) names.push(name);
-  for (const name of channel.past.keys()) {
-    if (!names.includes(name) && wasDrained(channel, seq, name)) names.push(name);
-  }
-  return names;
+/** Feeds `delivered_to`; `fates` are those remembered of the message. */
+export function drainedBy(
+  channel: Channel,
+  seq: number,
+  fates?: ReadonlyMap<string, Fate>,
+): string[] {
+  const names = new Set([...channel.members.keys(), ...channel.past.keys()]);
+  return [...names].filter((name) => wasDrained(channel, seq, name, fates));
 }
 
 export function wasOwed(channel: Channel, seq: number, agent: string): boolean {
@@ -104,7 +117,7 @@ export function rememberFate(world: World, position: number, agent: string, fate
   }
   world.fates.set(position, new Map([[agent, fate]]));
   if (world.fates.size <= ACKED_MESSAGES_MAX) return;
-  const oldest = world.fates.keys().next().value;
+  const { oldest } = world.fates;
   if (oldest === undefined) return;
   world.fates.delete(oldest);
   world.fatesFrom = Math.max(world.fatesFrom, oldest + 1);
@@ -137,7 +150,8 @@ function standing(
   const member = channel.members.get(agent);
   if (member === undefined || member.from >= seq) {
     const past = channel.past.get(agent);
-    if (past !== undefined && seq <= past.cursor && !past.open.includes(seq)) return consumed(world, position);
+    if (past !== undefined && seq <= past.cursor && !past.open.includes(seq))
+      return consumed(world, position);
     return { state: 'expired', reason: 'unsubscribed before reading or acking it' };
   }
   const lease = member.leased?.get(seq);
@@ -157,5 +171,8 @@ function standing(
 
 function consumed(world: World, position: number): { state: ReceiptState; reason: string | null } {
   const isOld = position < world.fatesFrom;
-  return { state: 'consumed', reason: isOld ? 'passed by its reader; acks and expiry this old are forgotten' : null };
+  return {
+    state: 'consumed',
+    reason: isOld ? 'passed by its reader; acks and expiry this old are forgotten' : null,
+  };
 }

@@ -77,6 +77,7 @@ interface FrozenWorld {
   readonly fates: readonly (readonly [number, readonly (readonly [string, Fate])[]])[];
   readonly replies: readonly (readonly [number, readonly Reply[]])[];
   readonly keys: readonly (readonly [string, SentKey])[];
+  readonly retries: readonly (readonly [string, SentKey])[];
   readonly tokens: readonly Token[];
 }
 
@@ -93,6 +94,7 @@ export function freezeWorld(world: World): string {
     fates: [...world.fates].map(([position, fates]) => [position, [...fates]]),
     replies: [...world.replies],
     keys: [...world.keys],
+    retries: [...world.retries],
     tokens: [...world.tokens.values()],
   };
   return JSON.stringify(frozen);
@@ -115,6 +117,7 @@ export function thawWorld(text: string): World | null {
   for (const [position, fates] of frozen.fates) world.fates.set(position, new Map(fates));
   for (const [parent, replies] of frozen.replies) world.replies.set(parent, [...replies]);
   for (const [key, sent] of frozen.keys) world.keys.set(key, sent);
+  for (const [key, sent] of frozen.retries) world.retries.set(key, sent);
   for (const token of frozen.tokens) world.tokens.set(token.id, token);
   for (const agent of frozen.agents) armPresence(world, agent.name);
   return world;

@@ -5,6 +5,7 @@
  * Only `evolve` functions change it; everybody else reads.
  */
 import { Deadlines } from './deadlines.ts';
+import { FifoMap } from './fifo-map.ts';
 import type { Matcher } from './glob.ts';
 import { DAY_MS } from './limits.ts';
 import type { ChannelKind } from './name.ts';
@@ -19,10 +20,12 @@ export interface World {
   readonly globs: Map<string, Glob>;
   readonly groups: Map<string, Group>;
   /** Acks and unusual ends, by message position and agent; the oldest are forgotten first. */
-  readonly fates: Map<number, Map<string, Fate>>;
+  readonly fates: FifoMap<number, Map<string, Fate>>;
   /** The first reply of each agent, by the position of the parent. */
-  readonly replies: Map<number, Reply[]>;
-  readonly keys: Map<string, SentKey>;
+  readonly replies: FifoMap<number, Reply[]>;
+  readonly keys: FifoMap<string, SentKey>;
+  /** Keys that only guard a send against a broken connection. */
+  readonly retries: FifoMap<string, SentKey>;
   readonly tokens: Map<string, Token>;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person; refused ones wait no more. */
@@ -208,9 +211,10 @@ export function createWorld(): World {
     agents: new Map(),
     globs: new Map(),
     groups: new Map(),
-    fates: new Map(),
-    replies: new Map(),
-    keys: new Map(),
+    fates: new FifoMap(),
+    replies: new FifoMap(),
+    keys: new FifoMap(),
+    retries: new FifoMap(),
     tokens: new Map(),
     deadlines: new Deadlines(),
     heldCount: 0,

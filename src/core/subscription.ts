@@ -94,7 +94,10 @@ export function decideUnsubscribe(
   if (agent === undefined) return { events: [], answer: { patterns: [], cleared: 0 } };
   const wanted = command.patterns.map((pattern) => ({ pattern, matches: createMatcher(pattern) }));
   const patterns = [...agent.patterns].filter((mine) =>
-    wanted.some(({ pattern, matches }) => pattern === mine || (channelKind(mine) === 'plain' && matches(mine))),
+    wanted.some(
+      ({ pattern, matches }) =>
+        pattern === mine || (channelKind(mine) === 'plain' && matches(mine)),
+    ),
   );
   if (patterns.length === 0) return { events: [], answer: { patterns, cleared: 0 } };
   let cleared = 0;

@@ -68,7 +68,10 @@ export function decideToken(
     if (!isAgentName(agent)) return refuse('agent.name-invalid', `${agent} is not an agent's name`);
     const noRoom = checkAgentRoom(world, agent);
     if (noRoom !== null) return noRoom;
-    if (world.tokens.size >= TOKENS_MAX) return full('TOKENS_MAX', TOKENS_MAX);
+    // An id stands for one token forever: a revoked one does not come back under a new secret [I5].
+    if (world.tokens.has(id)) return refuse('input.invalid', `token id ${id} is taken`);
+    if (world.tokens.size >= TOKENS_MAX && revokedToken(world) === null)
+      return full('TOKENS_MAX', TOKENS_MAX);
     const token = { id, agent, kind, tier, hash, label, expiresAt };
     return { events: [{ type: 'token.created', at, by: by.id, token }], answer: null };
   }
@@ -84,6 +87,7 @@ export function decideToken(
 export function evolveToken(world: World, event: TokenEvent): void {
   if (event.type === 'token.created') {
     const { token, at, by } = event;
+    if (world.tokens.size >= TOKENS_MAX) world.tokens.delete(revokedToken(world) ?? '');
     world.tokens.set(token.id, { ...token, createdAt: at, createdBy: by, revokedAt: null });
     agentOf(world, token.agent);
     return;
@@ -102,6 +106,12 @@ export function principalOf(token: Token | undefined, hash: string, at: number):
   if (token === undefined || token.hash !== hash || token.revokedAt !== null) return null;
   if (token.expiresAt !== null && token.expiresAt <= at) return null;
   return { id: token.agent, kind: token.kind, tier: token.tier };
+}
+
+/** The oldest revoked token: the first to be forgotten when there is no room. */
+function revokedToken(world: World): string | null {
+  for (const token of world.tokens.values()) if (token.revokedAt !== null) return token.id;
+  return null;
 }
 
 function unknownToken(id: string): Refusal {
