@@ -1,25 +1,26 @@
 /**
  * Feeds: messages pushed to whoever listens, after they are durable [F1]. A feed
  * starts now, at what the agent is owed, or after a position it has seen, and then
- * goes on live without a gap or a repeat [F2]. Within a feed, messages come in
- * log order.
+ * goes on live without a gap or a repeat [F2], in log order. Only a message that
+ * was held comes late: when it is released, to whoever listens then [F4].
  *
  * Messages of one channel and one batch are handed out as one shared segment, so
  * a door encodes them once however many listen. A sink that cannot keep up says
  * so and is cut off with a reason [F3]; nobody waits for it.
  */
 import { checkRead } from '../core/channel.ts';
-import { type Refusal, refuse } from '../core/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
 import { createMatcher, isGlob, type Matcher } from '../core/glob.ts';
 import type { MessageSent } from '../core/message.ts';
 import { channelKind } from '../core/name.ts';
+import { cutPresented } from '../core/presented.ts';
 import type { Principal } from '../core/principal.ts';
 import type { Channel, World } from '../core/state.ts';
+import { type Due, shownOn, turnPage, wants } from './feed-page.ts';
 import type { MessageStore } from './message-store.ts';
 
 export const FEEDS_MAX = 20_000;
 export const FEED_PATTERNS_MAX = 100;
-const PAGE = 500;
 
 export interface Published {
   readonly position: number;
@@ -58,44 +59,63 @@ export interface Feeds {
   readonly size: number;
   open(options: FeedOptions, sink: FeedSink): Feed | Refusal;
   publish(messages: readonly Published[]): void;
+  /** A held message was released, and that is durable. */
+  release(message: Due): Promise<void>;
   closeAll(reason: FeedEnd): void;
 }
 
-interface OpenFeed {
+/** What feeds need of the hub. */
+export interface FeedSource {
+  readonly store: MessageStore;
+  world(): World;
+  durableLength(): number;
+  /** Looks when memory and log agree. */
+  ask<T>(question: (world: World) => T): Promise<T | Refusal>;
+  /** These were shown, and with them everything owed from one position to another. */
+  onPresented(by: Principal, messages: readonly Published[], from: number, to: number): void;
+  onTrouble(what: string, cause: unknown): void;
+}
+
+export interface OpenFeed {
   readonly options: FeedOptions;
   readonly sink: FeedSink;
-  readonly matchers: readonly Matcher[] | null;
+  readonly matchers: readonly Matcher[];
   readonly exact: ReadonlySet<string>;
   isLive: boolean;
   isOpen: boolean;
   /** While catching up: how far each channel was shown. */
   readonly shown: Map<string, number>;
-  /** Channels that existed when a feed from a position or the inbox was opened start there; later ones at 0. */
-  readonly start: (channel: Channel) => number;
+  /** While catching up: messages behind the feed that are owed again or were released, not shown yet. */
+  debts: readonly Due[];
+  /** The log's length when the feed first looked; -1 before. */
+  openedAt: number;
+  /** The first position shown; from there on everything owed was, up to the newest. -1 before. */
+  since: number;
+  /** Below this that cannot be said: the feed began here, or something was released since. */
+  floor: number;
 }
 
-export function createFeeds(
-  world: () => World,
-  durableLength: () => number,
-  store: MessageStore,
-  onPresented: (by: Principal, from: number, to: number) => void,
-): Feeds {
+export function createFeeds(source: FeedSource): Feeds {
+  const { store, world } = source;
   const byAgent = new Map<string, Set<OpenFeed>>();
   const byPattern = new Set<OpenFeed>();
   let size = 0;
 
   function open(options: FeedOptions, sink: FeedSink): Feed | Refusal {
-    const forbidden = checkFeed(world(), options, size);
+    const forbidden = checkFeed(world(), options, size, source.durableLength());
     if (forbidden !== null) return forbidden;
     const feed: OpenFeed = {
       options,
       sink,
-      matchers: options.channels?.filter(isGlob).map(createMatcher) ?? null,
+      matchers: options.channels?.filter(isGlob).map(createMatcher) ?? [],
       exact: new Set(options.channels?.filter((name) => !isGlob(name))),
       isLive: options.from === 'now',
       isOpen: true,
       shown: new Map(),
-      start: startOf(options),
+      debts: [],
+      openedAt: -1,
+      since: -1,
+      floor: typeof options.from === 'number' ? options.from + 1 : 0,
     };
     if (options.channels !== null) byPattern.add(feed);
     else {
@@ -115,42 +135,51 @@ export function createFeeds(
     const mine = byAgent.get(feed.options.by.id);
     mine?.delete(feed);
     if (mine?.size === 0) byAgent.delete(feed.options.by.id);
-    feed.sink.end(reason);
+    try {
+      feed.sink.end(reason);
+    } catch (cause) {
+      source.onTrouble('a feed could not be told of its end', cause);
+    }
   }
 
-  function deliver(feed: OpenFeed, segment: Segment): void {
-    if (!feed.isOpen) return;
-    if (!feed.sink.deliver(segment)) {
+  function deliver(feed: OpenFeed, segment: Segment, isLate = false): void {
+    const first = segment.messages[0]?.position;
+    const last = segment.messages.at(-1)?.position;
+    if (!feed.isOpen || first === undefined || last === undefined) return;
+    if (!isTaken(feed, segment)) {
       close(feed, 'slow_reader');
       return;
     }
-    const first = segment.messages[0];
-    const last = segment.messages.at(-1);
-    if (feed.options.channels === null && first && last) {
-      onPresented(feed.options.by, first.position, last.position);
+    if (feed.options.channels !== null) return;
+    if (!isLate && feed.since < 0) feed.since = first;
+    // The last of them was shown at any rate.
+    const from = isLate ? last : Math.min(Math.max(feed.since, feed.floor), last);
+    source.onPresented(feed.options.by, segment.messages, from, last);
+  }
+
+  /** A sink that breaks is cut off like one that is slow; the others go on. */
+  function isTaken(feed: OpenFeed, segment: Segment): boolean {
+    try {
+      return feed.sink.deliver(segment);
+    } catch (cause) {
+      source.onTrouble('a feed could not be delivered to', cause);
+      return false;
     }
   }
 
   async function catchUp(feed: OpenFeed): Promise<void> {
     try {
-      for (;;) {
-        if (!feed.isOpen) return;
-        const page = nextPage(world(), feed, durableLength());
-        if (page.length === 0) {
+      while (feed.isOpen) {
+        const page = await source.ask((now) => {
+          const due = feed.isOpen ? turnPage(now, feed) : [];
           // Nothing lies between this look and the next publish: the feed is live without a gap.
-          feed.isLive = true;
-          return;
-        }
-        const stored = await store.read(page.map((one) => one.position));
-        const messages: Published[] = [];
-        for (const message of stored) {
-          if (message === null) continue;
-          const { position, body, ...event } = message;
-          messages.push({ position, event: { ...event, body: JSON.stringify(body) } });
-        }
-        for (const { channel, seq } of page) feed.shown.set(channel, seq);
-        deliver(feed, { messages, encoded: new Map() });
-        await feed.sink.ready();
+          feed.isLive = due.length === 0;
+          return due;
+        });
+        if (isRefusal(page)) return close(feed, 'store_unavailable');
+        if (page.length === 0) return;
+        deliver(feed, { messages: await readDue(store, page), encoded: new Map() });
+        if (feed.isOpen) await feed.sink.ready();
       }
     } catch {
       // The log could not be read. The listener resumes from where it was when it can.
@@ -168,11 +197,10 @@ export function createFeeds(
       else segments.push(segment);
     };
     for (const segment of segmentsByChannel(messages)) {
-      const name = segment.messages[0]?.event.channel as string;
-      const channel = world().channels.get(name);
+      const channel = world().channels.get(segment.messages[0]?.event.channel as string);
       if (channel === undefined) continue;
       publishToMembers(channel, segment, add);
-      for (const feed of byPattern) if (wants(world(), feed, name)) add(feed, segment);
+      for (const feed of byPattern) if (wants(world(), feed, channel.name)) add(feed, segment);
     }
     for (const [feed, segments] of touched) deliver(feed, merged(segments));
   }
@@ -192,12 +220,41 @@ export function createFeeds(
     }
   }
 
+  async function release(message: Due): Promise<void> {
+    const channel = world().channels.get(message.channel);
+    if (size === 0 || channel === undefined) return;
+    // A page that was on its way while this was being stored may have claimed too much.
+    cutPresented(channel, message.position);
+    // Chosen before the body is read: a feed that catches up past it later will meet it by itself.
+    const chosen = [...byPattern].filter((feed) => wants(world(), feed, channel.name));
+    for (const { agent, from } of channel.members.values()) {
+      if (from < message.seq) chosen.push(...(byAgent.get(agent.name) ?? []));
+    }
+    const live: OpenFeed[] = [];
+    for (const feed of chosen) {
+      feed.floor = Math.max(feed.floor, message.position + 1);
+      if (!feed.isLive && !isBehind(feed, channel, message.seq)) continue;
+      // A feed that catches up gets it in its place, so that its position stays one to resume from.
+      if (feed.isLive) live.push(feed);
+      else feed.debts = [...feed.debts, message];
+    }
+    if (live.length === 0) return;
+    try {
+      const segment = { messages: await readDue(store, [message]), encoded: new Map() };
+      for (const feed of live) deliver(feed, segment, true);
+    } catch (cause) {
+      source.onTrouble('a released message could not be pushed; it stays in the inbox', cause);
+      for (const feed of live) close(feed, 'store_unavailable');
+    }
+  }
+
   return {
     get size() {
       return size;
     },
     open,
     publish,
+    release,
     closeAll(reason) {
       for (const feed of [...byPattern]) close(feed, reason);
       for (const feeds of [...byAgent.values()]) for (const feed of [...feeds]) close(feed, reason);
@@ -205,15 +262,36 @@ export function createFeeds(
   };
 }
 
-function checkFeed(world: World, options: FeedOptions, size: number): Refusal | null {
+function isBehind(feed: OpenFeed, channel: Channel, seq: number): boolean {
+  // What a feed of the inbox is owed is not decided before it looks.
+  if (feed.openedAt < 0 && feed.options.from === 'inbox') return false;
+  return seq <= shownOn(feed, channel);
+}
+
+async function readDue(store: MessageStore, due: readonly Due[]): Promise<Published[]> {
+  const messages: Published[] = [];
+  for (const message of await store.read(due.map(({ position }) => position))) {
+    if (message === null) continue;
+    const { position, body, ...event } = message;
+    messages.push({ position, event: { ...event, body: JSON.stringify(body) } });
+  }
+  return messages;
+}
+
+function checkFeed(
+  world: World,
+  options: FeedOptions,
+  size: number,
+  length: number,
+): Refusal | null {
   if (size >= FEEDS_MAX) {
     return refuse('limit.reached', `the hub serves ${FEEDS_MAX} feeds already`, {
       limit: 'FEEDS_MAX',
     });
   }
   const { channels, by, from } = options;
-  if (typeof from === 'number' && from >= world.length && from > 0) {
-    return refuse('input.invalid', `position ${from} is beyond the log (${world.length} entries)`, {
+  if (typeof from === 'number' && from >= length && from > 0) {
+    return refuse('input.invalid', `position ${from} is beyond the log (${length} entries)`, {
       violations: [{ field: 'from', issue: 'beyond the end of the log' }],
     });
   }
@@ -223,66 +301,18 @@ function checkFeed(world: World, options: FeedOptions, size: number): Refusal | 
     });
   }
   for (const pattern of channels ?? []) {
-    const forbidden = isGlob(pattern)
-      ? channelKind(pattern) === 'plain'
-        ? null
-        : refuse(
-            'pattern.reserved',
-            'no glob reaches dm/, group/ or sox/ channels; name one exactly',
-          )
-      : checkRead(world, by, pattern);
+    const forbidden = isGlob(pattern) ? checkGlob(pattern) : checkRead(world, by, pattern);
     if (forbidden !== null) return forbidden;
   }
   return null;
 }
 
-function startOf({ from, by }: FeedOptions): (channel: Channel) => number {
-  if (typeof from === 'number') return (channel) => channel.positions.lastAtOrBefore(from);
-  const agent = by.id;
-  return (channel) => channel.members.get(agent)?.cursor ?? channel.positions.head;
-}
-
-function wants(world: World, feed: OpenFeed, name: string): boolean {
-  if (feed.exact.has(name)) return checkRead(world, feed.options.by, name) === null;
-  return (
-    channelKind(name) === 'plain' && (feed.matchers?.some((matches) => matches(name)) ?? false)
+function checkGlob(pattern: string): Refusal | null {
+  if (channelKind(pattern) === 'plain') return null;
+  return refuse(
+    'pattern.reserved',
+    'no glob reaches dm/, group/ or sox/ channels; name one exactly',
   );
-}
-
-interface PageItem {
-  readonly channel: string;
-  readonly seq: number;
-  readonly position: number;
-}
-
-/** The next messages a catching-up feed is due, in log order, durable ones only. */
-function nextPage(world: World, feed: OpenFeed, durableLength: number): PageItem[] {
-  const items: PageItem[] = [];
-  for (const [channel, from] of channelsOf(world, feed)) {
-    const { positions, held, name } = channel;
-    let seq = Math.max(from, feed.shown.get(name) ?? feed.start(channel)) + 1;
-    for (let count = 0; seq <= positions.head && count < PAGE; seq++) {
-      const position = positions.at(seq);
-      if (position >= durableLength) break;
-      if (held?.has(seq)) continue;
-      items.push({ channel: name, seq, position });
-      count++;
-    }
-  }
-  items.sort((a, b) => a.position - b.position);
-  return items.slice(0, PAGE);
-}
-
-function* channelsOf(world: World, feed: OpenFeed): Generator<readonly [Channel, number]> {
-  if (feed.options.channels === null) {
-    for (const member of world.agents.get(feed.options.by.id)?.memberships.values() ?? []) {
-      yield [member.channel, member.from];
-    }
-    return;
-  }
-  for (const channel of world.channels.values()) {
-    if (wants(world, feed, channel.name)) yield [channel, 0];
-  }
 }
 
 function segmentsByChannel(messages: readonly Published[]): Segment[] {

@@ -9,11 +9,11 @@
  */
 import { assert } from '../core/assert.ts';
 import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
-import { decodeEvent, encodeEvent } from '../core/entry.ts';
+import { encodeEvent } from '../core/entry.ts';
 import { evolvePresented } from '../core/presented.ts';
 import { SERVER } from '../core/principal.ts';
-import { freezeWorld, thawWorld } from '../core/snapshot.ts';
-import { createWorld, type World } from '../core/state.ts';
+import { freezeWorld } from '../core/snapshot.ts';
+import type { World } from '../core/state.ts';
 import {
   type AnswerTo,
   type Command,
@@ -23,20 +23,19 @@ import {
   isEphemeral,
 } from '../core/world.ts';
 import type { Log } from '../log/log.ts';
+import { createAlarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
 import { createFeeds, type Feed, type FeedOptions, type FeedSink, type Published } from './feed.ts';
 import { createMessageStore, type Message } from './message-store.ts';
+import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
+import { rebuildWorld } from './rebuild.ts';
 import { createWatch, type Watch } from './watch.ts';
 
-/** Commands waiting to be decided; the next one is refused with `hub.busy`. */
-export const QUEUE_MAX = 100_000;
-/** One append carries the outcome of at most this many commands. */
-const BATCH_MAX = 2_048;
-const BATCH_CHARS_MAX = 8 * 1024 * 1024;
 const SNAPSHOT_EVERY = 100_000;
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 const RECOVER_MS_MIN = 100;
 const RECOVER_MS_MAX = 10_000;
+const RETRY_MS = 1_000;
 
 export interface HubOptions {
   readonly space: string;
@@ -44,6 +43,7 @@ export interface HubOptions {
   readonly clock: Clock;
   readonly snapshotEvery?: number;
   readonly cacheBytesMax?: number;
+  readonly queueMax?: number;
   /** Told of what went wrong without anyone having asked. */
   readonly onTrouble?: (what: string, cause: unknown) => void;
 }
@@ -55,7 +55,7 @@ export interface Hub {
   /** Answers once the outcome is durable. The hot path; `submit` is the same as a promise. */
   submitThen(command: Command, done: (outcome: unknown) => void): void;
   submit<C extends Command>(command: C): Promise<AnswerTo<C> | Refusal>;
-  /** Looks at the state in turn: after everything asked before is durable. */
+  /** Looks at the state in turn, when all that was asked before is durable and nothing is under way [H3]. */
   ask<T>(question: (world: World) => T): Promise<T | Refusal>;
   messages(positions: readonly number[]): Promise<(Message | null)[]>;
   /** A channel's schema as memory has it now; the send that relies on it is checked again in turn. */
@@ -76,39 +76,55 @@ export interface HubStats {
   readonly batches: number;
 }
 
-type Item =
-  | { readonly command: Command; readonly done: (outcome: unknown) => void }
-  | { readonly question: (world: World) => unknown; readonly done: (outcome: unknown) => void };
-
 export async function openHub(options: HubOptions): Promise<Hub> {
   const { log, clock, space } = options;
   const snapshotEvery = options.snapshotEvery ?? SNAPSHOT_EVERY;
   const onTrouble = options.onTrouble ?? (() => {});
 
-  let world = await rebuild(log);
+  let world = await rebuildWorld(log, onTrouble);
   let durable = world.length;
   let snapshotAt = world.length;
+  let saving: Promise<void> = Promise.resolve();
   let lastStamp = 0;
   let batches = 0;
   let status: 'open' | 'down' | 'closed' = 'open';
-  let queue: Item[] = [];
+  let closing: Promise<void> | null = null;
   let isScheduled = false;
   let isRunning = false;
-  let cancelTimer: (() => void) | null = null;
-  let timerAt = Number.POSITIVE_INFINITY;
   let onIdle: (() => void) | null = null;
+  let stopWaiting: (() => void) | null = null;
 
+  const queueMax = options.queueMax ?? QUEUE_MAX;
+  const queue = createQueue(queueMax);
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
   const watch = createWatch(clock);
-  const feeds = createFeeds(
-    () => world,
-    () => durable,
+  const feeds = createFeeds({
     store,
-    (by, from, to) => {
+    ask,
+    world: () => world,
+    durableLength: () => durable,
+    onPresented(by, messages, from, to) {
       evolvePresented(world, { type: 'inbox.presented', at: world.at, by: by.id, from, to });
-      watch.onPresented(by.id, from, to);
+      watch.onPresented(by.id, messages);
+    },
+    onTrouble,
+  });
+  const alarm = createAlarm(
+    clock,
+    stamp,
+    () => world.deadlines,
+    (count, done) => {
+      const command: Command = { type: 'clock.tick', by: SERVER, at: stamp() };
+      for (let i = 1; i < count; i++) enqueue({ command, done: () => {} });
+      enqueue({
+        command,
+        // A tick answers nothing; whatever comes instead is a refusal.
+        done: (refusal) =>
+          done(status !== 'open' ? 'down' : refusal === null ? 'ticked' : 'refused'),
+      });
     },
   );
+  alarm.set();
 
   function stamp(): number {
     lastStamp = Math.max(lastStamp, clock.now(), world.at);
@@ -116,12 +132,18 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   }
 
   function enqueue(item: Item): void {
-    if (queue.length >= QUEUE_MAX) {
-      item.done(refuse('hub.busy', `${QUEUE_MAX} commands wait already; try again in a moment`));
-      return;
-    }
-    queue.push(item);
-    wake();
+    if (closing !== null) release(item, unavailable());
+    else if (queue.push(item)) wake();
+    else release(item, refuse('hub.busy', `${queueMax} commands wait already; try again soon`));
+  }
+
+  function ask<T>(question: (world: World) => T): Promise<T | Refusal> {
+    return new Promise((resolve) => {
+      const item = { question, done: (outcome: unknown) => resolve(outcome as T | Refusal) };
+      // With nothing under way, memory and log agree and nobody stands before us.
+      if (status === 'open' && queue.length === 0 && !isRunning) release(item, look(item.question));
+      else enqueue(item);
+    });
   }
 
   function wake(): void {
@@ -137,7 +159,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     if (isRunning) return;
     isRunning = true;
     try {
-      if (queue.length > 0) await runBatch();
+      if (queue.length > 0) await runBatch(queue.take());
     } finally {
       isRunning = false;
     }
@@ -145,65 +167,50 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     else onIdle?.();
   }
 
-  async function runBatch(): Promise<void> {
-    const items = takeBatch();
-    if (status !== 'open') {
-      const refusal = unavailable();
-      for (const item of items) item.done(refusal);
-      return;
-    }
+  async function runBatch(items: readonly Item[]): Promise<void> {
+    if (status !== 'open') return refuseAll(items, unavailable());
     const outcomes = new Array<unknown>(items.length);
     const entries: string[] = [];
     const events: DurableEvent[] = [];
     const first = world.length;
     assert(first === durable, 'memory is ahead of the log between batches');
-    for (const [i, item] of items.entries()) {
-      if ('question' in item) outcomes[i] = item.question(world);
-      else outcomes[i] = decideOne(item.command, entries, events);
+    const failure = decideAll(items, outcomes, entries, events) ?? (await append(first, entries));
+    if (failure !== null) {
+      status = 'down';
+      refuseAll(items, unavailable());
+      onTrouble('a batch was refused; memory is rebuilt from the log', failure.cause);
+      // Not awaited: callers that arrive meanwhile are refused at once instead of waiting for us.
+      void recover();
+      return;
     }
-    if (entries.length > 0) {
-      const failure = await append(first, entries);
-      if (failure !== null) {
-        const refusal = unavailable();
-        status = 'down';
-        for (const item of items) item.done(refusal);
-        onTrouble('the log refused an append; memory is rebuilt from it', failure);
-        // Not awaited: callers that arrive meanwhile are refused at once instead of waiting for us.
-        void recover();
-        return;
-      }
-      durable = world.length;
-      batches++;
+    durable = world.length;
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i] as Item;
+      if ('command' in item) release(item, outcomes[i]);
     }
-    for (const [i, item] of items.entries()) item.done(outcomes[i]);
-    publish(first, events, entries);
-    armTimer();
-    if (durable - snapshotAt >= snapshotEvery) void takeSnapshot();
+    if (events.length > 0) publish(first, events, entries);
+    // Last, when everything of the batch is known to everybody: who asks and then waits misses nothing.
+    for (const item of items) if ('question' in item) release(item, look(item.question));
+    alarm.set();
+    if (isSnapshotDue()) takeSnapshot();
   }
 
-  function takeBatch(): Item[] {
-    if (queue.length <= BATCH_MAX) {
-      const all = queue;
-      queue = [];
-      return cutByChars(all);
-    }
-    const batch = queue.slice(0, BATCH_MAX);
-    queue = queue.slice(BATCH_MAX);
-    return cutByChars(batch);
-  }
-
-  /** Large bodies make short batches, so that one append stays a bounded piece of work. */
-  function cutByChars(batch: Item[]): Item[] {
-    let chars = 0;
-    for (const [i, item] of batch.entries()) {
-      if ('command' in item && item.command.type === 'message.send')
-        chars += item.command.body.length;
-      if (chars > BATCH_CHARS_MAX && i > 0) {
-        queue = [...batch.slice(i), ...queue];
-        return batch.slice(0, i);
+  /** Answers with what broke when the law itself did: then nothing in memory is to be trusted. */
+  function decideAll(
+    items: readonly Item[],
+    outcomes: unknown[],
+    entries: string[],
+    events: DurableEvent[],
+  ): Failure | null {
+    try {
+      for (let i = 0; i < items.length; i++) {
+        const item = items[i] as Item;
+        if ('command' in item) outcomes[i] = decideOne(item.command, entries, events);
       }
+      return null;
+    } catch (cause) {
+      return { cause };
     }
-    return batch;
   }
 
   function decideOne(command: Command, entries: string[], events: DurableEvent[]): unknown {
@@ -218,16 +225,41 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     return decision.answer;
   }
 
-  async function append(expected: number, entries: readonly string[]): Promise<unknown> {
+  async function append(expected: number, entries: readonly string[]): Promise<Failure | null> {
+    if (entries.length === 0) return null;
     try {
       const appended = await log.append(expected, entries);
+      batches++;
       if (!('conflict' in appended)) return null;
-      return new Error(
-        `another writer appended to ${space}: its log has ${appended.conflict} entries`,
-      );
+      const length = appended.conflict;
+      return {
+        cause: new Error(`another writer appended to ${space}: its log has ${length} entries`),
+      };
     } catch (cause) {
-      return cause ?? new Error('append failed without a reason');
+      return { cause };
     }
+  }
+
+  function look(question: (world: World) => unknown): unknown {
+    try {
+      return question(world);
+    } catch (cause) {
+      onTrouble('a question about the state failed', cause);
+      return refuse('internal', 'the hub could not answer; this is a bug');
+    }
+  }
+
+  /** One caller that cannot take its answer must not cost the others theirs. */
+  function release(item: Item, outcome: unknown): void {
+    try {
+      item.done(outcome);
+    } catch (cause) {
+      onTrouble('an answer could not be handed over', cause);
+    }
+  }
+
+  function refuseAll(items: readonly Item[], refusal: Refusal): void {
+    for (const item of items) release(item, refusal);
   }
 
   function publish(
@@ -235,113 +267,111 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     events: readonly DurableEvent[],
     entries: readonly string[],
   ): void {
+    if (entries.length > 0) store.remember(first, entries);
     const published: Published[] = [];
-    for (const [i, event] of events.entries()) {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as DurableEvent;
       if (event.type !== 'message.sent') continue;
       const position = first + i;
-      store.remember(position, entries[i] as string);
       if (event.held === undefined) published.push({ position, event });
     }
-    if (published.length > 0) feeds.publish(published);
+    // Releases first: what a feed claims to have shown with the rest must not cover them.
     for (const event of events) {
-      if (event.type === 'message.reviewed' && event.isReleased)
-        void publishReleased(event.position);
+      if (event.type === 'message.reviewed' && event.isReleased) void feeds.release(event);
     }
-    if (events.length > 0) watch.onEvents(world, first, events);
-  }
-
-  async function publishReleased(position: number): Promise<void> {
+    if (published.length > 0) feeds.publish(published);
     try {
-      const [message] = await store.read([position]);
-      if (!message) return;
-      const { position: _, body, ...event } = message;
-      feeds.publish([{ position, event: { ...event, body: JSON.stringify(body) } }]);
+      watch.onEvents(world, first, events);
     } catch (cause) {
-      onTrouble('a released message could not be pushed; it stays in the inbox', cause);
+      onTrouble('a listener to receipts failed', cause);
     }
   }
 
-  function armTimer(): void {
-    const due = world.deadlines.next?.at;
-    if (due === undefined || (cancelTimer !== null && timerAt <= due)) return;
-    cancelTimer?.();
-    timerAt = due;
-    cancelTimer = clock.after(Math.max(0, due - clock.now()), () => {
-      cancelTimer = null;
-      timerAt = Number.POSITIVE_INFINITY;
-      if (status !== 'closed') tick();
-    });
+  /** Freezing costs as much as there is; done each time the log grew by a quarter, it costs little an entry. */
+  function isSnapshotDue(): boolean {
+    return durable - snapshotAt >= Math.max(snapshotEvery, durable / 4);
   }
 
-  function tick(): void {
-    enqueue({
-      command: { type: 'clock.tick', by: SERVER, at: stamp() },
-      done: () => {
-        const next = world.deadlines.next;
-        if (next !== null && next.at <= stamp() && status === 'open') tick();
-        else armTimer();
-      },
-    });
-  }
-
-  async function takeSnapshot(): Promise<void> {
+  /** Freezes now, while memory and log agree, and saves in its own time, one after the other. */
+  function takeSnapshot(): void {
     snapshotAt = durable;
     const snapshot = { position: durable, head: log.head, text: freezeWorld(world) };
-    try {
-      await log.saveSnapshot(snapshot);
-    } catch (cause) {
-      onTrouble('the snapshot was not saved; the next start takes longer', cause);
-    }
+    saving = saving
+      .then(() => log.saveSnapshot(snapshot))
+      .catch((cause) => onTrouble('a snapshot was not saved; the next start takes longer', cause));
   }
 
   async function recover(): Promise<void> {
     let waitMs = RECOVER_MS_MIN;
     while (status === 'down') {
       try {
-        world = await rebuild(log);
-        durable = world.length;
+        const rebuilt = await rebuildWorld(log, onTrouble);
+        if (isClosed()) return;
+        world = rebuilt;
         status = 'open';
-        armTimer();
+        // Something was stored that we did not acknowledge: listeners resume from what they saw.
+        if (world.length !== durable) feeds.closeAll('store_unavailable');
+        durable = world.length;
+        watch.onEvents(world, durable, []);
+        alarm.set();
         return;
       } catch (cause) {
         onTrouble(`the log cannot be read; trying again in ${waitMs} ms`, cause);
       }
-      await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+      await pause(waitMs);
       waitMs = Math.min(waitMs * 2, RECOVER_MS_MAX);
     }
   }
 
-  function unavailable(): Refusal {
-    return {
-      ...refuse('store.unavailable', 'the store did not take it; nothing was changed, try again'),
-      retryAt: clock.now() + 1000,
-    };
+  function isClosed(): boolean {
+    return status === 'closed';
   }
 
-  async function drained(): Promise<void> {
-    if (queue.length === 0 && !isRunning) return;
-    await new Promise<void>((resolve) => {
-      onIdle = resolve;
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(ms, resolve);
+      stopWaiting = () => {
+        cancel();
+        resolve();
+      };
     });
+  }
+
+  function unavailable(): Refusal {
+    const refusal = refuse(
+      'store.unavailable',
+      'the store did not take it; nothing was changed, try again',
+    );
+    return { ...refusal, retryAt: clock.now() + RETRY_MS };
+  }
+
+  /** Everything asked before is still done; what comes later is refused. */
+  async function shutDown(): Promise<void> {
+    if (queue.length > 0 || isRunning) {
+      await new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+    }
+    if (status === 'open' && durable > snapshotAt) takeSnapshot();
+    status = 'closed';
+    alarm.close();
+    stopWaiting?.();
+    feeds.closeAll('shutting_down');
+    watch.close();
+    await saving;
+    await log.close();
   }
 
   return {
     space,
     stamp,
     watch,
+    ask,
     submitThen: (command, done) => enqueue({ command, done }),
     submit: <C extends Command>(command: C) =>
       new Promise<AnswerTo<C> | Refusal>((resolve) => {
         enqueue({ command, done: (outcome) => resolve(outcome as AnswerTo<C> | Refusal) });
       }),
-    ask: <T>(question: (world: World) => T) => {
-      // With nothing under way, memory and log agree and nobody stands before us.
-      if (status === 'open' && queue.length === 0 && !isRunning)
-        return Promise.resolve(question(world));
-      return new Promise<T | Refusal>((resolve) => {
-        enqueue({ question, done: (outcome) => resolve(outcome as T | Refusal) });
-      });
-    },
     messages: (positions) => store.read(positions),
     schemaOf: (channel) => {
       const settings = world.channels.get(channel)?.settings;
@@ -350,35 +380,20 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     get head() {
       return log.head;
     },
-    openFeed: (feed, sink) => feeds.open(feed, sink),
+    openFeed: (feed, sink) => (status === 'open' ? feeds.open(feed, sink) : unavailable()),
     get isAvailable() {
       return status === 'open';
     },
     get stats() {
       return { entries: durable, queued: queue.length, feeds: feeds.size, batches };
     },
-    async close() {
-      if (status === 'closed') return;
-      await drained();
-      const wasOpen = status === 'open';
-      status = 'closed';
-      cancelTimer?.();
-      feeds.closeAll('shutting_down');
-      watch.close();
-      if (wasOpen && durable > snapshotAt) await takeSnapshot();
-      await log.close();
+    close() {
+      closing ??= shutDown();
+      return closing;
     },
   };
 }
 
-async function rebuild(log: Log): Promise<World> {
-  const snapshot = await log.loadSnapshot();
-  const world = (snapshot === null ? null : thawWorld(snapshot.text)) ?? createWorld();
-  for await (const chunk of log.read(world.length)) {
-    for (const [i, entry] of chunk.entries.entries()) {
-      evolve(world, decodeEvent(entry), chunk.first + i);
-    }
-  }
-  assert(world.length === log.length, 'the world is as long as its log');
-  return world;
+interface Failure {
+  readonly cause: unknown;
 }

@@ -11,30 +11,55 @@ export interface Message extends StoredMessage {
 }
 
 export interface MessageStore {
-  /** Called with each durable message entry. */
-  remember(position: number, entry: string): void;
+  /** Called with each durable batch, in order. */
+  remember(first: number, entries: readonly string[]): void;
   /** Messages by position, in the order asked; null where the entry is no message. */
   read(positions: readonly number[]): Promise<(Message | null)[]>;
 }
 
+interface Batch {
+  readonly first: number;
+  readonly entries: readonly string[];
+  readonly chars: number;
+}
+
 export function createMessageStore(log: Log, bytesMax: number): MessageStore {
-  // A Map remembers insertion order: the first key is the oldest.
-  const cache = new Map<number, string>();
-  let bytes = 0;
+  // Batches come in log order, so the newest ones are a sorted list that only loses its head.
+  let batches: Batch[] = [];
+  let start = 0;
+  let chars = 0;
+
+  function forget(): void {
+    while (chars > bytesMax && start < batches.length) chars -= (batches[start++] as Batch).chars;
+    // Moving the list costs its length; done when half of it is gone, that is nothing per batch.
+    if (start * 2 <= batches.length) return;
+    batches = batches.slice(start);
+    start = 0;
+  }
+
+  function recent(position: number): string | undefined {
+    let low = start;
+    let high = batches.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((batches[middle] as Batch).first <= position) low = middle;
+      else high = middle - 1;
+    }
+    const batch = batches[low];
+    return batch === undefined ? undefined : batch.entries[position - batch.first];
+  }
 
   return {
-    remember(position, entry) {
-      cache.set(position, entry);
-      bytes += entry.length;
-      for (const [oldest, text] of cache) {
-        if (bytes <= bytesMax) break;
-        cache.delete(oldest);
-        bytes -= text.length;
-      }
+    remember(first, entries) {
+      let size = 0;
+      for (const entry of entries) size += entry.length;
+      batches.push({ first, entries, chars: size });
+      chars += size;
+      if (chars > bytesMax) forget();
     },
     async read(positions) {
       // What is cached now may be evicted while the log is read, so it is taken first.
-      const texts = positions.map((position) => cache.get(position));
+      const texts = positions.map(recent);
       const absent = positions.filter((_, i) => texts[i] === undefined);
       const found = absent.length > 0 ? await log.at(absent) : [];
       let next = 0;

@@ -18,15 +18,25 @@ export interface ReceiptChange {
 
 export type ReceiptListener = (changes: readonly ReceiptChange[]) => void;
 
+/** The part of an AbortSignal that a wait needs; the hub's world has no DOM. */
+export interface Signal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 export interface Watch {
-  /** True when mail came for the agent, false when the time was up; null when too many wait already. */
-  mail(agent: string, waitMs: number): Promise<boolean | null>;
+  /**
+   * True when mail came for the agent, false when the time was up or the caller has
+   * gone; null when too many wait already.
+   */
+  mail(agent: string, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Likewise for an ack of, or a reply to, the message at a position. */
-  answer(position: number, waitMs: number): Promise<boolean | null>;
+  answer(position: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
   onEvents(world: World, first: number, events: readonly DurableEvent[]): void;
-  onPresented(agent: string, from: number, to: number): void;
+  onPresented(agent: string, messages: readonly { readonly position: number }[]): void;
   close(): void;
 }
 
@@ -38,20 +48,28 @@ export function createWatch(clock: Clock): Watch {
   const listeners = new Set<ReceiptListener>();
   let count = 0;
 
-  function wait<K>(waiters: Map<K, Set<Waiter>>, key: K, waitMs: number): Promise<boolean | null> {
+  function wait<K>(
+    waiters: Map<K, Set<Waiter>>,
+    key: K,
+    waitMs: number,
+    signal: Signal | null,
+  ): Promise<boolean | null> {
     if (count >= WAITS_MAX) return Promise.resolve(null);
+    if (signal?.aborted) return Promise.resolve(false);
     count++;
     return new Promise((resolve) => {
+      const all = waiters.get(key) ?? new Set();
       const waiter: Waiter = (isThere) => {
+        if (!all.delete(waiter)) return;
         cancel();
+        signal?.removeEventListener('abort', giveUp);
         count--;
-        const all = waiters.get(key);
-        all?.delete(waiter);
-        if (all?.size === 0) waiters.delete(key);
+        if (all.size === 0 && waiters.get(key) === all) waiters.delete(key);
         resolve(isThere);
       };
-      const cancel = clock.after(waitMs, () => waiter(false));
-      const all = waiters.get(key) ?? new Set();
+      const giveUp = (): void => waiter(false);
+      const cancel = clock.after(waitMs, giveUp);
+      signal?.addEventListener('abort', giveUp);
       waiters.set(key, all.add(waiter));
     });
   }
@@ -61,8 +79,8 @@ export function createWatch(clock: Clock): Watch {
   }
 
   return {
-    mail: (agent, waitMs) => wait(mail, agent, waitMs),
-    answer: (position, waitMs) => wait(answers, position, waitMs),
+    mail: (agent, waitMs, signal = null) => wait(mail, agent, waitMs, signal),
+    answer: (position, waitMs, signal = null) => wait(answers, position, waitMs, signal),
     receipts(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -82,10 +100,9 @@ export function createWatch(clock: Clock): Watch {
       const changes = events.flatMap((event) => changesOf(world, event));
       if (changes.length > 0) for (const listener of listeners) listener(changes);
     },
-    onPresented(agent, from, to) {
+    onPresented(agent, messages) {
       if (listeners.size === 0) return;
-      const changes: ReceiptChange[] = [];
-      for (let position = from; position <= to; position++) changes.push({ position, agent });
+      const changes = messages.map(({ position }) => ({ position, agent }));
       for (const listener of listeners) listener(changes);
     },
     close() {

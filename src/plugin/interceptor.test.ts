@@ -169,7 +169,7 @@ test.each([
 test('[P8] a reply is not given before the store it left running has answered', async () => {
   const { run } = await openTestHost([
     interceptor(async (_context, next) => {
-      next();
+      void next();
       return { ok: { mine: true } };
     }),
   ]);

@@ -53,7 +53,7 @@ export const receiptHandlers: Handlers<
           timed_out: !isEnough,
         };
       }
-      const woken = await hub.watch.answer(message.position, leftMs);
+      const woken = await hub.watch.answer(message.position, leftMs, signal);
       if (woken === null)
         return refuse('limit.reached', 'too many callers collect already; try again');
     }

@@ -39,7 +39,7 @@ export async function handleRecv(room: Room, input: Input): Promise<Output | Ref
     }
     const leftMs = waitUntil - hub.stamp();
     if (leftMs <= 0 || room.signal?.aborted) return nothing(room);
-    const woken = await waitForMail(room, leftMs);
+    const woken = await hub.watch.mail(room.by.id, leftMs, room.signal);
     if (woken === null)
       return refuse('limit.reached', 'too many callers wait already; ask without wait_ms');
   }
@@ -122,17 +122,6 @@ export function readersOf(world: World, message: Message): string[] | null {
 
 function nothing(room: Room): Output {
   return { drained_at: room.hub.stamp() / 1000, messages: [] };
-}
-
-async function waitForMail(room: Room, leftMs: number): Promise<boolean | null> {
-  const { signal } = room;
-  const mail = room.hub.watch.mail(room.by.id, leftMs);
-  if (signal === null) return mail;
-  const { promise: gone, resolve } = Promise.withResolvers<boolean>();
-  const leave = (): void => resolve(false);
-  signal.addEventListener('abort', leave);
-  // A connection outlives many waits; it must not collect their listeners.
-  return Promise.race([mail, gone]).finally(() => signal.removeEventListener('abort', leave));
 }
 
 /** For each message its parents, nearest first; one read of the log for each level [TH2]. */

@@ -24,7 +24,7 @@ import {
   type Door,
   type DoorOptions,
   identityHeaders,
-} from './doors.ts';
+} from './door.ts';
 import { isObject } from './match.ts';
 import { environment, SYNOD } from './server.ts';
 import type { Operation } from './story.ts';

@@ -8,7 +8,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { type Check, faultsOf } from './checks.ts';
-import type { Answer, Door } from './doors.ts';
+import type { Answer, Door } from './door.ts';
 import { FIXTURES } from './fixtures.ts';
 import { runStory } from './run-story.ts';
 import type { Operation, Story } from './story.ts';

@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { faultsOf } from './checks.ts';
-import type { Answer, Door } from './doors.ts';
+import type { Answer, Door } from './door.ts';
 import { type Captures, mismatches } from './match.ts';
 import { shapeFaults } from './outputs.ts';
 import type { CallStep, Story } from './story.ts';

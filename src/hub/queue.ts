@@ -1,0 +1,57 @@
+/**
+ * What waits to be done, in order, and how much of it makes one batch. Questions
+ * stand in the same queue as commands, so that each is answered in its turn.
+ */
+import type { World } from '../core/state.ts';
+import type { Command } from '../core/world.ts';
+
+/** Commands waiting to be decided; the next one is refused with `hub.busy` [H4]. */
+export const QUEUE_MAX = 100_000;
+/** One append carries the outcome of at most this many commands. */
+const BATCH_MAX = 2_048;
+const BATCH_CHARS_MAX: number = 8 * 1024 * 1024;
+
+export type Item =
+  | { readonly command: Command; readonly done: (outcome: unknown) => void }
+  | { readonly question: (world: World) => unknown; readonly done: (outcome: unknown) => void };
+
+export interface Queue {
+  readonly length: number;
+  /** False when there is no room. */
+  push(item: Item): boolean;
+  take(): Item[];
+}
+
+export function createQueue(max: number): Queue {
+  let items: Item[] = [];
+
+  /** Large bodies make short batches, so that one append stays a bounded piece of work. */
+  function batchSize(): number {
+    const limit = Math.min(items.length, BATCH_MAX);
+    let chars = 0;
+    for (let i = 0; i < limit; i++) {
+      const item = items[i] as Item;
+      if (!('command' in item) || item.command.type !== 'message.send') continue;
+      chars += item.command.body.length;
+      if (chars > BATCH_CHARS_MAX && i > 0) return i;
+    }
+    return limit;
+  }
+
+  return {
+    get length() {
+      return items.length;
+    },
+    push(item) {
+      if (items.length >= max) return false;
+      items.push(item);
+      return true;
+    },
+    take() {
+      const size = batchSize();
+      const batch = size === items.length ? items : items.slice(0, size);
+      items = size === items.length ? [] : items.slice(size);
+      return batch;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openRig, type Rig } from '../testing/rig.ts';
+import { createPrincipal } from '../testing/story.ts';
+import { type ReceiptChange, WAITS_MAX } from './watch.ts';
+
+const ada = createPrincipal('ada');
+const bob = createPrincipal('bob');
+const eve = createPrincipal('eve', { tier: 'untrusted' });
+const open = (): Promise<Rig> => openRig(() => setImmediate());
+
+test('[W1] a wait for mail ends when mail comes, or when the time is up', async () => {
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  const [soon, never] = [rig.hub.watch.mail('bob', 5000), rig.hub.watch.mail('ada', 5000)];
+  const before = rig.clock.now();
+  await rig.send(ada, 'a');
+  expect(await rig.until(soon)).toBe(true);
+  expect(rig.clock.now() - before).toBeLessThan(5000);
+  expect(await rig.until(never)).toBe(false);
+});
+
+test('[W1] a held message wakes nobody', async () => {
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  const wait = rig.hub.watch.mail('bob', 5000);
+  await rig.send(eve, 'a');
+  expect(await rig.until(wait)).toBe(false);
+});
+
+test('[W1] a lease that lapses is mail', async () => {
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  await rig.send(ada, 'a');
+  await rig.take(bob, 1000);
+  expect(await rig.until(rig.hub.watch.mail('bob', 5000))).toBe(true);
+});
+
+test('[W2] a wait for an answer ends with an ack or a reply', async () => {
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  await rig.send(ada, 'a');
+  const first = rig.hub.watch.answer(1, 60_000);
+  await rig.send(bob, 'a', { replyTo: 1 });
+  expect(await rig.until(first)).toBe(true);
+  const second = rig.hub.watch.answer(1, 60_000);
+  const target = { position: 1, channel: 'a', seq: 1, sender: 'ada' };
+  const ack = {
+    type: 'ack.record',
+    by: bob,
+    at: rig.hub.stamp(),
+    target,
+    status: 'done',
+    reason: null,
+  } as const;
+  await rig.until(rig.hub.submit(ack));
+  expect(await rig.until(second)).toBe(true);
+});
+
+test('[W3] waits are bounded in number, and all end when the hub closes', async () => {
+  const rig = await open();
+  const waits = Array.from({ length: WAITS_MAX }, () => rig.hub.watch.mail('bob', 5000));
+  expect(await rig.hub.watch.mail('bob', 5000)).toBeNull();
+  await rig.until(rig.hub.close());
+  expect(new Set(await Promise.all(waits))).toEqual(new Set([false]));
+});
+
+test('[W4] whoever follows receipts hears of drains, acks, lapses and what a feed showed', async () => {
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  const heard: ReceiptChange[] = [];
+  const stop = rig.hub.watch.receipts((changes) => void heard.push(...changes));
+  rig.listen({ by: bob, from: 'now', channels: null });
+  await rig.send(ada, 'a');
+  expect(heard.splice(0)).toEqual([{ position: 1, agent: 'bob' }]);
+  await rig.take(bob, 1000);
+  expect(heard.splice(0)).toEqual([{ position: 1, agent: 'bob' }]);
+  await rig.clock.pass(1000);
+  await rig.clock.settle();
+  expect(heard.splice(0)).toEqual([{ position: 1, agent: 'bob' }]);
+  stop();
+  await rig.take(bob);
+  expect(heard).toEqual([]);
+});
+
+test('[H5] a listener that fails does not keep others from their answers', async () => {
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  rig.hub.watch.receipts(() => {
+    throw new Error('a bug');
+  });
+  await rig.send(ada, 'a');
+  expect(await rig.take(bob)).toEqual([1]);
+  expect(rig.troubles).toEqual(['a listener to receipts failed']);
+});

@@ -1,0 +1,198 @@
+/**
+ * The whole hub under a seed: actors and listeners use it while it crashes, its disk
+ * fails and its clock jumps. After every step nothing acknowledged may contradict
+ * what is stored; at every rest the world in memory must be the one a fresh replay
+ * gives and the one a second, plain telling of the law gives. A failure names the
+ * seed, the step and the last actions.
+ */
+import { decodeEvent } from '../core/entry.ts';
+import { peek } from '../core/inbox.ts';
+import { receiptsOf } from '../core/receipt.ts';
+import { createWorld, type World } from '../core/state.ts';
+import { evolve } from '../core/world.ts';
+import type { Hub } from '../hub/hub.ts';
+import { type Actors, createActors } from './actors.ts';
+import { portray, portrayIndexes } from './compare.ts';
+import { storedEntries, verifyDisk } from './faulty-log.ts';
+import { createStage, QUEUE_MAX, type SimulationOptions, type Stage } from './stage.ts';
+import { createStreamers, type Streamers } from './streamers.ts';
+
+export interface SimulationReport {
+  readonly entries: number;
+  readonly messages: number;
+  readonly lives: number;
+}
+
+/** How long a healthy hub may take to come to rest, in simulated time. */
+const REST_TRIES_MAX = 400;
+
+export async function runSimulation(options: SimulationOptions): Promise<SimulationReport> {
+  const stage = createStage(options);
+  const actors = createActors(stage);
+  const streamers = createStreamers(stage);
+  let step = 0;
+  try {
+    stage.open();
+    for (step = 1; step <= options.steps; step++) {
+      await takeStep(stage, actors, streamers);
+      throwIfFailed(stage);
+    }
+    await comeToRest(stage, actors, streamers, true);
+    throwIfFailed(stage);
+  } catch (cause) {
+    const story = stage.actions.map((action) => `  ${action}`).join('\n');
+    const message = `seed ${options.seed}, step ${step}: ${cause instanceof Error ? cause.message : cause}`;
+    throw new Error(`${message}\nlast actions:\n${story}`, { cause });
+  }
+  return {
+    entries: stage.model.length,
+    messages: stage.model.messages.length,
+    lives: stage.life + 1,
+  };
+}
+
+async function takeStep(stage: Stage, actors: Actors, streamers: Streamers): Promise<void> {
+  const { chance, clock, faults } = stage;
+  const dice = chance.int(1, 1000);
+  if (dice <= 7) stage.crash();
+  else if (dice <= 10) stage.close();
+  else if (dice <= 20) mishap(stage);
+  else if (dice <= 30) heal(stage);
+  else if (dice <= 40) clock.jump(chance.int(-60_000, 60_000));
+  else if (dice <= 50) await comeToRest(stage, actors, streamers, false);
+  else if (dice <= 130) streamers.act();
+  else if (dice <= 630) actors.act();
+  else if (dice <= 700) await clock.pass(chance.int(1, 1000));
+  else await clock.step();
+  if (stage.hub === null && chance.isLikely(0.5)) stage.open();
+  checkBounds(stage, streamers);
+  if (faults.lie === null) stage.learn();
+}
+
+function mishap({ chance, faults, note }: Stage): void {
+  faults.appendFails = chance.pick([0, 0, 0.1, 0.5, 1]);
+  faults.readFails = chance.pick([0, 0, 0.1, 0.5, 1]);
+  faults.slowMs = chance.pick([1, 5, 100, 2000]);
+  note(`appends fail ${faults.appendFails}, reads ${faults.readFails}, slow ${faults.slowMs} ms`);
+}
+
+function heal({ faults, note }: Stage): void {
+  Object.assign(faults, { appendFails: 0, readFails: 0, slowMs: 5 });
+  note('the disk is well');
+}
+
+/** Heals the disk, waits until nobody waits any more, and compares everything. */
+async function comeToRest(
+  stage: Stage,
+  actors: Actors,
+  streamers: Streamers,
+  isLast: boolean,
+): Promise<void> {
+  const { faults, clock } = stage;
+  const before = { ...faults };
+  heal(stage);
+  stage.note(isLast ? 'the end' : 'rest');
+  for (let tries = 0; ; tries++) {
+    throwIfFailed(stage);
+    if (tries > REST_TRIES_MAX) {
+      stage.learn();
+      streamers.check();
+      throwIfFailed(stage);
+      throw new Error(`the hub does not come to rest: ${stage.pending} actions hang`);
+    }
+    if (stage.hub === null) stage.open();
+    else if (isLast) streamers.calm();
+    await clock.pass(100);
+    stage.learn();
+    const isQuiet = stage.hub?.isAvailable === true && stage.pending === 0;
+    if (isQuiet && (!isLast || streamers.isComplete())) break;
+  }
+  await compare(stage, streamers);
+  actors.check();
+  Object.assign(faults, before, { lie: faults.lie });
+}
+
+/** Compares at rest, inside a question: it may have to wait for a deadline that is just being told. */
+async function compare(stage: Stage, streamers: Streamers): Promise<void> {
+  const hub = stage.hub as Hub;
+  let isCompared = false;
+  const asked = hub.ask((world) => {
+    stage.learn();
+    compareWorld(stage, streamers, world, hub.stamp());
+    isCompared = true;
+  });
+  for (let tries = 0; !isCompared && tries < REST_TRIES_MAX; tries++) await stage.clock.pass(10);
+  if (!isCompared) throw new Error('the hub does not answer');
+  await asked;
+}
+
+function compareWorld(stage: Stage, streamers: Streamers, world: World, at: number): void {
+  const { model } = stage;
+  const broken = verifyDisk(stage.disk);
+  if (broken !== null) stage.fail(`the chain breaks at ${broken}`);
+  if (world.length !== model.length)
+    stage.fail(`memory has ${world.length} entries, the disk ${model.length}`);
+  const replayed = createWorld();
+  for (const [position, entry] of storedEntries(stage.disk).entries()) {
+    evolve(replayed, decodeEvent(entry), position);
+  }
+  same(stage, 'the world', portray(world, 'durable'), portray(replayed, 'durable'));
+  const indexes = [world, replayed].map((one) => JSON.stringify(portrayIndexes(one), null, 1));
+  same(stage, 'the indexes', indexes[0] as string, indexes[1] as string);
+  for (const agent of model.agents) {
+    const owed = peek(world, agent, null, Number.MAX_SAFE_INTEGER);
+    const positions = Array.isArray(owed) ? owed.map(({ position }) => position) : owed;
+    same(
+      stage,
+      `what ${agent} is owed`,
+      JSON.stringify(positions),
+      JSON.stringify(model.owed(agent)),
+    );
+  }
+  compareReceipts(stage, streamers, world, at);
+}
+
+function compareReceipts(stage: Stage, streamers: Streamers, world: World, at: number): void {
+  const { model } = stage;
+  for (const message of model.messages) {
+    const told = new Map(receiptsOf(world, message, at).map((receipt) => [receipt.agent, receipt]));
+    for (const agent of new Set([...model.agents, ...told.keys()])) {
+      const receipt = told.get(agent);
+      const expected = model.receipt(message, agent, at);
+      const isOnFeed = receipt?.reason === 'shown on a live feed';
+      if (isOnFeed && !streamers.wasShown(agent, message.position)) {
+        stage.fail(`${message.position} shows as presented to ${agent}, who never saw it`);
+      }
+      const state = isOnFeed ? 'accepted' : (receipt?.state ?? null);
+      if (state !== expected) {
+        stage.fail(
+          `the receipt of ${message.position} for ${agent} is ${receipt?.state}, should be ${expected}`,
+        );
+      }
+    }
+  }
+}
+
+function checkBounds(stage: Stage, streamers: Streamers): void {
+  const { hub } = stage;
+  if (hub === null) return;
+  if (hub.stats.queued > QUEUE_MAX) stage.fail(`${hub.stats.queued} commands are queued`);
+  if (hub.stats.feeds > streamers.openCount)
+    stage.fail(`${hub.stats.feeds} feeds, ${streamers.openCount} listeners`);
+  if (hub.stats.entries > storedEntries(stage.disk).length) {
+    stage.fail(
+      `the hub counts ${hub.stats.entries} durable entries, ${storedEntries(stage.disk).length} are stored`,
+    );
+  }
+}
+
+function same(stage: Stage, what: string, actual: string, expected: string): void {
+  if (actual === expected) return;
+  const [left, right] = [actual.split('\n'), expected.split('\n')];
+  const line = left.findIndex((text, i) => text !== right[i]);
+  stage.fail(`${what} differs at line ${line}: ${left[line]} instead of ${right[line]}`);
+}
+
+function throwIfFailed(stage: Stage): void {
+  if (stage.failure !== undefined) throw stage.failure;
+}

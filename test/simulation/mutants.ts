@@ -1,0 +1,104 @@
+/**
+ * Hubs that err, each in one way a real mistake would: what the simulator must
+ * notice, or its silence means nothing.
+ */
+
+import type { Command } from '../../src/core/world.ts';
+import type { FeedSink, Segment } from '../../src/hub/feed.ts';
+import type { Hub } from '../../src/hub/hub.ts';
+
+type Mutant = (hub: Hub) => Hub;
+
+/** Changes commands before the hub sees them, or answers before the caller does. */
+function between(
+  hub: Hub,
+  change: (command: Command) => Command,
+  answer: (command: Command, outcome: unknown) => unknown = (_, outcome) => outcome,
+): Hub {
+  const mutant = Object.create(hub) as Hub;
+  mutant.submit = async (command) =>
+    answer(command, await hub.submit(change(command) as typeof command)) as never;
+  return mutant;
+}
+
+function listening(
+  hub: Hub,
+  deliver: (sink: FeedSink, segment: Segment, count: number) => boolean,
+): Hub {
+  const mutant = Object.create(hub) as Hub;
+  let count = 0;
+  mutant.openFeed = (options, sink) =>
+    hub.openFeed(options, {
+      deliver: (segment) => deliver(sink, segment, ++count),
+      ready: () => sink.ready(),
+      end: (reason) => sink.end(reason),
+    });
+  return mutant;
+}
+
+export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  'forgets idempotency keys': (hub) =>
+    between(hub, (command) =>
+      command.type === 'message.send' ? { ...command, key: null } : command,
+    ),
+  'answers a drain with what it answered before': (hub) => {
+    const before = new Map<string, unknown>();
+    return between(
+      hub,
+      (command) => command,
+      (command, outcome) => {
+        if (command.type !== 'inbox.drain') return outcome;
+        const stale = before.get(command.by.id) ?? outcome;
+        before.set(command.by.id, outcome);
+        return stale;
+      },
+    );
+  },
+  'acknowledges a send it refused': (hub) =>
+    between(
+      hub,
+      (command) => command,
+      (command, outcome) =>
+        command.type === 'message.send' && 'refused' in (outcome as object)
+          ? { position: 0, seq: 1, at: command.at, depth: 0, limit: 1 }
+          : outcome,
+    ),
+  'hands out what has expired': (hub) =>
+    between(hub, (command) =>
+      command.type === 'inbox.drain' ? { ...command, expired: new Set() } : command,
+    ),
+  'answers before it is durable': (hub) => {
+    const mutant = Object.create(hub) as Hub;
+    mutant.submit = async (command) => {
+      if (command.type !== 'message.send') return hub.submit(command);
+      hub.submitThen(command, () => {});
+      return { position: hub.stats.entries, seq: 1, at: command.at, depth: 0, limit: 1 } as never;
+    };
+    return mutant;
+  },
+  'shows a question what is not durable': (hub) => {
+    const mutant = Object.create(hub) as Hub;
+    let world: unknown = null;
+    mutant.ask = (question) => {
+      if (world !== null) return Promise.resolve(question(world as never));
+      return hub.ask((now) => {
+        world = now;
+        return question(now);
+      });
+    };
+    return mutant;
+  },
+  'repeats a push': (hub) =>
+    listening(hub, (sink, segment, count) => {
+      if (count % 5 === 0) sink.deliver(segment);
+      return sink.deliver(segment);
+    }),
+  'skips a push': (hub) =>
+    listening(hub, (sink, segment, count) => (count % 5 === 0 ? true : sink.deliver(segment))),
+  'pushes out of order': (hub) =>
+    listening(hub, (sink, segment) =>
+      sink.deliver({ ...segment, messages: segment.messages.toReversed() }),
+    ),
+  'cuts off a reader that keeps up': (hub) =>
+    listening(hub, (sink, segment, count) => (sink.deliver(segment) ? count % 5 !== 0 : false)),
+};

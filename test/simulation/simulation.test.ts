@@ -1,0 +1,72 @@
+/**
+ * Goal: whatever crashes, fails, is slow or jumps, nothing acknowledged is lost,
+ * doubled or out of order, receipts are true, the log verifies and gives the very
+ * world in memory, and every bound holds.
+ * Method: 200 seeds, and every seed that ever failed; a failure prints its seed, its
+ * step and the last actions. The mutants show that the simulator would notice.
+ */
+import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Lie } from '../../src/testing/faulty-log.ts';
+import { runSimulation } from '../../src/testing/index.ts';
+import { MUTANTS } from './mutants.ts';
+
+const STEPS = 1500;
+const SEEDS = 200;
+const PER_TEST = 20;
+const flush = (): Promise<void> => setImmediate();
+const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
+  .split(/\s+/)
+  .filter((line) => line !== '')
+  .map(Number);
+
+const groups = Array.from({ length: SEEDS / PER_TEST }, (_, i) => i * PER_TEST + 1);
+
+describe('[P1] [P2] [P8] [P10] the hub under a seed', () => {
+  test.each(groups)('twenty seeds from %i', { timeout: 120_000 }, async (from) => {
+    for (let seed = from; seed < from + PER_TEST; seed++) {
+      const report = await runSimulation({ seed, steps: STEPS, flush });
+      expect(report.messages).toBeGreaterThan(0);
+    }
+  });
+
+  test.each(remembered)('seed %i, which failed once', { timeout: 60_000 }, async (seed) => {
+    await runSimulation({ seed, steps: STEPS, flush });
+  });
+});
+
+/** The first seed at which something was noticed; fails when nothing was. */
+async function noticed(options: Partial<Parameters<typeof runSimulation>[0]>): Promise<string> {
+  for (let seed = 1; seed <= 30; seed++) {
+    try {
+      await runSimulation({ seed, steps: STEPS, flush, ...options });
+    } catch (cause) {
+      return String(cause);
+    }
+  }
+  throw new Error('nothing was noticed in thirty seeds');
+}
+
+describe('the simulator notices', () => {
+  test.each(Object.entries(MUTANTS))('a hub that %s', { timeout: 120_000 }, async (_, mutate) => {
+    expect(await noticed({ mutate })).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
+  });
+
+  test.each<[Lie, RegExp]>([
+    ['acks-early', /not stored|durable entries/],
+    ['forgets-on-crash', /lost entries/],
+    ['changes-a-byte', /chain breaks/],
+    ['stores-twice', /jumps to seq|chain breaks|takes|memory has|not stored/],
+  ])('a log that %s', { timeout: 120_000 }, async (lie, why) => {
+    expect(await noticed({ lie })).toMatch(why);
+  });
+
+  test('nothing where nothing is wrong, and the same for the same seed', async () => {
+    const [first, second] = [
+      await runSimulation({ seed: 7, steps: STEPS, flush }),
+      await runSimulation({ seed: 7, steps: STEPS, flush }),
+    ];
+    expect(second).toEqual(first);
+  });
+});
