@@ -14,9 +14,6 @@ export interface Principal {
   readonly tier: TrustTier;
 }
 
-export const PRINCIPAL_KINDS: readonly PrincipalKind[] = ['agent', 'human', 'observer', 'admin'];
-export const TRUST_TIERS: readonly TrustTier[] = ['owner', 'trusted', 'standard', 'untrusted'];
-
 /** The hub itself, when it speaks on `sox/…` channels or lets a deadline pass. */
 export const SERVER: Principal = { id: '__server__', kind: 'admin', tier: 'owner' };
 
