@@ -43,12 +43,9 @@ export function registerTail(program: Command): void {
 }
 
 async function tail(context: Context<TailFlags>): Promise<void> {
-  const { args, flags, remark } = context;
+  const { flags, remark } = context;
   if (!/^(now|inbox|\d{1,15})$/.test(flags.from ?? 'now')) {
     throw fail('cli.usage', `--from must be now, inbox or a position; found ${flags.from}`);
-  }
-  if (args.some((pattern) => pattern.includes(','))) {
-    throw fail('cli.usage', 'a pattern with a comma cannot be followed');
   }
   const place: Place = { from: flags.from ?? 'now', isOpened: false, isConnected: false };
   for (let retryMs = RETRY_FIRST_MS; ; retryMs = Math.min(2 * retryMs, RETRY_MAX_MS)) {
@@ -74,7 +71,7 @@ async function follow(context: Context<TailFlags>, place: Place): Promise<void> 
   const { args, flags, isJson, print, colours } = context;
   const target = context.target();
   const query = new URLSearchParams({ from: place.from });
-  if (args.length > 0) query.set('channels', args.join(','));
+  for (const pattern of args) query.append('channel', pattern);
   if (flags.receipts) query.set('receipts', '1');
   const response = await ask(target, {
     method: 'GET',

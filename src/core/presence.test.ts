@@ -95,3 +95,14 @@ test('[PR5] an observer has no presence', () => {
     codeOf(createStory().do(spy, { type: 'presence.beat', status: 'online', ttlMs: null })),
   ).toBe('access.denied');
 });
+
+test('[PR6] a hub that has just started gives an agent its time before silence counts', () => {
+  const story = createStory();
+  story.do(ada, { type: 'presence.beat', status: 'online', ttlMs: null });
+  story.at += 3_600_000;
+  story.world.awakeFrom = story.at;
+  story.pass(29_999);
+  expect(story.world.agents.get('ada')?.presence.state).toBe('online');
+  story.pass(1);
+  expect(story.world.agents.get('ada')?.presence.state).toBe('stale');
+});

@@ -74,7 +74,7 @@ export function silenceOf(
 ): (PresenceChanged | MessageSent)[] {
   const presence = world.agents.get(agent)?.presence;
   if (presence === undefined) return [];
-  const state = silentState(presence, at);
+  const state = silentState(world, presence, at);
   if (state === presence.state) return [];
   return [{ type: 'presence.changed', at, agent, state }, presenceMessage(world, agent, state, at)];
 }
@@ -97,24 +97,29 @@ export function evolvePresence(world: World, event: PresenceChanged | PresenceBe
 export function armPresence(world: World, name: string): void {
   const presence = world.agents.get(name)?.presence;
   if (presence === undefined) return;
-  const due = nextSilence(presence);
+  const due = nextSilence(world, presence);
   if (due !== null) world.deadlines.push({ at: due, kind: 'presence', agent: name });
 }
 
-function nextSilence(presence: Presence): number | null {
+/** Beats are not stored: until a hub that has just started was awake for a while, silence means nothing [PR6]. */
+function heardAt(world: World, presence: Presence): number {
+  return Math.max(presence.beatAt, world.awakeFrom);
+}
+
+function nextSilence(world: World, presence: Presence): number | null {
   switch (presence.state) {
     case 'online':
     case 'busy':
-      return presence.beatAt + presence.staleMs;
+      return heardAt(world, presence) + presence.staleMs;
     case 'stale':
-      return presence.beatAt + presence.offlineMs;
+      return heardAt(world, presence) + presence.offlineMs;
     case 'offline':
       return null;
   }
 }
 
-function silentState(presence: Presence, at: number): PresenceState {
-  const silentMs = at - presence.beatAt;
+function silentState(world: World, presence: Presence, at: number): PresenceState {
+  const silentMs = at - heardAt(world, presence);
   switch (presence.state) {
     case 'offline':
       return 'offline';

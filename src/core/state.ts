@@ -34,6 +34,8 @@ export interface World {
   fatesFrom: number;
   /** The position the next durable event gets. */
   length: number;
+  /** Memory only: since when this world is listened to; beats before may have been missed. */
+  awakeFrom: number;
   /** The newest stamp seen; time never runs backwards here. */
   at: number;
 }
@@ -220,6 +222,7 @@ export function createWorld(): World {
     heldCount: 0,
     fatesFrom: 0,
     length: 0,
+    awakeFrom: 0,
     at: 0,
   };
 }

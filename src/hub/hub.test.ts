@@ -221,14 +221,17 @@ describe('a log that fails', () => {
 
 describe('closing and opening', () => {
   test('[H7] a recovery that ends after the hub was closed does not open it again', async () => {
-    const rig = await open();
-    for (let i = 0; i < 50; i++) await rig.send(ada, 'a');
-    Object.assign(rig.faults, { appendFails: 1, slowMs: 1000 });
-    await rig.send(ada, 'a');
-    rig.faults.appendFails = 0;
-    await rig.until(rig.hub.close());
-    await rig.clock.pass(600_000);
-    expect(rig.hub.isAvailable).toBe(false);
+    // The disk is slow now and then: in some of these the last read is under way when the hub closes.
+    for (let entries = 1; entries <= 8; entries++) {
+      const rig = await open();
+      for (let i = 0; i < entries; i++) await rig.send(ada, 'a');
+      Object.assign(rig.faults, { appendFails: 1, slowMs: 1000 });
+      await rig.send(ada, 'a');
+      rig.faults.appendFails = 0;
+      await rig.until(rig.hub.close());
+      await rig.clock.pass(60_000);
+      expect(rig.hub.isAvailable).toBe(false);
+    }
   });
 
   test('[H7] what was asked before is done, what comes later is refused, and closing twice is once', async () => {

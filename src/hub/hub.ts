@@ -82,6 +82,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const onTrouble = options.onTrouble ?? (() => {});
 
   let world = await rebuildWorld(log, onTrouble);
+  world.awakeFrom = clock.now();
   let durable = world.length;
   let snapshotAt = world.length;
   let saving: Promise<void> = Promise.resolve();
@@ -306,6 +307,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     while (status === 'down') {
       try {
         const rebuilt = await rebuildWorld(log, onTrouble);
+        rebuilt.awakeFrom = clock.now();
         if (isClosed()) return;
         world = rebuilt;
         status = 'open';

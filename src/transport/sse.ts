@@ -9,6 +9,7 @@ import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { StreamSink } from '../desk/stream.ts';
+import type { Published, Segment } from '../hub/feed.ts';
 import { watchCredential } from './credential-watch.ts';
 import { claimOf, type Guard } from './guard.ts';
 
@@ -112,18 +113,13 @@ function sinkOf(
   write: (text: string) => boolean,
   finish: (reason: string) => void,
 ): StreamSink {
+  let highest = -1;
   return {
     deliver(segment) {
-      let text = segment.encoded.get('sse') as string | undefined;
-      if (text === undefined) {
-        text = segment.messages
-          .map(
-            (one) => `id: ${one.position}\nevent: message\ndata: ${messageEnvelopeText(one)}\n\n`,
-          )
-          .join('');
-        segment.encoded.set('sse', text);
-      }
-      return write(text);
+      const first = segment.messages[0]?.position ?? -1;
+      const isInOrder = first > highest;
+      highest = Math.max(highest, segment.messages.at(-1)?.position ?? -1);
+      return write(isInOrder ? segmentText(segment) : lateText(segment, highest));
     },
     async ready() {
       if (response.headersSent && response.writableNeedDrain) {
@@ -143,14 +139,33 @@ function sinkOf(
   };
 }
 
+/** The events of a segment, made once for all readers that get it. */
+function segmentText(segment: Segment): string {
+  const known = segment.encoded.get('sse') as string | undefined;
+  if (known !== undefined) return known;
+  const text = segment.messages.map((one) => eventText(one.position, one)).join('');
+  segment.encoded.set('sse', text);
+  return text;
+}
+
+/** A released message lies behind what was shown; its id must not send a reader back there. */
+function lateText(segment: Segment, highest: number): string {
+  return segment.messages.map((one) => eventText(highest, one)).join('');
+}
+
+function eventText(id: number, message: Published): string {
+  return `id: ${id}\nevent: message\ndata: ${messageEnvelopeText(message)}\n\n`;
+}
+
 /** Query and header as the input of `stream.open`; wrong values are named by its own checks. */
 function streamInput(request: IncomingMessage): Record<string, unknown> {
   const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
   const from = request.headers['last-event-id'] ?? query.get('from') ?? 'now';
-  const channels = query.get('channels');
+  // A name may hold a comma; `channel` takes one name at a time.
+  const named = [...(query.get('channels')?.split(',') ?? []), ...query.getAll('channel')];
   return {
     from: /^(-1|\d{1,15})$/.test(String(from)) ? Number(from) : from,
-    ...(channels !== null && { channels: channels.split(',') }),
+    ...(named.length > 0 && { channels: named }),
     receipts: query.get('receipts') === '1',
   };
 }

@@ -323,7 +323,7 @@ const BAD: [string, string, string, number, number, string][] = [
 ];
 
 describe('bad input changes nothing:', () => {
-  test.each(BAD)('[O2] %s', async (_, operation, input, status, code, reason) => {
+  test.each(BAD)('[O2] [M6] %s', async (_, operation, input, status, code, reason) => {
     const http = await hub.post(operation, input, hub.as('ada'));
     expect([http.status, http.body.detail?.reason]).toEqual([status, reason]);
     expect(http.body.error_code).toBe('validation_error');

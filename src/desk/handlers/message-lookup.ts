@@ -2,6 +2,8 @@
 import { checkRead } from '../../core/channel.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/decider.ts';
 import { type MessageRef, parseMessageId } from '../../core/message.ts';
+import type { Principal } from '../../core/principal.ts';
+import type { World } from '../../core/state.ts';
 import type { Message } from '../../hub/message-store.ts';
 import type { Room } from '../room.ts';
 
@@ -21,13 +23,16 @@ export async function findMessage(
   if (position >= length.value) return unknown;
   const [message] = await room.hub.messages([position]);
   if (!message) return unknown;
-  const { by } = room;
-  const readable = await room.hub.ask((world) => ({
-    value:
-      by.kind === 'admin' || by.kind === 'human' || checkRead(world, by, message.channel) === null,
-  }));
-  if (isRefusal(readable)) return readable;
-  return readable.value ? message : unknown;
+  const isReadable = await room.hub.ask((world) => ({ value: mayRead(world, room.by, message) }));
+  if (isRefusal(isReadable)) return isReadable;
+  return isReadable.value ? message : unknown;
+}
+
+/** What a person has not released is nobody's to name, but its sender's [R6]. */
+function mayRead(world: World, by: Principal, message: Message): boolean {
+  if (by.kind === 'admin' || by.kind === 'human') return true;
+  const isHeld = world.channels.get(message.channel)?.held?.has(message.seq) ?? false;
+  return (!isHeld || by.id === message.by) && checkRead(world, by, message.channel) === null;
 }
 
 export function refOf(message: Message): MessageRef {

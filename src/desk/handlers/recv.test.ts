@@ -169,7 +169,9 @@ describe('threads', () => {
       { authorization: `Bearer ${token}` },
     );
     const reply = { channel: 'inbound', body: { n: 1 }, reply_to: held.body.message_id };
-    await hub.ask('bob', 'send', reply, 'holding');
+    const named = await hub.post('send', reply, hub.as('bob', 'holding'));
+    expect([named.status, named.body.detail.reason]).toEqual([404, 'message.not-found']);
+    await hub.admin('send', reply, 'holding');
     const { messages } = await hub.ask('ada', 'recv', { thread_depth: -1 }, 'holding');
     expect(messages.map((one: Json) => [one.body, one.ancestors])).toEqual([[{ n: 1 }, []]]);
   });

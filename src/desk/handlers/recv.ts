@@ -117,7 +117,8 @@ async function drain(
 
 export function readersOf(world: World, message: Message): string[] | null {
   const channel = world.channels.get(message.channel);
-  return channel === undefined ? null : drainedBy(channel, message.seq);
+  if (channel === undefined) return null;
+  return drainedBy(channel, message.seq, world.fates.get(message.position));
 }
 
 function nothing(room: Room): Output {
