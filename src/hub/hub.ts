@@ -12,7 +12,6 @@ import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
 import { encodeEvent } from '../core/entry.ts';
 import { evolvePresented } from '../core/presented.ts';
 import { SERVER } from '../core/principal.ts';
-import { freezeWorld } from '../core/snapshot.ts';
 import type { World } from '../core/state.ts';
 import {
   type AnswerTo,
@@ -29,9 +28,9 @@ import { createFeeds, type Feed, type FeedOptions, type FeedSink, type Published
 import { createMessageStore, type Message } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { rebuildWorld } from './rebuild.ts';
+import { createSnapshots } from './snapshots.ts';
 import { createWatch, type Watch } from './watch.ts';
 
-const SNAPSHOT_EVERY = 100_000;
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 const RECOVER_MS_MIN = 100;
 const RECOVER_MS_MAX = 10_000;
@@ -78,14 +77,11 @@ export interface HubStats {
 
 export async function openHub(options: HubOptions): Promise<Hub> {
   const { log, clock, space } = options;
-  const snapshotEvery = options.snapshotEvery ?? SNAPSHOT_EVERY;
   const onTrouble = options.onTrouble ?? (() => {});
 
   let world = await rebuildWorld(log, onTrouble);
   world.awakeFrom = clock.now();
   let durable = world.length;
-  let snapshotAt = world.length;
-  let saving: Promise<void> = Promise.resolve();
   let lastStamp = 0;
   let batches = 0;
   let status: 'open' | 'down' | 'closed' = 'open';
@@ -97,6 +93,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
 
   const queueMax = options.queueMax ?? QUEUE_MAX;
   const queue = createQueue(queueMax);
+  const snapshots = createSnapshots(log, world.length, options.snapshotEvery, onTrouble);
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
   const watch = createWatch(clock);
   const feeds = createFeeds({
@@ -193,7 +190,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     // Last, when everything of the batch is known to everybody: who asks and then waits misses nothing.
     for (const item of items) if ('question' in item) release(item, look(item.question));
     alarm.set();
-    if (isSnapshotDue()) takeSnapshot();
+    snapshots.offer(world);
   }
 
   /** Answers with what broke when the law itself did: then nothing in memory is to be trusted. */
@@ -288,20 +285,6 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     }
   }
 
-  /** Freezing costs as much as there is; done each time the log grew by a quarter, it costs little an entry. */
-  function isSnapshotDue(): boolean {
-    return durable - snapshotAt >= Math.max(snapshotEvery, durable / 4);
-  }
-
-  /** Freezes now, while memory and log agree, and saves in its own time, one after the other. */
-  function takeSnapshot(): void {
-    snapshotAt = durable;
-    const snapshot = { position: durable, head: log.head, text: freezeWorld(world) };
-    saving = saving
-      .then(() => log.saveSnapshot(snapshot))
-      .catch((cause) => onTrouble('a snapshot was not saved; the next start takes longer', cause));
-  }
-
   async function recover(): Promise<void> {
     let waitMs = RECOVER_MS_MIN;
     while (status === 'down') {
@@ -354,13 +337,13 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         onIdle = resolve;
       });
     }
-    if (status === 'open' && durable > snapshotAt) takeSnapshot();
+    if (status === 'open') snapshots.offer(world, true);
     status = 'closed';
     alarm.close();
     stopWaiting?.();
     feeds.closeAll('shutting_down');
     watch.close();
-    await saving;
+    await snapshots.settled();
     await log.close();
   }
 
