@@ -1,0 +1,181 @@
+/**
+ * The questions every act on a claim begins with: is the input sane, is the caller the holder,
+ * is its epoch the current one? Each no says who holds the claim, until when, and what to do.
+ */
+import type { ClaimAsked } from './claim-events.ts';
+import {
+  CLAIM_ID_CHARS_MAX,
+  CLAIM_TEXT_CHARS_MAX,
+  OVERLAPS_SHOWN_MAX,
+  TTL_MS_DEFAULT,
+  TTL_MS_MAX,
+  TTL_MS_MIN,
+} from './claim-limits.ts';
+import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
+import { type Claim, type ClaimReader, type Wait, wantedName } from './claim-state.ts';
+import type { Link } from './claim-turn.ts';
+import { isPrintable, type Scope } from './scope.ts';
+import type { Found } from './scope-index.ts';
+
+export function checkActor(command: ClaimAsked): ClaimRefusal | null {
+  if (command.by.kind !== 'observer') return null;
+  return refuseClaim('access.denied', 'an observer holds no claims and waits for none');
+}
+
+export function checkId(id: string): ClaimRefusal | null {
+  if (id.length <= CLAIM_ID_CHARS_MAX && id.trim() !== '' && isPrintable(id)) return null;
+  return refuseClaim(
+    'claim.id-invalid',
+    `a claim's id has 1 to ${CLAIM_ID_CHARS_MAX} characters, all printable`,
+    { field: 'id' },
+  );
+}
+
+/** NaN, the infinities and whatever is not above zero are refused by name [CM3]. */
+export function parseTtl(
+  ttlMs: number | null,
+  otherwise: number = TTL_MS_DEFAULT,
+): number | ClaimRefusal {
+  if (ttlMs === null) return otherwise;
+  if (!Number.isFinite(ttlMs) || ttlMs <= 0) {
+    return refuseClaim(
+      'ttl.invalid',
+      `a time to live of ${ttlMs / 1000} s is none; give ${TTL_MS_MIN / 1000} to ${TTL_MS_MAX / 1000} s, or nothing for ${TTL_MS_DEFAULT / 1000} s`,
+      { ttl_s: String(ttlMs / 1000), min_s: TTL_MS_MIN / 1000, max_s: TTL_MS_MAX / 1000 },
+    );
+  }
+  if (ttlMs > TTL_MS_MAX) {
+    return refuseClaim(
+      'ttl.too-long',
+      `a claim lives at most ${TTL_MS_MAX / 1000} s; take it for that long and renew it`,
+      { ttl_s: String(ttlMs / 1000), max_s: TTL_MS_MAX / 1000 },
+    );
+  }
+  return Math.max(TTL_MS_MIN, Math.ceil(ttlMs));
+}
+
+export function checkText(
+  field: string,
+  text: string | null,
+  max: number = CLAIM_TEXT_CHARS_MAX,
+): ClaimRefusal | null {
+  if (text === null || text.length <= max) return null;
+  return refuseClaim(
+    'claim.text-too-long',
+    `${field} has ${text.length} characters, at most ${max} are kept; store it elsewhere and refer to it`,
+    { field, max },
+  );
+}
+
+/** The caller's own claim, or why it cannot act on it. A stale epoch is told before anything else [CM4]. */
+export function holdingOf(
+  book: ClaimReader,
+  command: ClaimAsked & { readonly id: string; readonly epoch: number | null },
+): Claim | ClaimRefusal {
+  const { by, id, epoch } = command;
+  const claim = book.claims.get(id);
+  if (claim === undefined) {
+    return refuseClaim(
+      'claim.not-found',
+      `nobody holds ${id}: it was released or has lapsed; take it again before you go on`,
+      { id },
+    );
+  }
+  const fenced = checkEpoch(claim, epoch);
+  if (fenced !== null) return fenced;
+  if (claim.owner === by.id) return claim;
+  return refuseClaim(
+    'claim.not-holder',
+    `${id} is held by ${claim.owner} ${left(claim.dueAt, command.at)}; only its holder does this. Wait for it, or ask ${claim.owner} to hand it off`,
+    describe(claim),
+  );
+}
+
+export function checkEpoch(claim: Claim, epoch: number | null): ClaimRefusal | null {
+  if (epoch === null || epoch === claim.epoch) return null;
+  return refuseClaim(
+    'claim.fenced',
+    `${claim.id} is at epoch ${claim.epoch} and held by ${claim.owner}; epoch ${epoch} is over. Stop this work, or take the claim again`,
+    { ...describe(claim), given_epoch: epoch },
+  );
+}
+
+export function checkVersion(claim: Claim, expected: number | null): ClaimRefusal | null {
+  if (expected === null || expected === claim.version) return null;
+  return refuseClaim(
+    'claim.version',
+    `${claim.id} is at version ${claim.version}, not ${expected}; read it again and decide anew`,
+    { ...describe(claim), expected_version: expected },
+  );
+}
+
+export function refuseHeld(claim: Claim, at: number): ClaimRefusal {
+  return refuseClaim(
+    'claim.held',
+    `${claim.id} is held by ${claim.owner} ${left(claim.dueAt, at)}; wait for it with claims.wait {"task_id": ${JSON.stringify(claim.id)}}, or take it with wait_ms`,
+    { ...describe(claim), wait: { task_id: claim.id } },
+    claim.dueAt,
+  );
+}
+
+export function refuseOverlap(
+  id: string,
+  scope: Scope,
+  found: readonly Found<Claim>[],
+  at: number,
+): ClaimRefusal {
+  const [first] = found as readonly [Found<Claim>];
+  const { holder, mine, theirs, witness } = first;
+  const retryAt = Math.max(...found.map((one) => one.holder.dueAt));
+  const same = mine === theirs ? mine : `${mine} meets ${theirs} (both cover ${witness})`;
+  return refuseClaim(
+    'claim.overlap',
+    `${id} is not free: ${same}, held by ${holder.owner} as ${holder.id} ${left(holder.dueAt, at)}; narrow the scope, or wait for it with claims.wait, or take it with wait_ms`,
+    {
+      ...describe(holder),
+      overlaps: found.slice(0, OVERLAPS_SHOWN_MAX).map((one) => ({
+        mine: one.mine,
+        theirs: one.theirs,
+        witness: one.witness,
+        id: one.holder.id,
+        holder: one.holder.owner,
+        lapses_at: one.holder.dueAt / 1000,
+      })),
+      wait: { worktree: scope.worktree, paths: scope.paths },
+    },
+    retryAt,
+  );
+}
+
+export function refuseReserved(id: string, wait: Wait, at: number): ClaimRefusal {
+  return refuseClaim(
+    'claim.reserved',
+    `${id} is not free yet: ${wait.agent} waited for ${wantedName(wait)} and may take it first ${left(wait.dueAt, at)}; wait with claims.wait`,
+    {
+      holder: wait.agent,
+      reserved: { id: wait.id, paths: wait.scope?.paths.slice(0, OVERLAPS_SHOWN_MAX) ?? null },
+      until: wait.dueAt / 1000,
+    },
+    wait.dueAt,
+  );
+}
+
+export function refuseCycle(links: readonly Link[]): ClaimRefusal {
+  const told = links.map(
+    ({ agent, waits_for, held_by }) => `${agent} waits for ${waits_for}, held by ${held_by}`,
+  );
+  return refuseClaim(
+    'claim.cycle',
+    `this would be a circle in which nobody moves: ${told.join('; ')}. Release something first, or ask one of them to hand off`,
+    { cycle: [...links.map(({ agent }) => agent), links[0]?.agent], links },
+  );
+}
+
+function describe(claim: Claim): Record<string, unknown> {
+  const { id, owner, epoch, version, status, dueAt } = claim;
+  return { id, holder: owner, epoch, version, status, lapses_at: dueAt / 1000 };
+}
+
+function left(until: number, at: number): string {
+  return `for ${Math.max(0, Math.ceil((until - at) / 1000))} s more`;
+}

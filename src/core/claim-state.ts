@@ -1,0 +1,149 @@
+/**
+ * The book of claims: who holds what until when, who waits for what, and what the next holder
+ * of an id inherits. Only `evolveClaims` changes it. One counter numbers epochs, versions and
+ * places in the queue, so whatever is newer is greater and nothing ever goes back [CM5].
+ */
+import type { Dated } from './due.ts';
+import { Due } from './due.ts';
+import { Register } from './register.ts';
+import type { Scope } from './scope.ts';
+import { ScopeIndex, type Searchable } from './scope-index.ts';
+
+export type ClaimStatus = 'claimed' | 'working' | 'input_required' | 'done' | 'failed';
+
+export interface Claim extends Dated {
+  readonly kind: 'claim';
+  readonly id: string;
+  owner: string;
+  /** Null for work that touches no file. */
+  scope: Scope | null;
+  status: ClaimStatus;
+  note: string | null;
+  /** Where the work itself lies; opaque. */
+  dataRef: string | null;
+  /** What a git-minded client recorded (base, release policy); opaque. */
+  git: string | null;
+  checkpoint: string | null;
+  epoch: number;
+  version: number;
+  readonly claimedAt: number;
+  ttlMs: number;
+}
+
+export interface Wait extends Dated {
+  readonly kind: 'wait';
+  /** Its name, and its place in the queue. */
+  readonly number: number;
+  readonly agent: string;
+  readonly id: string | null;
+  readonly scope: Scope | null;
+  readonly since: number;
+  /** When the wait itself lapses; `dueAt` is sooner while the scope is reserved. */
+  until: number;
+  isReserved: boolean;
+}
+
+/** What is left of a claim whose work is not done. */
+export interface Inherited {
+  readonly checkpoint: string;
+  readonly from: string;
+  readonly at: number;
+}
+
+export interface KeptAnswer {
+  readonly digest: string;
+  readonly answer: unknown;
+}
+
+export interface ClaimBook {
+  /** The greatest number given out so far. */
+  counter: number;
+  readonly claims: Register<Claim>;
+  readonly counts: Map<string, number>;
+  readonly inherited: Map<string, Inherited>;
+  readonly waits: Map<number, Wait>;
+  readonly waitsByAgent: Map<string, Set<Wait>>;
+  readonly waitsById: Map<string, Set<Wait>>;
+  /** By sender, command and key, oldest first; `keysBySender` holds the same names. */
+  readonly keys: Map<string, KeptAnswer>;
+  readonly keysBySender: Map<string, Set<string>>;
+  readonly due: Due<Claim | Wait>;
+  readonly held: Map<string, ScopeIndex<Claim>>;
+  readonly wanted: Map<string, ScopeIndex<Wait>>;
+}
+
+/** The book as deciders see it: to be read, and perhaps as it will be in a moment. */
+export interface ClaimReader {
+  readonly counter: number;
+  readonly claims: { readonly size: number; get(id: string): Claim | undefined };
+  readonly counts: { get(agent: string): number | undefined };
+  readonly inherited: { get(id: string): Inherited | undefined };
+  readonly waits: { readonly size: number };
+  readonly waitsByAgent: { get(agent: string): ReadonlySet<Wait> | undefined };
+  readonly waitsById: { get(id: string): ReadonlySet<Wait> | undefined };
+  readonly keys: { get(name: string): KeptAnswer | undefined };
+  readonly held: { get(worktree: string): Searchable<Claim> | undefined };
+  readonly wanted: { get(worktree: string): Searchable<Wait> | undefined };
+}
+
+export function createClaimBook(): ClaimBook {
+  return {
+    counter: 0,
+    claims: new Register(),
+    counts: new Map(),
+    inherited: new Map(),
+    waits: new Map(),
+    waitsByAgent: new Map(),
+    waitsById: new Map(),
+    keys: new Map(),
+    keysBySender: new Map(),
+    due: new Due(),
+    held: new Map(),
+    wanted: new Map(),
+  };
+}
+
+/** A claim as the world may see it: plain, and a copy. */
+export interface ClaimView {
+  readonly id: string;
+  readonly owner: string;
+  readonly scope: Scope | null;
+  readonly status: ClaimStatus;
+  readonly note: string | null;
+  readonly dataRef: string | null;
+  readonly git: string | null;
+  readonly checkpoint: string | null;
+  readonly epoch: number;
+  readonly version: number;
+  readonly claimedAt: number;
+  readonly lapsesAt: number;
+  readonly ttlMs: number;
+}
+
+export function viewClaim(claim: Claim): ClaimView {
+  const { kind: _kind, dueAt, dueIndex: _index, ...view } = claim;
+  return { ...view, lapsesAt: dueAt };
+}
+
+/** For evolve: the index of a worktree, made on first use. */
+export function indexOf<Holder extends object>(
+  indexes: Map<string, ScopeIndex<Holder>>,
+  worktree: string,
+): ScopeIndex<Holder> {
+  let index = indexes.get(worktree);
+  if (index === undefined) {
+    index = new ScopeIndex();
+    indexes.set(worktree, index);
+  }
+  return index;
+}
+
+export function wantedName(wait: {
+  readonly id: string | null;
+  readonly scope: Scope | null;
+}): string {
+  if (wait.id !== null) return wait.id;
+  const { worktree, paths } = wait.scope ?? { worktree: '', paths: [] };
+  const shown = paths.slice(0, 3).join(', ') + (paths.length > 3 ? ', …' : '');
+  return `${shown === '' ? 'everything' : shown}${worktree === '' ? '' : ` in ${worktree}`}`;
+}

@@ -1,0 +1,167 @@
+/**
+ * Who covers what in one worktree, found without looking at everyone: a tree of folded
+ * folder names. A path hangs at the end of its plain names, a glob at the end of the plain
+ * names before its first wildcard. A search walks only the branches its own pattern can
+ * reach, so what lies elsewhere costs nothing [SC6]. Branches that fall empty stay for a while,
+ * because the same names come back (see register.ts), and are pruned together.
+ */
+import { closePlaces, overlap, stepPlaces } from './scope-overlap.ts';
+import type { PathPattern, Segment } from './scope-pattern.ts';
+
+export interface Found<Holder> {
+  readonly holder: Holder;
+  readonly mine: string;
+  readonly theirs: string;
+  /** A path both cover. */
+  readonly witness: string;
+}
+
+export interface Search<Holder> {
+  /** Holders that do not count, such as oneself. */
+  readonly skip?: (holder: Holder) => boolean;
+  /** Stop after so many. */
+  readonly limit?: number;
+  /** Told as soon as one is found, so that `skip` may take it into account. */
+  readonly onFound?: (holder: Holder) => void;
+}
+
+export interface Searchable<Holder> {
+  find(patterns: readonly PathPattern[], search?: Search<Holder>): Found<Holder>[];
+}
+
+interface Entry<Holder> {
+  readonly holder: Holder;
+  readonly pattern: PathPattern;
+}
+
+interface Node<Holder> {
+  children: Map<string, Node<Holder>> | null;
+  entries: Entry<Holder>[] | null;
+}
+
+/** A node on the way of a search, and where in the pattern one may be there. */
+interface Place<Holder> {
+  readonly node: Node<Holder>;
+  readonly places: readonly number[];
+}
+
+const BARE_MIN = 256;
+
+export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
+  readonly #root: Node<Holder> = { children: null, entries: null };
+  readonly #holders = new Map<Holder, readonly PathPattern[]>();
+  #entryCount = 0;
+  /** How often a branch was left bare since the last pruning; some may be in use again. */
+  #bareCount = 0;
+
+  get size(): number {
+    return this.#holders.size;
+  }
+
+  add(holder: Holder, patterns: readonly PathPattern[]): void {
+    this.remove(holder);
+    this.#holders.set(holder, patterns);
+    for (const pattern of patterns) {
+      const entry = { holder, pattern };
+      for (const segments of pattern.alternatives) {
+        let node = this.#root;
+        for (const name of plainNames(segments)) {
+          node.children ??= new Map();
+          let child = node.children.get(name);
+          if (child === undefined) {
+            child = { children: null, entries: null };
+            node.children.set(name, child);
+          }
+          node = child;
+        }
+        node.entries ??= [];
+        node.entries.push(entry);
+        this.#entryCount++;
+      }
+    }
+  }
+
+  remove(holder: Holder): void {
+    for (const pattern of this.#holders.get(holder) ?? []) {
+      for (const segments of pattern.alternatives) this.#cut(holder, plainNames(segments));
+    }
+    this.#holders.delete(holder);
+  }
+
+  /** Where the patterns meet those of others; one row for each pair of paths that meet. */
+  find(patterns: readonly PathPattern[], search: Search<Holder> = {}): Found<Holder>[] {
+    const found: Found<Holder>[] = [];
+    const limit = search.limit ?? Number.POSITIVE_INFINITY;
+    for (const pattern of patterns) {
+      const seen = new Set<Entry<Holder>>();
+      for (const segments of pattern.alternatives) {
+        const open: Place<Holder>[] = [{ node: this.#root, places: closePlaces(segments, [0]) }];
+        for (let at = open.pop(); at !== undefined; at = open.pop()) {
+          for (const entry of at.node.entries ?? []) {
+            if (seen.has(entry) || search.skip?.(entry.holder)) continue;
+            seen.add(entry);
+            const met = overlap(pattern, entry.pattern);
+            if (met === null) continue;
+            const { holder } = entry;
+            found.push({ holder, mine: pattern.text, theirs: entry.pattern.text, ...met });
+            search.onFound?.(holder);
+            if (found.length >= limit) return found;
+          }
+          if (at.node.children !== null) reach(at.node.children, segments, at.places, open);
+        }
+      }
+    }
+    return found;
+  }
+
+  #cut(holder: Holder, names: readonly string[]): void {
+    let node: Node<Holder> | undefined = this.#root;
+    for (const name of names) node = node?.children?.get(name);
+    const entries = node?.entries ?? null;
+    // Two alternatives with the same plain names: the first pass has cut both.
+    if (node === undefined || entries === null) return;
+    const left = entries.filter((entry) => entry.holder !== holder);
+    this.#entryCount -= entries.length - left.length;
+    node.entries = left.length > 0 ? left : null;
+    if (node.entries === null && node.children === null) this.#bareCount++;
+    if (this.#bareCount < BARE_MIN || this.#bareCount < this.#entryCount) return;
+    prune(this.#root);
+    this.#bareCount = 0;
+  }
+}
+
+/** True when nothing is left at the node or below it. */
+function prune<Holder>(node: Node<Holder>): boolean {
+  for (const [name, child] of node.children ?? []) if (prune(child)) node.children?.delete(name);
+  if (node.children?.size === 0) node.children = null;
+  return node.children === null && node.entries === null;
+}
+
+/** Below which children something may be met. Where the pattern has ended, below all of them. */
+function reach<Holder>(
+  children: ReadonlyMap<string, Node<Holder>>,
+  segments: readonly Segment[],
+  places: readonly number[],
+  open: Place<Holder>[],
+): void {
+  const only = places.length === 1 ? segments[places[0] as number] : undefined;
+  if (only?.kind === 'name') {
+    const node = children.get(only.key);
+    if (node !== undefined) open.push({ node, places: stepPlaces(segments, places, only.key) });
+    return;
+  }
+  const hasEnded = places.includes(segments.length);
+  for (const [name, node] of children) {
+    const next = hasEnded ? places : stepPlaces(segments, places, name);
+    if (next.length > 0) open.push({ node, places: next });
+  }
+}
+
+function plainNames(segments: readonly Segment[]): string[] {
+  const names: string[] = [];
+  for (const segment of segments) {
+    if (segment.kind !== 'name') break;
+    names.push(segment.key);
+  }
+  return names;
+}

@@ -1,0 +1,125 @@
+/**
+ * A story told to the law of claims alone: commands are decided against a book and their events
+ * evolve it. Time stands still until it is told to move, and what lapses on the way lapses.
+ */
+import type { ClaimCommand, ClaimEvent } from '../core/claim-events.ts';
+import { evolveClaims } from '../core/claim-evolve.ts';
+import type { ClaimRefusal } from '../core/claim-refusal.ts';
+import { type ClaimBook, createClaimBook } from '../core/claim-state.ts';
+import { type ClaimAnswers, decideClaim, expireClaims, nextExpiry } from '../core/claims.ts';
+import type { PrincipalKind } from '../core/principal.ts';
+import type { Scope } from '../core/scope.ts';
+
+type AnswerOf<Type extends ClaimCommand['type']> = Extract<
+  ClaimAnswers[Type],
+  { answer: unknown }
+>['answer'];
+type Wishes<Type extends ClaimCommand['type']> = Partial<Extract<ClaimCommand, { type: Type }>>;
+
+export interface ClaimStory {
+  readonly book: ClaimBook;
+  readonly events: ClaimEvent[];
+  /** Agents that are not there; everybody else is. */
+  readonly absent: Set<string>;
+  at: number;
+  /** Decides and evolves; what is not wished for is null. */
+  do<Type extends ClaimCommand['type']>(
+    agent: string,
+    type: Type,
+    wishes: Wishes<Type>,
+    kind?: PrincipalKind,
+  ): AnswerOf<Type> | ClaimRefusal;
+  /** The same, where a refusal is an error in the story. */
+  ask<Type extends ClaimCommand['type']>(
+    agent: string,
+    type: Type,
+    wishes: Wishes<Type>,
+  ): AnswerOf<Type>;
+  /** Takes these paths of the worktree `w`, under the id. */
+  take(agent: string, id: string, ...paths: readonly string[]): AnswerOf<'claim.take'>;
+  tryTake(
+    agent: string,
+    id: string,
+    ...paths: readonly string[]
+  ): AnswerOf<'claim.take'> | ClaimRefusal;
+  release(agent: string, id: string): void;
+  /** Lets time pass and what lapses on the way lapse. */
+  pass(ms: number): void;
+}
+
+export function scopeOf(...paths: readonly string[]): Scope {
+  return { worktree: 'w', branch: null, paths };
+}
+
+const NOTHING = {
+  idempotency: null,
+  epoch: null,
+  scope: null,
+  ttlMs: null,
+  note: null,
+  git: null,
+  status: null,
+  dataRef: null,
+  expectedVersion: null,
+  evidence: null,
+  isForced: false,
+  wait: null,
+};
+
+export function createClaimStory(book: ClaimBook = createClaimBook(), at = 1_000_000): ClaimStory {
+  const events: ClaimEvent[] = [];
+  const record = (happened: readonly ClaimEvent[]): void => {
+    for (const event of happened) {
+      evolveClaims(book, event);
+      events.push(event);
+    }
+  };
+  const story: ClaimStory = {
+    book,
+    events,
+    absent: new Set(),
+    at,
+    do(agent, type, wishes, kind = 'agent') {
+      const by = { id: agent, kind, tier: 'standard' } as const;
+      const id = type === 'claim.wait' ? null : '';
+      const command = { ...NOTHING, id, ...wishes, type, by, at: story.at } as ClaimCommand;
+      const decision = decideClaim(book, command, {
+        presenceOf: (name) => (story.absent.has(name) ? 'absent' : 'present'),
+      });
+      if ('refused' in decision) return decision;
+      record(decision.events);
+      return decision.answer as never;
+    },
+    ask(agent, type, wishes) {
+      const answer = story.do(agent, type, wishes);
+      if (typeof answer === 'object' && 'refused' in answer) throw new Error(answer.message);
+      return answer as never;
+    },
+    take: (agent, id, ...paths) => story.ask(agent, 'claim.take', { id, scope: scopeOf(...paths) }),
+    tryTake: (agent, id, ...paths) =>
+      story.do(agent, 'claim.take', { id, scope: scopeOf(...paths) }),
+    release(agent, id) {
+      story.ask(agent, 'claim.release', { id });
+    },
+    pass(ms) {
+      const end = story.at + ms;
+      for (let next = nextExpiry(book); next !== null && next <= end; next = nextExpiry(book)) {
+        story.at = Math.max(story.at, next);
+        record(expireClaims(book, story.at));
+      }
+      story.at = end;
+    },
+  };
+  return story;
+}
+
+/** The code of a refusal, or null for an answer. */
+export function claimCode(answer: unknown): string | null {
+  if (typeof answer !== 'object' || answer === null || !('refused' in answer)) return null;
+  return answer.refused as string;
+}
+
+export function refusalOf(answer: unknown): ClaimRefusal {
+  if (claimCode(answer) === null) throw new Error('it was not refused');
+  return answer as ClaimRefusal;
+}
