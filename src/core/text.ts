@@ -1,0 +1,62 @@
+/**
+ * What text may be stored as a name, a line, or prose, and what JSON may be
+ * carried for others: an object, finite, not too deep, of a bounded size.
+ * Everything here is well-formed Unicode, so it survives any door.
+ */
+import { BODY_DEPTH_MAX } from './limits.ts';
+
+/** A name: nothing invisible, so that no two names look alike by a character nobody sees. */
+export function isPrintable(text: string, charsMax: number): boolean {
+  return text.length >= 1 && text.length <= charsMax && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text);
+}
+
+/** One line of text for people; joined emoji are allowed, control characters are not. */
+export function isLine(text: string, charsMax: number): boolean {
+  return text.length <= charsMax && text.isWellFormed() && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
+}
+
+/** Text for people: lines, tabs, but no other control characters. */
+export function isProse(text: string, charsMax: number): boolean {
+  return text.length <= charsMax && text.isWellFormed() && !/[^\P{Cc}\n\r\t]/u.test(text);
+}
+
+/** How many bytes the text takes as UTF-8; a lone surrogate counts as its replacement. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00 && isTrail(text, i + 1)) {
+      // A pair is two units and four bytes.
+      bytes += 2;
+      i++;
+    } else bytes += 2;
+  }
+  return bytes;
+}
+
+/** The object in JSON text, written canonically; null when it is anything but a bounded, finite object. */
+export function parseObjectText(text: string, bytesMax: number): string | null {
+  if (text.length > bytesMax || utf8Bytes(text) > bytesMax) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return isSound(value, BODY_DEPTH_MAX) ? JSON.stringify(value) : null;
+}
+
+/** `1e999` reads as Infinity, which no JSON can say again. */
+function isSound(value: unknown, depth: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((one) => isSound(one, depth - 1));
+}
+
+function isTrail(text: string, i: number): boolean {
+  const unit = text.charCodeAt(i);
+  return unit >= 0xdc00 && unit < 0xe000;
+}

@@ -1,0 +1,31 @@
+/**
+ * Who may write what everybody reads: plan, offers, cards, findings. An observer
+ * only looks; what an untrusted agent writes would reach others unreviewed, so where
+ * a space holds its messages [R6] it writes none of these either.
+ */
+import { type Refusal, refuse } from './decider.ts';
+import type { Principal } from './principal.ts';
+
+/** What a decider of shared work must know of the space; its settings will do. */
+export interface WriteContext {
+  readonly doesHoldUntrusted: boolean;
+}
+
+export function checkWriter(by: Principal, context: WriteContext): Refusal | null {
+  if (by.kind === 'observer') return refuse('access.denied', 'an observer writes nothing');
+  if (by.tier === 'untrusted' && context.doesHoldUntrusted) {
+    return refuse(
+      'access.denied',
+      `${by.id} is untrusted here: what it writes would reach others unreviewed; send a message, a person releases it`,
+    );
+  }
+  return null;
+}
+
+export function invalid(message: string): Refusal {
+  return refuse('input.invalid', message);
+}
+
+export function atBound(limit: string, max: number): Refusal {
+  return refuse('limit.reached', `this is at its bound ${limit} (${max})`, { limit, max });
+}
