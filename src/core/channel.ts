@@ -8,6 +8,8 @@ import { type Refusal, refuse } from './decider.ts';
 import { createMatcher, isGlob } from './glob.ts';
 import {
   ACKS_CHANNEL,
+  addresseeOf,
+  CLAIMS_CHANNEL,
   channelKind,
   dmName,
   dmParties,
@@ -194,16 +196,22 @@ export function checkWrite(world: World, by: Principal, name: string): Refusal |
   }
 }
 
+const PUBLIC_CHANNELS: ReadonlySet<string> = new Set([
+  PRESENCE_CHANNEL,
+  ACKS_CHANNEL,
+  CLAIMS_CHANNEL,
+]);
+
 /** May this principal see what is said here? [C5] */
 export function checkRead(world: World, by: Principal, name: string): Refusal | null {
   switch (channelKind(name)) {
     case 'plain':
       return null;
     case 'sox':
-      if (name === PRESENCE_CHANNEL || name === ACKS_CHANNEL) return null;
+      if (PUBLIC_CHANNELS.has(name) || addresseeOf(name) === by.id) return null;
       return refuse(
         'channel.reserved',
-        'of the sox/ channels only sox/presence and sox/acks exist',
+        `of the sox/ channels there are ${[...PUBLIC_CHANNELS].join(', ')} and your own sox/to/<you>`,
       );
     case 'dm':
       return checkParty(by, name);

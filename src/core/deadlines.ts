@@ -6,7 +6,7 @@
  */
 export interface Deadline {
   readonly at: number;
-  readonly kind: 'presence' | 'lease';
+  readonly kind: 'presence' | 'lease' | 'claims' | 'offers' | 'supervisor';
   readonly agent: string;
 }
 
@@ -22,6 +22,9 @@ export class Deadlines {
   readonly #places: Readonly<Record<Deadline['kind'], Map<string, Place>>> = {
     presence: new Map(),
     lease: new Map(),
+    claims: new Map(),
+    offers: new Map(),
+    supervisor: new Map(),
   };
 
   get next(): Deadline | null {

@@ -6,6 +6,7 @@
  * always tells the same story. A decision is either events with the answer the
  * caller gets once they are durable, or a refusal.
  */
+import type { ClaimRefusalCode } from './claim-refusal.ts';
 import type { Principal } from './principal.ts';
 
 /** What every command carries: who asks, and when (milliseconds since the epoch). */
@@ -44,6 +45,7 @@ export function refuse(
 
 /** Every refusal there is. docs/ERRORS.md explains each; wire/errors.ts says how each sounds. */
 export type RefusalCode =
+  | ClaimRefusalCode
   | 'access.denied'
   | 'access.unknown'
   | 'ack.backward'
@@ -72,6 +74,7 @@ export type RefusalCode =
   | 'operation.unknown'
   | 'pattern.reserved'
   | 'plugin.refused'
+  | 'recipient.unknown'
   | 'rate.limited'
   | 'replay.forbidden'
   | 'schema.changed'
@@ -80,4 +83,11 @@ export type RefusalCode =
   | 'store.unavailable'
   | 'subscription.not-found'
   | 'token.not-found'
-  | 'version.mismatch';
+  | 'version.mismatch'
+  | 'task.cycle'
+  | 'task.needed'
+  | 'task.not-found'
+  | 'task.version'
+  | 'offer.not-found'
+  | 'card.not-found'
+  | 'finding.rejected';

@@ -24,7 +24,7 @@ import {
   RETRY_KEY_TTL_MS,
   RETRY_KEYS_MAX,
 } from './limits.ts';
-import { channelKind, dmParties } from './name.ts';
+import { addresseeOf, channelKind, dmParties } from './name.ts';
 import { cutPresented } from './presented.ts';
 import { type Principal, SERVER } from './principal.ts';
 
@@ -170,6 +170,7 @@ export function serverMessage(
 export function evolveSent(world: World, event: MessageSent, position: number): void {
   const channel = channelOf(world, event.channel);
   if (event.seq === 1 && channel.kind === 'dm') joinParties(world, channel, event);
+  if (event.seq === 1 && channel.kind === 'sox') joinAddressee(world, channel);
   channel.positions.push(position);
   channel.lastSentAt = event.at;
   if (event.by !== SERVER.id) agentOf(world, event.by);
@@ -299,6 +300,15 @@ function joinParties(world: World, channel: Channel, event: MessageSent): void {
     agent.patterns.add(channel.name);
     joinChannel(channel, agent, party === event.by ? event.seq : 0);
   }
+}
+
+/** What the hub tells one agent arrives without that agent having asked for it [WK2]. */
+function joinAddressee(world: World, channel: Channel): void {
+  const name = addresseeOf(channel.name);
+  const agent = name === null ? undefined : world.agents.get(name);
+  if (agent === undefined || agent.patterns.has(channel.name)) return;
+  agent.patterns.add(channel.name);
+  joinChannel(channel, agent, 0);
 }
 
 function checkRoom(

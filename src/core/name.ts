@@ -8,6 +8,19 @@ export type ChannelKind = 'plain' | 'dm' | 'group' | 'sox';
 
 export const PRESENCE_CHANNEL = 'sox/presence';
 export const ACKS_CHANNEL = 'sox/acks';
+/** What happens to claims, for whoever follows it. */
+export const CLAIMS_CHANNEL = 'sox/claims';
+const TO_PREFIX = 'sox/to/';
+
+/** Where the hub tells one agent what concerns nobody else. */
+export function toChannel(agent: string): string {
+  return `${TO_PREFIX}${agent}`;
+}
+
+/** Whom a private channel of the hub is for, or null when it is none. */
+export function addresseeOf(name: string): string | null {
+  return name.startsWith(TO_PREFIX) ? name.slice(TO_PREFIX.length) : null;
+}
 
 export function channelKind(name: string): ChannelKind {
   if (name.startsWith('dm/')) return 'dm';

@@ -4,6 +4,7 @@
  * event on `sox/presence` [PR1]; a beat that changes nothing is not history.
  */
 import { agentOf, checkAgentRoom } from './agent.ts';
+import { type CardEvent, dropCard } from './card.ts';
 import { type Asked, type Decision, refuse } from './decider.ts';
 import { OFFLINE_AFTER_MS, STALE_AFTER_MS } from './limits.ts';
 import { type MessageSent, serverMessage } from './message.ts';
@@ -41,7 +42,10 @@ interface Beat {
 export function decideBeat(
   world: World,
   command: Heartbeat,
-): Decision<PresenceChanged | PresenceBeaten | MessageSent, { readonly expiresAt: number }> {
+): Decision<
+  PresenceChanged | PresenceBeaten | MessageSent | CardEvent,
+  { readonly expiresAt: number }
+> {
   const { by, at, status, ttlMs } = command;
   if (by.kind === 'observer')
     return refuse('access.denied', 'an observer has no presence to report');
@@ -61,6 +65,7 @@ export function decideBeat(
     events: [
       { type: 'presence.changed', at, agent: by.id, state: status, beat },
       presenceMessage(world, by.id, status, at),
+      ...cardOf(world, by.id, status, at),
     ],
     answer,
   };
@@ -71,12 +76,16 @@ export function silenceOf(
   world: World,
   agent: string,
   at: number,
-): (PresenceChanged | MessageSent)[] {
+): (PresenceChanged | MessageSent | CardEvent)[] {
   const presence = world.agents.get(agent)?.presence;
   if (presence === undefined) return [];
   const state = silentState(world, presence, at);
   if (state === presence.state) return [];
-  return [{ type: 'presence.changed', at, agent, state }, presenceMessage(world, agent, state, at)];
+  return [
+    { type: 'presence.changed', at, agent, state },
+    presenceMessage(world, agent, state, at),
+    ...cardOf(world, agent, state, at),
+  ];
 }
 
 export function evolvePresence(world: World, event: PresenceChanged | PresenceBeaten): void {
@@ -130,6 +139,11 @@ function silentState(world: World, presence: Presence, at: number): PresenceStat
       // Both transitions are told, even if the clock jumped over the first.
       return silentMs >= presence.staleMs ? 'stale' : presence.state;
   }
+}
+
+/** Who is gone cannot do what its card says [CA3]. */
+function cardOf(world: World, agent: string, state: PresenceState, at: number): CardEvent[] {
+  return state === 'offline' ? dropCard(world.cards, agent, at) : [];
 }
 
 function presenceMessage(

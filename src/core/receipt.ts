@@ -98,8 +98,14 @@ export function drainedBy(
   seq: number,
   fates?: ReadonlyMap<string, Fate>,
 ): string[] {
-  const names = new Set([...channel.members.keys(), ...channel.past.keys()]);
-  return [...names].filter((name) => wasDrained(channel, seq, name, fates));
+  const names: string[] = [];
+  for (const name of channel.members.keys()) {
+    if (wasDrained(channel, seq, name, fates)) names.push(name);
+  }
+  for (const name of channel.past.keys()) {
+    if (!channel.members.has(name) && wasDrained(channel, seq, name, fates)) names.push(name);
+  }
+  return names;
 }
 
 export function wasOwed(channel: Channel, seq: number, agent: string): boolean {

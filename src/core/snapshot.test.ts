@@ -66,7 +66,7 @@ describe('snapshots', () => {
   });
 
   test('[L3] a snapshot of another version is ignored, never interpreted', () => {
-    const text = freezeWorld(createWorld()).replace('"version":1', '"version":2');
+    const text = freezeWorld(createWorld()).replace(/"version":\d+/, '"version":0');
     expect(thawWorld(text)).toBeNull();
   });
 });

@@ -4,9 +4,14 @@
  * ignored, never interpreted.
  */
 import { agentOf } from './agent.ts';
+import { type FrozenCards, freezeCards, thawCards } from './card.ts';
 import { isOwedAnything } from './channel.ts';
+import { type FrozenClaims, freezeClaims, thawClaims } from './claim-snapshot.ts';
+import { type FrozenFindings, freezeFindings, thawFindings } from './finding.ts';
 import { createMatcher, isGlob } from './glob.ts';
 import { channelKind } from './name.ts';
+import { type FrozenOffers, freezeOffers, thawOffers } from './offer.ts';
+import { type FrozenPlan, freezePlan, thawPlan } from './plan.ts';
 import { Positions } from './positions.ts';
 import { armPresence } from './presence.ts';
 import {
@@ -26,8 +31,9 @@ import {
   type Token,
   type World,
 } from './state.ts';
+import { armClaims, armOffers, armSupervisor } from './work.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 
 interface FrozenChannel {
   readonly name: string;
@@ -79,6 +85,11 @@ interface FrozenWorld {
   readonly keys: readonly (readonly [string, SentKey])[];
   readonly retries: readonly (readonly [string, SentKey])[];
   readonly tokens: readonly Token[];
+  readonly claims: FrozenClaims;
+  readonly plan: FrozenPlan;
+  readonly offers: FrozenOffers;
+  readonly cards: FrozenCards;
+  readonly findings: FrozenFindings;
 }
 
 export function freezeWorld(world: World): string {
@@ -96,6 +107,11 @@ export function freezeWorld(world: World): string {
     keys: [...world.keys],
     retries: [...world.retries],
     tokens: [...world.tokens.values()],
+    claims: freezeClaims(world.claims),
+    plan: freezePlan(world.plan),
+    offers: freezeOffers(world.offers),
+    cards: freezeCards(world.cards),
+    findings: freezeFindings(world.findings),
   };
   return JSON.stringify(frozen);
 }
@@ -104,7 +120,14 @@ export function freezeWorld(world: World): string {
 export function thawWorld(text: string): World | null {
   const frozen = JSON.parse(text) as FrozenWorld;
   if (frozen.version !== VERSION) return null;
-  const world = createWorld();
+  const world: World = {
+    ...createWorld(),
+    claims: thawClaims(frozen.claims),
+    plan: thawPlan(frozen.plan),
+    offers: thawOffers(frozen.offers),
+    cards: thawCards(frozen.cards),
+    findings: thawFindings(frozen.findings),
+  };
   world.settings = frozen.settings;
   world.length = frozen.length;
   world.at = frozen.at;
@@ -120,6 +143,9 @@ export function thawWorld(text: string): World | null {
   for (const [key, sent] of frozen.retries) world.retries.set(key, sent);
   for (const token of frozen.tokens) world.tokens.set(token.id, token);
   for (const agent of frozen.agents) armPresence(world, agent.name);
+  for (const agent of world.offers.agents.keys()) armOffers(world, agent);
+  armClaims(world);
+  armSupervisor(world, world.at);
   return world;
 }
 

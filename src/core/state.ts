@@ -4,11 +4,16 @@
  *
  * Only `evolve` functions change it; everybody else reads.
  */
+import { type CardBook, createCards } from './card.ts';
+import { type ClaimBook, createClaimBook } from './claim-state.ts';
 import { Deadlines } from './deadlines.ts';
 import { FifoMap } from './fifo-map.ts';
+import { createFindings, type FindingBook } from './finding.ts';
 import type { Matcher } from './glob.ts';
 import { DAY_MS } from './limits.ts';
 import type { ChannelKind } from './name.ts';
+import { createOffers, type OfferBook } from './offer.ts';
+import { createPlan, type PlanBook } from './plan.ts';
 import type { Positions } from './positions.ts';
 import type { PrincipalKind, TrustTier } from './principal.ts';
 
@@ -27,6 +32,11 @@ export interface World {
   /** Keys that only guard a send against a broken connection. */
   readonly retries: FifoMap<string, SentKey>;
   readonly tokens: Map<string, Token>;
+  readonly claims: ClaimBook;
+  readonly plan: PlanBook;
+  readonly offers: OfferBook;
+  readonly cards: CardBook;
+  readonly findings: FindingBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person; refused ones wait no more. */
   heldCount: number;
@@ -218,6 +228,11 @@ export function createWorld(): World {
     keys: new FifoMap(),
     retries: new FifoMap(),
     tokens: new Map(),
+    claims: createClaimBook(),
+    plan: createPlan(),
+    offers: createOffers(),
+    cards: createCards(),
+    findings: createFindings(),
     deadlines: new Deadlines(),
     heldCount: 0,
     fatesFrom: 0,

@@ -3,11 +3,21 @@
  * the law says what the passing of time has changed. One deadline a tick, so that
  * each is decided against the state the one before left.
  */
+import type { Deadline } from './deadlines.ts';
 import type { Asked, Decision } from './decider.ts';
 import { armLeases, type Lapsed, lapsedLeases } from './inbox.ts';
 import type { MessageSent } from './message.ts';
 import { armPresence, type PresenceChanged, silenceOf } from './presence.ts';
 import type { World } from './state.ts';
+import {
+  armClaims,
+  armOffers,
+  armSupervisor,
+  lapsedClaims,
+  lapsedOffers,
+  supervised,
+  type WorkEvent,
+} from './work.ts';
 
 export interface Tick extends Asked {
   readonly type: 'clock.tick';
@@ -19,24 +29,47 @@ export interface Ticked {
   readonly at: number;
 }
 
-export function decideTick(
-  world: World,
-  command: Tick,
-): Decision<PresenceChanged | MessageSent | Lapsed | Ticked, null> {
+type TickEvent = PresenceChanged | MessageSent | Lapsed | Ticked | WorkEvent;
+
+export function decideTick(world: World, command: Tick): Decision<TickEvent, null> {
   const { at } = command;
   const due = world.deadlines.next;
   if (due === null || due.at > at) return { events: [], answer: null };
   const ticked: Ticked = { type: 'clock.ticked', at };
-  if (due.kind === 'presence') {
-    return { events: [...silenceOf(world, due.agent, at), ticked], answer: null };
+  return { events: [...passed(world, due, at), ticked], answer: null };
+}
+
+function passed(world: World, due: Deadline, at: number): TickEvent[] {
+  switch (due.kind) {
+    case 'presence':
+      return silenceOf(world, due.agent, at);
+    case 'lease': {
+      const lapsed = lapsedLeases(world, due.agent, at);
+      return lapsed === null ? [] : [lapsed];
+    }
+    case 'claims':
+      return lapsedClaims(world, at);
+    case 'offers':
+      return lapsedOffers(world, due.agent, at);
+    case 'supervisor':
+      return supervised(world, at);
   }
-  const lapsed = lapsedLeases(world, due.agent, at);
-  return { events: lapsed === null ? [ticked] : [lapsed, ticked], answer: null };
 }
 
 export function evolveTicked(world: World, event: Ticked): void {
-  const passed = world.deadlines.pop(event.at);
-  if (passed === null) return;
-  if (passed.kind === 'presence') armPresence(world, passed.agent);
-  else armLeases(world, passed.agent);
+  const due = world.deadlines.pop(event.at);
+  switch (due?.kind) {
+    case 'presence':
+      return armPresence(world, due.agent);
+    case 'lease':
+      return armLeases(world, due.agent);
+    case 'claims':
+      return armClaims(world);
+    case 'offers':
+      return armOffers(world, due.agent);
+    case 'supervisor':
+      return armSupervisor(world, event.at);
+    case undefined:
+      return;
+  }
 }

@@ -3,8 +3,10 @@
  * list of events always makes the same world [L1].
  */
 import { type AckRecorded, decideAck, evolveAcked, type RecordAck } from './ack.ts';
-import { unreachable } from './assert.ts';
+import type { decideCard } from './card.ts';
+import type { ClaimAnswers } from './claims.ts';
 import type { Asked, Decision } from './decider.ts';
+import type { decideFinding } from './finding.ts';
 import {
   type CreateGroup,
   decideCreate,
@@ -37,6 +39,8 @@ import {
   type ReviewMessage,
   type SendMessage,
 } from './message.ts';
+import type { decideOffer, OfferRefreshed } from './offer.ts';
+import type { ProgressAnswer, TaskAnswer } from './plan-events.ts';
 import {
   decideBeat,
   evolvePresence,
@@ -75,6 +79,8 @@ import {
   type TokenEvent,
 } from './token.ts';
 
+import { decideWork, evolveWork, type WorkCommand, type WorkEvent } from './work.ts';
+
 /** Puts a refusal on the record: who was turned away, from what, and why [L4]. */
 export interface RecordRefusal extends Asked {
   readonly type: 'refusal.record';
@@ -111,6 +117,7 @@ export type Command =
   | RotateToken
   | RevokeToken
   | RecordRefusal
+  | WorkCommand
   | Tick;
 
 /** Events that go into the log. */
@@ -127,10 +134,11 @@ export type DurableEvent =
   | SpaceConfigured
   | ChannelConfigured
   | TokenEvent
-  | RefusalRecorded;
+  | RefusalRecorded
+  | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
-export type EphemeralEvent = Presented | PresenceBeaten | Ticked;
+export type EphemeralEvent = Presented | PresenceBeaten | OfferRefreshed | Ticked;
 
 export type Event = DurableEvent | EphemeralEvent;
 
@@ -138,12 +146,13 @@ export function isEphemeral(event: Event): event is EphemeralEvent {
   return (
     event.type === 'presence.beaten' ||
     event.type === 'inbox.presented' ||
+    event.type === 'offer.refreshed' ||
     event.type === 'clock.ticked'
   );
 }
 
 /** What each command answers, by its type. */
-export interface Answers {
+export interface Answers extends ClaimAnswers {
   'message.send': ReturnType<typeof decideSend>;
   'message.review': ReturnType<typeof decideReview>;
   'subscription.add': ReturnType<typeof decideSubscribe>;
@@ -163,6 +172,16 @@ export interface Answers {
   'token.revoke': ReturnType<typeof decideToken>;
   'refusal.record': Decision<RefusalRecorded, null>;
   'clock.tick': ReturnType<typeof decideTick>;
+  'task.declare': Decision<Event, TaskAnswer>;
+  'task.update': Decision<Event, TaskAnswer>;
+  'task.remove': Decision<Event, TaskAnswer>;
+  'progress.post': Decision<Event, ProgressAnswer>;
+  'offer.make': ReturnType<typeof decideOffer>;
+  'offer.withdraw': ReturnType<typeof decideOffer>;
+  'card.advertise': ReturnType<typeof decideCard>;
+  'card.withdraw': ReturnType<typeof decideCard>;
+  'finding.record': ReturnType<typeof decideFinding>;
+  'recall.log': ReturnType<typeof decideFinding>;
 }
 
 export type AnswerTo<C extends Command> = Extract<
@@ -214,7 +233,7 @@ export function decide(world: World, command: Command): Decision<Event, unknown>
     case 'clock.tick':
       return decideTick(world, command);
     default:
-      return unreachable(command);
+      return decideWork(world, command);
   }
 }
 
@@ -259,6 +278,6 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:
-      return unreachable(event);
+      return evolveWork(world, event, position);
   }
 }

@@ -272,7 +272,7 @@ async function readDue(store: MessageStore, due: readonly Due[]): Promise<Publis
   const messages: Published[] = [];
   for (const message of await store.read(due.map(({ position }) => position))) {
     if (message === null) continue;
-    const { position, body, ...event } = message;
+    const { position, chars: _, body, ...event } = message;
     messages.push({ position, event: { ...event, body: JSON.stringify(body) } });
   }
   return messages;

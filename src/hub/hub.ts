@@ -28,6 +28,7 @@ import { createFeeds, type Feed, type FeedOptions, type FeedSink, type Published
 import { createMessageStore, type Message } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { rebuildWorld } from './rebuild.ts';
+import { readEntries, type Scanned, scanLog } from './scan.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createWatch, type Watch } from './watch.ts';
 
@@ -59,6 +60,15 @@ export interface Hub {
   messages(positions: readonly number[]): Promise<(Message | null)[]>;
   /** A channel's schema as memory has it now; the send that relies on it is checked again in turn. */
   schemaOf(channel: string): { readonly text: string | null; readonly version: number };
+  /** Entries from a position on that are wanted, so many at the most; `next` is where to go on. */
+  scan(
+    from: number,
+    isWanted: (event: DurableEvent) => boolean,
+    limit: number,
+    scannedMax: number,
+  ): Promise<Scanned>;
+  /** Entries as they are stored, from a position on: some, or none when there are no more. */
+  entries(from: number, bytesMax: number): Promise<readonly string[]>;
   /** The chain head of the log. */
   readonly head: string;
   openFeed(options: FeedOptions, sink: FeedSink): Feed | Refusal;
@@ -362,6 +372,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       const settings = world.channels.get(channel)?.settings;
       return { text: settings?.schema ?? null, version: settings?.schemaVersion ?? 0 };
     },
+    scan: (from, isWanted, limit, scannedMax) =>
+      scanLog(log, { from, to: Math.min(durable, from + scannedMax), limit }, isWanted),
+    entries: (from, bytesMax) => readEntries(log, { from, to: durable, bytesMax }),
     get head() {
       return log.head;
     },

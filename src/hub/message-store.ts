@@ -8,6 +8,8 @@ import type { Log } from '../log/log.ts';
 /** A message as the hub hands it out. */
 export interface Message extends StoredMessage {
   readonly position: number;
+  /** How much text it is in the log: near enough to what it will be in an answer. */
+  readonly chars: number;
 }
 
 export interface MessageStore {
@@ -64,8 +66,9 @@ export function createMessageStore(log: Log, bytesMax: number): MessageStore {
       const found = absent.length > 0 ? await log.at(absent) : [];
       let next = 0;
       return positions.map((position, i) => {
-        const stored = decodeMessage(texts[i] ?? (found[next++] as string));
-        return stored === null ? null : { ...stored, position };
+        const text = texts[i] ?? (found[next++] as string);
+        const stored = decodeMessage(text);
+        return stored === null ? null : Object.assign(stored, { position, chars: text.length });
       });
     },
   };

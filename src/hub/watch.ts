@@ -18,6 +18,9 @@ export interface ReceiptChange {
 
 export type ReceiptListener = (changes: readonly ReceiptChange[]) => void;
 
+/** Hears every batch once it is durable; `first` is the position of its first event. */
+export type EventListener = (world: World, first: number, events: readonly DurableEvent[]) => void;
+
 /** The part of an AbortSignal that a wait needs; the hub's world has no DOM. */
 export interface Signal {
   readonly aborted: boolean;
@@ -33,8 +36,12 @@ export interface Watch {
   mail(agent: string, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Likewise for an ack of, or a reply to, the message at a position. */
   answer(position: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
+  /** Likewise for one's turn in the queue for a claim. */
+  turn(wait: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
+  /** Tells of everything that is recorded, until the returned function is called. */
+  events(listener: EventListener): () => void;
   onEvents(world: World, first: number, events: readonly DurableEvent[]): void;
   onPresented(agent: string, messages: readonly { readonly position: number }[]): void;
   close(): void;
@@ -45,7 +52,9 @@ type Waiter = (isThere: boolean) => void;
 export function createWatch(clock: Clock): Watch {
   const mail = new Map<string, Set<Waiter>>();
   const answers = new Map<number, Set<Waiter>>();
+  const turns = new Map<number, Set<Waiter>>();
   const listeners = new Set<ReceiptListener>();
+  const eventListeners = new Set<EventListener>();
   let count = 0;
 
   function wait<K>(
@@ -81,13 +90,25 @@ export function createWatch(clock: Clock): Watch {
   return {
     mail: (agent, waitMs, signal = null) => wait(mail, agent, waitMs, signal),
     answer: (position, waitMs, signal = null) => wait(answers, position, waitMs, signal),
+    turn: (number, waitMs, signal = null) => wait(turns, number, waitMs, signal),
     receipts(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    onEvents(world, _first, events) {
+    events(listener) {
+      eventListeners.add(listener);
+      return () => eventListeners.delete(listener);
+    },
+    onEvents(world, first, events) {
+      if (events.length > 0) for (const listener of eventListeners) listener(world, first, events);
       for (const agent of [...mail.keys()]) {
         if ((world.agents.get(agent)?.ready.size ?? 0) > 0) wake(mail, agent);
+      }
+      if (turns.size > 0) {
+        for (const event of events) {
+          if (event.type === 'wait.reserved' || event.type === 'wait.ended')
+            wake(turns, event.number);
+        }
       }
       if (answers.size > 0) {
         for (const event of events) {
@@ -106,10 +127,11 @@ export function createWatch(clock: Clock): Watch {
       for (const listener of listeners) listener(changes);
     },
     close() {
-      for (const waiters of [...mail.values(), ...answers.values()]) {
+      for (const waiters of [...mail.values(), ...answers.values(), ...turns.values()]) {
         for (const waiter of [...waiters]) waiter(false);
       }
       listeners.clear();
+      eventListeners.clear();
     },
   };
 }

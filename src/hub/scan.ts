@@ -1,0 +1,51 @@
+/** Reading the log by kind of event, for whoever keeps a memory of its own outside. */
+import { decodeEvent } from '../core/entry.ts';
+import type { DurableEvent } from '../core/world.ts';
+import type { Log } from '../log/log.ts';
+
+export interface Scanned {
+  readonly events: readonly { readonly position: number; readonly event: DurableEvent }[];
+  /** Where to go on: everything before it was looked at. */
+  readonly next: number;
+}
+
+export async function scanLog(
+  log: Log,
+  range: { readonly from: number; readonly to: number; readonly limit: number },
+  isWanted: (event: DurableEvent) => boolean,
+): Promise<Scanned> {
+  const events: { position: number; event: DurableEvent }[] = [];
+  // A cursor from beyond the end waits there; the log itself refuses to be read from nowhere.
+  if (range.from >= range.to) return { events, next: range.from };
+  for await (const chunk of log.read(range.from)) {
+    let position = chunk.first;
+    for (const entry of chunk.entries) {
+      if (position >= range.to || events.length >= range.limit) return { events, next: position };
+      // Most entries are messages; telling them apart must not cost a parse.
+      if (!entry.startsWith('{"type":"message.')) {
+        const event = decodeEvent(entry);
+        if (isWanted(event)) events.push({ position, event });
+      }
+      position++;
+    }
+  }
+  return { events, next: Math.max(range.from, range.to) };
+}
+
+/** At least one entry where there is one, and then as many as fit. */
+export async function readEntries(
+  log: Log,
+  range: { readonly from: number; readonly to: number; readonly bytesMax: number },
+): Promise<readonly string[]> {
+  const read: string[] = [];
+  let left = range.bytesMax;
+  if (range.from >= range.to) return read;
+  for await (const chunk of log.read(range.from)) {
+    for (const entry of chunk.entries) {
+      if (left <= 0 || range.from + read.length >= range.to) return read;
+      read.push(entry);
+      left -= entry.length;
+    }
+  }
+  return read;
+}
