@@ -38,6 +38,34 @@ const REPEATABLE: Readonly<Record<CallId, boolean>> = {
   'receipts.get': true,
   'inbox.peek': true,
   'inbox.commit': true,
+  'claims.take': true,
+  'claims.release': true,
+  'claims.update': true,
+  'claims.checkpoint': true,
+  'claims.handoff': true,
+  'claims.check': true,
+  'claims.list': true,
+  'claims.wait': true,
+  'claims.unwait': true,
+  'plan.board': true,
+  'plan.update': true,
+  'plan.progress': false,
+  'plan.declare': true,
+  'plan.remove': true,
+  'plan.notes': true,
+  'presence.list': true,
+  'presence.report': true,
+  'agents.tell': false,
+  'offers.make': true,
+  'offers.withdraw': true,
+  'offers.list': true,
+  'cards.advertise': true,
+  'cards.withdraw': true,
+  'cards.manifest': true,
+  'cards.route': true,
+  'findings.record': false,
+  'findings.recall': false,
+  'findings.list': true,
   'hub.whoami': true,
   'hub.status': true,
   'held.list': true,
@@ -62,7 +90,7 @@ export function isRepeatable(id: CallId, input: Readonly<Record<string, unknown>
 
 /** How long the hub may rightly take, beyond the time of a plain answer. */
 export function waitMsOf(id: CallId, input: Readonly<Record<string, unknown>>): number {
-  if (id === 'channels.recv') return Number(input.wait_ms ?? 0);
+  if (id === 'channels.recv' || id === 'claims.take') return Number(input.wait_ms ?? 0);
   if (id === 'channels.collect') return Number(input.timeout ?? 0) * 1000;
   return 0;
 }

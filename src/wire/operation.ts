@@ -9,7 +9,7 @@ import type { z } from 'zod';
 export type Access = 'reader' | 'writer' | 'person' | 'admin';
 
 /** Which tools an MCP client sees unless it asks for others. */
-export type Toolset = 'core' | 'groups' | 'more' | 'admin';
+export type Toolset = 'core' | 'groups' | 'work' | 'more' | 'admin';
 
 export interface Hints {
   readonly readOnlyHint: boolean;

@@ -61,3 +61,29 @@ export const messageEnvelope = z.object({
 });
 
 export type MessageEnvelope = z.output<typeof messageEnvelope>;
+
+export const claimStatus = z.enum(['claimed', 'working', 'input_required', 'done', 'failed']);
+
+/** A claim as every door shows it. */
+export const claimView = z.object({
+  task_id: z.string(),
+  owner: z.string(),
+  note: z.string(),
+  status: claimStatus,
+  data_ref: z.string(),
+  worktree: z.string(),
+  branch: z.string().nullable(),
+  paths: z.array(z.string()),
+  epoch: z.int().min(1),
+  version: z.int().min(0),
+  checkpoint: z.string().nullable(),
+  git: z
+    .object({
+      repository: z.string().nullable(),
+      base: z.string(),
+      auto_release_on: z.enum(['manual', 'commit', 'merge']),
+    })
+    .nullable(),
+  claimed_at: seconds,
+  lease_expires_at: seconds,
+});

@@ -113,7 +113,7 @@ export const listChannels = operation({
   title: 'List channels',
   doc: 'Channels you may see that have a subscriber or a recent message, and the protocol version.',
   access: 'reader',
-  toolset: 'core',
+  toolset: 'more',
   hints: READS,
   input: z.strictObject({}),
   output: z.object({
@@ -160,7 +160,7 @@ export const heartbeat = operation({
   title: 'Report presence',
   doc: 'Say that you are online, busy or offline; repeat every 10 s or you turn stale after ttl (30 s).',
   access: 'writer',
-  toolset: 'core',
+  toolset: 'more',
   hints: SETS,
   input: z.strictObject({
     status: z.enum(['online', 'busy', 'offline']),
@@ -180,7 +180,7 @@ export const replay = operation({
   title: 'Replay history',
   doc: 'Read a channel again from seq `since` (inclusive). Takes nothing from any inbox.',
   access: 'reader',
-  toolset: 'core',
+  toolset: 'more',
   hints: READS,
   input: z.strictObject({
     channel: channelName,

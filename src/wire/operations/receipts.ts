@@ -28,7 +28,7 @@ export const collect = operation({
   title: 'Collect answers',
   doc: 'Wait until `count` agents acked or answered a message, or the timeout (seconds) passed.',
   access: 'writer',
-  toolset: 'core',
+  toolset: 'more',
   hints: READS,
   input: z.strictObject({
     reply_to: messageIdText,
@@ -56,7 +56,7 @@ export const receiptsGet = operation({
   title: 'Receipts of a message',
   doc: 'What became of a message for each recipient: accepted, presented, consumed, acted, held, refused, expired or dead, and why.',
   access: 'reader',
-  toolset: 'core',
+  toolset: 'more',
   hints: READS,
   input: z.strictObject({ message_id: messageIdText }),
   output: z.object({

@@ -7,8 +7,13 @@ import type { Operation } from '../operation.ts';
 import { toolName } from '../operation.ts';
 import * as admin from './admin.ts';
 import * as channels from './channels.ts';
+import * as claims from './claims.ts';
+import * as findings from './findings.ts';
 import * as groups from './groups.ts';
 import * as inbox from './inbox.ts';
+import * as offers from './offers.ts';
+import * as plan from './plan.ts';
+import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
 
 export const OPERATIONS = {
@@ -31,6 +36,34 @@ export const OPERATIONS = {
   'receipts.get': receipts.receiptsGet,
   'inbox.peek': inbox.inboxPeek,
   'inbox.commit': inbox.inboxCommit,
+  'claims.take': claims.claimTake,
+  'claims.release': claims.claimRelease,
+  'claims.update': claims.claimUpdate,
+  'claims.checkpoint': claims.claimCheckpoint,
+  'claims.handoff': claims.claimHandoff,
+  'claims.check': claims.claimCheck,
+  'claims.list': claims.claimList,
+  'claims.wait': claims.claimWait,
+  'claims.unwait': claims.claimUnwait,
+  'plan.board': plan.planBoard,
+  'plan.update': plan.planUpdate,
+  'plan.progress': plan.planProgress,
+  'plan.declare': plan.planDeclare,
+  'plan.remove': plan.planRemove,
+  'plan.notes': plan.planNotes,
+  'presence.list': presence.presenceList,
+  'presence.report': presence.presenceReport,
+  'agents.tell': presence.agentsTell,
+  'offers.make': offers.offerMake,
+  'offers.withdraw': offers.offerWithdraw,
+  'offers.list': offers.offerList,
+  'cards.advertise': offers.cardAdvertise,
+  'cards.withdraw': offers.cardWithdraw,
+  'cards.manifest': offers.cardManifest,
+  'cards.route': offers.cardRoute,
+  'findings.record': findings.findingRecord,
+  'findings.recall': findings.findingRecall,
+  'findings.list': findings.findingList,
   'stream.open': inbox.streamOpen,
   'stream.close': inbox.streamClose,
   'hub.whoami': inbox.whoami,
