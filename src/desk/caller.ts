@@ -1,12 +1,13 @@
 /**
  * Who is at the desk: a principal in a space, as a door authenticated it, and how
- * the call came in. Doors make a Claim from what they were shown; `identity.ts`
+ * the call came in. Doors make a Introduction from what they were shown; `identity.ts`
  * turns it into a Caller or a refusal.
  */
 import type { Principal } from '../core/principal.ts';
+import type { Activity } from './activity.ts';
 
 /** What a door was shown. Nothing in it is believed yet. */
-export interface Claim {
+export interface Introduction {
   /** Bearer token, from a header or a WebSocket subprotocol. */
   readonly token: string | null;
   /** X-SOX-Agent-ID, `--as`, SOX_AGENT_ID. */
@@ -22,6 +23,8 @@ export interface Claim {
   /** As plugins see it: `stdio` for the MCP bridge, `http` for everything else. */
   readonly transport: 'http' | 'stdio';
   readonly connectionId: string;
+  /** The door has its own way of knowing callers and has used it: the name is taken at its word. */
+  readonly isVouchedFor?: true;
 }
 
 export interface Caller {
@@ -40,6 +43,8 @@ export interface Caller {
   readonly tokenExpiresAt?: number;
   /** The credential as shown, for an `auth` plugin; never logged. */
   readonly credential: string | null;
+  /** What the doors see of the agent; every call leaves its mark there. */
+  readonly activity: Activity;
   /** How long authentication took, for `_meta`. */
   readonly authMs: number;
 }

@@ -2,7 +2,7 @@
  * The desk: where an operation is carried out, once for every door.
  *
  * authenticate → (plugins) → rate limit → input → access → handler → hub. Doors
- * bring a claim and raw input and take away an answer; no rule lives in a door, and
+ * bring an introduction and raw input and take away an answer; no rule lives in a door, and
  * no HTTP lives here. Without plugins the chain costs nothing.
  */
 import { randomUUID } from 'node:crypto';
@@ -14,13 +14,19 @@ import { REFUSALS, type Sound, toEnvelope } from '../wire/errors.ts';
 import type { Operation, ParsedInputOf } from '../wire/operation.ts';
 import type { send } from '../wire/operations/channels.ts';
 import { checkAccess } from './access.ts';
+import { createActivities } from './activity.ts';
 import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
-import type { Caller, Claim } from './caller.ts';
+import type { Caller, Introduction } from './caller.ts';
 import { adminHandlers } from './handlers/admin.ts';
 import { channelHandlers } from './handlers/channels.ts';
+import { claimHandlers } from './handlers/claims.ts';
+import { findingHandlers } from './handlers/findings.ts';
 import { groupHandlers } from './handlers/groups.ts';
 import { inboxHandlers } from './handlers/inbox.ts';
+import { offerHandlers } from './handlers/offers.ts';
+import { planHandlers } from './handlers/plan.ts';
+import { presenceHandlers } from './handlers/presence.ts';
 import { receiptHandlers } from './handlers/receipts.ts';
 import { sendThen } from './handlers/send.ts';
 import { createIdentity, type IdentityOptions } from './identity.ts';
@@ -39,7 +45,7 @@ export interface CallOptions {
 }
 
 export interface Desk {
-  authenticate(claim: Claim): Promise<Caller | Refusal>;
+  authenticate(introduction: Introduction): Promise<Caller | Refusal>;
   call(
     caller: Caller,
     operation: Operation,
@@ -99,11 +105,17 @@ const HANDLERS: Handlers<HandledId> = {
   ...groupHandlers,
   ...inboxHandlers,
   ...adminHandlers,
+  ...claimHandlers,
+  ...planHandlers,
+  ...offerHandlers,
+  ...findingHandlers,
+  ...presenceHandlers,
 };
 
 export function createDesk(options: DeskOptions): DeskParts {
   const { spaces, about, nodeId } = options;
-  const authenticate = createIdentity(options.identity, spaces);
+  const activities = createActivities();
+  const authenticate = createIdentity(options.identity, spaces, activities);
   const rateLimit = createRateLimit(options.callsPerSecond, () => Date.now());
   const schemas = createSchemaCheck();
   const audit: Audit = createAudit(spaces);
@@ -120,7 +132,9 @@ export function createDesk(options: DeskOptions): DeskParts {
     readonly startedAt: number;
   }
 
-  function precheck(caller: Caller): Refusal | null {
+  function precheck(caller: Caller, operation: string): Refusal | null {
+    caller.activity.lastCallAt = Date.now();
+    caller.activity.lastOperation = operation;
     if (options.fault !== null) return options.fault;
     return rateLimit.check(`${caller.space}/${caller.principal.id}`);
   }
@@ -141,6 +155,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       hub,
       spaces,
       schemas,
+      activities,
       nodeId,
       correlationId,
       signal,
@@ -188,7 +203,8 @@ export function createDesk(options: DeskOptions): DeskParts {
       return callThroughPlugins(host, passage, callOptions.wantsTrace ?? false);
     }
     const outcome =
-      precheck(caller) ?? (await guarded(operation.name, correlationId, () => carryOut(passage)));
+      precheck(caller, operation.name) ??
+      (await guarded(operation.name, correlationId, () => carryOut(passage)));
     if (!isRefusal(outcome)) return { ok: outcome };
     audit(caller, operation.name, outcome);
     return refusalAnswer(outcome);
@@ -239,7 +255,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     const { reply, trace } = await plugins.run(context, async (inner): Promise<Reply> => {
       const acting = actingCaller(caller, inner.agentId);
       const outcome =
-        precheck(acting) ??
+        precheck(acting, operation.name) ??
         (await guarded(operation.name, correlationId, () =>
           carryOut({ ...passage, caller: acting, input: isObject ? inner.input : passage.input }),
         ));
@@ -263,9 +279,11 @@ export function createDesk(options: DeskOptions): DeskParts {
   const desk: Desk = {
     nodeId,
     isOpenMode: options.identity.mode === 'open',
-    async authenticate(claim) {
-      const caller = await guarded('authenticate', claim.connectionId, () => authenticate(claim));
-      if (isRefusal(caller)) audit(null, `authenticate as ${claim.agent ?? '?'}`, caller);
+    async authenticate(introduction) {
+      const caller = await guarded('authenticate', introduction.connectionId, () =>
+        authenticate(introduction),
+      );
+      if (isRefusal(caller)) audit(null, `authenticate as ${introduction.agent ?? '?'}`, caller);
       return caller;
     },
     call,
@@ -274,7 +292,9 @@ export function createDesk(options: DeskOptions): DeskParts {
         operation.id === 'channels.send' && !(host?.appliesTo('send', caller.transport) ?? false);
       const hub = isPlainSend ? spaces.find(caller.space) : null;
       const refused =
-        hub === null ? null : (precheck(caller) ?? checkAccess(caller, operation.access));
+        hub === null
+          ? null
+          : (precheck(caller, operation.name) ?? checkAccess(caller, operation.access));
       if (refused !== null) {
         audit(caller, operation.name, refused);
         done(refusalAnswer(refused));
@@ -302,7 +322,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     },
     async openStream(caller, input, sink) {
       const outcome =
-        precheck(caller) ??
+        precheck(caller, 'stream_open') ??
         (await guarded('stream_open', caller.connectionId, () =>
           openStream(spaces, caller, input, sink),
         ));

@@ -9,7 +9,8 @@ import { isAgentName, type Principal } from '../core/principal.ts';
 import type { World } from '../core/state.ts';
 import { principalOf } from '../core/token.ts';
 import type { Hub } from '../hub/hub.ts';
-import type { Caller, Claim } from './caller.ts';
+import type { Activities } from './activity.ts';
+import type { Caller, Introduction } from './caller.ts';
 import { DEFAULT_SPACE, isSpaceName, type Spaces } from './spaces.ts';
 
 export interface IdentityOptions {
@@ -33,19 +34,20 @@ export function tokenText(space: string, id: string, secret: string): string {
 export function createIdentity(
   options: IdentityOptions,
   spaces: Spaces,
-): (claim: Claim) => Promise<Caller | Refusal> {
+  activities: Activities,
+): (introduction: Introduction) => Promise<Caller | Refusal> {
   const owner =
     options.ownerCredential === null ? null : Buffer.from(sha256(options.ownerCredential));
 
-  function isOwner(claim: Claim): boolean {
-    if (claim.isOwnerSocket) return true;
-    if (owner === null || claim.token === null) return false;
-    return timingSafeEqual(owner, Buffer.from(sha256(claim.token)));
+  function isOwner(introduction: Introduction): boolean {
+    if (introduction.isOwnerSocket) return true;
+    if (owner === null || introduction.token === null) return false;
+    return timingSafeEqual(owner, Buffer.from(sha256(introduction.token)));
   }
 
-  /** Opens the space the claim leads to, so that later calls find it at once. */
+  /** Opens the space the introduction leads to, so that later calls find it at once. */
   async function seat(
-    claim: Claim,
+    introduction: Introduction,
     principal: Principal,
     space: string,
     rest: { isOwner: boolean; tokenId: string | null; startedAt: number; mayCreate: boolean },
@@ -58,25 +60,26 @@ export function createIdentity(
     return {
       principal,
       space,
-      transport: claim.transport,
-      connectionId: claim.connectionId,
-      clientVersion: claim.clientVersion,
+      transport: introduction.transport,
+      connectionId: introduction.connectionId,
+      clientVersion: introduction.clientVersion,
       isOwner: rest.isOwner,
       tokenId: rest.tokenId,
-      credential: claim.token,
+      credential: introduction.token,
+      activity: activities.of(space, principal.id),
       authMs: performance.now() - rest.startedAt,
     };
   }
 
-  async function byOwner(claim: Claim, startedAt: number): Promise<Caller | Refusal> {
-    const name = claim.agent ?? OWNER_NAME;
+  async function byOwner(introduction: Introduction, startedAt: number): Promise<Caller | Refusal> {
+    const name = introduction.agent ?? OWNER_NAME;
     if (!isAgentName(name)) return unknownAgent();
-    const isPlain = claim.agent !== null && !claim.wantsOwner;
+    const isPlain = introduction.agent !== null && !introduction.wantsOwner;
     const principal: Principal = isPlain
       ? { id: name, kind: 'agent', tier: 'trusted' }
       : { id: name, kind: 'admin', tier: 'owner' };
-    const space = claim.space ?? DEFAULT_SPACE;
-    return seat(claim, principal, space, {
+    const space = introduction.space ?? DEFAULT_SPACE;
+    return seat(introduction, principal, space, {
       isOwner: true,
       tokenId: null,
       startedAt,
@@ -85,7 +88,7 @@ export function createIdentity(
   }
 
   async function byToken(
-    claim: Claim,
+    introduction: Introduction,
     token: string,
     startedAt: number,
   ): Promise<Caller | Refusal> {
@@ -103,9 +106,9 @@ export function createIdentity(
     if (isRefusal(looked)) return looked;
     const { found, expiresAt } = looked;
     if (found === null) return unknownAgent();
-    if (claim.agent !== null && claim.agent !== found.id) return unknownAgent();
-    if (claim.space !== null && claim.space !== space) return unknownAgent();
-    const seated = await seat(claim, found, space, {
+    if (introduction.agent !== null && introduction.agent !== found.id) return unknownAgent();
+    if (introduction.space !== null && introduction.space !== space) return unknownAgent();
+    const seated = await seat(introduction, found, space, {
       isOwner: false,
       tokenId: id,
       startedAt,
@@ -115,16 +118,20 @@ export function createIdentity(
     return { ...seated, tokenHash: hash, ...(expiresAt !== null && { tokenExpiresAt: expiresAt }) };
   }
 
-  /** `--auth open`: the name is taken at its word. The server refuses this mode off loopback. */
-  async function byWord(claim: Claim, startedAt: number): Promise<Caller | Refusal> {
-    const name = claim.agent ?? claim.token;
+  /**
+   * `--auth open`, or a door that vouches for the caller: the name is taken at its word. The
+   * server refuses both off loopback, unless the door asks for a secret of its own.
+   */
+  async function byWord(introduction: Introduction, startedAt: number): Promise<Caller | Refusal> {
+    const name = introduction.agent ?? introduction.token;
     if (name === null || !isAgentName(name)) return unknownAgent();
     const home = options.agents?.get(name);
     if (options.agents !== null && home === undefined) return unknownAgent();
-    if (home != null && claim.space !== null && claim.space !== home) return unknownAgent();
-    const space = home ?? claim.space ?? DEFAULT_SPACE;
+    if (home != null && introduction.space !== null && introduction.space !== home)
+      return unknownAgent();
+    const space = home ?? introduction.space ?? DEFAULT_SPACE;
     const principal: Principal = { id: name, kind: 'agent', tier: 'standard' };
-    return seat(claim, principal, space, {
+    return seat(introduction, principal, space, {
       isOwner: false,
       tokenId: null,
       startedAt,
@@ -132,11 +139,13 @@ export function createIdentity(
     });
   }
 
-  return async (claim) => {
+  return async (introduction) => {
     const startedAt = performance.now();
-    if (isOwner(claim)) return byOwner(claim, startedAt);
-    if (claim.token?.startsWith('syn_')) return byToken(claim, claim.token, startedAt);
-    if (options.mode === 'open') return byWord(claim, startedAt);
+    if (introduction.isVouchedFor) return byWord(introduction, startedAt);
+    if (isOwner(introduction)) return byOwner(introduction, startedAt);
+    if (introduction.token?.startsWith('syn_'))
+      return byToken(introduction, introduction.token, startedAt);
+    if (options.mode === 'open') return byWord(introduction, startedAt);
     return unknownAgent();
   };
 }

@@ -4,6 +4,7 @@ import type { Principal } from '../core/principal.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { OutputOf, ParsedInputOf } from '../wire/operation.ts';
 import type { OPERATIONS, OperationId } from '../wire/operations/table.ts';
+import type { Activities } from './activity.ts';
 import type { Caller } from './caller.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import type { Spaces } from './spaces.ts';
@@ -14,6 +15,7 @@ export interface Room {
   readonly hub: Hub;
   readonly spaces: Spaces;
   readonly schemas: SchemaCheck;
+  readonly activities: Activities;
   readonly nodeId: string;
   readonly correlationId: string;
   /** `"auth:0ms"` and so on: what this call has cost so far. */

@@ -2,9 +2,13 @@
  * Typed channels: a body against the channel's JSON Schema (draft 2020-12), all
  * violations named [T1]. Compiled schemas are kept by their text, up to a bound.
  */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type * as Ajv from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 
 const COMPILED_MAX = 1_000;
+// Loaded with the first schema: most spaces have none, and a start should not pay for it.
+const load = createRequire(import.meta.url);
 
 export interface Violation {
   readonly field: string;
@@ -25,6 +29,7 @@ export function createSchemaCheck(): SchemaCheck {
     const known = compiled.get(text);
     if (known !== undefined) return known;
     // A fresh instance each time: two schemas may carry the same $id.
+    const { Ajv2020 } = load('ajv/dist/2020.js') as typeof Ajv;
     const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
     const validate = ajv.compile(JSON.parse(text) as object);
     const oldest = compiled.keys().next().value;

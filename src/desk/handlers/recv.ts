@@ -77,7 +77,7 @@ async function drain(
   let chars = 0;
   for (const [i, message] of stored.entries()) {
     if (message === null) continue;
-    chars += JSON.stringify(message.body).length;
+    chars += message.chars;
     if (chars > ANSWER_CHARS_MAX && owed.length > 0) break;
     found.set(message.position, message);
     owed.push(peeked[i] as Owed);

@@ -1,0 +1,99 @@
+/**
+ * What the doors see of an agent: open connections, the last call, what it said it
+ * is doing. Evidence for presence; kept in memory only, because after a restart none
+ * of it is true any more. One agent may hold several connections [PE1].
+ */
+
+const AGENTS_MAX = 100_000;
+
+export interface Activity {
+  readonly agent: string;
+  connections: number;
+  /** When it last came to have a connection; milliseconds, 0 = never. */
+  connectedAt: number;
+  /** When its last connection ended; milliseconds, 0 = never. */
+  disconnectedAt: number;
+  /** Milliseconds; 0 = never. */
+  lastCallAt: number;
+  lastOperation: string | null;
+  process: number | null;
+  roles: readonly string[];
+  reported: Reported | null;
+}
+
+export interface Reported {
+  readonly state: 'idle' | 'busy' | 'blocked';
+  readonly note: string | null;
+  readonly at: number;
+  readonly until: number;
+}
+
+export interface Activities {
+  of(space: string, agent: string): Activity;
+  find(space: string, agent: string): Activity | undefined;
+  /** Who holds a connection, known to the space otherwise or not. */
+  connected(space: string): string[];
+}
+
+export function createActivities(): Activities {
+  const known = new Map<string, Activity>();
+  const keyOf = (space: string, agent: string): string => `${space} ${agent}`;
+
+  /** Losing evidence of somebody silent is better than growing without end. */
+  function makeRoom(): void {
+    let left = known.size;
+    if (left < AGENTS_MAX) return;
+    for (const [key, activity] of known) {
+      known.delete(key);
+      if (activity.connections === 0 || left-- === 0) return;
+      // Whoever is connected is not silent: it goes to the end of the queue.
+      known.set(key, activity);
+    }
+  }
+
+  return {
+    of(space, agent) {
+      const key = keyOf(space, agent);
+      const found = known.get(key);
+      if (found !== undefined) return found;
+      makeRoom();
+      const activity = createActivity(agent);
+      known.set(key, activity);
+      return activity;
+    },
+    find: (space, agent) => known.get(keyOf(space, agent)),
+    connected(space) {
+      const names: string[] = [];
+      const prefix = keyOf(space, '');
+      for (const [key, { connections, agent }] of known) {
+        if (connections > 0 && key.startsWith(prefix)) names.push(agent);
+      }
+      return names;
+    },
+  };
+}
+
+export function createActivity(agent: string): Activity {
+  return {
+    agent,
+    connections: 0,
+    connectedAt: 0,
+    disconnectedAt: 0,
+    lastCallAt: 0,
+    lastOperation: null,
+    process: null,
+    roles: [],
+    reported: null,
+  };
+}
+
+/** Counts a connection; the answer counts it out, once however often it is called. */
+export function countConnection(activity: Activity, now: () => number): () => void {
+  if (activity.connections++ === 0) activity.connectedAt = now();
+  let isOpen = true;
+  return () => {
+    if (!isOpen) return;
+    isOpen = false;
+    if (--activity.connections === 0) activity.disconnectedAt = now();
+  };
+}
