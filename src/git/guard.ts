@@ -1,0 +1,103 @@
+/**
+ * Is this mine to touch? The decision alone, from what is to be written and who holds what.
+ *
+ * Somebody else's claim on a path that is written without doubt denies, and the refusal names who,
+ * until when, and what to do [GI18]. A doubt about what is written never denies and never allows by
+ * itself: it is `unknown`, with its reason [GI19].
+ */
+import { quoted } from './problem.ts';
+import type { Reach } from './shell-arguments.ts';
+
+export interface GuardWrite {
+  /** From the root of the worktree. */
+  readonly path: string;
+  readonly reach: Reach;
+}
+
+export interface Holding {
+  readonly claimId: string;
+  readonly owner: string;
+  /** What of the claim covers the path that was asked about; none for the whole worktree. */
+  readonly paths: readonly string[];
+  /** In ms since 1970; null when it is not known. */
+  readonly lapsesAt: number | null;
+}
+
+export interface GuardQuestion {
+  readonly writes: readonly GuardWrite[];
+  /** Whether these are all the writes there are. */
+  readonly isCertain: boolean;
+  readonly why: string | null;
+  readonly me: string;
+  /** Also deny what nobody holds: first claim, then write. */
+  readonly mustHold?: boolean;
+  readonly nowMs: number;
+}
+
+export interface Verdict {
+  readonly verdict: 'allow' | 'deny' | 'unknown';
+  readonly reason: string;
+  readonly remedy: string | null;
+  /** What of it somebody else holds. */
+  readonly held: readonly { readonly path: string; readonly by: Holding }[];
+}
+
+const NAMED_MAX = 5;
+
+export function decideGuard(
+  question: GuardQuestion,
+  holdingsOf: (write: GuardWrite) => readonly Holding[],
+): Verdict {
+  const { writes, me, isCertain, mustHold = false } = question;
+  const touched = writes.map((write) => ({ path: write.path, holdings: holdingsOf(write) }));
+  const held = touched.flatMap(({ path, holdings }) =>
+    holdings.filter(({ owner }) => owner !== me).map((by) => ({ path, by })),
+  );
+  if (held.length > 0) return denied(held, question.nowMs);
+  const free = touched.filter(({ holdings }) => holdings.length === 0).map(({ path }) => path);
+  if (mustHold && free.length > 0) {
+    return {
+      verdict: 'deny',
+      reason: `nobody holds ${listed(free)}, and only what you hold may be written here`,
+      remedy: 'claim it first, then try again',
+      held: [],
+    };
+  }
+  if (!isCertain) {
+    const reason = `what would be written is not certain: ${question.why ?? 'no reason given'}`;
+    return { verdict: 'unknown', reason, remedy: 'claim what you are about to write', held: [] };
+  }
+  return { verdict: 'allow', reason: allowance(writes.length, free), remedy: null, held: [] };
+}
+
+function denied(held: Verdict['held'], nowMs: number): Verdict {
+  const lines = held.slice(0, NAMED_MAX).map(({ path, by }) => {
+    const until = by.lapsesAt === null ? '' : `, for ${remaining(by.lapsesAt - nowMs)} more`;
+    const through =
+      by.paths.includes(path) || by.paths.length === 0 ? '' : ` through ${listed(by.paths)}`;
+    return `${quoted(path)} is held by ${by.owner}${through} (claim ${by.claimId}${until})`;
+  });
+  const more = held.length > NAMED_MAX ? [`and ${held.length - NAMED_MAX} more`] : [];
+  const owners = [...new Set(held.map(({ by }) => by.owner))];
+  return {
+    verdict: 'deny',
+    reason: [...lines, ...more].join('; '),
+    remedy: `wait for the claim, or ask ${owners.slice(0, NAMED_MAX).join(', ')} to release it or hand it over`,
+    held,
+  };
+}
+
+function allowance(count: number, free: readonly string[]): string {
+  if (count === 0) return 'nothing would be written';
+  return free.length === 0 ? 'you hold it' : `nobody holds ${listed(free)}`;
+}
+
+function listed(paths: readonly string[]): string {
+  const named = paths.slice(0, NAMED_MAX).map(quoted).join(', ');
+  return paths.length > NAMED_MAX ? `${named} and ${paths.length - NAMED_MAX} more` : named;
+}
+
+function remaining(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+}
