@@ -1,0 +1,56 @@
+/** A socket and the agent behind it, once it has said its name. */
+import type { Caller } from '../../desk/caller.ts';
+import type { Socket } from './socket.ts';
+
+export interface Client {
+  readonly socket: Socket;
+  /** `?` until it is bound. */
+  name: string;
+  /** Null until the desk knows the agent. */
+  caller: Caller | null;
+  /** It may be told things: from the start at an open hub, once bound at a secured one. */
+  isWelcome: boolean;
+  /** The end of the log when it was bound: what lies before was not shown to it. */
+  boundAt: number;
+  /** A frame of its own is being carried out. */
+  isBusy: boolean;
+  /** Broadcasts that reached it while its frame is carried out. */
+  readonly heard: Set<string>;
+  readonly waits: Set<number>;
+  /** Channels with messages that it was shown and the hub does not know to be read. */
+  readonly mail: Set<string>;
+  readonly gone: AbortController;
+  /** Chats handed to the hub and not answered yet. */
+  underWay: number;
+  finish(): void;
+  /** Settles when half of what is under way is done. */
+  relief(): Promise<void>;
+}
+
+export function createClient(open: (client: Client) => Socket): Client {
+  let wake = (): void => {};
+  let wakeAt = 0;
+  const client: Omit<Client, 'socket'> & { socket?: Socket } = {
+    name: '?',
+    caller: null,
+    isWelcome: false,
+    boundAt: 0,
+    isBusy: false,
+    heard: new Set(),
+    waits: new Set(),
+    mail: new Set(),
+    gone: new AbortController(),
+    underWay: 0,
+    finish() {
+      if (--client.underWay <= wakeAt) wake();
+    },
+    relief() {
+      wakeAt = client.underWay / 2;
+      return new Promise((resolve) => {
+        wake = resolve;
+      });
+    },
+  };
+  client.socket = open(client as Client);
+  return client as Client;
+}
