@@ -40,6 +40,13 @@ export interface ConfigFile extends SpaceFields {
   readonly skip_mismatched_plugins?: boolean | undefined;
   readonly log_level?: LogLevel | undefined;
   readonly socket?: boolean | undefined;
+  readonly synapse_port?: number | undefined;
+  readonly synapse_token?: string | undefined;
+  readonly relay?: string | undefined;
+  readonly relay_lines?: number | undefined;
+  /** True: with the normal credential; a text: with that token. */
+  readonly metrics?: boolean | string | undefined;
+  readonly host_rate_limit?: number | undefined;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -49,6 +56,8 @@ const QUEUE_LIMIT_MAX = 10_000_000;
 const IDEMPOTENCY_TTL_MS_MAX = 30 * 86_400_000;
 const CALLS_PER_SECOND_MAX = 1_000_000;
 const HEARTBEAT_TTL_S_MAX = 86_400;
+const RELAY_LINES_MAX = 1_000_000;
+const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
 
 /** A whole number in a range, with one sentence for everything that is not one. */
 function whole(min: number, max: number): z.ZodInt {
@@ -136,6 +145,14 @@ const fields = {
   skip_mismatched_plugins: yesNo.optional(),
   log_level: logLevel.optional(),
   socket: yesNo.optional(),
+  synapse_port: whole(0, 65_535).optional(),
+  synapse_token: text('a secret').optional(),
+  relay: text('a file').optional(),
+  relay_lines: whole(1, RELAY_LINES_MAX).optional(),
+  metrics: z
+    .union([z.boolean(), z.string().regex(/^[\x21-\x7e]{8,256}$/)], { error: METRICS })
+    .optional(),
+  host_rate_limit: whole(1, CALLS_PER_SECOND_MAX).optional(),
 };
 
 export const KNOWN_NAMES: readonly string[] = Object.keys(fields);

@@ -18,7 +18,16 @@ export interface ServeFlags {
   readonly skipMismatchedPlugins?: boolean | undefined;
   readonly logLevel?: string | undefined;
   readonly socket?: boolean | undefined;
+  /** True when the flag came without a port. */
+  readonly synapse?: string | boolean | undefined;
+  readonly synapseToken?: string | undefined;
+  readonly relay?: string | undefined;
+  readonly relayLines?: string | undefined;
+  /** True when the flag came without a token. */
+  readonly metrics?: boolean | string | undefined;
 }
+
+const SYNAPSE_PORT = 8876;
 
 /** Which variable says which field, for messages and for the reference. */
 export const ENV_NAMES: Readonly<Record<string, string>> = {
@@ -32,6 +41,7 @@ export const ENV_NAMES: Readonly<Record<string, string>> = {
   allow_plugins: 'SOX_ALLOWED_PLUGINS',
   discovery: 'SOX_NO_DISCOVERY',
   heartbeat_ttl: 'SOX_HEARTBEAT_TTL_DEFAULT',
+  synapse_token: 'SYNAPSE_TOKEN',
 };
 
 export function readFlags(flags: ServeFlags): Record<string, unknown> {
@@ -49,6 +59,11 @@ export function readFlags(flags: ServeFlags): Record<string, unknown> {
     skip_mismatched_plugins: flags.skipMismatchedPlugins,
     log_level: flags.logLevel,
     socket: flags.socket === false ? false : undefined,
+    synapse_port: synapsePort(flags.synapse),
+    synapse_token: flags.synapseToken,
+    relay: flags.relay,
+    relay_lines: asNumber(flags.relayLines),
+    metrics: flags.metrics,
   });
 }
 
@@ -69,7 +84,13 @@ export function readEnv(
     allow_plugins: asList(said('allow_plugins')),
     discovery: /^(1|true|yes)$/i.test(said('discovery') ?? '') ? false : undefined,
     heartbeat_ttl: asNumber(said('heartbeat_ttl')),
+    synapse_token: said('synapse_token'),
   });
+}
+
+function synapsePort(flag: string | boolean | undefined): number | string | undefined {
+  if (flag === true) return SYNAPSE_PORT;
+  return flag === false ? undefined : asNumber(flag);
 }
 
 function present(fields: Record<string, unknown>): Record<string, unknown> {

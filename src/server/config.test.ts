@@ -47,6 +47,10 @@ describe('parseConfig', () => {
       plugins: { allow: undefined, discover: true, skipMismatched: false },
       logLevel: 'info',
       isSocketOn: true,
+      synapse: null,
+      relay: null,
+      metrics: null,
+      hostRateLimit: null,
     });
   });
 
@@ -166,6 +170,31 @@ describe('parseConfig', () => {
     });
     const flags = { allowPlugins: 'c', skipMismatchedPlugins: true };
     expect(accept({ env, flags }).plugins).toMatchObject({ allow: ['c'], skipMismatched: true });
+  });
+
+  test('relay, metrics and the limit per host are off until asked for, and checked', () => {
+    expect(accept({ flags: { relay: 'feed' } }).relay).toEqual({
+      path: '/projects/feed',
+      lines: 5000,
+    });
+    expect(accept({ file: { relay: '~/f', relay_lines: 9 } }).relay).toEqual({
+      path: '/home/ada/f',
+      lines: 9,
+    });
+    expect(accept({ flags: { metrics: true } }).metrics).toEqual({ token: null });
+    expect(accept({ flags: { metrics: 'long-enough' } }).metrics).toEqual({ token: 'long-enough' });
+    expect(accept({ file: { metrics: false } }).metrics).toBeNull();
+    expect(accept({ file: { host_rate_limit: 50 } }).hostRateLimit).toBe(50);
+    const bad = refuse({
+      flags: { metrics: 'short', relayLines: '0' },
+      file: { host_rate_limit: 0 },
+    });
+    expect(bad.map(({ field }) => field)).toEqual([
+      '--relay-lines',
+      '--metrics',
+      'host_rate_limit',
+    ]);
+    expect(JSON.stringify(bad)).not.toContain('short');
   });
 
   test('log levels are taken as SOX writes them', () => {

@@ -37,6 +37,14 @@ export interface Config {
   readonly plugins: PluginsConfig;
   readonly logLevel: LogLevel;
   readonly isSocketOn: boolean;
+  /** Null: no Synapse door. */
+  readonly synapse: SynapseConfig | null;
+  /** Null: no relay file. */
+  readonly relay: RelayConfig | null;
+  /** Null: off. A null token asks for the normal credential. */
+  readonly metrics: { readonly token: string | null } | null;
+  /** Requests a second from one remote address; null: as many as come. */
+  readonly hostRateLimit: number | null;
 }
 
 /** What every space starts from; null leaves the space's own default. */
@@ -50,6 +58,20 @@ export interface SettingsConfig {
   readonly rateLimit: number | null;
   /** Seconds a heartbeat lasts when it does not say so itself. */
   readonly heartbeatTtl: number | null;
+}
+
+export interface SynapseConfig {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Null: names are taken at their word, on loopback alone. */
+  readonly token: string | null;
+}
+
+export interface RelayConfig {
+  /** Absolute. */
+  readonly path: string;
+  /** The file holds between so many lines and twice as many. */
+  readonly lines: number;
 }
 
 export interface PluginsConfig {
@@ -78,13 +100,14 @@ export interface ConfigInput {
 
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8765;
+const DEFAULT_RELAY_LINES = 5_000;
 
 export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
   const { env, home, cwd } = input;
   const flags = readFlags(input.flags);
   const environment = readEnv(env);
   const parts = [
-    judge('flag', flags, (field) => `--${field.replaceAll('_', '-')}`),
+    judge('flag', flags, flagName),
     judge('env', environment, (field) => ENV_NAMES[field] ?? field),
     judge('file', input.file ?? {}, (field) => field),
   ] as const;
@@ -96,8 +119,13 @@ export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
   const refused = [
     checkFaults(config, env.SOX_TEST_FAULTS === '1', file),
     checkOpen(config, sourceOf('auth', flag, said, file)),
+    checkSynapse(config, sourceOf('synapse_port', flag, said, file)),
   ].filter((problem) => problem !== null);
   return refused.length > 0 ? refused : config;
+}
+
+function flagName(field: string): string {
+  return field === 'synapse_port' ? '--synapse' : `--${field.replaceAll('_', '-')}`;
 }
 
 type Said = Omit<ConfigFile, 'server_config'>;
@@ -135,8 +163,11 @@ function explain(
     const known = issue.path.length === 0 ? `; known are ${KNOWN_NAMES.join(', ')}` : '';
     return issue.keys.map((key) => problem([...issue.path, key], `is not a setting${known}`));
   }
+  const isSecret = issue.path[0] === 'synapse_token' || issue.path[0] === 'metrics';
   const shown =
-    issue.input === undefined ? '' : ` (found ${JSON.stringify(issue.input)?.slice(0, 80)})`;
+    issue.input === undefined || isSecret
+      ? ''
+      : ` (found ${JSON.stringify(issue.input)?.slice(0, 80)})`;
   return [problem(issue.path, `${issue.message}${shown}`)];
 }
 
@@ -166,7 +197,25 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     },
     logLevel: said.log_level ?? 'info',
     isSocketOn: said.socket ?? true,
+    synapse:
+      said.synapse_port === undefined
+        ? null
+        : { port: said.synapse_port, token: said.synapse_token ?? null },
+    relay:
+      said.relay === undefined
+        ? null
+        : {
+            path: absolute(said.relay, home, cwd),
+            lines: said.relay_lines ?? DEFAULT_RELAY_LINES,
+          },
+    metrics: metricsOf(said.metrics),
+    hostRateLimit: said.host_rate_limit ?? null,
   };
+}
+
+function metricsOf(said: boolean | string | undefined): Config['metrics'] {
+  if (said === undefined || said === false) return null;
+  return { token: said === true ? null : said };
 }
 
 /** The shell expands `~` only at the start of a word; in a file or after `=` we must. */
@@ -186,6 +235,17 @@ function checkOpen(config: Config, source: ConfigProblem['source']): ConfigProbl
     field: 'auth',
     source,
     message: `open takes every caller at its word, so it serves on loopback alone and not on ${config.host}; use --host 127.0.0.1, or leave out --auth open and give agents tokens (synod token create)`,
+  };
+}
+
+function checkSynapse(config: Config, source: ConfigProblem['source']): ConfigProblem | null {
+  const { synapse, host } = config;
+  if (synapse === null || synapse.token !== null || isLoopback(host)) return null;
+  return {
+    code: 'config.open-not-loopback',
+    field: 'synapse_port',
+    source,
+    message: `the Synapse door takes every name at its word, so without a token it serves on loopback alone and not on ${host}; set SYNAPSE_TOKEN, or use --host 127.0.0.1`,
   };
 }
 

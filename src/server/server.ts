@@ -9,23 +9,29 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
+import { assert } from '../core/assert.ts';
 import { type Refusal, refuse } from '../core/decider.ts';
 import { createDesk } from '../desk/desk.ts';
+import { DEFAULT_SPACE } from '../desk/spaces.ts';
+import type { Hub } from '../hub/hub.ts';
 import { unavailable } from '../log/disk.ts';
 import { lockDirectory } from '../log/lock.ts';
 import { openPluginHost } from '../plugin/host.ts';
 import type { PluginRegistry } from '../plugin/registry.ts';
 import { createGuard } from '../transport/guard.ts';
+import { createHostLimit, replyLimited } from '../transport/host-limit.ts';
 import { createHttpDoor } from '../transport/http.ts';
-import { createMcpDoor } from '../transport/mcp/door.ts';
+import type { McpDoor } from '../transport/mcp/door.ts';
 import { createMcpTools, DEFAULT_TOOLSET } from '../transport/mcp/tools.ts';
 import { createSseDoor } from '../transport/sse.ts';
+import type { SynapseOptions } from '../transport/synapse/door.ts';
 import { createWebSocketDoor } from '../transport/websocket.ts';
 import { operationList } from '../wire/operations/table.ts';
 import { realClock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
 import { ensureCredential } from './credential.ts';
+import { openRelay } from './relay.ts';
 import { openSpaces } from './spaces.ts';
 import { packageVersion } from './version.ts';
 
@@ -46,11 +52,15 @@ export interface ServerHooks {
   readonly pingMs?: number;
   /** How often an event stream says that it is there. */
   readonly keepaliveMs?: number;
+  /** Bounds and times of the Synapse door. */
+  readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'guard' | 'hub' | 'token'>>;
 }
 
 export interface RunningServer {
   readonly url: string;
   readonly socketPath: string | null;
+  /** `ws://…`, when the Synapse door is open. */
+  readonly synapseUrl: string | null;
   readonly dir: string;
   readonly pid: number;
   close(): Promise<void>;
@@ -100,7 +110,16 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       isStoreOk: () => spaces.isStoreOk(),
       onTrouble: (what, cause) => log('error', what, cause),
     });
-    const { desk } = parts;
+    const metrics =
+      config.metrics &&
+      (await (
+        await import('../transport/metrics.ts')
+      ).createMetrics(parts.desk, {
+        hubs: () => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []),
+        connections: () => ({ websocket: websocket.size, sse: sse.size }),
+        slowReaders: () => websocket.slowReaders + sse.slowReaders,
+      }));
+    const desk = metrics?.desk ?? parts.desk;
     const host = await openPluginHost({
       builtins: parts.builtins,
       cwd: hooks.cwd ?? process.cwd(),
@@ -115,29 +134,51 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     parts.usePlugins(host);
     plugins.push(...host.order);
 
+    if (config.relay !== null) {
+      const hub = spaces.find(DEFAULT_SPACE);
+      if (hub === null) throw new Error('the default space is not open');
+      const relay = await openRelay({ ...config.relay, hub, nodeId: desk.nodeId, log });
+      closers.push(() => relay.close());
+    }
+
     const guard = createGuard({
       allowedHosts: [config.host, ...config.allowedHosts],
       corsOrigins: config.corsOrigins,
     });
-    const mcp = createMcpDoor({
-      desk,
-      tools: createMcpTools(operationList),
-      version,
-      onError: (cause) => log('warn', 'an MCP exchange failed', cause),
-    });
+    // Most hubs are asked by other doors first; the MCP SDK is loaded when somebody speaks it.
+    let mcp: Promise<McpDoor> | null = null;
+    const openMcp = async (): Promise<McpDoor> => {
+      const { createMcpDoor } = await import('../transport/mcp/door.ts');
+      return createMcpDoor({
+        desk,
+        tools: createMcpTools(operationList),
+        version,
+        follow: (space, listener) =>
+          spaces.find(space)?.watch.events((_world, _first, events) => listener(events)) ??
+          (() => {}),
+        onError: (cause) => log('warn', 'an MCP exchange failed', cause),
+      });
+    };
     const http = createHttpDoor({
       desk,
       guard,
       version,
-      mcp: (request, caller, toolset) => mcp.handle(request, caller, toolset ?? DEFAULT_TOOLSET),
+      async mcp(request, caller, toolset) {
+        mcp ??= openMcp();
+        return (await mcp).handle(request, caller, toolset ?? DEFAULT_TOOLSET);
+      },
+      metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
     });
     const sse = createSseDoor(desk, guard, hooks);
-    const websocket = createWebSocketDoor(desk, guard, hooks);
+    const hostLimit = createHostLimit(config.hostRateLimit);
+    const websocket = createWebSocketDoor(desk, guard, { ...hooks, hostLimit });
 
     const openDoor = (isOwnerSocket: boolean): Server => {
       const listener = getRequestListener((request) => http(request, isOwnerSocket));
       const route: RequestListener = (request, response) => {
-        if (/^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
+        const limited = hostLimit.check(request.socket.remoteAddress);
+        if (limited !== null) replyLimited(response, limited);
+        else if (/^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
           sse.handle(request, response, isOwnerSocket).catch((cause) => {
             log('error', 'a stream failed', cause);
             response.destroy();
@@ -170,23 +211,35 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const socketPath = config.isSocketOn
       ? await openSocket(openDoor(true), config.dir, closers, log)
       : null;
+    const synapsePort =
+      config.synapse === null
+        ? null
+        : await openSynapse(config.host, config.synapse, closers, {
+            desk,
+            guard,
+            hub: spaceOf(spaces.find(DEFAULT_SPACE)),
+            onTrouble: (what, cause) => log('error', what, cause),
+            ...hooks.synapse,
+          });
     // These end before the servers are shut, or the servers would wait for them.
-    closers.push(() => mcp.close());
+    closers.push(async () => (await mcp)?.close());
     closers.push(() => websocket.close());
     closers.push(() => sse.close());
 
     const { port } = tcp.address() as AddressInfo;
     const shown = config.host.includes(':') ? `[${config.host}]` : config.host;
     const url = `http://${shown}:${port}`;
+    const synapseUrl = synapsePort === null ? null : `ws://${shown}:${synapsePort}`;
     await writeHubFile(config.dir, {
       url,
       socket: socketPath,
+      ...(synapseUrl !== null && { synapse: synapseUrl }),
       pid: process.pid,
       since: new Date().toISOString(),
       version,
     });
     closers.push(() => rm(join(config.dir, 'hub.json'), { force: true }));
-    return { url, socketPath, dir: config.dir, pid: process.pid, close: closeAll };
+    return { url, socketPath, synapseUrl, dir: config.dir, pid: process.pid, close: closeAll };
   } catch (cause) {
     await closeAll();
     throw cause;
@@ -243,6 +296,38 @@ async function openSocket(
     await rm(path, { force: true });
   });
   return path;
+}
+
+/** A port of its own, because the original's clients ask for any path; plain HTTP is told so. */
+async function openSynapse(
+  host: string,
+  { port, token }: SynapseConfig,
+  closers: (() => void | Promise<void>)[],
+  options: Omit<SynapseOptions, 'token'>,
+): Promise<number> {
+  const { createSynapseDoor } = await import('../transport/synapse/door.ts');
+  const door = createSynapseDoor({ ...options, token });
+  closers.push(() => door.close());
+  const server = createServer({ headersTimeout: 10_000 }, (_, response) => {
+    response.writeHead(426, { 'content-type': 'application/json', upgrade: 'websocket' });
+    response.end(
+      '{"error_code":"validation_error","message":"Synapse clients speak WebSocket here"}',
+    );
+  });
+  server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
+  server.on('clientError', (_, socket) => socket.destroy());
+  await listen(server, { host, port });
+  closers.push(async () => {
+    door.close();
+    await shut(server);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** The default space is opened before any door. */
+function spaceOf(hub: Hub | null): Hub {
+  assert(hub !== null, 'the default space is open');
+  return hub;
 }
 
 function listen(

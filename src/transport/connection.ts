@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { isRefusal, refuse } from '../core/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
 import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
@@ -39,6 +39,12 @@ export interface Connection {
   close(code: number, reason: string): void;
 }
 
+export interface ConnectionHooks {
+  /** Counts a frame; a refusal is what whoever sent it gets. */
+  limit?(): Refusal | null;
+  onSlowReader?(): void;
+}
+
 /** A stream on its way from asked to live. */
 interface Progress {
   /** What came before the answer was given; null from then on. */
@@ -51,6 +57,7 @@ export function createConnection(
   ws: WebSocket,
   socket: Duplex,
   caller: Caller,
+  hooks: ConnectionHooks = {},
 ): Connection {
   const streams = new Map<string, Stream>();
   // Whoever waits on this connection is told when it is gone: nothing may be handed out to it then.
@@ -109,6 +116,7 @@ export function createConnection(
 
   function close(code: number, reason: string): void {
     if (isClosed) return;
+    if (reason === 'slow_reader') hooks.onSlowReader?.();
     flush();
     leave();
     ws.close(code, reason);
@@ -196,9 +204,22 @@ export function createConnection(
       say(errorText(null, 'input.not-json', 'the frame is not JSON text'));
       return;
     }
-    if (Array.isArray(value)) onBatch(value);
+    const limited = hooks.limit?.() ?? null;
+    if (limited !== null) turnAway(value, limited);
+    else if (Array.isArray(value)) onBatch(value);
     else onRequest(value, say);
   });
+
+  /** Nothing of the frame is carried out; whoever asked in it is told. */
+  function turnAway(value: unknown, refusal: Refusal): void {
+    const isBatch = Array.isArray(value);
+    const answers = (isBatch ? value.slice(0, RPC_BATCH_MAX) : [value]).flatMap((one) => {
+      const request = parseRequest(one);
+      const id = request === null ? null : request.id;
+      return id === undefined ? [] : [answerText(id, refusalAnswer(refusal))];
+    });
+    if (answers.length > 0) say(isBatch ? `[${answers.join(',')}]` : (answers[0] as string));
+  }
 
   async function openStream(params: unknown, done: (answer: Answer) => void): Promise<void> {
     if (streams.size + streamsOpening >= STREAMS_MAX) {

@@ -3,13 +3,13 @@
  * revoked, rotated or expired [I5]. Connections opened without a token are not watched.
  */
 import { isRefusal } from '../core/decider.ts';
-import type { Caller, Claim } from '../desk/caller.ts';
+import type { Caller, Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface WatchedCredential {
-  readonly claim: Claim;
+  readonly introduction: Introduction;
   readonly caller: Caller;
   /** May be called more than once. */
   end(reason: 'revoked' | 'expired'): void;
@@ -18,7 +18,7 @@ export interface WatchedCredential {
 /** Watches until the answer is called. */
 export function watchCredential(
   desk: Pick<Desk, 'authenticate' | 'onRevoked'>,
-  { claim, caller, end }: WatchedCredential,
+  { introduction, caller, end }: WatchedCredential,
 ): () => void {
   const { tokenId, tokenExpiresAt } = caller;
   if (tokenId === null) return () => {};
@@ -33,7 +33,7 @@ export function watchCredential(
   });
   if (tokenExpiresAt !== undefined) arm(tokenExpiresAt);
   // The token may have been revoked after it was looked at and before we listened: we look again.
-  void desk.authenticate(claim).then((again) => {
+  void desk.authenticate(introduction).then((again) => {
     if (isRefusal(again) && again.refused === 'access.unknown') end('revoked');
   });
   return () => {

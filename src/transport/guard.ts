@@ -5,7 +5,7 @@
  * request; it still needs its credential.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Claim } from '../desk/caller.ts';
+import type { Introduction } from '../desk/caller.ts';
 import type { ErrorEnvelope } from '../wire/errors.ts';
 
 export interface GuardOptions {
@@ -78,11 +78,11 @@ function hostName(host: string): string {
 }
 
 /** What the headers say about who is calling; believed by nobody until the desk has looked. */
-export function claimOf(
+export function introductionOf(
   headers: IncomingHttpHeaders,
   connectionId: string,
   isOwnerSocket: boolean,
-): Claim {
+): Introduction {
   const bearer = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? null;
   return {
     token: bearer,

@@ -3,14 +3,16 @@
  * when it is given a handler for it. JSON in, JSON out; a refusal is the SOX
  * envelope with the status of the error table.
  */
+import { timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
 import type { Answer } from '../desk/answer.ts';
 import { refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
+import { sha256 } from '../desk/identity.ts';
 import { findOperation } from '../wire/operations/table.ts';
-import { claimOf, type Guard } from './guard.ts';
+import { type Guard, introductionOf } from './guard.ts';
 import { openApi } from './openapi.ts';
 
 /** A request larger than this is not read; a body of a message has its own, smaller bound. */
@@ -27,6 +29,13 @@ export interface HttpDoorOptions {
   readonly guard: Guard;
   readonly version: string;
   readonly mcp: McpHandler | null;
+  readonly metrics?: MetricsRoute | null;
+}
+
+export interface MetricsRoute {
+  /** Null asks for the normal credential. */
+  readonly token: string | null;
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 export type HttpDoor = (request: Request, isOwnerSocket: boolean) => Promise<Response>;
@@ -57,12 +66,12 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   app.get('/openapi.json', () => json(200, openApi(options.version)));
 
   app.post('/v1/ops/:operation', async (c) => {
-    const claim = claimOf(
+    const introduction = introductionOf(
       Object.fromEntries(c.req.raw.headers),
       `http-${++connections}`,
       c.env.isOwnerSocket,
     );
-    const caller = await desk.authenticate(claim);
+    const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return answered(refusalAnswer(caller));
     const name = c.req.param('operation');
     const operation = findOperation(name);
@@ -90,12 +99,12 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
 
   app.all('/mcp', async (c) => {
     if (options.mcp === null) return notFound();
-    const claim = claimOf(
+    const introduction = introductionOf(
       Object.fromEntries(c.req.raw.headers),
       `mcp-${++connections}`,
       c.env.isOwnerSocket,
     );
-    const caller = await desk.authenticate(claim);
+    const caller = await desk.authenticate(introduction);
     // Where names are taken at their word an unknown one may shake hands; each tool call then says no.
     if (isRefusal(caller) && !desk.isOpenMode) return answered(refusalAnswer(caller));
     return options.mcp(
@@ -105,10 +114,34 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     );
   });
 
+  app.get('/metrics', async (c) => {
+    const { metrics } = options;
+    if (metrics == null) return notFound();
+    const headers = Object.fromEntries(c.req.raw.headers);
+    const introduction = introductionOf(headers, `metrics-${++connections}`, c.env.isOwnerSocket);
+    if (metrics.token === null) {
+      const caller = await desk.authenticate(introduction);
+      if (isRefusal(caller)) return answered(refusalAnswer(caller));
+    } else if (!isSameText(metrics.token, introduction.token ?? '')) {
+      return answered(
+        refusalAnswer(refuse('access.unknown', 'metrics are shown for their own token alone')),
+      );
+    }
+    const { contentType, text } = await metrics.read();
+    return new Response(text, {
+      headers: { 'content-type': contentType, 'cache-control': 'no-store' },
+    });
+  });
+
   app.notFound(() => notFound());
   app.onError(() => answered(refusalAnswer(refuse('internal', 'the hub failed at this request'))));
 
   return async (request, isOwnerSocket) => app.fetch(request, { isOwnerSocket });
+}
+
+/** In the same time whatever differs. */
+function isSameText(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 }
 
 async function readJson(request: Request): Promise<{ value: unknown } | Refusal> {

@@ -5,13 +5,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRefusal } from '../core/decider.ts';
+import { countConnection } from '../desk/activity.ts';
 import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { StreamSink } from '../desk/stream.ts';
 import type { Published, Segment } from '../hub/feed.ts';
 import { watchCredential } from './credential-watch.ts';
-import { claimOf, type Guard } from './guard.ts';
+import { type Guard, introductionOf } from './guard.ts';
 
 const KEEPALIVE_MS = 15_000;
 const FAREWELL_MS = 1_000;
@@ -20,6 +21,9 @@ export const STREAM_BYTES_MAX: number = 8 * 1024 * 1024;
 
 export interface SseDoor {
   handle(request: IncomingMessage, response: ServerResponse, isOwnerSocket: boolean): Promise<void>;
+  readonly size: number;
+  /** How many were cut off because they did not read. */
+  readonly slowReaders: number;
   close(): void;
 }
 
@@ -30,6 +34,7 @@ export function createSseDoor(
 ): SseDoor {
   const keepaliveMs = options.keepaliveMs ?? KEEPALIVE_MS;
   let connections = 0;
+  let slowReaders = 0;
   const open = new Set<{ end(reason: string): void }>();
 
   async function handle(
@@ -39,8 +44,8 @@ export function createSseDoor(
   ): Promise<void> {
     const turned = guard.check(request.headers, isOwnerSocket);
     if (turned !== null) return reply(response, turned.status, turned.envelope);
-    const claim = claimOf(request.headers, `sse-${++connections}`, isOwnerSocket);
-    const caller = await desk.authenticate(claim);
+    const introduction = introductionOf(request.headers, `sse-${++connections}`, isOwnerSocket);
+    const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return refused(response, refusalAnswer(caller));
     const input = streamInput(request);
     let stream: { close(): void } | null = null;
@@ -48,6 +53,8 @@ export function createSseDoor(
     let keepalive: NodeJS.Timeout | undefined;
     const finish = (reason: string): void => {
       if (!open.delete(entry)) return;
+      if (reason === 'slow_reader') slowReaders++;
+      countOut();
       farewell = `event: end\ndata: ${JSON.stringify({ reason })}\n\n`;
       clearInterval(keepalive);
       stopWatching();
@@ -56,7 +63,8 @@ export function createSseDoor(
     };
     const entry = { end: finish };
     open.add(entry);
-    const stopWatching = watchCredential(desk, { claim, caller, end: finish });
+    const countOut = countConnection(caller.activity, Date.now);
+    const stopWatching = watchCredential(desk, { introduction, caller, end: finish });
     const held: string[] = [];
     const write = (text: string): boolean => {
       if (!response.headersSent) {
@@ -71,6 +79,7 @@ export function createSseDoor(
     const opened = await desk.openStream(caller, input, sinkOf(response, write, finish));
     if ('error' in opened) {
       open.delete(entry);
+      countOut();
       stopWatching();
       return refused(response, opened.error);
     }
@@ -95,6 +104,12 @@ export function createSseDoor(
 
   return {
     handle,
+    get size() {
+      return open.size;
+    },
+    get slowReaders() {
+      return slowReaders;
+    },
     close() {
       for (const one of [...open]) one.end('shutting_down');
     },

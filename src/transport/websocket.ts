@@ -8,15 +8,18 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { isRefusal, refuse } from '../core/decider.ts';
-import type { Caller, Claim } from '../desk/caller.ts';
+import { countConnection } from '../desk/activity.ts';
+import type { Caller, Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import { REFUSALS, toEnvelope } from '../wire/errors.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { watchCredential } from './credential-watch.ts';
-import { claimOf, type Guard } from './guard.ts';
+import { type Guard, introductionOf } from './guard.ts';
+import type { HostLimit } from './host-limit.ts';
 
 /** A frame larger than this closes the connection with 1009. */
 export const FRAME_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -26,13 +29,20 @@ const PING_MS = 30_000;
 export interface WebSocketDoor {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, isOwnerSocket: boolean): void;
   readonly size: number;
+  /** How many were cut off because they did not read. */
+  readonly slowReaders: number;
   close(): void;
+}
+
+export interface WebSocketDoorOptions {
+  readonly pingMs?: number;
+  readonly hostLimit?: HostLimit;
 }
 
 export function createWebSocketDoor(
   desk: Desk,
   guard: Guard,
-  options: { readonly pingMs?: number } = {},
+  options: WebSocketDoorOptions = {},
 ): WebSocketDoor {
   const server = new WebSocketServer({
     noServer: true,
@@ -42,6 +52,7 @@ export function createWebSocketDoor(
     handleProtocols: (offered) => (offered.has('synod.v1') ? 'synod.v1' : false),
   });
   const connections = new Set<Connection>();
+  let slowReaders = 0;
   // A half-open peer answers no ping; after two silent rounds it is gone.
   const pings = setInterval(() => {
     for (const one of connections) one.ping();
@@ -56,6 +67,11 @@ export function createWebSocketDoor(
   ): Promise<void> {
     const turned = guard.check(request.headers, isOwnerSocket);
     if (turned !== null) return turnAway(socket, turned.status, turned.envelope);
+    const address = (socket as Socket).remoteAddress;
+    const limited = options.hostLimit?.check(address) ?? null;
+    if (limited !== null) {
+      return turnAway(socket, REFUSALS[limited.refused].http, toEnvelope(limited));
+    }
     if (!/^\/ws(\?|$)/.test(request.url ?? '')) {
       return turnAway(
         socket,
@@ -70,25 +86,31 @@ export function createWebSocketDoor(
         detail: { reason: 'limit.reached', limit: 'CONNECTIONS_MAX' },
       });
     }
-    const claim = withProtocols(
-      claimOf(request.headers, `ws-${randomUUID()}`, isOwnerSocket),
+    const introduction = withProtocols(
+      introductionOf(request.headers, `ws-${randomUUID()}`, isOwnerSocket),
       request,
     );
-    const caller = await desk.authenticate(claim);
+    const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) {
       return turnAway(socket, REFUSALS[caller.refused].http, toEnvelope(caller));
     }
-    server.handleUpgrade(request, socket, head, (ws) => seat(ws, socket, claim, caller));
+    server.handleUpgrade(request, socket, head, (ws) => seat(ws, socket, introduction, caller));
   }
 
-  function seat(ws: WebSocket, socket: Duplex, claim: Claim, caller: Caller): void {
-    const connection = createConnection(desk, ws, socket, caller);
+  function seat(ws: WebSocket, socket: Duplex, introduction: Introduction, caller: Caller): void {
+    const { remoteAddress } = socket as Socket;
+    const connection = createConnection(desk, ws, socket, caller, {
+      limit: () => options.hostLimit?.check(remoteAddress) ?? null,
+      onSlowReader: () => slowReaders++,
+    });
     connections.add(connection);
+    const countOut = countConnection(caller.activity, Date.now);
     const end = (reason: string): void => connection.close(4001, reason);
-    const stopWatching = watchCredential(desk, { claim, caller, end });
+    const stopWatching = watchCredential(desk, { introduction, caller, end });
     ws.on('close', () => {
       stopWatching();
       connections.delete(connection);
+      countOut();
     });
   }
 
@@ -96,6 +118,9 @@ export function createWebSocketDoor(
     upgrade(request, socket, head, isOwnerSocket) {
       socket.on('error', () => socket.destroy());
       admit(request, socket, head, isOwnerSocket).catch(() => socket.destroy());
+    },
+    get slowReaders() {
+      return slowReaders;
     },
     get size() {
       return connections.size;
@@ -109,7 +134,7 @@ export function createWebSocketDoor(
 }
 
 /** A browser cannot set headers on a WebSocket; its credential comes as subprotocols. */
-function withProtocols(claim: Claim, request: IncomingMessage): Claim {
+function withProtocols(introduction: Introduction, request: IncomingMessage): Introduction {
   const offered = (request.headers['sec-websocket-protocol'] ?? '')
     .split(',')
     .map((one) => one.trim());
@@ -120,11 +145,11 @@ function withProtocols(claim: Claim, request: IncomingMessage): Claim {
       : Buffer.from(found.slice(prefix.length), 'base64url').toString();
   };
   return {
-    ...claim,
-    token: claim.token ?? read('synod.token.'),
-    agent: claim.agent ?? read('synod.agent.'),
-    space: claim.space ?? read('synod.space.'),
-    clientVersion: claim.clientVersion ?? read('synod.version.'),
+    ...introduction,
+    token: introduction.token ?? read('synod.token.'),
+    agent: introduction.agent ?? read('synod.agent.'),
+    space: introduction.space ?? read('synod.space.'),
+    clientVersion: introduction.clientVersion ?? read('synod.version.'),
   };
 }
 

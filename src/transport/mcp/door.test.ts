@@ -15,6 +15,7 @@ import {
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isRefusal, refuse } from '../../core/decider.ts';
+import { createActivity } from '../../desk/activity.ts';
 import { type Answer, refusalAnswer } from '../../desk/answer.ts';
 import type { Caller } from '../../desk/caller.ts';
 import type { CallOptions, Desk } from '../../desk/desk.ts';
@@ -40,6 +41,7 @@ const ADA: Caller = {
   isOwner: false,
   tokenId: 'token-of-ada',
   credential: null,
+  activity: createActivity('ada'),
   authMs: 0,
 };
 

@@ -12,6 +12,7 @@ import {
   isJsonContentType,
   isLegacyRequest,
   legacyStatelessFallback,
+  type McpHttpHandler,
   type McpServerFactory,
   readRequestBody,
   type Server,
@@ -24,9 +25,10 @@ import type { Caller } from '../../desk/caller.ts';
 import type { Desk } from '../../desk/desk.ts';
 import { toEnvelope } from '../../wire/errors.ts';
 import type { Operation } from '../../wire/operation.ts';
+import { type FollowSpace, followChanges } from './changes.ts';
 import { createExchanges } from './exchanges.ts';
-import { anyMayWait, cancelledIds, parseJson, requestIds } from './messages.ts';
-import { type CallOptions, createMcpServer } from './server.ts';
+import { anyMayWait, cancelledIds, isListen, parseJson, requestIds } from './messages.ts';
+import { type CallOptions, createMcpServer, type Subscriptions } from './server.ts';
 import { DEFAULT_TOOLSET, type McpTools } from './tools.ts';
 
 export interface McpDoorOptions {
@@ -36,6 +38,8 @@ export interface McpDoorOptions {
   /** For the log; whatever it was, the client has been answered. */
   onError(error: Error): void;
   readonly progressMs?: number;
+  /** Where changes are heard of; without it nothing can be subscribed to. */
+  readonly follow?: FollowSpace;
 }
 
 export interface McpDoor {
@@ -53,9 +57,13 @@ interface Visit {
 export const MCP_BODY_BYTES_MAX: number = 4 * 1024 * 1024;
 const SESSION_HEADER = 'mcp-session-id';
 const SESSION_CHARS_MAX = 128;
+/** What may wait for a listener that does not read. */
+const LISTENER_EVENTS_MAX = 1_000;
+/** Over HTTP the library itself keeps who listens; it only has to know that one can. */
+const BY_LISTENING: Subscriptions = { add: () => {}, remove: () => {} };
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
-  const { desk, tools, onError, ...about } = options;
+  const { desk, tools, onError, follow, ...about } = options;
   const exchanges = createExchanges();
   const visits = new WeakMap<Request, Visit>();
   const ended = new Map<AbortController, string | null>();
@@ -66,7 +74,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   const factory: McpServerFactory = ({ requestInfo }) => {
     const visit = requestInfo && visits.get(requestInfo);
     if (visit === undefined) throw new Error('an MCP request came in by no door');
-    return open(visit);
+    return open(visit, follow === undefined ? null : BY_LISTENING);
   };
   // A call that waits is streamed, so that comments keep the connection alive meanwhile [MC7].
   const quick = createMcpHandler(factory, { legacy: 'reject', onerror: onError });
@@ -76,12 +84,12 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     responseMode: 'sse',
   });
 
-  function open({ caller, listed }: Visit): Server {
+  function open({ caller, listed }: Visit, subscriptions: Subscriptions | null = null): Server {
     const call = (operation: Operation, input: unknown, callOptions: CallOptions) =>
       'principal' in caller
         ? carryOut(caller, operation, input, callOptions)
         : Promise.resolve(caller);
-    return createMcpServer({ ...about, tools, listed, call, onError });
+    return createMcpServer({ ...about, tools, listed, call, onError, subscriptions });
   }
 
   async function carryOut(
@@ -108,6 +116,37 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     } finally {
       ended.delete(end);
     }
+  }
+
+  // A listener hears of its own space alone, so each has a bus of its own.
+  const listening = new Map<string, { handler: McpHttpHandler; stop: () => void }>();
+
+  function listenIn(space: string, source: FollowSpace): McpHttpHandler {
+    const known = listening.get(space);
+    if (known !== undefined) return known.handler;
+    const handler = createMcpHandler(factory, { legacy: 'reject', onerror: onError });
+    const stop = followChanges(source, space, (uri) => handler.notify.resourceUpdated(uri));
+    listening.set(space, { handler, stop });
+    return handler;
+  }
+
+  /** Open until the client leaves, the hub stops or the credential is revoked. */
+  async function listen(request: Request, visit: Visit, body: unknown): Promise<Response> {
+    const { caller } = visit;
+    if (!('principal' in caller)) {
+      return rpcError(401, -32_000, 'error' in caller ? caller.error.message : 'refused');
+    }
+    const end = new AbortController();
+    ended.set(end, caller.tokenId);
+    request.signal.addEventListener('abort', () => ended.delete(end), { once: true });
+    const bounded = new Request(request.url, {
+      method: 'POST',
+      headers: request.headers,
+      signal: AbortSignal.any([request.signal, end.signal]),
+    });
+    visits.set(bounded, visit);
+    const handler = follow === undefined ? quick : listenIn(caller.space, follow);
+    return cutIfSlow(await handler.fetch(bounded, { parsedBody: body }), () => end.abort());
   }
 
   async function serveLegacy(request: Request, visit: Visit, body: unknown): Promise<Response> {
@@ -154,6 +193,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
           response.headers.set(SESSION_HEADER, randomUUID());
         return response;
       }
+      if (isListen(body)) return listen(request, visit, body);
       visits.set(request, visit);
       const handler = anyMayWait(tools, body) ? waiting : quick;
       return handler.fetch(request, { parsedBody: body });
@@ -161,9 +201,37 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     async close() {
       stopListening();
       for (const call of ended.keys()) call.abort();
-      await Promise.all([quick.close(), waiting.close()]);
+      const listeners = [...listening.values()];
+      for (const { stop } of listeners) stop();
+      await Promise.all(
+        [quick, waiting, ...listeners.map(({ handler }) => handler)].map((one) => one.close()),
+      );
     },
   };
+}
+
+/** The library queues without end for a listener that does not read; here it is cut off [F3]. */
+function cutIfSlow(response: Response, end: () => void): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response;
+  const pump = async (queue: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return queue.close();
+      queue.enqueue(value);
+      if ((queue.desiredSize ?? 0) < -LISTENER_EVENTS_MAX) break;
+    }
+    end();
+    queue.error(new Error('slow_reader'));
+  };
+  const body = new ReadableStream<Uint8Array>({
+    start(queue) {
+      // Who has left already cannot be told that the stream ended.
+      pump(queue).catch(() => end());
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return new Response(body, response);
 }
 
 /** Answers with one JSON body, or with 499 when the exchange ended before there was an answer. */

@@ -39,6 +39,8 @@ export interface HttpCallOptions extends HubAddress {
 
 export interface HttpCall {
   readonly call: HubCall;
+  /** Where the hub was found last. */
+  readonly address: HubAddress;
   close(): void;
 }
 
@@ -88,11 +90,8 @@ export function createHttpCall(options: HttpCallOptions): HttpCall {
     const wantsTrace = asked.wantsTrace || options.wantsTrace === true;
     const clientVersion = asked.clientVersion ?? options.clientVersion;
     const body = Buffer.from(JSON.stringify(input));
-    const { socketPath, token } = address;
-    const url = new URL(address.url);
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/ops/${encodeURIComponent(name)}`;
-    const isSecure = url.protocol === 'https:' && socketPath === undefined;
-    if (!isSecure) url.protocol = 'http:';
+    const { socketPath } = address;
+    const { url, isSecure } = routeOf(address, `v1/ops/${encodeURIComponent(name)}`);
     const ask = isSecure ? requestSecurely : request;
     return new Promise((resolve, reject) => {
       ask(
@@ -105,12 +104,7 @@ export function createHttpCall(options: HttpCallOptions): HttpCall {
           headers: {
             'Content-Type': 'application/json',
             'Content-Length': body.length,
-            ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-            ...(options.agent !== undefined && { 'X-SOX-Agent-ID': options.agent }),
-            ...(options.space !== undefined && { 'X-SOX-Namespace': options.space }),
-            ...(options.transportHint !== undefined && {
-              'X-SOX-Transport': options.transportHint,
-            }),
+            ...hubHeaders(options, address),
             ...(clientVersion !== undefined && { 'X-SOX-Client-Version': clientVersion }),
             ...(wantsTrace && { 'X-SOX-Trace': '1' }),
           },
@@ -126,11 +120,35 @@ export function createHttpCall(options: HttpCallOptions): HttpCall {
 
   return {
     call,
+    get address() {
+      return address;
+    },
     close() {
       plain.destroy();
       secure.destroy();
     },
   };
+}
+
+/** Who is calling, as the hub's doors read it. */
+export function hubHeaders(
+  { agent, space, transportHint }: HttpCallOptions,
+  { token }: HubAddress,
+): Record<string, string> {
+  return {
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    ...(agent !== undefined && { 'X-SOX-Agent-ID': agent }),
+    ...(space !== undefined && { 'X-SOX-Namespace': space }),
+    ...(transportHint !== undefined && { 'X-SOX-Transport': transportHint }),
+  };
+}
+
+export function routeOf(address: HubAddress, path: string): { url: URL; isSecure: boolean } {
+  const url = new URL(address.url);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
+  const isSecure = url.protocol === 'https:' && address.socketPath === undefined;
+  if (!isSecure) url.protocol = 'http:';
+  return { url, isSecure };
 }
 
 async function readAnswer(response: IncomingMessage, wantsTrace: boolean): Promise<ToolAnswer> {

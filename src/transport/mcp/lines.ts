@@ -23,6 +23,8 @@ export interface LineWire extends Transport {
 export interface LineWireOptions {
   readonly input: Readable;
   readonly output: Writable;
+  /** A request came in; it has not been judged. */
+  onRequest?(method: string): void;
   /** The client will ask nothing more. */
   onInputEnd(): void;
 }
@@ -31,7 +33,8 @@ export const LINE_BYTES_MAX: number = 10 * 1024 * 1024;
 const LAST_ANSWERS_MS = 5000;
 const NEWLINE = 0x0a;
 
-export function createLineWire({ input, output, onInputEnd }: LineWireOptions): LineWire {
+export function createLineWire(options: LineWireOptions): LineWire {
+  const { input, output, onInputEnd } = options;
   const { promise: closed, resolve: settleClosed } = Promise.withResolvers<void>();
   const unanswered = new Set<unknown>();
   let parts: Buffer[] = [];
@@ -84,7 +87,11 @@ export function createLineWire({ input, output, onInputEnd }: LineWireOptions): 
       const isId = typeof id === 'string' || typeof id === 'number';
       return refuse(isId ? id : null, -32_600, 'the line is no JSON-RPC 2.0 message');
     }
-    if (isJSONRPCRequest(message)) unanswered.add(message.id);
+    if (isJSONRPCRequest(message)) {
+      options.onRequest?.(message.method);
+      // Who listens is answered by what happens, and that may never end.
+      if (message.method !== 'subscriptions/listen') unanswered.add(message.id);
+    }
     wire.onmessage?.(message);
     // A cancelled call is not answered.
     for (const id of cancelledIds(message)) settle(id);

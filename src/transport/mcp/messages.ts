@@ -21,6 +21,10 @@ export function cancelledIds(body: unknown): readonly unknown[] {
     .map(({ params }) => (isObject(params) ? params.requestId : undefined));
 }
 
+export function isListen(body: unknown): boolean {
+  return isObject(body) && body.method === 'subscriptions/listen';
+}
+
 export function anyMayWait(tools: McpTools, body: unknown): boolean {
   return messagesOf(body).some(({ method, params }) => {
     if (method !== 'tools/call' || !isObject(params)) return false;

@@ -5,6 +5,8 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
+import { toolName } from '../../wire/operation.ts';
+import { findOperation } from '../../wire/operations/table.ts';
 
 /** What the desk or the hub behind a bridge answered. */
 export type ToolAnswer =
@@ -13,13 +15,22 @@ export type ToolAnswer =
 
 export function toToolResult(answer: ToolAnswer): CallToolResult {
   const isError = 'error' in answer;
-  const value: Record<string, unknown> = isError ? { ...answer.error } : answer.ok;
+  const value: Record<string, unknown> = isError ? inToolNames(answer.error) : answer.ok;
   return {
     content: [{ type: 'text', text: toVisibleJson(value) }],
     structuredContent: value,
     ...(isError && { isError }),
     ...(answer.metadata !== undefined && { _meta: { 'sox/metadata': answer.metadata } }),
   };
+}
+
+/** A refusal names operations by their ids; here they are tools, listed or not, and are called so [MC5]. */
+function inToolNames(error: ErrorEnvelope): Record<string, unknown> {
+  const message = error.message.replace(/\b[a-z]+\.[a-z_]+\b/g, (word) => {
+    const operation = findOperation(word);
+    return operation?.id === word ? toolName(operation) : word;
+  });
+  return { ...error, message };
 }
 
 // C1 controls, zero-width and direction marks, and the tag block: what a terminal obeys and a reader

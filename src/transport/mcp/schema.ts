@@ -10,40 +10,53 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Direction = 'input' | 'output';
 
+const OUTPUT_DEPTH_MAX = 2;
+
 const DROPPED: Readonly<Record<Direction, ReadonlySet<string>>> = {
-  input: new Set(['$schema', '$id', 'title', 'minLength', 'maxLength', 'minItems', 'maxItems']),
+  input: new Set([
+    ...['$schema', '$id', 'title', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+    'propertyNames',
+  ]),
   output: new Set([
     ...['$schema', '$id', 'title', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern'],
     ...['additionalProperties', 'default', 'description', 'enum', 'minimum', 'maximum'],
+    'propertyNames',
   ]),
 };
 
 export function compactSchema(schema: z.ZodType, io: Direction): JsonSchema {
-  return compact(z.toJSONSchema(schema, { io, unrepresentable: 'any' }), io);
+  return compact(z.toJSONSchema(schema, { io, unrepresentable: 'any' }), io, 0);
 }
 
-function compact(node: JsonSchema, io: Direction): JsonSchema {
+function compact(node: JsonSchema, io: Direction, depth: number): JsonSchema {
   const small: Record<string, unknown> = {};
+  const isInside = io === 'output' && depth > 0;
   for (const [keyword, value] of Object.entries(node)) {
     if (DROPPED[io].has(keyword)) continue;
+    // Inside an output every field named is always there, and what lies deeper is seen when it comes.
+    if (isInside && keyword === 'required') continue;
+    if (isInside && depth >= OUTPUT_DEPTH_MAX && keyword === 'properties') continue;
     // Zod's `int` says how far a double counts exactly; nobody sends such numbers.
     if (Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER) continue;
-    small[keyword] = compactValue(node, keyword, io);
+    small[keyword] = compactValue(node, keyword, io, depth);
   }
   return mergeNull(small);
 }
 
-function compactValue(node: JsonSchema, keyword: string, io: Direction): unknown {
+function compactValue(node: JsonSchema, keyword: string, io: Direction, depth: number): unknown {
   const value = node[keyword];
   if (keyword === 'properties' && isSchema(value)) {
     const always = new Set(Array.isArray(node.required) ? node.required : []);
     const named = Object.entries(value).filter(([name]) => io === 'input' || always.has(name));
     return Object.fromEntries(
-      named.map(([name, inner]) => [name, compact(inner as JsonSchema, io)]),
+      named.map(([name, inner]) => [name, compact(inner as JsonSchema, io, depth + 1)]),
     );
   }
-  if (keyword === 'items' && isSchema(value)) return compact(value, io);
-  if (keyword === 'anyOf' && Array.isArray(value)) return value.map((inner) => compact(inner, io));
+  // A list of things is no deeper than the thing.
+  if (keyword === 'items' && isSchema(value)) return compact(value, io, depth);
+  if (keyword === 'anyOf' && Array.isArray(value)) {
+    return value.map((inner) => compact(inner, io, depth));
+  }
   return value;
 }
 

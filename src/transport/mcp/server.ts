@@ -10,6 +10,7 @@ import { refuse } from '../../core/decider.ts';
 import { toEnvelope } from '../../wire/errors.ts';
 import type { Operation } from '../../wire/operation.ts';
 import { INSTRUCTIONS } from './instructions.ts';
+import { listResources, listResourceTemplates, RESOURCE_URIS, readResource } from './resources.ts';
 import { type ToolAnswer, toToolResult } from './result.ts';
 import type { McpTools } from './tools.ts';
 
@@ -22,12 +23,19 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
+export interface Subscriptions {
+  add(uri: string): void;
+  remove(uri: string): void;
+}
+
 export interface McpServerOptions {
   readonly tools: McpTools;
   readonly listed: readonly Tool[];
   readonly version: string;
   call(operation: Operation, input: unknown, options: CallOptions): Promise<ToolAnswer>;
   onError(error: Error): void;
+  /** Null where nobody could be told of a change: the wire keeps no stream. */
+  readonly subscriptions?: Subscriptions | null;
   /** How often a waiting call reports progress to a client that asked for it. */
   readonly progressMs?: number;
 }
@@ -37,10 +45,11 @@ const LIST_TTL_MS = 300_000;
 
 export function createMcpServer(options: McpServerOptions): Server {
   const { tools, listed, version, onError, progressMs = PROGRESS_MS } = options;
+  const { subscriptions = null } = options;
   const server = new Server(
     { name: 'synod', title: 'Synod', version },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: subscriptions === null ? {} : { subscribe: true } },
       instructions: INSTRUCTIONS,
       cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
     },
@@ -93,7 +102,37 @@ export function createMcpServer(options: McpServerOptions): Server {
       if (reporting) clearInterval(reporting);
     }
   });
+  server.setRequestHandler('resources/list', () => ({ resources: listResources() }));
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: listResourceTemplates(),
+  }));
+  server.setRequestHandler('resources/read', ({ params }, { mcpReq }) =>
+    readResource(params.uri, (operation, input) =>
+      options.call(operation, input, {
+        clientVersion: null,
+        wantsTrace: false,
+        signal: mcpReq.signal,
+      }),
+    ),
+  );
+  if (subscriptions !== null) serveSubscriptions(server, subscriptions);
   return server;
+}
+
+/** The older era's way; in the newer one the library itself keeps who listens to what. */
+function serveSubscriptions(server: Server, subscriptions: Subscriptions): void {
+  server.setRequestHandler('resources/subscribe', ({ params }) => {
+    if (!RESOURCE_URIS.includes(params.uri)) {
+      const message = `nothing there can be subscribed to; there are ${RESOURCE_URIS.join(', ')}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    }
+    subscriptions.add(params.uri);
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+    subscriptions.remove(params.uri);
+    return {};
+  });
 }
 
 function unknownTool(name: string): ToolAnswer {

@@ -5,10 +5,13 @@
  * for a client that has left, and the others are answered first [MC8].
  */
 import type { Readable, Writable } from 'node:stream';
+import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { isRefusal, type Refusal } from '../../core/decider.ts';
+import type { EarHooks, ResourceEar } from './http-listen.ts';
 import { createLineWire } from './lines.ts';
 import { mayWait } from './messages.ts';
+import { RESOURCE_URIS } from './resources.ts';
 import type { ToolAnswer } from './result.ts';
 import { type CallOptions, createMcpServer } from './server.ts';
 import type { McpTools } from './tools.ts';
@@ -23,8 +26,17 @@ export interface McpStdioOptions {
   readonly version: string;
   readonly input: Readable;
   readonly output: Writable;
+  /** How the bridge learns of changes; null where it cannot. */
+  readonly ear?: ((hooks: EarHooks) => ResourceEar) | null;
   /** For stderr. */
   onError(error: Error): void;
+}
+
+/** Who is told of changes. */
+interface Told {
+  readonly server: Server;
+  readonly uris: ReadonlySet<string>;
+  readonly isModern: boolean;
 }
 
 export interface McpStdio {
@@ -38,14 +50,34 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
   const listed = tools.list(options.toolset);
   if (isRefusal(listed)) return listed;
   const leaving = new AbortController();
+  let told: Told | null = null;
+  const tell = (uri: string): void => {
+    if (told === null || !(told.isModern || told.uris.has(uri))) return;
+    told.server.sendResourceUpdated({ uri }).catch(onError);
+  };
+  const ear =
+    options.ear?.({
+      onUpdated: tell,
+      onReady: () => {
+        for (const uri of RESOURCE_URIS) tell(uri);
+      },
+    }) ?? null;
   const wire = createLineWire({
     input: options.input,
     output: options.output,
     onInputEnd: () => leaving.abort(),
+    onRequest(method) {
+      if (method === 'resources/subscribe' || method === 'subscriptions/listen') ear?.start();
+    },
   });
   const handle = serveStdio(
-    () =>
-      createMcpServer({
+    ({ era }) => {
+      const uris = new Set<string>();
+      const server = createMcpServer({
+        subscriptions: ear && {
+          add: (uri) => void uris.add(uri),
+          remove: (uri) => void uris.delete(uri),
+        },
         tools,
         listed,
         version,
@@ -56,8 +88,13 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
             : callOptions.signal;
           return options.call(operation.name, input, { ...callOptions, signal });
         },
-      }),
+      });
+      // In the newer era the library passes on only what somebody listens to.
+      told = { server, uris, isModern: era === 'modern' };
+      return server;
+    },
     { transport: wire, onerror: onError },
   );
+  void wire.closed.then(() => ear?.close());
   return { closed: wire.closed, close: () => handle.close() };
 }

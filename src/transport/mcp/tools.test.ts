@@ -17,9 +17,26 @@ describe('the tool list', () => {
   test('[MC2] the default set costs under 3,000 tokens, and its primer fits in 2 KB', () => {
     const text = JSON.stringify({ tools: listed('core') });
     // Four characters a token is the usual measure; the margin is for tokenizers that do worse.
-    expect(text.length).toBeLessThan(10_000);
+    expect(text.length).toBeLessThan(11_800);
     expect(Buffer.byteLength(INSTRUCTIONS)).toBeLessThan(2048);
     for (const { description = '' } of listed('all')) expect(description.length).toBeLessThan(300);
+  });
+
+  test('[MC2] the default set is what an agent needs every day', () => {
+    expect(listed('core').map(({ name }) => name)).toEqual([
+      'channels__send',
+      'channels__recv',
+      'channels__subscribe',
+      'channels__list_agents',
+      'channels__ack',
+      'inbox__peek',
+      'claims__take',
+      'claims__release',
+      'plan__board',
+      'plan__update',
+      'plan__progress',
+      'agents__tell',
+    ]);
   });
 
   test('[MC2] schemas are small: no dialect, title or bound that says nothing', () => {
@@ -78,12 +95,15 @@ describe('the tool list', () => {
     expect(names('')).toEqual(names('core'));
     expect(names('group__join, channels__send')).toEqual(['channels__send', 'group__join']);
     expect(names('groups,core')).toEqual([
-      ...names('core').slice(0, -2),
+      ...names('core').slice(0, 5),
       ...names('groups'),
-      ...names('core').slice(-2),
+      ...names('core').slice(5),
     ]);
+    expect(names('work')).toContain('claims__wait');
+    expect(names('more')).toContain('channels__replay');
+    expect(names('core,groups,work,more,admin')).toEqual(names('all'));
     expect(names('channels__group_join')).toEqual(['group__join']);
-    expect(names('all').length).toBeGreaterThan(names('core,groups,more').length);
+    expect(names('all').length).toBeGreaterThan(names('core,groups,work,more').length);
   });
 
   test('[MC3] an unknown toolset is refused by name', () => {
@@ -101,6 +121,17 @@ describe('the tool list', () => {
 });
 
 describe('a tool result', () => {
+  test('[MC5] a refusal names other operations as the tools they are', () => {
+    const error = {
+      error_code: 'validation_error',
+      message: 'held by ada; wait for it with claims.wait {"task_id": "a.take"}, see docs.html',
+    };
+    expect(toToolResult({ error }).structuredContent).toEqual({
+      ...error,
+      message: 'held by ada; wait for it with claims__wait {"task_id": "a.take"}, see docs.html',
+    });
+  });
+
   test('[MC4] says the same as structure and as text', () => {
     const ok = { message_id: '7', seq: 1 };
     expect(toToolResult({ ok })).toEqual({

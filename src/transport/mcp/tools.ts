@@ -17,7 +17,7 @@ export interface McpTools {
 }
 
 export const DEFAULT_TOOLSET = 'core';
-const TOOLSETS: readonly Toolset[] = ['core', 'groups', 'more', 'admin'];
+const TOOLSETS: readonly Toolset[] = ['core', 'groups', 'work', 'more', 'admin'];
 
 export function createMcpTools(operations: readonly Operation[]): McpTools {
   const offered = operations.filter((operation) => !operation.isStreaming);
