@@ -8,6 +8,8 @@ export interface CommandEntry {
   readonly name: string;
   readonly usage: string;
   readonly summary: string;
+  /** A line of its own on the first help screen; the rest of a group is only named there. */
+  readonly isDaily: boolean;
   load(): Promise<(program: Command) => void>;
 }
 
@@ -21,7 +23,12 @@ const entry = (
   usage: string,
   summary: string,
   load: CommandEntry['load'],
-): CommandEntry => ({ name, usage, summary, load });
+): CommandEntry => ({ name, usage, summary, isDaily: true, load });
+
+const rarer = (...of: Parameters<typeof entry>): CommandEntry => ({
+  ...entry(...of),
+  isDaily: false,
+});
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
@@ -46,11 +53,17 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         'is it running, where, and how is it',
         async () => (await import('./status.ts')).registerStatus,
       ),
-      entry(
+      rarer(
         'log',
         'VERB',
         'verify, export or import the log',
         async () => (await import('./log.ts')).registerLog,
+      ),
+      rarer(
+        'token',
+        'VERB',
+        'create, list, rotate or revoke credentials',
+        async () => (await import('./token.ts')).registerToken,
       ),
     ],
   },
@@ -60,8 +73,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       entry(
         'send',
         'CHANNEL [TEXT]',
-        'send a message',
+        'send a message to a channel',
         async () => (await import('./send.ts')).registerSend,
+      ),
+      entry(
+        'tell',
+        'AGENT [TEXT]',
+        'tell an agent, a project, a role or all in private',
+        async () => (await import('./tell.ts')).registerTell,
       ),
       entry(
         'recv',
@@ -70,69 +89,175 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         async () => (await import('./recv.ts')).registerRecv,
       ),
       entry(
+        'arm',
+        '',
+        'wait until something for you arrives',
+        async () => (await import('./arm.ts')).registerArm,
+      ),
+      entry(
         'tail',
         '[PATTERN...]',
         'show messages as they come',
         async () => (await import('./tail.ts')).registerTail,
       ),
       entry(
-        'replay',
-        'CHANNEL',
-        'read a channel again',
-        async () => (await import('./replay.ts')).registerReplay,
-      ),
-      entry(
-        'ack',
-        'MESSAGE-ID STATUS',
-        'tell the sender what you did',
-        async () => (await import('./ack.ts')).registerAck,
-      ),
-      entry(
-        'receipts',
-        'MESSAGE-ID',
-        'what became of a message',
-        async () => (await import('./receipts.ts')).registerReceipts,
-      ),
-    ],
-  },
-  {
-    heading: 'Channels and agents',
-    commands: [
-      entry(
         'subscribe',
         'PATTERN',
         'be owed what is sent from now on',
         async () => (await import('./subscribe.ts')).registerSubscribe,
       ),
-      entry(
+      rarer(
         'unsubscribe',
         'PATTERN...',
         'no longer be owed it',
         async () => (await import('./unsubscribe.ts')).registerUnsubscribe,
       ),
-      entry(
+      rarer(
+        'replay',
+        'CHANNEL',
+        'read a channel again',
+        async () => (await import('./replay.ts')).registerReplay,
+      ),
+      rarer(
+        'ack',
+        'MESSAGE-ID STATUS',
+        'tell the sender what you did',
+        async () => (await import('./ack.ts')).registerAck,
+      ),
+      rarer(
+        'receipts',
+        'MESSAGE-ID',
+        'what became of a message',
+        async () => (await import('./receipts.ts')).registerReceipts,
+      ),
+      rarer(
         'channels',
         '',
         'list channels',
         async () => (await import('./channels.ts')).registerChannels,
       ),
-      entry(
-        'agents',
-        '',
-        'list agents and their presence',
-        async () => (await import('./agents.ts')).registerAgents,
-      ),
-      entry(
+      rarer(
         'groups',
         '[VERB]',
         'list yours, create, invite, join, leave, members',
         async () => (await import('./groups.ts')).registerGroups,
       ),
+    ],
+  },
+  {
+    heading: 'Working',
+    commands: [
       entry(
-        'token',
+        'claim',
+        'TASK [PATHS...]',
+        'take a task and its files, or wait for them',
+        async () => (await import('./claim.ts')).registerClaim,
+      ),
+      entry(
+        'release',
+        'TASK',
+        'give them back',
+        async () => (await import('./release.ts')).registerRelease,
+      ),
+      entry(
+        'claims',
+        '[VERB]',
+        'who holds what; check, wait, update',
+        async () => (await import('./claims.ts')).registerClaims,
+      ),
+      entry(
+        'board',
+        '',
+        'the plan and who holds what of it',
+        async () => (await import('./board.ts')).registerBoard,
+      ),
+      entry(
+        'task',
         'VERB',
-        'create, list, rotate or revoke credentials',
-        async () => (await import('./token.ts')).registerToken,
+        'declare, update, progress, notes, remove',
+        async () => (await import('./task.ts')).registerTask,
+      ),
+      rarer(
+        'checkpoint',
+        'TASK TEXT',
+        'keep where you are, for the next holder',
+        async () => (await import('./checkpoint.ts')).registerCheckpoint,
+      ),
+      rarer(
+        'handoff',
+        'TASK AGENT',
+        'give a claim to another agent',
+        async () => (await import('./handoff.ts')).registerHandoff,
+      ),
+      rarer(
+        'offers',
+        '[VERB]',
+        'resources on offer: list, make, withdraw',
+        async () => (await import('./offers.ts')).registerOffers,
+      ),
+      rarer(
+        'manifest',
+        '[VERB]',
+        'what agents can do: list, advertise, withdraw',
+        async () => (await import('./manifest.ts')).registerManifest,
+      ),
+      rarer(
+        'route',
+        '[TEXT]',
+        'the best agent for a piece of work',
+        async () => (await import('./route.ts')).registerRoute,
+      ),
+    ],
+  },
+  {
+    heading: 'Git and files',
+    commands: [
+      entry(
+        'guard',
+        '[PATHS...]',
+        'is this yours to touch? for editors and hooks',
+        async () => (await import('./guard.ts')).registerGuard,
+      ),
+      entry(
+        'conflicts',
+        '',
+        'who will collide with whom, before the merge',
+        async () => (await import('./conflicts.ts')).registerConflicts,
+      ),
+      entry(
+        'git',
+        'VERB',
+        'claim with branch and base; hooks install, uninstall',
+        async () => (await import('./git.ts')).registerGit,
+      ),
+    ],
+  },
+  {
+    heading: 'Agents',
+    commands: [
+      entry(
+        'who',
+        '',
+        'who is here, what they do, and how we know',
+        async () => (await import('./who.ts')).registerWho,
+      ),
+      entry(
+        'whoami',
+        '',
+        'who you are here, and how that came about',
+        async () => (await import('./whoami.ts')).registerWhoami,
+      ),
+      entry(
+        'report',
+        'STATE [NOTE]',
+        'say that you are idle, busy or blocked',
+        async () => (await import('./report.ts')).registerReport,
+      ),
+      rarer(
+        'agents',
+        '',
+        'list agents and their presence',
+        async () => (await import('./agents.ts')).registerAgents,
       ),
     ],
   },
@@ -152,12 +277,24 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         async () => (await import('./call.ts')).registerCall,
       ),
       entry(
+        'ingest',
+        '',
+        'memory events as NDJSON, from a cursor',
+        async () => (await import('./ingest.ts')).registerIngest,
+      ),
+      entry(
+        'relay',
+        'FILE',
+        'what is new in a relay file',
+        async () => (await import('./relay.ts')).registerRelay,
+      ),
+      rarer(
         'ops',
         '[OPERATION]',
         'list the operations',
         async () => (await import('./ops.ts')).registerOps,
       ),
-      entry('completion', 'SHELL', 'completion for bash, zsh or fish', async () => {
+      rarer('completion', 'SHELL', 'completion for bash, zsh or fish', async () => {
         const { registerCompletion } = await import('./completion.ts');
         return (program) => registerCompletion(program, COMMANDS);
       }),

@@ -5,6 +5,7 @@
 
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { ErrorEnvelope } from '../wire/errors.ts';
 import { fail } from './failure.ts';
 
 export interface ServerEvent {
@@ -38,3 +39,10 @@ export async function* readEvents(source: Readable): AsyncGenerator<ServerEvent>
 }
 
 const LINES_MAX = 10_000;
+
+/** How the hub refuses a token it has revoked; a stream only says that it ended so. */
+export const REVOKED: ErrorEnvelope = {
+  error_code: 'identity_failure',
+  message: 'the token was revoked',
+  detail: { reason: 'access.unknown' },
+};

@@ -62,6 +62,10 @@ const HINTS: Readonly<Record<string, string>> = {
   'subscription.not-found': 'subscribe first: synod subscribe CHANNEL',
   'operation.unknown': 'list them with: synod ops',
   'channel.not-found': 'see what there is with: synod channels',
+  'claim.cycle': 'let go of something first: synod release TASK',
+  'claim.recipient-absent': 'see who is here with: synod who',
+  'recipient.unknown': 'see who is here with: synod who',
+  'task.not-found': 'see the plan with: synod board',
 };
 
 export class CliError extends Error {
@@ -143,7 +147,7 @@ export function failureText(failure: CliError, isJson: boolean): string {
   if (isJson) return `${jsonText(failure.envelope)}\n`;
   const { code, message, hint, envelope } = failure;
   const lines = [message.startsWith(`${code}: `) ? message : `${code}: ${message}`];
-  if (hint !== null) lines.push(`  ${hint}`);
+  if (hint !== null) lines.push(...hint.split('\n').map((line) => `  ${line}`));
   const violations = violationsOf(envelope);
   // One alone is in the message already.
   if (violations.length > 1)

@@ -40,8 +40,11 @@ async function run(argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
-    const { code, message } = error as CommanderError;
-    if (code === 'commander.helpDisplayed' || code === 'commander.help') return;
+    const { code, message, exitCode } = error as CommanderError;
+    if (code === 'commander.helpDisplayed') return;
+    // Commander would show the whole help where a verb is missing.
+    if (code === 'commander.help' && exitCode !== 0) throw missingVerb(name ?? '');
+    if (code === 'commander.help') return;
     if (typeof code !== 'string' || !code.startsWith('commander.')) throw error;
     throw fail('cli.usage', message.replace(/^error: /, ''), {
       hint: `see: synod ${name ?? ''}${name === null ? '' : ' '}--help`,
@@ -51,6 +54,10 @@ async function run(argv: readonly string[]): Promise<void> {
 
 async function readVersion(): Promise<string> {
   return (await import('../server/version.ts')).packageVersion();
+}
+
+function missingVerb(name: string): CliError {
+  return fail('cli.usage', `synod ${name} wants a verb`, { hint: `see: synod ${name} --help` });
 }
 
 function unknownCommand(name: string): CliError {

@@ -3,6 +3,7 @@
  * Stdout belongs to the protocol, so everything else is said on stderr.
  */
 import type { Command } from 'commander';
+import type { HttpCallOptions } from '../transport/mcp/http-call.ts';
 import { handle } from './context.ts';
 import { fail, refused } from './failure.ts';
 import { dataDirectory } from './hub-file.ts';
@@ -20,7 +21,7 @@ export function registerMcp(program: Command): void {
     .argument('[args...]', 'for SOX_AGENT_ID_SOURCE=arg:<n>')
     .option(
       '--tools <set>',
-      'core, groups, more, admin, all, or tool names, separated by commas (core)',
+      'core, groups, work, more, admin, all, or tool names, separated by commas (core)',
     );
   handle<McpFlags>(command, async ({ args, flags }) => {
     const { env } = process;
@@ -53,6 +54,7 @@ async function bridge(
 ): Promise<void> {
   const [
     { createHttpCall },
+    { createResourceEar },
     { serveMcpStdio },
     { createMcpTools },
     { operationList },
@@ -61,6 +63,7 @@ async function bridge(
     errors,
   ] = await Promise.all([
     import('../transport/mcp/http-call.ts'),
+    import('../transport/mcp/http-listen.ts'),
     import('../transport/mcp/stdio.ts'),
     import('../transport/mcp/tools.ts'),
     import('../wire/operations/table.ts'),
@@ -71,7 +74,7 @@ async function bridge(
   const complain = (error: Error): void => {
     process.stderr.write(`synod mcp: ${neutralise(error.message)}\n`);
   };
-  const hub = createHttpCall({
+  const options: HttpCallOptions = {
     ...addressOf(target),
     agent: target.agent ?? undefined,
     space: target.space ?? undefined,
@@ -86,9 +89,11 @@ async function bridge(
         return null;
       }
     },
-  });
+  };
+  const hub = createHttpCall(options);
   const served = serveMcpStdio({
     call: hub.call,
+    ear: (hooks) => createResourceEar(options, () => hub.address, hooks),
     tools: createMcpTools(operationList),
     toolset,
     version: version.packageVersion(),

@@ -61,6 +61,9 @@ const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--allow-host',
   '--log-level',
   '--allow-plugins',
+  '--relay',
+  '--relay-lines',
+  '--synapse-token',
 ]);
 
 export function findCommand(name: string): CommandEntry | undefined {
@@ -99,9 +102,11 @@ function rootHelp(): string {
   ];
   for (const { heading, commands } of COMMAND_GROUPS) {
     lines.push(`${heading}:`);
-    for (const { name, usage, summary } of commands) {
-      lines.push(`  ${`${name} ${usage}`.padEnd(24)}  ${summary}`);
+    for (const { name, usage, summary } of commands.filter((one) => one.isDaily)) {
+      lines.push(`  ${`${name} ${usage}`.padEnd(22)}  ${summary}`);
     }
+    const rarer = commands.filter((one) => !one.isDaily);
+    if (rarer.length > 0) lines.push(`  also: ${rarer.map(({ name }) => name).join(', ')}`);
   }
   lines.push('Options:');
   for (const [flags, text] of GLOBAL_OPTIONS) lines.push(`  ${flags.padEnd(16)}  ${text}`);

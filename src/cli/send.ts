@@ -1,9 +1,8 @@
 /** `synod send`: one message to one channel. Plain text becomes `{"text": …}`; `-` reads standard input. */
 import type { Command } from 'commander';
+import { bodyOf } from './body-input.ts';
 import { given, handle } from './context.ts';
-import { fail } from './failure.ts';
-import { parseDurationMs, parseObject } from './parse-value.ts';
-import { readStdin } from './stdin.ts';
+import { parseDurationMs } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
 
 interface SendFlags {
@@ -56,12 +55,4 @@ export function registerSend(program: Command): void {
       `sent ${colours.place(`${neutralise(channel)} #${sent.seq}`)} ${colours.dim(`[${sent.message_id}]`)}`,
     ]);
   });
-}
-
-async function bodyOf(text: string | undefined, json: string | undefined): Promise<object> {
-  if ((text === undefined) === (json === undefined)) {
-    throw fail('cli.usage', 'say what to send: either a text or --body JSON');
-  }
-  if (json !== undefined) return parseObject(json === '-' ? await readStdin() : json, 'the body');
-  return { text: text === '-' ? (await readStdin()).replace(/\r?\n$/, '') : text };
 }

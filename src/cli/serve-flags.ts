@@ -29,6 +29,11 @@ export function addServeFlags(command: Command): Command {
     .option('--allow-host <name>', 'another name this hub is reached by; may be repeated', collect)
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
     .option('--no-socket', 'no Unix socket')
+    .option('--synapse [port]', 'a door for Synapse 0.43 clients (8876)')
+    .option('--synapse-token <secret>', 'they must show it; better said in SYNAPSE_TOKEN')
+    .option('--relay <file>', 'append public messages and claim events there, a line each')
+    .option('--relay-lines <n>', 'lines the relay file keeps (5000)')
+    .option('--metrics [token]', 'Prometheus at /metrics, for this token or the usual credential')
     .option('--allow-plugins <ids>', 'a comma-separated allow-list')
     .option('--no-discovery', 'look for no plugins in node_modules')
     .option('--skip-mismatched-plugins', 'leave out plugins of another protocol version');
@@ -48,6 +53,13 @@ export function serveArguments(options: ServeOptions & { readonly dir?: string }
     ...(options.allowHost ?? []).map((name) => `--allow-host=${name}`),
     ...one('--log-level', options.logLevel),
     ...(options.socket === false ? ['--no-socket'] : []),
+    ...(options.synapse === true ? ['--synapse'] : []),
+    ...one('--synapse', typeof options.synapse === 'string' ? options.synapse : undefined),
+    ...one('--synapse-token', options.synapseToken),
+    ...one('--relay', options.relay),
+    ...one('--relay-lines', options.relayLines),
+    ...(options.metrics === true ? ['--metrics'] : []),
+    ...(typeof options.metrics === 'string' ? [`--metrics=${options.metrics}`] : []),
     ...one('--allow-plugins', options.allowPlugins),
     ...(options.discovery === false ? ['--no-discovery'] : []),
     ...(options.skipMismatchedPlugins ? ['--skip-mismatched-plugins'] : []),

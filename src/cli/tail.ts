@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Context, handle } from './context.ts';
-import { readEvents } from './event-stream.ts';
+import { REVOKED, readEvents } from './event-stream.ts';
 import { CliError, fail, refused } from './failure.ts';
 import { ask, readRefusal } from './hub-call.ts';
 import { clockTime, type Message, messageText } from './message-text.ts';
@@ -22,12 +22,6 @@ interface Place {
   isOpened: boolean;
   isConnected: boolean;
 }
-
-const REVOKED = {
-  error_code: 'identity_failure',
-  message: 'the token was revoked',
-  detail: { reason: 'access.unknown' },
-};
 
 const RETRY_FIRST_MS = 250;
 const RETRY_MAX_MS = 5_000;

@@ -40,7 +40,11 @@ export function resolveTarget(globals: Globals, env: Environment = process.env):
   const url = parseUrl(asked ?? hub?.url ?? null, dir);
   const isOwn = hub !== null && (asked === null || sameOrigin(url, hub.url));
   const who = {
-    agent: chosenAgent(globals, env) ?? (token === null ? defaultAgent() : null),
+    agent: ofProject(
+      chosenAgent(globals, env) ?? (token === null ? defaultAgent() : null),
+      token,
+      env,
+    ),
     space: globals.space ?? (env.SOX_NAMESPACE || null),
     clientVersion: env.SOX_CLIENT_VERSION || null,
   };
@@ -77,8 +81,15 @@ export function chosenAgent(globals: Globals, env: Environment = process.env): s
   return globals.as ?? (env.SYNOD_AGENT || env.SOX_AGENT_ID || null);
 }
 
+/** `project/agent` where SYNOD_PROJECT says the project and neither the name nor a credential does. */
+function ofProject(agent: string | null, token: string | null, env: Environment): string | null {
+  const project = env.SYNOD_PROJECT;
+  if (!project || agent === null || token !== null || agent.includes('/')) return agent;
+  return `${project}/${agent}`;
+}
+
 /** `cli-<user>`, with what no agent name may hold replaced. */
-function defaultAgent(): string {
+export function defaultAgent(): string {
   let user = 'user';
   try {
     user = userInfo().username;

@@ -1,0 +1,72 @@
+/**
+ * Taking a claim, and waiting for it: first a place in the hub's queue, then long calls that are
+ * answered when the turn has come. Whoever gives up leaves the queue, so that nobody is kept a
+ * turn for that has gone.
+ */
+import { WAITABLE } from './claim-text.ts';
+import { type Context, given } from './context.ts';
+import { CliError } from './failure.ts';
+import { neutralise } from './terminal.ts';
+
+/** Shorter than the hub keeps a place in the queue, so that ours is never lost between two calls. */
+const CALL_WAIT_MS = 25_000;
+const PLACE_S_MIN = 30;
+const PLACE_S_MAX = 86_400;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** As a shell tells Ctrl-C. */
+const GIVEN_UP_EXIT = 130;
+
+/** Asks for it; where somebody is in the way and there is time, waits in the queue. */
+export async function takeClaim(
+  { call, remark }: Pick<Context<object>, 'call' | 'remark'>,
+  input: Record<string, unknown>,
+  waitMs: number,
+): Promise<Record<string, unknown>> {
+  const until = Date.now() + waitMs;
+  const leftMs = () => Math.max(0, until - Date.now());
+  const take = (callMs: number) =>
+    call('claims_take', given({ ...input, wait_ms: callMs || undefined }), callMs);
+  let obstacle = '';
+  try {
+    return await take(0);
+  } catch (error) {
+    if (!isWaitable(error) || leftMs() === 0) throw error;
+    obstacle = error.message;
+  }
+  const { task_id, paths, worktree } = input;
+  const ttl = Math.min(Math.max(leftMs() / 1000, PLACE_S_MIN), PLACE_S_MAX);
+  const queued = await call('claims_wait', given({ task_id, paths, worktree, ttl_seconds: ttl }));
+  remark(neutralise(obstacle));
+  remark(`waiting; ${queued.ahead} before you`);
+  const leave = () => call('claims_unwait', { wait: queued.wait }).catch(() => {});
+  const giveUp = () => void leave().finally(() => process.exit(GIVEN_UP_EXIT));
+  for (const signal of SIGNALS) process.once(signal, giveUp);
+  try {
+    for (;;) {
+      try {
+        return await take(Math.min(leftMs(), CALL_WAIT_MS));
+      } catch (error) {
+        if (isWaitable(error) && leftMs() > 0) continue;
+        await leave();
+        throw error;
+      }
+    }
+  } finally {
+    for (const signal of SIGNALS) process.removeListener(signal, giveUp);
+  }
+}
+
+/** Time may cure it. */
+function isWaitable(error: unknown): error is CliError {
+  return error instanceof CliError && WAITABLE.has(error.code);
+}
+
+/** What the holder before left, behind a bar; nothing when it left nothing. */
+export function checkpointLines(checkpoint: string | null): string[] {
+  if (checkpoint === null) return [];
+  return ['the last holder left a checkpoint:', ...checkpoint.split('\n').map(barred)];
+}
+
+function barred(line: string): string {
+  return `  │ ${neutralise(line)}`;
+}

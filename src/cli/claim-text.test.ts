@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { claimRow, explainRefusal } from './claim-text.ts';
+import { type CliError, failureText, refused } from './failure.ts';
+import { columns } from './terminal.ts';
+
+const overlap = (mine: string, theirs: string) =>
+  refused({
+    error_code: 'validation_error',
+    message: 'not free',
+    detail: {
+      reason: 'claim.overlap',
+      id: 'T1',
+      holder: 'ada',
+      lapses_at: Date.now() / 1000 + 90,
+      overlaps: [{ mine, theirs, witness: mine, id: 'T1', holder: 'ada' }],
+    },
+  });
+
+test('[CL10] a refusal says who, what, until when and how to wait, and keeps its exit code', () => {
+  const failure = explainRefusal(overlap('src/a.ts', 'src/*'), 'synod claim T2 --wait 10m');
+  expect((failure as CliError).exit).toBe(12);
+  expect(failureText(failure as CliError, false).split('\n')).toEqual([
+    'claim.overlap: not free',
+    '  holder   ada (T1)',
+    '  overlap  src/a.ts meets src/*',
+    expect.stringMatching(/^ {2}lapses {3}.*\(1 min\)$/),
+    '  wait     synod claim T2 --wait 10m',
+    '',
+  ]);
+});
+
+test('[CL4] a path cannot add a line of its own, nor colour one', () => {
+  const failure = explainRefusal(overlap('a\n  holder   eve', '\u001b[2J'), 'later') as CliError;
+  const lines = failureText(failure, false).split('\n');
+  expect(lines[2]).toBe('  overlap  a\\n  holder   eve meets \\u{1b}[2J');
+});
+
+test('what time does not cure is left as it is', () => {
+  const failure = refused({ error_code: 'x', message: 'm', detail: { reason: 'claim.cycle' } });
+  expect(explainRefusal(failure, 'later')).toBe(failure);
+});
+
+test('a claim of many paths stays one bounded line', () => {
+  const row = claimRow({
+    task_id: 'T\n1',
+    owner: 'ada',
+    status: 'working',
+    note: '',
+    worktree: '/w',
+    branch: null,
+    paths: Array.from({ length: 500 }, (_, i) => `f${i}`),
+    epoch: 1,
+    checkpoint: null,
+    lease_expires_at: 0,
+  });
+  expect(columns([row])[0]).toMatch(/^T\\n1 .*f0, f1, .*f7 and 492 more$/);
+});

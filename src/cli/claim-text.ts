@@ -1,0 +1,79 @@
+/** A claim, and the refusal of one, for a person: who holds what, until when, and how to get it. */
+import { CliError } from './failure.ts';
+import { ageText, clockTime } from './message-text.ts';
+import { neutralise } from './terminal.ts';
+
+export interface ClaimView {
+  readonly task_id: string;
+  readonly owner: string;
+  readonly status: string;
+  readonly note: string;
+  readonly worktree: string;
+  readonly branch: string | null;
+  readonly paths: readonly string[];
+  readonly epoch: number;
+  readonly checkpoint: string | null;
+  readonly lease_expires_at: number;
+}
+
+interface RefusalDetail {
+  readonly id?: string;
+  readonly holder?: string;
+  /** In seconds, like every time on the wire. */
+  readonly lapses_at?: number;
+  readonly until?: number;
+  readonly overlaps?: readonly {
+    readonly mine: string;
+    readonly theirs: string;
+    readonly witness: string;
+    readonly id: string;
+    readonly holder: string;
+  }[];
+}
+
+/** Refusals that time may cure. */
+export const WAITABLE: ReadonlySet<string> = new Set([
+  'claim.held',
+  'claim.overlap',
+  'claim.reserved',
+]);
+const SHOWN_MAX = 8;
+
+/** `until 14:02:11 (59 min)`. */
+export function untilText(seconds: number): string {
+  return `until ${clockTime(seconds)} (${ageText(seconds - Date.now() / 1000)})`;
+}
+
+/** What a claim covers, in few words; bounded, and as others wrote it. */
+export function scopeText({ worktree, paths }: ClaimView): string {
+  if (paths.length === 0) return worktree === '' ? 'no files' : `all of ${worktree}`;
+  const more = paths.length > SHOWN_MAX ? ` and ${paths.length - SHOWN_MAX} more` : '';
+  return `${paths.slice(0, SHOWN_MAX).join(', ')}${more}`;
+}
+
+export function claimRow(claim: ClaimView): string[] {
+  const { task_id: id, owner, status, branch, lease_expires_at: lapses, note } = claim;
+  const where = branch === null ? scopeText(claim) : `${scopeText(claim)} on ${branch}`;
+  return [id, owner, status, untilText(lapses), note === '' ? where : `${where}: ${note}`];
+}
+
+/** The same refusal, with the lines that say who, what, until when, and how to wait. */
+export function explainRefusal(error: unknown, howToWait: string): unknown {
+  if (!(error instanceof CliError) || !WAITABLE.has(error.code)) return error;
+  const detail = (error.envelope.detail ?? {}) as RefusalDetail;
+  const lapses = detail.lapses_at ?? detail.until;
+  const held = detail.id === undefined ? '' : ` (${detail.id})`;
+  const overlaps = (detail.overlaps ?? []).slice(0, SHOWN_MAX).map(({ mine, theirs, holder }) => {
+    const both = mine === theirs ? mine : `${mine} meets ${theirs}`;
+    return `overlap  ${both}${holder === detail.holder ? '' : `, held by ${holder}`}`;
+  });
+  const lines = [
+    ...(detail.holder === undefined ? [] : [`holder   ${detail.holder}${held}`]),
+    ...overlaps,
+    ...(lapses === undefined ? [] : [`lapses   ${untilText(lapses).slice('until '.length)}`]),
+    `wait     ${howToWait}`,
+  ];
+  const { code, exit, envelope } = error;
+  const hint = lines.map(neutralise).join('\n');
+  return new CliError({ ...envelope, message: error.message }, { code, exit, hint }, error);
+}

@@ -1,0 +1,94 @@
+/** `synod conflicts`: who will collide with whom, on which base. Exit code 0 none, 2 some, 1 trouble. */
+import { isAbsolute } from 'node:path';
+import type { Command } from 'commander';
+import type { GitClaim } from '../git/auto-release.ts';
+import { changedOnBranch } from '../git/changes.ts';
+import { type BranchClaim, type Conflict, conflictsExit, findConflicts } from '../git/conflicts.ts';
+import { createPathOverlap } from '../git/holdings.ts';
+import { isProblem, type Problem, problem } from '../git/problem.ts';
+import { type Repository, readRepository } from '../git/repository.ts';
+import { readClaims } from './claims-of-hub.ts';
+import { handle } from './context.ts';
+import { toFailure } from './failure.ts';
+import { neutralise } from './terminal.ts';
+
+const TROUBLE_EXIT = 1;
+const SHOWN_MAX = 5;
+
+export function registerConflicts(program: Command): void {
+  const command = program
+    .command('conflicts')
+    .description('who will collide with whom, on which base, before the merge')
+    .option('--check-diff', 'only what both branches really changed');
+  handle<{ checkDiff?: boolean }>(command, async ({ flags, call, show, remark }) => {
+    try {
+      const claims = await branchClaims(await readClaims(call));
+      const repositories = createReader();
+      const report = await findConflicts(claims, {
+        overlaps: createPathOverlap(),
+        ...(flags.checkDiff === true && { changedBy: (claim) => changesOf(claim, repositories) }),
+      });
+      show(report, () => report.conflicts.map(lineOf));
+      if (report.conflicts.length === 0) remark('no conflicts');
+      process.exitCode = conflictsExit(report);
+    } catch (error) {
+      // A script must be able to tell "some" from "nobody knows".
+      const failure = toFailure(error);
+      throw Object.assign(failure, { exit: TROUBLE_EXIT });
+    }
+  });
+}
+
+type Reader = (folder: string) => Promise<Repository | Problem>;
+
+/** Each folder is asked about once. */
+function createReader(): Reader {
+  const known = new Map<string, Promise<Repository | Problem>>();
+  return (folder) => {
+    const asked = known.get(folder) ?? readRepository(folder);
+    known.set(folder, asked);
+    return asked;
+  };
+}
+
+/** A claim that says nothing of git is looked up where its worktree is, if that is here. */
+async function branchClaims(claims: readonly GitClaim[]): Promise<BranchClaim[]> {
+  const read = createReader();
+  const found: BranchClaim[] = [];
+  for (const claim of claims) {
+    const { task_id: id, owner, worktree, paths, branch, git } = claim;
+    const told = { id, owner, worktree, paths, base: git?.base ?? null };
+    if (git?.repository) found.push({ ...told, repository: git.repository, branch });
+    else if (isAbsolute(worktree)) {
+      const repository = await read(worktree);
+      if (isProblem(repository)) continue;
+      found.push({
+        ...told,
+        repository: repository.commonDir,
+        branch: branch ?? repository.branch,
+      });
+    }
+  }
+  return found;
+}
+
+async function changesOf(claim: BranchClaim, read: Reader): Promise<readonly string[] | Problem> {
+  const { branch, base, worktree } = claim;
+  if (branch === null || base === null) {
+    return problem('git.detached', `claim ${claim.id} has no branch or no base`, 'claim it again');
+  }
+  const repository = await read(worktree);
+  return isProblem(repository) ? repository : changedOnBranch(repository, { base, branch });
+}
+
+function lineOf({ left, right, base, overlaps, changed, reason }: Conflict): string {
+  const side = ({ owner, branch, id }: BranchClaim) => `${owner} (${id}, ${branch ?? 'no branch'})`;
+  const paths =
+    changed ??
+    overlaps.map((one) => (one.left === one.right ? one.left : `${one.left} ∩ ${one.right}`));
+  const more = paths.length > SHOWN_MAX ? ` and ${paths.length - SHOWN_MAX} more` : '';
+  const why = reason === null ? '' : `; not certain: ${reason}`;
+  return neutralise(
+    `${side(left)} and ${side(right)} on ${base ?? 'an unknown base'}: ${paths.slice(0, SHOWN_MAX).join(', ')}${more}${why}`,
+  );
+}

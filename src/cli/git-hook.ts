@@ -1,0 +1,74 @@
+/**
+ * What a git hook asks of Synod. Before a commit: does it touch a path that somebody else holds in
+ * this worktree? Then the exit code is HELD_EXIT, and only then is the commit refused. After a commit
+ * or merge: claims of ours that end by it are released, with the commit as evidence.
+ */
+import { claimsToRelease } from '../git/auto-release.ts';
+import { changedByMerge, changedInCommit, stagedChanges } from '../git/changes.ts';
+import { decideGuard } from '../git/guard.ts';
+import { createHoldings } from '../git/holdings.ts';
+import { HELD_EXIT, type HookName } from '../git/hook-script.ts';
+import { type Repository, readRepository } from '../git/repository.ts';
+import { readClaims, readMe } from './claims-of-hub.ts';
+import type { Context } from './context.ts';
+import { toFailure } from './failure.ts';
+import { orThrow } from './git-problem.ts';
+import { neutralise } from './terminal.ts';
+
+export async function runHook(context: Context<object>, name: HookName): Promise<void> {
+  const repository = orThrow(await readRepository(process.cwd()));
+  if (name === 'pre-commit') await beforeCommit(context, repository);
+  else await afterwards(context, repository, name === 'post-commit' ? 'commit' : 'merge');
+}
+
+async function beforeCommit(
+  { call, isJson, show }: Context<object>,
+  repository: Repository,
+): Promise<void> {
+  // `git commit PATH` and `git commit -a` commit from an index of their own.
+  const indexFile = process.env.GIT_INDEX_FILE;
+  const staged = orThrow(await stagedChanges(repository, indexFile ? { indexFile } : {}));
+  if (staged.length === 0) return;
+  const claims = await readClaims(call, { worktree: repository.toplevel });
+  if (claims.length === 0) return;
+  const verdict = decideGuard(
+    {
+      writes: staged.map((path) => ({ path, reach: 'file' })),
+      isCertain: true,
+      why: null,
+      me: await readMe(call),
+      nowMs: Date.now(),
+    },
+    createHoldings(claims),
+  );
+  if (verdict.verdict !== 'deny') return;
+  process.exitCode = HELD_EXIT;
+  if (isJson) show(verdict, () => []);
+  process.stderr.write(
+    `synod: not committed: ${neutralise(verdict.reason)}\n  ${neutralise(verdict.remedy ?? '')}\n` +
+      '  or leave those files out of the commit: git restore --staged FILE\n',
+  );
+}
+
+async function afterwards(
+  { call, remark }: Context<object>,
+  repository: Repository,
+  trigger: 'commit' | 'merge',
+): Promise<void> {
+  const changes = trigger === 'commit' ? changedInCommit(repository) : changedByMerge(repository);
+  const changed = orThrow(await changes);
+  const me = await readMe(call);
+  const claims = await readClaims(call, { owner: me });
+  for (const claim of claimsToRelease(claims, { trigger, repository, changed, me })) {
+    const evidence = `${trigger} ${repository.head ?? ''}`.trim();
+    try {
+      await call('claims_release', { task_id: claim.task_id, epoch: claim.epoch, evidence });
+      remark(`synod: released ${neutralise(claim.task_id)}`);
+    } catch (error) {
+      // The next one may still be let go; this one lapses by itself.
+      remark(
+        `synod: ${neutralise(claim.task_id)} was not released: ${neutralise(toFailure(error).message)}`,
+      );
+    }
+  }
+}

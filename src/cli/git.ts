@@ -1,0 +1,163 @@
+/**
+ * `synod git …`: claims that know their repository, branch and base, and the hooks that let go of
+ * them on commit or merge and refuse a commit that touches what somebody else holds.
+ */
+import type { Command } from 'commander';
+import { isHookName } from '../git/hook-script.ts';
+import {
+  checkHooks,
+  type HookOptions,
+  type HooksReport,
+  installHooks,
+  uninstallHooks,
+} from '../git/hooks.ts';
+import { placeOfPattern, readGround } from '../git/place.ts';
+import { isProblem } from '../git/problem.ts';
+import { readRepository } from '../git/repository.ts';
+import { checkpointLines, takeClaim } from './claim-take.ts';
+import { type ClaimView, explainRefusal } from './claim-text.ts';
+import { type Context, given, handle } from './context.ts';
+import { fail } from './failure.ts';
+import { runHook } from './git-hook.ts';
+import { orThrow } from './git-problem.ts';
+import { parseDurationMs } from './parse-value.ts';
+import { neutralise } from './terminal.ts';
+
+interface ClaimFlags {
+  readonly base: string;
+  readonly releaseOn: string;
+  readonly note?: string;
+  readonly ttl?: string;
+  readonly wait?: string;
+}
+
+export function registerGit(program: Command): void {
+  const git = program.command('git').description('claims and hooks of this repository');
+  registerClaim(git);
+  registerHooks(git);
+  const hook = git
+    .command('hook', { hidden: true })
+    .description('what the hooks call; not for people')
+    .argument('<name>')
+    .argument('[args...]');
+  handle(hook, (context) => {
+    const [name = ''] = context.args;
+    if (!isHookName(name)) throw fail('cli.usage', `there is no hook ${name}`);
+    return runHook(context, name);
+  });
+}
+
+function registerClaim(git: Command): void {
+  const command = git
+    .command('claim')
+    .description('claim a task and its files, with the branch and its base')
+    .argument('<task>')
+    .argument('[paths...]', 'files, folders or quoted globs; none for the whole worktree')
+    .option('--base <branch>', 'where it will be merged', 'main')
+    .option('--release-on <event>', 'commit, merge or manual', 'merge')
+    .option('--note <text>', 'what you are about to do')
+    .option('--ttl <time>', 'seconds, or 30m, 2h: then it lapses')
+    .option('--wait <time>', 'queue for it that long when it is held');
+  handle<ClaimFlags>(command, async ({ args, flags, call, show, remark }) => {
+    const [task, ...names] = args;
+    const { releaseOn } = flags;
+    if (!['commit', 'merge', 'manual'].includes(releaseOn)) {
+      throw fail('cli.usage', '--release-on is commit, merge or manual');
+    }
+    const repository = orThrow(await readRepository(process.cwd()));
+    const ground = orThrow(await readGround(process.cwd()));
+    const places = await Promise.all(names.map((name) => placeOfPattern(ground, name)));
+    const paths = places.map((place) => orThrow(place).path);
+    const waitMs = flags.wait === undefined ? 0 : parseDurationMs(flags.wait, '--wait');
+    const answer = await takeClaim(
+      { call, remark },
+      given({
+        task_id: task,
+        // The root of the worktree is all of it, whatever else is named.
+        paths: paths.includes('.') ? [] : paths,
+        worktree: repository.toplevel,
+        branch: repository.branch ?? undefined,
+        git: { repository: repository.commonDir, base: flags.base, auto_release_on: releaseOn },
+        note: flags.note,
+        ttl_seconds:
+          flags.ttl === undefined ? undefined : parseDurationMs(flags.ttl, '--ttl') / 1000,
+      }),
+      waitMs,
+    ).catch((error) => {
+      throw explainRefusal(error, 'the same command with --wait 10m');
+    });
+    for (const note of repository.notes) remark(`${note.message}; ${note.remedy}`);
+    if (releaseOn !== 'manual') await remarkMissingHooks(repository, releaseOn, remark);
+    const { claim, renewed } = answer as unknown as { claim: ClaimView; renewed: boolean };
+    show(answer, () => [
+      `claimed ${neutralise(claim.task_id)} on ${neutralise(repository.branch ?? 'no branch')} ` +
+        `towards ${neutralise(flags.base)} (epoch ${claim.epoch})`,
+      ...(renewed ? [] : checkpointLines(claim.checkpoint ?? null)),
+    ]);
+  });
+}
+
+/** A promise to release by itself is empty when nothing will do it. */
+async function remarkMissingHooks(
+  repository: Parameters<typeof checkHooks>[0],
+  releaseOn: string,
+  remark: (line: string) => void,
+): Promise<void> {
+  const report = await checkHooks(repository);
+  const isThere =
+    !isProblem(report) &&
+    report.hooks.some(({ name, state }) => name === `post-${releaseOn}` && state === 'ours');
+  if (!isThere) {
+    remark(
+      `nothing will release it on ${releaseOn}: no hooks here; put them in with "synod git hooks install"`,
+    );
+  }
+}
+
+interface HooksFlags {
+  readonly command?: string;
+}
+
+function registerHooks(git: Command): void {
+  const hooks = git.command('hooks').description('git hooks of this repository');
+  const shim = ['--command <path>', 'the executable the hooks call (default: synod)'] as const;
+  const install = hooks
+    .command('install')
+    .description('put them in; hooks that are there are kept and run first')
+    .option(...shim);
+  handle<HooksFlags>(install, async (context) => {
+    await act(context, installHooks);
+  });
+  const uninstall = hooks
+    .command('uninstall')
+    .description('take them out; what was there comes back');
+  handle<HooksFlags>(uninstall, async (context) => {
+    await act(context, uninstallHooks);
+  });
+  const check = hooks
+    .command('check')
+    .description('are they in, and whose are they; exit code 1 if not')
+    .option(...shim);
+  handle<HooksFlags>(check, async (context) => {
+    const report = await act(context, checkHooks);
+    if (report.hooks.some(({ state }) => state !== 'ours')) process.exitCode = 1;
+  });
+}
+
+async function act(
+  { flags, show, remark }: Context<HooksFlags>,
+  deed: typeof checkHooks,
+): Promise<HooksReport> {
+  const repository = orThrow(await readRepository(process.cwd()));
+  const options: HookOptions = flags.command === undefined ? {} : { shim: flags.command };
+  const report = orThrow(await deed(repository, options));
+  show(report, () => [
+    `in ${neutralise(report.folder)}:`,
+    ...report.hooks.map(({ name, state, isChained }) => {
+      const kept = isChained ? ', after the one that was there' : '';
+      return `  ${name.padEnd(11)}  ${state}${kept}${report.changed.includes(name) ? ' (changed)' : ''}`;
+    }),
+  ]);
+  for (const note of report.notes) remark(note);
+  return report;
+}
