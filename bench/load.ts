@@ -5,20 +5,25 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { BoardJob } from './load/board.ts';
+import type { ClaimsJob, ClaimsResult } from './load/claims.ts';
 import type { FloodJob, FloodResult } from './load/flood.ts';
 import type { HoldJob } from './load/hold.ts';
 import type { LatencyJob } from './load/latency.ts';
 import type { RecvJob, RecvResult } from './load/recv.ts';
 import type { ReplayJob, ReplayResult } from './load/replay.ts';
+import type { StormJob, StormResult } from './load/storm.ts';
 import type { Percentiles } from './percentiles.ts';
 
 /** Far beyond any job: a server that stops answering must not stop the bench. */
 const TIMEOUT_MS = 300_000;
 
 export function runLoad(job: FloodJob): Promise<FloodResult>;
-export function runLoad(job: LatencyJob): Promise<Percentiles>;
+export function runLoad(job: BoardJob | LatencyJob): Promise<Percentiles>;
+export function runLoad(job: ClaimsJob): Promise<ClaimsResult>;
 export function runLoad(job: RecvJob): Promise<RecvResult>;
 export function runLoad(job: ReplayJob): Promise<ReplayResult>;
+export function runLoad(job: StormJob): Promise<StormResult>;
 export async function runLoad(job: object): Promise<unknown> {
   return await runNode(join(import.meta.dirname, 'load/main.ts'), [JSON.stringify(job)]);
 }

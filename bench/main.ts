@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Machine, type Report, toMarkdown } from './report.ts';
 import type { Measure, Scenario, Setting } from './scenario.ts';
+import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.ts';
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
 import { latency, readMachineCost } from './scenarios/latency.ts';
 import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
@@ -33,6 +34,10 @@ const scenarios: readonly Scenario[] = [
   startLong,
   memoryConnection,
   memoryMessage,
+  claims,
+  board,
+  connectStorm,
+  stoppedReader,
 ];
 
 const { values: flags } = parseArgs({

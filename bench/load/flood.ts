@@ -18,6 +18,8 @@ export interface FloodJob {
   /** How long to measure; or, when `sends` is given, how many sends in all. */
   readonly measureMs: number;
   readonly sends?: number;
+  /** Further listeners that never read; what is owed to them counts for nothing. */
+  readonly stopped?: number;
 }
 
 export interface FloodResult {
@@ -43,6 +45,7 @@ interface Listener {
 interface Party {
   readonly senders: readonly Sender[];
   readonly listeners: readonly Listener[];
+  readonly stopped: readonly LoadSocket[];
 }
 
 export async function flood(job: FloodJob): Promise<FloodResult> {
@@ -50,6 +53,7 @@ export async function flood(job: FloodJob): Promise<FloodResult> {
   const result = await measure(job, party);
   check(party);
   for (const { socket } of [...party.senders, ...party.listeners]) socket.close();
+  for (const socket of party.stopped) socket.close();
   return result;
 }
 
@@ -57,6 +61,7 @@ async function gather(job: FloodJob): Promise<Party> {
   // A channel of its own each run: the same server may be flooded again.
   const run = process.pid.toString(36);
   const listeners: Listener[] = [];
+  const stopped: LoadSocket[] = [];
   for (let n = 0; n < job.listeners; n++) {
     const socket = await openLoadSocket(job.url, `listener-${run}-${n}`);
     await socket.call('channels.subscribe', { pattern: `bench:${run}-*` });
@@ -64,13 +69,20 @@ async function gather(job: FloodJob): Promise<Party> {
     socket.isSearched = false;
     listeners.push({ socket, before: socket.received });
   }
+  for (let n = 0; n < (job.stopped ?? 0); n++) {
+    const socket = await openLoadSocket(job.url, `stopped-${run}-${n}`);
+    await socket.call('channels.subscribe', { pattern: `bench:${run}-*` });
+    await socket.call('stream.open', { from: 'now' });
+    socket.stop();
+    stopped.push(socket);
+  }
   const senders: Sender[] = [];
   for (let n = 0; n < job.senders; n++) {
     const socket = await openLoadSocket(job.url, `sender-${run}-${n}`);
     const params = { channel: `bench:${run}-${n}`, body: BODY };
     senders.push({ socket, stamp: createRequestStamp('channels.send', params), sent: 0 });
   }
-  return { senders, listeners };
+  return { senders, listeners, stopped };
 }
 
 const sentBy = ({ senders }: Party) => senders.reduce((sum, { sent }) => sum + sent, 0);

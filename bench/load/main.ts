@@ -4,16 +4,31 @@
  * A process of its own, so that making load costs the measured server nothing but the other core.
  * The same jobs drive the hub and every baseline. Whatever goes wrong ends the process with code 1.
  */
+import { type BoardJob, board } from './board.ts';
+import { type ClaimsJob, claims } from './claims.ts';
 import { type FloodJob, flood } from './flood.ts';
 import { type HoldJob, hold } from './hold.ts';
 import { type LatencyJob, latency } from './latency.ts';
 import { type RecvJob, recv } from './recv.ts';
 import { type ReplayJob, replay } from './replay.ts';
+import { type StormJob, storm } from './storm.ts';
 
-export type Job = FloodJob | HoldJob | LatencyJob | RecvJob | ReplayJob;
+export type Job =
+  | BoardJob
+  | ClaimsJob
+  | FloodJob
+  | HoldJob
+  | LatencyJob
+  | RecvJob
+  | ReplayJob
+  | StormJob;
 
 function run(job: Job): Promise<object> {
   switch (job.kind) {
+    case 'board':
+      return board(job);
+    case 'claims':
+      return claims(job);
     case 'flood':
       return flood(job);
     case 'hold':
@@ -24,6 +39,8 @@ function run(job: Job): Promise<object> {
       return recv(job);
     case 'replay':
       return replay(job);
+    case 'storm':
+      return storm(job);
   }
 }
 

@@ -26,6 +26,8 @@ export interface LoadSocket {
   write(frames: Buffer): void;
   /** One call, one reply: for setting up, while nothing else is in flight. */
   call(method: string, params: object): Promise<Record<string, unknown>>;
+  /** Reads nothing more; the server may cut it off. */
+  stop(): void;
   close(): void;
 }
 
@@ -94,12 +96,17 @@ function attach(tcp: Socket, rest: Buffer, agent: string): LoadSocket {
         };
       });
     },
+    stop() {
+      isClosing = true;
+      tcp.pause();
+    },
     close() {
       isClosing = true;
       tcp.destroy();
     },
   };
   tcp.on('data', walk);
+  tcp.on('error', (error) => isClosing || fail(error.message));
   tcp.on('close', () => isClosing || fail('the server closed it'));
   if (rest.length > 0) walk(rest);
   return socket;

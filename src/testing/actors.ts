@@ -14,7 +14,7 @@ import type { ModelMessage } from './model.ts';
 import type { Stage } from './stage.ts';
 import { createPrincipal } from './story.ts';
 
-const PEOPLE: readonly Principal[] = [
+export const PEOPLE: readonly Principal[] = [
   createPrincipal('ada'),
   createPrincipal('bob'),
   createPrincipal('cat'),
@@ -22,7 +22,7 @@ const PEOPLE: readonly Principal[] = [
 ];
 const MIA: Principal = createPrincipal('mia', { kind: 'human', tier: 'owner' });
 const CHANNELS = ['a', 'b', 'team/one', 'team/two', 'group/g'];
-const PATTERNS = ['a', 'b', 'team/*', '*', 'sox/presence', 'sox/acks'];
+const PATTERNS = ['a', 'b', 'team/*', '*', 'sox/presence', 'sox/acks', 'sox/claims'];
 const STATUSES: readonly AckStatus[] = ['received', 'processing', 'done', 'nack'];
 
 /** One thing somebody wanted to say, however often it was tried. */

@@ -4,7 +4,7 @@
  * `core` but the reading of names, so that a mistake would have to be made twice.
  */
 import { createMatcher, isGlob } from '../core/glob.ts';
-import { channelKind, dmParties } from '../core/name.ts';
+import { addresseeOf, channelKind, dmParties } from '../core/name.ts';
 import type { ReceiptState } from '../core/receipt.ts';
 
 export interface ModelMessage {
@@ -126,6 +126,15 @@ export function createModel(): Model {
         if (mine.has(event.channel)) continue;
         patterns.set(party, mine.add(event.channel));
         sit(party, event.channel, event.channel, party === event.by ? 1 : 0);
+      }
+    }
+    const addressee = addresseeOf(event.channel);
+    if (addressee !== null && event.seq === 1) {
+      agents.add(addressee);
+      const mine = patterns.get(addressee) ?? new Set();
+      if (!mine.has(event.channel)) {
+        patterns.set(addressee, mine.add(event.channel));
+        sit(addressee, event.channel, event.channel, 0);
       }
     }
     const message: ModelMessage = {

@@ -16,11 +16,14 @@ import { portray, portrayIndexes } from './compare.ts';
 import { storedEntries, verifyDisk } from './faulty-log.ts';
 import { createStage, QUEUE_MAX, type SimulationOptions, type Stage } from './stage.ts';
 import { createStreamers, type Streamers } from './streamers.ts';
+import { createWorkers, type Workers } from './workers.ts';
 
 export interface SimulationReport {
   readonly entries: number;
   readonly messages: number;
   readonly lives: number;
+  /** How often what happened to claims, waits and tasks. */
+  readonly work: Readonly<Record<string, number>>;
 }
 
 /** How long a healthy hub may take to come to rest, in simulated time. */
@@ -30,11 +33,12 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const stage = createStage(options);
   const actors = createActors(stage);
   const streamers = createStreamers(stage);
+  const workers = createWorkers(stage);
   let step = 0;
   try {
     stage.open();
     for (step = 1; step <= options.steps; step++) {
-      await takeStep(stage, actors, streamers);
+      await takeStep(stage, actors, streamers, workers);
       throwIfFailed(stage);
     }
     await comeToRest(stage, actors, streamers, true);
@@ -48,10 +52,16 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     entries: stage.model.length,
     messages: stage.model.messages.length,
     lives: stage.life + 1,
+    work: { ...stage.work.counts },
   };
 }
 
-async function takeStep(stage: Stage, actors: Actors, streamers: Streamers): Promise<void> {
+async function takeStep(
+  stage: Stage,
+  actors: Actors,
+  streamers: Streamers,
+  workers: Workers,
+): Promise<void> {
   const { chance, clock, faults } = stage;
   const dice = chance.int(1, 1000);
   if (dice <= 7) stage.crash();
@@ -61,7 +71,8 @@ async function takeStep(stage: Stage, actors: Actors, streamers: Streamers): Pro
   else if (dice <= 40) clock.jump(chance.int(-60_000, 60_000));
   else if (dice <= 50) await comeToRest(stage, actors, streamers, false);
   else if (dice <= 130) streamers.act();
-  else if (dice <= 630) actors.act();
+  else if (dice <= 480) actors.act();
+  else if (dice <= 650) workers.act();
   else if (dice <= 700) await clock.pass(chance.int(1, 1000));
   else await clock.step();
   if (stage.hub === null && chance.isLikely(0.5)) stage.open();
@@ -127,7 +138,12 @@ async function compare(stage: Stage, streamers: Streamers): Promise<void> {
 }
 
 function compareWorld(stage: Stage, streamers: Streamers, world: World, at: number): void {
-  const { model } = stage;
+  const { model, work } = stage;
+  try {
+    work.check();
+  } catch (cause) {
+    stage.fail(cause);
+  }
   const broken = verifyDisk(stage.disk);
   if (broken !== null) stage.fail(`the chain breaks at ${broken}`);
   if (world.length !== model.length)

@@ -16,6 +16,7 @@ import {
 } from './faulty-log.ts';
 import { createModel, type Model } from './model.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
+import { createWorkModel, type WorkModel } from './work-model.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -35,6 +36,8 @@ export interface Stage {
   readonly disk: Disk;
   readonly faults: Faults;
   readonly model: Model;
+  /** The same for claims and the plan. */
+  readonly work: WorkModel;
   /** Null while there is none. */
   readonly hub: Hub | null;
   /** Counts the lives of the hub. */
@@ -64,6 +67,7 @@ export function createStage(options: SimulationOptions): Stage {
   const disk = createDisk();
   const faults: Faults = { appendFails: 0, slowMs: 5, readFails: 0, lie: options.lie ?? null };
   const model = createModel();
+  const work = createWorkModel();
   const diskChance = chance.fork();
   const actions: string[] = [];
   const crashListeners: (() => void)[] = [];
@@ -88,7 +92,10 @@ export function createStage(options: SimulationOptions): Stage {
       const stored = storedEntries(disk);
       if (stored.length < model.length)
         fail(`the disk lost entries: ${model.length} were stored, ${stored.length} are`);
-      for (const entry of stored.slice(model.length)) model.add(entry);
+      for (const entry of stored.slice(model.length)) {
+        model.add(entry);
+        work.add(JSON.parse(entry));
+      }
     } catch (cause) {
       fail(cause);
     }
@@ -151,6 +158,7 @@ export function createStage(options: SimulationOptions): Stage {
     disk,
     faults,
     model,
+    work,
     actions,
     get hub() {
       return hub;

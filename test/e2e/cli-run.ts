@@ -24,6 +24,8 @@ export interface Ran {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Where it is run; a folder of its own unless said. */
+  readonly cwd?: string;
 }
 
 export interface Home {
@@ -50,7 +52,7 @@ export function openHome(): Home {
 
   function start(args: readonly string[], options: RunOptions = {}): Running {
     const child = spawn(process.execPath, [BIN, ...args], {
-      cwd: home,
+      cwd: options.cwd ?? home,
       env: {
         PATH: process.env.PATH ?? '',
         HOME: home,

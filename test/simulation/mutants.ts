@@ -37,6 +37,31 @@ function listening(
 }
 
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  'forgets the fence': (hub) =>
+    between(hub, (command) =>
+      'epoch' in command && command.epoch !== null ? { ...command, epoch: null } : command,
+    ),
+  'tells a loser that it won': (hub) =>
+    between(
+      hub,
+      (command) => command,
+      (command, outcome) => {
+        const { refused } = outcome as { refused?: string };
+        if (command.type !== 'claim.take' || refused !== 'claim.overlap') return outcome;
+        const { id, scope } = command;
+        return { claim: { id, scope, epoch: 1e9, checkpoint: null }, isRenewal: false };
+      },
+    ),
+  'does not say who holds a claim': (hub) =>
+    between(
+      hub,
+      (command) => command,
+      (command, outcome) => {
+        const refusal = outcome as { refused?: string; detail?: object };
+        if (command.type !== 'claim.take' || refusal.refused === undefined) return outcome;
+        return { ...refusal, detail: {} };
+      },
+    ),
   'forgets idempotency keys': (hub) =>
     between(hub, (command) =>
       command.type === 'message.send' ? { ...command, key: null } : command,
