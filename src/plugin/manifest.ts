@@ -6,11 +6,16 @@
  * plugin has never run.
  */
 
-import { parse as parseYaml } from 'yaml';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
 import { z } from 'zod';
 import { MANIFEST_BYTES_MAX, REFERENCES_MAX } from './limits.ts';
 import { parseRange, type Range } from './range.ts';
 import { PluginStartupError } from './startup-error.ts';
+
+// A hub without plugins never reads YAML, and should not load what does.
+const load = createRequire(import.meta.url);
+const parseYaml = (text: string): unknown => (load('yaml') as typeof Yaml).parse(text);
 
 export type PluginKind = 'interceptor' | 'transformer' | 'provider' | 'hook';
 export type Transport = 'http' | 'stdio';

@@ -65,7 +65,9 @@ test.each(SOURCES)('%s: explained are exactly the codes there are', (heading, co
 test('the close codes explained are those the doors use', () => {
   const doors = listFiles('src/transport', '.ts').map(readText).join('\n');
   // 1009 is sent by the WebSocket library itself, for a frame over its maxPayload.
-  const used = [...doors.matchAll(/close\((\d{4}),/g)].map(([, code]) => code as string);
+  const used = [...doors.matchAll(/close\((\d{4}),|\b(40\d\d)\b(?=[,;)])/g)].map(
+    ([, direct, named]) => (direct ?? named) as string,
+  );
   expect(explained('A connection that ends').toSorted()).toEqual(
     [...new Set([...used, '1009'])].sort(),
   );

@@ -94,4 +94,40 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'what the hub says about itself',
   ),
   socket: row('--no-socket', 'true or false', 'true', 'also listen on `hub.sock` in the directory'),
+  relay: row(
+    '--relay',
+    'a file',
+    'none',
+    'public messages and claim events of the default space, a line each',
+  ),
+  relay_lines: row(
+    '--relay-lines',
+    '1 to 1000000',
+    '5000',
+    'the relay file holds this many lines to twice as many',
+  ),
+  metrics: row(
+    '--metrics',
+    'true, false or a token of 8 to 256 characters',
+    'false',
+    'Prometheus at `/metrics`, for that token or the usual credential; see [metrics](metrics.md)',
+  ),
+  host_rate_limit: row(
+    null,
+    'requests a second',
+    'none',
+    'for each remote address, with two seconds’ worth of burst; requests, upgrades and frames count',
+  ),
+  synapse_port: row(
+    '--synapse [port]',
+    'a port, or 0 for any',
+    'off; 8876 when asked for without one',
+    'the door for Synapse clients; see [the guide](../guide/synapse.md)',
+  ),
+  synapse_token: row(
+    '--synapse-token',
+    'text of 8 characters or more',
+    'none',
+    'the secret Synapse clients share; needed on any address but loopback',
+  ),
 };
