@@ -4,6 +4,7 @@
  * an ordinary character. Matching never backtracks exponentially: only the last
  * `*` is ever retried.
  */
+import { matchStars } from './star-match.ts';
 
 export function isGlob(pattern: string): boolean {
   return /[*?[]/.test(pattern);
@@ -22,7 +23,7 @@ export type Matcher = (name: string) => boolean;
 export function createMatcher(pattern: string): Matcher {
   if (!isGlob(pattern)) return (name) => name === pattern;
   const tokens = parseGlob(pattern);
-  return (name) => matchTokens(tokens, [...name]);
+  return (name) => matchStars(tokens, [...name], isStar, matchesOne);
 }
 
 function parseGlob(pattern: string): Token[] {
@@ -68,28 +69,8 @@ function parseSet(chars: readonly string[], start: number): { token: Token; end:
   return { token: { kind: 'set', isNegated, ranges }, end };
 }
 
-function matchTokens(tokens: readonly Token[], chars: readonly string[]): boolean {
-  let t = 0;
-  let c = 0;
-  let star = -1;
-  let resume = 0;
-  while (c < chars.length) {
-    const token = tokens[t];
-    if (token?.kind === 'any') {
-      star = t++;
-      resume = c;
-    } else if (token !== undefined && matchesOne(token, chars[c] as string)) {
-      t++;
-      c++;
-    } else if (star >= 0) {
-      t = star + 1;
-      c = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (tokens[t]?.kind === 'any') t++;
-  return t === tokens.length;
+function isStar(token: Token): boolean {
+  return token.kind === 'any';
 }
 
 function matchesOne(token: Token, char: string): boolean {

@@ -6,6 +6,7 @@
  */
 import { BOTH, LEFT, RIGHT, SKIP_LEFT, SKIP_RIGHT, walk } from './meet.ts';
 import { foldPath, literal, type PathPattern, type Segment, type Token } from './scope-pattern.ts';
+import { matchStars } from './star-match.ts';
 
 export interface Overlap {
   /** A path, in folded spelling, that both sides cover. */
@@ -79,29 +80,8 @@ function matchesName(segment: Segment, name: string): boolean {
   return segment.variants.some((tokens) => matchesTokens(tokens, codes));
 }
 
-/** Only the last `*` is ever retried. */
 function matchesTokens(tokens: readonly Token[], codes: readonly number[]): boolean {
-  let t = 0;
-  let c = 0;
-  let star = -1;
-  let resume = 0;
-  while (c < codes.length) {
-    const token = tokens[t];
-    if (token?.kind === 'any') {
-      star = t++;
-      resume = c;
-    } else if (token !== undefined && accepts(token, codes[c] as number)) {
-      t++;
-      c++;
-    } else if (star >= 0) {
-      t = star + 1;
-      c = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (tokens[t]?.kind === 'any') t++;
-  return t === tokens.length;
+  return matchStars(tokens, codes, (token) => token.kind === 'any', accepts);
 }
 
 function endsInFile(segments: readonly Segment[]): boolean {
