@@ -6,7 +6,7 @@
  * always tells the same story. A decision is either events with the answer the
  * caller gets once they are durable, or a refusal.
  */
-import type { ClaimRefusalCode } from './claim-refusal.ts';
+import type { ClaimRefusalCode } from './claim/claim-refusal.ts';
 import type { Principal } from './principal.ts';
 
 /** What every command carries: who asks, and when (milliseconds since the epoch). */

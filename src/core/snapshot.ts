@@ -6,12 +6,12 @@
 import { agentOf } from './agent.ts';
 import { type FrozenCards, freezeCards, thawCards } from './card.ts';
 import { isOwedAnything } from './channel.ts';
-import { type FrozenClaims, freezeClaims, thawClaims } from './claim-snapshot.ts';
+import { type FrozenClaims, freezeClaims, thawClaims } from './claim/claim-snapshot.ts';
 import { type FrozenFindings, freezeFindings, thawFindings } from './finding.ts';
 import { createMatcher, isGlob } from './glob.ts';
 import { channelKind } from './name.ts';
 import { type FrozenOffers, freezeOffers, thawOffers } from './offer.ts';
-import { type FrozenPlan, freezePlan, thawPlan } from './plan.ts';
+import { type FrozenPlan, freezePlan, thawPlan } from './plan/plan.ts';
 import { Positions } from './positions.ts';
 import { armPresence } from './presence.ts';
 import {

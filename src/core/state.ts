@@ -5,7 +5,7 @@
  * Only `evolve` functions change it; everybody else reads.
  */
 import { type CardBook, createCards } from './card.ts';
-import { type ClaimBook, createClaimBook } from './claim-state.ts';
+import { type ClaimBook, createClaimBook } from './claim/claim-state.ts';
 import { Deadlines } from './deadlines.ts';
 import { FifoMap } from './fifo-map.ts';
 import { createFindings, type FindingBook } from './finding.ts';
@@ -13,7 +13,7 @@ import type { Matcher } from './glob.ts';
 import { DAY_MS } from './limits.ts';
 import type { ChannelKind } from './name.ts';
 import { createOffers, type OfferBook } from './offer.ts';
-import { createPlan, type PlanBook } from './plan.ts';
+import { createPlan, type PlanBook } from './plan/plan.ts';
 import type { Positions } from './positions.ts';
 import type { PrincipalKind, TrustTier } from './principal.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createChance } from '../testing/chance.ts';
 import { portray } from '../testing/compare.ts';
 import { accepted, codeOf, createPrincipal, createStory, type Story } from '../testing/story.ts';
-import { TTL_MS_MIN } from './claim-limits.ts';
+import { TTL_MS_MIN } from './claim/claim-limits.ts';
 import { decodeEvent } from './entry.ts';
 import type { Principal } from './principal.ts';
 import { freezeWorld, thawWorld } from './snapshot.ts';

@@ -12,9 +12,9 @@ import {
   evolveCard,
   type WithdrawCard,
 } from './card.ts';
-import type { ClaimCommand, ClaimEvent } from './claim-events.ts';
-import { evolveClaims } from './claim-evolve.ts';
-import { decideClaim, expireClaims, nextExpiry } from './claims.ts';
+import type { ClaimCommand, ClaimEvent } from './claim/claim-events.ts';
+import { evolveClaims } from './claim/claim-evolve.ts';
+import { decideClaim, expireClaims, nextExpiry } from './claim/claims.ts';
 import type { Decision, Refusal } from './decider.ts';
 import {
   decideFinding,
@@ -34,12 +34,12 @@ import {
   offersDue,
   type WithdrawOffer,
 } from './offer.ts';
-import type { PlanCommand, PlanEvent } from './plan-events.ts';
+import type { PlanCommand, PlanEvent } from './plan/plan-events.ts';
+import { superviseDue } from './plan/supervise.ts';
+import { decidePlan, evolvePlan } from './plan/task.ts';
+import { onClaimEnded, onClaimTaken } from './plan/task-claim.ts';
 import { SERVER } from './principal.ts';
 import type { World } from './state.ts';
-import { superviseDue } from './supervise.ts';
-import { decidePlan, evolvePlan } from './task.ts';
-import { onClaimEnded, onClaimTaken } from './task-claim.ts';
 import { SUPERVISE_EVERY_MS } from './work-limits.ts';
 
 export type WorkCommand =

@@ -4,7 +4,7 @@
  */
 import { type AckRecorded, decideAck, evolveAcked, type RecordAck } from './ack.ts';
 import type { decideCard } from './card.ts';
-import type { ClaimAnswers } from './claims.ts';
+import type { ClaimAnswers } from './claim/claims.ts';
 import type { Asked, Decision } from './decider.ts';
 import type { decideFinding } from './finding.ts';
 import {
@@ -40,7 +40,7 @@ import {
   type SendMessage,
 } from './message.ts';
 import type { decideOffer, OfferRefreshed } from './offer.ts';
-import type { ProgressAnswer, TaskAnswer } from './plan-events.ts';
+import type { ProgressAnswer, TaskAnswer } from './plan/plan-events.ts';
 import {
   decideBeat,
   evolvePresence,

@@ -2,8 +2,9 @@
  * The queue for a claim, for a call that waits in it. Nothing is taken here: who comes back from
  * waiting asks again, and who gives up leaves the queue, so that no turn is kept for nobody.
  */
+
+import type { Scope } from '../core/claim/scope.ts';
 import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
-import type { Scope } from '../core/scope.ts';
 import type { Room } from './room.ts';
 
 /** A place in the queue; one that was there before the call outlives it. */

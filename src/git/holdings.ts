@@ -3,9 +3,9 @@
  * about is a name on disk and never a pattern, so brackets and stars in it mean themselves; a claim
  * on what lies below a folder is touched by removing the folder, not by making it [GI18].
  */
-import { patternsOf } from '../core/scope.ts';
-import { covers, overlap } from '../core/scope-overlap.ts';
-import { foldPath, type PathPattern } from '../core/scope-pattern.ts';
+import { patternsOf } from '../core/claim/scope.ts';
+import { covers, overlap } from '../core/claim/scope-overlap.ts';
+import { foldPath, type PathPattern } from '../core/claim/scope-pattern.ts';
 import type { GuardWrite, Holding } from './guard.ts';
 
 /** What of a claim counts here, in the words of the wire. */

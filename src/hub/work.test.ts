@@ -1,7 +1,7 @@
 /** Work in a running hub: time passes by its own clock, waiters wake, and a crash loses nothing. */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { TTL_MS_MIN } from '../core/claim-limits.ts';
+import { TTL_MS_MIN } from '../core/claim/claim-limits.ts';
 import type { Principal } from '../core/principal.ts';
 import { STALLED_AFTER_MS } from '../core/work-limits.ts';
 import type { Command } from '../core/world.ts';

@@ -3,7 +3,7 @@
  * events evolve it. Time stands still until it is moved.
  */
 import { type Decision, isRefusal, type Refusal } from '../core/decider.ts';
-import { createPlan, type PlanBook, type ProgressKind, type Task } from '../core/plan.ts';
+import { createPlan, type PlanBook, type ProgressKind, type Task } from '../core/plan/plan.ts';
 import type {
   DeclareTask,
   PlanCommand,
@@ -11,9 +11,9 @@ import type {
   ProgressAnswer,
   TaskAnswer,
   UpdateTask,
-} from '../core/plan-events.ts';
+} from '../core/plan/plan-events.ts';
+import { decidePlan, evolvePlan } from '../core/plan/task.ts';
 import type { Principal } from '../core/principal.ts';
-import { decidePlan, evolvePlan } from '../core/task.ts';
 import { createPrincipal } from './story.ts';
 
 export interface PlanStory {

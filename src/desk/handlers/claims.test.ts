@@ -7,7 +7,7 @@ import { createDoor, DOORS, type Door } from '../../../test/e2e/both-doors.ts';
 import { until, within } from '../../../test/e2e/deadline.ts';
 import { openRawSocket } from '../../../test/e2e/raw-socket.ts';
 import { type Json, openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
-import { CLAIMS_PER_AGENT_MAX } from '../../core/claim-limits.ts';
+import { CLAIMS_PER_AGENT_MAX } from '../../core/claim/claim-limits.ts';
 
 const MIN_S = 30;
 

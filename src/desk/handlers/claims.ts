@@ -1,11 +1,11 @@
 /** Claims. Worktrees and paths are brought to their real form first; the law decides the rest. */
 import { createHash } from 'node:crypto';
-import { type Claim, type ClaimView, viewClaim } from '../../core/claim-state.ts';
-import { findHeld } from '../../core/claim-turn.ts';
+import { type Claim, type ClaimView, viewClaim } from '../../core/claim/claim-state.ts';
+import { findHeld } from '../../core/claim/claim-turn.ts';
+import { parsePaths, type Scope } from '../../core/claim/scope.ts';
+import type { Found } from '../../core/claim/scope-index.ts';
 import { isRefusal, type Refusal } from '../../core/decider.ts';
 import { takePage } from '../../core/page.ts';
-import { parsePaths, type Scope } from '../../core/scope.ts';
-import type { Found } from '../../core/scope-index.ts';
 import type { OutputOf } from '../../wire/operation.ts';
 import type { claimCheck, claimUpdate } from '../../wire/operations/claims.ts';
 import { giveUp, type Place, waitInLine } from '../claim-queue.ts';

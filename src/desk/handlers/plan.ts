@@ -1,9 +1,10 @@
 /** The plan and the board. */
-import { boardPage, progressPage } from '../../core/board.ts';
-import { viewClaim } from '../../core/claim-state.ts';
+
+import { viewClaim } from '../../core/claim/claim-state.ts';
 import { isRefusal } from '../../core/decider.ts';
-import type { Task } from '../../core/plan.ts';
-import type { TaskAnswer } from '../../core/plan-events.ts';
+import { boardPage, progressPage } from '../../core/plan/board.ts';
+import type { Task } from '../../core/plan/plan.ts';
+import type { TaskAnswer } from '../../core/plan/plan-events.ts';
 import type { OutputOf } from '../../wire/operation.ts';
 import type { planUpdate } from '../../wire/operations/plan.ts';
 import type { Handlers } from '../room.ts';

@@ -4,7 +4,7 @@
  * to the caller's harm (a string for a list of paths claims everything), we refuse [SY8].
  */
 
-import { TTL_MS_MAX, TTL_MS_MIN } from '../../core/claim-limits.ts';
+import { TTL_MS_MAX, TTL_MS_MIN } from '../../core/claim/claim-limits.ts';
 import type { Answer } from '../../desk/answer.ts';
 import {
   claimCheckpoint,

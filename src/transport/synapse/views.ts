@@ -1,9 +1,9 @@
 /** Claims, tasks, notes, offers, cards and findings in the fields of the Synapse wire. */
 import type { Card } from '../../core/card.ts';
-import { type ClaimView, viewClaim } from '../../core/claim-state.ts';
+import { type ClaimView, viewClaim } from '../../core/claim/claim-state.ts';
 import type { Finding } from '../../core/finding-gate.ts';
 import type { Offer } from '../../core/offer.ts';
-import type { Note, Task } from '../../core/plan.ts';
+import type { Note, Task } from '../../core/plan/plan.ts';
 import type { World } from '../../core/state.ts';
 import { claimOutput } from '../../desk/handlers/claims.ts';
 import type { Fields } from './speech.ts';

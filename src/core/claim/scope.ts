@@ -4,7 +4,7 @@
  * mean the whole worktree. A path that cannot be taken as it is meant is refused with what
  * to do; a scope is never widened in silence [SC2].
  */
-import { assert } from './assert.ts';
+import { assert } from '../assert.ts';
 import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
 import {
   ALTERNATIVES_PER_PATH_MAX,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChance } from '../testing/chance.ts';
+import { createChance } from '../../testing/chance.ts';
 import { type Dated, Due } from './due.ts';
 import { Register } from './register.ts';
 

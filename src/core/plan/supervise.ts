@@ -3,10 +3,11 @@
  * again, with a note that says so [PL12]. Never one whose lease is alive. After a number
  * of tries it stops and a person is told, once [PL13]; progress starts the count anew.
  */
+
+import { SERVER } from '../principal.ts';
+import { REOFFERS_MAX, STALLED_AFTER_MS, SUPERVISED_AT_ONCE_MAX } from '../work-limits.ts';
 import type { PlanBook, TaskNode } from './plan.ts';
 import { type PlanEvent, updated } from './plan-events.ts';
-import { SERVER } from './principal.ts';
-import { REOFFERS_MAX, STALLED_AFTER_MS, SUPERVISED_AT_ONCE_MAX } from './work-limits.ts';
 
 export interface Patience {
   readonly idleMs: number;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimCode, createClaimStory, refusalOf, scopeOf } from '../testing/claim-story.ts';
+import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../testing/claim-story.ts';
 import {
   CHECKPOINT_CHARS_MAX,
   CLAIM_KEYS_PER_AGENT_MAX,

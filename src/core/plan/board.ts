@@ -3,7 +3,7 @@
  * goes on where the last one ended whatever was declared in between, and fits any
  * frame. Progress is read the same way, oldest first.
  */
-import { type Page, type PageBounds, placeAfter, takePage } from './page.ts';
+import { type Page, type PageBounds, placeAfter, takePage } from '../page.ts';
 import {
   createTotals,
   isReady,

@@ -3,7 +3,7 @@
  * before. Method: random patterns come and go; every search is held against a scan.
  */
 import { expect, test } from 'vitest';
-import { createChance } from '../testing/chance.ts';
+import { createChance } from '../../testing/chance.ts';
 import { parsePaths, patternsOf } from './scope.ts';
 import { ScopeIndex } from './scope-index.ts';
 import { overlap } from './scope-overlap.ts';

@@ -3,7 +3,7 @@
  * command no longer stands when the command is decided, whether or not a tick came first [CM9];
  * a command sent again under its key is answered again and done once [CM12].
  */
-import { unreachable } from './assert.ts';
+import { unreachable } from '../assert.ts';
 import {
   type ClaimContext,
   type ClaimDecision,

@@ -6,9 +6,9 @@
  * must decide the same. A failure prints its seed and step.
  */
 import { expect, test } from 'vitest';
-import { type Chance, createChance } from '../testing/chance.ts';
-import { claimCode, createClaimStory, refusalOf, scopeOf } from '../testing/claim-story.ts';
-import { coversByTrying, everyPath } from '../testing/scope-oracle.ts';
+import { type Chance, createChance } from '../../testing/chance.ts';
+import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../testing/claim-story.ts';
+import { coversByTrying, everyPath } from '../../testing/scope-oracle.ts';
 import type { ClaimCommand } from './claim-events.ts';
 import { evolveClaims } from './claim-evolve.ts';
 import { freezeClaims, thawClaims } from './claim-snapshot.ts';

@@ -1,12 +1,12 @@
 /**
  * What the verbs on tasks share: ids, versions, the answer, and the refusals.
  */
-import { type Refusal, type RefusalCode, refuse } from './decider.ts';
+import { type Refusal, type RefusalCode, refuse } from '../decider.ts';
+import { isPrintable } from '../text.ts';
+import { TASK_ID_CHARS_MAX } from '../work-limits.ts';
+import { invalid } from '../writer.ts';
 import { isMet, type PlanBook, type Task } from './plan.ts';
 import type { PlanRefusalCode, TaskAnswer } from './plan-events.ts';
-import { isPrintable } from './text.ts';
-import { TASK_ID_CHARS_MAX } from './work-limits.ts';
-import { invalid } from './writer.ts';
 
 export function checkVersion(
   id: string,

@@ -3,12 +3,9 @@
  * task itself and repeated dependencies [PL3], refuses a cycle and names it [PL2],
  * and changes nothing when nothing changed.
  */
-import { findCycle, nameCycle } from './cycle.ts';
-import type { Decision, Refusal } from './decider.ts';
-import { charsOf, type PlanBook, type Task } from './plan.ts';
-import type { DeclareTask, PlanEvent, TaskAnswer } from './plan-events.ts';
-import { answerOf, badId, checkVersion, choose, isEmptyOr, no } from './task-words.ts';
-import { isLine, isPrintable, isProse } from './text.ts';
+
+import type { Decision, Refusal } from '../decider.ts';
+import { isLine, isPrintable, isProse } from '../text.ts';
 import {
   DEPENDENCIES_MAX,
   DEPENDENCIES_PER_TASK_MAX,
@@ -19,8 +16,12 @@ import {
   TASK_TITLE_CHARS_MAX,
   TASKS_MAX,
   TASKS_PER_PROJECT_MAX,
-} from './work-limits.ts';
-import { atBound, invalid } from './writer.ts';
+} from '../work-limits.ts';
+import { atBound, invalid } from '../writer.ts';
+import { findCycle, nameCycle } from './cycle.ts';
+import { charsOf, type PlanBook, type Task } from './plan.ts';
+import type { DeclareTask, PlanEvent, TaskAnswer } from './plan-events.ts';
+import { answerOf, badId, checkVersion, choose, isEmptyOr, no } from './task-words.ts';
 
 export function decideDeclare(
   book: PlanBook,

@@ -2,7 +2,7 @@
  * What can be asked of the plan and what can happen to it. An event says all that
  * `evolvePlan` needs, so that replaying it asks no rule again.
  */
-import type { Asked } from './decider.ts';
+import type { Asked } from '../decider.ts';
 import type { ProgressKind, Task, TaskNode, TaskStatus } from './plan.ts';
 
 export type PlanRefusalCode =

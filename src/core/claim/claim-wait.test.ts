@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimCode, createClaimStory, refusalOf, scopeOf } from '../testing/claim-story.ts';
+import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../testing/claim-story.ts';
 import { RESERVATION_MS, WAITS_PER_AGENT_MAX } from './claim-limits.ts';
 
 const HOUR = 3_600_000;

@@ -3,8 +3,9 @@
  * dependencies that are new can close one, and only when somebody already waits
  * for the task. The shortest is found and named.
  */
+
+import { CYCLE_NAMED_MAX } from '../work-limits.ts';
 import type { PlanBook } from './plan.ts';
-import { CYCLE_NAMED_MAX } from './work-limits.ts';
 
 /** The ids along the cycle these dependencies would close, `id` first and last; null when none. */
 export function findCycle(

@@ -3,6 +3,8 @@
  * agent holds itself never stands in its own way. Taking starts a tenure with a fresh epoch;
  * renewing extends it and loses nothing [CM2]; releasing and handing off end it.
  */
+
+import type { Decided } from '../decider.ts';
 import {
   checkActor,
   checkEpoch,
@@ -44,7 +46,6 @@ import {
   type Wait,
 } from './claim-state.ts';
 import { doMeet, findCycle, findHeld, findReserved, passOn, type Wish } from './claim-turn.ts';
-import type { Decided } from './decider.ts';
 import { parseScope, type Scope } from './scope.ts';
 
 export type ClaimDecision<Event, Answer> = Decided<Event, Answer> | ClaimRefusal;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createPlanStory, type PlanStory } from '../testing/plan-story.ts';
+import { createPlanStory, type PlanStory } from '../../testing/plan-story.ts';
+import { DEPENDENCIES_PER_TASK_MAX, PAGE_BYTES_MAX, PAGE_ROWS_MAX } from '../work-limits.ts';
 import { type Board, type BoardQuery, boardPage, progressPage } from './board.ts';
-import { DEPENDENCIES_PER_TASK_MAX, PAGE_BYTES_MAX, PAGE_ROWS_MAX } from './work-limits.ts';
 
 const noClaim = () => null;
 

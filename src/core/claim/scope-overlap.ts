@@ -4,9 +4,10 @@
  * The answer is a witness: one path that both cover [SC5]. Each pair of places is
  * looked at once, so the cost is at most the product of the two lengths.
  */
+
+import { matchStars } from '../star-match.ts';
 import { BOTH, LEFT, RIGHT, SKIP_LEFT, SKIP_RIGHT, walk } from './meet.ts';
 import { foldPath, literal, type PathPattern, type Segment, type Token } from './scope-pattern.ts';
-import { matchStars } from './star-match.ts';
 
 export interface Overlap {
   /** A path, in folded spelling, that both sides cover. */

@@ -3,10 +3,11 @@
  * and a task whose holder let go, or died, is open again by itself [PL11]. Claims on
  * ids that are not on the plan change nothing here.
  */
+
+import { SERVER } from '../principal.ts';
+import { NOTE_CHARS_MAX, REOFFERS_MAX } from '../work-limits.ts';
 import { isTerminal, type PlanBook } from './plan.ts';
 import { type PlanEvent, updated } from './plan-events.ts';
-import { SERVER } from './principal.ts';
-import { NOTE_CHARS_MAX, REOFFERS_MAX } from './work-limits.ts';
 
 export interface ClaimFact {
   readonly taskId: string;

@@ -3,8 +3,8 @@
  * Readiness and totals are kept up with every change along the edges backwards
  * [PL5], so asking never walks the plan. Only `evolvePlan` and thawing change it.
  */
-import { placeAfter } from './page.ts';
-import { NOTES_KEPT_MAX } from './work-limits.ts';
+import { placeAfter } from '../page.ts';
+import { NOTES_KEPT_MAX } from '../work-limits.ts';
 
 export type TaskStatus = 'open' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
 export const TASK_STATUSES: readonly TaskStatus[] = [

@@ -4,8 +4,8 @@
  * idempotency key bound to its content.
  */
 
+import type { Asked } from '../decider.ts';
 import type { ClaimStatus } from './claim-state.ts';
-import type { Asked } from './decider.ts';
 import type { Scope } from './scope.ts';
 
 export interface ClaimAsked extends Asked {

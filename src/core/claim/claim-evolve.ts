@@ -2,7 +2,7 @@
  * What a recorded event does to the book of claims. It never refuses: what an event speaks of and
  * the book does not know is passed over. Every index is kept here and nowhere else.
  */
-import { unreachable } from './assert.ts';
+import { unreachable } from '../assert.ts';
 import type {
   ClaimEvent,
   ClaimHandedOff,

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { coversByTrying, everyPath } from '../testing/scope-oracle.ts';
+import { coversByTrying, everyPath } from '../../testing/scope-oracle.ts';
 import { parsePaths, patternsOf } from './scope.ts';
 import { covers, overlap } from './scope-overlap.ts';
 import type { PathPattern } from './scope-pattern.ts';

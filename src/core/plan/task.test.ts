@@ -1,9 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPlanStory } from '../testing/plan-story.ts';
-import { codeOf, createPrincipal } from '../testing/story.ts';
+import { createPlanStory } from '../../testing/plan-story.ts';
+import { codeOf, createPrincipal } from '../../testing/story.ts';
+import type { Refusal } from '../decider.ts';
+import {
+  CYCLE_NAMED_MAX,
+  DEPENDENCIES_MAX,
+  DEPENDENCIES_PER_TASK_MAX,
+  NOTE_CHARS_MAX,
+  NOTES_KEPT_MAX,
+  PLAN_CHARS_MAX,
+  TASK_DESCRIPTION_CHARS_MAX,
+  TASKS_MAX,
+  TASKS_PER_PROJECT_MAX,
+} from '../work-limits.ts';
 import { boardPage } from './board.ts';
-import type { Refusal } from './decider.ts';
 import {
   createPlan,
   freezePlan,
@@ -16,17 +27,6 @@ import {
   thawPlan,
 } from './plan.ts';
 import { decidePlan, evolvePlan } from './task.ts';
-import {
-  CYCLE_NAMED_MAX,
-  DEPENDENCIES_MAX,
-  DEPENDENCIES_PER_TASK_MAX,
-  NOTE_CHARS_MAX,
-  NOTES_KEPT_MAX,
-  PLAN_CHARS_MAX,
-  TASK_DESCRIPTION_CHARS_MAX,
-  TASKS_MAX,
-  TASKS_PER_PROJECT_MAX,
-} from './work-limits.ts';
 
 const bob = createPrincipal('bob');
 const eve = createPrincipal('eve', { tier: 'untrusted' });

@@ -3,8 +3,12 @@
  * creator [PL1]; a dependency that would close a cycle is refused, naming it [PL2];
  * a stale version is refused [PL7]. Progress is append-only notes [PL9].
  */
-import { unreachable } from './assert.ts';
-import type { Decision } from './decider.ts';
+import { unreachable } from '../assert.ts';
+import type { Decision } from '../decider.ts';
+import { type Principal, SERVER } from '../principal.ts';
+import { isPrintable, isProse } from '../text.ts';
+import { NOTE_CHARS_MAX, TASK_ID_CHARS_MAX } from '../work-limits.ts';
+import { checkWriter, invalid, type WriteContext } from '../writer.ts';
 import { decideDeclare } from './declare-task.ts';
 import {
   dropTask,
@@ -29,11 +33,7 @@ import {
   type UpdateTask,
   updated,
 } from './plan-events.ts';
-import { type Principal, SERVER } from './principal.ts';
 import { answerOf, badId, checkVersion, choose, isEmptyOr, no, notFound } from './task-words.ts';
-import { isPrintable, isProse } from './text.ts';
-import { NOTE_CHARS_MAX, TASK_ID_CHARS_MAX } from './work-limits.ts';
-import { checkWriter, invalid, type WriteContext } from './writer.ts';
 
 export function decidePlan(
   book: PlanBook,

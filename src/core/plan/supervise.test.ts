@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { createPlanStory, type PlanStory } from '../testing/plan-story.ts';
-import { createPrincipal } from '../testing/story.ts';
+import { createPlanStory, type PlanStory } from '../../testing/plan-story.ts';
+import { createPrincipal } from '../../testing/story.ts';
+import { SERVER } from '../principal.ts';
+import { REOFFERS_MAX, STALLED_AFTER_MS, SUPERVISED_AT_ONCE_MAX } from '../work-limits.ts';
 import { freezePlan, thawPlan } from './plan.ts';
-import { SERVER } from './principal.ts';
 import { superviseDue } from './supervise.ts';
 import { type ClaimOutcome, onClaimEnded, onClaimTaken } from './task-claim.ts';
-import { REOFFERS_MAX, STALLED_AFTER_MS, SUPERVISED_AT_ONCE_MAX } from './work-limits.ts';
 
 const mia = createPrincipal('mia', { kind: 'human', tier: 'owner' });
 const nobody = () => false;
