@@ -5,6 +5,7 @@ import type { GitClaim } from '../git/auto-release.ts';
 import { changedOnBranch } from '../git/changes.ts';
 import { type BranchClaim, type Conflict, conflictsExit, findConflicts } from '../git/conflicts.ts';
 import { createPathOverlap } from '../git/holdings.ts';
+import { readOrigin } from '../git/origin.ts';
 import { isProblem, type Problem, problem } from '../git/problem.ts';
 import { type Repository, readRepository } from '../git/repository.ts';
 import { readClaims } from './claims-of-hub.ts';
@@ -51,23 +52,28 @@ function createReader(): Reader {
   };
 }
 
-/** A claim that says nothing of git is looked up where its worktree is, if that is here. */
+/** What a claim does not say of git, and its origin, is looked up where its worktree is, if that is here. */
 async function branchClaims(claims: readonly GitClaim[]): Promise<BranchClaim[]> {
   const read = createReader();
+  const origins = new Map<string, string | null>();
   const found: BranchClaim[] = [];
   for (const claim of claims) {
     const { task_id: id, owner, worktree, paths, branch, git } = claim;
     const told = { id, owner, worktree, paths, base: git?.base ?? null };
-    if (git?.repository) found.push({ ...told, repository: git.repository, branch });
-    else if (isAbsolute(worktree)) {
-      const repository = await read(worktree);
-      if (isProblem(repository)) continue;
-      found.push({
-        ...told,
-        repository: repository.commonDir,
-        branch: branch ?? repository.branch,
-      });
+    const asked = isAbsolute(worktree) ? await read(worktree) : null;
+    const here = isProblem(asked) ? null : asked;
+    const repository = git?.repository || here?.commonDir;
+    if (!repository) continue;
+    if (here !== null && !origins.has(here.commonDir)) {
+      const origin = await readOrigin(here);
+      origins.set(here.commonDir, isProblem(origin) ? null : origin);
     }
+    found.push({
+      ...told,
+      repository,
+      origin: here === null ? null : (origins.get(here.commonDir) ?? null),
+      branch: git?.repository ? branch : (branch ?? here?.branch ?? null),
+    });
   }
   return found;
 }

@@ -1,8 +1,13 @@
 /**
  * `synod mcp`: MCP over stdio for one agent, bridged to the hub; starts the hub when none runs.
- * Stdout belongs to the protocol, so everything else is said on stderr.
+ * Stdout belongs to the protocol, so everything else is said on stderr. Paths are claimed as
+ * `synod claim` claims them, in the worktree the agent stands in, so that the two meet.
  */
+import { realpath } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
+import { type Ground, placeOfPattern, readGround } from '../git/place.ts';
+import { isProblem } from '../git/problem.ts';
 import type { HttpCallOptions } from '../transport/mcp/http-call.ts';
 import { handle } from './context.ts';
 import { fail, refused } from './failure.ts';
@@ -59,7 +64,6 @@ async function bridge(
     { createMcpTools },
     { operationList },
     version,
-    { isRefusal },
     errors,
   ] = await Promise.all([
     import('../transport/mcp/http-call.ts'),
@@ -68,7 +72,6 @@ async function bridge(
     import('../transport/mcp/tools.ts'),
     import('../wire/operations/table.ts'),
     import('../server/version.ts'),
-    import('../core/decider.ts'),
     import('../wire/errors.ts'),
   ]);
   const complain = (error: Error): void => {
@@ -91,8 +94,14 @@ async function bridge(
     },
   };
   const hub = createHttpCall(options);
+  const place = createPlacer(process.cwd());
   const served = serveMcpStdio({
-    call: hub.call,
+    async call(name, input, asked) {
+      const placed = await place(name, input);
+      if (isRefusal(placed)) return { error: errors.toEnvelope(placed) };
+      return hub.call(name, placed, asked);
+    },
+    mention: process.env.SOX_NO_PRESENCE ? null : hub.mention,
     ear: (hooks) => createResourceEar(options, () => hub.address, hooks),
     tools: createMcpTools(operationList),
     toolset,
@@ -107,6 +116,50 @@ async function bridge(
   }
   await served.closed;
   hub.close();
+}
+
+const PLACED: ReadonlySet<string> = new Set(['claims_take', 'claims_check', 'claims_wait']);
+
+/**
+ * Paths without a worktree are meant from where the agent stands. A claim without paths is of the work
+ * alone, or keeps what it has, and is left as it is: with a worktree it would be of all files.
+ */
+export function createPlacer(
+  cwd: string,
+): (name: string, input: unknown) => Promise<unknown | Refusal> {
+  let known: Promise<Ground> | null = null;
+  return async (name, input) => {
+    if (!PLACED.has(name)) return input;
+    const { worktree, branch, paths } = (input ?? {}) as Readonly<Record<string, unknown>>;
+    if (worktree != null || !isNames(paths)) return input;
+    // The worktree stays, but by the next claim another branch may be checked out.
+    if (known === null || name === 'claims_take') known = groundAt(cwd);
+    const ground = await known;
+    const places = await Promise.all(paths.map((path) => placeOfPattern(ground, path)));
+    const problem = places.find(isProblem);
+    if (problem !== undefined) {
+      const code = problem.problem === 'path.escapes' ? 'scope.escape' : 'input.invalid';
+      return refuse(code, `${problem.message}; ${problem.remedy}, or say the worktree`);
+    }
+    const inside = places.flatMap((one) => (isProblem(one) ? [] : [one.path]));
+    const isWhole = inside.includes('.');
+    return {
+      ...(input as object),
+      worktree: ground.worktree,
+      ...(name === 'claims_take' && { branch: branch ?? ground.repository?.branch ?? null }),
+      paths: !isWhole ? inside : name === 'claims_check' ? ['**'] : [],
+    };
+  };
+}
+
+/** Where git cannot tell, the folder itself. */
+async function groundAt(cwd: string): Promise<Ground> {
+  const ground = await readGround(cwd);
+  return isProblem(ground) ? { cwd, repository: null, worktree: await realpath(cwd) } : ground;
+}
+
+function isNames(paths: unknown): paths is readonly string[] {
+  return Array.isArray(paths) && paths.length > 0 && paths.every((one) => typeof one === 'string');
 }
 
 function addressOf({ url, socketPath, token }: Target): {

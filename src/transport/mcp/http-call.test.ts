@@ -128,6 +128,20 @@ describe('a call to the hub', () => {
     expect(await call('send', {}, PLAIN)).toEqual({ ok: { seq: 1 } });
   });
 
+  test('[MC14] what is only mentioned starts no hub and looks for none', async () => {
+    let isAsked = false;
+    const hub = createHttpCall({
+      url: 'http://127.0.0.1:1',
+      async relocate() {
+        isAsked = true;
+        return null;
+      },
+    });
+    expect(await hub.mention('presence_report', {}, PLAIN.signal)).toBe(false);
+    expect(isAsked).toBe(false);
+    hub.close();
+  });
+
   test('[MC9] a call that has left is never sent twice', async () => {
     let calls = 0;
     const server = await listen(0, (request) => {

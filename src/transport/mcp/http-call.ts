@@ -39,6 +39,11 @@ export interface HttpCallOptions extends HubAddress {
 
 export interface HttpCall {
   readonly call: HubCall;
+  /**
+   * One attempt where the hub was found last, for what nobody waits for: it looks for no other
+   * hub and starts none. False when no answer came; a refusal is an answer.
+   */
+  mention(name: string, input: unknown, signal: AbortSignal): Promise<boolean>;
   /** Where the hub was found last. */
   readonly address: HubAddress;
   close(): void;
@@ -120,6 +125,11 @@ export function createHttpCall(options: HttpCallOptions): HttpCall {
 
   return {
     call,
+    mention: (name, input, signal) =>
+      post(name, input, { clientVersion: null, wantsTrace: false, signal }).then(
+        () => true,
+        () => false,
+      ),
     get address() {
       return address;
     },

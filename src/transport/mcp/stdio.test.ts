@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isRefusal } from '../../core/decider.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import { LINE_BYTES_MAX } from './lines.ts';
 import type { CallOptions } from './server.ts';
-import { type HubCall, type McpStdio, serveMcpStdio } from './stdio.ts';
+import { type HubCall, type McpStdio, type Mention, serveMcpStdio } from './stdio.ts';
 import { createMcpTools } from './tools.ts';
 
 const tools = createMcpTools(operationList);
@@ -20,7 +20,7 @@ interface Bridge extends McpStdio {
   readonly errors: Error[];
 }
 
-function openBridge(call: HubCall, toolset = 'core'): Bridge {
+function openBridge(call: HubCall, toolset = 'core', mention: Mention | null = null): Bridge {
   const input = new PassThrough();
   const output = new PassThrough();
   const errors: Error[] = [];
@@ -33,7 +33,7 @@ function openBridge(call: HubCall, toolset = 'core'): Bridge {
     output.emit('line');
   });
   const bridge = serveMcpStdio({
-    ...{ call, tools, toolset, version: '0.0.1', input, output },
+    ...{ call, tools, toolset, version: '0.0.1', input, output, mention },
     onError: (error) => errors.push(error),
   });
   if (isRefusal(bridge)) throw new Error(bridge.message);
@@ -233,5 +233,65 @@ describe('the bridge', () => {
     while (answer.id !== 'last') answer = await bridge.next();
     expect(answer).toMatchObject({ result: {} });
     await bridge.close();
+  });
+});
+
+describe('presence', () => {
+  const IDLE = { state: 'idle', process: process.pid, ttl: 120 };
+
+  test('[MC14] repeats what the agent said of itself, and says at the end that it left', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const mentioned: unknown[] = [];
+    const bridge = openBridge(subscribed, 'all', async (name, input) => {
+      mentioned.push([name, input]);
+      return true;
+    });
+    bridge.write(INITIALIZE);
+    await bridge.next();
+    expect(mentioned).toEqual([['presence_report', IDLE]]);
+    bridge.write(toolCall(1, 'presence__report', { state: 'blocked', note: 'which?' }));
+    await bridge.next();
+    vi.advanceTimersByTime(60_000);
+    expect(mentioned.at(-1)).toEqual([
+      'presence_report',
+      { ...IDLE, state: 'blocked', note: 'which?' },
+    ]);
+    bridge.write(toolCall(2, 'channels__heartbeat', { status: 'offline' }));
+    await bridge.next();
+    vi.advanceTimersByTime(60_000);
+    expect(mentioned).toHaveLength(2);
+    bridge.input.end();
+    await bridge.closed;
+    expect(mentioned.slice(2)).toEqual([['channels_heartbeat', { status: 'offline' }]]);
+    vi.advanceTimersByTime(600_000);
+    expect(mentioned).toHaveLength(3);
+  });
+
+  test('[MC14] a hub that was not there is told after the first call that reached it', async () => {
+    const answers = [false, true];
+    let reports = 0;
+    const bridge = openBridge(subscribed, 'core', async () => answers[reports++] ?? true);
+    bridge.write(INITIALIZE);
+    await bridge.next();
+    for (const id of [1, 2, 3]) {
+      bridge.write(toolCall(id, 'channels__subscribe', { pattern: 'x' }));
+      await bridge.next();
+    }
+    expect(reports).toBe(2);
+    await bridge.close();
+    await bridge.closed;
+  });
+
+  test('[MC14] a hub that does not answer holds up neither calls nor the end', async () => {
+    const bridge = openBridge(subscribed, 'core', () => new Promise(() => {}));
+    bridge.write(INITIALIZE);
+    await bridge.next();
+    bridge.write(toolCall(1, 'channels__subscribe', { pattern: 'x' }));
+    expect(await bridge.next()).toMatchObject({ id: 1, result: {} });
+    const before = performance.now();
+    bridge.input.end();
+    await bridge.closed;
+    expect(performance.now() - before).toBeLessThan(2000);
   });
 });

@@ -2,8 +2,10 @@
  * MCP over stdio: `synod mcp`, a thin bridge from one client process to the hub. It
  * speaks both eras, writes nothing but messages to the output, and ends when its
  * input ends: calls that only wait are given up at once, so that no message is taken
- * for a client that has left, and the others are answered first [MC8].
+ * for a client that has left, and the others are answered first [MC8]. While it runs its agent is
+ * seen to be here, with its process; when it ends the hub is told, without being waited for long.
  */
+import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -28,9 +30,14 @@ export interface McpStdioOptions {
   readonly output: Writable;
   /** How the bridge learns of changes; null where it cannot. */
   readonly ear?: ((hooks: EarHooks) => ResourceEar) | null;
+  /** How the hub is told that the agent is here; null where nobody is to know. */
+  readonly mention?: Mention | null;
   /** For stderr. */
   onError(error: Error): void;
 }
+
+/** Tells the hub something nobody waits for; false when it could not be reached. */
+export type Mention = (name: string, input: unknown, signal: AbortSignal) => Promise<boolean>;
 
 /** Who is told of changes. */
 interface Told {
@@ -45,11 +52,18 @@ export interface McpStdio {
   close(): Promise<void>;
 }
 
+/** Less than half of how long a report counts, so that one may be lost. */
+const REPORT_EVERY_MS = 60_000;
+const REPORT_TTL_S = 120;
+const FAREWELL_MS = 500;
+const OFFLINE = { status: 'offline' };
+
 export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
   const { tools, version, onError } = options;
   const listed = tools.list(options.toolset);
   if (isRefusal(listed)) return listed;
   const leaving = new AbortController();
+  const presence = options.mention ? createPresence(options.mention) : null;
   let told: Told | null = null;
   const tell = (uri: string): void => {
     if (told === null || !(told.isModern || told.uris.has(uri))) return;
@@ -82,11 +96,13 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
         listed,
         version,
         onError,
-        call(operation, input, callOptions) {
+        async call(operation, input, callOptions) {
           const signal = mayWait(operation, input)
             ? AbortSignal.any([callOptions.signal, leaving.signal])
             : callOptions.signal;
-          return options.call(operation.name, input, { ...callOptions, signal });
+          const answer = await options.call(operation.name, input, { ...callOptions, signal });
+          if (!('error' in answer)) presence?.heard(operation.name, input);
+          return answer;
         },
       });
       // In the newer era the library passes on only what somebody listens to.
@@ -95,6 +111,58 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
     },
     { transport: wire, onerror: onError },
   );
-  void wire.closed.then(() => ear?.close());
-  return { closed: wire.closed, close: () => handle.close() };
+  const closed = wire.closed.then(async () => {
+    ear?.close();
+    await presence?.close();
+  });
+  return { closed, close: () => handle.close() };
+}
+
+interface Presence {
+  /** A call of the agent was carried out: the hub is there, and it may be word of the agent itself. */
+  heard(name: string, input: unknown): void;
+  close(): Promise<void>;
+}
+
+/** Repeats what the agent last said of itself, or that it is idle. A refusal changes nothing. */
+function createPresence(mention: Mention): Presence {
+  const ending = new AbortController();
+  let said: { readonly state: string; readonly note?: unknown } | null = { state: 'idle' };
+  let saidUntil = Number.POSITIVE_INFINITY;
+  let isKnown = false;
+  let reporting: Promise<void> | null = null;
+
+  function report(): void {
+    if (said === null || reporting !== null || ending.signal.aborted) return;
+    if (performance.now() > saidUntil) said = { state: 'idle' };
+    const input = { ...said, process: process.pid, ttl: REPORT_TTL_S };
+    reporting = mention('presence_report', input, AbortSignal.timeout(REPORT_EVERY_MS)).then(
+      (isAnswered) => {
+        isKnown ||= isAnswered;
+        reporting = null;
+      },
+    );
+  }
+  const timer = setInterval(report, REPORT_EVERY_MS).unref();
+  report();
+  return {
+    heard(name, input) {
+      const { state, status, note, ttl } = (input ?? {}) as Readonly<Record<string, unknown>>;
+      const isReport = name === 'presence_report';
+      if (isReport || name === 'channels_heartbeat') {
+        const beat = status === 'offline' ? null : { state: status === 'busy' ? 'busy' : 'idle' };
+        said = isReport ? { state: String(state), note } : beat;
+        const lastsS = typeof ttl === 'number' ? ttl : Number.POSITIVE_INFINITY;
+        saidUntil = performance.now() + lastsS * 1000;
+      } else if (!isKnown) report();
+    },
+    async close() {
+      clearInterval(timer);
+      ending.abort();
+      const limit = AbortSignal.timeout(FAREWELL_MS);
+      // The other way round the hub would hear last that the agent is here.
+      if (reporting !== null) await Promise.race([reporting, once(limit, 'abort')]);
+      if (isKnown && !limit.aborted) await mention('channels_heartbeat', OFFLINE, limit);
+    },
+  };
 }

@@ -114,6 +114,8 @@ async function overStdio(call: Call, options: DoorOptions): Promise<Connection> 
     args: [SYNOD, 'mcp', '--as', call.agent, '--url', options.url, '--tools', 'all'],
     env: {
       ...environment('/nonexistent'),
+      // The fixtures count every operation and presence event.
+      SOX_NO_PRESENCE: '1',
       ...(options.space === undefined ? {} : { SOX_NAMESPACE: options.space }),
       ...(call.clientVersion === undefined ? {} : { SOX_CLIENT_VERSION: call.clientVersion }),
       ...(options.trace ? { SOX_TRACE: '1' } : {}),

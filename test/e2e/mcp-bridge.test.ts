@@ -1,0 +1,118 @@
+/**
+ * `synod mcp` beside the command line, in one real repository and against a real hub: claims of either
+ * meet, whatever folder they are made from, and an agent behind the bridge is seen while it is there.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commit, git, initRepository, tempFolder } from '../git/real-repository.ts';
+import { BIN, type Home, openHome } from './cli-run.ts';
+import { until } from './deadline.ts';
+
+let home: Home;
+const clients = new Set<Client>();
+
+beforeAll(async () => {
+  home = openHome();
+  await home.start(['serve', '--json', '--port', '0']).printed(/"ready":true/);
+});
+afterAll(async () => {
+  await Promise.all([...clients].map((client) => client.close()));
+  await home.close();
+});
+
+function makeRepository(): string {
+  const app = initRepository(join(tempFolder(), 'app'));
+  commit(app, { 'd/q': 'q', 'd/e/r': 'r' });
+  return app;
+}
+
+async function connect(agent: string, cwd: string) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [BIN, 'mcp', '--as', agent, '--tools', 'all'],
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: dirname(home.dir), SYNOD_DIR: home.dir },
+    stderr: 'inherit',
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  clients.add(client);
+  await client.connect(transport);
+  return {
+    client,
+    pid: transport.pid,
+    async call(name: string, input: Record<string, unknown>) {
+      const { structuredContent } = await client.callTool({ name, arguments: input });
+      return structuredContent as Record<string, unknown>;
+    },
+  };
+}
+
+const as = (agent: string) => ({ env: { SYNOD_AGENT: agent } });
+
+async function seen(agent: string): Promise<Record<string, unknown> | undefined> {
+  const { agents } = await home.json(['who'], as('watcher'));
+  return (agents as Record<string, unknown>[]).find((one) => one.agent_id === agent);
+}
+
+test('[MC13] paths claimed over MCP and on the command line meet, from whatever folder', async () => {
+  const app = makeRepository();
+  const [ada, bob] = await Promise.all([connect('ada', join(app, 'd')), connect('bob', app)]);
+  const taken = await ada.call('claims__take', { task_id: 't1', paths: ['q', './e/*'] });
+  const branch = git(app, 'symbolic-ref', '--short', 'HEAD').trim();
+  expect(taken.claim).toMatchObject({ worktree: app, branch, paths: ['d/q', 'd/e/*'] });
+
+  const cli = await home.run(['claim', 't2', 'd/q'], { ...as('carol'), cwd: app });
+  expect(cli.code).toBe(12);
+  expect(cli.stderr).toMatch(/^ {2}holder +ada \(t1\)$/m);
+  expect(await bob.call('claims__take', { task_id: 't3', paths: ['d/**/r'] })).toMatchObject({
+    detail: { reason: 'claim.overlap', holder: 'ada' },
+  });
+  expect(await bob.call('claims__check', { paths: ['.'] })).toMatchObject({ free: false });
+  expect(await ada.call('claims__check', { paths: ['q'] })).toMatchObject({ mine: true });
+  expect(await bob.call('claims__wait', { paths: ['d/q'] })).toMatchObject({ reserved: false });
+
+  await home.json(['claim', 't4', 'd/new'], { ...as('carol'), cwd: app });
+  expect(await ada.call('claims__take', { task_id: 't5', paths: ['new'] })).toMatchObject({
+    detail: { reason: 'claim.overlap', holder: 'carol' },
+  });
+});
+
+test('[MC13] work without paths is of no files, a worktree that is said stays, and what escapes is refused', async () => {
+  const app = makeRepository();
+  const eve = await connect('eve', join(app, 'd'));
+  const work = await eve.call('claims__take', { task_id: 'w1' });
+  expect(work.claim).toMatchObject({ worktree: '', paths: [] });
+  const said = await eve.call('claims__take', { task_id: 'w2', paths: ['q'], worktree: 'other' });
+  expect(said.claim).toMatchObject({ worktree: 'other', paths: ['q'] });
+  expect(await eve.call('claims__take', { task_id: 'w3', paths: ['../../x'] })).toMatchObject({
+    error_code: 'validation_error',
+    detail: { reason: 'scope.escape' },
+  });
+  const up = await eve.call('claims__take', { task_id: 'w4', paths: ['../top'] });
+  expect(up.claim).toMatchObject({ worktree: app, paths: ['top'] });
+});
+
+test('[MC13] outside git the folder itself is the worktree', async () => {
+  const folder = join(tempFolder(), 'plain');
+  mkdirSync(folder);
+  const pat = await connect('pat', folder);
+  const taken = await pat.call('claims__take', { task_id: 'p1', paths: ['notes'] });
+  expect(taken.claim).toMatchObject({ worktree: folder, branch: null, paths: ['notes'] });
+});
+
+test('[MC14] an agent is seen with its process while its bridge runs, and is gone afterwards', async () => {
+  const app = makeRepository();
+  const { client, pid } = await connect('mia', app);
+  const here = await until(
+    'mia is seen',
+    () => seen('mia'),
+    (row) => row?.state === 'idle',
+  );
+  expect(here?.evidence).toMatchObject({ process: pid });
+  await client.close();
+  clients.delete(client);
+  expect(await seen('mia')).toMatchObject({ state: 'gone' });
+});
