@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRunningHub, type RunningHub } from '../../test/e2e/running-hub.ts';
-import { realPaths, realWorktree } from './place.ts';
+import { groundOf } from './place.ts';
+
+const realPaths = async (worktree: string, paths: readonly string[]): Promise<string[]> =>
+  (await groundOf(worktree, paths)).paths;
+const realWorktree = async (worktree: string): Promise<string> =>
+  (await groundOf(worktree, [])).worktree;
 
 let root: string;
 let tree: string;
@@ -98,4 +103,43 @@ describe('at the door', () => {
     expect(await collide({ worktree: tree, paths }, { worktree: root, paths })).toBe(false);
     expect(await collide({ worktree: tree }, { worktree: alias, paths })).toBe(true);
   });
+});
+
+test('[WK3] a folder is told from a file by looking, whatever its name', async () => {
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
+  await mkdir(join(top, 'conf.d'));
+  await writeFile(join(top, 'a.ts'), '');
+  expect((await groundOf(top, ['conf.d', 'conf.d/', 'a.ts', 'new.d/', 'new.ts'])).paths).toEqual([
+    'conf.d/',
+    'conf.d/',
+    'a.ts',
+    'new.d/',
+    'new.ts',
+  ]);
+  await rm(top, { recursive: true });
+});
+
+test('[WK3] a folder of a repository is the repository, with its paths put where they lie', async () => {
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
+  await mkdir(join(top, '.git'));
+  await mkdir(join(top, 'd/deep'), { recursive: true });
+  expect(await groundOf(join(top, 'd'), ['z', '**/*.ts'])).toEqual({
+    worktree: top,
+    paths: ['d/z', 'd/**/*.ts'],
+  });
+  expect(await groundOf(join(top, 'd/deep'), [])).toEqual({ worktree: top, paths: ['d/deep/'] });
+  expect(await groundOf(top, [])).toEqual({ worktree: top, paths: [] });
+  await rm(top, { recursive: true });
+});
+
+test('[SC7] a real folder with the name of a file is held with all that is in it', async () => {
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
+  await mkdir(join(top, 'conf.d'));
+  const hub = await openRunningHub();
+  await hub.ask('ada', 'claims_take', { task_id: 'f1', worktree: top, paths: ['conf.d'] });
+  const wish = { task_id: 'f2', worktree: top, paths: ['conf.d/x'] };
+  const { body } = await hub.post('claims_take', wish, hub.as('bob'));
+  expect(body.detail.reason).toBe('claim.overlap');
+  await hub.close();
+  await rm(top, { recursive: true });
 });

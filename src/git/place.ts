@@ -102,7 +102,12 @@ export async function placeAnywhere(
 export async function placeOfPattern(ground: Ground, pattern: string): Promise<Place | Problem> {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[\]{}]/.test(part));
-  if (first === -1) return placeOn(ground, pattern);
+  if (first === -1) {
+    const place = await placeOn(ground, pattern);
+    // A slash at the end says that it is a folder, whatever its name looks like.
+    if (isProblem(place) || !pattern.endsWith('/') || place.path === '.') return place;
+    return { ...place, path: `${place.path}/` };
+  }
   const rest = parts.slice(first);
   if (pattern.length > PATH_CHARS_MAX || rest.includes('..')) {
     return problem(

@@ -51,6 +51,8 @@ export interface CheckpointClaim extends OnClaim {
 export interface HandOffClaim extends OnClaim {
   readonly type: 'claim.hand-off';
   readonly to: string;
+  /** What the doors know of the recipient; absent where nobody looked. */
+  readonly isRecipientThere?: boolean;
   /** Null keeps the time that is left. */
   readonly ttlMs: number | null;
   readonly note: string | null;

@@ -101,23 +101,23 @@ export function isFree(book: ClaimReader, agent: string, wish: Wish, change: Cha
   return findReserved(book, agent, wish, change.ended) === null;
 }
 
-/** Others who hold the id or meet the scope. */
+/** Others who hold the id or meet the scope, each with what of theirs is in the way. */
 function ownersInTheWay(
   book: ClaimReader,
   agent: string,
   wish: Wish,
   change: Change,
   limit?: number,
-): Set<string> {
-  const owners = new Set<string>();
+): Map<string, string> {
+  const owners = new Map<string, string>();
   const holder = wish.id === null ? undefined : book.claims.get(wish.id);
   if (holder !== undefined && holder.owner !== agent && !change.gone?.has(holder)) {
-    owners.add(holder.owner);
+    owners.set(holder.owner, holder.id);
   }
   for (const one of change.come ?? []) {
     if (one.owner === agent) continue;
     if ((wish.id !== null && one.id === wish.id) || doMeet(wish.scope, one.scope)) {
-      owners.add(one.owner);
+      if (!owners.has(one.owner)) owners.set(one.owner, wantedName(one));
     }
   }
   if (wish.scope !== null) {
@@ -125,7 +125,7 @@ function ownersInTheWay(
       // One claim of each owner is enough.
       skip: (claim) =>
         claim.owner === agent || owners.has(claim.owner) || change.gone?.has(claim) === true,
-      onFound: ({ owner }) => owners.add(owner),
+      onFound: ({ owner, id }) => owners.set(owner, id),
       ...(limit !== undefined && { limit }),
     });
   }
@@ -156,8 +156,8 @@ export function findCycle(book: ClaimReader, start: string, change: Change): Lin
   for (let agent = open.shift(); agent !== undefined; agent = open.shift()) {
     const way = ways.get(agent) as readonly Link[];
     for (const wish of wishesOf(book, agent, change)) {
-      for (const owner of ownersInTheWay(book, agent, wish, change)) {
-        const links = [...way, { agent, waits_for: wantedName(wish), held_by: owner }];
+      for (const [owner, held] of ownersInTheWay(book, agent, wish, change)) {
+        const links = [...way, { agent, waits_for: held, held_by: owner }];
         if (owner === start) return links;
         if (ways.has(owner)) continue;
         ways.set(owner, links);

@@ -96,7 +96,7 @@ test('[WT4] a circle of waiting is refused and named, whatever its length', () =
     refused: 'claim.cycle',
     detail: { cycle: ['zoe', 'ada', 'bob', 'eve', 'zoe'] },
   });
-  expect(refusal.message).toContain('bob waits for eve/x, nowhere in w, held by eve');
+  expect(refusal.message).toContain('bob waits for eve-work, held by eve');
   story.release('eve', 'eve-work');
   expect(claimCode(story.do('zoe', 'claim.wait', { id: 'ada-work' }))).toBeNull();
 });

@@ -10,8 +10,9 @@ import type { OutputOf } from '../../wire/operation.ts';
 import type { claimCheck, claimUpdate } from '../../wire/operations/claims.ts';
 import { giveUp, type Place, waitInLine } from '../claim-queue.ts';
 import { checkStanding } from '../identity.ts';
-import { realPaths, realWorktree } from '../place.ts';
+import { groundOf } from '../place.ts';
 import type { Handlers } from '../room.ts';
+import { isThere } from './presence.ts';
 
 type View = OutputOf<typeof claimUpdate>['claim'];
 
@@ -112,7 +113,12 @@ export const claimHandlers: Handlers<
     return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
   },
 
-  async 'claims.handoff'({ hub, by }, input) {
+  async 'claims.handoff'({ hub, by, caller, activities }, input) {
+    const at = hub.stamp();
+    const there = await hub.ask((world) => ({
+      isThere: isThere(world, input.to, activities.find(caller.space, input.to), at),
+    }));
+    if (isRefusal(there)) return there;
     const answer = await hub.submit({
       type: 'claim.hand-off',
       by,
@@ -120,6 +126,7 @@ export const claimHandlers: Handlers<
       id: input.task_id,
       epoch: input.epoch ?? null,
       to: input.to,
+      isRecipientThere: there.isThere,
       ttlMs: null,
       note: input.note ?? null,
       idempotency: idempotencyOf(input),
@@ -128,8 +135,9 @@ export const claimHandlers: Handlers<
   },
 
   async 'claims.check'({ hub, by }, input) {
-    const worktree = await realWorktree(input.worktree ?? '');
-    const parsed = parsePaths(await realPaths(worktree, input.paths));
+    const ground = await groundOf(input.worktree ?? '', input.paths);
+    const { worktree } = ground;
+    const parsed = parsePaths(ground.paths);
     if ('refused' in parsed) return parsed;
     const scope: Scope = { worktree, branch: null, paths: parsed.paths };
     const found = await hub.ask((world) => ({
@@ -146,7 +154,7 @@ export const claimHandlers: Handlers<
   },
 
   async 'claims.list'({ hub }, { owner, worktree, after, limit }) {
-    const label = worktree === undefined ? undefined : await realWorktree(worktree);
+    const label = worktree === undefined ? undefined : (await groundOf(worktree, [])).worktree;
     return hub.ask((world) => {
       const rows = [...world.claims.claims.values()]
         .filter((claim) => owner === undefined || claim.owner === owner)
@@ -228,12 +236,8 @@ async function scopeOf(input: {
   readonly branch?: string | null | undefined;
 }): Promise<Scope | null> {
   if (input.paths == null && input.worktree == null && input.branch == null) return null;
-  const worktree = await realWorktree(input.worktree ?? '');
-  return {
-    worktree,
-    branch: input.branch ?? null,
-    paths: await realPaths(worktree, input.paths ?? []),
-  };
+  const ground = await groundOf(input.worktree ?? '', input.paths ?? []);
+  return { ...ground, branch: input.branch ?? null };
 }
 
 function toMs(seconds: number | null | undefined): number | null {
