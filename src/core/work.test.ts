@@ -268,3 +268,14 @@ describe('work in a snapshot', () => {
     }
   });
 });
+
+test('[CM8] what the doors know of the recipient decides, also for one that never sent a beat', () => {
+  const story = createStory();
+  take(story, ada, 'gift');
+  take(story, bob, 'other');
+  const rest = { epoch: null, ttlMs: null, note: null, idempotency: null };
+  const hand = (isRecipientThere: boolean) =>
+    story.do(ada, { type: 'claim.hand-off', id: 'gift', to: 'bob', isRecipientThere, ...rest });
+  expect(codeOf(hand(false))).toBe('claim.recipient-absent');
+  expect(codeOf(hand(true))).toBeNull();
+});

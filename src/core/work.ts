@@ -77,7 +77,7 @@ export function decideWork(
       return decideFinding(world.findings, command, world.settings);
     default: {
       const decision = decideClaim(world.claims, command, {
-        presenceOf: (agent) => presenceOf(world, agent),
+        presenceOf: (agent) => presenceOf(world, agent, command),
       });
       // The law of claims has its own union of codes; all of them are in ours.
       if ('refused' in decision) return decision satisfies Refusal;
@@ -151,9 +151,16 @@ export function armSupervisor(world: World, at: number): void {
   world.deadlines.push({ at: at + SUPERVISE_EVERY_MS, kind: 'supervisor', agent: '' });
 }
 
-function presenceOf(world: World, name: string): 'present' | 'absent' | 'unknown' {
+function presenceOf(
+  world: World,
+  name: string,
+  command: ClaimCommand,
+): 'present' | 'absent' | 'unknown' {
   const agent = world.agents.get(name);
   if (agent === undefined) return 'unknown';
+  if (command.type === 'claim.hand-off' && command.isRecipientThere !== undefined) {
+    return command.isRecipientThere ? 'present' : 'absent';
+  }
   // One that never reported is taken at its word when it acts; only known silence is absence.
   return agent.presence.beatAt > 0 && agent.presence.state === 'offline' ? 'absent' : 'present';
 }

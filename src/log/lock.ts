@@ -40,7 +40,8 @@ export function lockDirectory(dir: string): DirectoryLock {
     const holder: Holder = {
       pid: process.pid,
       since: new Date().toISOString(),
-      command: process.argv.slice(1).join(' ').slice(0, COMMAND_CHARACTERS_MAX),
+      // The program and its verb; what follows may hold secrets.
+      command: process.argv.slice(1, 3).join(' ').slice(0, COMMAND_CHARACTERS_MAX),
     };
     replaceFile(holderPath, `${JSON.stringify(holder)}\n`);
   } catch (error) {

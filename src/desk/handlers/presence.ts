@@ -112,6 +112,17 @@ export function availabilityOf(
   return state === 'connected' ? 'idle' : state;
 }
 
+/** Somebody a claim can be handed to: there by some evidence, and not just silent. */
+export function isThere(
+  world: World,
+  agent: string,
+  activity: Activity | undefined,
+  at: number,
+): boolean {
+  const state = stateOf(world, agent, activity, at);
+  return state !== 'gone' && state !== 'stale';
+}
+
 async function tell(
   { hub, by }: Room,
   name: string,

@@ -6,6 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isRefusal } from '../../core/decider.ts';
 import { isAgentName } from '../../core/principal.ts';
+import { countConnection } from '../../desk/activity.ts';
 import type { Desk } from '../../desk/desk.ts';
 import { DEFAULT_SPACE } from '../../desk/spaces.ts';
 import type { Hub } from '../../hub/hub.ts';
@@ -73,6 +74,9 @@ export function createBinding(options: BindingOptions): Bind {
     for (const [one, at] of takenOverAt) if (now - at >= cooldownMs) takenOverAt.delete(one);
     takenOverAt.set(name, now);
     names.set(name, client);
+    // What the name waits for goes with the name, and ends with its last socket.
+    for (const wait of holder.waits) client.waits.add(wait);
+    holder.waits.clear();
     holder.socket.close(4010, 'superseded');
     return true;
   }
@@ -111,7 +115,7 @@ export function createBinding(options: BindingOptions): Bind {
     if (isRefusal(caller)) return refuse(client, 'auth_denied', 4010, caller.message);
     client.caller = caller;
     client.boundAt = hub.stats.entries;
-    caller.activity.connections++;
+    client.countOut = countConnection(caller.activity, Date.now);
     if (!client.isWelcome) options.welcome(client);
     options.onBound(client, !isTakeover);
     return true;

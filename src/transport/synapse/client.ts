@@ -17,6 +17,8 @@ export interface Client {
   /** Broadcasts that reached it while its frame is carried out. */
   readonly heard: Set<string>;
   readonly waits: Set<number>;
+  /** Takes the connection off the agent's evidence of presence. */
+  countOut: () => void;
   /** Channels with messages that it was shown and the hub does not know to be read. */
   readonly mail: Set<string>;
   readonly gone: AbortController;
@@ -38,6 +40,7 @@ export function createClient(open: (client: Client) => Socket): Client {
     isBusy: false,
     heard: new Set(),
     waits: new Set(),
+    countOut: () => {},
     mail: new Set(),
     gone: new AbortController(),
     underWay: 0,

@@ -141,7 +141,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     const isCurrent = names.get(name) === client;
     if (isCurrent) names.delete(name);
     if (caller === null) return;
-    caller.activity.connections--;
+    client.countOut();
     // One that was superseded left its name and its waits to its successor.
     if (isClosing || !isCurrent) return;
     for (const wait of client.waits) void desk.call(caller, claimUnwait, { wait });

@@ -37,6 +37,8 @@ export const workFrames: Readonly<Record<string, Handler>> = {
       title: textOf(frame, 'title'),
       description: maybeText(frame, 'description') ?? '',
       depends_on: wordsOf(frame, 'depends_on').filter((id) => id !== task_id),
+      // The original lets a dependency be declared after what needs it.
+      allow_unknown: true,
       // Declaring again replaces it, as the wire says; empty clears.
       suggested_owner: textOf(frame, 'suggested_owner'),
     });
