@@ -15,6 +15,7 @@ interface DeclareFlags {
   readonly owner?: string;
   readonly parent?: string;
   readonly ifVersion?: string;
+  readonly allowUnknown?: boolean;
 }
 
 export function registerTask(program: Command): void {
@@ -44,6 +45,7 @@ function registerDeclare(task: Command): void {
     .option('--project <name>')
     .option('--owner <agent>', 'who might do it')
     .option('--parent <task>', 'what it came from')
+    .option('--allow-unknown', 'what it needs may be declared later')
     .option('--if-version <n>', 'only if it is still that version');
   handle<DeclareFlags>(declare, async ({ args, flags, call, show, remark }) => {
     const [id = '', title] = args;
@@ -59,6 +61,7 @@ function registerDeclare(task: Command): void {
         suggested_owner: owner,
         causal_parent: parent,
         expected_version: versionOf(flags.ifVersion),
+        allow_unknown: flags.allowUnknown,
       }),
     );
     show(answer, () => [taskLine('declared', answer)]);

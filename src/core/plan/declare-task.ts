@@ -36,6 +36,8 @@ export function decideDeclare(
   const known = book.nodes.get(id)?.task;
   const stale = checkVersion(id, known, command.expectedVersion);
   if (stale !== null) return stale;
+  const loose = command.isStrict === true ? checkStrictly(book, id, named) : null;
+  if (loose !== null) return loose;
   const dependsOn = [...new Set(named)].filter((one) => one !== id);
   const task: Task = {
     id,
@@ -72,6 +74,21 @@ export function decideDeclare(
     events: [{ type: 'task.declared', at, by: by.id, ...declared }],
     answer: answerOf(book, task),
   };
+}
+
+/** What would most likely be a mistake [PL17]. */
+function checkStrictly(book: PlanBook, id: string, named: readonly string[]): Refusal | null {
+  if (named.includes(id)) {
+    const cycle = `${id} -> ${id}`;
+    return no('task.cycle', `${id} would wait for itself: ${cycle}`, { cycle });
+  }
+  const unknown = named.filter((one) => !book.nodes.has(one));
+  if (unknown.length === 0) return null;
+  return no(
+    'task.not-found',
+    `${id} would depend on ${unknown.join(', ')}, which nobody declared; declare it first, or allow_unknown`,
+    { unknown },
+  );
 }
 
 function checkWords(

@@ -24,6 +24,8 @@ export interface DeclareTask extends Asked {
   readonly project: string | null;
   readonly suggestedOwner: string | null;
   readonly causalParent: string | null;
+  /** A dependency on itself or on what nobody declared is refused instead of being let pass [PL17]. */
+  readonly isStrict?: boolean;
   /** 0: only if it is not on the plan yet. Null: whatever the version. */
   readonly expectedVersion: number | null;
 }

@@ -24,12 +24,26 @@ describe.each(DOORS)('the plan over %s', (name) => {
     return Object.fromEntries(tasks.map((one: Json) => [one.task_id, one.status]));
   };
 
+  test('[PL17] a dependency on nothing or on itself is refused, and changes nothing', async () => {
+    const before = await hub.mark();
+    for (const [needs, reason] of [
+      [['nowhere'], 'task.not-found'],
+      [['lonely'], 'task.cycle'],
+    ] as const) {
+      const wish = { task_id: 'lonely', title: 'x', depends_on: needs };
+      const refusal = await door.refusal('ada', 'plan.declare', wish);
+      expect(refusal.detail.reason).toBe(reason);
+    }
+    expect(await hub.mark()).toBe(before);
+  });
+
   test('[PL1] [PL3] [PL15] a task is declared, changed and removed, and says what it waits for', async () => {
     const { task, unmet, unknown } = await declare('build', ['design', 'nowhere'], {
       project: 'life',
       description: 'all of it',
       suggested_owner: 'bob',
       causal_parent: 'm-1',
+      allow_unknown: true,
     });
     expect(task).toMatchObject({
       task_id: 'build',
@@ -64,7 +78,7 @@ describe.each(DOORS)('the plan over %s', (name) => {
   });
 
   test('[PL2] a cycle is refused and named', async () => {
-    await declare('one', ['three']);
+    await declare('one', ['three'], { allow_unknown: true });
     await declare('two', ['one']);
     const { detail, message } = await door.refusal('ada', 'plan.declare', {
       task_id: 'three',
@@ -188,7 +202,12 @@ test('[L3] a restart keeps plan, notes, offers, cards and findings', async () =>
   const dir = await mkdtemp(join(tmpdir(), 'synod-plan-'));
   try {
     let hub = await openRunningHub({ dir });
-    await hub.ask('ada', 'plan.declare', { task_id: 'b', title: 'b', depends_on: ['a'] });
+    await hub.ask('ada', 'plan.declare', {
+      task_id: 'b',
+      title: 'b',
+      depends_on: ['a'],
+      allow_unknown: true,
+    });
     await hub.ask('ada', 'plan.declare', { task_id: 'a', title: 'a' });
     await hub.ask('ada', 'claims.take', { task_id: 'a' });
     await hub.ask('ada', 'plan.progress', { task_id: 'a', text: 'going' });

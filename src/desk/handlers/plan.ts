@@ -24,6 +24,7 @@ export const planHandlers: Handlers<
       title: input.title,
       description: input.description,
       dependsOn: input.depends_on,
+      isStrict: !input.allow_unknown,
       project: input.project ?? null,
       suggestedOwner: input.suggested_owner ?? null,
       causalParent: input.causal_parent ?? null,

@@ -55,6 +55,7 @@ export const planDeclare = operation({
     suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
     causal_parent: z.string().max(TASK_ID_CHARS_MAX).nullish(),
     expected_version: version.nullish(),
+    allow_unknown: z.boolean().default(false).describe('dependencies may be declared later'),
   }),
   output: taskAnswer,
 });
