@@ -50,8 +50,8 @@ function firstScreen(
   store: string | null,
 ): string[] {
   const { bold, dim } = context.colours;
-  const isElsewhere = context.flags.dir !== undefined || process.env.SYNOD_DIR;
-  const where = isElsewhere && !process.env.SYNOD_DIR ? ` --dir ${dir}` : '';
+  // What another terminal would find by itself need not be said.
+  const where = context.flags.dir === undefined ? '' : ` --dir ${dir}`;
   return [
     '',
     `  ${bold('Synod')} is running at ${bold(url)}`,
@@ -62,7 +62,7 @@ function firstScreen(
     `    synod${where} send team/plan "hello" --as bob        ${dim('bob says something')}`,
     `    synod${where} recv --as ada                          ${dim('ada reads it')}`,
     '',
-    dim(`  Agents join over MCP: the command is "synod mcp --as NAME", or ${url}/mcp`),
+    dim(`  Agents join over MCP: the command is "synod${where} mcp --as NAME", or ${url}/mcp`),
     dim('  Ctrl-C stops it; "synod up" runs it in the background.'),
     '',
   ];

@@ -75,6 +75,7 @@ async function follow(context: Context<TailFlags>, place: Place): Promise<void> 
   });
   if (response.statusCode !== 200) await readRefusal(target, response);
   if (!place.isOpened) context.remark(colours.dim('following; Ctrl-C stops'));
+  else context.remark(colours.dim('the hub is back; following'));
   place.isOpened = true;
   place.isConnected = true;
   try {

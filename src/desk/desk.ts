@@ -225,6 +225,12 @@ export function createDesk(options: DeskOptions): DeskParts {
         cause !== null &&
         'code' in cause &&
         String(cause.code).startsWith('log.');
+      if (isStore && (cause as { code: unknown }).code === 'log.corrupt') {
+        return refuse(
+          'store.unavailable',
+          'the log is damaged; run "synod log verify" where the hub runs, and restore it from a copy or an export',
+        );
+      }
       return isStore
         ? refuse('store.unavailable', 'the store could not be read; nothing was changed, try again')
         : refuse(

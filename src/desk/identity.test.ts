@@ -53,8 +53,8 @@ describe('the owner', () => {
 
   test('[I2] does not lend a name that no agent may have', async () => {
     for (const name of ['__server__', 'a~b', 'a b', 'x'.repeat(129), 'a*']) {
-      const { status } = await whoami(bearer(hub.owner, { 'x-sox-agent-id': name }));
-      expect([name, status]).toEqual([name, 401]);
+      const { status, body } = await whoami(bearer(hub.owner, { 'x-sox-agent-id': name }));
+      expect([name, status, body.detail.reason]).toEqual([name, 400, 'agent.name-invalid']);
     }
   });
 

@@ -73,7 +73,7 @@ export function createIdentity(
 
   async function byOwner(introduction: Introduction, startedAt: number): Promise<Caller | Refusal> {
     const name = introduction.agent ?? OWNER_NAME;
-    if (!isAgentName(name)) return unknownAgent();
+    if (!isAgentName(name)) return noName();
     const isPlain = introduction.agent !== null && !introduction.wantsOwner;
     const principal: Principal = isPlain
       ? { id: name, kind: 'agent', tier: 'trusted' }
@@ -155,6 +155,13 @@ export function checkStanding(world: World, caller: Caller, at: number): Refusal
   const { tokenId, tokenHash = '' } = caller;
   if (tokenId === null) return null;
   return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;
+}
+
+function noName(): Refusal {
+  return refuse(
+    'agent.name-invalid',
+    'an agent has a name of 1 to 128 visible characters without spaces, ~ or glob signs, not beginning with __',
+  );
 }
 
 function unknownAgent(): Refusal {

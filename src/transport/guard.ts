@@ -56,7 +56,7 @@ export function createGuard(options: GuardOptions): Guard {
         return turned(
           421,
           'host.foreign',
-          `the Host header names ${quote(host)}, which is not this hub`,
+          `the Host header names ${quote(host)}, which is not this hub; if the name is yours, start with --allow-host`,
         );
       }
       if (origin !== undefined && !isAllowedOrigin(origin, host)) {

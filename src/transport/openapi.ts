@@ -33,7 +33,7 @@ function describe(version: string): Record<string, unknown> {
             name: 'channels',
             in: 'query',
             schema: { type: 'string' },
-            description: 'comma-separated names and globs',
+            description: 'comma-separated names and globs; `channel` takes one and may be repeated',
           },
           { name: 'receipts', in: 'query', schema: { type: 'string', enum: ['0', '1'] } },
         ],

@@ -172,6 +172,8 @@ function eventText(id: number, message: Published): string {
   return `id: ${id}\nevent: message\ndata: ${messageEnvelopeText(message)}\n\n`;
 }
 
+const QUERY: ReadonlySet<string> = new Set(['from', 'channels', 'channel', 'receipts']);
+
 /** Query and header as the input of `stream.open`; wrong values are named by its own checks. */
 function streamInput(request: IncomingMessage): Record<string, unknown> {
   const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
@@ -182,6 +184,8 @@ function streamInput(request: IncomingMessage): Record<string, unknown> {
     from: /^(-1|\d{1,15})$/.test(String(from)) ? Number(from) : from,
     ...(named.length > 0 && { channels: named }),
     receipts: query.get('receipts') === '1',
+    // A misspelt name must not follow something else: it is refused like any unknown field.
+    ...Object.fromEntries([...query].filter(([name]) => !QUERY.has(name))),
   };
 }
 

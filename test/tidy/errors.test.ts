@@ -55,6 +55,7 @@ const SOURCES: readonly (readonly [heading: string, codes: readonly string[]])[]
       ...nodeCodes,
     ],
   ],
+  ['Git and files on disk', unionOf('src/git/problem.ts', 'ProblemCode')],
 ];
 
 test.each(SOURCES)('%s: explained are exactly the codes there are', (heading, codes) => {

@@ -2,7 +2,7 @@
  * The README fits one screen, and what it and the guides tell a newcomer to type works as shown.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -18,6 +18,23 @@ import {
 
 const LINES_MAX = 60;
 const PAGES = ['README.md', 'docs/guide/start.md'];
+
+const SYNOD = `'${ROOT}bin/synod.js'`;
+const REPOSITORY = `git init -q -b main repository && cd repository
+mkdir -p src/api && touch src/parser.ts src/api/routes.ts && git add .
+git -c user.name=ada -c user.email=ada@example.org commit -qm start
+git switch -qc feature`;
+
+function blocksOf(page: string, language: string): string[] {
+  const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  return [...page.matchAll(fenced)].map(([, block]) => block as string);
+}
+
+/** One script, which ends at the first command that fails. */
+function runScript(script: string, cwd: string, env: Record<string, string>) {
+  const whole = `set -e\nsynod() { ${SYNOD} "$@"; }\n${script}`;
+  return spawnSync('bash', ['-c', whole], { cwd, env, encoding: 'utf8', timeout: 40_000 });
+}
 
 const homes: string[] = [];
 function makeHome(): string {
@@ -89,3 +106,49 @@ test('the programs of the embedding guide run and print what is shown', async ()
     await hub.stop();
   }
 }, 60_000);
+
+test('the plugin of the guide loads and refuses as shown', async () => {
+  const page = readText('docs/guide/write-a-plugin.md');
+  const home = makeHome();
+  const env = environment(home);
+  const folder = join(home, 'node_modules/my-plugin');
+  mkdirSync(folder, { recursive: true });
+  for (const [name, language] of [
+    ['package.json', 'json'],
+    ['sox-plugin.yaml', 'yaml'],
+    ['plugin.js', 'js'],
+  ] as const) {
+    writeFileSync(join(folder, name), blocksOf(page, language)[0] ?? '');
+  }
+  const [serve = '', send = '', shown = ''] = (blocksOf(page, 'text')[0] ?? '').split('\n');
+  const hub = await startHub(`cd '${home}' && ${serve.replace(/^synod/, SYNOD)}`, env);
+  try {
+    const { stderr } = runScript(send, home, env);
+    expect(stderr.trim()).toBe(shown);
+  } finally {
+    await hub.stop();
+  }
+}, 60_000);
+
+test.each(['docs/guide/http.md', 'docs/guide/work.md'])(
+  '%s: its commands run one after the other',
+  async (page) => {
+    const home = makeHome();
+    const env = environment(home);
+    const hub = await startHub('node bin/synod.js', env);
+    try {
+      const script = blocksOf(readText(page), 'sh')
+        .join('\n')
+        .replaceAll('http://127.0.0.1:8765', hub.url)
+        .replaceAll('~/.synod', env.SYNOD_DIR as string)
+        // A refusal is no failure to curl unless it is told so; the last call is refused on purpose.
+        .replaceAll(/^curl (?!.*"body": "hello")/gm, 'curl --fail-with-body ')
+        .replaceAll(/hooks (install|check)$/gm, `hooks $1 --command '${ROOT}bin/synod.js'`);
+      const { status, stdout, stderr } = runScript(`${REPOSITORY}\n${script}`, home, env);
+      expect(status, stdout + stderr).toBe(0);
+    } finally {
+      await hub.stop();
+    }
+  },
+  60_000,
+);
