@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import type { Command } from 'commander';
 import type { GitClaim } from '../git/auto-release.ts';
-import { changedOnBranch } from '../git/changes.ts';
+import { changedOnBranch, uncommittedChanges } from '../git/changes.ts';
 import { type BranchClaim, type Conflict, conflictsExit, findConflicts } from '../git/conflicts.ts';
 import { createPathOverlap } from '../git/holdings.ts';
 import { readOrigin } from '../git/origin.ts';
@@ -84,7 +84,12 @@ async function changesOf(claim: BranchClaim, read: Reader): Promise<readonly str
     return problem('git.detached', `claim ${claim.id} has no branch or no base`, 'claim it again');
   }
   const repository = await read(worktree);
-  return isProblem(repository) ? repository : changedOnBranch(repository, { base, branch });
+  if (isProblem(repository)) return repository;
+  const committed = await changedOnBranch(repository, { base, branch });
+  // Where the branch is checked out, what is not committed yet will be part of it.
+  if (isProblem(committed) || repository.branch !== branch) return committed;
+  const open = await uncommittedChanges(repository);
+  return isProblem(open) ? open : [...new Set([...committed, ...open])];
 }
 
 function lineOf({ left, right, base, overlaps, changed, reason }: Conflict): string {

@@ -3,14 +3,43 @@
  * agent does; nobody registers twice.
  */
 
-import { type Refusal, refuse } from './decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
 import { AGENTS_MAX } from './limits.ts';
 import type { Agent, World } from './state.ts';
+
+export interface AssumeRoles extends Asked {
+  readonly type: 'agent.assume';
+  readonly roles: readonly string[];
+}
+
+/** Roles outlive a restart: whoever speaks to one must still be heard [AD4]. */
+export interface RolesAssumed {
+  readonly type: 'agent.assumed';
+  readonly at: number;
+  readonly by: string;
+  readonly roles: readonly string[];
+}
+
+export function decideAssume(world: World, command: AssumeRoles): Decision<RolesAssumed, null> {
+  const { by, at } = command;
+  if (by.kind === 'observer') return refuse('access.denied', 'an observer has no role');
+  const noRoom = checkAgentRoom(world, by.id);
+  if (noRoom !== null) return noRoom;
+  const roles = [...new Set(command.roles)].sort();
+  const known = world.agents.get(by.id)?.roles ?? [];
+  if (roles.join() === known.join()) return { events: [], answer: null };
+  return { events: [{ type: 'agent.assumed', at, by: by.id, roles }], answer: null };
+}
+
+export function evolveAssumed(world: World, event: RolesAssumed): void {
+  agentOf(world, event.by).roles = event.roles;
+}
 
 export function createAgent(name: string): Agent {
   return {
     name,
     patterns: new Set(),
+    roles: [],
     memberships: new Map(),
     ready: new Set(),
     leasedCount: 0,

@@ -33,7 +33,7 @@ import {
 } from './state.ts';
 import { armClaims, armOffers, armSupervisor } from './work.ts';
 
-const VERSION = 2;
+const VERSION = 3;
 
 interface FrozenChannel {
   readonly name: string;
@@ -59,6 +59,7 @@ interface FrozenMember {
 interface FrozenAgent {
   readonly name: string;
   readonly patterns: readonly string[];
+  readonly roles: readonly string[];
   readonly presented: Agent['presented'];
   readonly presence: Presence;
 }
@@ -151,7 +152,7 @@ export function thawWorld(text: string): World | null {
 
 function freezeAgent(agent: Agent): FrozenAgent {
   const { name, presented, presence } = agent;
-  return { name, patterns: [...agent.patterns], presented, presence };
+  return { name, patterns: [...agent.patterns], roles: agent.roles, presented, presence };
 }
 
 function freezeChannel(channel: Channel): FrozenChannel {
@@ -182,6 +183,7 @@ function freezeMember(member: Member): FrozenMember {
 
 function thawAgent(world: World, frozen: FrozenAgent): void {
   const agent = agentOf(world, frozen.name);
+  agent.roles = frozen.roles;
   agent.presented = frozen.presented;
   Object.assign(agent.presence, frozen.presence);
   for (const pattern of frozen.patterns) {

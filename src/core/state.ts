@@ -135,6 +135,8 @@ export interface Held {
 export interface Agent {
   readonly name: string;
   readonly patterns: Set<string>;
+  /** What it says it is, for those who speak to a role. */
+  roles: readonly string[];
   readonly memberships: Map<string, Member>;
   /** Memberships with something owed. */
   readonly ready: Set<Member>;

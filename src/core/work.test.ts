@@ -279,3 +279,15 @@ test('[CM8] what the doors know of the recipient decides, also for one that neve
   expect(codeOf(hand(false))).toBe('claim.recipient-absent');
   expect(codeOf(hand(true))).toBeNull();
 });
+
+test('[AD4] roles are on record, once for each change, and in a snapshot', () => {
+  const story = createStory();
+  const assume = (roles: readonly string[]) => story.do(ada, { type: 'agent.assume', roles });
+  expect(codeOf(assume(['reviewer', 'reviewer', 'builder']))).toBeNull();
+  assume(['builder', 'reviewer']);
+  expect(story.entries.filter((entry) => entry.includes('agent.assumed'))).toHaveLength(1);
+  expect(thawWorld(freezeWorld(story.world))?.agents.get('ada')?.roles).toEqual([
+    'builder',
+    'reviewer',
+  ]);
+});

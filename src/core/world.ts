@@ -3,6 +3,7 @@
  * list of events always makes the same world [L1].
  */
 import { type AckRecorded, decideAck, evolveAcked, type RecordAck } from './ack.ts';
+import { type AssumeRoles, decideAssume, evolveAssumed, type RolesAssumed } from './agent.ts';
 import type { decideCard } from './card.ts';
 import type { ClaimAnswers } from './claim/claims.ts';
 import type { Asked, Decision } from './decider.ts';
@@ -117,6 +118,7 @@ export type Command =
   | RotateToken
   | RevokeToken
   | RecordRefusal
+  | AssumeRoles
   | WorkCommand
   | Tick;
 
@@ -135,6 +137,7 @@ export type DurableEvent =
   | ChannelConfigured
   | TokenEvent
   | RefusalRecorded
+  | RolesAssumed
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -171,6 +174,7 @@ export interface Answers extends ClaimAnswers {
   'token.rotate': ReturnType<typeof decideToken>;
   'token.revoke': ReturnType<typeof decideToken>;
   'refusal.record': Decision<RefusalRecorded, null>;
+  'agent.assume': ReturnType<typeof decideAssume>;
   'clock.tick': ReturnType<typeof decideTick>;
   'task.declare': Decision<Event, TaskAnswer>;
   'task.update': Decision<Event, TaskAnswer>;
@@ -230,6 +234,8 @@ export function decide(world: World, command: Command): Decision<Event, unknown>
         answer: null,
       };
     }
+    case 'agent.assume':
+      return decideAssume(world, command);
     case 'clock.tick':
       return decideTick(world, command);
     default:
@@ -275,6 +281,8 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveToken(world, event);
     case 'refusal.recorded':
       return;
+    case 'agent.assumed':
+      return evolveAssumed(world, event);
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:

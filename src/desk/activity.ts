@@ -17,7 +17,6 @@ export interface Activity {
   lastCallAt: number;
   lastOperation: string | null;
   process: number | null;
-  roles: readonly string[];
   reported: Reported | null;
 }
 
@@ -82,7 +81,6 @@ export function createActivity(agent: string): Activity {
     lastCallAt: 0,
     lastOperation: null,
     process: null,
-    roles: [],
     reported: null,
   };
 }

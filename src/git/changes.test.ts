@@ -9,7 +9,13 @@ import {
   tempFolder,
   write,
 } from '../../test/git/real-repository.ts';
-import { changedByMerge, changedInCommit, changedOnBranch, stagedChanges } from './changes.ts';
+import {
+  changedByMerge,
+  changedInCommit,
+  changedOnBranch,
+  stagedChanges,
+  uncommittedChanges,
+} from './changes.ts';
 
 const ODD = [
   'two\nlines',
@@ -100,6 +106,14 @@ test('[GI10] without a commit, or without a merge, there is nothing to ask about
   const repository = await repositoryAt(initRepository(tempFolder()));
   expect(await changedInCommit(repository)).toMatchObject({ problem: 'git.unknown-revision' });
   expect(await changedByMerge(repository)).toMatchObject({ problem: 'git.unknown-revision' });
+});
+
+test('[GI21] what is changed or new and in no commit yet counts, and what is ignored does not', async () => {
+  const root = initRepository(tempFolder());
+  commit(root, { kept: 'x', edited: 'x', '.gitignore': 'made\n' });
+  for (const name of ['edited', 'fresh', 'made']) write(root, name, 'other text');
+  const found = await uncommittedChanges(await repositoryAt(root));
+  expect([...(found as string[])].sort()).toEqual(['edited', 'fresh']);
 });
 
 test('[GI11] more than the bound is a problem, not a shorter list', async () => {

@@ -51,6 +51,23 @@ export async function stagedChanges(
   return names(await askGit(toplevel, args, options));
 }
 
+/** What lies changed or new in the worktree and is in no commit yet. */
+export async function uncommittedChanges(
+  { toplevel, head }: Repository,
+  options: GitOptions = {},
+): Promise<Changes | Problem> {
+  const against = head ?? (await emptyTree(toplevel, options));
+  if (isProblem(against)) return against;
+  const changed = names(
+    await askGit(toplevel, ['diff-index', ...NAMES, ...WHOLE, against, '--'], options),
+  );
+  if (isProblem(changed)) return changed;
+  const fresh = names(
+    await askGit(toplevel, ['ls-files', '-z', '--others', '--exclude-standard'], options),
+  );
+  return isProblem(fresh) ? fresh : [...new Set([...changed, ...fresh])];
+}
+
 /** What a branch changed since it left its base, as `git diff base...branch` would say. */
 export async function changedOnBranch(
   { toplevel }: Repository,

@@ -23,7 +23,7 @@ const NOTHING: Effect = { writes: [], doubt: null };
 
 const READERS = new Set(
   (
-    'ls cat echo printf grep egrep fgrep rg head tail wc pwd true false : test [ diff cmp stat file ' +
+    'ls cat echo printf grep egrep fgrep head tail wc pwd true false : test [ diff cmp stat ' +
     'which type date sleep basename dirname realpath readlink whoami id uname cut tr seq nl tac rev ' +
     'du df ps md5sum sha1sum sha256sum od hexdump strings column'
   ).split(' '),

@@ -53,7 +53,10 @@ export const presenceHandlers: Handlers<'presence.list' | 'presence.report' | 'a
       at: isSame ? before.at : at,
       until: at + ttlMs,
     };
-    if (roles != null) activity.roles = roles;
+    if (roles != null) {
+      const assumed = await hub.submit({ type: 'agent.assume', by, at, roles });
+      if (isRefusal(assumed)) return assumed;
+    }
     if (process != null) activity.process = process;
     return { agent_id: by.id, state, expires_at: answer.expiresAt / 1000 };
   },
@@ -69,12 +72,10 @@ export const presenceHandlers: Handlers<'presence.list' | 'presence.report' | 'a
       replyTo = parent.position;
     }
     const targets = typeof input.to === 'string' ? [input.to] : input.to;
-    const rolesOf = (agent: string): readonly string[] =>
-      activities.find(caller.space, agent)?.roles ?? [];
     // Who is connected can be spoken to, though it has not said anything yet.
     const chosen = await hub.ask((world) => {
       const here = new Set([...world.agents.keys(), ...activities.connected(caller.space)]);
-      return chooseRecipients(here, by.id, targets, rolesOf);
+      return chooseRecipients(here, by.id, targets, (name) => world.agents.get(name)?.roles ?? []);
     });
     if (isRefusal(chosen)) return chosen;
     const { names, unmatched } = chosen;
@@ -201,7 +202,7 @@ function rowOf(world: World, name: string, activity: Activity | undefined, at: n
   return {
     agent_id: name,
     project: projectOf(name),
-    roles: [...(activity?.roles ?? [])],
+    roles: [...(agent?.roles ?? [])],
     state,
     since: seconds(isReported ? activity?.reported?.at : sinceOf(state, agent, activity)),
     note: isReported ? (activity?.reported?.note ?? null) : null,
