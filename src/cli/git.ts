@@ -65,6 +65,9 @@ function registerClaim(git: Command): void {
       throw fail('cli.usage', '--release-on is commit, merge or manual');
     }
     const repository = orThrow(await readRepository(process.cwd()));
+    // Such a claim is about a branch and its base; "synod claim" needs neither.
+    const detached = repository.notes.find(({ problem }) => problem === 'git.detached');
+    if (detached !== undefined) orThrow(detached);
     const ground = orThrow(await readGround(process.cwd()));
     const places = await Promise.all(names.map((name) => placeOfPattern(ground, name)));
     const paths = places.map((place) => orThrow(place).path);

@@ -215,6 +215,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       config.synapse === null
         ? null
         : await openSynapse(config.host, config.synapse, closers, {
+            hostLimit,
             desk,
             guard,
             hub: spaceOf(spaces.find(DEFAULT_SPACE)),

@@ -1,7 +1,6 @@
 /**
  * Working together from the command line, against a real hub in a process of its own: claims and
- * waiting for them, the plan, being woken, git hooks and the guard in real repositories, and how
- * everything that is typed wrong is refused.
+ * waiting, the plan, being woken, git hooks and the guard, and how what is typed wrong is refused.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -488,6 +487,13 @@ describe('bad input', () => {
     expect(ran.stderr).not.toMatch(/\n {4}at /);
   });
 
+  test('a claim with a branch is refused where there is none', async () => {
+    const cwd = initRepository(tempFolder());
+    commit(cwd, { a: 'x' });
+    git(cwd, 'checkout', '-q', '--detach');
+    const { stderr } = await home.run(['git', 'claim', 'x', 'a'], { ...as('mallory'), cwd });
+    expect(stderr).toContain('git.detached');
+  });
   test('nothing of it was kept', async () => {
     expect((await home.json(words('claims --owner mallory'))).claims).toEqual([]);
   });

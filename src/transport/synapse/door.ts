@@ -9,9 +9,11 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Desk } from '../../desk/desk.ts';
 import type { Hub } from '../../hub/hub.ts';
+import { toEnvelope } from '../../wire/errors.ts';
 import { heartbeat } from '../../wire/operations/channels.ts';
 import { claimUnwait } from '../../wire/operations/claims.ts';
 import type { Guard } from '../guard.ts';
+import type { HostLimit } from '../host-limit.ts';
 import { createBinding, type NameBook } from './binding.ts';
 import { openBulletin } from './bulletin.ts';
 import { type Client, createClient } from './client.ts';
@@ -37,6 +39,7 @@ export interface SynapseOptions {
   readonly hub: Hub;
   /** Null: names are taken at their word. */
   readonly token: string | null;
+  readonly hostLimit?: HostLimit;
   readonly clientsMax?: number;
   readonly unauthenticatedMax?: number;
   readonly authTimeoutMs?: number;
@@ -95,7 +98,13 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     client.socket.send(speech.say('welcome', 'self', 'welcome', fields));
   }
 
-  async function onFrame(client: Client, text: string): Promise<void> {
+  async function onFrame(client: Client, text: string, address?: string): Promise<void> {
+    const limited = options.hostLimit?.check(address) ?? null;
+    if (limited !== null) {
+      const fields = { reason_code: limited.refused, retry_at: (limited.retryAt ?? 0) / 1000 };
+      client.socket.send(speech.say('error', client.name, limited.message, fields));
+      return;
+    }
     try {
       const frame = parseFrame(text);
       if (frame === null) {
@@ -112,7 +121,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     }
   }
 
-  function seat(ws: WebSocket, stream: Duplex): void {
+  function seat(ws: WebSocket, stream: Duplex, address?: string): void {
     if (clients.size >= clientsMax) return turnOut(ws, 4013, 'hub at capacity');
     const unauthenticated = [...clients].filter(({ caller }) => caller === null).length;
     if (token !== null && unauthenticated >= unauthenticatedMax) {
@@ -122,7 +131,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
       createSocket(
         ws,
         stream,
-        { onFrame: (text) => onFrame(of, text), onClose: () => onClose(of) },
+        { onFrame: (text) => onFrame(of, text, address), onClose: () => onClose(of) },
         options.outputBytesMax,
       ),
     );
@@ -174,7 +183,10 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
       stream.on('error', () => stream.destroy());
       const turned = guard.check(request.headers, false);
       if (turned !== null) return turnAway(stream, turned.status, turned.envelope);
-      server.handleUpgrade(request, stream, head, (ws) => seat(ws, stream));
+      const address = request.socket.remoteAddress;
+      const limited = options.hostLimit?.check(address) ?? null;
+      if (limited !== null) return turnAway(stream, 429, toEnvelope(limited));
+      server.handleUpgrade(request, stream, head, (ws) => seat(ws, stream, address));
     },
     close() {
       isClosing = true;

@@ -51,6 +51,16 @@ describe('availability', () => {
     await stopped.closed;
   });
 
+  test('[HL1] frames of a host that asks too often are answered with an error and not carried out', async () => {
+    await start({ file: { host_rate_limit: 5 } });
+    const ada = await connect('ada');
+    for (let n = 0; n < 30; n++) ada.send({ type: 'claim', task_id: `t${n}` });
+    const refused = await ada.next('error', (one) => one.reason_code === 'rate.limited');
+    expect(refused.retry_at).toBeGreaterThan(0);
+    const { claims } = await hub.ask('bob', 'claims_list').catch(() => ({ claims: [] }));
+    expect(claims.length).toBeLessThan(30);
+  });
+
   test('[SY5] snapshots stay under 1 MiB, keep the newest and say that they are cut', async () => {
     await start();
     const ada = await connect('ada');
