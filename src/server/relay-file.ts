@@ -35,9 +35,10 @@ export function createRelayFile(path: string, linesKept: number): RelayFile {
     }
   }
 
-  async function trim(): Promise<void> {
-    const lines = (await readFile(path, 'utf8')).split('\n').slice(0, -1);
-    const kept = lines.slice(-linesKept);
+  /** What is kept and what is new, in one step: nobody ever finds more than twice what is kept. */
+  async function trimWith(fresh: readonly string[]): Promise<void> {
+    const lines = (await readIfThere(path)).split('\n').slice(0, -1);
+    const kept = [...lines, ...fresh].slice(-linesKept);
     await replace(`${kept.join('\n')}\n`);
     count = kept.length;
   }
@@ -58,11 +59,10 @@ export function createRelayFile(path: string, linesKept: number): RelayFile {
       return positionOf(lines.at(-1) ?? '');
     },
     async append(lines) {
-      await appendFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), {
-        mode: MODE,
-      });
-      count += lines.length;
-      if (count > 2 * linesKept) await trim();
+      const fresh = lines.map((line) => JSON.stringify(line));
+      if (count + fresh.length > 2 * linesKept) return trimWith(fresh);
+      await appendFile(path, fresh.map((line) => `${line}\n`).join(''), { mode: MODE });
+      count += fresh.length;
     },
     async start(line) {
       await replace(`${JSON.stringify(line)}\n`);
