@@ -35,7 +35,8 @@ const ROOT = join(import.meta.dirname, '..');
 const CLOSE_TIMEOUT_MS = 30_000;
 const READY_TIMEOUT_MS = 60_000;
 
-export const isBuilt: boolean = existsSync(join(ROOT, 'dist/cli'));
+/** In a checkout the executable runs the sources, whether or not they were built. */
+export const isBuilt: boolean = !existsSync(join(ROOT, 'src/cli/main.ts'));
 
 export async function openServer(
   name: ServerName,
