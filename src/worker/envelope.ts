@@ -1,0 +1,350 @@
+/**
+ * The envelope: what a message says about itself at its top level, read in one pass that checks the
+ * whole line and builds nothing below [EN1]. The bus routes by it and forwards the bytes.
+ *
+ * It refuses what two parsers could read as two messages: broken JSON, and a routing key that is
+ * there twice [EN4].
+ */
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  isAt,
+  type JsonProblem,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  problemAt,
+  QUOTE,
+  skipColon,
+  skipSpace,
+  skipString,
+  skipValue,
+} from './json.ts';
+import { type Line, textOf } from './line.ts';
+
+/** Elements of one batch. */
+export const BATCH_MAX = 10_000;
+
+export type MessageKind = 'request' | 'notification' | 'response' | 'invalid';
+
+/** Offsets are into the line; -1 when there is no such member. */
+export interface Envelope {
+  /** `invalid`: JSON-RPC knows no such object; `id` is there if it can be answered. */
+  readonly kind: MessageKind;
+  /** The raw JSON of the id, also `null` written out; null when there is none that can be used. */
+  readonly id: Line | null;
+  readonly idStart: number;
+  readonly idEnd: number;
+  /** Decoded. Null when absent or not a string. */
+  readonly method: string | null;
+  readonly sessionId: string | null;
+  readonly pool: string | null;
+  readonly agentId: string | null;
+  readonly hasResult: boolean;
+  readonly hasError: boolean;
+  readonly extStart: number;
+  readonly extEnd: number;
+  readonly paramsStart: number;
+  readonly paramsEnd: number;
+  /** Behind the opening brace: where members can be put in. */
+  readonly bodyStart: number;
+}
+
+/** A top-level array: its elements, checked as JSON and not as messages. */
+export interface Batch {
+  readonly kind: 'batch';
+  readonly batch: Line[];
+}
+
+export interface ScanProblem {
+  readonly kind: 'problem';
+  readonly problem: JsonProblem | 'duplicate' | 'not-an-object' | 'batch-too-long';
+  /** Where in the line it was noticed. */
+  readonly at: number;
+}
+
+export type Scanned = Envelope | Batch | ScanProblem;
+
+const OTHER = 0;
+const ID = 1;
+const METHOD = 2;
+const SESSION = 4;
+const POOL = 8;
+const AGENT = 16;
+const EXT = 32;
+const RESULT = 64;
+const ERROR = 128;
+const PARAMS = 256;
+/** Those that are decoded. */
+const TEXTS = METHOD | SESSION | POOL | AGENT;
+/** Of several params the last one counts, as for JSON.parse: nothing is routed by them. */
+const ONCE = ~PARAMS;
+
+const NAMES = [
+  ['id', ID],
+  ['method', METHOD],
+  ['sessionId', SESSION],
+  ['pool', POOL],
+  ['agentId', AGENT],
+  ['_ext', EXT],
+  ['result', RESULT],
+  ['error', ERROR],
+  ['params', PARAMS],
+] as const;
+
+interface Key {
+  readonly name: Buffer;
+  readonly length: number;
+  readonly bit: number;
+}
+
+/** The keys that mean something, by their first byte; an escape may begin any of them. */
+const KEYS: (Key[] | undefined)[] = new Array(256).fill(undefined);
+KEYS[BACKSLASH] = [];
+for (const [name, bit] of NAMES) {
+  const first = name.charCodeAt(0);
+  KEYS[first] = [...(KEYS[first] ?? []), { name: Buffer.from(name), length: name.length, bit }];
+}
+
+/** `\u0069d` is the shortest key with an escape, `sessionId` in nothing but escapes the longest. */
+const ESCAPED_KEY_CHARS_MIN = 7;
+const ESCAPED_KEY_CHARS_MAX = 54;
+
+/** Longer lines get a buffer of their own. */
+const SCRATCH_BYTES = 65_536;
+const scratch = Buffer.alloc(SCRATCH_BYTES);
+
+export function scan(line: Line): Scanned {
+  const bytes = bytesOf(line);
+  const start = skipSpace(bytes, 0);
+  if (bytes[start] === OPEN_OBJECT) return scanObject(line, bytes, start + 1);
+  if (bytes[start] === OPEN_ARRAY) return scanBatch(line, bytes, start + 1);
+  const end = skipValue(line, bytes, start, 0);
+  if (end < 0) return broken(end);
+  return finish(line, bytes, end) ?? refused('not-an-object', start);
+}
+
+/**
+ * The bytes of the line, and a zero. Strings that are windows are slow to read a character at a time:
+ * it is worth a copy, and for most lines not even an allocation. Nobody keeps the bytes.
+ */
+function bytesOf(line: Line): Uint8Array {
+  const length = line.length;
+  const bytes = length < SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(length + 1);
+  bytes.write(line, 0, length, 'latin1');
+  bytes[length] = 0;
+  return bytes;
+}
+
+function scanObject(line: Line, bytes: Uint8Array, bodyStart: number): Envelope | ScanProblem {
+  let seen = 0;
+  let idStart = -1;
+  let idEnd = -1;
+  let method: string | null = null;
+  let sessionId: string | null = null;
+  let pool: string | null = null;
+  let agentId: string | null = null;
+  let extStart = -1;
+  let extEnd = -1;
+  let paramsStart = -1;
+  let paramsEnd = -1;
+
+  let at = skipSpace(bytes, bodyStart);
+  let isMore = bytes[at] !== CLOSE_OBJECT;
+  while (isMore) {
+    if (bytes[at] !== QUOTE) return refused('syntax', at);
+    const keyStart = at + 1;
+    at = skipString(line, bytes, keyStart);
+    if (at < 0) return broken(at);
+    const key = keyOf(line, bytes, keyStart, at - 1);
+    if ((seen & key & ONCE) !== 0) return refused('duplicate', keyStart - 1);
+    seen |= key;
+    const start = skipColon(bytes, at);
+    if (start < 0) return broken(start);
+    // Most of them are strings: they are spared a call, and those we read a second look.
+    let text: string | null = null;
+    if (bytes[start] !== QUOTE) at = skipValue(line, bytes, start, 1);
+    else if ((key & TEXTS) === 0) at = skipString(line, bytes, start + 1);
+    else {
+      at = skipPlain(bytes, start + 1);
+      if (bytes[at] === QUOTE) text = line.slice(start + 1, at++);
+      else {
+        at = skipString(line, bytes, at);
+        if (at >= 0) text = JSON.parse(textOf(line.slice(start, at) as Line)) as string;
+      }
+    }
+    if (at < 0) return broken(at);
+    switch (key) {
+      case ID:
+        idStart = start;
+        idEnd = at;
+        break;
+      case METHOD:
+        method = text;
+        break;
+      case SESSION:
+        sessionId = text;
+        break;
+      case POOL:
+        pool = text;
+        break;
+      case AGENT:
+        agentId = text;
+        break;
+      case EXT:
+        extStart = start;
+        extEnd = at;
+        break;
+      case PARAMS:
+        paramsStart = start;
+        paramsEnd = at;
+        break;
+      default:
+    }
+    at = skipSpace(bytes, at);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
+    else if (bytes[at] === CLOSE_OBJECT) isMore = false;
+    else return refused('syntax', at);
+  }
+  const tail = finish(line, bytes, at + 1);
+  if (tail !== null) return tail;
+  const isIdUsable =
+    idStart >= 0 && bytes[idStart] !== OPEN_OBJECT && bytes[idStart] !== OPEN_ARRAY;
+  const hasAnswer = (seen & (RESULT | ERROR)) !== 0;
+  return {
+    kind: idStart >= 0 && !isIdUsable ? 'invalid' : kindOf(method !== null, hasAnswer, isIdUsable),
+    id: isIdUsable ? (line.slice(idStart, idEnd) as Line) : null,
+    idStart,
+    idEnd,
+    method,
+    sessionId,
+    pool,
+    agentId,
+    hasResult: (seen & RESULT) !== 0,
+    hasError: (seen & ERROR) !== 0,
+    extStart,
+    extEnd,
+    paramsStart,
+    paramsEnd,
+    bodyStart,
+  };
+}
+
+function kindOf(hasMethod: boolean, hasAnswer: boolean, hasId: boolean): MessageKind {
+  // With both, one reader would take it for a question and another for an answer.
+  if (hasMethod === hasAnswer) return 'invalid';
+  if (hasMethod) return hasId ? 'request' : 'notification';
+  return hasId ? 'response' : 'invalid';
+}
+
+function scanBatch(line: Line, bytes: Uint8Array, bodyStart: number): Batch | ScanProblem {
+  const batch: Line[] = [];
+  let at = skipSpace(bytes, bodyStart);
+  let isMore = bytes[at] !== CLOSE_ARRAY;
+  while (isMore) {
+    const end = skipValue(line, bytes, at, 1);
+    if (end < 0) return broken(end);
+    if (batch.length === BATCH_MAX) return refused('batch-too-long', at);
+    batch.push(line.slice(at, end) as Line);
+    at = skipSpace(bytes, end);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
+    else if (bytes[at] === CLOSE_ARRAY) isMore = false;
+    else return refused('syntax', at);
+  }
+  return finish(line, bytes, at + 1) ?? { kind: 'batch', batch };
+}
+
+/** Only white space may follow the value. */
+function finish(line: Line, bytes: Uint8Array, end: number): ScanProblem | null {
+  const at = skipSpace(bytes, end);
+  return at < line.length ? refused('syntax', at) : null;
+}
+
+function broken(answer: number): ScanProblem {
+  const { problem, at } = problemAt(answer);
+  return refused(problem, at);
+}
+
+function refused(problem: ScanProblem['problem'], at: number): ScanProblem {
+  return { kind: 'problem', problem, at };
+}
+
+/** Which key stands between two quotes, however it is written. */
+function keyOf(line: Line, bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start;
+  const keys = KEYS[bytes[start] as number] as readonly Key[] | undefined;
+  if (keys === undefined) return OTHER;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as Key;
+    if (key.length === length && isAt(bytes, start, key.name)) return key.bit;
+  }
+  if (length < ESCAPED_KEY_CHARS_MIN || length > ESCAPED_KEY_CHARS_MAX) return OTHER;
+  const raw = line.slice(start, end);
+  if (!raw.includes('\\')) return OTHER;
+  const name = JSON.parse(`"${raw}"`);
+  return NAMES.find((known) => known[0] === name)?.[1] ?? OTHER;
+}
+
+/** As far as a string means what it looks like: ASCII without an escape. */
+function skipPlain(bytes: Uint8Array, at: number): number {
+  for (;;) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE || byte === BACKSLASH || byte < 0x20 || byte > 0x7f) return at;
+    at++;
+  }
+}
+
+/** The message under another id. */
+export function withId(line: Line, envelope: Envelope, idText: string): Line {
+  return rewrite(line, envelope, idText, null);
+}
+
+/** The message with this `_ext`, in place of its own if it has one. */
+export function withExt(line: Line, envelope: Envelope, extJson: string): Line {
+  return rewrite(line, envelope, null, extJson);
+}
+
+/** Both at once, for the offsets are those of the line as it was scanned; null leaves it as it is. */
+export function rewrite(
+  line: Line,
+  envelope: Envelope,
+  idText: string | null,
+  extJson: string | null,
+): Line {
+  const { idStart, idEnd, extStart, extEnd, bodyStart } = envelope;
+  let text = line.slice(0, bodyStart);
+  let at = bodyStart;
+  const put = (start: number, end: number, value: string | null) => {
+    if (value === null || start < 0) return;
+    text += `${line.slice(at, start)}${value}`;
+    at = end;
+  };
+  const comma = isEmpty(line, bodyStart) ? '' : ',';
+  if (extJson !== null && extStart < 0) text += `"_ext":${extJson}${comma}`;
+  if (idText !== null && idStart < 0) {
+    // Between two new members there is one in any case.
+    if (comma === '' && text.length > bodyStart) text += ',';
+    text += `"id":${idText}${comma}`;
+  }
+  if (idStart < extStart) put(idStart, idEnd, idText);
+  put(extStart, extEnd, extJson);
+  if (idStart > extStart) put(idStart, idEnd, idText);
+  return `${text}${line.slice(at)}` as Line;
+}
+
+function isEmpty(line: Line, bodyStart: number): boolean {
+  return line.charCodeAt(bodyStart) !== QUOTE && line.slice(bodyStart).trimStart().startsWith('}');
+}
+
+/** What `_ext` says; undefined when it is not there or not an object. */
+export function readExt(line: Line, envelope: Envelope): Record<string, unknown> | undefined {
+  if (envelope.extStart < 0 || line.charCodeAt(envelope.extStart) !== OPEN_OBJECT) return undefined;
+  return JSON.parse(textOf(line.slice(envelope.extStart, envelope.extEnd) as Line));
+}
+
+/** What `params` say; undefined when there are none. */
+export function readParams(line: Line, envelope: Envelope): unknown {
+  if (envelope.paramsStart < 0) return undefined;
+  return JSON.parse(textOf(line.slice(envelope.paramsStart, envelope.paramsEnd) as Line));
+}

@@ -1,0 +1,25 @@
+/**
+ * A line: the bytes of one message, one character a byte.
+ *
+ * The bus forwards what it does not read, so it never decodes: bytes come in as Latin-1, are cut
+ * and joined as strings, which V8 does without copying, and leave as Latin-1. Whoever wants to read
+ * a message as text says so with `textOf`; whoever made one says `lineOf`.
+ */
+declare const BYTES: unique symbol;
+export type Line = string & { readonly [BYTES]: true };
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/** The text as a line: UTF-8, a character a byte, without its newline. */
+export function lineOf(text: string): Line {
+  return (NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text) as Line;
+}
+
+/** What the bytes of a line say. Bytes that are not UTF-8 are replaced, as everywhere in Node. */
+export function textOf(line: Line): string {
+  return NOT_ASCII.test(line) ? Buffer.from(line, 'latin1').toString('utf8') : line;
+}
+
+export function messageOf(value: unknown): Line {
+  return lineOf(JSON.stringify(value));
+}
