@@ -1,0 +1,187 @@
+/**
+ * A slot: a place in a pool with a process in it, or a process to come. It keeps the promises of
+ * `worker.ts` over all the lives of its process: every start ends in one `ready` or `down`, every
+ * `ready` in one `down` [WO3], and when it is down it says whether and when it comes again.
+ *
+ * A program that could never be started at all is not tried again: a typo does not heal [RS5].
+ */
+import { type SpawnFailure, spawnChild } from './child.ts';
+import { timerMs } from './deadline.ts';
+import { beginLife, type Life, type Over } from './life.ts';
+import { NO_RESTARTS, planRestart, type RestartHistory } from './restart.ts';
+import { prepareRoster } from './roster.ts';
+import type { WorkerSpec } from './spec.ts';
+import type { Worker, WorkerEvents, WorkerNote, WorkerState } from './worker.ts';
+
+export interface WorkerOptions {
+  /** A number in [0, 1), for the jitter of the waits. */
+  readonly random?: () => number;
+}
+
+interface Stop {
+  readonly done: Promise<void>;
+  readonly resolve: () => void;
+}
+
+interface Ended extends Over {
+  /** It could not be spawned, and would not be the next time. */
+  readonly isLasting: boolean;
+}
+
+export function openWorker(
+  spec: WorkerSpec,
+  index: number,
+  events: WorkerEvents,
+  options: WorkerOptions = {},
+): Worker {
+  const { random = Math.random } = options;
+  let state: WorkerState = 'idle';
+  let life: Life | null = null;
+  let starts = 0;
+  let isReading = true;
+  let history: RestartHistory = NO_RESTARTS;
+  let restartTimer: NodeJS.Timeout | undefined;
+  let stopping: Stop | null = null;
+
+  const note = (level: WorkerNote['level'], what: WorkerNote['what'], text: string): void =>
+    events.onNote(worker, { level, what, text });
+
+  function begin(): void {
+    clearTimeout(restartTimer);
+    state = 'starting';
+    const roster = prepareRoster();
+    const spawned = spawnChild(spec, roster.mark, onFailed);
+    if (spawned === null) return;
+    life = beginLife(spec, spawned, starts + 1, isReading, {
+      onSpawned() {
+        starts += 1;
+        const unguarded = roster.isGuarded
+          ? ''
+          : '; no reaper runs, so it may outlive a killed bus';
+        note('info', 'started', `started as process ${spawned.pid}${unguarded}`);
+      },
+      onReady() {
+        state = 'ready';
+        events.onReady(worker);
+      },
+      onLines: (lines) => events.onLines(worker, lines),
+      onEnding() {
+        state = 'stopping';
+      },
+      onNote: (one) => events.onNote(worker, one),
+      onOver: (over) => onEnded({ ...over, isLasting: false }),
+    });
+  }
+
+  function onFailed(failure: SpawnFailure): void {
+    onEnded({
+      ...failure,
+      exitCode: null,
+      signal: null,
+      handedOver: 0,
+      unsent: [],
+      stderrTail: [],
+      isClean: false,
+      readyForMs: null,
+    });
+  }
+
+  function onEnded(ended: Ended): void {
+    life = null;
+    const restartInMs = stopping === null ? decideRestart(ended) : null;
+    if (stopping !== null) {
+      state = 'stopped';
+      note('info', 'stopped', ended.reason);
+    }
+    const { reason, exitCode, signal, handedOver, unsent, stderrTail } = ended;
+    const stop = stopping;
+    stopping = null;
+    events.onDown(worker, {
+      reason,
+      exitCode,
+      signal,
+      handedOver,
+      unsent,
+      restartInMs,
+      stderrTail,
+    });
+    stop?.resolve();
+  }
+
+  /** Sets state and timer before anybody hears of it: the listener may stop or start us. */
+  function decideRestart(ended: Ended): number | null {
+    const { reason, isClean, readyForMs } = ended;
+    if (ended.isLasting && starts === 0) {
+      state = 'failed';
+      note('error', 'failed', reason);
+      return null;
+    }
+    const end = { at: performance.now(), isClean, readyForMs };
+    const plan = planRestart(spec.restart, history, end, random);
+    history = plan.history;
+    if (plan.waitMs === null) {
+      state = 'failed';
+      const what = isClean ? 'stopped' : 'failed';
+      note(isClean ? 'info' : 'error', what, `${reason}; not started again: ${plan.because}`);
+      return null;
+    }
+    state = 'waiting';
+    restartTimer = setTimeout(begin, timerMs(plan.waitMs));
+    note('warn', 'restarting', `${reason}; starts again in ${plan.waitMs} ms`);
+    return plan.waitMs;
+  }
+
+  const worker: Worker = {
+    name: `${spec.pool}/${index}`,
+    pool: spec.pool,
+    get state() {
+      return state;
+    },
+    get pid() {
+      return life?.pid ?? null;
+    },
+    get starts() {
+      return starts;
+    },
+    get queuedBytes() {
+      return life?.queuedBytes ?? 0;
+    },
+    start() {
+      if (stopping !== null) {
+        throw new Error(`${worker.name} is being stopped: start it when stop() has ended`);
+      }
+      // Its outcome, or its next start, is on its way.
+      if (state === 'starting' || state === 'ready' || state === 'stopping') return;
+      if (state !== 'waiting') history = NO_RESTARTS;
+      begin();
+    },
+    send(line) {
+      if (state !== 'ready' || life === null) {
+        throw new Error(`${worker.name} is ${state}: messages are sent only while it is ready`);
+      }
+      return life.send(line);
+    },
+    setReading(isOn) {
+      isReading = isOn;
+      life?.setReading(isOn);
+    },
+    stray: (line) => life?.stray(line),
+    alive: () => life?.alive(),
+    stop(graceMs) {
+      clearTimeout(restartTimer);
+      if (state !== 'starting' && state !== 'ready' && state !== 'stopping') {
+        state = 'stopped';
+        return Promise.resolve();
+      }
+      if (stopping === null) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        stopping = { done: promise, resolve };
+      }
+      const { done } = stopping;
+      state = 'stopping';
+      life?.stop(graceMs);
+      return done;
+    },
+  };
+  return worker;
+}
