@@ -1,0 +1,201 @@
+/**
+ * The worker contract on two streams: one JSON object a line in, one a line out, nothing else. It
+ * cuts lines wherever the chunks fall, tells stderr about a line it cannot read and goes on, writes
+ * once per tick, and reads no further while nobody takes what it writes. The end of the input and
+ * SIGTERM mean the same: take nothing more, finish what is in hand, and be done.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { isObject, type JsonObject } from './json.ts';
+
+export interface LineIo {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** For a person: stderr. */
+  note(text: string): void;
+  /** Calls back when the process is asked to end; answers how to stop listening. */
+  onStop(call: () => void): () => void;
+}
+
+export interface LineOutput {
+  send(message: object): void;
+  /** Resolves once the other side has taken enough for more to be made. */
+  drained(): Promise<void>;
+}
+
+export interface LineProgram {
+  take(message: JsonObject): void;
+  /** There will be no more input; settles when everything asked has been answered. */
+  finish?(): Promise<void>;
+}
+
+/** What is sent waits for the end of the tick, up to this. */
+const WAITING_CHARS_MAX = 64 * 1024;
+/** A longer line is skipped: no honest message comes near. */
+const LINE_CHARS_MAX = 64 * 1024 * 1024;
+
+export function processIo(name: string): LineIo {
+  return {
+    input: process.stdin,
+    output: process.stdout,
+    note: (text) => void process.stderr.write(`synod worker ${name}: ${text}\n`),
+    onStop(call) {
+      const signals = ['SIGTERM', 'SIGINT'] as const;
+      for (const signal of signals) process.once(signal, call);
+      return () => {
+        for (const signal of signals) process.removeListener(signal, call);
+      };
+    },
+  };
+}
+
+/** Runs the program until its input has ended and its last answer is written. */
+export async function serveLines(
+  create: (output: LineOutput) => LineProgram,
+  io: LineIo,
+): Promise<void> {
+  const { input } = io;
+  const writer = createWriter(io, () => input.resume());
+  const program = create(writer.output);
+  const ended = Promise.withResolvers<void>();
+  let isEnding = false;
+  const end = (): void => {
+    if (isEnding) return;
+    isEnding = true;
+    input.pause();
+    ended.resolve();
+  };
+  const lines = createLineReader(io.note, (message) => program.take(message));
+  input.setEncoding('utf8');
+  input.on('data', (chunk: string) => {
+    if (isEnding) return;
+    lines.push(chunk);
+    if (writer.isFull()) input.pause();
+  });
+  input.once('end', () => {
+    if (!isEnding) lines.end();
+    end();
+  });
+  input.once('close', end);
+  input.once('error', end);
+  const forget = io.onStop(end);
+  await ended.promise;
+  forget();
+  input.destroy();
+  await program.finish?.();
+  await writer.flushed();
+}
+
+interface Writer {
+  readonly output: LineOutput;
+  isFull(): boolean;
+  flushed(): Promise<void>;
+}
+
+function createWriter({ output }: LineIo, onDrain: () => void): Writer {
+  let waiting = '';
+  let isBroken = false;
+  /** While nobody takes what was written. */
+  let full: PromiseWithResolvers<void> | null = null;
+  const empty = (): void => {
+    full?.resolve();
+    full = null;
+    onDrain();
+  };
+  // Whoever read us has gone: nothing we write can matter. The end of the input follows.
+  const breakOff = (): void => {
+    isBroken = true;
+    empty();
+  };
+  output.on('drain', empty).once('close', breakOff).on('error', breakOff);
+  const flush = (): void => {
+    const text = waiting;
+    waiting = '';
+    if (text !== '' && !isBroken && !output.write(text)) full ??= Promise.withResolvers<void>();
+  };
+  return {
+    output: {
+      send(message) {
+        if (waiting === '') process.nextTick(flush);
+        waiting += `${lineText(message)}\n`;
+      },
+      async drained() {
+        if (waiting.length > WAITING_CHARS_MAX) flush();
+        await full?.promise;
+      },
+    },
+    isFull: () => full !== null,
+    async flushed() {
+      flush();
+      if (!isBroken) await new Promise<void>((resolve) => output.write('', () => resolve()));
+    },
+  };
+}
+
+const SEPARATORS = /[\u2028\u2029]/;
+
+/** One line also for readers, such as Node's readline, that see a line end in U+2028 and U+2029. */
+function lineText(message: object): string {
+  const text = JSON.stringify(message);
+  if (!SEPARATORS.test(text)) return text;
+  return text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+interface LineReader {
+  push(chunk: string): void;
+  /** What stands after the last newline is a line too. */
+  end(): void;
+}
+
+/** Cuts text into lines and parses them; the chunks may fall anywhere. */
+export function createLineReader(
+  note: (text: string) => void,
+  take: (message: JsonObject) => void,
+): LineReader {
+  let parts: string[] = [];
+  let partChars = 0;
+  let isSkipping = false;
+
+  function keep(part: string): void {
+    partChars += part.length;
+    if (partChars > LINE_CHARS_MAX) {
+      if (!isSkipping) note(`a line is longer than ${LINE_CHARS_MAX} characters; skipped`);
+      isSkipping = true;
+      parts = [];
+    } else if (part !== '') parts.push(part);
+  }
+  function cut(part: string): void {
+    if (partChars === 0) return read(part);
+    keep(part);
+    const line = parts.length === 1 ? (parts[0] as string) : parts.join('');
+    const wasSkipping = isSkipping;
+    parts = [];
+    partChars = 0;
+    isSkipping = false;
+    if (!wasSkipping) read(line);
+  }
+  function read(line: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      // How much, but not what: it may be anybody's secret.
+      if (line.trim() !== '') note(`a line of ${line.length} characters is not JSON; skipped`);
+      return;
+    }
+    if (isObject(value)) take(value);
+    else note(`a line of ${line.length} characters is not a JSON object; skipped`);
+  }
+  return {
+    push(chunk) {
+      let from = 0;
+      for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', from)) {
+        cut(chunk.slice(from, at));
+        from = at + 1;
+      }
+      if (from < chunk.length) keep(from === 0 ? chunk : chunk.slice(from));
+    },
+    end() {
+      if (partChars > 0) cut('');
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * An ACP agent that sends small work to a small model, large work to a large one and settled
+ * questions to rules. A tier that fails before it has said anything hands over to the next one, and
+ * the client is told which and why; after the first word there is no second opinion, only the error.
+ */
+import type { Brain, Outcome, Turn } from './acp-agent.ts';
+import { serveAcp } from './acp-front.ts';
+import { CODE, type JsonObject, messageOfError, ProgramError, textAt } from './json.ts';
+import { chat } from './openai.ts';
+import { answerTurnByRule } from './rule.ts';
+import type { LineIo } from './stdio-lines.ts';
+import { chooseTier, fallbacksOf, type Tier, type Tiers } from './tiers.ts';
+
+export function runTiered(
+  options: { readonly tiers: Tiers; readonly version: string },
+  io: LineIo,
+): Promise<void> {
+  const brain: Brain = {
+    name: 'synod-tiered',
+    title: 'Synod tiers',
+    takesImages: true,
+    answer: (turn) => answer(options.tiers, turn),
+  };
+  return serveAcp({ brain, version: options.version }, io);
+}
+
+interface Failed {
+  readonly tier: string;
+  readonly reason: string;
+}
+
+async function answer(config: Tiers, turn: Turn): Promise<Outcome> {
+  const choice = chooseTier(config, turn.text, textAt(turn.meta, 'taskClass') ?? null);
+  const failed: Failed[] = [];
+  for (const name of [choice.tier, ...fallbacksOf(config, choice.tier)]) {
+    const tier = config.tiers.get(name);
+    if (tier === undefined) continue;
+    if (failed.length > 0) await tell(turn, name, failed);
+    let hasSpoken = false;
+    const listening: Turn = {
+      ...turn,
+      async say(text) {
+        hasSpoken = true;
+        await turn.say(text);
+      },
+    };
+    try {
+      const outcome = await answerBy(tier, listening);
+      return { ...outcome, meta: metaOf(name, choice.why, failed) };
+    } catch (error) {
+      turn.signal.throwIfAborted();
+      if (hasSpoken) throw interrupted(error, { tier: name, fallbacks: failed });
+      failed.push({ tier: name, reason: messageOfError(error) });
+    }
+  }
+  const reasons = failed.map(({ tier, reason }) => `${tier}: ${reason}`).join('; ');
+  throw new ProgramError(CODE.unavailable, `no tier could answer: ${reasons}`, {
+    retryable: true,
+    fallbacks: failed,
+  });
+}
+
+function interrupted(error: unknown, where: JsonObject): ProgramError {
+  const { code, detail } =
+    error instanceof ProgramError ? error : { code: CODE.internal, detail: {} };
+  return new ProgramError(code, messageOfError(error), { ...detail, ...where }, { cause: error });
+}
+
+function answerBy(tier: Tier, turn: Turn): Promise<Outcome> {
+  return tier.kind === 'rule' ? answerTurnByRule(tier.rules, turn) : chat(tier.chat, turn);
+}
+
+/** Beside the answer, not in it: a thought, so that nobody takes it for the model's words. */
+async function tell(turn: Turn, next: string, failed: readonly Failed[]): Promise<void> {
+  const { tier, reason } = failed.at(-1) as Failed;
+  const text = `${tier} could not answer (${reason}); ${next} answers instead`;
+  await turn.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
+}
+
+function metaOf(tier: string, why: string, fallbacks: readonly Failed[]): JsonObject {
+  return { 'synod/tier': tier, 'synod/why': why, 'synod/fallbacks': fallbacks };
+}
