@@ -111,9 +111,10 @@ describe.each(DOORS)('the official client at $door', ({ door, connect }) => {
       );
 
       const refused = await call(ada, 'channels__send', { channel, body: 'text' });
-      expect(refused).toMatchObject({
-        isError: true,
-        structuredContent: { error_code: 'validation_error' },
+      expect(refused.isError).toBe(true);
+      const [why] = refused.content;
+      expect(JSON.parse(why?.type === 'text' ? why.text : '')).toMatchObject({
+        error_code: 'validation_error',
       });
       await Promise.all([ada.close(), bob.close()]);
     },

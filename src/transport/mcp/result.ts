@@ -1,7 +1,7 @@
 /**
  * An answer as a tool result: the output as structured content and the same JSON
  * as text, for clients that read only one of them [MC4]. A refusal is a result too,
- * marked `isError`, so that the model can read what was wrong and mend it [MC5].
+ * marked `isError` and in text alone, so that the model can read what was wrong and mend it [MC5].
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
@@ -18,8 +18,9 @@ export function toToolResult(answer: ToolAnswer): CallToolResult {
   const value: Record<string, unknown> = isError ? inToolNames(answer.error) : answer.ok;
   return {
     content: [{ type: 'text', text: toVisibleJson(value) }],
-    structuredContent: value,
-    ...(isError && { isError }),
+    // An error has no structure: clients hold it to the tool's output schema, and would show the
+    // model a complaint about the schema instead of what was wrong.
+    ...(isError ? { isError } : { structuredContent: value }),
     ...(answer.metadata !== undefined && { _meta: { 'sox/metadata': answer.metadata } }),
   };
 }

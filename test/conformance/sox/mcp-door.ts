@@ -145,12 +145,14 @@ async function connectClient(transport: Transport, options: DoorOptions): Promis
 }
 
 function readAnswer(op: Operation, result: CallToolResult): Answer {
-  const { structuredContent: output, isError = false } = result;
+  const { structuredContent, isError = false } = result;
+  const [first] = result.content;
+  const said: unknown = first?.type === 'text' ? JSON.parse(first.text) : undefined;
+  // An error is said in text alone: clients hold structure to the tool's output schema.
+  const output = isError && structuredContent === undefined ? said : structuredContent;
   if (!isObject(output)) {
     throw new Error(`${op} answered no structured content: ${JSON.stringify(result)}`);
   }
-  const [first] = result.content;
-  const said: unknown = first?.type === 'text' ? JSON.parse(first.text) : undefined;
   if (!isDeepStrictEqual(said, output)) {
     throw new Error(
       `${op} says one thing as text, another as structure: ${JSON.stringify(result)}`,
