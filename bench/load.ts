@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { BoardJob } from './load/board.ts';
+import type { BusJob, BusResult } from './load/bus.ts';
 import type { ClaimsJob, ClaimsResult } from './load/claims.ts';
 import type { FloodJob, FloodResult } from './load/flood.ts';
 import type { HoldJob } from './load/hold.ts';
@@ -20,6 +21,7 @@ const TIMEOUT_MS = 300_000;
 
 export function runLoad(job: FloodJob): Promise<FloodResult>;
 export function runLoad(job: BoardJob | LatencyJob): Promise<Percentiles>;
+export function runLoad(job: BusJob): Promise<BusResult>;
 export function runLoad(job: ClaimsJob): Promise<ClaimsResult>;
 export function runLoad(job: RecvJob): Promise<RecvResult>;
 export function runLoad(job: ReplayJob): Promise<ReplayResult>;

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Machine, type Report, toMarkdown } from './report.ts';
 import type { Measure, Scenario, Setting } from './scenario.ts';
+import { bus } from './scenarios/bus.ts';
 import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.ts';
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
 import { latency, readMachineCost } from './scenarios/latency.ts';
@@ -38,6 +39,7 @@ const scenarios: readonly Scenario[] = [
   board,
   connectStorm,
   stoppedReader,
+  bus,
 ];
 
 const { values: flags } = parseArgs({

@@ -5,6 +5,7 @@
  * The same jobs drive the hub and every baseline. Whatever goes wrong ends the process with code 1.
  */
 import { type BoardJob, board } from './board.ts';
+import { type BusJob, bus } from './bus.ts';
 import { type ClaimsJob, claims } from './claims.ts';
 import { type FloodJob, flood } from './flood.ts';
 import { type HoldJob, hold } from './hold.ts';
@@ -15,6 +16,7 @@ import { type StormJob, storm } from './storm.ts';
 
 export type Job =
   | BoardJob
+  | BusJob
   | ClaimsJob
   | FloodJob
   | HoldJob
@@ -27,6 +29,8 @@ function run(job: Job): Promise<object> {
   switch (job.kind) {
     case 'board':
       return board(job);
+    case 'bus':
+      return bus(job);
     case 'claims':
       return claims(job);
     case 'flood':

@@ -1,0 +1,134 @@
+/**
+ * Round trips over a line of JSON-RPC: so many requests in flight, each answer sends the next. The
+ * other end is a worker's own pipe, or a bus before the same worker: the client is the same code,
+ * so what differs is the bus.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { connect, type Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { percentiles } from '../percentiles.ts';
+
+export interface BusJob {
+  readonly kind: 'bus';
+  /** One line for each: several workers without a bus, or one bus. */
+  readonly ends: readonly BusEnd[];
+  readonly inFlight: number;
+  /** Of a request. */
+  readonly bytes: number;
+  readonly warmMs: number;
+  readonly measureMs: number;
+}
+
+export type BusEnd =
+  | { readonly command: string; readonly args: readonly string[] }
+  | { readonly path: string }
+  | { readonly port: number };
+
+export interface BusResult {
+  readonly tripsPerSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+interface End {
+  write(text: string): void;
+  close(): void;
+}
+
+export async function bus(job: BusJob): Promise<BusResult> {
+  const pad = 'x'.repeat(Math.max(0, job.bytes - 70));
+  const sentAt = new Map<number, number>();
+  const takenMs: number[] = [];
+  let next = 0;
+  let count = 0;
+  let isMeasuring = false;
+  let isOver = false;
+  const done = Promise.withResolvers<void>();
+
+  const request = (): string => {
+    next += 1;
+    sentAt.set(next, performance.now());
+    return `{"jsonrpc":"2.0","id":${next},"method":"echo","params":{"pad":"${pad}"}}\n`;
+  };
+
+  const onLines = (lines: readonly string[], end: End): void => {
+    const now = performance.now();
+    let more = '';
+    for (const line of lines) {
+      const at = line.indexOf('"id":') + 5;
+      const id = Number(line.slice(at, line.indexOf(',', at)));
+      const from = sentAt.get(id);
+      if (from === undefined || line.includes('"error"')) {
+        done.reject(new Error(`not an answer that was waited for: ${line.slice(0, 300)}`));
+        return;
+      }
+      sentAt.delete(id);
+      if (isMeasuring) {
+        count += 1;
+        takenMs.push(now - from);
+      }
+      if (!isOver) more += request();
+    }
+    if (more !== '') end.write(more);
+    if (isOver && sentAt.size === 0) done.resolve();
+  };
+
+  const ends = await Promise.all(job.ends.map((end) => open(end, onLines, done.reject)));
+  let begun = 0;
+  while (begun < job.inFlight) {
+    for (const end of ends) {
+      if (begun < job.inFlight) end.write(request());
+      begun += 1;
+    }
+  }
+  await new Promise((resolve) => setTimeout(resolve, job.warmMs));
+  isMeasuring = true;
+  const from = performance.now();
+  await Promise.race([new Promise((resolve) => setTimeout(resolve, job.measureMs)), done.promise]);
+  const tripsPerSecond = (count / (performance.now() - from)) * 1_000;
+  isMeasuring = false;
+  isOver = true;
+  await done.promise;
+  for (const end of ends) end.close();
+  return { tripsPerSecond, ...percentiles(takenMs) };
+}
+
+async function open(
+  end: BusEnd,
+  onLines: (lines: readonly string[], end: End) => void,
+  onError: (error: Error) => void,
+): Promise<End> {
+  const { input, output, close } = await streams(end);
+  output.on('error', onError);
+  let parts: string[] = [];
+  const opened: End = { write: (text) => void output.write(text, 'latin1'), close };
+  input.setEncoding('latin1').on('data', (chunk: string) => {
+    if (!chunk.includes('\n')) {
+      parts.push(chunk);
+      return;
+    }
+    const lines = (parts.join('') + chunk).split('\n');
+    parts = [lines.pop() ?? ''];
+    onLines(lines, opened);
+  });
+  return opened;
+}
+
+async function streams(
+  end: BusEnd,
+): Promise<{ input: Readable; output: Writable; close: () => void }> {
+  if ('command' in end) {
+    const child: ChildProcess = spawn(end.command, [...end.args], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const { stdin, stdout } = child;
+    if (!stdin || !stdout) throw new Error(`${end.command} has no pipes`);
+    return { input: stdout, output: stdin, close: () => void stdin.end() };
+  }
+  const socket: Socket = 'path' in end ? connect(end.path) : connect(end.port, '127.0.0.1');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve).once('error', reject);
+  });
+  socket.setNoDelay(true);
+  return { input: socket, output: socket, close: () => void socket.destroy() };
+}
