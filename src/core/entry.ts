@@ -49,6 +49,7 @@ const KNOWN: ReadonlySet<string> = new Set<DurableEvent['type']>([
   'token.rotated',
   'token.revoked',
   'refusal.recorded',
+  'bus.recorded',
   'agent.assumed',
   'claim.taken',
   'claim.renewed',

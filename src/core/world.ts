@@ -2,8 +2,10 @@
  * The nouns composed: one State, one Command, one Event, one Decider. The same
  * list of events always makes the same world [L1].
  */
+
 import { type AckRecorded, decideAck, evolveAcked, type RecordAck } from './ack.ts';
 import { type AssumeRoles, decideAssume, evolveAssumed, type RolesAssumed } from './agent.ts';
+import { type BusCallRecorded, decideBusCall, type RecordBusCall } from './bus-call.ts';
 import type { decideCard } from './card.ts';
 import type { ClaimAnswers } from './claim/claims.ts';
 import type { Asked, Decision } from './decider.ts';
@@ -118,6 +120,7 @@ export type Command =
   | RotateToken
   | RevokeToken
   | RecordRefusal
+  | RecordBusCall
   | AssumeRoles
   | WorkCommand
   | Tick;
@@ -137,6 +140,7 @@ export type DurableEvent =
   | ChannelConfigured
   | TokenEvent
   | RefusalRecorded
+  | BusCallRecorded
   | RolesAssumed
   | Exclude<WorkEvent, OfferRefreshed>;
 
@@ -174,6 +178,7 @@ export interface Answers extends ClaimAnswers {
   'token.rotate': ReturnType<typeof decideToken>;
   'token.revoke': ReturnType<typeof decideToken>;
   'refusal.record': Decision<RefusalRecorded, null>;
+  'bus.record': ReturnType<typeof decideBusCall>;
   'agent.assume': ReturnType<typeof decideAssume>;
   'clock.tick': ReturnType<typeof decideTick>;
   'task.declare': Decision<Event, TaskAnswer>;
@@ -234,6 +239,8 @@ export function decide(world: World, command: Command): Decision<Event, unknown>
         answer: null,
       };
     }
+    case 'bus.record':
+      return decideBusCall(command);
     case 'agent.assume':
       return decideAssume(world, command);
     case 'clock.tick':
@@ -280,6 +287,7 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'token.revoked':
       return evolveToken(world, event);
     case 'refusal.recorded':
+    case 'bus.recorded':
       return;
     case 'agent.assumed':
       return evolveAssumed(world, event);

@@ -1,0 +1,147 @@
+/**
+ * `synod chat`: the hub on a terminal, for a person. It finds the hub as every command does, starts
+ * one when none runs, and speaks to it through the client; after a break it looks again where the hub
+ * is, because a restarted one may listen elsewhere. Ink is loaded here and nowhere else.
+ */
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import type { Client, Socket } from '../client/index.ts';
+import { collect, handle } from './context.ts';
+import { CliError, fail, refused } from './failure.ts';
+import { dataDirectory } from './hub-file.ts';
+import { chosenAgent, type Globals, resolveTarget, type Target } from './target.ts';
+import { wantsColours } from './terminal.ts';
+
+interface ChatFlags extends Globals {
+  readonly channel?: readonly string[];
+  /** Commander makes `--no-spawn` out of it. */
+  readonly spawn?: boolean;
+}
+
+export function registerChat(program: Command): void {
+  const command = program
+    .command('chat')
+    .description('talk and watch on the terminal; starts the hub when none runs')
+    .option('--channel <name>', 'join this channel and begin there; may be repeated', collect)
+    .option('--no-spawn', 'do not start a hub');
+  handle<ChatFlags>(command, async ({ flags, isJson }) => {
+    checkTerminal(isJson);
+    const globals = named(flags);
+    const isElsewhere = Boolean(flags.url ?? process.env.SYNOD_URL);
+    if (flags.spawn !== false && !isElsewhere) await startHub(globals);
+    await talk(globals, flags.channel ?? []);
+  });
+}
+
+/** Refused before anything is started or joined. */
+function checkTerminal(isJson: boolean): void {
+  const { stdin, stdout, env } = process;
+  const isUsable = stdin.isTTY && stdout.isTTY && env.TERM !== 'dumb';
+  if (isUsable && !isJson) return;
+  throw fail('cli.usage', 'chat needs a terminal to draw on, and this is none', {
+    hint: 'run it in a terminal; for programs and pipes: synod tail, synod recv and synod send',
+  });
+}
+
+/** A person is called as the system calls them, unless they say otherwise or a token does. */
+function named(flags: ChatFlags): Globals {
+  const hasToken = Boolean(flags.token ?? process.env.SYNOD_TOKEN);
+  if (hasToken || chosenAgent(flags) !== null) return flags;
+  return { ...flags, as: userName() };
+}
+
+function userName(): string {
+  try {
+    const name = userInfo()
+      .username.replace(/[\s~*?[\p{C}]/gu, '-')
+      .slice(0, 100);
+    return name === '' || name.startsWith('__') ? 'human' : name;
+  } catch {
+    // A container may run under a number that no name belongs to.
+    return 'human';
+  }
+}
+
+async function startHub(globals: Globals): Promise<void> {
+  const { ensureHub } = await import('./background.ts');
+  const dir = dataDirectory(globals.dir, process.env);
+  try {
+    await ensureHub(dir, []);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'hub.port-taken') throw error;
+    // Nobody chose that port: any will do, because hub.json says which.
+    await ensureHub(dir, ['--port=0']);
+  }
+}
+
+async function talk(globals: Globals, channels: readonly string[]): Promise<void> {
+  // React's development build keeps a record of every frame; nobody here would look at it.
+  process.env.NODE_ENV ??= 'production';
+  const { runChat } = await import('../tui/app.ts');
+  const client = await openClient(globals);
+  const stop = new AbortController();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const onSignal = (): void => stop.abort();
+  for (const signal of signals) process.once(signal, onSignal);
+  const hasColour = wantsColours(process.stdout, process.env);
+  try {
+    await runChat({ client, channels, hasColour, signal: stop.signal });
+  } catch (error) {
+    throw await toCliError(error);
+  } finally {
+    for (const signal of signals) process.off(signal, onSignal);
+    await client.close();
+  }
+}
+
+async function openClient(globals: Globals): Promise<Client> {
+  const [{ connect }, { parseAddress }, { WebSocket }] = await Promise.all([
+    import('../client/index.ts'),
+    import('../client/address.ts'),
+    import('ws'),
+  ]);
+  const first = resolveTarget(globals);
+  const dial = ({ url, socketPath, token, agent, space }: Target): Socket => {
+    const credential = {
+      token: token ?? undefined,
+      agent: agent ?? undefined,
+      space: space ?? undefined,
+    };
+    const { socket, protocols } = parseAddress(url.href, credential);
+    const place = socketPath === null ? socket : `ws+unix:${socketPath}:/ws`;
+    return new WebSocket(place, [...protocols]);
+  };
+  const locate = (): Target => {
+    try {
+      return resolveTarget(globals);
+    } catch {
+      // Stopped, and hub.json with it: where it was is the best guess until it is back.
+      return first;
+    }
+  };
+  try {
+    return await connect({
+      url: first.url.href,
+      openSocket: () => dial(locate()),
+      // A person watches: half a minute between two attempts would look like an end.
+      reconnect: { maxMs: 2_000 },
+    });
+  } catch (error) {
+    throw await toCliError(error);
+  }
+}
+
+/** What the client says, in the words and exit codes of the command line. */
+async function toCliError(error: unknown): Promise<unknown> {
+  if (error instanceof CliError) return error;
+  const { SynodError } = await import('../client/index.ts');
+  if (!(error instanceof SynodError)) return error;
+  if (/^(connection\.|request\.)/.test(error.code)) {
+    return fail('hub.unreachable', error.message, { cause: error });
+  }
+  return refused({
+    error_code: (error.soxCode ?? 'internal_error') as Parameters<typeof refused>[0]['error_code'],
+    message: error.message,
+    detail: { ...error.detail, reason: error.code },
+  });
+}

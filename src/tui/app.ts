@@ -1,0 +1,137 @@
+/**
+ * The terminal face as a program: a connected client in, a person at the keyboard, and the terminal as
+ * it was when it ends, whichever way it ends [TU6]. It speaks to the hub through the client alone.
+ */
+import { render, useInput, usePaste, useWindowSize } from 'ink';
+import { createElement as h, type ReactElement, useSyncExternalStore } from 'react';
+import type { Client } from '../client/index.ts';
+import { type Desk, enter } from './carry-out.ts';
+import { complete } from './completion.ts';
+import { type Action, actionsOf } from './keys.ts';
+import { layoutOf, type Size } from './layout.ts';
+import { scrollMaxOf } from './screen.ts';
+import { openSession } from './session.ts';
+import { type ChatState, findChannel, initialState } from './state.ts';
+import { createStore } from './store.ts';
+import { View } from './view.ts';
+
+export interface ChatOptions {
+  /** Connected. It is closed when the chat ends. */
+  readonly client: Client;
+  /** Joined at the start; the first of them is shown. */
+  readonly channels: readonly string[];
+  readonly hasColour: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when somebody left, with the terminal restored and the client closed. */
+export async function runChat(options: ChatOptions): Promise<void> {
+  const { client, channels, hasColour, signal } = options;
+  const store = createStore(initialState(await client.whoami(), Date.now() / 1000));
+  const session = await openSession({ client, store, channels });
+  const left = Promise.withResolvers<void>();
+  const desk: Desk = { client, store, session, quit: () => left.resolve() };
+  signal.addEventListener('abort', desk.quit);
+  if (signal.aborted) desk.quit();
+  // Not left to Ink to find out: a terminal it is, or we would not be here, whatever CI may say.
+  const shown = render(h(App, { desk, hasColour }), {
+    alternateScreen: true,
+    exitOnCtrlC: false,
+    incrementalRendering: true,
+    interactive: true,
+    patchConsole: false,
+  });
+  try {
+    await Promise.race([left.promise, shown.waitUntilExit()]);
+  } finally {
+    signal.removeEventListener('abort', desk.quit);
+    shown.unmount();
+    await shown.waitUntilExit().catch(() => {});
+    await session.close();
+  }
+}
+
+function App({
+  desk,
+  hasColour,
+}: {
+  readonly desk: Desk;
+  readonly hasColour: boolean;
+}): ReactElement {
+  const { store } = desk;
+  const state = useSyncExternalStore(store.watch, store.state);
+  const size = useWindowSize();
+  useInput((input, key) => {
+    for (const action of actionsOf(input, key)) act(desk, action, size);
+  });
+  usePaste((text) => store.dispatch({ type: 'edited', change: { edit: 'insert', text } }));
+  return h(View, { state, size, hasColour });
+}
+
+function act(desk: Desk, action: Action, size: Size): void {
+  const { store, session } = desk;
+  const state = store.state();
+  switch (action.do) {
+    case 'edit':
+      return store.dispatch({ type: 'edited', change: action.change });
+    case 'enter':
+      return enter(desk);
+    case 'complete':
+      return completeLine(desk);
+    case 'quit':
+      return desk.quit();
+    case 'back':
+      return store.dispatch({ type: 'opened', panel: { kind: 'talk' } });
+    case 'older':
+    case 'newer': {
+      const layout = layoutOf(size);
+      const page = Math.max(1, layout.body - 2);
+      const most = scrollMaxOf(state, layout);
+      store.dispatch({
+        type: 'scrolled',
+        by: action.do === 'older' ? page : -page,
+        most,
+      });
+      if (action.do === 'older' && store.state().scroll >= most) session.loadOlder();
+      return;
+    }
+    case 'channel':
+      return turn(desk, action.step, () => true);
+    case 'unread':
+      return turn(desk, 1, (name) => (findChannel(state, name)?.unread ?? 0) > 0);
+    case 'panel': {
+      const isOpen = state.panel.kind === action.kind;
+      return store.dispatch({ type: 'opened', panel: { kind: isOpen ? 'talk' : action.kind } });
+    }
+  }
+}
+
+/** To the next channel, in a circle, that is wanted. */
+function turn({ store }: Desk, step: 1 | -1, isWanted: (name: string) => boolean): void {
+  const { channels, focus } = store.state();
+  const names = channels.map(({ name }) => name);
+  const at = names.indexOf(focus ?? '');
+  for (let i = 1; i <= names.length; i++) {
+    const name = names.at((at + i * step) % names.length);
+    if (name === undefined || name === focus || !isWanted(name)) continue;
+    return store.dispatch({ type: 'focused', channel: name });
+  }
+}
+
+function completeLine({ store }: Desk): void {
+  const state = store.state();
+  const { text, cursor } = state.input;
+  const { candidates, ...done } = complete(text, cursor, wordsOf(state));
+  store.dispatch({ type: 'edited', change: { edit: 'set', ...done } });
+  if (candidates.length === 0) return;
+  store.dispatch({ type: 'noticed', notice: { text: candidates.join('  '), isProblem: false } });
+}
+
+function wordsOf(state: ChatState): Parameters<typeof complete>[2] {
+  const talk = findChannel(state, state.focus)?.talk ?? [];
+  return {
+    channels: [...state.channels.map(({ name }) => name), ...state.others],
+    agents: state.agents.map((one) => one.agent_id).filter((name) => name !== state.me.agent_id),
+    messages: talk.map(({ id }) => id).toReversed(),
+  };
+}

@@ -1,0 +1,261 @@
+/**
+ * What becomes of a line that was entered: a message to the hub, a question to it, or another panel.
+ * A refusal of the hub is shown with its own words; what was typed can be fetched back with Up.
+ */
+import type { Client } from '../client/index.ts';
+import { type Command, type Problem, parseCommand } from './commands.ts';
+import { readAfter, replayOf, SEARCH_MESSAGES_MAX } from './history.ts';
+import { channelLabel, privateChannel } from './names.ts';
+import { boardLines, receiptLines } from './panel-lines.ts';
+import type { Session } from './session.ts';
+import { EMPTY, type Line, line, span } from './spans.ts';
+import { type ChatState, findChannel, type Panel } from './state.ts';
+import type { Store } from './store.ts';
+import { rootOf, type Said, saidOf } from './talk.ts';
+import { gist } from './talk-lines.ts';
+
+export interface Desk {
+  readonly client: Client;
+  readonly store: Store;
+  readonly session: Session;
+  quit(): void;
+}
+
+const BOARD_ROWS = 200;
+const FOUND_MAX = 200;
+let lastKey = 0;
+
+/** Takes what stands on the input line. */
+export function enter(desk: Desk): void {
+  const { store, session } = desk;
+  const { text } = store.state().input;
+  const command = parseCommand(text);
+  store.dispatch({ type: 'entered' });
+  if (command === null) return;
+  if (isProblem(command)) {
+    // It stays on the line, to be mended.
+    store.dispatch({ type: 'edited', change: { edit: 'set', text, cursor: text.length } });
+    say(store, command.problem, true);
+    return;
+  }
+  void carryOut(desk, command).catch(session.complain);
+}
+
+function isProblem(command: Command | Problem): command is Problem {
+  return 'problem' in command;
+}
+
+function say(store: Store, text: string, isProblem = false): void {
+  store.dispatch({ type: 'noticed', notice: { text, isProblem } });
+}
+
+async function carryOut(desk: Desk, command: Command): Promise<void> {
+  const { client, store } = desk;
+  const state = store.state();
+  switch (command.do) {
+    case 'send':
+      return sendHere(desk, command.text);
+    case 'msg':
+      return tell(desk, command.agent, command.text);
+    case 'reply': {
+      const said = findMessage(state, command.message);
+      const channel = said?.channel ?? state.focus;
+      if (channel === null) return say(store, 'there is no channel to answer on; /join one', true);
+      return send(desk, channel, command.text, command.message);
+    }
+    case 'join':
+      return join(desk, command.channel ?? '');
+    case 'leave':
+      return leave(desk, command.channel ?? state.focus);
+    case 'go':
+      return go(desk, command.channel ?? '');
+    case 'thread':
+      return openThread(desk, command.message);
+    case 'receipts':
+      return showReceipts(desk, command.message);
+    case 'ack': {
+      await client.ack(command.message, command.status, command.reason ?? undefined);
+      return say(store, `acked ${command.message}: ${command.status}`);
+    }
+    case 'search':
+      return search(desk, command.text);
+    case 'board': {
+      const { tasks, totals } = await client.call('plan.board', { limit: BOARD_ROWS });
+      const counts = Object.entries(totals).flatMap(([status, count]) =>
+        count > 0 ? [`${count} ${status}`] : [],
+      );
+      return open(store, {
+        kind: 'text',
+        title: `Board: ${counts.join(', ')}`,
+        lines: boardLines(tasks),
+      });
+    }
+    case 'claims':
+    case 'who':
+    case 'help':
+      return open(store, { kind: command.do });
+    case 'quit':
+      return desk.quit();
+  }
+}
+
+function open(store: Store, panel: Panel): void {
+  store.dispatch({ type: 'opened', panel });
+}
+
+async function sendHere(desk: Desk, text: string): Promise<void> {
+  const { panel, focus } = desk.store.state();
+  if (focus === null) return say(desk.store, 'there is no channel to speak on; /join one', true);
+  if (panel.kind === 'thread') return send(desk, focus, text, panel.root);
+  if (panel.kind !== 'talk') open(desk.store, { kind: 'talk' });
+  return send(desk, focus, text, null);
+}
+
+/** Lands once, also when the hub restarts meanwhile; until then it stands on the screen as being sent. */
+async function send(
+  { client, store, session }: Desk,
+  channel: string,
+  text: string,
+  replyTo: string | null,
+): Promise<void> {
+  const key = ++lastKey;
+  store.dispatch({ type: 'sending', sending: { key, channel, text } });
+  try {
+    const answer = await client.send(
+      channel,
+      { text },
+      replyTo === null ? {} : { reply_to: replyTo },
+    );
+    const sender = store.state().me.agent_id;
+    const said = saidOf({ ...answer, channel, sender, body: { text }, reply_to: replyTo });
+    if (findChannel(store.state(), channel) !== undefined)
+      store.dispatch({ type: 'said', messages: [said] });
+    void session.askReceipts([said]).catch(session.complain);
+    const { state, queue_depth: depth } = answer.backpressure;
+    if (state !== 'ok') say(store, `sent; ${depth} messages wait unread on ${channel}`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    say(store, `not sent: ${why}; Up brings it back`, true);
+  } finally {
+    store.dispatch({ type: 'sent', key });
+  }
+}
+
+async function tell(desk: Desk, agent: string, text: string): Promise<void> {
+  const { store } = desk;
+  const { me, agents } = store.state();
+  const name = agent.replace(/^@/, '');
+  if (name === me.agent_id) return say(store, 'that is you', true);
+  if (!agents.some((one) => one.agent_id === name)) {
+    return say(store, `nobody is called ${name}; /who lists everybody`, true);
+  }
+  const channel = privateChannel(me.agent_id, name);
+  store.dispatch({ type: 'joined', channel });
+  store.dispatch({ type: 'focused', channel });
+  return send(desk, channel, text, null);
+}
+
+async function join({ client, store, session }: Desk, pattern: string): Promise<void> {
+  const { subscribed } = await client.subscribeTo(pattern);
+  const [first] = subscribed;
+  await session.refresh();
+  const channel = subscribed.includes(pattern) ? pattern : first;
+  if (channel === undefined)
+    return say(store, `nothing matches ${pattern} yet; what comes will show`);
+  store.dispatch({ type: 'focused', channel });
+  const more = subscribed.length > 1 ? ` (${subscribed.length} channels)` : '';
+  say(store, `joined ${pattern}${more}`);
+}
+
+async function leave({ client, store, session }: Desk, channel: string | null): Promise<void> {
+  if (channel === null) return say(store, 'there is no channel to leave', true);
+  const { unsubscribed, pending_cleared: cleared } = await client.unsubscribeFrom(channel);
+  if (unsubscribed.length === 0) {
+    const text = `${channel} comes by a pattern, or is private; leave the pattern: /leave PATTERN`;
+    return say(store, text, true);
+  }
+  store.dispatch({ type: 'left', channel });
+  await session.refresh();
+  say(store, `left ${channel}${cleared > 0 ? `, ${cleared} unread with it` : ''}`);
+}
+
+async function go({ store }: Desk, wanted: string): Promise<void> {
+  const { channels, me } = store.state();
+  const found = channels.find(
+    ({ name }) => name === wanted || channelLabel(name, me.agent_id) === wanted,
+  );
+  if (found !== undefined) store.dispatch({ type: 'focused', channel: found.name });
+  else say(store, `you do not follow ${wanted}; /join ${wanted}`, true);
+}
+
+async function openThread({ store }: Desk, wanted: string | null): Promise<void> {
+  const state = store.state();
+  const talk = findChannel(state, state.focus)?.talk ?? [];
+  // Without an id: the thread that was answered last.
+  const id = wanted ?? talk.findLast(({ replyTo }) => replyTo !== null)?.id ?? null;
+  if (id === null)
+    return say(store, 'nothing was answered here yet; /thread ID begins with one', true);
+  const said = findMessage(state, id);
+  if (said === undefined)
+    return say(store, `${id} is not among what is loaded; scroll up to it`, true);
+  if (said.channel !== state.focus) store.dispatch({ type: 'focused', channel: said.channel });
+  const all = findChannel(store.state(), said.channel)?.talk ?? [];
+  open(store, { kind: 'thread', root: rootOf(all, id) });
+}
+
+async function showReceipts({ client, store }: Desk, wanted: string | null): Promise<void> {
+  const state = store.state();
+  const talk = findChannel(state, state.focus)?.talk ?? [];
+  const id = wanted ?? talk.findLast(({ sender }) => sender === state.me.agent_id)?.id ?? null;
+  if (id === null) return say(store, 'you said nothing here yet; /receipts ID', true);
+  const receipts = await client.receiptsOf(id);
+  const seen = receipts.map(({ agent_id: agent, state: now }) => ({
+    message: id,
+    agent,
+    state: now,
+  }));
+  store.dispatch({ type: 'receipts', seen });
+  const said = findMessage(state, id);
+  const head: Line[] = said === undefined ? [] : [line(gist(said), { dim: true }), EMPTY];
+  open(store, {
+    kind: 'text',
+    title: `Receipts of ${id}`,
+    lines: [...head, ...receiptLines(receipts)],
+  });
+}
+
+/** The newest part of the channel, from the hub and not only from the screen. */
+async function search({ client, store }: Desk, text: string): Promise<void> {
+  const { focus } = store.state();
+  const channel = findChannel(store.state(), focus);
+  if (channel === undefined) return say(store, 'there is no channel to search', true);
+  say(store, `searching ${channel.name}…`);
+  const last = channel.talk.at(-1)?.seq ?? 0;
+  const wanted = text.toLowerCase();
+  const found: Said[] = [];
+  const from = Math.max(0, last - SEARCH_MESSAGES_MAX);
+  for await (const page of readAfter(replayOf(client), channel.name, from)) {
+    found.push(
+      ...page.filter(
+        (said) =>
+          gist(said).toLowerCase().includes(wanted) || said.text.toLowerCase().includes(wanted),
+      ),
+    );
+  }
+  const shown = found.slice(-FOUND_MAX);
+  const lines: Line[] = shown.map((said) => [span(`${said.id} `, { dim: true }), span(gist(said))]);
+  const title = `${found.length} with "${text}" in ${channel.name}${from > 0 ? ', newest part' : ''}`;
+  open(store, {
+    kind: 'text',
+    title,
+    lines: lines.length > 0 ? lines : [line('Nothing.', { dim: true })],
+  });
+}
+
+function findMessage(state: ChatState, id: string): Said | undefined {
+  for (const { talk } of state.channels) {
+    const found = talk.find((said) => said.id === id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,152 @@
+/** The panels that stand in for the talk: claims, agents with their evidence, the plan, receipts, help. */
+import type { CallOutput } from '../client/index.ts';
+import { spanText, timeText } from './clock.ts';
+import { COMMAND_ROWS } from './commands.ts';
+import { wrap } from './plain.ts';
+import { MARKS } from './receipts.ts';
+import { byState, LOOKS } from './side-lines.ts';
+import { EMPTY, type Line, line, span } from './spans.ts';
+import type { AgentRow, ChatState, ClaimRow } from './state.ts';
+import { colourOf } from './talk-lines.ts';
+
+type Task = CallOutput<'plan.board'>['tasks'][number];
+type Receipt = CallOutput<'receipts.get'>['receipts'][number];
+
+const PATHS_SHOWN_MAX = 8;
+
+export function claimLines({ claims, now }: ChatState): Line[] {
+  if (claims.length === 0) return [line('Nobody holds anything.', { dim: true })];
+  return claims.flatMap((claim) => {
+    const { task_id: task, owner, status, note, lease_expires_at: until } = claim;
+    return [
+      [
+        span(task, { bold: true }),
+        span(' held by '),
+        span(owner, { colour: colourOf(owner) }),
+        span(` until ${timeText(until)} (${spanText(until - now)})`, { dim: true }),
+      ],
+      line(`  ${status}: ${scopeOf(claim)}`),
+      ...(note === '' ? [] : [line(`  ${firstLine(note)}`, { dim: true })]),
+    ];
+  });
+}
+
+export function whoLines({ agents, now }: ChatState): Line[] {
+  if (agents.length === 0) return [line('Nobody.', { dim: true })];
+  return byState(agents).flatMap((agent) => {
+    const { mark, word, colour } = LOOKS[agent.state];
+    const since = agent.since === null ? '' : ` for ${spanText(now - agent.since)}`;
+    const what = agent.state === 'blocked' ? 'blocked on a human' : word;
+    return [
+      [
+        span(`${mark} `, { colour, bold: true }),
+        span(agent.agent_id, { bold: true }),
+        span(` ${what}${since}`),
+      ],
+      ...(agent.note ? [line(`  "${firstLine(agent.note)}"`)] : []),
+      line(`  ${evidenceOf(agent, now)}`, { dim: true }),
+    ];
+  });
+}
+
+export function boardLines(tasks: readonly Task[]): Line[] {
+  if (tasks.length === 0) return [line('There is nothing on the plan.', { dim: true })];
+  return tasks.flatMap((task) => {
+    const { task_id: id, title, status, claim, depends_on: needs, ready } = task;
+    const holder = claim === null ? '' : ` by ${claim.owner}`;
+    return [
+      [
+        span(id, { bold: true }),
+        span(` ${status}${holder}${ready ? ', ready' : ''}`, { dim: true }),
+      ],
+      line(`  ${firstLine(title)}`),
+      ...(needs.length === 0 ? [] : [line(`  after ${needs.join(', ')}`, { dim: true })]),
+    ];
+  });
+}
+
+export function receiptLines(receipts: readonly Receipt[]): Line[] {
+  if (receipts.length === 0) return [line('It was owed to nobody.', { dim: true })];
+  return receipts.map(({ agent_id: agent, state, reason, at }) => {
+    const [mark, word] = MARKS[state];
+    const when = at === null ? '' : ` ${timeText(at)}`;
+    return [
+      span(`${mark} `, { bold: true }),
+      span(agent, { colour: colourOf(agent) }),
+      span(` ${state} (${word})${when}${reason === null ? '' : `: ${reason}`}`),
+    ];
+  });
+}
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ['Tab', 'complete a command, channel, agent or id'],
+  ['Ctrl-N Ctrl-P', 'next, previous channel'],
+  ['Ctrl-X', 'next channel with something unread'],
+  ['PgUp PgDn', 'scroll; older messages are fetched'],
+  ['Up Down', 'lines sent before'],
+  ['Ctrl-T Ctrl-G', 'claims; agents'],
+  ['Esc', 'back to the talk, and to its end'],
+  ['Ctrl-C', 'leave'],
+];
+
+export function helpLines(width: number): Line[] {
+  const commands = COMMAND_ROWS.map(({ name, usage, summary }) => [
+    `/${name} ${usage}`.trimEnd(),
+    summary,
+  ]);
+  const marks = Object.entries(MARKS).map(([state, [mark, word]]) => [`${mark} ${state}`, word]);
+  return [
+    line('Keys', { bold: true }),
+    ...table(KEYS, width),
+    EMPTY,
+    line('Commands', { bold: true }),
+    ...table(commands, width),
+    EMPTY,
+    line('Marks on your messages, with how many recipients', { bold: true }),
+    ...table(marks, width),
+  ];
+}
+
+/** Two columns, the second wrapped under itself. */
+function table(rows: readonly (readonly string[])[], width: number): Line[] {
+  const first = Math.max(...rows.map(([left = '']) => left.length)) + 2;
+  return rows.flatMap(([left = '', right = '']) =>
+    wrap(right, Math.max(10, width - first - 2)).map((text, at) => [
+      span(`  ${(at === 0 ? left : '').padEnd(first)}`, { colour: 'cyan' }),
+      span(text),
+    ]),
+  );
+}
+
+function scopeOf({ worktree, paths, branch }: ClaimRow): string {
+  const more = paths.length > PATHS_SHOWN_MAX ? ` and ${paths.length - PATHS_SHOWN_MAX} more` : '';
+  const files =
+    paths.length === 0
+      ? worktree === ''
+        ? 'no files'
+        : `all of ${worktree}`
+      : `${paths.slice(0, PATHS_SHOWN_MAX).join(', ')}${more}`;
+  return branch === null ? files : `${files} on ${branch}`;
+}
+
+function evidenceOf(agent: AgentRow, now: number): string {
+  const { connections, last_heartbeat: beat, last_call: call, last_operation: op } = agent.evidence;
+  const facts = [
+    connections > 0 ? counted(connections, 'connection') : '',
+    beat === null ? '' : `heartbeat ${spanText(now - beat)} ago`,
+    call === null ? '' : `${op ?? 'a call'} ${spanText(now - call)} ago`,
+    agent.evidence.process === null ? '' : `process ${agent.evidence.process}`,
+    agent.roles.length === 0 ? '' : `roles ${agent.roles.join(' ')}`,
+    agent.claims === 0 ? '' : counted(agent.claims, 'claim'),
+    agent.owed === 0 ? '' : `${agent.owed} unread`,
+  ];
+  return facts.filter(Boolean).join(', ') || 'no sign of life';
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { neutralise } from '../cli/terminal.ts';
+import { cut, graphemes, plain, widthOf, wrap } from './plain.ts';
+
+test('[TU1] what is unsafe is what the command line calls unsafe, for every character there is', () => {
+  const differing: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const char = String.fromCodePoint(code);
+    if (char !== '\t' && plain(char) !== neutralise(char)) differing.push(code.toString(16));
+  }
+  expect(differing).toEqual([]);
+});
+
+test('[TU1] escape sequences, bells and reordering marks are shown, not obeyed', () => {
+  expect(plain('\u001b[31mred\u0007\u202e')).toBe('\\u{1b}[31mred\\u{7}\\u{202e}');
+  expect(plain('a\tb')).toBe('a    b');
+  expect(plain('\u009b2J')).toBe('\\u{9b}2J');
+});
+
+test.each([
+  ['abc', 3],
+  ['日本', 4],
+  ['é', 1],
+  ['e\u0301', 1],
+  ['👩‍👩‍👧', 2],
+  ['✓★●', 3],
+  ['', 0],
+])('%s takes %i columns', (text, width) => {
+  expect(widthOf(text)).toBe(width);
+});
+
+const anyText = fc.string({ unit: 'grapheme', maxLength: 80 }).map(plain);
+
+test('a text that is cut never takes more room than there is', () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 0, max: 40 }), (text, width) => {
+      expect(widthOf(cut(text, width))).toBeLessThanOrEqual(width);
+      if (widthOf(text) <= width) expect(cut(text, width)).toBe(text);
+    }),
+  );
+});
+
+test('wrapping keeps every character but the spaces at a break, and fits', () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 2, max: 40 }), (text, width) => {
+      const lines = wrap(text, width);
+      for (const one of lines) expect(widthOf(one)).toBeLessThanOrEqual(width);
+      expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
+    }),
+  );
+});
+
+test('words stay whole where they can', () => {
+  expect(wrap('the build is red', 9)).toEqual(['the build', 'is red']);
+  expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+  expect(graphemes('a👩‍👩‍👧b')).toHaveLength(3);
+});

@@ -1,0 +1,163 @@
+/**
+ * The whole screen as lines, from state and size alone [TU2]: a bar, up to three panels, a status
+ * line and the line to type on. Every line has exactly the width of its panel.
+ */
+import type { Layout } from './layout.ts';
+import { channelLabel } from './names.ts';
+import { claimLines, helpLines, whoLines } from './panel-lines.ts';
+import { cut, graphemes, plain, widthOf } from './plain.ts';
+import { legend } from './receipts.ts';
+import { agentLines, channelLines } from './side-lines.ts';
+import { EMPTY, fitTo, type Line, line, span, spread } from './spans.ts';
+import { type ChatState, findChannel, isTalk } from './state.ts';
+import { talkLines, threadLines } from './talk-lines.ts';
+
+export interface Screen {
+  readonly bar: Line;
+  readonly left: readonly Line[];
+  readonly centre: readonly Line[];
+  readonly right: readonly Line[];
+  readonly status: Line;
+  readonly input: Line;
+  /** Where the cursor stands on the input line. */
+  readonly cursor: number;
+}
+
+const PROMPT = '> ';
+
+export function screenOf(state: ChatState, layout: Layout): Screen {
+  const { left, right, centre, body, columns } = layout;
+  const rows = rowsOf(layout);
+  const content = centreLines(state, centre, state.scroll === 0 ? rows : undefined);
+  const scroll = Math.min(state.scroll, Math.max(0, content.length - rows));
+  const end = content.length - scroll;
+  const visible = content.slice(Math.max(0, end - rows), end);
+  const input = inputLine(state, columns);
+  return {
+    bar: barLine(state, columns),
+    left: left === 0 ? [] : filled(channelLines(state, left, body), left, body),
+    centre: filled([titleLine(state, centre), ...visible], centre, body),
+    right: right === 0 ? [] : filled(agentLines(state, right, body), right, body),
+    status: fitTo(statusLine(state, columns, scroll, layout), columns),
+    input: fitTo(input.line, columns),
+    cursor: input.cursor,
+  };
+}
+
+/** How far the centre can be scrolled. */
+export function scrollMaxOf(state: ChatState, layout: Layout): number {
+  return Math.max(0, centreLines(state, layout.centre).length - rowsOf(layout));
+}
+
+/** All of the centre but its title. */
+function rowsOf({ body }: Layout): number {
+  return Math.max(0, body - 1);
+}
+
+function centreLines(state: ChatState, width: number, linesMax?: number): readonly Line[] {
+  const { panel } = state;
+  const channel = findChannel(state, state.focus);
+  switch (panel.kind) {
+    case 'claims':
+      return claimLines(state);
+    case 'who':
+      return whoLines(state);
+    case 'help':
+      return helpLines(width);
+    case 'text':
+      return panel.lines;
+    case 'thread':
+      return channel === undefined ? [] : threadLines(state, channel, panel.root, width);
+    case 'talk':
+      if (channel === undefined) return [line('Join a channel: /join NAME', { dim: true })];
+      if (channel.talk.length > 0 || state.sending.length > 0)
+        return talkLines(state, channel, width, linesMax);
+      return [line(channel.isLoaded ? 'Nothing was said here yet.' : 'Loading…', { dim: true })];
+  }
+}
+
+function titleLine(state: ChatState, width: number): Line {
+  const { panel, focus, me } = state;
+  const name = focus === null ? '' : channelLabel(focus, me.agent_id);
+  const titles = {
+    talk: name,
+    thread: panel.kind === 'thread' ? `${name}: thread ${panel.root}` : '',
+    claims: `Claims (${state.claims.length})`,
+    who: 'Agents',
+    help: 'Help',
+    text: panel.kind === 'text' ? panel.title : '',
+  };
+  const aside = panel.kind === 'talk' ? '' : 'Esc: back';
+  return spread([span(titles[panel.kind], { bold: true })], [span(aside, { dim: true })], width);
+}
+
+function barLine(state: ChatState, width: number): Line {
+  const { me, link } = state;
+  const style = { inverse: true };
+  const unread = state.channels.reduce((sum, one) => sum + one.unread, 0);
+  const who = ` synod  ${me.agent_id} (${me.kind}, ${me.tier})  space ${me.space}`;
+  const news = unread > 0 ? `${unread} unread  ` : '';
+  const right =
+    link === 'open' ? `${news}connected ` : link === 'closed' ? 'closed ' : 'reconnecting… ';
+  return spread([span(who, style)], [span(right, { ...style, bold: link !== 'open' })], width).map(
+    (one) => ({ ...one, inverse: true }),
+  );
+}
+
+function statusLine(state: ChatState, width: number, scroll: number, layout: Layout): Line {
+  const { notice, link, linkReason, upTo } = state;
+  if (notice !== null) {
+    return line(notice.text, { colour: notice.isProblem ? 'red' : 'cyan', bold: notice.isProblem });
+  }
+  if (link !== 'open' && linkReason !== null) return line(linkReason, { colour: 'yellow' });
+  if (scroll > 0 && isTalk(state.panel)) {
+    const talk = findChannel(state, state.focus)?.talk ?? [];
+    const newer = upTo === null ? 0 : talk.filter(({ seq }) => seq > upTo).length;
+    return line(newer > 0 ? `${newer} newer below; PgDn` : 'further up; PgDn goes down', {
+      dim: true,
+    });
+  }
+  // Where the list of channels has no room, the unread ones are named here.
+  const unread = state.channels.filter((one) => one.unread > 0 && one.name !== state.focus);
+  if (layout.left === 0 && unread.length > 0) {
+    const names = unread.map((one) => `${channelLabel(one.name, state.me.agent_id)} ${one.unread}`);
+    return line(`unread: ${names.join(', ')}`, { colour: 'yellow' });
+  }
+  const hints = 'Tab completes  PgUp scrolls  Ctrl-N next channel  /help';
+  if (width < hints.length) return line('/help', { dim: true });
+  const marks = legend();
+  const isWide = width > hints.length + marks.length + 4;
+  return isWide
+    ? spread([span(hints, { dim: true })], [span(marks, { dim: true })], width)
+    : line(hints, { dim: true });
+}
+
+/** A long line shows the part around the cursor; a line break within it is shown as a sign. */
+function inputLine(state: ChatState, width: number): { line: Line; cursor: number } {
+  const { text, cursor } = state.input;
+  const shown = (part: string): string => plain(part.replaceAll('\n', '⏎'));
+  const before = shown(text.slice(0, cursor));
+  const room = Math.max(1, width - PROMPT.length - 1);
+  const kept = keepEnd(before, room);
+  const after = cut(shown(text.slice(cursor)), room - widthOf(kept));
+  return {
+    line: [span(PROMPT, { bold: true }), span(kept), span(after)],
+    cursor: PROMPT.length + widthOf(kept),
+  };
+}
+
+function keepEnd(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const kept: string[] = [];
+  let used = 1;
+  for (const one of graphemes(text).toReversed()) {
+    used += widthOf(one);
+    if (used > width) break;
+    kept.push(one);
+  }
+  return `…${kept.reverse().join('')}`;
+}
+
+function filled(lines: readonly Line[], width: number, rows: number): Line[] {
+  return Array.from({ length: rows }, (_, at) => fitTo(lines[at] ?? EMPTY, width));
+}

@@ -1,0 +1,98 @@
+/**
+ * A terminal with a person at it: tmux, with a server, a shell and a size of its own. Keys go in, the
+ * screen is read back, and what the terminal is left like can be asked. Nothing outlives `close`.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BIN, type Home } from './cli-run.ts';
+import { until } from './deadline.ts';
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+const SCREEN_MS = 30_000;
+
+/** Why the tests that need it are skipped; null when it is there. */
+export const NO_TMUX: string | null =
+  spawnSync('tmux', ['-V']).status === 0 ? null : 'tmux is not installed';
+
+export interface Terminal {
+  /** Text and keys as tmux names them: `Enter`, `C-c`, `PPage`. */
+  keys(...keys: string[]): Promise<void>;
+  /** A line, as it is, and Enter. */
+  enter(text: string): Promise<void>;
+  /** A command of the shell that waits behind the chat. */
+  synod(args: string, env?: string): Promise<void>;
+  screen(options?: { readonly hasStyles?: boolean }): Promise<string>;
+  /** Resolves with the screen once it matches. */
+  shows(pattern: RegExp): Promise<string>;
+  resize(columns: number, rows: number): Promise<void>;
+  /** What tmux knows about the pane, by its name for it. */
+  ask(format: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openTerminal(home: Home, columns: number, rows: number): Promise<Terminal> {
+  const folder = dirname(home.dir);
+  const socket = join(folder, 'tmux');
+  const size = ['-x', String(columns), '-y', String(rows)];
+  await tmux('new-session', '-d', ...size, 'PS1="ready$ " exec sh');
+
+  async function tmux(...args: string[]): Promise<string> {
+    const child = spawn('tmux', ['-S', socket, '-f', '/dev/null', '-u', ...args], {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: folder,
+        XDG_CACHE_HOME: CACHE,
+        SYNOD_DIR: home.dir,
+        TERM: 'xterm-256color',
+        LANG: 'C.UTF-8',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`tmux ${args.join(' ')} left with ${code}: ${printed}`);
+    return printed;
+  }
+
+  const screen: Terminal['screen'] = ({ hasStyles = false } = {}) =>
+    tmux('capture-pane', '-p', ...(hasStyles ? ['-e'] : []));
+  const terminal: Terminal = {
+    screen,
+    async keys(...keys) {
+      await tmux('send-keys', ...keys);
+    },
+    async enter(text) {
+      await tmux('send-keys', '-l', text);
+      await tmux('send-keys', 'Enter');
+    },
+    async synod(args, env = '') {
+      const command = `${env} ${process.execPath} ${BIN} ${args}; echo left with $?`;
+      await terminal.enter(command.trim());
+    },
+    async shows(pattern) {
+      return until(String(pattern), screen, (text) => pattern.test(text), SCREEN_MS).catch(
+        async (cause) => {
+          throw new Error(`${pattern} never showed; the screen:\n${await screen()}`, { cause });
+        },
+      );
+    },
+    async resize(width, height) {
+      await tmux('resize-window', '-x', String(width), '-y', String(height));
+    },
+    ask: async (format) => (await tmux('display-message', '-p', format)).trim(),
+    async close() {
+      await tmux('kill-server');
+    },
+  };
+  await terminal.shows(/ready\$/);
+  return terminal;
+}
