@@ -1,0 +1,38 @@
+/**
+ * A request ends before its worker is done: its client took it back, or its time is up. It is
+ * answered at once; what no worker has yet never runs; a worker that may have it is told [BU13].
+ */
+import { type Envelope, readParams, scan } from '../worker/envelope.ts';
+import { type Line, messageOf } from '../worker/line.ts';
+import { abandon, failed } from './answers.ts';
+import type { Ask } from './ask.ts';
+import type { BusProblem } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import { pump, tellCancelled } from './toward-worker.ts';
+
+/** LSP's name and ACP's. */
+const CANCELS: ReadonlySet<string> = new Set(['$/cancelRequest', '$/cancel_request']);
+
+export const isCancel = (method: string): boolean => CANCELS.has(method);
+
+/**
+ * Which requests the params of a cancel name: the id as it was written there, for a number read and
+ * written again may be another text, and as JSON.stringify writes it, in case the two differ.
+ */
+export function idsNamed(line: Line, envelope: Envelope): Set<string> {
+  const params = readParams(line, envelope);
+  if (typeof params !== 'object' || params === null) return new Set();
+  const { id, requestId } = params as { id?: unknown; requestId?: unknown };
+  const value = id ?? requestId ?? null;
+  const written = scan(line.slice(envelope.paramsStart, envelope.paramsEnd) as Line);
+  const raw = 'id' in written && id !== undefined ? written.id : null;
+  const plain = messageOf(value);
+  return new Set(raw === null ? [plain] : [raw, plain]);
+}
+
+export function cancel(exchange: Exchange, ask: Ask, why: BusProblem): void {
+  const { link } = ask;
+  if (abandon(exchange, ask) && link) tellCancelled(exchange, ask, link);
+  failed(exchange, ask, why);
+  if (link) pump(exchange, link);
+}

@@ -1,0 +1,85 @@
+/**
+ * Which pool, and which of its workers [BU4]. Of the pools: the one the message names, else those
+ * that list its `agentId`, else those with the longest prefix of its method, else all. Of their
+ * workers: the one with the least to do; among equals the next in turn.
+ */
+import { type Link, loadOf, type Pool } from './state.ts';
+
+export interface Pools {
+  readonly byId: ReadonlyMap<string, Pool>;
+  readonly all: readonly Pool[];
+}
+
+export interface Wanted {
+  readonly pool: string | null;
+  readonly agentId: string | null;
+  readonly method: string | null;
+}
+
+const NONE: readonly Pool[] = [];
+
+/** The pools a message may go to; none if it names one that is not there. */
+export function poolsFor(pools: Pools, wanted: Wanted): readonly Pool[] {
+  if (wanted.pool !== null) {
+    const named = pools.byId.get(wanted.pool);
+    return named ? [named] : NONE;
+  }
+  if (pools.all.length === 1) return pools.all;
+  return (
+    poolsOfAgent(pools, wanted.agentId) ?? poolsOfMethod(pools.all, wanted.method) ?? pools.all
+  );
+}
+
+function poolsOfAgent(pools: Pools, agentId: string | null): readonly Pool[] | null {
+  if (agentId === null) return null;
+  const listed = pools.all.filter(({ config }) => config.agents.includes(agentId));
+  if (listed.length > 0) return listed;
+  const named = pools.byId.get(agentId);
+  return named ? [named] : null;
+}
+
+function poolsOfMethod(all: readonly Pool[], method: string | null): readonly Pool[] | null {
+  if (method === null) return null;
+  let longest = 0;
+  let found: Pool[] | null = null;
+  for (const pool of all) {
+    for (const prefix of pool.config.methods) {
+      if (prefix.length < longest || !method.startsWith(prefix)) continue;
+      if (!found || prefix.length > longest) found = [];
+      longest = prefix.length;
+      if (!found.includes(pool)) found.push(pool);
+    }
+  }
+  return found;
+}
+
+/** Whether a worker may be given one more request. */
+export const hasRoom = (link: Link): boolean =>
+  link.inFlight.size + link.abandoned.size < link.pool.config.inFlightMax;
+
+/** The worker of these pools that is ready, has room and the least to do, or null. */
+export function leastLoaded(pools: readonly Pool[]): Link | null {
+  let best: Link | null = null;
+  let bestLoad = Number.POSITIVE_INFINITY;
+  for (const pool of pools) {
+    const { links } = pool;
+    for (let i = 0; i < links.length; i += 1) {
+      const link = links[(pool.turn + i) % links.length] as Link;
+      if (link.isRetiring || link.worker.state !== 'ready' || !hasRoom(link)) continue;
+      const load = loadOf(link);
+      if (load < bestLoad) {
+        best = link;
+        bestLoad = load;
+      }
+    }
+  }
+  if (best) best.pool.turn = (best.pool.links.indexOf(best) + 1) % best.pool.links.length;
+  return best;
+}
+
+/** Whether any of its workers takes messages, or may do so yet. */
+export const hasHope = (pool: Pool): boolean =>
+  pool.links.some(
+    ({ worker: { state }, isRetiring }) =>
+      !isRetiring && (state === 'ready' || state === 'starting' || state === 'waiting'),
+  );

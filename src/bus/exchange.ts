@@ -1,0 +1,73 @@
+/**
+ * The exchange: everything the router's files share. One per bus; its numbers change as messages
+ * pass, and nothing outside the router touches it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AuditRecord, BusLogLine, BusStats } from './bus.ts';
+import type { Pools } from './choose.ts';
+import type { Clock } from './clock.ts';
+import type { Limits, PolicyRule } from './config.ts';
+import { createKeys, type Keys } from './keys.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import type { Client, Pool } from './state.ts';
+
+export interface Exchange {
+  /** Tells this bus's records from those of others. */
+  readonly busId: string;
+  readonly clock: Clock;
+  readonly clients: Set<Client>;
+  readonly sessions: Sessions;
+  readonly keys: Keys;
+  readonly stats: { -readonly [K in keyof BusStats]: BusStats[K] };
+  readonly log: (level: BusLogLine['level'], text: string) => void;
+  readonly audit: ((record: AuditRecord) => void) | null;
+  limits: Limits;
+  policy: readonly PolicyRule[];
+  pools: Pools;
+  /** Requests without an answer. */
+  pending: number;
+  /** No new requests: the bus is going. */
+  isDraining: boolean;
+  /** Ids given to workers and clients, and events: never twice. */
+  lastId: number;
+  /** Called when `pending` falls to zero while draining. */
+  onQuiet: (() => void) | null;
+}
+
+export interface ExchangeOptions {
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly policy: readonly PolicyRule[];
+  readonly log: Exchange['log'];
+  readonly audit: Exchange['audit'];
+}
+
+export function createExchange(options: ExchangeOptions): Exchange {
+  const exchange: Exchange = {
+    ...options,
+    busId: randomUUID().slice(0, 8),
+    clients: new Set(),
+    sessions: createSessions(() => exchange.limits),
+    keys: createKeys(),
+    stats: {
+      messages_in: 0,
+      messages_out: 0,
+      bytes_in: 0,
+      bytes_out: 0,
+      worker_restarts: 0,
+      routing_errors: 0,
+      client_connects: 0,
+      client_disconnects: 0,
+    },
+    pools: { byId: new Map(), all: [] },
+    pending: 0,
+    isDraining: false,
+    lastId: 0,
+    onQuiet: null,
+  };
+  return exchange;
+}
+
+export function setPools(exchange: Exchange, pools: readonly Pool[]): void {
+  exchange.pools = { byId: new Map(pools.map((pool) => [pool.config.id, pool])), all: pools };
+}

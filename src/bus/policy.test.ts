@@ -1,0 +1,75 @@
+/** Who may ask what of whom. */
+import { expect, test } from 'vitest';
+import {
+  answered,
+  hear,
+  openSmallBus,
+  refused,
+  serve,
+} from '../../test/simulation/bus/small-bus.ts';
+
+const LEAD = { subjectId: 'ada', role: 'lead', assertedBy: 'bus' } as const;
+const OTHER = { subjectId: 'bob', role: 'dev', assertedBy: 'bus' } as const;
+
+test('[BU17] the first rule that matches decides; what none names is allowed', async () => {
+  const { worker, connect } = await openSmallBus({
+    policy: [
+      { effect: 'allow', role: 'lead', method: 'admin/' },
+      { effect: 'deny', method: 'admin/', reason: 'leads only' },
+      { effect: 'deny', subject: 'bob', method: 'chat/' },
+    ],
+  });
+  const [ada, bob, nobody] = [connect('ada', LEAD), connect('bob', OTHER), connect()];
+  for (const client of [ada, bob, nobody]) {
+    for (const method of ['admin/x', 'chat/x', 'other']) client.ask(method, method);
+  }
+  serve(worker('a/0'));
+  const denied = (id: string) => refused(id, 'bus.policy');
+  const allowed = (method: string) => answered(method, method);
+  const told = bob.got();
+  expect(told[0].error).toMatchObject({ code: 7, message: expect.stringMatching(/leads only/) });
+  expect(told).toEqual([denied('admin/x'), denied('chat/x'), allowed('other')]);
+  expect(ada.got()).toEqual(['admin/x', 'chat/x', 'other'].map(allowed));
+  expect(nobody.got()).toEqual([denied('admin/x'), allowed('chat/x'), allowed('other')]);
+});
+
+test('[BU17] what a client says of itself is no evidence', async () => {
+  const { connect } = await openSmallBus({
+    policy: [
+      { effect: 'allow', role: 'lead' },
+      { effect: 'deny', method: '' },
+    ],
+  });
+  const client = connect();
+  client.ask(1, 'm', { _ext: { identity: LEAD } });
+  expect(client.got()).toEqual([refused(1, 'bus.policy')]);
+});
+
+test('[BU17] a pool is closed also to who comes by another’s session, by agent or by method', async () => {
+  const { worker, connect } = await openSmallBus({
+    pools: [
+      { id: 'open', methods: ['o/'], agents: ['o'] },
+      { id: 'closed', methods: ['c/'] },
+    ],
+    policy: [
+      { effect: 'allow', role: 'lead' },
+      { effect: 'deny', pool: 'closed' },
+    ],
+  });
+  const [ada, bob] = [connect('ada', LEAD), connect('bob', OTHER)];
+  ada.ask(1, 'c/x', { sessionId: 's' });
+  expect(serve(worker('closed/0'))).toHaveLength(1);
+  bob.ask(1, 'c/x');
+  bob.ask(2, 'x', { pool: 'closed' });
+  bob.ask(3, 'o/x', { sessionId: 's' });
+  bob.ask(4, 'x', { sessionId: 's', agentId: 'o' });
+  bob.send({ method: 'o/note', sessionId: 's' });
+  expect(hear(worker('closed/0'))).toEqual([]);
+  const told = bob.got();
+  expect(told.slice(0, 4)).toEqual([1, 2, 3, 4].map((id) => refused(id, 'bus.policy')));
+  expect(told.slice(4)).toMatchObject([
+    { method: 'stdio_bus/dropped', params: { code: 'bus.policy' } },
+  ]);
+  bob.ask(5, 'o/x');
+  expect(hear(worker('open/0'))).toHaveLength(1);
+});

@@ -1,0 +1,25 @@
+/**
+ * Who may ask what of whom: the rules of the config in order, the first match wins, and what no rule
+ * names is allowed. A rule about a subject or a role never matches somebody the bus does not know:
+ * what a client says of itself is no evidence [BU17].
+ */
+import type { PolicyRule } from './config.ts';
+import type { Identity } from './identity.ts';
+
+export interface PolicyQuestion {
+  readonly method: string;
+  readonly pool: string;
+  readonly identity: Identity | null;
+}
+
+/** The rule that forbids it, or null. */
+export function denying(rules: readonly PolicyRule[], asked: PolicyQuestion): PolicyRule | null {
+  for (const rule of rules) {
+    if (rule.method !== null && !asked.method.startsWith(rule.method)) continue;
+    if (rule.pool !== null && rule.pool !== asked.pool) continue;
+    if (rule.subject !== null && rule.subject !== asked.identity?.subjectId) continue;
+    if (rule.role !== null && rule.role !== asked.identity?.role) continue;
+    return rule.effect === 'deny' ? rule : null;
+  }
+  return null;
+}
