@@ -1,0 +1,67 @@
+/**
+ * Addresses: `HOST:PORT` as a person writes it, and whether it can be reached from elsewhere. A
+ * name is looked up once and the address found is the one used: nobody can change it in between.
+ */
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { ListenError } from './listen-error.ts';
+
+const PORT_MAX = 65_535;
+
+export interface TcpAddress {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+export function parseTcpAddress(text: string, flag: string): TcpAddress {
+  const [, bracketed, plain, digits = ''] =
+    /^(?:\[([^\]]+)\]|([^:[\]]+)):([^:]*)$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined) {
+    throw new ListenError(
+      'bus.address',
+      `${flag} must be HOST:PORT, such as 127.0.0.1:9000 or [::1]:9000; found ${text}`,
+    );
+  }
+  if (!/^\d{1,5}$/.test(digits) || Number(digits) > PORT_MAX) {
+    throw new ListenError(
+      'bus.address',
+      `the port of ${flag} must be from 0 to ${PORT_MAX}, 0 for any free one; found ${digits || 'none'}`,
+    );
+  }
+  return { host, port: Number(digits) };
+}
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly isLoopback: boolean;
+}
+
+/** The address behind a host; of several the first of the older kind, which every client reaches. */
+export async function resolveHost(host: string): Promise<ResolvedAddress> {
+  const found = await lookup(host, { all: true }).catch((cause) => {
+    throw new ListenError('bus.address-unusable', `there is no host ${host} to listen on`, {
+      cause,
+    });
+  });
+  const [first] = found.toSorted((a, b) => a.family - b.family);
+  if (first === undefined) {
+    throw new ListenError('bus.address-unusable', `the host ${host} has no address`);
+  }
+  return { address: first.address, isLoopback: isLoopbackAddress(first.address) };
+}
+
+export function isLoopbackAddress(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  const family = isIP(mapped);
+  return family !== 0 && loopback.check(mapped, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+export function addressText(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
