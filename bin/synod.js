@@ -10,11 +10,13 @@
 import { spawn, spawnSync } from 'child_process';
 import { existsSync } from 'fs';
 import * as nodeModule from 'module';
+import { Socket } from 'net';
 import { homedir } from 'os';
 import { join } from 'path';
 import { fileURLToPath, pathToFileURL } from 'url';
 
 const NODE_MAJOR_MIN = 24;
+const LAST_WAIT_MS = 1000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 function majorOf(version) {
@@ -29,9 +31,28 @@ function findBundledNode() {
   return asked.status === 0 && majorOf(asked.stdout) >= NODE_MAJOR_MIN ? path : null;
 }
 
+/** What `--config-fd` names must be passed on by hand; nothing else beyond stderr is. */
+function passedDescriptor() {
+  const at = process.argv.findIndex((one) => one.startsWith('--config-fd'));
+  if (at === -1) return null;
+  const said = process.argv[at].slice('--config-fd='.length) || process.argv[at + 1];
+  const descriptor = Number(said);
+  return descriptor > 2 && descriptor <= 1024 ? descriptor : null;
+}
+
+/**
+ * Goes on with another Node, as its parent. It holds one end of a pipe, the lifeline: when it is
+ * killed, however hard, the pipe closes, and the other one ends as well.
+ */
 function continueWith(node) {
   const self = fileURLToPath(import.meta.url);
-  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const passed = passedDescriptor();
+  const stdio = ['inherit', 'inherit', 'inherit'];
+  while (passed !== null && stdio.length < passed) stdio.push('ignore');
+  if (passed !== null) stdio.push('inherit');
+  const env = Object.assign({}, process.env, { SYNOD_LIFELINE_FD: String(stdio.length) });
+  stdio.push('pipe');
+  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio, env });
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) {
     process.on(signal, () => {
@@ -60,7 +81,24 @@ Elsewhere run "npx -p node@${NODE_MAJOR_MIN} -p synod synod", or install Node fr
   process.exitCode = 1;
 }
 
+/** The parent is gone: ends as a signal would, and the second time without waiting. */
+function holdLifeline() {
+  const descriptor = Number(process.env.SYNOD_LIFELINE_FD);
+  delete process.env.SYNOD_LIFELINE_FD;
+  if (!(descriptor > 2)) return;
+  const line = new Socket({ fd: descriptor, readable: true, writable: false });
+  const end = () => process.kill(process.pid, 'SIGTERM');
+  line.on('error', () => {});
+  line.on('close', () => {
+    end();
+    setTimeout(end, LAST_WAIT_MS).unref();
+  });
+  line.resume();
+  line.unref();
+}
+
 function run() {
+  holdLifeline();
   // Compiled code is kept where only this user writes; the default is a directory shared by all.
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   if (nodeModule.enableCompileCache)

@@ -10,6 +10,13 @@ import { jsonText, neutralise } from './terminal.ts';
 
 /** Exit codes of what fails without a refusal; those of sysexits.h where one fits. */
 export const EXITS: Readonly<Record<FailureCode, number>> = {
+  'bus.address': 2,
+  'bus.address-taken': 71,
+  'bus.address-unusable': 71,
+  'bus.config': 78,
+  'bus.not-started': 70,
+  'bus.open-not-loopback': 78,
+  'bus.state': 70,
   'cli.usage': 2,
   'cli.no-input': 66,
   'config.faults-off': 78,
@@ -32,6 +39,13 @@ export const EXITS: Readonly<Record<FailureCode, number>> = {
 };
 
 export type FailureCode =
+  | 'bus.address'
+  | 'bus.address-taken'
+  | 'bus.address-unusable'
+  | 'bus.config'
+  | 'bus.not-started'
+  | 'bus.open-not-loopback'
+  | 'bus.state'
   | 'cli.usage'
   | 'cli.no-input'
   | 'config.faults-off'

@@ -63,6 +63,7 @@ const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--allow-plugins',
   '--relay',
   '--relay-lines',
+  '--bus',
   '--synapse-token',
 ]);
 

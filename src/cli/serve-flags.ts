@@ -33,6 +33,7 @@ export function addServeFlags(command: Command): Command {
     .option('--synapse-token <secret>', 'they must show it; better said in SYNAPSE_TOKEN')
     .option('--relay <file>', 'append public messages and claim events there, a line each')
     .option('--relay-lines <n>', 'lines the relay file keeps (5000)')
+    .option('--bus <file>', 'run the worker pools of this config behind bus.sock, on the record')
     .option('--metrics [token]', 'Prometheus at /metrics, for this token or the usual credential')
     .option('--allow-plugins <ids>', 'a comma-separated allow-list')
     .option('--no-discovery', 'look for no plugins in node_modules')
@@ -58,6 +59,7 @@ export function serveArguments(options: ServeOptions & { readonly dir?: string }
     ...one('--synapse-token', options.synapseToken),
     ...one('--relay', options.relay),
     ...one('--relay-lines', options.relayLines),
+    ...one('--bus', options.bus),
     ...(options.metrics === true ? ['--metrics'] : []),
     ...(typeof options.metrics === 'string' ? [`--metrics=${options.metrics}`] : []),
     ...one('--allow-plugins', options.allowPlugins),

@@ -32,9 +32,14 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   process.stdout.removeAllListeners('error').on('error', () => {});
   // Listening before anybody is told that it is ready: the first thing they do may be to stop it.
   const stopping = stopSignal();
-  const { url, pid, dir, socketPath } = server;
-  if (isJson) print(jsonText({ ready: true, url, pid, dir, socket: socketPath }));
-  else for (const line of firstScreen(context, url, dir, config.store)) print(line);
+  const { url, pid, dir, socketPath, busPath } = server;
+  if (isJson) {
+    const bus = busPath === null ? {} : { bus: busPath };
+    print(jsonText({ ready: true, url, pid, dir, socket: socketPath, ...bus }));
+  } else {
+    for (const line of firstScreen(context, url, dir, config.store)) print(line);
+    if (busPath !== null) print(context.colours.dim(`  worker pools answer at ${busPath}\n`));
+  }
 
   const signal = await stopping;
   if (!isJson && signal === 'SIGINT') print('\nstopping…');

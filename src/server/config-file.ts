@@ -44,6 +44,7 @@ export interface ConfigFile extends SpaceFields {
   readonly synapse_token?: string | undefined;
   readonly relay?: string | undefined;
   readonly relay_lines?: number | undefined;
+  readonly bus?: string | undefined;
   /** True: with the normal credential; a text: with that token. */
   readonly metrics?: boolean | string | undefined;
   readonly host_rate_limit?: number | undefined;
@@ -149,6 +150,7 @@ const fields = {
   synapse_token: text('a secret').optional(),
   relay: text('a file').optional(),
   relay_lines: whole(1, RELAY_LINES_MAX).optional(),
+  bus: text('a file').optional(),
   metrics: z
     .union([z.boolean(), z.string().regex(/^[\x21-\x7e]{8,256}$/)], { error: METRICS })
     .optional(),

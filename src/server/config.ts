@@ -41,6 +41,8 @@ export interface Config {
   readonly synapse: SynapseConfig | null;
   /** Null: no relay file. */
   readonly relay: RelayConfig | null;
+  /** The config file of the bus inside the hub. Absolute; null: no bus. */
+  readonly bus: string | null;
   /** Null: off. A null token asks for the normal credential. */
   readonly metrics: { readonly token: string | null } | null;
   /** Requests a second from one remote address; null: as many as come. */
@@ -208,6 +210,7 @@ function toConfig(said: Said, home: string, cwd: string): Config {
             path: absolute(said.relay, home, cwd),
             lines: said.relay_lines ?? DEFAULT_RELAY_LINES,
           },
+    bus: said.bus === undefined ? null : absolute(said.bus, home, cwd),
     metrics: metricsOf(said.metrics),
     hostRateLimit: said.host_rate_limit ?? null,
   };

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { EXITS } from '../../src/cli/failure.ts';
+import { BUS_ERRORS } from '../../src/bus/errors.ts';
 import { REFUSALS } from '../../src/wire/errors.ts';
 import { listFiles, readText, tableRows } from './repository.ts';
 
@@ -55,6 +56,7 @@ const SOURCES: readonly (readonly [heading: string, codes: readonly string[]])[]
       ...nodeCodes,
     ],
   ],
+  ['The bus', Object.keys(BUS_ERRORS)],
   ['Git and files on disk', unionOf('src/git/problem.ts', 'ProblemCode')],
 ];
 

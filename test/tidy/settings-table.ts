@@ -106,6 +106,12 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     '5000',
     'the relay file holds this many lines to twice as many',
   ),
+  bus: row(
+    '--bus',
+    'a file',
+    'none',
+    'worker pools behind `bus.sock` in the directory, every request on the record',
+  ),
   metrics: row(
     '--metrics',
     'true, false or a token of 8 to 256 characters',

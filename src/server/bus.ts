@@ -1,0 +1,86 @@
+/**
+ * The bus inside the hub: `--bus FILE` runs the pools of that config behind a Unix socket in the
+ * data directory, and every request that passes goes on the record: who asked which worker for
+ * what, and how it ended [BU23]. When the hub cannot take a record, the next one says how many are
+ * missing; the bus itself never waits for the log.
+ */
+import { join } from 'node:path';
+import { createGate } from '../bus/auth.ts';
+import type { AuditRecord, Bus } from '../bus/bus.ts';
+import { createBus } from '../bus/create-bus.ts';
+import { openListener } from '../bus/listen.ts';
+import { readBusConfig } from '../bus/read-config.ts';
+import { workerSpecOf } from '../bus/serve-bus-worker.ts';
+import type { BusCall } from '../core/bus-call.ts';
+import { isRefusal } from '../core/decider.ts';
+import type { Principal } from '../core/principal.ts';
+import type { Hub } from '../hub/hub.ts';
+import { openWorker } from '../worker/slot.ts';
+import type { ServerLog } from './server.ts';
+
+const BUS: Principal = { id: '__bus__', kind: 'agent', tier: 'trusted' };
+const SOCKET_NAME = 'bus.sock';
+
+export interface HubBusOptions {
+  /** The bus's config file. Absolute. */
+  readonly path: string;
+  /** The data directory. */
+  readonly dir: string;
+  readonly hub: Hub;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: ServerLog;
+}
+
+export interface HubBus {
+  readonly socketPath: string;
+  close(): Promise<void>;
+}
+
+export async function openHubBus(options: HubBusOptions): Promise<HubBus> {
+  const { path, dir, hub, env, log } = options;
+  const config = await readBusConfig({ path });
+  for (const warning of config.warnings) log('warn', `${path}: ${warning}`);
+  const bus: Bus = createBus({
+    config,
+    openWorker: (pool, index, events) =>
+      openWorker(workerSpecOf(pool, bus.config.limits, env), index, events),
+    onLog: ({ level, text }) => log(level, `bus: ${text}`),
+    onAudit: createRecorder(hub),
+  });
+  const listener = await openListener({
+    bus,
+    address: { path: join(dir, SOCKET_NAME) },
+    framing: config.transport.framing,
+    gate: createGate(() => bus.config.clients, null),
+    onLog: ({ level, text }) => log(level, `bus: ${text}`),
+  });
+  try {
+    await bus.start();
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
+  return {
+    socketPath: listener.address,
+    async close() {
+      listener.stopAccepting();
+      await bus.stop();
+      await listener.close();
+    },
+  };
+}
+
+function createRecorder(hub: Hub): (record: AuditRecord) => void {
+  let missed = 0;
+  return (record) => {
+    const { timestamp: _, ...call } = record;
+    const told = missed;
+    missed = 0;
+    hub.submitThen(
+      { type: 'bus.record', by: BUS, at: hub.stamp(), call: call satisfies BusCall, missed: told },
+      (outcome) => {
+        if (isRefusal(outcome)) missed += told + 1;
+      },
+    );
+  };
+}
