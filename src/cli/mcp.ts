@@ -11,12 +11,24 @@ import { isProblem } from '../git/problem.ts';
 import type { HttpCallOptions } from '../transport/mcp/http-call.ts';
 import { handle } from './context.ts';
 import { fail, refused } from './failure.ts';
+import { isSessionKnown, joinHub, parseVendor, sessionOfCall } from './harness-bridge.ts';
 import { dataDirectory } from './hub-file.ts';
 import { type Globals, resolveTarget, type Target } from './target.ts';
 import { neutralise } from './terminal.ts';
 
 interface McpFlags extends Globals {
   readonly tools?: string;
+  readonly harness?: string;
+}
+
+/** How the bridge comes to a hub, and to who it is there. */
+interface Way {
+  /** Where the hub is, started when none runs. */
+  locate(): Promise<Target>;
+  /** The same with who calls; `meta` is that of the first call, if there is one yet. */
+  arrive(meta: Readonly<Record<string, unknown>>): Promise<Target>;
+  /** Whether who calls is known without a call. */
+  readonly isKnown: boolean;
 }
 
 export function registerMcp(program: Command): void {
@@ -27,16 +39,33 @@ export function registerMcp(program: Command): void {
     .option(
       '--tools <set>',
       'core, groups, work, more, admin, all, or tool names, separated by commas (core)',
-    );
+    )
+    .option('--harness <vendor>', 'the coding agent that starts this; the hub says who it is');
   handle<McpFlags>(command, async ({ args, flags }) => {
     const { env } = process;
-    const as = flags.as ?? agentOf(env, args) ?? (hasToken(flags, env) ? undefined : 'default');
+    const chosen = flags.as ?? agentOf(env, args);
+    const isTold = hasToken(flags, env);
+    const as = chosen ?? (isTold ? undefined : 'default');
     const globals: Globals = { ...flags, ...(as !== undefined && { as }) };
     const locate = async (): Promise<Target> => {
       if (!globals.url && !env.SYNOD_URL) await startHub(globals);
       return resolveTarget(globals, { ...env, SYNOD_AGENT: '', SOX_AGENT_ID: '' });
     };
-    await bridge(await locate(), locate, flags.tools ?? '');
+    const vendor = flags.harness === undefined ? null : parseVendor(flags.harness);
+    // A token says who it is.
+    if (vendor === null || isTold) {
+      const target = await locate();
+      await bridge({ locate, arrive: async () => target, isKnown: true }, flags.tools ?? '');
+      return;
+    }
+    const arrive: Way['arrive'] = async (meta) => {
+      const target = await locate();
+      const name = chosen === undefined ? null : target.agent;
+      const session = sessionOfCall(vendor, meta);
+      return { ...target, agent: await joinHub(target, vendor, { session, name }) };
+    };
+    const isKnown = isSessionKnown(vendor, env);
+    await bridge({ locate, arrive, isKnown }, flags.tools ?? '');
   });
 }
 
@@ -52,11 +81,8 @@ async function startHub(globals: Globals): Promise<void> {
   }
 }
 
-async function bridge(
-  target: Target,
-  locate: () => Promise<Target>,
-  toolset: string,
-): Promise<void> {
+/** A client is answered before the hub is looked for: some wait a second for us, and no longer. */
+async function bridge(way: Way, toolset: string): Promise<void> {
   const [
     { createHttpCall },
     { createResourceEar },
@@ -77,32 +103,65 @@ async function bridge(
   const complain = (error: Error): void => {
     process.stderr.write(`synod mcp: ${neutralise(error.message)}\n`);
   };
-  const options: HttpCallOptions = {
-    ...addressOf(target),
-    agent: target.agent ?? undefined,
-    space: target.space ?? undefined,
-    clientVersion: target.clientVersion ?? undefined,
-    wantsTrace: process.env.SOX_TRACE === '1',
-    transportHint: 'stdio',
-    async relocate() {
-      try {
-        return addressOf(await locate());
-      } catch (error) {
-        complain(error as Error);
-        return null;
-      }
-    },
+  const connect = async (meta: Readonly<Record<string, unknown>>) => {
+    const target = await way.arrive(meta);
+    const options: HttpCallOptions = {
+      ...addressOf(target),
+      agent: target.agent ?? undefined,
+      space: target.space ?? undefined,
+      clientVersion: target.clientVersion ?? undefined,
+      wantsTrace: process.env.SOX_TRACE === '1',
+      transportHint: 'stdio',
+      async relocate() {
+        try {
+          return addressOf(await way.locate());
+        } catch (error) {
+          complain(error as Error);
+          return null;
+        }
+      },
+    };
+    return { hub: createHttpCall(options), options };
   };
-  const hub = createHttpCall(options);
+  const line: { open: ReturnType<typeof connect> | null } = { open: null };
+  const reach = (meta: Readonly<Record<string, unknown>> = {}): ReturnType<typeof connect> => {
+    line.open ??= connect(meta).catch((error) => {
+      // The next call tries again.
+      line.open = null;
+      throw error;
+    });
+    return line.open;
+  };
+  // Meanwhile: hooks want a hub that is up, and whoever is known is seen to be here.
+  (way.isKnown ? reach() : way.locate()).catch(complain);
   const place = createPlacer(process.cwd());
   const served = serveMcpStdio({
     async call(name, input, asked) {
       const placed = await place(name, input);
       if (isRefusal(placed)) return { error: errors.toEnvelope(placed) };
-      return hub.call(name, placed, asked);
+      try {
+        return (await reach(asked.meta)).hub.call(name, placed, asked);
+      } catch (error) {
+        complain(error as Error);
+        const { message } = error as Error;
+        return { error: errors.toEnvelope(refuse('store.unavailable', message)) };
+      }
     },
-    mention: process.env.SOX_NO_PRESENCE ? null : hub.mention,
-    ear: (hooks) => createResourceEar(options, () => hub.address, hooks),
+    mention: process.env.SOX_NO_PRESENCE
+      ? null
+      : async (...said) => (line.open === null ? false : (await reach()).hub.mention(...said)),
+    ear: (hooks) => {
+      let ear: ReturnType<typeof createResourceEar> | null = null;
+      return {
+        start() {
+          reach().then(({ hub, options }) => {
+            ear ??= createResourceEar(options, () => hub.address, hooks);
+            ear.start();
+          }, complain);
+        },
+        close: () => ear?.close(),
+      };
+    },
     tools: createMcpTools(operationList),
     toolset,
     version: version.packageVersion(),
@@ -115,7 +174,7 @@ async function bridge(
     process.once(signal, () => void served.close());
   }
   await served.closed;
-  hub.close();
+  (await line.open?.catch(() => null))?.hub.close();
 }
 
 const PLACED: ReadonlySet<string> = new Set(['claims_take', 'claims_check', 'claims_wait']);

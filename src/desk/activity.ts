@@ -16,6 +16,8 @@ export interface Activity {
   /** Milliseconds; 0 = never. */
   lastCallAt: number;
   lastOperation: string | null;
+  /** When it last read its inbox, also when that was empty; milliseconds, 0 = never. */
+  lastDrainAt: number;
   process: number | null;
   reported: Reported | null;
 }
@@ -80,6 +82,7 @@ export function createActivity(agent: string): Activity {
     disconnectedAt: 0,
     lastCallAt: 0,
     lastOperation: null,
+    lastDrainAt: 0,
     process: null,
     reported: null,
   };

@@ -112,6 +112,9 @@ const HANDLERS: Handlers<HandledId> = {
   ...presenceHandlers,
 };
 
+/** Operations that read the inbox. */
+const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
+
 export function createDesk(options: DeskOptions): DeskParts {
   const { spaces, about, nodeId } = options;
   const activities = createActivities();
@@ -178,7 +181,10 @@ export function createDesk(options: DeskOptions): DeskParts {
         `${operation.name} needs a connection that stays open; use /ws`,
       );
     }
-    return handler(room, parsed.value);
+    const outcome = await handler(room, parsed.value);
+    // Hooks remind an agent of its inbox until it has looked, by whatever door and whatever it found.
+    if (DRAINS.has(operation.id) && !isRefusal(outcome)) caller.activity.lastDrainAt = Date.now();
+    return outcome;
   }
 
   async function call(

@@ -19,6 +19,7 @@ import { lockDirectory } from '../log/lock.ts';
 import { openPluginHost } from '../plugin/host.ts';
 import type { PluginRegistry } from '../plugin/registry.ts';
 import { createGuard } from '../transport/guard.ts';
+import { createHookDoor, type WakeTimes } from '../transport/hooks-door.ts';
 import { createHostLimit, replyLimited } from '../transport/host-limit.ts';
 import { createHttpDoor } from '../transport/http.ts';
 import type { McpDoor } from '../transport/mcp/door.ts';
@@ -52,6 +53,8 @@ export interface ServerHooks {
   readonly pingMs?: number;
   /** How often an event stream says that it is there. */
   readonly keepaliveMs?: number;
+  /** How long the waking of idle agents waits, for tests. */
+  readonly wake?: WakeTimes;
   /** Bounds and times of the Synapse door. */
   readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'guard' | 'hub' | 'token'>>;
 }
@@ -61,6 +64,8 @@ export interface RunningServer {
   readonly socketPath: string | null;
   /** `ws://…`, when the Synapse door is open. */
   readonly synapseUrl: string | null;
+  /** The socket of the bus inside, when there is one. */
+  readonly busPath: string | null;
   readonly dir: string;
   readonly pid: number;
   close(): Promise<void>;
@@ -141,6 +146,16 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       closers.push(() => relay.close());
     }
 
+    let busPath: string | null = null;
+    if (config.bus !== null) {
+      const { openHubBus } = await import('./bus.ts');
+      const hub = spaceOf(spaces.find(DEFAULT_SPACE));
+      const env = hooks.env ?? process.env;
+      const bus = await openHubBus({ path: config.bus, dir: config.dir, hub, env, log });
+      closers.push(() => bus.close());
+      busPath = bus.socketPath;
+    }
+
     const guard = createGuard({
       allowedHosts: [config.host, ...config.allowedHosts],
       corsOrigins: config.corsOrigins,
@@ -159,10 +174,16 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         onError: (cause) => log('warn', 'an MCP exchange failed', cause),
       });
     };
+    const hookDoor = createHookDoor({
+      ...{ desk, spaces, dir: config.dir, env: hooks.env ?? process.env, wake: hooks.wake },
+      onTrouble: (what, cause) => log('warn', what, cause ?? undefined),
+    });
+    closers.push(() => hookDoor.close());
     const http = createHttpDoor({
       desk,
       guard,
       version,
+      hooks: hookDoor.handle,
       async mcp(request, caller, toolset) {
         mcp ??= openMcp();
         return (await mcp).handle(request, caller, toolset ?? DEFAULT_TOOLSET);
@@ -235,12 +256,15 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       url,
       socket: socketPath,
       ...(synapseUrl !== null && { synapse: synapseUrl }),
+      ...(busPath !== null && { bus: busPath }),
       pid: process.pid,
       since: new Date().toISOString(),
       version,
     });
     closers.push(() => rm(join(config.dir, 'hub.json'), { force: true }));
-    return { url, socketPath, synapseUrl, dir: config.dir, pid: process.pid, close: closeAll };
+    hookDoor.prepare();
+    const { dir } = config;
+    return { url, socketPath, synapseUrl, busPath, dir, pid: process.pid, close: closeAll };
   } catch (cause) {
     await closeAll();
     throw cause;

@@ -13,6 +13,7 @@ import type { Desk } from '../desk/desk.ts';
 import { sha256 } from '../desk/identity.ts';
 import { findOperation } from '../wire/operations/table.ts';
 import { type Guard, introductionOf } from './guard.ts';
+import type { HookHandler } from './hooks.ts';
 import { openApi } from './openapi.ts';
 
 /** A request larger than this is not read; a body of a message has its own, smaller bound. */
@@ -30,6 +31,8 @@ export interface HttpDoorOptions {
   readonly version: string;
   readonly mcp: McpHandler | null;
   readonly metrics?: MetricsRoute | null;
+  /** What answers the hooks of coding agents. */
+  readonly hooks?: HookHandler | null;
 }
 
 export interface MetricsRoute {
@@ -112,6 +115,24 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
       isRefusal(caller) ? refusalAnswer(caller) : caller,
       c.req.query('tools') ?? null,
     );
+  });
+
+  app.on(['GET', 'POST'], '/v1/hooks/:vendor/:what?', async (c) => {
+    if (options.hooks == null) return notFound();
+    const request = c.req.raw;
+    const headers = Object.fromEntries(request.headers);
+    const connection = `hooks-${++connections}`;
+    const introduction = introductionOf(headers, connection, c.env.isOwnerSocket);
+    const caller = await desk.authenticate(introduction);
+    if (isRefusal(caller)) return answered(refusalAnswer(caller));
+    const read = request.method === 'POST' ? await readJson(request) : { value: {} };
+    // A hook that sent no JSON is met with silence; what is too large was not read.
+    if (isRefusal(read) && read.refused !== 'input.not-json') return answered(refusalAnswer(read));
+    const { vendor, what = '' } = c.req.param();
+    const body = isRefusal(read) ? undefined : read.value;
+    const answer = await options.hooks({ caller, request, vendor, what, body });
+    if (answer === null) return notFound();
+    return isRefusal(answer) ? answered(refusalAnswer(answer)) : answer;
   });
 
   app.get('/metrics', async (c) => {

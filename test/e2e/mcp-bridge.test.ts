@@ -44,8 +44,9 @@ async function connect(agent: string, cwd: string) {
     client,
     pid: transport.pid,
     async call(name: string, input: Record<string, unknown>) {
-      const { structuredContent } = await client.callTool({ name, arguments: input });
-      return structuredContent as Record<string, unknown>;
+      const { content } = await client.callTool({ name, arguments: input });
+      const [first] = content as { text: string }[];
+      return JSON.parse(first?.text ?? '') as Record<string, unknown>;
     },
   };
 }

@@ -21,6 +21,8 @@ export interface CallOptions {
   readonly wantsTrace: boolean;
   /** The client cancelled, or went away. */
   readonly signal: AbortSignal;
+  /** All of `_meta`: some clients say there which session calls. Nobody vouches for it. */
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 export interface Subscriptions {
@@ -87,6 +89,7 @@ export function createMcpServer(options: McpServerOptions): Server {
         clientVersion: typeof clientVersion === 'string' ? clientVersion : null,
         wantsTrace: trace === true,
         signal: mcpReq.signal,
+        meta: mcpReq._meta ?? {},
       });
       return toToolResult(answer);
     } catch (error) {

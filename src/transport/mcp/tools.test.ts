@@ -15,7 +15,8 @@ function listed(toolset: string) {
 
 describe('the tool list', () => {
   test('[MC2] the default set costs under 3,000 tokens, and its primer fits in 2 KB', () => {
-    const text = JSON.stringify({ tools: listed('core') });
+    // What is in _meta is for the client; no model is shown it.
+    const text = JSON.stringify({ tools: listed('core').map(({ _meta, ...shown }) => shown) });
     // Four characters a token is the usual measure; the margin is for tokenizers that do worse.
     expect(text.length).toBeLessThan(11_800);
     expect(Buffer.byteLength(INSTRUCTIONS)).toBeLessThan(2048);
@@ -37,6 +38,13 @@ describe('the tool list', () => {
       'plan__progress',
       'agents__tell',
     ]);
+  });
+
+  test('[HD9] Claude Code is asked to show the default set at once, and only that', () => {
+    const core = new Set(listed('core'));
+    for (const tool of listed('all')) {
+      expect(tool._meta?.['anthropic/alwaysLoad']).toBe(core.has(tool) ? true : undefined);
+    }
   });
 
   test('[MC2] schemas are small: no dialect, title or bound that says nothing', () => {
@@ -120,13 +128,17 @@ describe('the tool list', () => {
   });
 });
 
+function textOf({ content: [first] }: ReturnType<typeof toToolResult>): unknown {
+  return JSON.parse(first?.type === 'text' ? first.text : '');
+}
+
 describe('a tool result', () => {
   test('[MC5] a refusal names other operations as the tools they are', () => {
     const error = {
       error_code: 'validation_error',
       message: 'held by ada; wait for it with claims.wait {"task_id": "a.take"}, see docs.html',
     };
-    expect(toToolResult({ error }).structuredContent).toEqual({
+    expect(textOf(toToolResult({ error }))).toEqual({
       ...error,
       message: 'held by ada; wait for it with claims__wait {"task_id": "a.take"}, see docs.html',
     });
@@ -159,7 +171,6 @@ describe('a tool result', () => {
     const metadata = { correlation_id: 'c', pipeline_trace: [] };
     expect(toToolResult({ error, metadata })).toEqual({
       isError: true,
-      structuredContent: error,
       content: [{ type: 'text', text: JSON.stringify(error) }],
       _meta: { 'sox/metadata': metadata },
     });

@@ -68,5 +68,7 @@ function toTool(operation: Operation): Tool {
     inputSchema: compactSchema(operation.input, 'input') as Tool['inputSchema'],
     outputSchema: compactSchema(operation.output, 'output') as NonNullable<Tool['outputSchema']>,
     annotations: { readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
+    // Claude Code hides tools behind a search unless it is told not to; a tool nobody sees is not used.
+    ...(operation.toolset === 'core' && { _meta: { 'anthropic/alwaysLoad': true } }),
   };
 }

@@ -1,0 +1,96 @@
+/**
+ * `synod mcp --harness VENDOR`: which agent is this server of a coding agent? The hub knows it from the
+ * session's hooks, and is asked with what this process can tell: the session in its environment, the
+ * session in the first call, or else the process that started both [SB4]. Until a vendor has said its
+ * session nothing is guessed, so the question waits for the first call where it must.
+ */
+import { readFileSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isVendor, VENDORS, type Vendor } from '../harness/tool-names.ts';
+import { fail } from './failure.ts';
+import { ask } from './hub-call.ts';
+import type { Target } from './target.ts';
+
+const JOIN_MS = 3_000;
+const SESSION_CHARS_MAX = 256;
+
+export function parseVendor(name: string): Vendor {
+  if (isVendor(name)) return name;
+  throw fail('cli.usage', `--harness must be one of ${VENDORS.join(', ')}; found ${name}`);
+}
+
+/** Whether the session can be told before any call: it stands in the environment. */
+export function isSessionKnown(vendor: Vendor, env: NodeJS.ProcessEnv): boolean {
+  return vendor === 'claude' && Boolean(env.CLAUDE_CODE_SESSION_ID);
+}
+
+/** The session a call says it belongs to; only Codex says so. */
+export function sessionOfCall(
+  vendor: Vendor,
+  meta: Readonly<Record<string, unknown>>,
+): string | null {
+  if (vendor !== 'codex') return null;
+  for (const name of ['threadId', 'sessionId'] as const) {
+    const said = meta[name];
+    if (typeof said === 'string' && said !== '' && said.length <= SESSION_CHARS_MAX) return said;
+  }
+  return null;
+}
+
+/** The agent of this session as the hub has it; the vendor's name when the hub cannot say. */
+export async function joinHub(
+  target: Target,
+  vendor: Vendor,
+  facts: { readonly session: string | null; readonly name: string | null },
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  const session = facts.session ?? (vendor === 'claude' ? env.CLAUDE_CODE_SESSION_ID : null);
+  const body = {
+    session: session ?? null,
+    parent: harnessPid(),
+    agent: facts.name,
+    socket: vendor === 'claude' ? env.CLAUDE_CODE_MESSAGING_SOCKET : undefined,
+    token: vendor === 'claude' ? env.CLAUDE_CODE_MESSAGING_TOKEN : undefined,
+  };
+  const fallback = facts.name ?? vendor;
+  try {
+    const response = await ask(
+      { ...target, agent: null },
+      {
+        method: 'POST',
+        path: `/v1/hooks/${vendor}/join`,
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+        timeoutMs: JOIN_MS,
+      },
+    );
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) text += chunk;
+    const answer = JSON.parse(text) as { agent?: unknown };
+    return response.statusCode === 200 && typeof answer.agent === 'string'
+      ? answer.agent
+      : fallback;
+  } catch {
+    // An older hub, or a token that may not ask: then a name is all there is.
+    return fallback;
+  }
+}
+
+/**
+ * The process of the harness: our parent, unless bin/synod.js went on with another Node and stands
+ * between. That one runs the same file as we do.
+ */
+function harnessPid(): number {
+  const parent = process.ppid;
+  try {
+    const [, program] = readFileSync(`/proc/${parent}/cmdline`, 'utf8').split('\0');
+    const [, own = ''] = process.argv;
+    if (program && realpathSync(resolve(program)) === realpathSync(own)) {
+      const stat = readFileSync(`/proc/${parent}/stat`, 'latin1');
+      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) || parent;
+    }
+  } catch {
+    // No /proc, or a parent that runs no file: the parent it is.
+  }
+  return parent;
+}

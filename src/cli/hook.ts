@@ -1,0 +1,64 @@
+/**
+ * `synod hook VENDOR`: hands a hook's input to the hub and prints its answer, as the small script that
+ * `synod install` writes does, for machines without curl. Whatever goes wrong it is silent and ends
+ * with 0: a hook that fails would hold up the agent [HD2].
+ */
+import type { Command } from 'commander';
+import { isVendor } from '../harness/tool-names.ts';
+import { handle } from './context.ts';
+import { ask } from './hub-call.ts';
+import { readStdin } from './stdin.ts';
+import { type Globals, resolveTarget, type Target } from './target.ts';
+
+const ANSWER_MS = 1_000;
+const WAKE_MS = 60_000;
+
+export function registerHook(program: Command): void {
+  const command = program
+    .command('hook', { hidden: true })
+    .description('hand a hook of a coding agent to the hub; silent when there is none')
+    .argument('<vendor>')
+    .argument('[wake]', 'wait until the session has reason to wake')
+    .argument('[session]');
+  handle<Globals>(command, async ({ args, flags, print }) => {
+    const [vendor = '', what, session = ''] = args;
+    try {
+      if (!isVendor(vendor)) return;
+      const target = resolveTarget(flags);
+      const path = `/v1/hooks/${vendor}`;
+      const answer =
+        what === 'wake'
+          ? await read(target, `${path}/wake?session=${encodeURIComponent(session)}`, null)
+          : await read(target, path, await readStdin());
+      if (answer !== '') print(answer);
+    } catch {
+      // No hub, or none that answers: as if there were no hook.
+    }
+  });
+}
+
+async function read(target: Target, path: string, body: string | null): Promise<string> {
+  const { env } = process;
+  const name = env.SYNOD_AGENT || env.SOX_AGENT_ID || null;
+  const response = await ask(
+    { ...target, agent: null },
+    {
+      method: body === null ? 'GET' : 'POST',
+      path,
+      ...(body !== null && { body }),
+      headers: {
+        'content-type': 'application/json',
+        'x-synod-parent': String(process.ppid),
+        ...(name !== null && { 'x-synod-agent': name }),
+        ...(env.CLAUDE_CODE_MESSAGING_SOCKET && {
+          'x-synod-claude-socket': env.CLAUDE_CODE_MESSAGING_SOCKET,
+        }),
+        ...(env.CODEX_HOME && { 'x-synod-codex-home': env.CODEX_HOME }),
+      },
+      timeoutMs: body === null ? WAKE_MS : ANSWER_MS,
+    },
+  );
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  return response.statusCode === 200 ? text.trim() : '';
+}

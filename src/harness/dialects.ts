@@ -1,0 +1,14 @@
+/** Every vendor's hooks, by its name. */
+import type { HookDialect } from './hook-event.ts';
+import type { Vendor } from './tool-names.ts';
+import { claudeHooks } from './vendors/claude-hooks.ts';
+import { codexHooks } from './vendors/codex-hooks.ts';
+import { geminiHooks } from './vendors/gemini-hooks.ts';
+import { opencodeHooks } from './vendors/opencode-hooks.ts';
+
+export const DIALECTS: Readonly<Record<Vendor, HookDialect>> = {
+  claude: claudeHooks,
+  codex: codexHooks,
+  gemini: geminiHooks,
+  opencode: opencodeHooks,
+};

@@ -1,0 +1,128 @@
+/**
+ * What a person may set about hooks: the enforcer's policy, and the tables `[guard]` and `[wake]` of the
+ * same `policy.toml`. The file is looked at again when it changes. A mistake in it is told once and
+ * names the field; until it is mended the last good settings stand, or the defaults [HD7].
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'smol-toml';
+import { z } from 'zod';
+import { DEFAULT_POLICY, isPolicy, type Policy, parsePolicy } from './policy.ts';
+
+export interface GuardSettings {
+  /** `refuse`: what another holds; `claim`: that, and take what nobody holds; `off`: nothing. */
+  readonly mode: 'refuse' | 'claim' | 'off';
+}
+
+export interface WakeSettings {
+  readonly mode: 'on' | 'off';
+  /** A turn of its own is only ever started when a person said so and said how. */
+  readonly headless: boolean;
+  readonly command: readonly string[];
+}
+
+export interface DoorSettings {
+  readonly policy: Policy;
+  readonly guard: GuardSettings;
+  readonly wake: WakeSettings;
+}
+
+export const DEFAULT_DOOR_SETTINGS: DoorSettings = {
+  policy: DEFAULT_POLICY,
+  guard: { mode: 'refuse' },
+  wake: { mode: 'on', headless: false, command: [] },
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How often the file is looked at. */
+const LOOK_EVERY_MS = 1_000;
+const COMMAND_WORDS_MAX = 64;
+
+const guard = z.strictObject({
+  mode: z
+    .enum(['refuse', 'claim', 'off'], { error: 'must be refuse, claim or off' })
+    .default('refuse'),
+});
+const wake = z
+  .strictObject({
+    mode: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
+    headless: z.boolean({ error: 'must be true or false' }).default(false),
+    command: z
+      .array(z.string(), { error: 'must be a list of words' })
+      .max(COMMAND_WORDS_MAX)
+      .default([]),
+  })
+  .refine(({ headless, command }) => !headless || command.length > 0, {
+    error: 'needs a command, such as ["claude", "-p"], when headless is true',
+    path: ['command'],
+  });
+
+/** All that is said, or every problem as a sentence. */
+export function parseDoorSettings(
+  toml: string | null,
+  env: Environment,
+): DoorSettings | readonly string[] {
+  const policy = parsePolicy({ toml, env });
+  if (!isPolicy(policy)) {
+    return policy.map(({ field, message }) => `${field}: ${message}`);
+  }
+  const table = parse(toml ?? '');
+  const problems: string[] = [];
+  const read = <T>(name: string, schema: z.ZodType<T>): T | undefined => {
+    const judged = schema.safeParse(table[name] ?? {});
+    if (judged.success) return judged.data;
+    for (const { path, message } of judged.error.issues) {
+      problems.push(`${[name, ...path].join('.')}: ${message}`);
+    }
+    return undefined;
+  };
+  const [guarding, waking] = [read('guard', guard), read('wake', wake)];
+  if (guarding === undefined || waking === undefined) return problems;
+  return { policy, guard: guarding, wake: waking };
+}
+
+/** `<dir>/policy.toml`, else the one in SOX_CONFIG_DIR. */
+export function openDoorSettings(
+  dir: string,
+  env: Environment,
+  onTrouble: (what: string, cause: unknown) => void,
+  now: () => number = Date.now,
+): () => DoorSettings {
+  const places = [dir, ...(env.SOX_CONFIG_DIR ? [env.SOX_CONFIG_DIR] : [])];
+  const paths = places.map((place) => join(place, 'policy.toml'));
+  let settings = DEFAULT_DOOR_SETTINGS;
+  let stamp: string | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  function look(): void {
+    const found = paths
+      .map((path) => ({ path, stat: statSync(path, { throwIfNoEntry: false }) }))
+      .find(({ stat }) => stat !== undefined);
+    const seen =
+      found === undefined ? '' : `${found.path} ${found.stat?.mtimeMs} ${found.stat?.size}`;
+    if (seen === stamp) return;
+    stamp = seen;
+    const parsed = parseDoorSettings(
+      found === undefined ? null : readFileSync(found.path, 'utf8'),
+      env,
+    );
+    if (isSettings(parsed)) settings = parsed;
+    else onTrouble(`${found?.path ?? 'the environment'}: ${parsed.join('; ')}`, null);
+  }
+
+  return () => {
+    if (now() - lookedAt < LOOK_EVERY_MS) return settings;
+    lookedAt = now();
+    try {
+      look();
+    } catch (cause) {
+      onTrouble('policy.toml cannot be read; what was set before stands', cause);
+    }
+    return settings;
+  };
+}
+
+function isSettings(parsed: DoorSettings | readonly string[]): parsed is DoorSettings {
+  return !Array.isArray(parsed);
+}
