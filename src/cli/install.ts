@@ -1,0 +1,177 @@
+/**
+ * `synod install`: connects the coding agents of this machine, or of one project, to Synod. Shows
+ * what it writes and why; writes only what is not there yet; `synod uninstall` takes it all back.
+ */
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { isProblem } from '../git/problem.ts';
+import { readRepository } from '../git/repository.ts';
+import { installVendor, type VendorReport } from '../harness/install/install.ts';
+import { type Probe, probeFinding, probeVendor } from '../harness/install/probe.ts';
+import { type ReportOptions, reportDocument, reportLines } from '../harness/install/report-text.ts';
+import { VENDOR_PARTS } from '../harness/install/vendors/all.ts';
+import type { Place, ScopeKind } from '../harness/install/vendors/vendor.ts';
+import { createPlace, type Launch } from '../harness/install/world.ts';
+import { VENDORS, type Vendor } from '../harness/tool-names.ts';
+import { type Context, collect, handle } from './context.ts';
+import { CliError, fail } from './failure.ts';
+import { neutralise } from './terminal.ts';
+
+const TROUBLE_EXIT = 1;
+
+export interface ScopeFlags {
+  readonly project?: boolean;
+  readonly user?: boolean;
+  readonly projectDir?: string;
+}
+
+interface InstallFlags extends ScopeFlags {
+  readonly dryRun?: boolean;
+  readonly permissions: boolean;
+  readonly autoSubscribe?: boolean;
+  readonly channel?: readonly string[];
+}
+
+export function registerInstall(program: Command): void {
+  const command = addScopeFlags(
+    program
+      .command('install')
+      .description('connect coding agents: claude, codex, gemini, opencode, or all that are here')
+      .argument('[vendors...]', 'which; all that are installed, unless said'),
+  )
+    .option('--dry-run', 'show all that would be written, and write nothing')
+    .option('--no-permissions', 'let the agent be asked before each of our tools')
+    .option('--auto-subscribe', 'tell the agent to subscribe and look for mail when it starts')
+    .option('--channel <name>', 'with it: a channel to subscribe to; may be repeated', collect);
+  handle<InstallFlags>(command, install);
+}
+
+/** Flags that say where; the handler decides what their absence means. */
+export function addScopeFlags(command: Command): Command {
+  return command
+    .option('--user', 'for this user, in every project')
+    .option('--project', 'for this project alone, in files that may be committed')
+    .option('--project-dir <dir>', 'the project (default: the repository you are in)');
+}
+
+async function install(context: Context<InstallFlags>): Promise<void> {
+  const { args, flags, remark } = context;
+  const asked = parseVendors(args);
+  const [place] = await readPlaces(flags, ['user']);
+  if (place === undefined) throw fail('cli.usage', 'say --user or --project');
+  if (flags.channel !== undefined && !flags.autoSubscribe) {
+    throw fail('cli.usage', '--channel goes with --auto-subscribe');
+  }
+  const probes = await probeAll(asked ?? VENDORS);
+  const vendors = asked ?? VENDORS.filter((vendor) => probes.get(vendor)?.state !== 'missing');
+  if (vendors.length === 0) throw noVendor();
+  const options = {
+    permissions: flags.permissions,
+    autoSubscribe: flags.autoSubscribe === true,
+    channels: flags.channel ?? [],
+  };
+  const isDry = flags.dryRun === true;
+  const reports = vendors.map((vendor) => {
+    const report = installVendor({ vendor, place, options, launch: thisLaunch(), isDry });
+    const found = probeFinding(VENDOR_PARTS[vendor], probes.get(vendor) ?? { state: 'missing' });
+    return found.level === 'ok' ? report : { ...report, findings: [found, ...report.findings] };
+  });
+  showReports(context, reports, { withPieces: isDry, isUninstall: false });
+  if (isDry) remark('nothing was written (--dry-run)');
+  else if (reports.some(({ changes }) => changes.length > 0)) sayNext(context, reports, place);
+}
+
+function sayNext(
+  { remark }: Context<InstallFlags>,
+  reports: readonly VendorReport[],
+  place: Place,
+): void {
+  for (const { vendor, problem } of reports) {
+    if (problem !== null) continue;
+    for (const line of VENDOR_PARTS[vendor].advice(place)) remark(`note: ${line}`);
+  }
+  if (/[\\/]_npx[\\/]/.test(thisLaunch().program)) {
+    remark(
+      'note: this Synod runs from a cache of npx, which may be cleaned; npm install -g synod stays',
+    );
+  }
+  remark('sessions that are open see it when they are started anew');
+}
+
+/** Null for all that are here. */
+export function parseVendors(args: readonly string[]): readonly Vendor[] | null {
+  if (args.length === 0 || args.includes('all')) return null;
+  return args.map((name) => {
+    const known = VENDORS.find((vendor) => vendor === name);
+    if (known !== undefined) return known;
+    throw fail('cli.usage', `${name} is none of ${VENDORS.join(', ')}, all`);
+  });
+}
+
+/** The scopes that were asked for, or those to take when none was. */
+export async function readPlaces(
+  flags: ScopeFlags,
+  otherwise: readonly ScopeKind[],
+): Promise<readonly Place[]> {
+  const isProject = flags.project === true || flags.projectDir !== undefined;
+  if (isProject && flags.user) {
+    throw fail('cli.usage', 'it is either --user or --project; run it twice for both');
+  }
+  const scopes = isProject ? ['project' as const] : flags.user ? ['user' as const] : otherwise;
+  const root = scopes.includes('project') ? await readRoot(flags) : '';
+  return scopes.map((scope) => createPlace(scope, root, process.env));
+}
+
+/** The repository one stands in; without git, the folder itself. */
+async function readRoot({ projectDir }: ScopeFlags): Promise<string> {
+  // One project has one name, by whichever link it is reached; one that is gone keeps the name it had.
+  if (projectDir !== undefined) {
+    return realpath(projectDir).catch(() => resolve(projectDir));
+  }
+  const repository = await readRepository(process.cwd());
+  return isProblem(repository) ? process.cwd() : repository.toplevel;
+}
+
+async function probeAll(vendors: readonly Vendor[]): Promise<ReadonlyMap<Vendor, Probe>> {
+  const entries = vendors.map(
+    async (vendor) => [vendor, await probeVendor(VENDOR_PARTS[vendor], process.env)] as const,
+  );
+  return new Map(await Promise.all(entries));
+}
+
+export function thisLaunch(): Launch {
+  const program = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
+  return { node: process.execPath, program };
+}
+
+function noVendor(): CliError {
+  const message = `none of ${VENDORS.join(', ')} is on the PATH`;
+  const hint = 'install one, or name the one you mean: synod install claude';
+  const envelope = { error_code: 'install.no-vendor', message, detail: { hint } };
+  return new CliError(envelope, { code: 'install.no-vendor', exit: TROUBLE_EXIT, hint });
+}
+
+/** Prints all reports; a vendor that was refused is told on stderr and in the exit code. */
+export function showReports<Flags>(
+  { show, isJson }: Context<Flags>,
+  reports: readonly VendorReport[],
+  how: Omit<ReportOptions, 'home'>,
+  more: object = {},
+): void {
+  const options = { ...how, home: process.env.HOME || homedir() };
+  show({ ...more, vendors: reports.map((report) => reportDocument(report, options)) }, () =>
+    reports
+      .flatMap((report) => reportLines(report, VENDOR_PARTS[report.vendor].title, options))
+      .map(neutralise),
+  );
+  for (const { problem } of reports) {
+    if (problem === null) continue;
+    process.exitCode = TROUBLE_EXIT;
+    const { problem: code, message, remedy } = problem;
+    if (!isJson)
+      process.stderr.write(`${neutralise(`${code}: ${message}`)}\n  ${neutralise(remedy)}\n`);
+  }
+}

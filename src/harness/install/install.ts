@@ -1,0 +1,105 @@
+/**
+ * One vendor installed in one scope: look, plan, and, unless it is only asked what would happen,
+ * carry it out. A vendor whose files are in no state to be written is left wholly alone, and says why.
+ */
+import { renderDiscipline } from '../discipline/render.ts';
+import type { Vendor } from '../tool-names.ts';
+import { applyChanges } from './apply.ts';
+import type { WantedFile } from './piece.ts';
+import { type Change, type Plan, planVendor } from './plan.ts';
+import { type Finding, finding, type InstallProblem, isProblem } from './problem.ts';
+import { type ScopeRecord, vendorsOf } from './record.ts';
+import { VENDOR_PARTS } from './vendors/all.ts';
+import type { InstallOptions, Place } from './vendors/vendor.ts';
+import {
+  createPlace,
+  type Launch,
+  launcherChanges,
+  readPresent,
+  readRecord,
+  recordChanges,
+} from './world.ts';
+
+export interface VendorReport {
+  readonly vendor: Vendor;
+  readonly scope: Place['scope'];
+  readonly root: string;
+  /** What was changed, or would be. */
+  readonly changes: readonly Change[];
+  readonly findings: readonly Finding[];
+  /** Where it says something, nothing was changed. */
+  readonly problem: InstallProblem | null;
+}
+
+export interface InstallRequest {
+  readonly vendor: Vendor;
+  readonly place: Place;
+  readonly options: InstallOptions;
+  readonly launch: Launch;
+  /** Only say what would happen. */
+  readonly isDry?: boolean;
+}
+
+export function wantedFiles(
+  vendor: Vendor,
+  place: Place,
+  options: InstallOptions,
+): readonly WantedFile[] {
+  const { channels } = options;
+  const text = renderDiscipline({
+    vendor,
+    ...(options.autoSubscribe && { autoSubscribe: { channels } }),
+  });
+  return VENDOR_PARTS[vendor].files(place, options, text);
+}
+
+export function installVendor(request: InstallRequest): VendorReport {
+  const { vendor, place, options, launch, isDry = false } = request;
+  const report = reporter(vendor, place);
+  const record = readRecord(place);
+  if (isProblem(record)) return report({ problem: record });
+  const plan = planFor(vendor, place, record, wantedFiles(vendor, place, options), options);
+  if (isProblem(plan)) return report({ problem: plan });
+  const { first, last } = recordChanges(place, plan);
+  const launchers = launcherChanges(place, launch);
+  if (isProblem(launchers)) return report({ problem: launchers });
+  const findings = [...plan.findings, ...elsewhereFindings(vendor, place)];
+  const problem = isDry ? null : applyChanges([...first, ...launchers, ...plan.changes, ...last]);
+  const changes = [...launchers, ...plan.changes];
+  return report({ problem, findings, changes: problem === null ? changes : [] });
+}
+
+export function planFor(
+  vendor: Vendor,
+  place: Place,
+  record: ScopeRecord,
+  wanted: readonly WantedFile[],
+  options: InstallOptions,
+): Plan | InstallProblem {
+  const paths = [...wanted, ...record.files].map(({ path }) => path);
+  const present = readPresent(place, record, paths);
+  if (isProblem(present)) return present;
+  return planVendor({ vendor, options, wanted, record, present });
+}
+
+export function reporter(
+  vendor: Vendor,
+  { scope, root }: Place,
+): (of: Partial<VendorReport>) => VendorReport {
+  return (of) => ({ vendor, scope, root, changes: [], findings: [], problem: null, ...of });
+}
+
+/** In both scopes at once every hook would run twice. */
+function elsewhereFindings(vendor: Vendor, place: Place): readonly Finding[] {
+  if (place.scope === 'user') return [];
+  const user = readRecord(createPlace('user', place.home, place.env));
+  if (isProblem(user) || !vendorsOf(user).includes(vendor)) return [];
+  return [
+    finding(
+      'warn',
+      vendor,
+      `${vendor} is installed for the user as well, so its hooks may run twice here`,
+      `keep one of the two: synod uninstall ${vendor} --user, or synod uninstall ${vendor} --project`,
+    ),
+  ];
+}

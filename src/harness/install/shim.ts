@@ -1,0 +1,132 @@
+/**
+ * What other people's configurations call, and what is behind it.
+ *
+ * The lines written into configurations are for ever: they name two small scripts in Synod's home,
+ * and never a version, a path of this machine or anything else that changes [IN9]. A harness that
+ * asks for trust line by line is therefore asked once. The scripts are ours and change with us.
+ */
+import { join } from 'node:path';
+import type { Vendor } from '../tool-names.ts';
+import { sealText } from './seal.ts';
+import type { Place } from './vendors/vendor.ts';
+
+export const HOOK_TIMEOUT_SECONDS = 5;
+/** As seen by the script: the harness gives more, so that it is never the one to complain. */
+const ANSWER_TIMEOUT_SECONDS = 1;
+/** Longer than the hub lets a session wait. */
+const WAKE_TIMEOUT_SECONDS = 60;
+
+/** The folder of both scripts. */
+export function launcherFolder(synodHome: string): string {
+  return join(synodHome, 'bin');
+}
+
+export function hookShimPath(synodHome: string): string {
+  return join(launcherFolder(synodHome), 'hook');
+}
+
+export function launcherPath(synodHome: string): string {
+  return join(launcherFolder(synodHome), 'synod');
+}
+
+/** The command line of every hook: silent and harmless where Synod is not. */
+export function hookCommand(vendor: Vendor): string {
+  return `h="\${SYNOD_HOME:-$HOME/.synod}/bin/hook"; [ -x "$h" ] && exec "$h" ${vendor} || exit 0`;
+}
+
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * How a harness starts our MCP server. A project's files travel to other machines and other homes,
+ * so there a shell finds the launcher; the shell then is the launcher, and leaves no process between.
+ */
+export function serverCommand(vendor: Vendor, place: Place): ServerCommand {
+  const args = ['mcp', '--harness', vendor];
+  if (place.scope === 'user') return { command: launcherPath(place.synodHome), args };
+  const line = `exec "\${SYNOD_HOME:-$HOME/.synod}/bin/synod" ${args.join(' ')}`;
+  return { command: 'sh', args: ['-c', line] };
+}
+
+function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Runs the Synod that installed it. */
+export function launcherScript(node: string, program: string): string {
+  return sealText(
+    `#!/bin/sh
+# Written by "synod install"; "synod upgrade" writes it anew, "synod uninstall" removes it.
+node=${shellQuote(node)}
+program=${shellQuote(program)}
+[ -x "$node" ] || node=node
+if [ ! -f "$program" ]; then
+  echo "synod: $program is gone; install Synod again and run: synod upgrade" >&2
+  exit 127
+fi
+exec "$node" "$program" "$@"
+`,
+    'hash',
+  );
+}
+
+/**
+ * Hands a hook's input to the hub that runs, and its answer back; says nothing when there is none. It
+ * starts no program but curl, because a hook is waited for at every step of an agent [HD6]. The
+ * credential goes by a descriptor, because arguments are seen by everybody on the machine.
+ */
+export function hookShim(): string {
+  return sealText(
+    `#!/bin/sh
+# Written by "synod install". Usage: hook VENDOR < event, or hook VENDOR wake SESSION.
+# Whatever goes wrong, silence and exit 0.
+dir="\${SYNOD_DIR:-$HOME/.synod}"
+if [ -z "\${SYNOD_DIR-}" ] && [ -r "\${SYNOD_HOME:-/}/hub.json" ]; then dir=$SYNOD_HOME; fi
+[ -r "$dir/hub.json" ] || exit 0
+IFS= read -r hub < "$dir/hub.json" || :
+# The value of a field in the one line of the file; a number ends at its comma.
+field() {
+  value=\${hub#*\\"$1\\":}
+  case $value in
+    "$hub") value= ;;
+    \\"*) value=\${value#\\"} value=\${value%%\\"*} ;;
+    *) value=\${value%%[,\\}]*} ;;
+  esac
+}
+field url && url=$value
+field socket && socket=$value
+if ! command -v curl > /dev/null 2>&1; then
+  [ -x "\${0%/*}/synod" ] && exec "\${0%/*}/synod" hook "$@" 2> /dev/null
+  exit 0
+fi
+name=\${SYNOD_AGENT:-\${SOX_AGENT_ID-}}
+case $name in ?*/?* | '') ;; *) name=\${SYNOD_PROJECT:+$SYNOD_PROJECT/}$name ;; esac
+url="\${url%/}/v1/hooks/$1"
+if [ "\${2-}" = wake ]; then
+  url="$url/wake"
+  set -- -m ${WAKE_TIMEOUT_SECONDS} -G --data-urlencode "session=\${3-}"
+else
+  set -- -m ${ANSWER_TIMEOUT_SECONDS} -H 'Content-Type: application/json' -H 'Expect:' --data-binary @-
+fi
+set -- "$@" -H "X-Synod-Parent: $PPID" -H "X-Synod-Agent: $name" \\
+  -H "X-SOX-Namespace: \${SOX_NAMESPACE-}" \\
+  -H "X-Synod-Claude-Socket: \${CLAUDE_CODE_MESSAGING_SOCKET-}" \\
+  -H "X-Synod-Codex-Home: \${CODEX_HOME-}" "$url"
+if [ -S "$socket" ]; then
+  answer=$(exec curl -q -s -f --noproxy '*' --unix-socket "$socket" "$@" 2> /dev/null) || exit 0
+elif field pid && [ -r "$dir/credential" ] && kill -0 "$value" 2> /dev/null; then
+  IFS= read -r token < "$dir/credential" || :
+  answer=$(exec curl -q -s -f --noproxy '*' -K /dev/fd/3 "$@" 2> /dev/null 3<< END
+header = "Authorization: Bearer $token"
+END
+  ) || exit 0
+fi
+# Whole or not at all: half an answer is no JSON.
+[ -z "\${answer-}" ] || printf '%s\\n' "$answer"
+exit 0
+`,
+    'hash',
+  );
+}

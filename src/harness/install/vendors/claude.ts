@@ -1,0 +1,121 @@
+/**
+ * Claude Code: the server in `.mcp.json` or `~/.claude.json`, hooks and permissions in
+ * `settings.json`, the discipline as a rules file of its own and a skill. CLAUDE_CONFIG_DIR moves the user's files.
+ */
+import { join } from 'node:path';
+import type { RenderedDiscipline } from '../../discipline/render.ts';
+import { SERVER_NAME } from '../../tool-names.ts';
+import type { Piece, WantedFile } from '../piece.ts';
+import { sealText } from '../seal.ts';
+import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
+import {
+  hookPieces,
+  type InstallOptions,
+  namesUs,
+  type Place,
+  type Switch,
+  type VendorPart,
+} from './vendor.ts';
+
+const EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'Stop',
+  'SubagentStop',
+  'SessionEnd',
+] as const;
+
+export const claude: VendorPart = {
+  name: 'claude',
+  title: 'Claude Code',
+  command: 'claude',
+  package: '@anthropic-ai/claude-code',
+  versionMin: '2.1.0',
+  advice: ({ scope }) =>
+    scope === 'project'
+      ? ['the first time in this folder, Claude Code asks whether to trust it and its MCP server']
+      : [],
+  switches,
+  files,
+};
+
+function folderOf({ scope, home, root, env }: Place): string {
+  return scope === 'user' ? env.CLAUDE_CONFIG_DIR || join(home, '.claude') : join(root, '.claude');
+}
+
+function switches(place: Place): Switch[] {
+  return ['settings.json', 'settings.local.json'].flatMap((name): Switch[] => {
+    const path = join(folderOf(place), name);
+    return [
+      {
+        path,
+        format: 'json',
+        at: ['disableAllHooks'],
+        isOff: (value) => value === true,
+        message: 'disableAllHooks switches all hooks off',
+      },
+      {
+        path,
+        format: 'json',
+        at: ['disabledMcpjsonServers'],
+        isOff: namesUs,
+        message: 'disabledMcpjsonServers: somebody told Claude Code not to use the server here',
+      },
+    ];
+  });
+}
+
+function files(place: Place, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
+  const isUser = place.scope === 'user';
+  const folder = folderOf(place);
+  const servers = isUser
+    ? join(place.env.CLAUDE_CONFIG_DIR || place.home, '.claude.json')
+    : join(place.root, '.mcp.json');
+  const server = { type: 'stdio', ...serverCommand('claude', place) };
+  const hooks = hookPieces(EVENTS, hookCommand('claude'), () => ({
+    timeout: HOOK_TIMEOUT_SECONDS,
+  }));
+  return [
+    {
+      path: servers,
+      format: 'json',
+      why: 'registers the MCP server, so that the agent has the tools',
+      pieces: [{ kind: 'member', at: ['mcpServers', SERVER_NAME], value: server }],
+      // Claude Code keeps credentials in the user's file.
+      ...(isUser && { mode: 0o600 }),
+    },
+    {
+      path: join(folder, 'settings.json'),
+      format: 'json',
+      why: options.permissions
+        ? 'hooks (reminders, delivery, the guard) and leave to call the tools without asking'
+        : 'hooks: reminders, delivery, the guard',
+      pieces: [...hooks, ...(options.permissions ? permissions(isUser) : [])],
+    },
+    {
+      path: join(folder, 'rules', 'synod.md'),
+      format: 'own',
+      why: 'tells the agent, in a few lines, that it has channels',
+      pieces: [{ kind: 'whole', text: sealText(text.primer, 'markdown') }],
+    },
+    {
+      path: join(folder, 'skills', text.skillName, 'SKILL.md'),
+      format: 'own',
+      why: 'the skill that teaches the agent how to use channels',
+      pieces: [{ kind: 'whole', text: sealText(text.skill, 'markdown') }],
+    },
+  ];
+}
+
+function permissions(isUser: boolean): readonly Piece[] {
+  const allow: Piece = {
+    kind: 'item',
+    at: ['permissions', 'allow'],
+    value: `mcp__${SERVER_NAME}__*`,
+  };
+  const enable: Piece = { kind: 'item', at: ['enabledMcpjsonServers'], value: SERVER_NAME };
+  return isUser ? [allow] : [allow, enable];
+}

@@ -1,0 +1,114 @@
+/**
+ * Codex: the server as a table of `config.toml`, hooks in `hooks.json`, the discipline as a section
+ * of AGENTS.md and a skill. CODEX_HOME moves the user's files.
+ *
+ * Codex skips a hook that its user has not reviewed, silently, and remembers the review by file, place
+ * and text. So the file is written only when it must change, the line in it never changes, and
+ * Codex's own record of reviews is not touched, neither now nor by uninstall: the trust is a person's.
+ */
+import { join } from 'node:path';
+import type { RenderedDiscipline } from '../../discipline/render.ts';
+import { SERVER_NAME } from '../../tool-names.ts';
+import type { WantedFile } from '../piece.ts';
+import { sealText } from '../seal.ts';
+import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
+import { hookPieces, type InstallOptions, type Place, type VendorPart } from './vendor.ts';
+
+const EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'Stop',
+  'SubagentStop',
+  'SessionEnd',
+] as const;
+
+/** Codex allows no more at the end of a session, and complains about more. */
+const LAST_TIMEOUT_SECONDS = 3;
+
+/** Codex hands a server almost nothing of its environment but what is named. */
+const ENV_VARS = [
+  'SYNOD_HOME',
+  'SYNOD_DIR',
+  'SYNOD_URL',
+  'SYNOD_TOKEN',
+  'SYNOD_AGENT',
+  'SYNOD_PROJECT',
+  'SOX_AGENT_ID',
+  'SOX_NAMESPACE',
+] as const;
+
+export const codex: VendorPart = {
+  name: 'codex',
+  title: 'Codex',
+  command: 'codex',
+  package: '@openai/codex',
+  versionMin: '0.150.0',
+  advice: ({ scope }) => [
+    ...(scope === 'project'
+      ? ['Codex reads .codex of a project only when you have told it to trust the project']
+      : []),
+    'Codex runs the hooks only after you have reviewed them once: start codex and use /hooks',
+  ],
+  switches: (place) => [
+    {
+      path: join(folderOf(place), 'config.toml'),
+      format: 'toml',
+      at: ['features', 'hooks'],
+      isOff: (value) => value === false,
+      message: 'features.hooks switches all hooks off',
+    },
+  ],
+  files,
+};
+
+function folderOf({ scope, home, root, env }: Place): string {
+  return scope === 'user' ? env.CODEX_HOME || join(home, '.codex') : join(root, '.codex');
+}
+
+function files(place: Place, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
+  const isUser = place.scope === 'user';
+  const folder = folderOf(place);
+  const { command, args } = serverCommand('codex', place);
+  const hooks = hookPieces(EVENTS, hookCommand('codex'), (event) => ({
+    timeout: event === 'SessionEnd' ? LAST_TIMEOUT_SECONDS : HOOK_TIMEOUT_SECONDS,
+  }));
+  return [
+    {
+      path: join(folder, 'config.toml'),
+      format: 'toml',
+      why: 'registers the MCP server, so that the agent has the tools',
+      pieces: [
+        {
+          kind: 'table',
+          at: ['mcp_servers', SERVER_NAME],
+          lines: [
+            `command = ${JSON.stringify(command)}`,
+            `args = [${args.map((arg) => JSON.stringify(arg)).join(', ')}]`,
+            `env_vars = [${ENV_VARS.map((name) => JSON.stringify(name)).join(', ')}]`,
+            ...(options.permissions ? ['default_tools_approval_mode = "approve"'] : []),
+          ],
+        },
+      ],
+    },
+    {
+      path: join(folder, 'hooks.json'),
+      format: 'json',
+      why: 'hooks: reminders, delivery, the guard',
+      pieces: hooks,
+    },
+    {
+      path: join(isUser ? folder : place.root, 'AGENTS.md'),
+      format: 'markdown',
+      why: 'tells the agent, in a few lines, that it has channels',
+      pieces: [{ kind: 'section', mark: 'synod-codex', text: text.primer }],
+    },
+    {
+      path: join(folder, 'skills', text.skillName, 'SKILL.md'),
+      format: 'own',
+      why: 'the skill that teaches the agent how to use channels',
+      pieces: [{ kind: 'whole', text: sealText(text.skill, 'markdown') }],
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+/** The plugin as opencode loads it, with a script in the place of the hook that answers as told. */
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { opencodePlugin } from './opencode-plugin.ts';
+
+type Hook = (input: unknown, output?: unknown) => Promise<void>;
+
+let root: string;
+let hooks: Record<string, Hook>;
+const prompted: unknown[] = [];
+const kept = process.env.SYNOD_HOME;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'synod-plugin-'));
+  process.env.SYNOD_HOME = root;
+  mkdirSync(join(root, 'bin'));
+  writeFileSync(join(root, 'plugin.mjs'), opencodePlugin());
+  const plugin = await import(pathToFileURL(join(root, 'plugin.mjs')).href);
+  expect(Object.keys(plugin)).toEqual(['Synod']);
+  const client = { session: { promptAsync: async (request: unknown) => prompted.push(request) } };
+  hooks = await plugin.Synod({ client, directory: '/srv/app' });
+});
+afterAll(() => {
+  if (kept === undefined) delete process.env.SYNOD_HOME;
+  else process.env.SYNOD_HOME = kept;
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** From here on every event is answered so. */
+function answer(text: string): void {
+  const path = join(root, 'bin/hook');
+  writeFileSync(
+    path,
+    `#!/bin/sh\ncat > '${root}/seen'\n[ "$1" = opencode ] && printf '%s' '${text}'\n`,
+  );
+  chmodSync(path, 0o755);
+}
+
+const seen = () => JSON.parse(readFileSync(join(root, 'seen'), 'utf8'));
+const call = (name: string, input: unknown, output?: unknown) => hooks[name]?.(input, output);
+
+test('[IN13] a refusal keeps the tool from running, and the event says which it was', async () => {
+  answer('{"throw":"bob holds src/a.ts"}');
+  const input = { tool: 'write', sessionID: 's1', callID: 'c1' };
+  await expect(call('tool.execute.before', input, { args: { filePath: 'a.ts' } })).rejects.toThrow(
+    'bob holds src/a.ts',
+  );
+  expect(seen()).toEqual({
+    hook_event_name: 'tool.execute.before',
+    session_id: 's1',
+    cwd: '/srv/app',
+    tool_name: 'write',
+    tool_use_id: 'c1',
+    tool_input: { filePath: 'a.ts' },
+  });
+});
+
+test('[IN13] what arrived is added to the output of a tool, ours or opencode’s, and to a prompt', async () => {
+  answer('{"append":"mail"}');
+  const own = { output: 'done' };
+  const mcp = { content: [{ type: 'text', text: 'done' }] };
+  const message = { parts: [{ type: 'file' }, { type: 'text', text: 'hello' }] };
+  const input = { tool: 'bash', sessionID: 's1', callID: 'c1', args: { command: 'ls' } };
+  await call('tool.execute.after', input, own);
+  await call('tool.execute.after', input, mcp);
+  await call('chat.message', { sessionID: 's1' }, message);
+  expect(own.output).toBe('done\n\nmail');
+  expect(mcp.content.at(-1)).toEqual({ type: 'text', text: 'mail' });
+  expect(message.parts.at(-1)).toEqual({ type: 'text', text: 'hello\n\nmail' });
+});
+
+test('[IN13] an idle session goes on when something is owed, and a child session does not', async () => {
+  answer('{"prompt":"one message waits"}');
+  const event = (type: string, properties: object) =>
+    call('event', { event: { type, properties } });
+  await event('session.created', { info: { id: 'child', parentID: 's1' } });
+  expect(seen()).toMatchObject({ hook_event_name: 'session.created', source: 'subagent' });
+  await event('session.idle', { sessionID: 'child' });
+  expect(prompted).toEqual([]);
+  await event('session.idle', { sessionID: 's1' });
+  expect(prompted).toEqual([
+    { path: { id: 's1' }, body: { parts: [{ type: 'text', text: 'one message waits' }] } },
+  ]);
+});
+
+test.each(['', 'no JSON', 'null', '{"throw":7}'])(
+  '[IN13] %j for an answer changes nothing',
+  async (text) => {
+    answer(text);
+    const output = { output: 'done' };
+    await call('tool.execute.before', { tool: 'bash', sessionID: 's' }, { args: {} });
+    await call('tool.execute.after', { tool: 'bash', sessionID: 's' }, output);
+    expect(output).toEqual({ output: 'done' });
+  },
+);
+
+test('[IN13] nor does a Synod that is gone', async () => {
+  rmSync(join(root, 'bin'), { recursive: true });
+  await call('tool.execute.before', { tool: 'bash', sessionID: 's' }, { args: {} });
+});

@@ -1,0 +1,87 @@
+/**
+ * opencode: the server and a rules file in `opencode.json` (or `.jsonc`, whichever is there), a plugin
+ * of ours instead of hooks, the discipline as a skill. OPENCODE_CONFIG_DIR and XDG_CONFIG_HOME move the
+ * user's files.
+ */
+import { join } from 'node:path';
+import type { RenderedDiscipline } from '../../discipline/render.ts';
+import { SERVER_NAME } from '../../tool-names.ts';
+import type { Piece, WantedFile } from '../piece.ts';
+import { sealText } from '../seal.ts';
+import { serverCommand } from '../shim.ts';
+import { opencodePlugin } from './opencode-plugin.ts';
+import type { InstallOptions, Place, VendorPart } from './vendor.ts';
+
+const SCHEMA = 'https://opencode.ai/config.json';
+
+export const opencode: VendorPart = {
+  name: 'opencode',
+  title: 'opencode',
+  command: 'opencode',
+  package: 'opencode-ai',
+  versionMin: '1.0.0',
+  advice: () => [],
+  switches: () => [],
+  files,
+};
+
+function files(place: Place, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
+  const isUser = place.scope === 'user';
+  const folder = isUser ? userFolder(place) : join(place.root, '.opencode');
+  const { command, args } = serverCommand('opencode', place);
+  const rules = join(folder, 'synod.md');
+  const pieces: Piece[] = [
+    // opencode adds it to any file that lacks it, and would so leave a trace in one that we made.
+    { kind: 'member', at: ['$schema'], value: SCHEMA, isOptional: true },
+    {
+      kind: 'member',
+      at: ['mcp', SERVER_NAME],
+      value: { type: 'local', command: [command, ...args], enabled: true },
+    },
+    // A project's file is named from its root, so that it is found on other machines too.
+    { kind: 'item', at: ['instructions'], value: isUser ? rules : '.opencode/synod.md' },
+  ];
+  if (options.permissions) {
+    const at = ['permission', `${SERVER_NAME}_*`];
+    // One word for all tools may stand there instead, and then says it already.
+    pieces.push({ kind: 'member', at, value: 'allow', isOptional: true });
+  }
+  return [
+    {
+      path: configPath(place, folder),
+      format: 'json',
+      why: 'registers the MCP server and the rules file',
+      pieces,
+    },
+    {
+      path: rules,
+      format: 'own',
+      why: 'tells the agent, in a few lines, that it has channels',
+      pieces: [{ kind: 'whole', text: sealText(text.primer, 'markdown') }],
+    },
+    {
+      path: join(folder, 'plugins', 'synod.js'),
+      format: 'own',
+      why: 'the plugin: reminders, delivery, the guard',
+      pieces: [{ kind: 'whole', text: opencodePlugin() }],
+    },
+    {
+      path: join(folder, 'skills', text.skillName, 'SKILL.md'),
+      format: 'own',
+      why: 'the skill that teaches the agent how to use channels',
+      pieces: [{ kind: 'whole', text: sealText(text.skill, 'markdown') }],
+    },
+  ];
+}
+
+function userFolder({ home, env }: Place): string {
+  if (env.OPENCODE_CONFIG_DIR) return env.OPENCODE_CONFIG_DIR;
+  return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'opencode');
+}
+
+/** The one that is there; where there is none, the plain name. */
+function configPath(place: Place, folder: string): string {
+  const places = place.scope === 'user' ? [folder] : [place.root, folder];
+  const names = places.flatMap((one) => [join(one, 'opencode.jsonc'), join(one, 'opencode.json')]);
+  return names.find((name) => place.exists(name)) ?? join(places[0] as string, 'opencode.json');
+}

@@ -1,0 +1,82 @@
+/**
+ * What a vendor's part of an installation is made of: where its files are, what is asked for, and
+ * which pieces it therefore wants in which files.
+ */
+import type { RenderedDiscipline } from '../../discipline/render.ts';
+import { SERVER_NAME, type Vendor } from '../../tool-names.ts';
+import type { Json, JsonPath, Piece, WantedFile } from '../piece.ts';
+
+export type ScopeKind = 'user' | 'project';
+
+/** Where things are on this machine; every path is absolute. */
+export interface Place {
+  readonly scope: ScopeKind;
+  /** The user's home. */
+  readonly home: string;
+  /** The project's root; in user scope the home. */
+  readonly root: string;
+  /** Where Synod keeps its launchers and records. */
+  readonly synodHome: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether a file is there, for vendors that read one of several names. */
+  exists(path: string): boolean;
+}
+
+export interface InstallOptions {
+  /** Let the agent call our tools without asking. */
+  readonly permissions: boolean;
+  /** Have the agent subscribe and look into its inbox when it starts. */
+  readonly autoSubscribe: boolean;
+  /** Channels to subscribe to beside the agent's own. */
+  readonly channels: readonly string[];
+}
+
+export const DEFAULT_OPTIONS: InstallOptions = {
+  permissions: true,
+  autoSubscribe: false,
+  channels: [],
+};
+
+/** A setting of the vendor's own by which what we wrote does nothing. */
+export interface Switch {
+  readonly path: string;
+  readonly format: 'json' | 'toml';
+  readonly at: JsonPath;
+  isOff(value: unknown): boolean;
+  readonly message: string;
+}
+
+/** For a list that names what shall not be used. */
+export function namesUs(value: unknown): boolean {
+  return Array.isArray(value) && value.includes(SERVER_NAME);
+}
+
+export interface VendorPart {
+  readonly name: Vendor;
+  /** What people call it. */
+  readonly title: string;
+  readonly command: string;
+  /** The package on npm, for the advice how to get it. */
+  readonly package: string;
+  /** The oldest version this was seen to work with. */
+  readonly versionMin: string;
+  /** What is left for a person to do, in this scope. */
+  advice(place: Place): readonly string[];
+  /** Where to look whether somebody has switched us off. */
+  switches(place: Place): readonly Switch[];
+  files(place: Place, options: InstallOptions, text: RenderedDiscipline): readonly WantedFile[];
+}
+
+/** The hooks of Claude Code, Codex and Gemini: a list of groups for each event, a list of handlers in each. */
+export function hookPieces(
+  events: readonly string[],
+  command: string,
+  handler: (event: string) => Readonly<Record<string, Json>>,
+): readonly Piece[] {
+  return events.map((event) => ({
+    kind: 'item',
+    at: ['hooks', event],
+    value: { hooks: [{ type: 'command', command, ...handler(event) }] },
+    command,
+  }));
+}
