@@ -3,8 +3,8 @@
  * they are imported; where they are only types they are read from the source.
  */
 import { expect, test } from 'vitest';
-import { EXITS } from '../../src/cli/failure.ts';
 import { BUS_ERRORS } from '../../src/bus/errors.ts';
+import { EXITS } from '../../src/cli/failure.ts';
 import { REFUSALS } from '../../src/wire/errors.ts';
 import { listFiles, readText, tableRows } from './repository.ts';
 
