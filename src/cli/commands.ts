@@ -77,6 +77,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         async () => (await import('./send.ts')).registerSend,
       ),
       entry(
+        'chat',
+        '',
+        'talk and watch, on the whole terminal',
+        async () => (await import('./chat.ts')).registerChat,
+      ),
+      entry(
         'tell',
         'AGENT [TEXT]',
         'tell an agent, a project, a role or all in private',
@@ -210,6 +216,59 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ],
   },
   {
+    heading: 'Coding agents',
+    commands: [
+      entry(
+        'install',
+        '[VENDORS...]',
+        'connect claude, codex, gemini, opencode; reversible',
+        async () => (await import('./install.ts')).registerInstall,
+      ),
+      entry(
+        'doctor',
+        '[VENDORS...]',
+        'a canary through every hop; says which failed',
+        async () => (await import('./doctor.ts')).registerDoctor,
+      ),
+      rarer(
+        'uninstall',
+        '[VENDORS...]',
+        'take back what install wrote, byte for byte',
+        async () => (await import('./uninstall.ts')).registerUninstall,
+      ),
+      rarer(
+        'verify',
+        '[VENDORS...]',
+        'is what install wrote still there and whole',
+        async () => (await import('./verify.ts')).registerVerify,
+      ),
+      rarer(
+        'discipline',
+        '',
+        'print what agents are taught',
+        async () => (await import('./discipline.ts')).registerDiscipline,
+      ),
+      rarer(
+        'lint-discipline',
+        'PATH',
+        'check such a document',
+        async () => (await import('./lint-discipline.ts')).registerLintDiscipline,
+      ),
+      rarer(
+        'hook',
+        'VENDOR',
+        'hand a hook of a coding agent to the hub',
+        async () => (await import('./hook.ts')).registerHook,
+      ),
+      rarer(
+        'upgrade',
+        '[VENDORS...]',
+        'bring what install wrote up to date',
+        async () => (await import('./upgrade.ts')).registerUpgrade,
+      ),
+    ],
+  },
+  {
     heading: 'Git and files',
     commands: [
       entry(
@@ -218,13 +277,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         'is this yours to touch? for editors and hooks',
         async () => (await import('./guard.ts')).registerGuard,
       ),
-      entry(
+      rarer(
         'conflicts',
         '',
         'who will collide with whom, before the merge',
         async () => (await import('./conflicts.ts')).registerConflicts,
       ),
-      entry(
+      rarer(
         'git',
         'VERB',
         'claim with branch and base; hooks install, uninstall',
@@ -241,13 +300,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         'who is here, what they do, and how we know',
         async () => (await import('./who.ts')).registerWho,
       ),
-      entry(
+      rarer(
         'whoami',
         '',
         'who you are here, and how that came about',
         async () => (await import('./whoami.ts')).registerWhoami,
       ),
-      entry(
+      rarer(
         'report',
         'STATE [NOTE]',
         'say that you are idle, busy or blocked',
@@ -265,6 +324,18 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     heading: 'For programs',
     commands: [
       entry(
+        'bus',
+        '--config FILE',
+        'pools of workers behind one JSON-RPC line',
+        async () => (await import('./bus.ts')).registerBus,
+      ),
+      rarer(
+        'worker',
+        'NAME',
+        'the workers in the box: echo, acp-echo, openai, registry and more',
+        async () => (await import('./worker.ts')).registerWorker,
+      ),
+      entry(
         'mcp',
         '',
         'MCP over stdio for one agent',
@@ -276,13 +347,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         'call any operation',
         async () => (await import('./call.ts')).registerCall,
       ),
-      entry(
+      rarer(
         'ingest',
         '',
         'memory events as NDJSON, from a cursor',
         async () => (await import('./ingest.ts')).registerIngest,
       ),
-      entry(
+      rarer(
         'relay',
         'FILE',
         'what is new in a relay file',

@@ -1,0 +1,66 @@
+/**
+ * The means that any agent has, whoever made it: `synod arm` in the background, tried here for real, and
+ * a turn of its own, which is only ever what a person has set up.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { dmName } from '../../core/name.ts';
+import type { WakeSettings } from '../door-settings.ts';
+import type { Launch } from '../install/world.ts';
+import { createMark, type DoctorHub, isRefused, WITNESS } from './canary.ts';
+import type { Environment } from './vendor-env.ts';
+import type { WakeRow } from './wake-hop.ts';
+
+const ARM_SECONDS = 10;
+const SENDER = 'doctor-arm';
+
+export async function tryArm(
+  hub: DoctorHub,
+  { node, program }: Launch,
+  clean: Environment,
+): Promise<WakeRow> {
+  const row = { vendor: 'any', means: 'synod arm', ms: null, isFault: false } as const;
+  const mark = createMark();
+  const args = [program, 'arm', '--as', WITNESS, '--from', 'now', '--timeout', `${ARM_SECONDS}`];
+  const child = spawn(node, args, { env: clean, stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed = text(child.stdout);
+  const ended = once(child, 'close');
+  try {
+    const lines = createInterface({ input: child.stderr });
+    const [line] = await Promise.race([once(lines, 'line'), ended.then(() => [''])]);
+    if (line !== 'armed') return { ...row, works: false, note: `it did not arm: ${line}` };
+    const from = performance.now();
+    const sent = await hub.call(SENDER, 'send', {
+      channel: dmName(WITNESS, SENDER),
+      body: { text: `synod doctor: a canary, nothing to do (${mark})`, type: 'canary' },
+    });
+    if (isRefused(sent)) return { ...row, works: false, note: sent.message };
+    const isWoken = (await printed).includes(mark);
+    const ms = performance.now() - from;
+    return isWoken
+      ? {
+          ...row,
+          works: true,
+          ms,
+          note: 'tried: woken, for an agent that runs it in the background',
+        }
+      : { ...row, works: false, note: `nothing came within ${ARM_SECONDS} s` };
+  } catch (error) {
+    return { ...row, works: false, note: (error as Error).message };
+  } finally {
+    child.kill();
+    await hub.call(SENDER, 'channels_heartbeat', { status: 'offline' });
+  }
+}
+
+export function headlessRow({ mode, headless, command }: WakeSettings): WakeRow {
+  const isOn = headless && mode === 'on';
+  return {
+    ...{ vendor: 'any', means: 'a turn of its own', works: isOn, ms: null, isFault: false },
+    note: isOn
+      ? `as policy.toml says: ${command[0]}`
+      : 'only if you say so: [wake] headless and command in policy.toml',
+  };
+}
