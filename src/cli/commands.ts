@@ -271,7 +271,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Git and files',
     commands: [
-      entry(
+      rarer(
         'guard',
         '[PATHS...]',
         'is this yours to touch? for editors and hooks',
