@@ -93,7 +93,11 @@ function remove(exchange: Exchange, ask: Ask): void {
     ask.item = null;
     ask.queue = null;
   }
-  ask.session?.asks.delete(ask);
+  const { session } = ask;
+  if (session) {
+    session.asks.delete(ask);
+    if (session.asks.size === 0) exchange.sessions.setBusy(session, false);
+  }
   forgetId(ask.client, ask);
   exchange.pending -= 1;
   if (exchange.pending === 0) exchange.onQuiet?.();

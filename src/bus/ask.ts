@@ -31,7 +31,7 @@ export function beginAsk(exchange: Exchange, asked: NewAsk, onLate: (ask: Ask) =
     pools: asked.pools,
     session,
     batch: asked.batch,
-    wireId: `"s${exchange.lastId.toString(36)}"`,
+    wireId: `"${exchange.wirePrefix}${exchange.lastId.toString(36)}"`,
     startedAt: exchange.clock.now(),
     item: null,
     queue: null,
@@ -45,7 +45,10 @@ export function beginAsk(exchange: Exchange, asked: NewAsk, onLate: (ask: Ask) =
     twin: client.asks.get(id) ?? null,
   };
   client.asks.set(id, ask);
-  session?.asks.add(ask);
+  if (session) {
+    session.asks.add(ask);
+    exchange.sessions.setBusy(session, true);
+  }
   // Most requests live by the bus's own limit, which a sweep looks after without a timer each.
   if (wishes?.timeoutMs) {
     ask.stopDeadline = exchange.clock.after(wishes.timeoutMs, () => onLate(ask));

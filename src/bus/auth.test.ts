@@ -29,13 +29,21 @@ describe('the gate', () => {
     }
   });
 
-  test('[BD6] forgets a token with its client', () => {
+  test('[BD6] forgets a token with its client, and knows who owns it now', () => {
     let clients: readonly KnownClient[] = [ada];
     const gate = createGate(() => clients, null);
     const { tokenHash = '' } = gate.admit('token of ada') ?? {};
-    expect(gate.isStillKnown(tokenHash)).toBe(true);
+    expect(gate.identityOf(tokenHash)).toMatchObject({ subjectId: 'ada', role: 'lead' });
+    clients = [{ ...ada, role: 'guest' }];
+    expect(gate.identityOf(tokenHash)).toMatchObject({ subjectId: 'ada', role: 'guest' });
     clients = [];
-    expect(gate.isStillKnown(tokenHash)).toBe(false);
+    expect(gate.identityOf(tokenHash)).toBeNull();
+  });
+
+  test('[BD7] says beforehand whether other clients would leave it open', () => {
+    const gate = createGate(() => [ada], null);
+    expect([gate.wouldGuard([]), gate.wouldGuard([ada])]).toEqual([false, true]);
+    expect(createGate(() => [], 'token of the environment').wouldGuard([])).toBe(true);
   });
 });
 

@@ -27,8 +27,11 @@ export interface Admission {
 export interface Gate {
   /** Whether anybody is known: then everybody must say who they are. */
   readonly isGuarded: boolean;
+  /** Whether it would be, were these the clients of the config. */
+  wouldGuard(clients: readonly KnownClient[]): boolean;
   admit(token: string): Admission | null;
-  isStillKnown(tokenHash: string): boolean;
+  /** Who the owner of this token is now; null: it is known no more. */
+  identityOf(tokenHash: string): Identity | null;
 }
 
 export function hashToken(token: string): string {
@@ -46,6 +49,7 @@ export function createGate(clients: () => readonly KnownClient[], token: string 
     get isGuarded() {
       return known().length > 0;
     },
+    wouldGuard: (next) => fixed.length + next.length > 0,
     admit(shown) {
       const tokenHash = hashToken(shown);
       const hash = Buffer.from(tokenHash, 'hex');
@@ -53,12 +57,17 @@ export function createGate(clients: () => readonly KnownClient[], token: string 
       for (const client of known()) {
         if (timingSafeEqual(hash, Buffer.from(client.tokenHash, 'hex'))) match = client;
       }
-      if (match === null) return null;
-      const { subjectId, role } = match;
-      return { identity: { subjectId, role, assertedBy: 'bus' }, tokenHash };
+      return match === null ? null : { identity: identityFor(match), tokenHash };
     },
-    isStillKnown: (tokenHash) => known().some((client) => client.tokenHash === tokenHash),
+    identityOf(tokenHash) {
+      const match = known().findLast((client) => client.tokenHash === tokenHash);
+      return match === undefined ? null : identityFor(match);
+    },
   };
+}
+
+function identityFor({ subjectId, role }: KnownClient): Identity {
+  return { subjectId, role, assertedBy: 'bus' };
 }
 
 export interface Introduction {

@@ -6,6 +6,7 @@ import { type Line, messageOf } from '../worker/line.ts';
 import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { hello } from './hello.ts';
+import { denying } from './policy.ts';
 import type { Client } from './state.ts';
 import { deliver } from './toward-client.ts';
 
@@ -21,8 +22,23 @@ export interface BusCall {
   readonly session: string | null;
 }
 
+/** A session is of the subject that made it; who the bus does not know counts as one. */
+export function strangerTo(exchange: Exchange, client: Client, id: string): BusProblem | null {
+  const session = exchange.sessions.find(id);
+  if (!session || session.subject === (client.identity?.subjectId ?? null)) return null;
+  return problem('bus.policy', `session ${id} is somebody else's`);
+}
+
+/** Shaking hands is for everybody; the rest is asked of the policy like any method. */
+function denied(exchange: Exchange, client: Client, { method }: BusCall): BusProblem | null {
+  if (method === `${PREFIX}hello` || method === `${PREFIX}ping`) return null;
+  const rule = denying(exchange.policy, { method, pool: '', identity: client.identity });
+  if (!rule) return null;
+  return problem('bus.policy', `${method} is not allowed: ${rule.reason ?? 'a rule denies it'}`);
+}
+
 export function answerByBus(exchange: Exchange, client: Client, call: BusCall): Line {
-  const outcome = carryOut(exchange, client, call);
+  const outcome = denied(exchange, client, call) ?? carryOut(exchange, client, call);
   if (isBusProblem(outcome)) {
     exchange.stats.routing_errors += 1;
     return errorLine(call.id, outcome);
@@ -41,7 +57,7 @@ function carryOut(exchange: Exchange, client: Client, call: BusCall): object {
     case 'attach':
       return attach(exchange, client, call);
     case 'close':
-      return close(exchange, call);
+      return close(exchange, client, call);
     default:
       return problem('bus.method-unknown', `the bus has no method ${call.method}`);
   }
@@ -70,6 +86,8 @@ function attach(exchange: Exchange, client: Client, call: BusCall): object {
   const id = sessionIdOf(call);
   const known = id === null ? undefined : exchange.sessions.find(id);
   if (!known) return unknownSession(id);
+  const stranger = strangerTo(exchange, client, known.id);
+  if (stranger) return stranger;
   const session = exchange.sessions.use(known.id, client, exchange.clock.now());
   const { missed, dropped } = exchange.sessions.deliverMissed(session, (line) =>
     deliver(exchange, client, line, null),
@@ -77,10 +95,12 @@ function attach(exchange: Exchange, client: Client, call: BusCall): object {
   return { sessionId: session.id, worker: session.link?.worker.name ?? null, missed, dropped };
 }
 
-function close(exchange: Exchange, call: BusCall): object {
+function close(exchange: Exchange, client: Client, call: BusCall): object {
   const id = sessionIdOf(call);
   const session = id === null ? undefined : exchange.sessions.find(id);
   if (!session) return unknownSession(id);
+  const stranger = strangerTo(exchange, client, session.id);
+  if (stranger) return stranger;
   if (session.asks.size > 0) {
     return problem('bus.invalid', `session ${id} has ${session.asks.size} requests in flight`);
   }

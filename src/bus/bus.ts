@@ -6,7 +6,7 @@
  */
 import type { Worker, WorkerEvents, WorkerNote } from '../worker/worker.ts';
 import type { Clock } from './clock.ts';
-import type { BusConfig, PoolConfig } from './config.ts';
+import type { BusConfig, Limits, PoolConfig } from './config.ts';
 import type { Attachment, Peer, PeerClosing } from './peer.ts';
 
 export type BusState = 'created' | 'starting' | 'running' | 'stopping' | 'stopped';
@@ -50,13 +50,20 @@ export interface AuditRecord {
 
 export interface BusOptions {
   readonly config: BusConfig;
-  /** Makes the workers of a pool; the real one spawns processes. */
-  readonly openWorker: (pool: PoolConfig, index: number, events: WorkerEvents) => Worker;
+  /** Makes the workers of a pool, under the limits of the pool's config; the real one spawns processes. */
+  readonly openWorker: (
+    pool: PoolConfig,
+    index: number,
+    events: WorkerEvents,
+    limits: Limits,
+  ) => Worker;
   readonly clock?: Clock;
   readonly onLog?: (line: BusLogLine) => void;
   readonly onWorker?: (worker: Worker, event: WorkerNote['what']) => void;
   readonly onClient?: (label: string, event: 'connected' | PeerClosing) => void;
   readonly onAudit?: (record: AuditRecord) => void;
+  /** There can be one client only, as over stdio: errors then carry the worker's last words. */
+  readonly isPrivate?: boolean;
 }
 
 export interface ReloadReport {
@@ -72,7 +79,10 @@ export interface Bus {
   start(): Promise<void>;
   /** Lets a client in. Refused (null) while stopping, or when there are too many. */
   attach(peer: Peer): Attachment | null;
-  /** Takes the new config without dropping work: unchanged pools go on, removed ones drain. */
+  /**
+   * Takes the new config without dropping work: unchanged pools go on, removed ones drain, and
+   * places that were given up are tried again.
+   */
   reload(config: BusConfig): Promise<ReloadReport>;
   /** Refuses new requests, waits for answers, stops the workers, answers what is left with an error. */
   stop(timeoutMs?: number): Promise<void>;

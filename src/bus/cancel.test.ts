@@ -9,21 +9,20 @@ import {
   serve,
 } from '../../test/simulation/bus/small-bus.ts';
 
-test.each<[string, object]>([
-  ['$/cancelRequest', { id: 1 }],
-  ['$/cancel_request', { requestId: 1 }],
+test.each<[string, string]>([
+  ['$/cancelRequest', 'id'],
+  ['$/cancel_request', 'requestId'],
+  ['notifications/cancelled', 'requestId'],
 ])(
-  '[BU13] %s: answered at once, the worker is told, its late answer is nobody’s',
-  async (method, params) => {
+  '[BU13] %s: answered at once, the worker is told in the same words, its late answer is nobody’s',
+  async (method, member) => {
     const { bus, worker, connect } = await openSmallBus();
     const client = connect();
     client.ask(1, 'm');
     const [{ id }] = hear(worker('a/0'));
-    client.send({ method, params });
+    client.send({ method, params: { [member]: 1 } });
     expect(client.got()).toEqual([refused(1, 'bus.cancelled', true)]);
-    expect(hear(worker('a/0'))).toEqual([
-      { jsonrpc: '2.0', method: '$/cancelRequest', params: { id } },
-    ]);
+    expect(hear(worker('a/0'))).toEqual([{ jsonrpc: '2.0', method, params: { [member]: id } }]);
     const before = bus.stats().routing_errors;
     say(worker('a/0'), { id, result: {} });
     expect(client.got()).toEqual([]);
@@ -94,4 +93,33 @@ test('[BU13] a worker that never answers what was cancelled gets its room back i
   expect(hear(worker('a/0'))).toMatchObject([{ method: '$/cancelRequest' }]);
   clock.advance(1_200);
   expect(serve(worker('a/0'))).toMatchObject([{ method: 'next' }]);
+});
+
+test('[BU13] nobody cancels another’s request, whatever id it names', async () => {
+  const { worker, connect } = await openSmallBus();
+  const [ada, bob] = [connect(), connect()];
+  ada.ask(1, 'm');
+  const [{ id }] = hear(worker('a/0'));
+  for (const method of ['$/cancelRequest', 'notifications/cancelled']) {
+    for (const named of [1, id]) bob.send({ method, params: { id: named, requestId: named } });
+  }
+  expect(hear(worker('a/0'))).toEqual([]);
+  say(worker('a/0'), { id, result: {} });
+  expect(ada.got()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+});
+
+test('[BU13] what its worker never answers gives its place back, and is told in the log', async () => {
+  const { bus, clock, logs, worker, connect } = await openSmallBus({
+    pools: [{ id: 'a', inFlightMax: 1 }],
+  });
+  const client = connect();
+  client.ask(1, 'm', { _ext: { timeoutMs: 100 } });
+  hear(worker('a/0'));
+  clock.advance(101);
+  expect(client.got()).toEqual([refused(1, 'bus.timed-out', true)]);
+  client.ask(2, 'm');
+  expect(bus.counts().pending).toBe(1);
+  clock.advance(40_000);
+  expect(hear(worker('a/0')).map(({ method }) => method)).toContain('m');
+  expect(logs.map(({ text }) => text).join()).toMatch(/a\/0.*never answered 1 request/);
 });

@@ -10,8 +10,12 @@ import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { pump, tellCancelled } from './toward-worker.ts';
 
-/** LSP's name and ACP's. */
-const CANCELS: ReadonlySet<string> = new Set(['$/cancelRequest', '$/cancel_request']);
+/** LSP's name, ACP's and MCP's. */
+const CANCELS: ReadonlySet<string> = new Set([
+  '$/cancelRequest',
+  '$/cancel_request',
+  'notifications/cancelled',
+]);
 
 export const isCancel = (method: string): boolean => CANCELS.has(method);
 
@@ -30,9 +34,41 @@ export function idsNamed(line: Line, envelope: Envelope): Set<string> {
   return new Set(raw === null ? [plain] : [raw, plain]);
 }
 
-export function cancel(exchange: Exchange, ask: Ask, why: BusProblem): void {
+export function cancel(
+  exchange: Exchange,
+  ask: Ask,
+  why: BusProblem,
+  method = '$/cancelRequest',
+): void {
+  if (handOn(ask)) {
+    failed(exchange, ask, why);
+    return;
+  }
   const { link } = ask;
-  if (abandon(exchange, ask) && link) tellCancelled(exchange, ask, link);
+  if (abandon(exchange, ask) && link) tellCancelled(exchange, ask, link, method);
   failed(exchange, ask, why);
   if (link) pump(exchange, link);
+}
+
+/** Under a key others may wait for the same answer: one of them takes its place, and it goes on. */
+function handOn(ask: Ask): boolean {
+  const { kept, link, item } = ask;
+  if (!kept || kept.waiting.has(ask)) return false;
+  const [heir] = kept.waiting;
+  if (!heir) return false;
+  kept.waiting.delete(heir);
+  const { wireId } = heir;
+  heir.wireId = ask.wireId;
+  heir.link = link;
+  heir.sequence = ask.sequence;
+  heir.item = item;
+  heir.queue = ask.queue;
+  if (item) item.ask = heir;
+  link?.inFlight.set(heir.wireId, heir);
+  ask.wireId = wireId;
+  ask.link = null;
+  ask.item = null;
+  ask.queue = null;
+  ask.kept = null;
+  return true;
 }

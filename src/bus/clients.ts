@@ -35,6 +35,16 @@ export function attach(
       });
       deliver(exchange, client, line, null);
     },
+    garbled() {
+      exchange.stats.routing_errors += 1;
+      const line = errorLine('null', {
+        code: 'bus.parse',
+        message: 'the message is not UTF-8',
+        mayHaveRun: false,
+        detail: { remedy: 'send JSON as UTF-8' },
+      });
+      deliver(exchange, client, line, null);
+    },
     drained() {
       relieve(exchange, client);
     },

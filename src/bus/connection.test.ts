@@ -9,6 +9,7 @@ import { within } from '../../test/e2e/deadline.ts';
 import { type Line, lineOf } from '../worker/line.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import type { Attachment, PeerClosing } from './peer.ts';
+import { GARBLED } from './utf8.ts';
 
 let dir: string;
 let server: Server;
@@ -39,6 +40,10 @@ class Ear implements Attachment {
   }
   tooLarge(bytes: number): void {
     this.tooLargeBytes.push(bytes);
+    this.#wake();
+  }
+  garbled(): void {
+    this.lines.push(GARBLED);
     this.#wake();
   }
   drained(): void {

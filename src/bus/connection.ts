@@ -3,7 +3,8 @@
  *
  * What the bus sends in one tick is one write [BD1]; while reading is off nothing is handed over
  * [BD2]; a client that ends its sending side still gets the answers it is owed [BD3]; a graceful
- * close first writes what is queued, for as long as the other side takes it [BD4].
+ * close first writes what is queued, for as long as the other side takes it [BD4]. What is no UTF-8
+ * is told to the bus in its turn and goes no further [BD19].
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -17,6 +18,7 @@ import { AUTH_BYTES_MAX } from './auth.ts';
 import type { TransportConfig } from './config.ts';
 import type { Identity } from './identity.ts';
 import type { Attachment, Peer, PeerClosing } from './peer.ts';
+import { createUtf8Check, GARBLED } from './utf8.ts';
 
 /** What a stream is given at once: `queuedBytes` is exact to this much. */
 const PIECE_BYTES_MAX = 1_048_576;
@@ -83,14 +85,17 @@ export function openConnection(options: ConnectionOptions): Connection {
         held = held.concat(lines.slice(i));
         return;
       }
-      if (attachment === null) onIntroduction?.(lines[i] as Line);
-      else attachment.receive(lines[i] as Line);
+      const line = lines[i] as Line;
+      if (attachment === null) onIntroduction?.(line);
+      else if (line === GARBLED) attachment.garbled();
+      else attachment.receive(line);
     }
   }
 
+  const utf8 = createUtf8Check();
   const create = framing === 'ndjson' ? createLineSplitter : createLengthSplitter;
   const splitter = create(options.messageBytesMax, {
-    onLines: deliver,
+    onLines: (lines) => deliver(utf8.screen(lines)),
     onTooLarge(bytes) {
       if (isClosing || isOver) return;
       if (attachment === null) onIntroduction?.(null);
@@ -174,6 +179,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   function onData(chunk: Buffer): void {
+    utf8.look(chunk);
     splitter.push(chunk);
     if (attachment !== null || isClosing || isOver) return;
     introductionBytes += chunk.length;

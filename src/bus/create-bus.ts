@@ -7,7 +7,7 @@ import type { Bus, BusOptions, BusState, ReloadReport } from './bus.ts';
 import { countsOf } from './bus-methods.ts';
 import { attach } from './clients.ts';
 import { systemClock } from './clock.ts';
-import type { BusConfig, PoolConfig } from './config.ts';
+import type { BusConfig, Limits, PoolConfig } from './config.ts';
 import { failRest } from './drain.ts';
 import { createExchange, setPools } from './exchange.ts';
 import { withdrawQuestions } from './questions.ts';
@@ -41,6 +41,7 @@ export function createBus(options: BusOptions): Bus {
     policy: options.config.policy,
     log: (level, text) => options.onLog?.({ level, text }),
     audit: options.onAudit ?? null,
+    isPrivate: options.isPrivate ?? false,
   });
   let state: BusState = 'created';
   let { config } = options;
@@ -53,7 +54,7 @@ export function createBus(options: BusOptions): Bus {
   let reloading: Promise<void> | null = null;
   const watchers = new Set<() => void>();
 
-  const openLink = (pool: Pool, index: number): Link => {
+  const openLink = (pool: Pool, index: number, limits: Limits): Link => {
     const events: WorkerEvents = {
       onReady() {
         pump(exchange, link);
@@ -71,14 +72,14 @@ export function createBus(options: BusOptions): Bus {
         if (note.what !== 'stderr') options.onWorker?.(worker, note.what);
       },
     };
-    const link: Link = createLink(options.openWorker(pool.config, index, events), pool);
+    const link: Link = createLink(options.openWorker(pool.config, index, events, limits), pool);
     pool.links.push(link);
     return link;
   };
 
-  const openPool = (poolConfig: PoolConfig): Pool => {
+  const openPool = (poolConfig: PoolConfig, limits: Limits): Pool => {
     const pool = createPool(poolConfig);
-    for (let index = 0; index < poolConfig.instances; index += 1) openLink(pool, index);
+    for (let index = 0; index < poolConfig.instances; index += 1) openLink(pool, index, limits);
     return pool;
   };
 
@@ -175,11 +176,12 @@ export function createBus(options: BusOptions): Bus {
 
   async function takeConfig(next: BusConfig): Promise<ReloadReport> {
     checkRunning();
-    const { report, pools, fresh, leaving } = planReload(
+    const { report, pools, fresh, revived, leaving } = planReload(
       exchange.pools.all,
+      config.limits,
       next,
-      openPool,
-      openLink,
+      (poolConfig) => openPool(poolConfig, next.limits),
+      (pool, index) => openLink(pool, index, next.limits),
     );
     for (const link of fresh) joining.add(link);
     startLinks(fresh);
@@ -203,6 +205,8 @@ export function createBus(options: BusOptions): Bus {
       if (nextConfig) pool.config = nextConfig;
       dropLinks(pool, leaving);
     }
+    // Not waited for: what is still broken must not keep the rest of the config out.
+    startLinks(revived.filter(isGivenUp));
     for (const link of leaving) void retire(link, next.limits.drainMs);
     for (const pool of old) moveWaiting(exchange, pool);
     for (const link of allLinks()) if (isReady(link)) pump(exchange, link);
@@ -224,7 +228,7 @@ export function createBus(options: BusOptions): Bus {
         );
       }
       state = 'starting';
-      const pools = config.pools.map(openPool);
+      const pools = config.pools.map((pool) => openPool(pool, config.limits));
       setPools(exchange, pools);
       startLinks(pools.flatMap(({ links }) => links));
       sweepAgain();
@@ -277,6 +281,7 @@ export function createBus(options: BusOptions): Bus {
 }
 
 const isReady = ({ worker }: Link): boolean => worker.state === 'ready';
+const isGivenUp = ({ worker }: Link): boolean => worker.state === 'failed';
 const isLost = ({ worker: { state } }: Link): boolean => state === 'failed' || state === 'stopped';
 
 function dropLinks(pool: Pool, gone: readonly Link[]): void {

@@ -14,6 +14,8 @@ import type { Client, Pool } from './state.ts';
 export interface Exchange {
   /** Tells this bus's records from those of others. */
   readonly busId: string;
+  /** Begins every id a worker sees: another client could name one that can be guessed. */
+  readonly wirePrefix: string;
   readonly clock: Clock;
   readonly clients: Set<Client>;
   readonly sessions: Sessions;
@@ -21,6 +23,8 @@ export interface Exchange {
   readonly stats: { -readonly [K in keyof BusStats]: BusStats[K] };
   readonly log: (level: BusLogLine['level'], text: string) => void;
   readonly audit: ((record: AuditRecord) => void) | null;
+  /** There can be one client only: it may hear what a worker wrote to stderr. */
+  readonly isPrivate: boolean;
   limits: Limits;
   policy: readonly PolicyRule[];
   pools: Pools;
@@ -40,12 +44,14 @@ export interface ExchangeOptions {
   readonly policy: readonly PolicyRule[];
   readonly log: Exchange['log'];
   readonly audit: Exchange['audit'];
+  readonly isPrivate: boolean;
 }
 
 export function createExchange(options: ExchangeOptions): Exchange {
   const exchange: Exchange = {
     ...options,
     busId: randomUUID().slice(0, 8),
+    wirePrefix: `s${randomUUID().slice(0, 8)}-`,
     clients: new Set(),
     sessions: createSessions(() => exchange.limits),
     keys: createKeys(),

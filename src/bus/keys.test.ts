@@ -127,3 +127,19 @@ test('[BU12] a key is its owner’s: nobody else gets the answer with it', async
   again.ask(5, 'secret', keyed());
   expect(again.got()).toEqual([answered(5, 'secret')]);
 });
+
+test('[BU12] the first one is cancelled: it goes on for whoever waits for the same', async () => {
+  const { worker, connect } = await openSmallBus();
+  const [ada, bob] = [connect(), connect()];
+  ada.ask(1, 'm', { _ext: { idempotencyKey: 'k' } });
+  bob.ask(2, 'm', { _ext: { idempotencyKey: 'k' } });
+  const [{ id }] = hear(worker('a/0'));
+  ada.send({ method: '$/cancelRequest', params: { id: 1 } });
+  expect(ada.got()).toMatchObject([{ id: 1, error: { data: { code: 'bus.cancelled' } } }]);
+  // The worker is not told: it is still wanted.
+  expect(hear(worker('a/0'))).toEqual([]);
+  say(worker('a/0'), { id, result: { done: true } });
+  expect(bob.got()).toEqual([{ jsonrpc: '2.0', id: 2, result: { done: true } }]);
+  ada.ask(3, 'm', { _ext: { idempotencyKey: 'k' } });
+  expect(ada.got()).toEqual([{ jsonrpc: '2.0', id: 3, result: { done: true } }]);
+});

@@ -42,20 +42,22 @@ export const printOf = (method: string, params: string): string =>
 
 export function createKeys(): Keys {
   const keys = new Map<string, KeptAnswer>();
+  // In the order they were answered. One that runs is not in it and is never forgotten: its repeats
+  // wait for it, and requests are bounded elsewhere.
+  const answered = new Set<KeptAnswer>();
   let bytes = 0;
 
   const forget = (kept: KeptAnswer): void => {
     if (keys.get(kept.key) !== kept) return;
     keys.delete(kept.key);
-    bytes -= kept.answer?.line.length ?? 0;
+    if (answered.delete(kept)) bytes -= kept.answer?.line.length ?? 0;
   };
 
   const makeRoom = (now: number): void => {
-    for (const kept of keys.values()) {
-      const isTooMuch = keys.size > KEYS_MAX || bytes > KEPT_BYTES_MAX;
+    for (const kept of answered) {
+      const isTooMuch = answered.size > KEYS_MAX || bytes > KEPT_BYTES_MAX;
       if (!isTooMuch && kept.keptUntil > now) return;
-      // One that runs is not forgotten: its repeats wait for it, and requests are bounded elsewhere.
-      if (kept.answer) forget(kept);
+      forget(kept);
     }
   };
 
@@ -76,7 +78,8 @@ export function createKeys(): Keys {
       if (keys.get(kept.key) !== kept) return;
       kept.answer = answer;
       bytes += answer.line.length;
-      if (bytes > KEPT_BYTES_MAX) makeRoom(0);
+      answered.add(kept);
+      makeRoom(0);
     },
     forget,
   };

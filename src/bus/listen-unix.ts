@@ -3,8 +3,9 @@
  * somebody's, and anything that is no socket is not ours to touch: both are refused. Only the owner
  * may connect, from the first moment [BD5]; at the end the file goes, if it is still the one we made.
  */
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
+import { dirname } from 'node:path';
 import { ListenError } from './listen-error.ts';
 
 /** The kernel's own limits, less the NUL at the end. */
@@ -26,6 +27,13 @@ export async function clearSocketPath(path: string): Promise<void> {
     throw new ListenError(
       'bus.address-unusable',
       `${path} is too long for a socket: ${bytes} bytes, at most ${PATH_BYTES_MAX} fit; use a shorter path`,
+    );
+  }
+  const folder = dirname(path);
+  if (!existsSync(folder)) {
+    throw new ListenError(
+      'bus.address-unusable',
+      `cannot listen on ${path}: there is no folder ${folder}; make it, or choose another path`,
     );
   }
   const mark = markOf(path);

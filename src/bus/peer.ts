@@ -30,6 +30,8 @@ export interface Attachment {
   receive(line: Line): void;
   /** A frame over `max_input_buffer` was skipped; the door goes on at the next one. */
   tooLarge(bytes: number, framing: 'ndjson' | 'length'): void;
+  /** A frame whose bytes are no UTF-8 was thrown away; the door goes on at the next one. */
+  garbled(): void;
   /** The other side took something: the router looks at `queuedBytes` again. */
   drained(): void;
   /**

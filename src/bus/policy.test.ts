@@ -5,6 +5,7 @@ import {
   hear,
   openSmallBus,
   refused,
+  say,
   serve,
 } from '../../test/simulation/bus/small-bus.ts';
 
@@ -72,4 +73,47 @@ test('[BU17] a pool is closed also to who comes by another’s session, by agent
   ]);
   bob.ask(5, 'o/x');
   expect(hear(worker('open/0'))).toHaveLength(1);
+});
+
+test('[BU17] a refused message leaves no trace: its sender hears nothing of the session', async () => {
+  const { worker, connect } = await openSmallBus({
+    policy: [{ effect: 'deny', subject: 'bob' }],
+  });
+  const [bob, ada] = [connect('bob', OTHER), connect('ada', LEAD)];
+  bob.send({ method: 'n', sessionId: 's' });
+  bob.ask(1, 'm', { sessionId: 's' });
+  expect(bob.got()).toHaveLength(2);
+  ada.ask(1, 'm', { sessionId: 's' });
+  hear(worker('a/0'));
+  say(worker('a/0'), { method: 'update', sessionId: 's' });
+  say(worker('a/0'), { id: 'q', method: 'session/request_permission', sessionId: 's' });
+  expect(bob.got()).toEqual([]);
+  expect(ada.got()).toHaveLength(2);
+});
+
+test('[BU17] a session is its maker’s: nobody else uses, hears or closes it', async () => {
+  const { worker, connect } = await openSmallBus();
+  const [ada, bob, nobody] = [connect('ada', LEAD), connect('bob', OTHER), connect()];
+  ada.ask(1, 'm', { sessionId: 's' });
+  hear(worker('a/0'));
+  for (const other of [bob, nobody]) {
+    other.ask(1, 'm', { sessionId: 's' });
+    other.ask(2, 'stdio_bus/attach', { params: { sessionId: 's' } });
+    other.ask(3, 'stdio_bus/close', { params: { sessionId: 's' } });
+    expect(other.got()).toEqual([1, 2, 3].map((id) => refused(id, 'bus.policy')));
+  }
+  say(worker('a/0'), { method: 'update', sessionId: 's' });
+  expect([...bob.got(), ...nobody.got()]).toEqual([]);
+  const again = connect('ada', LEAD);
+  again.ask(1, 'stdio_bus/attach', { params: { sessionId: 's' } });
+  expect(again.got()).toMatchObject([{ id: 1, result: { sessionId: 's' } }]);
+});
+
+test('[BU17] the methods of the bus are asked of the policy too, but for the handshake', async () => {
+  const { connect } = await openSmallBus({ policy: [{ effect: 'deny', role: 'dev' }] });
+  const bob = connect('bob', OTHER);
+  for (const [id, name] of ['stats', 'attach', 'close'].entries()) bob.ask(id, `stdio_bus/${name}`);
+  expect(bob.got()).toEqual([0, 1, 2].map((id) => refused(id, 'bus.policy')));
+  bob.ask(3, 'stdio_bus/hello');
+  expect(bob.got()).toMatchObject([{ id: 3, result: {} }]);
 });

@@ -87,3 +87,14 @@ test('[BU14] when the worker dies, or takes it back, the client is told under th
   ada.send({ id, result: 'late' });
   expect(hear(worker)).toEqual([]);
 });
+
+test('[BU14] of several clients in a session the one that asks is asked back', async () => {
+  const { worker, connect } = await openSmallBus();
+  const [first, second] = [connect(), connect()];
+  first.send({ method: 'n', sessionId: 's' });
+  second.ask(1, 'm', { sessionId: 's' });
+  hear(worker('a/0'));
+  say(worker('a/0'), { id: 'q', method: 'may/i', sessionId: 's' });
+  expect(first.got()).toEqual([]);
+  expect(second.got()).toMatchObject([{ method: 'may/i' }]);
+});

@@ -2,7 +2,7 @@
  * Brings the config of a bus in: from a file, or from a descriptor somebody handed us, read to its
  * end. A relative `cwd`, and a command with a slash in it, are meant from the folder of the file.
  */
-import { createReadStream, existsSync, fstatSync } from 'node:fs';
+import { createReadStream, existsSync, fstatSync, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -16,6 +16,11 @@ export const DESCRIPTOR_MAX = 1_024;
 const CONFIG_BYTES_MAX = 67_108_864;
 /** Whoever hands us a descriptor writes at once; a pipe that is never closed must not hold us for ever. */
 const DESCRIPTOR_WAIT_MS = 30_000;
+
+/** Behind stdin, stdout and stderr; the runtime opens its own before anything else. */
+const FIRST_OWN_DESCRIPTOR = 3;
+const OWN_DESCRIPTORS_END = 64;
+const KIND_BITS = 0o170_000;
 
 export type ConfigSource = { readonly path: string } | { readonly fd: number };
 
@@ -63,9 +68,32 @@ async function readText(source: ConfigSource): Promise<string> {
 /** A pipe may be set not to block, which plain file reads take for an error: it is read as a socket. */
 function openDescriptor(fd: number): Readable {
   const kind = fstatSync(fd);
+  if (isOurOwn(fd, kind)) throw Object.assign(new Error('not handed over'), { code: 'EBADF' });
   return kind.isFIFO() || kind.isSocket()
     ? new Socket({ fd, readable: true, writable: false })
     : createReadStream('', { fd });
+}
+
+/**
+ * A descriptor nobody opened for us may be one that the runtime has taken for itself since: something
+ * without a kind, or one end of a pipe whose other end is ours too. Reading it would break us.
+ */
+function isOurOwn(fd: number, kind: Stats): boolean {
+  if ((kind.mode & KIND_BITS) === 0) return true;
+  if (!kind.isFIFO()) return false;
+  for (let other = FIRST_OWN_DESCRIPTOR; other < OWN_DESCRIPTORS_END; other += 1) {
+    if (other !== fd && isSameFile(other, kind)) return true;
+  }
+  return false;
+}
+
+function isSameFile(fd: number, kind: Stats): boolean {
+  try {
+    const { dev, ino } = fstatSync(fd);
+    return dev === kind.dev && ino === kind.ino;
+  } catch {
+    return false;
+  }
 }
 
 function tooLarge(source: ConfigSource): BusConfigError {

@@ -119,3 +119,56 @@ test('[BU18] a second reload waits for the first, and its config is the one that
     'c/0 ready',
   ]);
 });
+
+test('[BU24] places that were given up are tried again, also in a pool that did not change', async () => {
+  const small = await openSmallBus({ pools: [{ id: 'a' }, { id: 'b', instances: 2 }] });
+  const [a, first, second] = small.workers;
+  first?.crash(false);
+  const report = await small.reload({ pools: [{ id: 'a' }, { id: 'b', instances: 2 }] });
+  expect(report).toEqual({ added: [], removed: [], changed: ['b'] });
+  first?.comeUp();
+  expect([a?.starts, first?.starts, second?.starts]).toEqual([1, 2, 1]);
+  expect(small.workers).toHaveLength(3);
+  const client = small.connect();
+  for (const id of [1, 2]) client.ask(id, 'm', { pool: 'b' });
+  expect([first, second].map((worker) => worker && serve(worker).length)).toEqual([1, 1]);
+});
+
+test('[BU24] one that is still broken keeps nothing else of the config out', async () => {
+  const small = await openSmallBus({ pools: [{ id: 'a' }, { id: 'b' }] });
+  small.worker('b/0').crash(false);
+  const again = small.bus.reload(configOf({ pools: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] }));
+  small.worker('c/0').comeUp();
+  expect(await again).toEqual({ added: ['c'], removed: [], changed: ['b'] });
+  expect(small.worker('b/0').state).toBe('starting');
+  small.worker('b/0').crash(false);
+  await settled();
+  // A reload that fails leaves it as it was.
+  const failing = small.bus.reload(configOf({ pools: [{ id: 'a' }, { id: 'b' }, { id: 'd' }] }));
+  await settled();
+  small.worker('d/0').crash(false);
+  await expect(failing).rejects.toMatchObject({ code: 'bus.not-started' });
+  expect(small.worker('b/0').state).toBe('failed');
+});
+
+test.each([
+  ['max_restarts', { restartsMax: 1 }],
+  ['restart_window_sec', { restartWindowMs: 5 }],
+  ['restart_delay_ms', { restartWaitMsMin: 5 }],
+  ['max_stray_lines', { straysMax: 1 }],
+  ['max_input_buffer', { messageBytesMax: 5_000 }],
+])('[BU18] another %s makes the workers anew', async (_, limits) => {
+  const small = await openSmallBus();
+  const old = small.worker('a/0');
+  expect((await small.reload({ limits })).changed).toEqual(['a']);
+  await settled();
+  expect(small.worker('a/0')).not.toBe(old);
+  expect([old.state, small.worker('a/0').state]).toEqual(['stopped', 'ready']);
+});
+
+test('[BU18] a limit that is no worker’s leaves them alone', async () => {
+  const small = await openSmallBus();
+  const report = await small.reload({ limits: { requestMs: 5, clientsMax: 3, drainMs: 9 } });
+  expect(report.changed).toEqual([]);
+  expect(small.workers).toHaveLength(1);
+});

@@ -1,11 +1,12 @@
 /**
- * What a new config changes. A pool whose processes would be made the same way goes on with them;
- * only more or fewer instances, other routes and other limits leave it as it is. A pool that would
- * be made another way is made anew beside the old one, which finishes what it has [BU18].
+ * What a new config changes. A pool whose processes would be made the same way goes on with them:
+ * more or fewer instances and other routes leave it as it is. A pool that would be made another
+ * way, also because a limit its processes live under is another, is made anew beside the old one,
+ * which finishes what it has [BU18]. Places that were given up are tried again [BU24].
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ReloadReport } from './bus.ts';
-import type { BusConfig, PoolConfig } from './config.ts';
+import type { BusConfig, Limits, PoolConfig } from './config.ts';
 import type { Link, Pool } from './state.ts';
 
 export interface ReloadPlan {
@@ -14,18 +15,25 @@ export interface ReloadPlan {
   readonly pools: readonly Pool[];
   /** Links to start before anything else. */
   readonly fresh: readonly Link[];
+  /** Links that were given up and stay: started again once the config is taken. */
+  readonly revived: readonly Link[];
   /** Links that finish what they have and go. */
   readonly leaving: readonly Link[];
 }
 
-/** Everything of a pool that its processes are made from. */
-function makingOf(pool: PoolConfig): object {
+/** Everything that the processes of a pool are made from. */
+function makingOf(pool: PoolConfig, limits: Limits): object {
   const { instances: _, agents: __, methods: ___, inFlightMax: ____, ...making } = pool;
-  return making;
+  const { messageBytesMax, straysMax, restartsMax, restartWindowMs, restartWaitMsMin } = limits;
+  return {
+    ...making,
+    limits: { messageBytesMax, straysMax, restartsMax, restartWindowMs, restartWaitMsMin },
+  };
 }
 
 export function planReload(
   old: readonly Pool[],
+  oldLimits: Limits,
   next: BusConfig,
   openPool: (config: PoolConfig) => Pool,
   openLink: (pool: Pool, index: number) => Link,
@@ -33,13 +41,21 @@ export function planReload(
   const added: string[] = [];
   const changed: string[] = [];
   const fresh: Link[] = [];
+  const revived: Link[] = [];
   const leaving: Link[] = [];
   const kept = new Set<Pool>();
   const pools = next.pools.map((config) => {
     const before = old.find((pool) => pool.config.id === config.id);
-    if (before && isDeepStrictEqual(makingOf(before.config), makingOf(config))) {
+    const isMadeTheSame =
+      before &&
+      isDeepStrictEqual(makingOf(before.config, oldLimits), makingOf(config, next.limits));
+    if (isMadeTheSame) {
       kept.add(before);
-      if (!isDeepStrictEqual(before.config, config)) changed.push(config.id);
+      const lost = before.links
+        .slice(0, config.instances)
+        .filter(({ worker }) => worker.state === 'failed');
+      revived.push(...lost);
+      if (lost.length > 0 || !isDeepStrictEqual(before.config, config)) changed.push(config.id);
       for (let index = before.links.length; index < config.instances; index += 1) {
         fresh.push(openLink(before, index));
       }
@@ -56,5 +72,5 @@ export function planReload(
   const removed = gone
     .map(({ config }) => config.id)
     .filter((id) => !next.pools.some((pool) => pool.id === id));
-  return { report: { added, removed, changed }, pools, fresh, leaving };
+  return { report: { added, removed, changed }, pools, fresh, revived, leaving };
 }

@@ -18,7 +18,7 @@ import { failed, repeated } from './answers.ts';
 import { type Ask, beginAsk } from './ask.ts';
 import { recordRefusal } from './audit.ts';
 import { type Batch, createBatch } from './batch.ts';
-import { answerByBus, isForBus } from './bus-methods.ts';
+import { answerByBus, isForBus, strangerTo } from './bus-methods.ts';
 import { cancel, idsNamed, isCancel } from './cancel.ts';
 import { poolsFor } from './choose.ts';
 import { type BusCode, type BusProblem, errorLine } from './errors.ts';
@@ -170,6 +170,8 @@ function objectionTo(
     const known = exchange.pools.all.map(({ config }) => config.id).join(', ');
     return problem('bus.pool-unknown', `there is no pool "${envelope.pool}"; there are: ${known}`);
   }
+  const stranger = envelope.sessionId ? strangerTo(exchange, client, envelope.sessionId) : null;
+  if (stranger) return stranger;
   const elsewhere = boundElsewhere(exchange, envelope);
   if (elsewhere) return elsewhere;
   if (exchange.policy.length === 0) return null;
@@ -234,19 +236,16 @@ function isRepeat(
 function notification(exchange: Exchange, client: Client, line: Line, envelope: Envelope): void {
   const method = envelope.method as string;
   if (isCancel(method)) {
-    cancelOf(exchange, client, idsNamed(line, envelope));
+    cancelOf(exchange, client, idsNamed(line, envelope), method);
     return;
   }
   const wishes = envelope.extStart === -1 ? null : readWishes(readExt(line, envelope));
   const pools = poolsFor(exchange.pools, envelope);
-  const session = sessionOf(exchange, client, envelope);
-  const known = wishes && 'code' in wishes ? null : wishes;
-  const sent = rewrite(line, envelope, null, extForWorker(client.identity, known));
   const trouble =
     (isForBus(method) ? problem('bus.method-unknown', `the bus does not take ${method}`) : null) ??
     (wishes && 'code' in wishes ? wishes : null) ??
     objectionTo(exchange, client, envelope, pools) ??
-    place(exchange, createItem(sent, null, session), pools);
+    pass(exchange, client, line, envelope, pools, wishes as Wishes | null);
   if (!trouble) return;
   // Nobody is owed an answer, but nothing is dropped in silence either [BU11].
   exchange.stats.routing_errors += 1;
@@ -255,16 +254,36 @@ function notification(exchange: Exchange, client: Client, line: Line, envelope: 
   deliver(exchange, client, messageOf(told), null);
 }
 
+/** Only what nobody objects to joins its session: a refused message leaves no trace. */
+function pass(
+  exchange: Exchange,
+  client: Client,
+  line: Line,
+  envelope: Envelope,
+  pools: readonly Pool[],
+  wishes: Wishes | null,
+): BusProblem | undefined {
+  const session = sessionOf(exchange, client, envelope);
+  const sent = rewrite(line, envelope, null, extForWorker(client.identity, wishes));
+  return place(exchange, createItem(sent, null, session), pools);
+}
+
 /** A client takes a request of its own back. */
-function cancelOf(exchange: Exchange, client: Client, ids: ReadonlySet<string>): void {
+function cancelOf(
+  exchange: Exchange,
+  client: Client,
+  ids: ReadonlySet<string>,
+  method: string,
+): void {
   for (const id of ids) {
     // An id may be in use more than once; all of them are meant.
     for (let ask = client.asks.get(id); ask; ask = client.asks.get(id)) {
-      cancel(exchange, ask, {
+      const why: BusProblem = {
         code: 'bus.cancelled',
         message: `${ask.method} was cancelled`,
         mayHaveRun: ask.link !== null,
-      });
+      };
+      cancel(exchange, ask, why, method);
     }
   }
 }

@@ -5,7 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Gate } from './auth.ts';
 import type { Bus, BusLogLine } from './bus.ts';
-import type { TransportConfig } from './config.ts';
+import type { KnownClient, TransportConfig } from './config.ts';
 import { type ListenAddress, openListener } from './listen.ts';
 import { openStdio, type StdioDoor } from './stdio.ts';
 
@@ -26,6 +26,7 @@ export interface Door {
   /** The bus is starting: clients may come in. */
   admit(): void;
   stopAccepting(): void;
+  objection(clients: readonly KnownClient[]): string | null;
   recheck(): void;
   close(): Promise<void>;
 }
@@ -40,6 +41,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
       ended: never,
       admit() {},
       stopAccepting: () => listener.stopAccepting(),
+      objection: (clients) => listener.objection(clients),
       recheck: () => listener.recheck(),
       close: () => listener.close(),
     };
@@ -56,6 +58,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
       );
     },
     stopAccepting() {},
+    objection: () => null,
     recheck() {},
     async close() {
       await stdio?.close();

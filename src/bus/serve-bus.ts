@@ -11,8 +11,9 @@ import { createBus } from './create-bus.ts';
 import type { TcpAddress } from './listen-address.ts';
 import { ListenError } from './listen-error.ts';
 import { openMetrics } from './metrics.ts';
-import { type ConfigSource, readBusConfig, sourceName } from './read-config.ts';
+import type { ConfigSource } from './read-config.ts';
 import { type Door, type DoorOptions, openDoor } from './serve-bus-door.ts';
+import { reloadFrom } from './serve-bus-reload.ts';
 import { type BusSignals, catchSignals } from './serve-bus-signals.ts';
 import { workerSpecOf } from './serve-bus-worker.ts';
 
@@ -40,13 +41,13 @@ export async function serveBus(options: ServeBusOptions): Promise<BusEnd> {
       `SYNOD_BUS_TOKEN must have at least ${TOKEN_CHARS_MIN} characters; make one with: openssl rand -hex 32`,
     );
   }
-  const live = { limits: options.config.limits };
   const bus = createBus({
     config: options.config,
-    openWorker: (pool, index, events) =>
-      openWorker(workerSpecOf(pool, live.limits, options.environment), index, events),
+    openWorker: (pool, index, events, limits) =>
+      openWorker(workerSpecOf(pool, limits, options.environment), index, events),
     onLog,
     onClient: (label, event) => log('debug', `[client=${label}] ${event}`),
+    isPrivate: options.door === 'stdio',
   });
   const gate = createGate(() => bus.config.clients, token);
   const signals = catchSignals();
@@ -63,7 +64,7 @@ export async function serveBus(options: ServeBusOptions): Promise<BusEnd> {
     const starting = bus.start().then(() => 'started');
     door.admit();
     if ((await Promise.race([starting, signals.stop])) === 'started') {
-      signals.reloadWith(() => reload(bus, door, options.source, live, log));
+      signals.reloadWith(() => reloadFrom({ bus, door, source: options.source, log }));
       log('info', `ready on ${door.where}`);
       end = await run(bus, door, signals, log);
     } else starting.catch(() => {});
@@ -98,32 +99,4 @@ async function run(bus: Bus, door: Door, signals: BusSignals, log: Log): Promise
     return Promise.race([bus.stop(0).then((): BusEnd => 'drained'), late]);
   });
   return Promise.race([drained, hurried]);
-}
-
-async function reload(
-  bus: Bus,
-  door: Door,
-  source: ConfigSource,
-  live: { limits: BusConfig['limits'] },
-  log: Log,
-): Promise<void> {
-  const name = sourceName(source);
-  if ('fd' in source) {
-    return log('warn', `SIGHUP: ${name} was read to its end; there is nothing to reload`);
-  }
-  const before = live.limits;
-  try {
-    const config = await readBusConfig(source);
-    for (const warning of config.warnings) log('warn', `${name}: ${warning}`);
-    live.limits = config.limits;
-    const { added, removed, changed } = await bus.reload(config);
-    door.recheck();
-    const parts = Object.entries({ added, removed, changed }).flatMap(([what, ids]) =>
-      ids.length === 0 ? [] : [`${what} ${ids.join(', ')}`],
-    );
-    log('info', `reloaded ${name}: ${parts.join('; ') || 'no pool changed'}`);
-  } catch (error) {
-    live.limits = before;
-    log('error', `not reloaded, the old config stays: ${(error as Error).message}`);
-  }
 }

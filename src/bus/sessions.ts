@@ -23,6 +23,8 @@ export interface Sessions {
   unbind(session: Session): void;
   leave(client: Client): void;
   forget(session: Session): void;
+  /** It has a request now, or its last one ended. */
+  setBusy(session: Session, isBusy: boolean): void;
   /** Forgets what is idle; to be called now and then. */
   sweep(now: number): void;
 }
@@ -32,11 +34,9 @@ export interface MissedCount {
   readonly dropped: number;
 }
 
-/** One used so lately is spared while there are others. */
-const FRESH_MS = 1_000;
-
 export function createSessions(limits: () => Limits): Sessions {
   const sessions = new Map<string, Session>();
+  const resting = new Set<Session>();
   let missedBytes = 0;
 
   const isIdle = (session: Session): boolean => session.asks.size === 0 && session.queued === 0;
@@ -55,31 +55,18 @@ export function createSessions(limits: () => Limits): Sessions {
 
   const forget = (session: Session): void => {
     sessions.delete(session.id);
+    resting.delete(session);
     unbind(session);
     dropMissed(session);
     for (const client of session.clients) client.sessions.delete(session);
     session.clients.clear();
   };
 
-  // The map is in order of age, not of use: what was used since goes to the end and is looked at
-  // again a whole round later. Each look either frees a place or buys a round, so it is cheap.
-  const makeRoom = (now: number, fresh: Session): void => {
-    let looks = 64;
-    for (const session of sessions.values()) {
-      if (sessions.size <= limits().sessionsMax || looks === 0) return;
-      looks -= 1;
-      const isFresh = session === fresh || now - session.lastUsed <= FRESH_MS;
-      if (isIdle(session) && !isFresh) {
-        forget(session);
-        continue;
-      }
-      sessions.delete(session.id);
-      sessions.set(session.id, session);
-    }
-    // All of them are busy or fresh: the oldest idle one goes all the same.
-    for (const session of sessions.values()) {
+  /** Those without a request, in the order they came to rest; the first has been so for longest. */
+  const makeRoom = (fresh: Session): void => {
+    for (const session of resting) {
       if (sessions.size <= limits().sessionsMax) return;
-      if (isIdle(session) && session !== fresh) forget(session);
+      if (session !== fresh && isIdle(session)) forget(session);
     }
   };
 
@@ -94,6 +81,7 @@ export function createSessions(limits: () => Limits): Sessions {
         const id = detached(name);
         session = {
           id,
+          subject: client.identity?.subjectId ?? null,
           link: null,
           clients: new Set(),
           asks: new Set(),
@@ -105,9 +93,13 @@ export function createSessions(limits: () => Limits): Sessions {
           dropped: 0,
         };
         sessions.set(id, session);
-        if (sessions.size > limits().sessionsMax) makeRoom(now, session);
+        if (sessions.size > limits().sessionsMax) makeRoom(session);
       }
       session.lastUsed = now;
+      if (session.asks.size === 0) {
+        resting.delete(session);
+        resting.add(session);
+      }
       if (!session.clients.has(client)) {
         session.clients.add(client);
         client.sessions.add(session);
@@ -159,9 +151,13 @@ export function createSessions(limits: () => Limits): Sessions {
       client.sessions.clear();
     },
     forget,
+    setBusy(session, isBusy) {
+      if (isBusy) resting.delete(session);
+      else if (sessions.get(session.id) === session) resting.add(session);
+    },
     sweep(now) {
       const { sessionIdleMs } = limits();
-      for (const session of sessions.values()) {
+      for (const session of resting) {
         if (isIdle(session) && now - session.lastUsed > sessionIdleMs) forget(session);
       }
     },

@@ -34,7 +34,7 @@ export interface Ask {
   /** The raw text of the id the client gave it. */
   readonly id: string;
   /** The raw text of the id the worker sees. */
-  readonly wireId: string;
+  wireId: string;
   readonly method: string;
   readonly pools: readonly Pool[];
   readonly session: Session | null;
@@ -66,6 +66,8 @@ export interface Question {
 
 export interface Session {
   readonly id: string;
+  /** Whose it is: nobody else may join it. Null: of those the bus does not know. */
+  readonly subject: string | null;
   link: Link | null;
   /** Who used it, in order; the first still here answers the worker's questions. */
   readonly clients: Set<Client>;
@@ -106,11 +108,13 @@ export interface Pool {
   /** Where the next equally loaded choice begins. */
   turn: number;
   /** Why the last worker went down: the error of whoever finds the pool empty says it. */
+  lastReason: string | null;
+  /** The same with its last words, for whoever runs the bus. */
   lastDown: string | null;
 }
 
 export function createPool(config: PoolConfig): Pool {
-  return { config, links: [], waiting: createWaiting(), turn: 0, lastDown: null };
+  return { config, links: [], waiting: createWaiting(), turn: 0, lastReason: null, lastDown: null };
 }
 
 export function createLink(worker: Worker, pool: Pool): Link {

@@ -6,6 +6,8 @@ import { pump } from './toward-worker.ts';
 
 const SWEEP_MS_MIN = 10;
 const SWEEP_MS_MAX = 5_000;
+/** So long a request that was cancelled or out of time counts as work in hand. */
+const ABANDONED_MS = 30_000;
 
 /** How long until the next look: fine enough for the shortest limit, never a burden. */
 export function sweepEveryMs({ limits: { requestMs, sessionIdleMs } }: Exchange): number {
@@ -27,19 +29,27 @@ export function sweep(exchange: Exchange): void {
   exchange.sessions.sweep(now);
   for (const { links, waiting } of exchange.pools.all) {
     for (const link of links) {
-      forgetAbandoned(link, now - requestMs);
+      forgetAbandoned(exchange, link, now - Math.min(requestMs, ABANDONED_MS));
       // Also a worker that took a long queue of notifications has told nobody that it has room.
       if (link.waiting.length > 0 || waiting.length > 0) pump(exchange, link);
     }
   }
 }
 
-/** What was abandoned for as long as a request may take will not be answered any more. */
-function forgetAbandoned({ abandoned }: Link, before: number): void {
+/** What was given up, and still has no answer after the time, holds no place any more. */
+function forgetAbandoned(exchange: Exchange, { abandoned, worker }: Link, before: number): void {
+  let count = 0;
   for (const [id, at] of abandoned) {
-    if (at > before) return;
+    if (at > before) break;
     abandoned.delete(id);
+    count += 1;
   }
+  if (count === 0) return;
+  exchange.log(
+    'warn',
+    `[worker=${worker.name}] never answered ${count} requests that were cancelled or out of time; ` +
+      'a worker should answer every request, also a cancelled one',
+  );
 }
 
 /** Those without a deadline of their own that began before. */

@@ -167,3 +167,14 @@ test('[BU21] what waits goes on once the worker has read what stood before it, a
   clock.advance(5_000);
   expect(serve(worker('a/0'))).toMatchObject([{ method: 'second' }]);
 });
+
+test('[BU3] what a worker wrote to stderr is told to nobody who shares the bus', async () => {
+  const { worker, connect } = await openSmallBus();
+  const client = connect();
+  client.ask(1, 'm');
+  hear(worker('a/0'));
+  worker('a/0').crash(true, ['password: hunter2']);
+  const text = client.gotText().join();
+  expect(text).toContain('bus.worker-died');
+  expect(text).not.toContain('hunter2');
+});

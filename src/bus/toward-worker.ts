@@ -126,6 +126,7 @@ export function tell(exchange: Exchange, link: Link, line: Line): void {
  */
 export function lose(exchange: Exchange, link: Link, down: Down): void {
   const { pool, worker } = link;
+  pool.lastReason = down.reason;
   pool.lastDown = [down.reason, ...down.stderrTail.slice(-3)].join('; ');
   const asks = [...link.inFlight.values()];
   const sessions = [...link.sessions];
@@ -138,7 +139,7 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
   for (const ask of asks) {
     const line = down.unsent[ask.sequence - down.handedOver - 1];
     ask.link = null;
-    if (line === undefined) failed(exchange, ask, died(link, down));
+    if (line === undefined) failed(exchange, ask, died(exchange, link, down));
     else items.push(createItem(line, ask, ask.session));
   }
   const told = down.unsent.length - items.length;
@@ -272,11 +273,9 @@ function freeBlocked(link: Link): void {
   link.worker.setReading(true);
 }
 
-/** An ask that is no longer wanted; the worker is told if it may have it. */
-export function tellCancelled(exchange: Exchange, ask: Ask, link: Link): void {
-  tell(
-    exchange,
-    link,
-    `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":${ask.wireId}}}` as Line,
-  );
+/** An ask that is no longer wanted; the worker is told, in the words its client used. */
+export function tellCancelled(exchange: Exchange, ask: Ask, link: Link, method: string): void {
+  const member = method === '$/cancelRequest' ? 'id' : 'requestId';
+  const params = `{"${member}":${ask.wireId}}`;
+  tell(exchange, link, `{"jsonrpc":"2.0","method":"${method}","params":${params}}` as Line);
 }

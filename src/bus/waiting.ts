@@ -10,7 +10,7 @@ import type { Ask, Session } from './state.ts';
 /** A request, or a notification of which nobody is owed an answer. */
 export interface Item {
   line: Line;
-  readonly ask: Ask | null;
+  ask: Ask | null;
   readonly session: Session | null;
   /** It waits for any worker of a pool, not for a certain one. */
   isInPool: boolean;

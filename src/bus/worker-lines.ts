@@ -51,7 +51,8 @@ function question(exchange: Exchange, link: Link, line: Line, envelope: Envelope
     return;
   }
   const session = sessionOf(exchange, link, envelope);
-  const asked = isElsewhere(exchange, link, envelope) ? null : askNamed(link, line, envelope);
+  const named = isElsewhere(exchange, link, envelope) ? null : askNamed(link, line, envelope);
+  const asked = named ?? onlyAskOf(session);
   putQuestion(
     exchange,
     link,

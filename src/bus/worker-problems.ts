@@ -4,7 +4,9 @@ import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Link, Pool } from './state.ts';
 
-export function died(link: Link, down: Down): BusProblem {
+/** A worker's last words may be about somebody else: only who has the bus for itself is told them. */
+export function died(exchange: Exchange, link: Link, down: Down): BusProblem {
+  const isShown = exchange.isPrivate && down.stderrTail.length > 0;
   return {
     code: 'bus.worker-died',
     message: `worker ${link.worker.name} ${down.reason} before it answered`,
@@ -13,7 +15,7 @@ export function died(link: Link, down: Down): BusProblem {
       worker: link.worker.name,
       exitCode: down.exitCode,
       signal: down.signal,
-      ...(down.stderrTail.length > 0 && { stderr: down.stderrTail.slice(-5) }),
+      ...(isShown && { stderr: down.stderrTail.slice(-5) }),
     },
   };
 }
@@ -27,7 +29,7 @@ export function noWorker(pools: readonly Pool[]): BusProblem {
     };
   }
   const names = pools.map(({ config }) => config.id).join(', ');
-  const why = pools.find(({ lastDown }) => lastDown !== null)?.lastDown;
+  const why = pools.find(({ lastReason }) => lastReason !== null)?.lastReason;
   return {
     code: 'bus.no-worker',
     message: `no worker of pool ${names} is running${why ? `: the last one ${why}` : ''}`,

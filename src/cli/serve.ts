@@ -1,7 +1,9 @@
 /**
  * `synod serve`, and plain `synod`: the hub in this process until Ctrl-C. With `--json` the first
- * line on stdout says that it is ready, and nothing else follows there; its log goes to stderr.
+ * line on stdout says that it is ready, and nothing else follows there; its log goes to stderr. With
+ * a bus inside SIGHUP reads the bus's config again; a terminal that goes still ends the hub [BU25].
  */
+import { closeSync, openSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ServerLog } from '../server/server.ts';
 import { type Context, handle } from './context.ts';
@@ -31,8 +33,8 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   // Whoever waited for the ready line may close the pipe behind it; the hub goes on.
   process.stdout.removeAllListeners('error').on('error', () => {});
   // Listening before anybody is told that it is ready: the first thing they do may be to stop it.
-  const stopping = stopSignal();
   const { url, pid, dir, socketPath, busPath } = server;
+  const stopping = stopSignal(busPath === null ? null : () => void server.reloadBus());
   if (isJson) {
     const bus = busPath === null ? {} : { bus: busPath };
     print(jsonText({ ready: true, url, pid, dir, socket: socketPath, ...bus }));
@@ -83,10 +85,25 @@ function createLog(least: string): ServerLog {
   };
 }
 
-function stopSignal(): Promise<NodeJS.Signals> {
+function stopSignal(reload: (() => void) | null): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+  const hadTerminal = process.stdin.isTTY || process.stdout.isTTY;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  process.on('SIGHUP', () => {
+    if (reload === null || (hadTerminal && !hasTerminal())) resolve('SIGHUP');
+    else reload();
+  });
   return promise;
+}
+
+/** One that was closed sends the same signal as somebody who wants a reload. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What the operating system says about an address, in words. */

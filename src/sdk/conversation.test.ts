@@ -50,6 +50,22 @@ test('[SD6] unknown ids, second answers and lines that are no messages change no
   expect(await asked).toBe('first');
 });
 
+test('[SD6] what JSON cannot say is the caller’s mistake, and nothing of it is left', async () => {
+  const { bus, backend } = await scripted();
+  const before = backend.sent.length;
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  for (const params of [circle, { n: 1n }]) {
+    await expect(bus.request('echo', params)).rejects.toBeInstanceOf(InvalidArgumentError);
+    await expect(bus.request('echo', params)).rejects.toThrow(/params of echo cannot be written/);
+    expect(() => bus.notify('echo', params)).toThrow(InvalidArgumentError);
+  }
+  expect(backend.sent).toHaveLength(before);
+  const asked = bus.request('echo');
+  backend.answer(backend.last, 1);
+  expect(await asked).toBe(1);
+});
+
 test('[SD2] [SD6] a message that cannot be sent is refused before it is', async () => {
   const { bus, backend } = await scripted();
   const before = backend.sent.length;
@@ -253,4 +269,15 @@ test('[SD12] a question that is withdrawn, or whose line broke, is not answered 
   await new Promise(setImmediate);
   expect(aborted).toEqual(['one', 'two']);
   expect(backend.sent).toEqual([]);
+});
+
+test('[SD12] an answer that JSON cannot say becomes an error, and the worker gets it', async () => {
+  const { bus, backend } = await scripted();
+  bus.onRequest(() => 1n);
+  backend.say({ jsonrpc: '2.0', id: 'w1', method: 'ask' });
+  await new Promise(setImmediate);
+  expect(backend.last).toMatchObject({
+    id: 'w1',
+    error: { code: -32_603, message: expect.stringMatching(/answer cannot be written as JSON/) },
+  });
 });

@@ -28,6 +28,8 @@ const LOOK_EVERY_MS = 100;
 const STOP_GRACE_MS = 5_000;
 const REMOVE_MS_MAX = 10_000;
 const STDERR_LINES = 200;
+/** The last line of an engine is often only where to read more. */
+const STDERR_LINES_SHOWN = 8;
 const CONTAINER_PORT = 8_765;
 const CONFIG_TARGET = '/app/config.json';
 const PULL = { never: 'never', 'if-missing': 'missing', always: 'always' } as const;
@@ -77,8 +79,8 @@ export class DockerBackend implements Backend {
       await within(Promise.race([this.join(port, token), died]), timeoutMs, late);
     } catch (cause) {
       await this.stop(0);
-      const last = this.stderr.tail().at(-1);
-      const said = last === undefined ? '' : `; the engine said last: ${last}`;
+      const last = this.stderrTail(STDERR_LINES_SHOWN);
+      const said = last.length === 0 ? '' : `; the engine said last: ${last.join(' | ')}`;
       const why = `the bus in ${this.options.image ?? IMAGE} did not start: ${(cause as Error).message}`;
       throw new UnavailableError(`${why}${said}`, { cause });
     }

@@ -65,13 +65,14 @@ export class EmbeddedBackend implements Backend {
     const parsed = 'path' in config ? await readFile(config) : config.parsed;
     const bus = createBus({
       config: parsed,
-      openWorker: (pool, index, workerEvents) => {
+      openWorker: (pool, index, workerEvents, limits) => {
         const run = functions.get(pool.id);
         return run === undefined
-          ? openWorker(workerSpecOf(pool, bus.config.limits, process.env), index, workerEvents)
+          ? openWorker(workerSpecOf(pool, limits, process.env), index, workerEvents)
           : openFunctionWorker(pool.id, index, run, workerEvents);
       },
       onLog: ({ level, text }) => events.onLog(level, text),
+      isPrivate: (this.source.options.listenMode ?? 'none') === 'none',
     });
     this.bus = bus;
     try {

@@ -64,7 +64,7 @@ export class IncomingRequests {
       // Withdrawn, or the line it came by is gone: the answer would reach somebody else.
       if (this.open.get(id) !== controller) return;
       this.open.delete(id);
-      this.send(answerLine(id, outcome, sessionId));
+      this.send(sayable(id, outcome, sessionId));
     });
   }
 
@@ -95,6 +95,20 @@ export class IncomingRequests {
     } catch (error) {
       return { error: wireOfError(error) };
     }
+  }
+}
+
+/** What JSON cannot say must not leave the worker without an answer. */
+function sayable(
+  id: unknown,
+  outcome: Parameters<typeof answerLine>[1],
+  sessionId: string | undefined,
+): Line {
+  try {
+    return answerLine(id, outcome, sessionId);
+  } catch (error) {
+    const { message } = error as Error;
+    return answerLine(id, { error: wireOfError(new Error(message)) }, sessionId);
   }
 }
 

@@ -3,6 +3,7 @@
  * fields at the top level; empty `params` and an empty `_ext` are left out, as the reference does.
  */
 import { type Line, lineOf } from '../worker/line.ts';
+import { InvalidArgumentError } from './errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 export type Params = JsonObject | readonly unknown[];
@@ -88,8 +89,16 @@ function isEmpty(value: Params | undefined): boolean {
   return value === undefined || Object.keys(value).length === 0;
 }
 
+/** What JSON cannot say (a circle, a BigInt, a `toJSON` that throws) is the caller's mistake. */
 function line(message: JsonObject): Line {
-  return lineOf(JSON.stringify(message));
+  try {
+    return lineOf(JSON.stringify(message));
+  } catch (cause) {
+    const { method } = message;
+    const what = typeof method === 'string' ? `the params of ${method}` : 'the answer';
+    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    throw new InvalidArgumentError(`${what} cannot be written as JSON: ${why}`, { cause });
+  }
 }
 
 /** The text of an `agent_message_chunk`, or null. The method's name is not looked at. */

@@ -6,10 +6,12 @@
  */
 import { join } from 'node:path';
 import { createGate } from '../bus/auth.ts';
-import type { AuditRecord, Bus } from '../bus/bus.ts';
+import type { AuditRecord, Bus, BusLogLine } from '../bus/bus.ts';
 import { createBus } from '../bus/create-bus.ts';
 import { openListener } from '../bus/listen.ts';
+import { createBusMetrics } from '../bus/metrics.ts';
 import { readBusConfig } from '../bus/read-config.ts';
+import { reloadFrom } from '../bus/serve-bus-reload.ts';
 import { workerSpecOf } from '../bus/serve-bus-worker.ts';
 import type { BusCall } from '../core/bus-call.ts';
 import { isRefusal } from '../core/decider.ts';
@@ -33,6 +35,10 @@ export interface HubBusOptions {
 
 export interface HubBus {
   readonly socketPath: string;
+  /** Reads the config file again; one that cannot be used changes nothing, and the log says why. */
+  reload(): Promise<void>;
+  /** For Prometheus, when somebody scrapes. */
+  readMetrics(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -40,11 +46,12 @@ export async function openHubBus(options: HubBusOptions): Promise<HubBus> {
   const { path, dir, hub, env, log } = options;
   const config = await readBusConfig({ path });
   for (const warning of config.warnings) log('warn', `${path}: ${warning}`);
+  const say = (level: BusLogLine['level'], text: string): void => log(level, `bus: ${text}`);
   const bus: Bus = createBus({
     config,
-    openWorker: (pool, index, events) =>
-      openWorker(workerSpecOf(pool, bus.config.limits, env), index, events),
-    onLog: ({ level, text }) => log(level, `bus: ${text}`),
+    openWorker: (pool, index, events, limits) =>
+      openWorker(workerSpecOf(pool, limits, env), index, events),
+    onLog: ({ level, text }) => say(level, text),
     onAudit: createRecorder(hub),
   });
   const listener = await openListener({
@@ -52,7 +59,7 @@ export async function openHubBus(options: HubBusOptions): Promise<HubBus> {
     address: { path: join(dir, SOCKET_NAME) },
     framing: config.transport.framing,
     gate: createGate(() => bus.config.clients, null),
-    onLog: ({ level, text }) => log(level, `bus: ${text}`),
+    onLog: ({ level, text }) => say(level, text),
   });
   try {
     await bus.start();
@@ -60,8 +67,24 @@ export async function openHubBus(options: HubBusOptions): Promise<HubBus> {
     await listener.close();
     throw error;
   }
+  let running: Promise<void> = Promise.resolve();
+  /** Several in a row are one: while a reload runs at most one more waits. */
+  let waiting: Promise<void> | null = null;
+  let metrics: ReturnType<typeof createBusMetrics> | null = null;
   return {
     socketPath: listener.address,
+    reload() {
+      waiting ??= running.then(() => {
+        waiting = null;
+        running = reloadFrom({ bus, door: listener, source: { path }, log: say });
+        return running;
+      });
+      return waiting;
+    },
+    async readMetrics() {
+      metrics ??= createBusMetrics(bus);
+      return (await metrics).read();
+    },
     async close() {
       listener.stopAccepting();
       await bus.stop();

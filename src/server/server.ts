@@ -28,6 +28,7 @@ import { createSseDoor } from '../transport/sse.ts';
 import type { SynapseOptions } from '../transport/synapse/door.ts';
 import { createWebSocketDoor } from '../transport/websocket.ts';
 import { operationList } from '../wire/operations/table.ts';
+import type { HubBus } from './bus.ts';
 import { realClock } from './clock.ts';
 import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
@@ -66,6 +67,8 @@ export interface RunningServer {
   readonly synapseUrl: string | null;
   /** The socket of the bus inside, when there is one. */
   readonly busPath: string | null;
+  /** Has it read its config again; nothing without a bus. */
+  reloadBus(): Promise<void>;
   readonly dir: string;
   readonly pid: number;
   close(): Promise<void>;
@@ -98,6 +101,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
     closers.push(() => spaces.close());
 
+    let bus: HubBus | null = null;
     const plugins: string[] = [];
     const parts = createDesk({
       identity: {
@@ -123,6 +127,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         hubs: () => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []),
         connections: () => ({ websocket: websocket.size, sse: sse.size }),
         slowReaders: () => websocket.slowReaders + sse.slowReaders,
+        more: async () => (await bus?.readMetrics()) ?? '',
       }));
     const desk = metrics?.desk ?? parts.desk;
     const host = await openPluginHost({
@@ -146,15 +151,14 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       closers.push(() => relay.close());
     }
 
-    let busPath: string | null = null;
     if (config.bus !== null) {
       const { openHubBus } = await import('./bus.ts');
       const hub = spaceOf(spaces.find(DEFAULT_SPACE));
       const env = hooks.env ?? process.env;
-      const bus = await openHubBus({ path: config.bus, dir: config.dir, hub, env, log });
-      closers.push(() => bus.close());
-      busPath = bus.socketPath;
+      bus = await openHubBus({ path: config.bus, dir: config.dir, hub, env, log });
+      closers.push(() => bus?.close());
     }
+    const busPath = bus?.socketPath ?? null;
 
     const guard = createGuard({
       allowedHosts: [config.host, ...config.allowedHosts],
@@ -263,8 +267,11 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
     closers.push(() => rm(join(config.dir, 'hub.json'), { force: true }));
     hookDoor.prepare();
-    const { dir } = config;
-    return { url, socketPath, synapseUrl, busPath, dir, pid: process.pid, close: closeAll };
+    const reloadBus = async (): Promise<void> => bus?.reload();
+    return {
+      ...{ url, socketPath, synapseUrl, busPath, reloadBus },
+      ...{ dir: config.dir, pid: process.pid, close: closeAll },
+    };
   } catch (cause) {
     await closeAll();
     throw cause;

@@ -20,6 +20,8 @@ export interface MetricsSources {
   hubs(): readonly Hub[];
   connections(): Readonly<Record<string, number>>;
   slowReaders(): number;
+  /** Metrics somebody else keeps, as text with lines that end; may be empty. */
+  more?(): Promise<string>;
 }
 
 export interface Metrics {
@@ -149,7 +151,8 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
     },
     async read() {
       await look();
-      return { contentType: register.contentType, text: await register.metrics() };
+      const text = await register.metrics();
+      return { contentType: register.contentType, text: text + ((await sources.more?.()) ?? '') };
     },
   };
 }

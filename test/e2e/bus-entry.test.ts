@@ -194,6 +194,13 @@ describe('the config', () => {
     expect(bus.log).toMatch(/bus\.config: descriptor 77: is not open in this process/);
   });
 
+  // The runtime has taken the number for a file of its own, or for a pipe to itself.
+  test.each([3, 4, 5, 6, 7, 8, 9])('[BC9] descriptor %i, closed, is said', async (fd) => {
+    const bus = home.start(['--config-fd', String(fd)], { shell: `exec ${fd}<&-` });
+    expect(await bus.exited()).toBe(78);
+    expect(bus.log).toMatch(/bus\.config: descriptor \d+: is not open in this process/);
+  });
+
   test('[BC10] relative folders and commands are meant from the folder of the file', async () => {
     const { mkdirSync, writeFileSync, realpathSync } = await import('node:fs');
     mkdirSync(home.path('conf/bin'), { recursive: true });

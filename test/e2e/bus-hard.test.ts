@@ -84,7 +84,7 @@ test('[BU1] a request of 4 MB and 100 000 in one go, to one slow worker: none is
 });
 
 test('[BU3] a worker dies at every byte of its answer: one outcome each, and the bus goes on', async () => {
-  const answer = '{"jsonrpc":"2.0","id":"s1","result":"grüße"}\n';
+  const answer = '{"jsonrpc":"2.0","id":"s01234567-1","result":"grüße"}\n';
   const bytes = Buffer.byteLength(answer) + 2;
   // In shell, because there is one process for every byte.
   const dies = `read -r line; id=\${line#*\\"id\\":}; id=\${id%%,*}; at=\${line##*\\"at\\":}; at=\${at%%\\}*}

@@ -2,18 +2,24 @@
  * The bus inside the hub: its pools answer at a socket in the data directory, and what passed is in
  * the log, in the chain like everything else.
  */
+
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { BIN, openHome } from './cli-run.ts';
 import { within } from './deadline.ts';
-import { startHubProcess } from './hub-process.ts';
+import { type HubProcess, startHubProcess } from './hub-process.ts';
 
 const dirs: string[] = [];
-afterEach(() => {
+const hubs: HubProcess[] = [];
+afterEach(async () => {
+  // One that its test has stopped is gone already; a failed test leaves none behind.
+  for (const hub of hubs.splice(0)) if (hub.child.exitCode === null) await hub.kill();
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
@@ -43,6 +49,7 @@ test('[BU23] the bus inside the hub answers, and every request is on the record'
   });
   const hub = await startHubProcess(dir, { args: ['--bus', config] });
   if (!('url' in hub)) throw new Error(`the hub did not start: ${hub.stderr}`);
+  hubs.push(hub);
   const socket = join(dir, 'bus.sock');
   expect(statSync(socket).mode & 0o777).toBe(0o600);
   const audit = { eventId: 'e-1', action: 'x' };
@@ -96,4 +103,68 @@ test('[BU23] a hub whose bus cannot start does not start, and says which pool', 
   expect(hub.exitCode).toBe(70);
   expect(hub.stderr).toContain('pool ghost cannot start');
   expect(hub.stderr).toContain('no-such-program-anywhere');
+});
+
+const echo = (id: string) => ({
+  id,
+  command: process.execPath,
+  args: [BIN, 'worker', 'echo'],
+  instances: 1,
+});
+
+test('[BU25] SIGHUP has the bus read its config again, and the hub goes on', async () => {
+  const { dir, config } = scratch({ pools: [echo('a')] });
+  const hub = await startHubProcess(dir, { args: ['--bus', config] });
+  if (!('url' in hub)) throw new Error(`the hub did not start: ${hub.stderr}`);
+  hubs.push(hub);
+  const logged = async (pattern: RegExp) => {
+    while (!pattern.test(hub.stderr())) {
+      await within(`${pattern} in the log`, once(hub.child.stderr as Readable, 'data'));
+    }
+  };
+  const socket = join(dir, 'bus.sock');
+  const asked = { jsonrpc: '2.0', id: 1, method: 'm', pool: 'b' };
+  writeFileSync(config, '{"pools": []}');
+  hub.child.kill('SIGHUP');
+  await logged(/bus: not reloaded, the old config stays: .*pools/);
+  expect(await ask(socket, asked)).toMatchObject({ error: { code: 1 } });
+  writeFileSync(config, JSON.stringify({ pools: [echo('a'), echo('b')] }));
+  hub.child.kill('SIGHUP');
+  await logged(/bus: reloaded .*: added b/);
+  expect(await ask(socket, asked)).toMatchObject({ result: { method: 'm' } });
+  expect((await fetch(`${hub.url}/health`)).status).toBe(200);
+  expect(await hub.stop()).toBe(0);
+});
+
+test('[BU26] the metrics of the hub show its bus too, and stay well formed', async () => {
+  const { dir, config } = scratch({ pools: [echo('a')] });
+  const token = 'scrape-with-this-and-nothing-else';
+  const hub = await startHubProcess(dir, { args: ['--bus', config, `--metrics=${token}`] });
+  if (!('url' in hub)) throw new Error(`the hub did not start: ${hub.stderr}`);
+  hubs.push(hub);
+  await ask(join(dir, 'bus.sock'), { jsonrpc: '2.0', id: 1, method: 'm' });
+  const headers = { authorization: `Bearer ${token}` };
+  const read = async () => (await fetch(`${hub.url}/metrics`, { headers })).text();
+  const text = await read();
+  expect(text).toMatch(/^synod_up 1$/m);
+  expect(text).toMatch(/^synod_bus_messages_in_total 1$/m);
+  expect(text).toMatch(/^synod_bus_workers\{pool="a",state="ready"\} 1$/m);
+  // Counters are set anew at each scrape, not added up.
+  expect(await read()).toMatch(/^synod_bus_messages_in_total 1$/m);
+  const types = text.match(/^# TYPE \S+/gm) ?? [];
+  expect(new Set(types).size).toBe(types.length);
+  expect(
+    text.split('\n').filter((line) => !/^($|# (HELP|TYPE) |[a-z0-9_]+[ {])/.test(line)),
+  ).toEqual([]);
+  expect(await hub.stop()).toBe(0);
+});
+
+test('[BU25] a hub without a bus still ends at SIGHUP', async () => {
+  const { dir } = scratch({});
+  const hub = await startHubProcess(dir);
+  if (!('url' in hub)) throw new Error(`the hub did not start: ${hub.stderr}`);
+  hubs.push(hub);
+  const gone = new Promise((resolve) => hub.child.once('close', resolve));
+  hub.child.kill('SIGHUP');
+  expect(await within('the end of the hub', gone)).toBe(0);
 });

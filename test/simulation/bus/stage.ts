@@ -54,7 +54,7 @@ export interface StageWorker extends Worker {
   /** It answers one of what it took. */
   answer(pick: (count: number) => number, isTwice: boolean): void;
   say(line: Line): void;
-  crash(isComingBack: boolean): void;
+  crash(isComingBack: boolean, lastWords?: readonly string[]): void;
   comeUp(): void;
   readonly takenCount: number;
   readonly isReading: boolean;
@@ -82,7 +82,11 @@ export function createStageWorker(
   const heard: Line[] = [];
   const strays: Line[] = [];
 
-  const down = (reason: string, restartInMs: number | null): void => {
+  const down = (
+    reason: string,
+    restartInMs: number | null,
+    stderrTail: readonly string[] = [],
+  ): void => {
     const unsent = queue;
     const had = { handedOver };
     for (const { token } of taken) watch.onLost(token);
@@ -96,7 +100,7 @@ export function createStageWorker(
       ...had,
       unsent,
       restartInMs,
-      stderrTail: [],
+      stderrTail,
     });
   };
 
@@ -168,10 +172,10 @@ export function createStageWorker(
     },
     stray: (line) => strays.push(line),
     alive: () => undefined,
-    crash(isComingBack) {
+    crash(isComingBack, lastWords = []) {
       if (state !== 'ready' && state !== 'starting') return;
       state = isComingBack ? 'waiting' : 'failed';
-      down('crashed', isComingBack ? 100 : null);
+      down('crashed', isComingBack ? 100 : null, lastWords);
     },
     async stop() {
       if (state === 'stopped') return;
