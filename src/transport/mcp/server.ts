@@ -44,6 +44,11 @@ export interface McpServerOptions {
 
 const PROGRESS_MS = 10_000;
 const LIST_TTL_MS = 300_000;
+/**
+ * Gemini CLI takes any text that is JSON for structured content, a refusal's too, and shows the model
+ * a complaint about the output schema in its place. Without that schema it shows the refusal.
+ */
+const JSON_TAKER = 'gemini-cli-mcp-client';
 
 export function createMcpServer(options: McpServerOptions): Server {
   const { tools, listed, version, onError, progressMs = PROGRESS_MS } = options;
@@ -63,7 +68,8 @@ export function createMcpServer(options: McpServerOptions): Server {
     if (params?.cursor !== undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'unknown cursor');
     }
-    return { tools: [...listed] };
+    const isTaken = server.getClientVersion()?.name === JSON_TAKER;
+    return { tools: isTaken ? listed.map(({ outputSchema: _, ...tool }) => tool) : [...listed] };
   });
 
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
