@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clisDirectory, missingClis, PACKAGES } from './clis.ts';
 
@@ -17,7 +17,9 @@ export async function setup(): Promise<void> {
     throw new Error(`SYNOD_LIVE_CLIS is ${directory}, which has no ${missing.join(', ')}`);
   }
   mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, 'package.json'), '{"private":true}\n');
+  const manifest = join(directory, 'package.json');
+  // One that is there names what an earlier run brought; without it npm would take that away.
+  if (!existsSync(manifest)) writeFileSync(manifest, '{"private":true}\n');
   const names = missing.map((name) => PACKAGES[name]);
   const child = spawn('npm', ['install', '--no-audit', '--no-fund', ...names], {
     cwd: directory,
