@@ -14,24 +14,33 @@ import { runLoad } from '../load.ts';
 import { type Measure, type Scenario, type Setting, type Sides, takeTurns } from '../scenario.ts';
 
 const SYNOD = join(import.meta.dirname, '../../bin/synod.js');
-const WORKER: BusEnd = { command: process.execPath, args: [SYNOD, 'worker', 'echo'] };
+const WORKERS = {
+  /** The worker in the box. */
+  echo: [SYNOD, 'worker', 'echo'],
+  plain: [join(import.meta.dirname, '../baseline/plain-worker.ts')],
+} as const;
 const OTHER_BUS = process.env.SYNOD_BENCH_BUS;
 const READY_TIMEOUT_MS = 20_000;
+/** Within 1.3 times of a bare pipe. */
+const WITHIN = 0.77;
 
 interface Shape {
+  readonly worker: keyof typeof WORKERS;
   readonly workers: number;
   readonly inFlight: number;
   readonly bytes: number;
 }
 
 const SHAPES: readonly Shape[] = [
-  { workers: 1, inFlight: 1, bytes: 100 },
-  { workers: 1, inFlight: 8, bytes: 100 },
-  { workers: 1, inFlight: 64, bytes: 100 },
-  { workers: 4, inFlight: 64, bytes: 100 },
-  { workers: 1, inFlight: 8, bytes: 65_536 },
-  { workers: 4, inFlight: 8, bytes: 65_536 },
-  { workers: 1, inFlight: 2, bytes: 1_048_576 },
+  { worker: 'plain', workers: 1, inFlight: 1, bytes: 100 },
+  { worker: 'plain', workers: 1, inFlight: 8, bytes: 100 },
+  { worker: 'plain', workers: 1, inFlight: 64, bytes: 100 },
+  { worker: 'plain', workers: 4, inFlight: 64, bytes: 100 },
+  { worker: 'echo', workers: 1, inFlight: 64, bytes: 100 },
+  { worker: 'plain', workers: 1, inFlight: 8, bytes: 65_536 },
+  { worker: 'plain', workers: 4, inFlight: 64, bytes: 65_536 },
+  { worker: 'plain', workers: 1, inFlight: 1, bytes: 1_048_576 },
+  { worker: 'plain', workers: 4, inFlight: 8, bytes: 1_048_576 },
 ];
 
 export const bus: Scenario = {
@@ -49,8 +58,9 @@ export const bus: Scenario = {
 };
 
 async function measure(shape: Shape, setting: Setting, dir: string): Promise<Measure[]> {
-  const config = join(dir, `${shape.workers}.json`);
-  await writeFile(config, JSON.stringify(configOf(shape.workers)));
+  const config = join(dir, `${shape.worker}-${shape.workers}.json`);
+  await writeFile(config, JSON.stringify(configOf(shape)));
+  const worker: BusEnd = { command: process.execPath, args: WORKERS[shape.worker] };
   const job = {
     kind: 'bus',
     inFlight: shape.inFlight,
@@ -63,13 +73,16 @@ async function measure(shape: Shape, setting: Setting, dir: string): Promise<Mea
     command: program[0] as string,
     args: [...program.slice(1), '--config', config, '--stdio'],
   });
-  const sides: Sides = { 'bare pipe': take(Array.from({ length: shape.workers }, () => WORKER)) };
+  const sides: Sides = { 'bare pipe': take(Array.from({ length: shape.workers }, () => worker)) };
   if (OTHER_BUS) sides['other bus'] = take([stdio([OTHER_BUS])]);
   const closers: (() => Promise<void>)[] = [];
   try {
     if (setting.hasHub) {
       sides.hub = take([stdio([process.execPath, SYNOD, 'bus'])]);
-      const path = join(dir, `${shape.workers}-${shape.inFlight}-${shape.bytes}.sock`);
+      const path = join(
+        dir,
+        `${shape.worker}-${shape.workers}-${shape.inFlight}-${shape.bytes}.sock`,
+      );
       closers.push(await openBus(['--config', config, '--unix', path], () => connect(path)));
       sides['over unix'] = take([{ path }]);
       const port = 20_000 + Math.floor(Math.random() * 20_000);
@@ -78,13 +91,13 @@ async function measure(shape: Shape, setting: Setting, dir: string): Promise<Mea
       sides['over tcp'] = take([{ port }]);
     }
     const figures = await takeTurns(setting.rounds, sides);
-    const what = `${shape.inFlight} in flight, ${shape.workers} worker(s), ${sizeOf(shape.bytes)}`;
+    const what = `${shape.inFlight} in flight, ${shape.workers} ${shape.worker} worker(s), ${sizeOf(shape.bytes)}`;
     return [
       {
         what: `bus round trips over stdio, ${what}`,
         unit: '/s',
         sides: figures('tripsPerSecond'),
-        ...(shape.inFlight === 64 && { goal: { against: 'bare pipe', atLeast: 1 / 1.3 } }),
+        ...(shape.inFlight === 64 && { goal: { against: 'bare pipe', atLeast: WITHIN } }),
       },
       { what: `bus round trip p50, ${what}`, unit: 'ms', sides: figures('p50') },
       { what: `bus round trip p99, ${what}`, unit: 'ms', sides: figures('p99') },
@@ -101,9 +114,9 @@ const sizeOf = (bytes: number): string =>
       ? `${bytes / 1_024} KB`
       : `${bytes / 1_048_576} MB`;
 
-function configOf(workers: number): object {
-  const { command, args } = WORKER as { command: string; args: string[] };
-  return { pools: [{ id: 'echo', command, args, instances: workers }] };
+function configOf({ worker, workers }: Shape): object {
+  const args = WORKERS[worker];
+  return { pools: [{ id: worker, command: process.execPath, args, instances: workers }] };
 }
 
 /** A bus that listens, until closed; it is there when it takes a connection. */

@@ -23,7 +23,9 @@ function recordHooks(at: Scene): { names: () => string[]; restore: () => void } 
   const kept = readFileSync(hook);
   const folder = join(at.root, 'hooked');
   mkdirSync(folder);
-  writeFileSync(hook, `#!/bin/sh\ncat > '${folder}/'$(date +%s%N)-$$\n`);
+  // To wait for mail is no event, and hands nothing over.
+  const skip = '[ "$2" = wake ] && exit 0';
+  writeFileSync(hook, `#!/bin/sh\n${skip}\ncat > '${folder}/'$(date +%s%N)-$$\n`);
   chmodSync(hook, 0o755);
   return {
     names: () =>
