@@ -41,13 +41,17 @@ export async function findHub(dir: string): Promise<HubFile | null> {
   return (await isHealthy(target, HEALTH_TIMEOUT_MS)) ? hub : null;
 }
 
-export async function ensureHub(dir: string, args: readonly string[]): Promise<Started> {
+export async function ensureHub(
+  dir: string,
+  args: readonly string[],
+  starter: 'person' | 'agent' = 'person',
+): Promise<Started> {
   const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
   let patience = 0;
   while (!deadline.aborted) {
     const running = await waitForHub(dir, patience);
     if (running !== null) return { hub: running, isNew: false };
-    const pid = await start(dir, args, deadline);
+    const pid = await start(dir, args, starter, deadline);
     const hub = pid === null ? null : readHubFile(dir);
     if (hub !== null && hub.pid === pid) return { hub, isNew: true };
     // Somebody else holds the directory: one that is starting will answer, one that is stopping will go.
@@ -65,10 +69,22 @@ async function waitForHub(dir: string, patienceMs: number): Promise<HubFile | nu
   }
 }
 
-/** The process that is now ready, or null when another holds the directory. */
+/** What names one session, or belongs to it, is not the hub's: it serves everybody. */
+const OF_A_SESSION =
+  /^(CLAUDE|CODEX|GEMINI|OPENCODE|ANTHROPIC|OPENAI|GOOGLE)_|^(CLAUDECODE|SYNOD_AGENT|SYNOD_TOKEN|SYNOD_PROJECT|SOX_AGENT_ID|SOX_AGENT_ID_SOURCE)$/;
+
+function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_SESSION.test(name)));
+}
+
+/**
+ * The process that is now ready, or null when another holds the directory. One that an agent starts
+ * stands in the data directory: what lies in the agent's folder, plugins above all, is not its own.
+ */
 async function start(
   dir: string,
   args: readonly string[],
+  starter: 'person' | 'agent',
   deadline: AbortSignal,
 ): Promise<number | null> {
   const logPath = join(dir, 'hub.log');
@@ -77,6 +93,7 @@ async function start(
   const child = spawn(process.execPath, [BIN, 'serve', '--json', `--dir=${dir}`, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', log],
+    ...(starter === 'agent' && { cwd: dir, env: withoutSession(process.env) }),
   });
   closeSync(log);
   const output = child.stdout as Readable;

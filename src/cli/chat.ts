@@ -66,11 +66,11 @@ async function startHub(globals: Globals): Promise<void> {
   const { ensureHub } = await import('./background.ts');
   const dir = dataDirectory(globals.dir, process.env);
   try {
-    await ensureHub(dir, []);
+    await ensureHub(dir, [], 'agent');
   } catch (error) {
     if ((error as { code?: string }).code !== 'hub.port-taken') throw error;
     // Nobody chose that port: any will do, because hub.json says which.
-    await ensureHub(dir, ['--port=0']);
+    await ensureHub(dir, ['--port=0'], 'agent');
   }
 }
 

@@ -63,13 +63,18 @@ async function placeAll(
   writes: readonly (GuardWrite & { readonly isFollowed: boolean })[],
 ): Promise<ReadonlyMap<string, readonly GuardWrite[]> | Problem> {
   const placed = new Map<string, GuardWrite[]>();
+  let unplaced: Problem | null = null;
   for (const { path, reach, isFollowed } of writes) {
     const place = await placeAnywhere(ground, path, { isFollowed });
     if (isProblem(place) && place.problem === 'path.git-internal') continue;
-    if (isProblem(place)) return place;
+    // One path that cannot be told must not let the others through.
+    if (isProblem(place)) {
+      unplaced ??= place;
+      continue;
+    }
     if (place === null) continue;
     const known = placed.get(place.worktree) ?? [];
     placed.set(place.worktree, [...known, { path: place.path, reach }]);
   }
-  return placed;
+  return placed.size === 0 && unplaced ? unplaced : placed;
 }

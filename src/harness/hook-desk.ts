@@ -253,7 +253,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     },
     join(call) {
       const attention = attend(call);
-      void announce(attention, false);
+      announce(attention, false).catch(() => {});
       return { agent: attention.agent };
     },
     async restore() {

@@ -132,10 +132,14 @@ type Known = Pick<OwedMessage, 'kind' | 'tier'>;
 /** What the hub can still vouch for: itself, and whoever holds a token. */
 function knownOf(world: World, name: string): Known {
   if (name === SERVER.id) return { kind: SERVER.kind, tier: SERVER.tier };
-  for (const token of world.tokens.values()) {
-    if (token.agent === name) return { kind: token.kind, tier: token.tier };
-  }
-  return { kind: null, tier: null };
+  const live = [...world.tokens.values()].filter(
+    ({ agent, revokedAt, expiresAt }) =>
+      agent === name && revokedAt === null && (expiresAt === null || expiresAt > world.at),
+  );
+  const [first] = live;
+  // Of two that differ nobody knows which one spoke.
+  const isOne = live.every(({ kind, tier }) => kind === first?.kind && tier === first.tier);
+  return first && isOne ? { kind: first.kind, tier: first.tier } : { kind: null, tier: null };
 }
 
 function asOwed(message: Message): Omit<OwedMessage, 'kind' | 'tier'> {

@@ -43,6 +43,8 @@ describe.each(VENDORS)('%s', (vendor) => {
       words.refused((await session.runs(command)).answer) !== null;
     expect(await refused('echo x > src/a.ts')).toBe(true);
     expect(await refused('cd src && rm a.ts')).toBe(true);
+    // A path that means nothing lets nothing else through.
+    expect(await refused('rm -f src/a.ts ""')).toBe(true);
     expect(await refused('cat src/a.ts')).toBe(false);
     expect(await refused('echo x > "$FILE"')).toBe(false);
     expect(await refused('npm test')).toBe(false);

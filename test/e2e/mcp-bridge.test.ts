@@ -2,7 +2,8 @@
  * `synod mcp` beside the command line, in one real repository and against a real hub: claims of either
  * meet, whatever folder they are made from, and an agent behind the bridge is seen while it is there.
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -116,4 +117,41 @@ test('[MC14] an agent is seen with its process while its bridge runs, and is gon
   await client.close();
   clients.delete(client);
   expect(await seen('mia')).toMatchObject({ state: 'gone' });
+});
+
+test('[SB8] a hub that a bridge starts stands in the data directory, without the session’s variables', async () => {
+  const fresh = openHome();
+  const project = mkdtempSync(join(tmpdir(), 'synod-project-'));
+  const evil = join(project, 'node_modules/evil');
+  mkdirSync(evil, { recursive: true });
+  writeFileSync(join(evil, 'package.json'), '{"name":"evil","version":"1.0.0","sox":{}}');
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [BIN, 'mcp', '--as', 'ada'],
+    cwd: project,
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: dirname(fresh.dir),
+      SYNOD_DIR: fresh.dir,
+      SYNOD_AGENT: 'ada',
+      CLAUDE_CODE_MESSAGING_TOKEN: 'of-a-session',
+      SOX_HTTP_PORT: '0',
+    },
+    stderr: 'inherit',
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  await client.callTool({ name: 'channels__recv', arguments: {} });
+  const { pid } = JSON.parse(readFileSync(join(fresh.dir, 'hub.json'), 'utf8'));
+  try {
+    expect(realpathSync(`/proc/${pid}/cwd`)).toBe(realpathSync(fresh.dir));
+    const environ = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    expect(environ).toContain('SYNOD_DIR=');
+    expect(environ).not.toMatch(/of-a-session|SYNOD_AGENT/);
+  } finally {
+    await client.close();
+    await fresh.run(['down']);
+    await fresh.close();
+    rmSync(project, { recursive: true, force: true });
+  }
 });

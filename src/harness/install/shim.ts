@@ -96,6 +96,8 @@ field() {
   esac
 }
 field url && url=$value
+# Whoever is told to use another hub has nothing to do with this one.
+case \${SYNOD_URL-} in '' | "$url" | "$url/") ;; *) exit 0 ;; esac
 field socket && socket=$value
 if ! command -v curl > /dev/null 2>&1; then
   [ -x "\${0%/*}/synod" ] && exec "\${0%/*}/synod" hook "$@" 2> /dev/null

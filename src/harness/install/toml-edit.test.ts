@@ -145,3 +145,10 @@ test('[IN10] a section whose marks are no pair is left alone', () => {
   expect(takeSection(half, 'synod-x')).toMatchObject({ fault: 'odd-shape', line: 3 });
   expect(takeSection(`${written}${written}`, 'synod-x')).toMatchObject({ fault: 'odd-shape' });
 });
+
+test('[IN2] a remark that somebody wrote behind our table stays', () => {
+  const { text } = must(addToToml(SAMPLE, [TABLE]));
+  const taken = takeFromToml(`${text}\n# a note of mine\n`, [TABLE]);
+  expect(taken).toBe(`${SAMPLE}\n# a note of mine\n`);
+  expect(takeFromToml(text, [TABLE])).toBe(SAMPLE);
+});

@@ -116,8 +116,13 @@ function takeTable(text: string, at: JsonPath): string {
     if (kept.at(-1)?.trim() === REMARK) kept.pop();
     let end = i + 1;
     while (end < lines.length && !/^\s*\[/.test(lines[end] as string)) end++;
-    // Blank lines and remarks before the next header speak of that one.
-    const isLast = end === lines.length;
+    // Blank lines and remarks before the next header speak of that one, and remarks at the end are
+    // somebody's: ours are inside.
+    const isRemarked = lines
+      .slice(i + 1, end)
+      .findLast((line) => line.trim() !== '')
+      ?.trim();
+    const isLast = end === lines.length && !isRemarked?.startsWith('#');
     while (!isLast && end > i + 1 && /^\s*(#.*)?$/.test((lines[end - 1] as string).trimEnd()))
       end--;
     if (isLast && kept.at(-1)?.trim() === '') kept.pop();
