@@ -182,3 +182,9 @@ test('[IN1] a project without git is the folder one stands in', async () => {
   await synod('uninstall', '--project-dir', join(root, 'app/src'));
   expect(existsSync(join(root, 'app/src/.mcp.json'))).toBe(false);
 });
+
+test('[IN5] a channel that cannot be one is refused before anything is written', async () => {
+  const ran = await synod('install', 'claude', '--user', '--auto-subscribe', '--channel', '');
+  expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('"" is no name') });
+  expect(existsSync(join(root, 'home/.claude'))).toBe(false);
+});

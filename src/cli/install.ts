@@ -7,9 +7,11 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { isChannelName } from '../core/name.ts';
 import { isProblem } from '../git/problem.ts';
 import { readRepository } from '../git/repository.ts';
 import { installVendor, type VendorReport } from '../harness/install/install.ts';
+import { oneAtATime } from '../harness/install/one-at-a-time.ts';
 import { type Probe, probeFinding, probeVendor } from '../harness/install/probe.ts';
 import { type ReportOptions, reportDocument, reportLines } from '../harness/install/report-text.ts';
 import { VENDOR_PARTS } from '../harness/install/vendors/all.ts';
@@ -46,7 +48,7 @@ export function registerInstall(program: Command): void {
     .option('--no-permissions', 'let the agent be asked before each of our tools')
     .option('--auto-subscribe', 'tell the agent to subscribe and look for mail when it starts')
     .option('--channel <name>', 'with it: a channel to subscribe to; may be repeated', collect);
-  handle<InstallFlags>(command, install);
+  handle<InstallFlags>(command, (context) => oneAtATime(() => install(context)));
 }
 
 /** Flags that say where; the handler decides what their absence means. */
@@ -65,6 +67,9 @@ async function install(context: Context<InstallFlags>): Promise<void> {
   if (flags.channel !== undefined && !flags.autoSubscribe) {
     throw fail('cli.usage', '--channel goes with --auto-subscribe');
   }
+  // A pattern is a name with stars in it.
+  const odd = flags.channel?.find((name) => !isChannelName(name.replace(/[*?]/g, 'x')));
+  if (odd !== undefined) throw fail('cli.usage', `"${odd}" is no name of a channel`);
   const probes = await probeAll(asked ?? VENDORS);
   const vendors = asked ?? VENDORS.filter((vendor) => probes.get(vendor)?.state !== 'missing');
   if (vendors.length === 0) throw noVendor();

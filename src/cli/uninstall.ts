@@ -2,7 +2,9 @@
  * `synod uninstall`: takes out what `synod install` wrote, here and for the user unless one of them
  * is named. What nobody touched since comes back byte for byte; of the rest only our entries go.
  */
+
 import type { Command } from 'commander';
+import { oneAtATime } from '../harness/install/one-at-a-time.ts';
 import { uninstallVendor } from '../harness/install/uninstall.ts';
 import { listInstalled } from '../harness/install/world.ts';
 import { VENDORS } from '../harness/tool-names.ts';
@@ -27,7 +29,7 @@ export function registerUninstall(program: Command): void {
       .description('take out what install wrote; files come back as they were')
       .argument('[vendors...]', 'claude, codex, gemini, opencode, or all'),
   ).option('--dry-run', 'show what would be taken out, and take out nothing');
-  handle<UninstallFlags>(command, uninstall);
+  handle<UninstallFlags>(command, (context) => oneAtATime(() => uninstall(context)));
 }
 
 async function uninstall(context: Context<UninstallFlags>): Promise<void> {

@@ -1,29 +1,34 @@
 /**
- * `synod upgrade`: asks the registry whether there is a newer Synod, and brings what is installed to
- * what this one would write, with the options it was installed with. Stored messages need nothing:
+ * `synod upgrade`: brings in a newer Synod when the registry has one, and what is installed to what
+ * that one would write, with the options it was installed with. Stored messages need nothing:
  * the hub brings them along when it starts. With `--check-only` it only says what has drifted, and
  * leaves by exit code 1 when something has.
  */
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { convergeScope } from '../harness/install/drift.ts';
-import { isOlder } from '../harness/install/probe.ts';
+import { oneAtATime } from '../harness/install/one-at-a-time.ts';
+import { installPackage, packageStep, readNewest } from '../harness/install/package-step.ts';
 import { isProblem } from '../harness/install/problem.ts';
 import { type Context, handle } from './context.ts';
 import { CliError } from './failure.ts';
 import { addScopeFlags, readPlaces, type ScopeFlags, showReports, thisLaunch } from './install.ts';
 
-const REGISTRY_TIMEOUT_MS = 5_000;
 const TROUBLE_EXIT = 1;
 
 interface UpgradeFlags extends ScopeFlags {
   readonly checkOnly?: boolean;
+  readonly package: boolean;
 }
 
 export function registerUpgrade(program: Command): void {
   const command = addScopeFlags(
     program.command('upgrade').description('bring what is installed up to this version'),
-  ).option('--check-only', 'only say what would change; exit code 1 if anything would');
+  )
+    .option('--check-only', 'only say what would change; exit code 1 if anything would')
+    .option('--no-package', 'leave the package as it is, and bring the files up to this one');
   handle<UpgradeFlags>(command, upgrade);
 }
 
@@ -32,41 +37,50 @@ async function upgrade(context: Context<UpgradeFlags>): Promise<void> {
   const isDry = flags.checkOnly === true;
   const { packageVersion } = await import('../server/version.ts');
   const version = packageVersion();
-  const newest = await readNewest();
-  remark(packageLine(version, newest));
+  const found = flags.package ? await readNewest() : 'unknown';
+  const newest = typeof found === 'object' ? found.version : null;
+  const step = flags.package
+    ? packageStep(version, found, isCheckout())
+    : { line: `package: ${version}, left as it is`, wanted: null };
+  remark(step.line);
+  if (step.wanted !== null && !isDry) {
+    await continueWith(step.wanted);
+    return;
+  }
   const places = await readPlaces(flags, ['user', 'project']);
-  const reports = places.flatMap((place) => {
-    const converged = convergeScope({ place, launch: thisLaunch(), isDry });
-    if (!isProblem(converged)) return converged;
-    const { problem: code, message, remedy: hint } = converged;
-    throw new CliError(
-      { error_code: code, message, detail: { hint } },
-      { code, exit: TROUBLE_EXIT, hint },
-    );
-  });
+  const converge = async () =>
+    places.flatMap((place) => {
+      const converged = convergeScope({ place, launch: thisLaunch(), isDry });
+      if (!isProblem(converged)) return converged;
+      const { problem: code, message, remedy: hint } = converged;
+      throw new CliError(
+        { error_code: code, message, detail: { hint } },
+        { code, exit: TROUBLE_EXIT, hint },
+      );
+    });
+  const reports = await oneAtATime(converge);
   showReports(context, reports, { withPieces: isDry, isUninstall: false }, { version, newest });
   if (reports.length === 0) remark('files: nothing is installed here; see: synod install --help');
   remark('data: nothing to do; the hub brings stored messages along when it starts');
   const drifted = reports.some(({ changes }) => changes.length > 0);
-  if (isDry && drifted) process.exitCode = TROUBLE_EXIT;
+  if (isDry && (drifted || step.wanted !== null)) process.exitCode = TROUBLE_EXIT;
 }
 
-function packageLine(mine: string, newest: string | null): string {
-  if (newest === null) {
-    return `package: ${mine}; the registry did not answer, so maybe there is a newer one`;
+/** The new program does the rest: it knows what it would write. */
+async function continueWith(version: string): Promise<void> {
+  const code = await installPackage(version);
+  if (code !== 0) {
+    const hint = `see what npm said above, or go on without: synod upgrade --no-package`;
+    const message = `npm could not bring in synod@${version} (exit code ${code})`;
+    throw new CliError(
+      { error_code: 'install.package', message, detail: { hint } },
+      { code: 'install.package', exit: TROUBLE_EXIT, hint },
+    );
   }
-  return isOlder(mine, newest)
-    ? `package: ${mine}, and ${newest} is out: npm install -g synod@latest, then synod upgrade again`
-    : `package: ${mine} is the newest`;
+  const { node, program } = thisLaunch();
+  const args = [program, ...process.argv.slice(2), '--no-package'];
+  process.exitCode = spawnSync(node, args, { stdio: 'inherit' }).status ?? TROUBLE_EXIT;
 }
 
-/** Null when npm does not know, is not there, or takes its time. */
-function readNewest(): Promise<string | null> {
-  const options = { timeout: REGISTRY_TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
-  return new Promise((done) => {
-    execFile('npm', ['view', 'synod', 'version'], options, (error, stdout) => {
-      const [version] = /^\d+\.\d+\.\d+/m.exec(stdout) ?? [];
-      done(error === null ? (version ?? null) : null);
-    });
-  });
-}
+const isCheckout = (): boolean =>
+  existsSync(fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)));
