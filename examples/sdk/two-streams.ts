@@ -23,8 +23,12 @@ await bus.start();
 const texts = { left: 'The left hand plays the bass.', right: 'The right hand plays the tune.' };
 const order: string[] = [];
 
+// A program takes a moment to start: only when both are there is "at once" a fair question.
+const pools = ['left', 'right'] as const;
+await Promise.all(pools.map((pool) => bus.request('session/prompt', { text: '?' }, { pool })));
+
 async function listen(pool: 'left' | 'right'): Promise<string> {
-  const params = { text: texts[pool], chunks: 6, delayMs: 20 };
+  const params = { text: texts[pool], chunks: 6, delayMs: 50 };
   let heard = '';
   for await (const event of bus.stream('session/prompt', params, { pool })) {
     if (event.type === 'chunk') {
