@@ -2,7 +2,9 @@
  * Goal: nothing is lost, cut or reordered between the bus and a worker, whatever the worker does,
  * and nobody's memory grows because somebody else does not read.
  */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { type Line, lineOf, messageOf } from '../../src/worker/line.ts';
 import { HANDED_BYTES_MAX } from '../../src/worker/outbound.ts';
@@ -125,7 +127,7 @@ test('[WO2] [WO15] a worker that exits while reading is off is down after its la
   const seen = recorder.lines.length;
   await lookUntil('it has exited', () => recorder.worker.pid === null);
   // Node has set the pipe flowing again by now; one turn of the loop would bring the lines.
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await once(spawn('true'), 'exit');
   expect(recorder.lines.length).toBe(seen);
   expect(recorder.outcomes).toEqual(['ready']);
   recorder.worker.setReading(true);

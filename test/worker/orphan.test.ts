@@ -94,7 +94,7 @@ test('[WO7] a second stop can shorten the grace of the first', async () => {
   await recorder.when('it told its pids', () => recorder.lines[0]);
   // More than a timer can hold, which must not make it go off at once.
   const first = recorder.worker.stop(Number.MAX_SAFE_INTEGER);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await once(spawn('true'), 'exit');
   expect(recorder.worker).toMatchObject({ state: 'stopping', pid: expect.any(Number) });
   await within('both stops end', Promise.all([first, recorder.worker.stop(10)]));
 });
