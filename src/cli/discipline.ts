@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { DISCIPLINE_DOCUMENT } from '../harness/discipline/document.ts';
 import { renderDiscipline } from '../harness/discipline/render.ts';
-import { isVendor, VENDORS } from '../harness/tool-names.ts';
+import { isVendor, VENDORS } from '../wire/tool-names.ts';
 import { handle } from './context.ts';
 import { fail } from './failure.ts';
 

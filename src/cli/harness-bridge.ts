@@ -6,7 +6,7 @@
  */
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isVendor, VENDORS, type Vendor } from '../harness/tool-names.ts';
+import { isVendor, VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { fail } from './failure.ts';
 import { ask } from './hub-call.ts';
 import type { Target } from './target.ts';

@@ -4,7 +4,7 @@
  * with 0: a hook that fails would hold up the agent [HD2].
  */
 import type { Command } from 'commander';
-import { isVendor } from '../harness/tool-names.ts';
+import { isVendor } from '../wire/tool-names.ts';
 import { handle } from './context.ts';
 import { ask } from './hub-call.ts';
 import { readStdin } from './stdin.ts';

@@ -17,7 +17,7 @@ import { type ReportOptions, reportDocument, reportLines } from '../harness/inst
 import { VENDOR_PARTS } from '../harness/install/vendors/all.ts';
 import type { Place, ScopeKind } from '../harness/install/vendors/vendor.ts';
 import { createPlace, type Launch } from '../harness/install/world.ts';
-import { VENDORS, type Vendor } from '../harness/tool-names.ts';
+import { VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { type Context, collect, handle } from './context.ts';
 import { CliError, fail } from './failure.ts';
 import { neutralise } from './terminal.ts';

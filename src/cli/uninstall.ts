@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { oneAtATime } from '../harness/install/one-at-a-time.ts';
 import { uninstallVendor } from '../harness/install/uninstall.ts';
 import { listInstalled } from '../harness/install/world.ts';
-import { VENDORS } from '../harness/tool-names.ts';
+import { VENDORS } from '../wire/tool-names.ts';
 import { type Context, handle } from './context.ts';
 import {
   addScopeFlags,

@@ -8,7 +8,7 @@ import { isEmptyRecord } from '../harness/install/record.ts';
 import { findingLines } from '../harness/install/report-text.ts';
 import { verifyScope } from '../harness/install/verify.ts';
 import { readRecord } from '../harness/install/world.ts';
-import { VENDORS } from '../harness/tool-names.ts';
+import { VENDORS } from '../wire/tool-names.ts';
 import { handle } from './context.ts';
 import { addScopeFlags, parseVendors, readPlaces, type ScopeFlags } from './install.ts';
 import { neutralise } from './terminal.ts';

@@ -3,6 +3,8 @@
  * what could not be said yet, and whether it is idle. Memory only, and bounded: after a restart an
  * agent may be reminded a little later or shown once more what it has not read, and nothing worse.
  */
+
+import type { Policy } from '../wire/policy.ts';
 import {
   CADENCE_VERSION,
   type CadenceDecision,
@@ -12,7 +14,6 @@ import {
   initialCadence,
 } from './cadence.ts';
 import type { HookOutput } from './hook-event.ts';
-import type { Policy } from './policy.ts';
 import type { BookedSession } from './session-book.ts';
 
 export interface Attention {

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { DEFAULT_POLICY, type Policy } from '../wire/policy.ts';
 import {
   CADENCE_VERSION,
   type CadenceEvent,
@@ -11,7 +12,6 @@ import {
   decide,
   initialCadence,
 } from './cadence.ts';
-import { DEFAULT_POLICY, type Policy } from './policy.ts';
 
 const fields = fc.record({
   schema_version: fc.constant(CADENCE_VERSION),

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { DEFAULT_POLICY, type Policy } from '../wire/policy.ts';
+import { isRecvTool, isSendTool, toolNameFor, VENDORS } from '../wire/tool-names.ts';
 import {
   CADENCE_VERSION,
   type CadenceEvent,
@@ -7,8 +9,6 @@ import {
   initialCadence,
 } from './cadence.ts';
 import { parseCadenceEvent } from './cadence-event.ts';
-import { DEFAULT_POLICY, type Policy } from './policy.ts';
-import { isRecvTool, isSendTool, toolNameFor, VENDORS } from './tool-names.ts';
 
 const fields = { schema_version: CADENCE_VERSION, agent_id: 'ada', timestamp: 7 } as const;
 const tool = (tool_name = 'Bash', metadata = {}): CadenceEvent => ({

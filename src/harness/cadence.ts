@@ -6,8 +6,8 @@
  * them [CD6]; a stop is never blocked without end [CD8]. The texts come from the policy as they are.
  */
 import { unreachable } from '../core/assert.ts';
-import type { Policy } from './policy.ts';
-import { isRecvTool } from './tool-names.ts';
+import type { Policy } from '../wire/policy.ts';
+import { isRecvTool } from '../wire/tool-names.ts';
 
 export const CADENCE_VERSION = '1.0';
 

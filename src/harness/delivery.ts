@@ -3,10 +3,11 @@
  * and takes nothing: only a real recv takes, and until then the message is owed. That it was shown
  * is said in the receipts once it has been handed to the harness, and not before [HD5].
  */
+
+import { RECV_TOOL, toolNameFor } from '../wire/tool-names.ts';
 import { type Attention, SHOWN_MAX, type View } from './attention.ts';
 import type { HarnessHub, OwedMessage } from './harness-hub.ts';
 import { QUOTED_MESSAGES_MAX, quoteArrival } from './quoted.ts';
-import { RECV_TOOL, toolNameFor } from './tool-names.ts';
 
 export interface Arrived {
   readonly text: string;

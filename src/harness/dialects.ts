@@ -1,6 +1,7 @@
 /** Every vendor's hooks, by its name. */
+
+import type { Vendor } from '../wire/tool-names.ts';
 import type { HookDialect } from './hook-event.ts';
-import type { Vendor } from './tool-names.ts';
 import { claudeHooks } from './vendors/claude-hooks.ts';
 import { codexHooks } from './vendors/codex-hooks.ts';
 import { geminiHooks } from './vendors/gemini-hooks.ts';

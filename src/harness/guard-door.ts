@@ -12,10 +12,10 @@ import { createHoldings, type HeldClaim } from '../git/holdings.ts';
 import { judgeWrites } from '../git/judge-writes.ts';
 import type { Ground } from '../git/place.ts';
 import { isProblem } from '../git/problem.ts';
-import type { GuardSettings } from './door-settings.ts';
+import type { GuardSettings } from '../wire/hook-settings.ts';
+import { toolNameFor } from '../wire/tool-names.ts';
 import type { HarnessHub } from './harness-hub.ts';
 import type { HookEvent } from './hook-event.ts';
-import { toolNameFor } from './tool-names.ts';
 
 export interface Guarded {
   readonly action: 'allow' | 'deny' | 'claimed';

@@ -4,6 +4,11 @@
  * Whatever fails here is silence and a line in the record: no agent ever waits or stops because
  * we do not know [HD2].
  */
+
+import { isFields, textOf } from '../wire/fields.ts';
+import type { DoorSettings } from '../wire/hook-settings.ts';
+import { spokenPolicy } from '../wire/policy.ts';
+import { RECV_TOOL, toolNameFor, type Vendor } from '../wire/tool-names.ts';
 import {
   type Attention,
   advance,
@@ -18,7 +23,6 @@ import { answerOf, cadenceEventOf } from './binding.ts';
 import type { DecisionLine, DecisionLog } from './decision-log.ts';
 import { findArrived, forgetRead, markShown } from './delivery.ts';
 import { DIALECTS } from './dialects.ts';
-import type { DoorSettings } from './door-settings.ts';
 import { createGuardDoor } from './guard-door.ts';
 import type { HarnessHub } from './harness-hub.ts';
 import {
@@ -29,11 +33,8 @@ import {
   isUnheard,
   SILENCE,
 } from './hook-event.ts';
-import { spokenPolicy } from './policy.ts';
 import type { SessionBook } from './session-book.ts';
-import { RECV_TOOL, toolNameFor, type Vendor } from './tool-names.ts';
 import { again, findTwin } from './twin.ts';
-import { isFields, textOf } from './vendors/reading.ts';
 import type { Waker } from './wake/wake.ts';
 
 export interface HookCall {

@@ -5,7 +5,7 @@
  * has no words for at that moment is not dropped: the translation says that it was not delivered,
  * and whoever asked keeps it for the next event [HK6].
  */
-import type { Vendor } from './tool-names.ts';
+import type { Vendor } from '../wire/tool-names.ts';
 
 export type HookKind =
   | 'session_started'

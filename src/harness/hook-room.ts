@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { createAttentions } from './attention.ts';
 import { openDecisionLog } from './decision-log.ts';
-import { openDoorSettings } from './door-settings.ts';
 import type { HarnessHub } from './harness-hub.ts';
 import { createHookDesk, type HookDesk } from './hook-desk.ts';
 import { openSessionBook } from './session-book.ts';
+import { openDoorSettings } from './settings-file.ts';
 import { claudeSocket } from './wake/claude-socket.ts';
 import { codexAppServer } from './wake/codex-app-server.ts';
 import { createHeadless } from './wake/headless.ts';

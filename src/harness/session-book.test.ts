@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Vendor } from '../wire/tool-names.ts';
 import {
   openSessionBook,
   SESSIONS_MAX,
@@ -12,7 +13,6 @@ import {
   type SessionBookOptions,
   type SessionFacts,
 } from './session-book.ts';
-import type { Vendor } from './tool-names.ts';
 
 let dir: string;
 let children: ChildProcess[];

@@ -5,9 +5,9 @@
  * does not tell its MCP server the session, the process both were started by does [SB4].
  */
 import { isAgentName } from '../core/principal.ts';
+import type { Vendor } from '../wire/tool-names.ts';
 import { processMark } from './process-mark.ts';
 import { loadSessions, type SessionStore } from './session-file.ts';
-import type { Vendor } from './tool-names.ts';
 
 export interface SessionFacts {
   readonly space: string;

@@ -5,8 +5,8 @@
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { VENDORS } from '../wire/tool-names.ts';
 import type { BookedSession } from './session-book.ts';
-import { VENDORS } from './tool-names.ts';
 
 export interface SessionStore {
   readonly loaded: readonly BookedSession[];

@@ -8,7 +8,7 @@
 import { type Refusal, refuse } from '../core/decider.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { HookRoom } from '../harness/hook-room.ts';
-import { isVendor, type Vendor } from '../harness/tool-names.ts';
+import { isVendor, type Vendor } from '../wire/tool-names.ts';
 
 export interface HookVisit {
   readonly caller: Caller;

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { VENDORS } from '../../src/harness/tool-names.ts';
+import { VENDORS } from '../../src/wire/tool-names.ts';
 import { type DoctorScene, openDoctorScene } from './doctor-scene.ts';
 
 // Several programs are started in each.

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, expect, test } from 'vitest';
-import type { Vendor } from '../../src/harness/tool-names.ts';
+import type { Vendor } from '../../src/wire/tool-names.ts';
 import { BIN } from './cli-run.ts';
 import { until } from './deadline.ts';
 import { type HookScene, openHookScene } from './hook-scene.ts';

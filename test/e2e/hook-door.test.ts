@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { VENDORS } from '../../src/harness/tool-names.ts';
+import { VENDORS } from '../../src/wire/tool-names.ts';
 import { until } from './deadline.ts';
 import { type HookScene, openHookScene, runShim, sessionOf } from './hook-scene.ts';
 import { isRunning, startHubProcess } from './hub-process.ts';

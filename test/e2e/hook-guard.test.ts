@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { VENDORS } from '../../src/harness/tool-names.ts';
+import { VENDORS } from '../../src/wire/tool-names.ts';
 import { type HookScene, openHookScene, sessionOf } from './hook-scene.ts';
 
 let scene: HookScene;

@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { hookShim, hookShimPath } from '../../src/harness/install/shim.ts';
-import type { Vendor } from '../../src/harness/tool-names.ts';
+import type { Vendor } from '../../src/wire/tool-names.ts';
 import {
   fetchReply,
   type HubOptions,

@@ -3,7 +3,7 @@
  * why; once it has read it may go; and who never reads is let go all the same, a bounded time later.
  */
 import { afterEach, describe, expect } from 'vitest';
-import { STOP_BLOCKS_MAX } from '../../src/harness/policy.ts';
+import { STOP_BLOCKS_MAX } from '../../src/wire/policy.ts';
 import { BOB, type Installed, type InstalledAgent, openInstalled, uses } from './installed.ts';
 import { type ModelRequest, textShown } from './script.ts';
 import { liveTest, vendors } from './stage.ts';

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { INSTRUCTIONS } from '../../transport/mcp/instructions.ts';
 import { toolName } from '../../wire/operation.ts';
 import { operationList } from '../../wire/operations/table.ts';
-import { toolNameFor, VENDORS } from '../tool-names.ts';
+import { toolNameFor, VENDORS } from '../../wire/tool-names.ts';
 import { DISCIPLINE_DOCUMENT } from './document.ts';
 import { HEADINGS } from './lint.ts';
 import { estimateTokens, PRIMER_TOKENS_MAX, renderDiscipline, SKILL_NAME } from './render.ts';

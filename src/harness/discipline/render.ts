@@ -3,7 +3,7 @@
  * the agent's context and therefore short. Both name the tools as that vendor's model must call
  * them [DI2]; no token is left [DI3]. With auto-subscribe the skill says first how to come in.
  */
-import { toolNameFor, type Vendor } from '../tool-names.ts';
+import { toolNameFor, type Vendor } from '../../wire/tool-names.ts';
 import { DISCIPLINE_DOCUMENT } from './document.ts';
 import { TOKENS } from './lint.ts';
 

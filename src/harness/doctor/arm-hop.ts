@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { dmName } from '../../core/name.ts';
-import type { WakeSettings } from '../door-settings.ts';
+import type { WakeSettings } from '../../wire/hook-settings.ts';
 import type { Launch } from '../install/world.ts';
 import { createMark, type DoctorHub, isRefused, WITNESS } from './canary.ts';
 import type { Environment } from './vendor-env.ts';

@@ -4,7 +4,7 @@
  * no crowd behind; what passes between them is marked with a word of this run alone.
  */
 import { randomBytes } from 'node:crypto';
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 
 /** The hub, asked as the owner may ask: under any name, or as the owner for null. */
 export interface DoctorHub {

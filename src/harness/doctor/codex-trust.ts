@@ -4,9 +4,9 @@
  * its app-server; the hash of a review is never written by us [DO8].
  */
 import { dirname, join } from 'node:path';
+import { isFields } from '../../wire/fields.ts';
 import { VENDOR_PARTS } from '../install/vendors/all.ts';
 import type { Place } from '../install/vendors/vendor.ts';
-import { isFields } from '../vendors/reading.ts';
 import { type Found, fail, ok, skip, warn } from './hop.ts';
 import { openLineRpc } from './line-rpc.ts';
 import { readHook, valueAt } from './registered.ts';

@@ -2,12 +2,12 @@
  * One vendor in one scope, hop by hop, in the order a message takes them: a hop that cannot work without
  * the one before is skipped and says so. Whatever is started is ended, whatever is claimed given back.
  */
-import type { DoorSettings } from '../door-settings.ts';
+import type { DoorSettings } from '../../wire/hook-settings.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import { probeFinding, probeVendor } from '../install/probe.ts';
 import { VENDOR_PARTS } from '../install/vendors/all.ts';
 import type { Place } from '../install/vendors/vendor.ts';
 import { verifyScope } from '../install/verify.ts';
-import type { Vendor } from '../tool-names.ts';
 import { canaryName, createMark, type DoctorHub, takeLeave } from './canary.ts';
 import { type HookCanary, tryGuard, tryHook } from './hook-hop.ts';
 import { openHookRunner } from './hook-run.ts';

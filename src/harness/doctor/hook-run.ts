@@ -6,9 +6,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { isFields } from '../../wire/fields.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import type { Place } from '../install/vendors/vendor.ts';
-import type { Vendor } from '../tool-names.ts';
-import { isFields } from '../vendors/reading.ts';
 import { openLineRpc } from './line-rpc.ts';
 import { PLUGIN_DRIVER } from './plugin-driver.ts';
 import { pluginPath, readHook } from './registered.ts';

@@ -3,9 +3,10 @@
  * that failed says what to do; one that could not be tried says why [DO1]. Nothing here throws for a
  * machine that is not as hoped.
  */
+
+import type { Vendor } from '../../wire/tool-names.ts';
 import type { Finding } from '../install/problem.ts';
 import type { ScopeKind } from '../install/vendors/vendor.ts';
-import type { Vendor } from '../tool-names.ts';
 
 export type HopName =
   | 'hub'

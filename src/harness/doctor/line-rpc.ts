@@ -6,7 +6,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { isFields } from '../vendors/reading.ts';
+import { isFields } from '../../wire/fields.ts';
 
 export interface Launched {
   readonly command: string;

@@ -3,8 +3,9 @@
  * and sends a message that the witness takes from its own inbox [DO4]. Whether it is the same hub is asked
  * before, so that a message to another hub is told as that, and not as lost.
  */
-import { SEND_TOOL, type Vendor } from '../tool-names.ts';
-import { isFields } from '../vendors/reading.ts';
+
+import { isFields } from '../../wire/fields.ts';
+import { SEND_TOOL, type Vendor } from '../../wire/tool-names.ts';
 import { canaryName, type DoctorHub, isRefused, messagesIn, stateFor, WITNESS } from './canary.ts';
 import { type Found, fail, inMs, ok, warn } from './hop.ts';
 import { type Launched, type LineRpc, openLineRpc } from './line-rpc.ts';

@@ -2,8 +2,9 @@
  * The moments of a session in each vendor's words, as the doctor plays them, and how to read what a hook
  * answered. Kept apart from what the hub reads and writes, so that a slip there is not repeated here.
  */
-import type { Vendor } from '../tool-names.ts';
-import { isFields } from '../vendors/reading.ts';
+
+import { isFields } from '../../wire/fields.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 

@@ -3,13 +3,13 @@
  * today. A registration that is gone or not in a form the vendor takes is null.
  */
 import { dirname } from 'node:path';
+import { isFields } from '../../wire/fields.ts';
+import { SERVER_NAME, type Vendor } from '../../wire/tool-names.ts';
 import { readBytes } from '../install/apply.ts';
 import { readValue } from '../install/document.ts';
 import { wantedFiles } from '../install/install.ts';
 import type { WantedFile } from '../install/piece.ts';
 import { DEFAULT_OPTIONS, type Place } from '../install/vendors/vendor.ts';
-import { SERVER_NAME, type Vendor } from '../tool-names.ts';
-import { isFields } from '../vendors/reading.ts';
 
 export interface Registered {
   /** The file that says so. */

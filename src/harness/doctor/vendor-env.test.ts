@@ -1,6 +1,6 @@
 /** What each vendor hands to our parts, and how it reads its own configuration. */
 import { describe, expect, test } from 'vitest';
-import { VENDORS } from '../tool-names.ts';
+import { VENDORS } from '../../wire/tool-names.ts';
 import { cleanEnvironment, expand, hookEnvironment, serverEnvironment } from './vendor-env.ts';
 import { geminiLevel } from './vendor-trust.ts';
 

@@ -5,7 +5,7 @@
  * The doctor may itself run inside a session of a coding agent. Whatever names that session is taken
  * out first, so that the canary is never taken for it, nor reached through its socket [DO2].
  */
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import { canaryName } from './canary.ts';
 import type { Registered } from './registered.ts';
 

@@ -3,9 +3,9 @@
  * it when asked. All of it is only read: to agree is a person's, and never ours [DO8].
  */
 import { dirname, join, relative, resolve } from 'node:path';
+import { isFields } from '../../wire/fields.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import { namesUs, type Place } from '../install/vendors/vendor.ts';
-import type { Vendor } from '../tool-names.ts';
-import { isFields } from '../vendors/reading.ts';
 import { readCodexTrust } from './codex-trust.ts';
 import { type Found, fail, ok, warn } from './hop.ts';
 import { valueAt } from './registered.ts';

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import { createMark } from './canary.ts';
 import { clearInbox, type HookCanary, leaveWord, receiptOf } from './hook-hop.ts';
 import { type Found, fail, ok, skip } from './hop.ts';

@@ -16,7 +16,7 @@ import { dirname, join, relative } from 'node:path';
 import { parse as parseJson } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { afterAll, describe, expect, test } from 'vitest';
-import { VENDORS, type Vendor } from '../tool-names.ts';
+import { VENDORS, type Vendor } from '../../wire/tool-names.ts';
 import { convergeScope } from './drift.ts';
 import { installVendor, type VendorReport } from './install.ts';
 import { isProblem } from './problem.ts';

@@ -2,8 +2,9 @@
  * One vendor installed in one scope: look, plan, and, unless it is only asked what would happen,
  * carry it out. A vendor whose files are in no state to be written is left wholly alone, and says why.
  */
+
+import type { Vendor } from '../../wire/tool-names.ts';
 import { renderDiscipline } from '../discipline/render.ts';
-import type { Vendor } from '../tool-names.ts';
 import { applyChanges } from './apply.ts';
 import type { WantedFile } from './piece.ts';
 import { type Change, type Plan, planVendor } from './plan.ts';

@@ -4,7 +4,7 @@
  * Pieces are plain values, so that the record of an installation can hold them and take out
  * exactly what was put in, also years and versions later.
  */
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 
 export type Json =
   | null

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { stringify } from 'smol-toml';
 import { expect, test } from 'vitest';
-import { VENDORS } from '../tool-names.ts';
+import { VENDORS } from '../../wire/tool-names.ts';
 import { wantedFiles } from './install.ts';
 import { type Plan, type PlanInput, planVendor } from './plan.ts';
 import { isProblem } from './problem.ts';

@@ -8,7 +8,7 @@
  * newer version start again from the original.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import { addPieces, isHollowText, lookAtPieces, takePieces } from './document.ts';
 import { nameOfPiece, type OwnedPiece, type Piece, type WantedFile } from './piece.ts';
 import { type Finding, finding, type InstallProblem, isProblem } from './problem.ts';

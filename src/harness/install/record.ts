@@ -4,7 +4,7 @@
  * the user's own installation noticing. A record that cannot be read is a problem, never guessed at.
  */
 import { join } from 'node:path';
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import type { Format, JsonPath, OwnedPiece } from './piece.ts';
 import { type InstallProblem, problem } from './problem.ts';
 import { digest } from './seal.ts';

@@ -6,7 +6,7 @@
  * asks for trust line by line is therefore asked once. The scripts are ours and change with us.
  */
 import { join } from 'node:path';
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import { sealText } from './seal.ts';
 import type { Place } from './vendors/vendor.ts';
 

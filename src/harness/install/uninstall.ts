@@ -3,7 +3,7 @@
  * for byte; from one that has changed since, our entries go and nothing else. What we made and
  * nobody used is removed, folders too. A vendor's own record of trust is never touched.
  */
-import type { Vendor } from '../tool-names.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import { applyChanges } from './apply.ts';
 import { lookAtPieces } from './document.ts';
 import { reporter, type VendorReport, wantedFiles } from './install.ts';

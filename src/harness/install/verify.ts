@@ -4,7 +4,7 @@
  * that something will not work, `warn` that somebody should look.
  */
 import { statSync } from 'node:fs';
-import { VENDORS, type Vendor } from '../tool-names.ts';
+import { VENDORS, type Vendor } from '../../wire/tool-names.ts';
 import { readBytes } from './apply.ts';
 import { lookAtPieces, readValue } from './document.ts';
 import { wantedFiles } from './install.ts';

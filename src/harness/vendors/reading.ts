@@ -3,11 +3,10 @@
  * what it should be is absent; only a missing session or event name makes the whole unheard [HK1].
  */
 import { resolve } from 'node:path';
+import { type Fields, fieldsOf, isFields, textOf } from '../../wire/fields.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 import type { HookEvent, HookKind, Unheard } from '../hook-event.ts';
-import type { Vendor } from '../tool-names.ts';
 import { patchPaths } from './patch-paths.ts';
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 const SESSION_CHARS_MAX = 256;
 
@@ -19,20 +18,6 @@ export interface VendorTools {
   readonly shells: Readonly<Record<string, string>>;
   /** Where a shell tool says that it runs elsewhere. */
   readonly folder: string | null;
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function textOf(fields: Fields, name: string): string | null {
-  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-export function fieldsOf(fields: Fields, name: string): Fields {
-  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  return isFields(value) ? value : {};
 }
 
 /** What Claude Code, Codex and Gemini share: one flat object with `hook_event_name`. */

@@ -2,8 +2,9 @@
  * A way to reach an idle session. An attempt that ended well was handed over, and that is all it says:
  * whether the session woke is known when its own hook tells us so [WA2].
  */
+
+import type { WakeSettings } from '../../wire/hook-settings.ts';
 import type { Attention } from '../attention.ts';
-import type { WakeSettings } from '../door-settings.ts';
 
 export interface WakeRequest {
   readonly id: string;

@@ -7,12 +7,12 @@
  * wakes that lead to no reading [WA3].
  */
 import { randomUUID } from 'node:crypto';
+import type { DoorSettings } from '../../wire/hook-settings.ts';
+import { RECV_TOOL, toolNameFor } from '../../wire/tool-names.ts';
 import type { Attention } from '../attention.ts';
 import type { DecisionLog } from '../decision-log.ts';
-import type { DoorSettings } from '../door-settings.ts';
 import type { HarnessHub, OwedMessage } from '../harness-hub.ts';
 import { quoteArrival } from '../quoted.ts';
-import { RECV_TOOL, toolNameFor } from '../tool-names.ts';
 import * as limits from './limits.ts';
 import type { WakeMeans } from './means.ts';
 

@@ -1,5 +1,5 @@
 /** Every vendor there is, by name. */
-import type { Vendor } from '../../tool-names.ts';
+import type { Vendor } from '../../../wire/tool-names.ts';
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
 import { gemini } from './gemini.ts';

@@ -3,8 +3,8 @@
  * `settings.json`, the discipline as a rules file of its own and a skill. CLAUDE_CONFIG_DIR moves the user's files.
  */
 import { join } from 'node:path';
+import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
-import { SERVER_NAME } from '../../tool-names.ts';
 import type { Piece, WantedFile } from '../piece.ts';
 import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';

@@ -7,8 +7,8 @@
  * Codex's own record of reviews is not touched, neither now nor by uninstall: the trust is a person's.
  */
 import { join } from 'node:path';
+import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
-import { SERVER_NAME } from '../../tool-names.ts';
 import type { WantedFile } from '../piece.ts';
 import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';

@@ -4,8 +4,8 @@
  * shell sees it; the lines we write come out the same either way.
  */
 import { join } from 'node:path';
+import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
-import { SERVER_NAME } from '../../tool-names.ts';
 import type { WantedFile } from '../piece.ts';
 import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';

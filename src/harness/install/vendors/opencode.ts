@@ -4,8 +4,8 @@
  * user's files.
  */
 import { join } from 'node:path';
+import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
-import { SERVER_NAME } from '../../tool-names.ts';
 import type { Piece, WantedFile } from '../piece.ts';
 import { sealText } from '../seal.ts';
 import { serverCommand } from '../shim.ts';

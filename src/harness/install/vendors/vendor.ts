@@ -2,8 +2,9 @@
  * What a vendor's part of an installation is made of: where its files are, what is asked for, and
  * which pieces it therefore wants in which files.
  */
+
+import { SERVER_NAME, type Vendor } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
-import { SERVER_NAME, type Vendor } from '../../tool-names.ts';
 import type { Json, JsonPath, Piece, WantedFile } from '../piece.ts';
 
 export type ScopeKind = 'user' | 'project';

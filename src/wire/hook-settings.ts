@@ -1,10 +1,7 @@
 /**
- * What a person may set about hooks: the enforcer's policy, and the tables `[guard]` and `[wake]` of the
- * same `policy.toml`. The file is looked at again when it changes. A mistake in it is told once and
- * names the field; until it is mended the last good settings stand, or the defaults [HD7].
+ * What a person may set about hooks: the enforcer's policy, and the tables `[guard]` and `[wake]` of
+ * the same `policy.toml`. Pure: text and environment in, settings or every problem out [HD7].
  */
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { DEFAULT_POLICY, isPolicy, type Policy, parsePolicy } from './policy.ts';
@@ -33,10 +30,8 @@ export const DEFAULT_DOOR_SETTINGS: DoorSettings = {
   wake: { mode: 'on', headless: false, command: [] },
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How often the file is looked at. */
-const LOOK_EVERY_MS = 1_000;
 const COMMAND_WORDS_MAX = 64;
 
 const guard = z.strictObject({
@@ -82,47 +77,6 @@ export function parseDoorSettings(
   return { policy, guard: guarding, wake: waking };
 }
 
-/** `<dir>/policy.toml`, else the one in SOX_CONFIG_DIR. */
-export function openDoorSettings(
-  dir: string,
-  env: Environment,
-  onTrouble: (what: string, cause: unknown) => void,
-  now: () => number = Date.now,
-): () => DoorSettings {
-  const places = [dir, ...(env.SOX_CONFIG_DIR ? [env.SOX_CONFIG_DIR] : [])];
-  const paths = places.map((place) => join(place, 'policy.toml'));
-  let settings = DEFAULT_DOOR_SETTINGS;
-  let stamp: string | null = null;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-
-  function look(): void {
-    const found = paths
-      .map((path) => ({ path, stat: statSync(path, { throwIfNoEntry: false }) }))
-      .find(({ stat }) => stat !== undefined);
-    const seen =
-      found === undefined ? '' : `${found.path} ${found.stat?.mtimeMs} ${found.stat?.size}`;
-    if (seen === stamp) return;
-    stamp = seen;
-    const parsed = parseDoorSettings(
-      found === undefined ? null : readFileSync(found.path, 'utf8'),
-      env,
-    );
-    if (isSettings(parsed)) settings = parsed;
-    else onTrouble(`${found?.path ?? 'the environment'}: ${parsed.join('; ')}`, null);
-  }
-
-  return () => {
-    if (now() - lookedAt < LOOK_EVERY_MS) return settings;
-    lookedAt = now();
-    try {
-      look();
-    } catch (cause) {
-      onTrouble('policy.toml cannot be read; what was set before stands', cause);
-    }
-    return settings;
-  };
-}
-
-function isSettings(parsed: DoorSettings | readonly string[]): parsed is DoorSettings {
+export function isSettings(parsed: DoorSettings | readonly string[]): parsed is DoorSettings {
   return !Array.isArray(parsed);
 }

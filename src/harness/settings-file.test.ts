@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DEFAULT_DOOR_SETTINGS, openDoorSettings, parseDoorSettings } from './door-settings.ts';
+import { DEFAULT_DOOR_SETTINGS, parseDoorSettings } from '../wire/hook-settings.ts';
+import { openDoorSettings } from './settings-file.ts';
 
 let dir: string;
 beforeEach(() => {

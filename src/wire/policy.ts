@@ -35,7 +35,7 @@ const STOP_BLOCKS_LIMIT = 7;
 const COUNT_LIMIT = 1_000;
 const TEXT_CHARS_MAX = 1_500;
 const RECV_TOKEN = '{{recv_tool}}';
-/** Tables of the same file that are not the enforcer's; `door-settings.ts` reads them. */
+/** Tables of the same file that are not the enforcer's; `hook-settings.ts` reads them. */
 const OTHER_TABLES: readonly string[] = ['guard', 'wake'];
 
 /** Said as facts: harnesses take an order in injected text for an attack, and rightly. */

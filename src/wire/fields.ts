@@ -1,0 +1,19 @@
+/**
+ * Parsed JSON whose shape nothing guarantees yet, read field by field. A field that is not what it
+ * should be is absent.
+ */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function textOf(fields: Fields, name: string): string | null {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+export function fieldsOf(fields: Fields, name: string): Fields {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return isFields(value) ? value : {};
+}
