@@ -7,12 +7,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { CallContext } from '../src/plugin/context.ts';
-import { openPluginHost, type PluginHost, type PluginHostOptions } from '../src/plugin/host.ts';
-import type { PluginKind } from '../src/plugin/manifest.ts';
-import { createPluginRegistry, type PluginFactory } from '../src/plugin/registry.ts';
-import type { Reply } from '../src/plugin/reply.ts';
-import type { TraceEntry } from '../src/plugin/trace.ts';
+import type { CallContext } from '../src/server/plugins/context.ts';
+import {
+  openPluginHost,
+  type PluginHost,
+  type PluginHostOptions,
+} from '../src/server/plugins/host.ts';
+import type { PluginKind } from '../src/server/plugins/manifest.ts';
+import { createPluginRegistry, type PluginFactory } from '../src/server/plugins/registry.ts';
+import type { Reply } from '../src/server/plugins/reply.ts';
+import type { TraceEntry } from '../src/server/plugins/trace.ts';
 
 export interface TestPlugin {
   readonly id: string;

@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 // In a project of your own: from 'synod/sdk'.
-import { StdioBus } from '../../src/sdk/index.ts';
+import { StdioBus } from '../../src/bus/sdk/index.ts';
 
 const synod = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
 const worker = { command: process.execPath, args: [synod, 'worker', 'stream-echo'], instances: 1 };

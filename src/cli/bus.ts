@@ -3,17 +3,17 @@
  * belongs to the protocol; the log goes to stderr, a line an event, in the reference's form.
  */
 import { type Command, Option } from 'commander';
-import type { BusLogLine } from '../bus/bus.ts';
-import type { TransportConfig } from '../bus/config.ts';
-import type { ListenAddress } from '../bus/listen.ts';
-import { parseTcpAddress } from '../bus/listen-address.ts';
-import type { ParsedBusConfig } from '../bus/parse-config.ts';
+import type { BusLogLine } from '../bus/router/bus.ts';
+import type { TransportConfig } from '../bus/router/config.ts';
+import type { ListenAddress } from '../bus/router/listen.ts';
+import { parseTcpAddress } from '../bus/router/listen-address.ts';
+import type { ParsedBusConfig } from '../bus/router/parse-config.ts';
 import {
   type ConfigSource,
   DESCRIPTOR_MAX,
   readBusConfig,
   sourceName,
-} from '../bus/read-config.ts';
+} from '../bus/router/read-config.ts';
 import { type Context, handle } from './context.ts';
 import { type CliError, fail } from './failure.ts';
 import { neutralise } from './terminal.ts';
@@ -79,7 +79,7 @@ async function serve({ flags, show }: Context<BusFlags>): Promise<void> {
   for (const warning of config.warnings) {
     onLog({ level: 'warn', text: `${sourceName(source)}: ${warning}` });
   }
-  const { serveBus } = await import('../bus/serve-bus.ts');
+  const { serveBus } = await import('../bus/router/serve-bus.ts');
   // A client that goes away ends the bus in its own way; the CLI's way would lose answers.
   process.stdout.removeAllListeners('error');
   // No worker and no crash report shall find it there.

@@ -4,7 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { placeOfPattern, readGround } from '../git/place.ts';
+import { placeOfPattern, readGround } from '../place/place.ts';
 import { given } from './context.ts';
 import { fail } from './failure.ts';
 import { orThrow } from './git-problem.ts';

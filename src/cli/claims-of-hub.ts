@@ -1,5 +1,5 @@
 /** The live claims of the hub, all pages of them, and who the hub takes us for. */
-import type { GitClaim } from '../git/auto-release.ts';
+import type { GitClaim } from '../place/auto-release.ts';
 import { type Context, given } from './context.ts';
 
 const PAGE = 500;

@@ -1,13 +1,18 @@
 /** `synod conflicts`: who will collide with whom, on which base. Exit code 0 none, 2 some, 1 trouble. */
 import { isAbsolute } from 'node:path';
 import type { Command } from 'commander';
-import type { GitClaim } from '../git/auto-release.ts';
-import { changedOnBranch, uncommittedChanges } from '../git/changes.ts';
-import { type BranchClaim, type Conflict, conflictsExit, findConflicts } from '../git/conflicts.ts';
-import { createPathOverlap } from '../git/holdings.ts';
-import { readOrigin } from '../git/origin.ts';
-import { isProblem, type Problem, problem } from '../git/problem.ts';
-import { type Repository, readRepository } from '../git/repository.ts';
+import type { GitClaim } from '../place/auto-release.ts';
+import { changedOnBranch, uncommittedChanges } from '../place/changes.ts';
+import {
+  type BranchClaim,
+  type Conflict,
+  conflictsExit,
+  findConflicts,
+} from '../place/conflicts.ts';
+import { createPathOverlap } from '../place/holdings.ts';
+import { readOrigin } from '../place/origin.ts';
+import { isProblem, type Problem, problem } from '../place/problem.ts';
+import { type Repository, readRepository } from '../place/repository.ts';
 import { readClaims } from './claims-of-hub.ts';
 import { handle } from './context.ts';
 import { toFailure } from './failure.ts';

@@ -4,8 +4,6 @@
  * agrees to nothing in a person's stead. Exit code 1 when a hop failed.
  */
 import type { Command } from 'commander';
-import { isProblem as isGitProblem } from '../git/problem.ts';
-import { readRepository } from '../git/repository.ts';
 import { headlessRow, tryArm } from '../harness/doctor/arm-hop.ts';
 import { takeLeave, WITNESS } from '../harness/doctor/canary.ts';
 import { examine } from '../harness/doctor/examine.ts';
@@ -17,8 +15,10 @@ import { vendorsOf } from '../harness/install/record.ts';
 import { VENDOR_PARTS } from '../harness/install/vendors/all.ts';
 import type { Place } from '../harness/install/vendors/vendor.ts';
 import { readRecord } from '../harness/install/world.ts';
-import { openDoorSettings } from '../harness/settings-file.ts';
-import { packageVersion } from '../server/version.ts';
+import { isProblem as isGitProblem } from '../place/problem.ts';
+import { readRepository } from '../place/repository.ts';
+import { openDoorSettings } from '../server/hooks/settings-file.ts';
+import { packageVersion } from '../server/run/version.ts';
 import type { DoorSettings } from '../wire/hook-settings.ts';
 import { VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { type Context, handle } from './context.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LogError } from '../log/log.ts';
-import { PluginStartupError } from '../plugin/startup-error.ts';
+import { PluginStartupError } from '../server/plugins/startup-error.ts';
 import { REFUSALS } from '../wire/errors.ts';
 import { fail, failureText, refused, toFailure } from './failure.ts';
 

@@ -3,12 +3,12 @@
  * this worktree? Then the exit code is HELD_EXIT, and only then is the commit refused. After a commit
  * or merge: claims of ours that end by it are released, with the commit as evidence.
  */
-import { claimsToRelease } from '../git/auto-release.ts';
-import { changedByMerge, changedInCommit, stagedChanges } from '../git/changes.ts';
-import { decideGuard } from '../git/guard.ts';
-import { createHoldings } from '../git/holdings.ts';
-import { HELD_EXIT, type HookName } from '../git/hook-script.ts';
-import { type Repository, readRepository } from '../git/repository.ts';
+import { claimsToRelease } from '../place/auto-release.ts';
+import { changedByMerge, changedInCommit, stagedChanges } from '../place/changes.ts';
+import { decideGuard } from '../place/guard.ts';
+import { createHoldings } from '../place/holdings.ts';
+import { HELD_EXIT, type HookName } from '../place/hook-script.ts';
+import { type Repository, readRepository } from '../place/repository.ts';
 import { readClaims, readMe } from './claims-of-hub.ts';
 import type { Context } from './context.ts';
 import { toFailure } from './failure.ts';

@@ -1,5 +1,5 @@
 /** A problem of git or of a path on disk, as the command line says it: its own code, its remedy, exit code 1. */
-import { isProblem, type Problem } from '../git/problem.ts';
+import { isProblem, type Problem } from '../place/problem.ts';
 import { CliError } from './failure.ts';
 
 const TROUBLE_EXIT = 1;

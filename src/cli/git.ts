@@ -3,17 +3,17 @@
  * them on commit or merge and refuse a commit that touches what somebody else holds.
  */
 import type { Command } from 'commander';
-import { isHookName } from '../git/hook-script.ts';
+import { isHookName } from '../place/hook-script.ts';
 import {
   checkHooks,
   type HookOptions,
   type HooksReport,
   installHooks,
   uninstallHooks,
-} from '../git/hooks.ts';
-import { placeOfPattern, readGround } from '../git/place.ts';
-import { isProblem } from '../git/problem.ts';
-import { readRepository } from '../git/repository.ts';
+} from '../place/hooks.ts';
+import { placeOfPattern, readGround } from '../place/place.ts';
+import { isProblem } from '../place/problem.ts';
+import { readRepository } from '../place/repository.ts';
 import { checkpointLines, takeClaim } from './claim-take.ts';
 import { type ClaimView, explainRefusal } from './claim-text.ts';
 import { type Context, given, handle } from './context.ts';

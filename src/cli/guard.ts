@@ -5,8 +5,8 @@
  * It is a guard rail and no sandbox: what a command writes beyond its arguments nobody sees here.
  */
 import type { Command } from 'commander';
-import { judgeWrites } from '../git/judge-writes.ts';
-import { readGround } from '../git/place.ts';
+import { judgeWrites } from '../place/judge-writes.ts';
+import { readGround } from '../place/place.ts';
 import { readClaims, readMe } from './claims-of-hub.ts';
 import { type Context, handle } from './context.ts';
 import { fail } from './failure.ts';

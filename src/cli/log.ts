@@ -149,7 +149,7 @@ function registerImport(log: Command): void {
 }
 
 async function openAt(place: Place, readOnly: boolean): Promise<Log> {
-  const { openLog } = await import('../server/open-log.ts');
+  const { openLog } = await import('../server/run/open-log.ts');
   return openLog(place.url, { readOnly });
 }
 
@@ -183,7 +183,7 @@ function spacePlace(dir: string, space: string): Place {
 }
 
 async function storePlace(text: string): Promise<Place> {
-  const { parseStoreUrl, storeUrl } = await import('../server/store-url.ts');
+  const { parseStoreUrl, storeUrl } = await import('../server/run/store-url.ts');
   const store = parseStoreUrl(text);
   if (store === null || store.kind === 'memory') {
     throw fail(

@@ -53,7 +53,7 @@ async function run(argv: readonly string[]): Promise<void> {
 }
 
 async function readVersion(): Promise<string> {
-  return (await import('../server/version.ts')).packageVersion();
+  return (await import('../server/run/version.ts')).packageVersion();
 }
 
 function missingVerb(name: string): CliError {

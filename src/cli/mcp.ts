@@ -5,10 +5,10 @@
  */
 import { realpath } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
-import { type Ground, placeOfPattern, readGround } from '../git/place.ts';
-import { isProblem } from '../git/problem.ts';
-import type { HttpCallOptions } from '../transport/mcp/http-call.ts';
+import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
+import type { HttpCallOptions } from '../harness/bridge/http-call.ts';
+import { type Ground, placeOfPattern, readGround } from '../place/place.ts';
+import { isProblem } from '../place/problem.ts';
 import { handle } from './context.ts';
 import { fail, refused } from './failure.ts';
 import { isSessionKnown, joinHub, parseVendor, sessionOfCall } from './harness-bridge.ts';
@@ -92,12 +92,12 @@ async function bridge(way: Way, toolset: string): Promise<void> {
     version,
     errors,
   ] = await Promise.all([
-    import('../transport/mcp/http-call.ts'),
-    import('../transport/mcp/http-listen.ts'),
-    import('../transport/mcp/stdio.ts'),
-    import('../transport/mcp/tools.ts'),
+    import('../harness/bridge/http-call.ts'),
+    import('../harness/bridge/http-listen.ts'),
+    import('../harness/bridge/stdio.ts'),
+    import('../wire/mcp/tools.ts'),
     import('../wire/operations/table.ts'),
-    import('../server/version.ts'),
+    import('../server/run/version.ts'),
     import('../wire/errors.ts'),
   ]);
   const complain = (error: Error): void => {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Command } from 'commander';
-import type { Config } from '../server/config.ts';
-import type { ServeFlags } from '../server/config-sources.ts';
+import type { Config } from '../server/run/config.ts';
+import type { ServeFlags } from '../server/run/config-sources.ts';
 import { collect } from './context.ts';
 import { fail } from './failure.ts';
 
@@ -71,7 +71,7 @@ export function serveArguments(options: ServeOptions & { readonly dir?: string }
 export async function readConfig(
   options: ServeOptions,
 ): Promise<Config & { isLevelChosen: boolean }> {
-  const { parseConfig } = await import('../server/config.ts');
+  const { parseConfig } = await import('../server/run/config.ts');
   const file = options.config === undefined ? undefined : readConfigFile(options.config);
   const { env } = process;
   const config = parseConfig({ flags: options, env, file, home: homedir(), cwd: process.cwd() });

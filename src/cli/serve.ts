@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { ServerLog } from '../server/server.ts';
+import type { ServerLog } from '../server/run/server.ts';
 import { type Context, handle } from './context.ts';
 import { CliError, fail } from './failure.ts';
 import { addServeFlags, readConfig, type ServeOptions } from './serve-flags.ts';
@@ -24,7 +24,7 @@ export function registerServe(program: Command): void {
 async function serve(context: Context<ServeOptions>): Promise<void> {
   const { flags, isJson, print } = context;
   const config = await readConfig(flags);
-  const { startServer } = await import('../server/server.ts');
+  const { startServer } = await import('../server/run/server.ts');
   // A first screen is no place for plugin counts; who wants them says so, or reads JSON.
   const level = isJson || config.isLevelChosen ? config.logLevel : 'warn';
   const server = await startServer(config, { log: createLog(level) }).catch((cause) => {

@@ -35,7 +35,7 @@ export function registerUpgrade(program: Command): void {
 async function upgrade(context: Context<UpgradeFlags>): Promise<void> {
   const { flags, remark } = context;
   const isDry = flags.checkOnly === true;
-  const { packageVersion } = await import('../server/version.ts');
+  const { packageVersion } = await import('../server/run/version.ts');
   const version = packageVersion();
   const found = flags.package ? await readNewest() : 'unknown';
   const newest = typeof found === 'object' ? found.version : null;

@@ -3,8 +3,8 @@
  * default), and a warning for everything about it that looks accidental [CL12].
  */
 import type { Command } from 'commander';
-import { type IdentityWarning, resolveIdentity } from '../git/identity.ts';
-import { readRepository } from '../git/repository.ts';
+import { type IdentityWarning, resolveIdentity } from '../place/identity.ts';
+import { readRepository } from '../place/repository.ts';
 import { type Context, handle } from './context.ts';
 import { CliError } from './failure.ts';
 import { callHub } from './hub-call.ts';

@@ -3,8 +3,8 @@
  * stdout. Only the one that was asked for is loaded. They end when their input ends, with 0.
  */
 import type { Command } from 'commander';
-import type { KeysCommand, RegistryPlace } from '../program/registry-command.ts';
-import type { LineIo } from '../program/stdio-lines.ts';
+import type { KeysCommand, RegistryPlace } from '../bus/programs/registry-command.ts';
+import type { LineIo } from '../bus/programs/stdio-lines.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { parseDurationMs } from './parse-value.ts';
@@ -16,18 +16,18 @@ export function registerWorker(program: Command): void {
     .command('worker')
     .description('workers in the box: JSON-RPC on stdin and stdout, for a pool of the bus');
   const plain = worker.command('echo').description('answers with what it was asked');
-  serve(plain, 'echo', async (io) => (await import('../program/echo.ts')).runEcho(io));
+  serve(plain, 'echo', async (io) => (await import('../bus/programs/echo.ts')).runEcho(io));
   const stream = worker
     .command('stream-echo')
     .description('says params.text back in pieces, then answers');
   serve(stream, 'stream-echo', async (io) =>
-    (await import('../program/stream-echo.ts')).runStreamEcho(io),
+    (await import('../bus/programs/stream-echo.ts')).runStreamEcho(io),
   );
   const mcpEcho = worker
     .command('mcp-echo')
     .description('an MCP server: echo, reverse, uppercase, delay, error');
   serve(mcpEcho, 'mcp-echo', async (io) =>
-    (await import('../program/mcp-echo.ts')).runMcpEcho(await version(), io),
+    (await import('../bus/programs/mcp-echo.ts')).runMcpEcho(await version(), io),
   );
   registerAcpEcho(worker);
   registerOpenai(worker);
@@ -44,14 +44,14 @@ function serve<Flags extends object>(
   run: (io: LineIo, flags: Flags) => Promise<void>,
 ): void {
   handle<Flags>(command, async ({ flags }) => {
-    const { processIo } = await import('../program/stdio-lines.ts');
+    const { processIo } = await import('../bus/programs/stdio-lines.ts');
     await run(processIo(name), flags);
     process.exit(0);
   });
 }
 
 async function version(): Promise<string> {
-  return (await import('../server/version.ts')).packageVersion();
+  return (await import('../server/run/version.ts')).packageVersion();
 }
 
 function registerAcpEcho(worker: Command): void {
@@ -60,7 +60,7 @@ function registerAcpEcho(worker: Command): void {
     .description('an ACP agent that echoes; /ask, /read, /write, /run and /tool try its client')
     .option('--no-mcp', 'do not start MCP servers a client names');
   serve<{ mcp: boolean }>(command, 'acp-echo', async (io, { mcp }) => {
-    const { runAcpEcho } = await import('../program/acp-echo.ts');
+    const { runAcpEcho } = await import('../bus/programs/acp-echo.ts');
     await runAcpEcho({ version: await version(), usesMcp: mcp }, io);
   });
 }
@@ -87,7 +87,7 @@ function registerOpenai(worker: Command): void {
     .option('--idle-timeout <time>', 'between two pieces of an answer (60s)')
     .option('--timeout <time>', 'for a whole answer (10m)');
   serve<OpenaiFlags>(command, 'openai', async (io, flags) => {
-    const { readChatOptions, runOpenai } = await import('../program/openai.ts');
+    const { readChatOptions, runOpenai } = await import('../bus/programs/openai.ts');
     const { idleTimeout, timeout } = flags;
     const options = readChatOptions(process.env, {
       ...flags,
@@ -114,7 +114,7 @@ function registerRule(worker: Command): void {
     .option('--rule <pattern => answer>', 'one rule; may be repeated, tried first', collect)
     .option('--otherwise <text>', 'the answer when no rule matches');
   serve<RuleFlags>(command, 'rule', async (io, flags) => {
-    const { parseRuleFlag, parseRuleSet, runRule } = await import('../program/rule.ts');
+    const { parseRuleFlag, parseRuleSet, runRule } = await import('../bus/programs/rule.ts');
     const { rules: path } = flags;
     if (path === undefined && flags.rule === undefined && flags.otherwise === undefined) {
       throw fail('cli.usage', 'synod worker rule wants --rules, --rule or --otherwise');
@@ -138,8 +138,8 @@ function registerTiered(worker: Command): void {
     .description('an ACP agent that picks a tier by task class, length or keyword')
     .requiredOption('--config <file>', 'tiers, classes, routes, default, fallback');
   serve<{ config: string }>(command, 'tiered', async (io, { config }) => {
-    const { parseTiers } = await import('../program/tiers.ts');
-    const { runTiered } = await import('../program/tiered.ts');
+    const { parseTiers } = await import('../bus/programs/tiers.ts');
+    const { runTiered } = await import('../bus/programs/tiered.ts');
     const tiers = parseTiers(await readJson(config), config, process.env);
     await runTiered({ tiers, version: await version() }, io);
   });
@@ -163,7 +163,7 @@ function registerMcpProxy(worker: Command): void {
     .option('--agent <id>', 'the agent (AGENT_ID)')
     .option('--cwd <dir>', 'where the agent works (here)');
   serve<ProxyFlags>(command, 'mcp-proxy', async (io, flags) => {
-    const { runMcpProxy } = await import('../program/mcp-proxy.ts');
+    const { runMcpProxy } = await import('../bus/programs/mcp-proxy.ts');
     const { env } = process;
     await runMcpProxy(
       {
@@ -232,21 +232,21 @@ function registerRegistry(worker: Command): void {
         hint: "log in with the agent's own tool, or put its key into the keys file: --setup, --set-key",
       });
     }
-    const { processIo } = await import('../program/stdio-lines.ts');
+    const { processIo } = await import('../bus/programs/stdio-lines.ts');
     const io = processIo('registry');
     const place = placeOf(flags, process.env);
     const command = await keysCommandOf(flags);
     if (command !== null) {
-      const { runKeysCommand } = await import('../program/registry-command.ts');
+      const { runKeysCommand } = await import('../bus/programs/registry-command.ts');
       const lines = await runKeysCommand(place, command, io.note);
       return show({ done: command.do, lines }, () => lines.map((line) => neutralise(line)));
     }
     if (place.registry === null) {
       throw fail('cli.usage', 'synod worker registry wants --registry: a file, or a URL');
     }
-    const { readRegistry } = await import('../program/registry-file.ts');
-    const { readKeys } = await import('../program/registry-keys.ts');
-    const { runRegistry } = await import('../program/registry.ts');
+    const { readRegistry } = await import('../bus/programs/registry-file.ts');
+    const { readKeys } = await import('../bus/programs/registry-keys.ts');
+    const { runRegistry } = await import('../bus/programs/registry.ts');
     await runRegistry(
       {
         registry: await readRegistry(place.registry, place.customAgents),

@@ -3,7 +3,7 @@
  * for a tick. It never spins: while the hub is down it sleeps until recovery sets
  * it again, and a full queue is tried again after a pause.
  */
-import type { Deadlines } from '../core/deadlines.ts';
+import type { Deadlines } from '../core/law/deadlines.ts';
 import type { Clock } from './clock.ts';
 
 /** A timer further away than this is set in stages; real ones overflow at 2^31 ms. */

@@ -4,9 +4,10 @@
  * that moment how far the feed has come; so nothing is missed or shown twice at
  * the seam to live [F2].
  */
-import { checkRead } from '../core/channel.ts';
-import { channelKind } from '../core/name.ts';
-import type { Channel, World } from '../core/state.ts';
+
+import { channelKind } from '../core/law/name.ts';
+import type { Channel, World } from '../core/law/state.ts';
+import { checkRead } from '../core/talk/channel.ts';
 import type { OpenFeed } from './feed.ts';
 
 /** With bodies of a MiB at the most, also what a page may take of memory. */

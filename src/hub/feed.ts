@@ -8,14 +8,15 @@
  * a door encodes them once however many listen. A sink that cannot keep up says
  * so and is cut off with a reason [F3]; nobody waits for it.
  */
-import { checkRead } from '../core/channel.ts';
-import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
-import { createMatcher, isGlob, type Matcher } from '../core/glob.ts';
-import type { MessageSent } from '../core/message.ts';
-import { channelKind } from '../core/name.ts';
-import { cutPresented } from '../core/presented.ts';
-import type { Principal } from '../core/principal.ts';
-import type { Channel, World } from '../core/state.ts';
+
+import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
+import { createMatcher, isGlob, type Matcher } from '../core/law/glob.ts';
+import { channelKind } from '../core/law/name.ts';
+import type { Principal } from '../core/law/principal.ts';
+import type { Channel, World } from '../core/law/state.ts';
+import { checkRead } from '../core/talk/channel.ts';
+import type { MessageSent } from '../core/talk/message.ts';
+import { cutPresented } from '../core/talk/presented.ts';
 import { type Due, shownOn, turnPage, wants } from './feed-page.ts';
 import type { MessageStore } from './message-store.ts';
 

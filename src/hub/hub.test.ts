@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { SERVER } from '../core/principal.ts';
-import { freezeWorld } from '../core/snapshot.ts';
+import { SERVER } from '../core/law/principal.ts';
+import { freezeWorld } from '../core/law/snapshot.ts';
 import { portray } from '../testing/compare.ts';
 import { storedEntries } from '../testing/faulty-log.ts';
 import { openRig, type Rig } from '../testing/rig.ts';

@@ -7,12 +7,11 @@
  * append fails, the batch is refused, memory is rebuilt from the log, and until
  * that succeeds every caller is told `store.unavailable` [H2].
  */
-import { assert } from '../core/assert.ts';
-import { isRefusal, type Refusal, refuse } from '../core/decider.ts';
-import { encodeEvent } from '../core/entry.ts';
-import { evolvePresented } from '../core/presented.ts';
-import { SERVER } from '../core/principal.ts';
-import type { World } from '../core/state.ts';
+import { assert } from '../core/law/assert.ts';
+import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
+import { encodeEvent } from '../core/law/entry.ts';
+import { SERVER } from '../core/law/principal.ts';
+import type { World } from '../core/law/state.ts';
 import {
   type AnswerTo,
   type Command,
@@ -20,7 +19,8 @@ import {
   decide,
   evolve,
   isEphemeral,
-} from '../core/world.ts';
+} from '../core/law/world.ts';
+import { evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
 import { createAlarm } from './alarm.ts';
 import type { Clock } from './clock.ts';

@@ -2,7 +2,7 @@
  * Messages read back from the log by position, with a bounded cache of the newest.
  * History itself stays on disk: what memory keeps is at most `bytesMax` of text.
  */
-import { decodeMessage, type StoredMessage } from '../core/entry.ts';
+import { decodeMessage, type StoredMessage } from '../core/law/entry.ts';
 import type { Log } from '../log/log.ts';
 
 /** A message as the hub hands it out. */

@@ -2,8 +2,8 @@
  * What waits to be done, in order, and how much of it makes one batch. Questions
  * stand in the same queue as commands, so that each is answered in its turn.
  */
-import type { World } from '../core/state.ts';
-import type { Command } from '../core/world.ts';
+import type { World } from '../core/law/state.ts';
+import type { Command } from '../core/law/world.ts';
 
 /** Commands waiting to be decided; the next one is refused with `hub.busy` [H4]. */
 export const QUEUE_MAX = 100_000;

@@ -3,11 +3,11 @@
  * after it. A snapshot is only a shortcut [L3]: one that cannot be read, or is of
  * another version, costs time and nothing else.
  */
-import { assert } from '../core/assert.ts';
-import { decodeEvent } from '../core/entry.ts';
-import { thawWorld } from '../core/snapshot.ts';
-import { createWorld, type World } from '../core/state.ts';
-import { evolve } from '../core/world.ts';
+import { assert } from '../core/law/assert.ts';
+import { decodeEvent } from '../core/law/entry.ts';
+import { thawWorld } from '../core/law/snapshot.ts';
+import { createWorld, type World } from '../core/law/state.ts';
+import { evolve } from '../core/law/world.ts';
 import type { Log } from '../log/log.ts';
 
 export async function rebuildWorld(

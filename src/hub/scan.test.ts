@@ -1,7 +1,7 @@
 /** Reading the log by kind: cursors, limits, and a look at no more than was asked. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { DurableEvent } from '../core/world.ts';
+import type { DurableEvent } from '../core/law/world.ts';
 import { openRig, type Rig } from '../testing/rig.ts';
 import { createPrincipal } from '../testing/story.ts';
 

@@ -1,6 +1,6 @@
 /** Reading the log by kind of event, for whoever keeps a memory of its own outside. */
-import { decodeEvent } from '../core/entry.ts';
-import type { DurableEvent } from '../core/world.ts';
+import { decodeEvent } from '../core/law/entry.ts';
+import type { DurableEvent } from '../core/law/world.ts';
 import type { Log } from '../log/log.ts';
 
 export interface Scanned {

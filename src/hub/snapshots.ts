@@ -3,8 +3,8 @@
  * one is taken each time the log has grown by a quarter, and at least by `every`
  * entries: little for each entry, however long the log.
  */
-import { freezeWorld } from '../core/snapshot.ts';
-import type { World } from '../core/state.ts';
+import { freezeWorld } from '../core/law/snapshot.ts';
+import type { World } from '../core/law/state.ts';
 import type { Log } from '../log/log.ts';
 
 const EVERY = 100_000;

@@ -4,8 +4,8 @@
  * in number and in time.
  */
 
-import type { World } from '../core/state.ts';
-import type { DurableEvent } from '../core/world.ts';
+import type { World } from '../core/law/state.ts';
+import type { DurableEvent } from '../core/law/world.ts';
 import type { Clock } from './clock.ts';
 
 export const WAITS_MAX = 20_000;

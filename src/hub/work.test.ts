@@ -1,10 +1,10 @@
 /** Work in a running hub: time passes by its own clock, waiters wake, and a crash loses nothing. */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { TTL_MS_MIN } from '../core/claim/claim-limits.ts';
-import type { Principal } from '../core/principal.ts';
-import { STALLED_AFTER_MS } from '../core/work-limits.ts';
-import type { Command } from '../core/world.ts';
+import type { Principal } from '../core/law/principal.ts';
+import type { Command } from '../core/law/world.ts';
+import { TTL_MS_MIN } from '../core/work/claim/claim-limits.ts';
+import { STALLED_AFTER_MS } from '../core/work/work-limits.ts';
 import { openRig, type Rig } from '../testing/rig.ts';
 import { accepted, codeOf, createPrincipal } from '../testing/story.ts';
 

@@ -3,11 +3,11 @@
  * read, submit. What the hub acknowledges is held against what is stored at that
  * moment; what it refuses must never appear.
  */
-import { isRefusal, type Refusal } from '../core/decider.ts';
-import { type Owed, peek } from '../core/inbox.ts';
-import { dmName } from '../core/name.ts';
-import type { Principal } from '../core/principal.ts';
-import type { AckStatus } from '../core/state.ts';
+import { isRefusal, type Refusal } from '../core/law/decider.ts';
+import { dmName } from '../core/law/name.ts';
+import type { Principal } from '../core/law/principal.ts';
+import type { AckStatus } from '../core/law/state.ts';
+import { type Owed, peek } from '../core/talk/inbox.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Message } from '../hub/message-store.ts';
 import type { ModelMessage } from './model.ts';

@@ -2,13 +2,19 @@
  * A story told to the law of claims alone: commands are decided against a book and their events
  * evolve it. Time stands still until it is told to move, and what lapses on the way lapses.
  */
-import type { ClaimCommand, ClaimEvent } from '../core/claim/claim-events.ts';
-import { evolveClaims } from '../core/claim/claim-evolve.ts';
-import type { ClaimRefusal } from '../core/claim/claim-refusal.ts';
-import { type ClaimBook, createClaimBook } from '../core/claim/claim-state.ts';
-import { type ClaimAnswers, decideClaim, expireClaims, nextExpiry } from '../core/claim/claims.ts';
-import type { Scope } from '../core/claim/scope.ts';
-import type { PrincipalKind } from '../core/principal.ts';
+
+import type { PrincipalKind } from '../core/law/principal.ts';
+import type { ClaimCommand, ClaimEvent } from '../core/work/claim/claim-events.ts';
+import { evolveClaims } from '../core/work/claim/claim-evolve.ts';
+import type { ClaimRefusal } from '../core/work/claim/claim-refusal.ts';
+import { type ClaimBook, createClaimBook } from '../core/work/claim/claim-state.ts';
+import {
+  type ClaimAnswers,
+  decideClaim,
+  expireClaims,
+  nextExpiry,
+} from '../core/work/claim/claims.ts';
+import type { Scope } from '../core/work/claim/scope.ts';
 
 type AnswerOf<Type extends ClaimCommand['type']> = Extract<
   ClaimAnswers[Type],

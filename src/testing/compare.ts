@@ -3,8 +3,8 @@
  * fixed order. Durable facts can be compared alone, because what only memory knew
  * (beats, what feeds showed) is promised to nobody.
  */
-import { freezeWorld } from '../core/snapshot.ts';
-import type { World } from '../core/state.ts';
+import { freezeWorld } from '../core/law/snapshot.ts';
+import type { World } from '../core/law/state.ts';
 
 interface Frozen {
   at?: number;

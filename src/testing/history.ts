@@ -2,11 +2,11 @@
  * Random histories for the law alone: every command there is, by a few agents on a
  * few channels, so that they meet. Two stories told with the same seed are the same.
  */
-import { isRefusal } from '../core/decider.ts';
-import { peek } from '../core/inbox.ts';
-import { dmName } from '../core/name.ts';
-import type { Principal } from '../core/principal.ts';
-import type { AckStatus } from '../core/state.ts';
+import { isRefusal } from '../core/law/decider.ts';
+import { dmName } from '../core/law/name.ts';
+import type { Principal } from '../core/law/principal.ts';
+import type { AckStatus } from '../core/law/state.ts';
+import { peek } from '../core/talk/inbox.ts';
 import type { Chance } from './chance.ts';
 import { createPrincipal, type Story } from './story.ts';
 

@@ -3,9 +3,9 @@
  * log: who was owed what, and what became of it. It shares no state and no code with
  * `core` but the reading of names, so that a mistake would have to be made twice.
  */
-import { createMatcher, isGlob } from '../core/glob.ts';
-import { addresseeOf, channelKind, dmParties } from '../core/name.ts';
-import type { ReceiptState } from '../core/receipt.ts';
+import { createMatcher, isGlob } from '../core/law/glob.ts';
+import { addresseeOf, channelKind, dmParties } from '../core/law/name.ts';
+import type { ReceiptState } from '../core/talk/receipt.ts';
 
 export interface ModelMessage {
   readonly position: number;

@@ -2,8 +2,9 @@
  * A story told to the plan alone: commands are decided against a book and their
  * events evolve it. Time stands still until it is moved.
  */
-import { type Decision, isRefusal, type Refusal } from '../core/decider.ts';
-import { createPlan, type PlanBook, type ProgressKind, type Task } from '../core/plan/plan.ts';
+import { type Decision, isRefusal, type Refusal } from '../core/law/decider.ts';
+import type { Principal } from '../core/law/principal.ts';
+import { createPlan, type PlanBook, type ProgressKind, type Task } from '../core/work/plan/plan.ts';
 import type {
   DeclareTask,
   PlanCommand,
@@ -11,9 +12,8 @@ import type {
   ProgressAnswer,
   TaskAnswer,
   UpdateTask,
-} from '../core/plan/plan-events.ts';
-import { decidePlan, evolvePlan } from '../core/plan/task.ts';
-import type { Principal } from '../core/principal.ts';
+} from '../core/work/plan/plan-events.ts';
+import { decidePlan, evolvePlan } from '../core/work/plan/task.ts';
 import { createPrincipal } from './story.ts';
 
 export interface PlanStory {

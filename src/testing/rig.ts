@@ -2,10 +2,10 @@
  * A hub on the bench: virtual clock, simulated disk, and the few calls most tests
  * make. `flush` is the platform's, as for the virtual clock.
  */
-import type { Refusal } from '../core/decider.ts';
-import { peek } from '../core/inbox.ts';
-import type { SendMessage, SentAnswer } from '../core/message.ts';
-import type { Principal } from '../core/principal.ts';
+import type { Refusal } from '../core/law/decider.ts';
+import type { Principal } from '../core/law/principal.ts';
+import { peek } from '../core/talk/inbox.ts';
+import type { SendMessage, SentAnswer } from '../core/talk/message.ts';
 import type { FeedEnd, FeedOptions, FeedSink } from '../hub/feed.ts';
 import { type Hub, type HubOptions, openHub } from '../hub/hub.ts';
 import type { Log } from '../log/log.ts';

@@ -5,11 +5,11 @@
  * gives and the one a second, plain telling of the law gives. A failure names the
  * seed, the step and the last actions.
  */
-import { decodeEvent } from '../core/entry.ts';
-import { peek } from '../core/inbox.ts';
-import { receiptsOf } from '../core/receipt.ts';
-import { createWorld, type World } from '../core/state.ts';
-import { evolve } from '../core/world.ts';
+import { decodeEvent } from '../core/law/entry.ts';
+import { createWorld, type World } from '../core/law/state.ts';
+import { evolve } from '../core/law/world.ts';
+import { peek } from '../core/talk/inbox.ts';
+import { receiptsOf } from '../core/talk/receipt.ts';
 import type { Hub } from '../hub/hub.ts';
 import { type Actors, createActors } from './actors.ts';
 import { portray, portrayIndexes } from './compare.ts';

@@ -3,14 +3,11 @@
  * evolve it and are kept as log entries. Time stands still until it is told to move.
  */
 
-import { isRefusal, type Refusal } from '../core/decider.ts';
-import { encodeEvent } from '../core/entry.ts';
-import { type DrainAnswer, peek } from '../core/inbox.ts';
-import type { MessageRef, SendMessage, SentAnswer } from '../core/message.ts';
-import { type Principal, SERVER } from '../core/principal.ts';
-import { type Receipt, receiptsOf } from '../core/receipt.ts';
-import type { AckStatus, World } from '../core/state.ts';
-import { createWorld } from '../core/state.ts';
+import { isRefusal, type Refusal } from '../core/law/decider.ts';
+import { encodeEvent } from '../core/law/entry.ts';
+import { type Principal, SERVER } from '../core/law/principal.ts';
+import type { AckStatus, World } from '../core/law/state.ts';
+import { createWorld } from '../core/law/state.ts';
 import {
   type AnswerTo,
   type Command,
@@ -18,7 +15,10 @@ import {
   type Event,
   evolve,
   isEphemeral,
-} from '../core/world.ts';
+} from '../core/law/world.ts';
+import { type DrainAnswer, peek } from '../core/talk/inbox.ts';
+import type { MessageRef, SendMessage, SentAnswer } from '../core/talk/message.ts';
+import { type Receipt, receiptsOf } from '../core/talk/receipt.ts';
 
 export function createPrincipal(id: string, traits: Partial<Principal> = {}): Principal {
   return { id, kind: 'agent', tier: 'standard', ...traits };

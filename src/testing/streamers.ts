@@ -3,9 +3,9 @@
  * position it saw and must see everything once; one that starts from its inbox and
  * must see everything at least once; and an observer of named channels.
  */
-import { isRefusal } from '../core/decider.ts';
-import { createMatcher } from '../core/glob.ts';
-import type { Principal } from '../core/principal.ts';
+import { isRefusal } from '../core/law/decider.ts';
+import { createMatcher } from '../core/law/glob.ts';
+import type { Principal } from '../core/law/principal.ts';
 import type { Feed, FeedOptions, Segment } from '../hub/feed.ts';
 import type { ModelMessage } from './model.ts';
 import type { Stage } from './stage.ts';

@@ -3,9 +3,10 @@
  * with stale epochs and repeated keys as it happens, and declare, move and remove the tasks of
  * a plan. What they are told is held against what is stored; a late holder must be fenced.
  */
-import type { ClaimView } from '../core/claim/claim-state.ts';
-import type { Scope } from '../core/claim/scope.ts';
-import { isRefusal, type Refusal } from '../core/decider.ts';
+
+import { isRefusal, type Refusal } from '../core/law/decider.ts';
+import type { ClaimView } from '../core/work/claim/claim-state.ts';
+import type { Scope } from '../core/work/claim/scope.ts';
 import type { Hub } from '../hub/hub.ts';
 import { PEOPLE } from './actors.ts';
 import type { Stage } from './stage.ts';

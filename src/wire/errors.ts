@@ -3,7 +3,7 @@
  * missing row, and a test refuses a row that docs/ERRORS.md does not explain.
  * SOX knows nine error codes; the finer one travels in `detail.reason`.
  */
-import type { Refusal, RefusalCode } from '../core/decider.ts';
+import type { Refusal, RefusalCode } from '../core/law/decider.ts';
 
 export type SoxErrorCode =
   | 'identity_failure'

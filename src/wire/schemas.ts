@@ -3,7 +3,7 @@
  * core, so that each exists once. Types are inferred: here the schema is the type.
  */
 import { z } from 'zod';
-import { CHANNEL_NAME_CHARS_MAX, CORRELATION_ID_CHARS_MAX } from '../core/limits.ts';
+import { CHANNEL_NAME_CHARS_MAX, CORRELATION_ID_CHARS_MAX } from '../core/law/limits.ts';
 
 export const channelName = z.string().min(1).max(CHANNEL_NAME_CHARS_MAX);
 export const agentId = z.string().min(1).max(128);

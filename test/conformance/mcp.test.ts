@@ -21,8 +21,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/server/config.ts';
-import { type RunningServer, startServer } from '../../src/server/server.ts';
+import { parseConfig } from '../../src/server/run/config.ts';
+import { type RunningServer, startServer } from '../../src/server/run/server.ts';
 import { environment, SYNOD } from './sox/server.ts';
 
 type Mode = NonNullable<NonNullable<ClientOptions['versionNegotiation']>['mode']>;

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type Limits } from '../../src/bus/config.ts';
-import { BUS_ERRORS } from '../../src/bus/errors.ts';
-import { LIMIT_ROWS } from '../../src/bus/parse-config-limits.ts';
-import { POOL_KEYS } from '../../src/bus/parse-config-pool.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../src/bus/router/config.ts';
+import { BUS_ERRORS } from '../../src/bus/router/errors.ts';
+import { LIMIT_ROWS } from '../../src/bus/router/parse-config-limits.ts';
+import { POOL_KEYS } from '../../src/bus/router/parse-config-pool.ts';
 import { readText, tableRows } from '../tidy/repository.ts';
 import { openBusHome, talkOver } from './bus-process.ts';
 

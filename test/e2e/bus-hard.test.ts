@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { isRunning, lookUntil } from '../worker/recorder.ts';
-import { fixture } from '../worker/spec-of.ts';
+import { isRunning, lookUntil } from '../bus/process/recorder.ts';
+import { fixture } from '../bus/process/spec-of.ts';
 import { type HardClient, openHardClient, peakMemoryOf } from './bus-hard-client.ts';
 import { type BusHome, type BusProcess, openBusHome } from './bus-process.ts';
 

@@ -10,8 +10,8 @@ import WebSocket from 'ws';
 import { type Client, connect } from '../../src/client/client.ts';
 import type { Message } from '../../src/client/messages.ts';
 import type { ClientOptions } from '../../src/client/options.ts';
-import { parseConfig } from '../../src/server/config.ts';
-import { type RunningServer, startServer } from '../../src/server/server.ts';
+import { parseConfig } from '../../src/server/run/config.ts';
+import { type RunningServer, startServer } from '../../src/server/run/server.ts';
 import { type CuttingProxy, openCuttingProxy } from '../client/cutting-proxy.ts';
 
 let dir: string;

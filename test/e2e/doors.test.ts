@@ -28,7 +28,7 @@ const SOX = new Set([
   'group_list_members',
 ]);
 
-const HANDLERS = new URL('../../src/desk/handlers/', import.meta.url);
+const HANDLERS = new URL('../../src/server/desk/handlers/', import.meta.url);
 const WORK_TESTS = ['claims', 'plan', 'offers', 'findings', 'presence'].map(
   (noun) => `${noun}.test.ts`,
 );

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commit, git, initRepository, tempFolder } from '../git/real-repository.ts';
+import { commit, git, initRepository, tempFolder } from '../place/real-repository.ts';
 import { BIN, type Home, openHome } from './cli-run.ts';
 import { until } from './deadline.ts';
 

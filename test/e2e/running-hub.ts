@@ -6,8 +6,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, parseConfig } from '../../src/server/config.ts';
-import { type ServerHooks, startServer } from '../../src/server/server.ts';
+import { type Config, parseConfig } from '../../src/server/run/config.ts';
+import { type ServerHooks, startServer } from '../../src/server/run/server.ts';
 
 export interface Reply {
   readonly status: number;

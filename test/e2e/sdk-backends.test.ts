@@ -14,7 +14,7 @@ import {
   type StdioBusOptions,
   TransportError,
   UnavailableError,
-} from '../../src/sdk/index.ts';
+} from '../../src/bus/sdk/index.ts';
 import { until as untilAnswered, within } from './deadline.ts';
 import { configOf, fakeEngine, nextNotification, scratch, startBusProcess } from './sdk-buses.ts';
 
@@ -401,7 +401,7 @@ test('[SD21] docker: the engine is told what the reference tells it, and no secr
 test.each(['subprocess', 'docker'] as const)(
   '[SD4] %s: a program that ends without stopping leaves nothing behind',
   async (backend) => {
-    const sdk = new URL('../../src/sdk/index.ts', import.meta.url).href;
+    const sdk = new URL('../../src/bus/sdk/index.ts', import.meta.url).href;
     const options = {
       ...{ config: configOf({ one: 1 }), backend },
       ...(backend === 'docker' && { docker: { enginePath: fakeEngine(dir), image: 'synod' } }),

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type BusConfigOptions, StdioBus, type StdioBusOptions } from '../../src/sdk/index.ts';
+import { type BusConfigOptions, StdioBus, type StdioBusOptions } from '../../src/bus/sdk/index.ts';
 
 export const SYNOD: string = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
 const WORKER = fileURLToPath(new URL('sdk-worker.ts', import.meta.url));

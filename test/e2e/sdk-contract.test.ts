@@ -10,7 +10,7 @@ import {
   type StdioBus,
   TimeoutError,
   TransportError,
-} from '../../src/sdk/index.ts';
+} from '../../src/bus/sdk/index.ts';
 import { within } from './deadline.ts';
 import { BACKENDS, nextNotification, type OpenedBus } from './sdk-buses.ts';
 

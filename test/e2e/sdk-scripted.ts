@@ -1,9 +1,10 @@
 /** A backend whose bus is the test itself: it sees every message and says what it likes. */
-import type { Backend, BackendEvents } from '../../src/sdk/backend.ts';
-import { type StdioBusError, TransportError } from '../../src/sdk/errors.ts';
-import { StdioBus, type StdioBusOptions } from '../../src/sdk/index.ts';
-import type { Dialect } from '../../src/sdk/states.ts';
-import { type Line, lineOf, textOf } from '../../src/worker/line.ts';
+
+import { type Line, lineOf, textOf } from '../../src/bus/process/line.ts';
+import type { Backend, BackendEvents } from '../../src/bus/sdk/backend.ts';
+import { type StdioBusError, TransportError } from '../../src/bus/sdk/errors.ts';
+import { StdioBus, type StdioBusOptions } from '../../src/bus/sdk/index.ts';
+import type { Dialect } from '../../src/bus/sdk/states.ts';
 
 export interface Sent {
   readonly id: string;

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
-import { BusState, StdioBus, type StdioBusOptions } from '../../src/sdk/index.ts';
+import { BusState, StdioBus, type StdioBusOptions } from '../../src/bus/sdk/index.ts';
 import { within } from './deadline.ts';
 import { SYNOD } from './sdk-buses.ts';
 

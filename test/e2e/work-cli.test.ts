@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { shellQuote } from '../../src/git/hook-script.ts';
+import { shellQuote } from '../../src/place/hook-script.ts';
 import {
   commit,
   git,
@@ -15,7 +15,7 @@ import {
   tempFolder,
   tryGit,
   write,
-} from '../git/real-repository.ts';
+} from '../place/real-repository.ts';
 import { BIN, type Home, openHome, type Ran } from './cli-run.ts';
 
 let home: Home;

@@ -3,7 +3,7 @@
  * notice, or its silence means nothing.
  */
 
-import type { Command } from '../../src/core/world.ts';
+import type { Command } from '../../src/core/law/world.ts';
 import type { FeedSink, Segment } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
 

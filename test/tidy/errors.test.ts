@@ -3,7 +3,7 @@
  * they are imported; where they are only types they are read from the source.
  */
 import { expect, test } from 'vitest';
-import { BUS_ERRORS } from '../../src/bus/errors.ts';
+import { BUS_ERRORS } from '../../src/bus/router/errors.ts';
 import { EXITS } from '../../src/cli/failure.ts';
 import { REFUSALS } from '../../src/wire/errors.ts';
 import { listFiles, readText, tableRows } from './repository.ts';
@@ -26,9 +26,9 @@ function unionOf(path: string, name: string): string[] {
 }
 
 const logCodes = unionOf('src/log/log.ts', 'LogErrorCode');
-const configCodes = literalsOf('src/server/config.ts', /readonly code: ([^;]+);/);
+const configCodes = literalsOf('src/server/run/config.ts', /readonly code: ([^;]+);/);
 const guardCodes = [
-  ...readText('src/transport/guard.ts').matchAll(/\bturned\(\s*\d+,\s*'([^']+)'/g),
+  ...readText('src/server/doors/guard.ts').matchAll(/\bturned\(\s*\d+,\s*'([^']+)'/g),
 ].map(([, code]) => code as string);
 const nodeCodes = [...readText('bin/synod.js').matchAll(/\b(node\.[a-z-]+):/g)].map(
   ([, code]) => code as string,
@@ -42,8 +42,8 @@ const SOURCES: readonly (readonly [heading: string, codes: readonly string[]])[]
   [
     'Plugins at start-up',
     [
-      ...unionOf('src/plugin/startup-error.ts', 'StartupErrorCode'),
-      ...literalsOf('src/plugin/registry.ts', /readonly code = ([^;]+);/),
+      ...unionOf('src/server/plugins/startup-error.ts', 'StartupErrorCode'),
+      ...literalsOf('src/server/plugins/registry.ts', /readonly code = ([^;]+);/),
     ],
   ],
   ['The client', unionOf('src/client/error.ts', 'ClientErrorCode')],
@@ -57,7 +57,7 @@ const SOURCES: readonly (readonly [heading: string, codes: readonly string[]])[]
     ],
   ],
   ['The bus', Object.keys(BUS_ERRORS)],
-  ['Git and files on disk', unionOf('src/git/problem.ts', 'ProblemCode')],
+  ['Git and files on disk', unionOf('src/place/problem.ts', 'ProblemCode')],
 ];
 
 test.each(SOURCES)('%s: explained are exactly the codes there are', (heading, codes) => {
@@ -66,7 +66,7 @@ test.each(SOURCES)('%s: explained are exactly the codes there are', (heading, co
 });
 
 test('the close codes explained are those the doors use', () => {
-  const doors = listFiles('src/transport', '.ts').map(readText).join('\n');
+  const doors = listFiles('src/server/doors', '.ts').map(readText).join('\n');
   // 1009 is sent by the WebSocket library itself, for a frame over its maxPayload.
   const used = [...doors.matchAll(/close\((\d{4}),|\b(40\d\d)\b(?=[,;)])/g)].map(
     ([, direct, named]) => (direct ?? named) as string,

@@ -13,9 +13,9 @@ export interface Layer {
 export function readLayers(): Layer[] {
   const section = readText('docs/ARCHITECTURE.md').split('\n## ').find(isLayers) ?? '';
   return tableRows(section, 4).flatMap(([folder = '', , mayImport = '', world = '']) => {
-    const [, name] = /^`([a-z]+)`$/.exec(folder) ?? [];
+    const [, name] = /^`([a-z/]+)`$/.exec(folder) ?? [];
     if (name === undefined) return [];
-    const names = [...mayImport.matchAll(/`([a-z]+)`/g)].map(([, one]) => one as string);
+    const names = [...mayImport.matchAll(/`([a-z/]+)`/g)].map(([, one]) => one as string);
     return [{ folder: name, mayImport: names, world: world as Layer['world'] }];
   });
 }

@@ -4,6 +4,7 @@
  * The crossings between folders are not listed but computed: whatever the table of
  * layers does not allow is planted.
  */
+import { relative } from 'node:path';
 import { type Layer, reachOf, readLayers } from './layers.ts';
 
 export interface Plant {
@@ -16,12 +17,18 @@ export interface Plant {
 export const layers: readonly Layer[] = readLayers();
 export const folders: readonly string[] = layers.map(({ folder }) => folder);
 
+/** How a file of one folder writes the import of another folder's. */
+export function way(from: string, to: string): string {
+  const path = relative(from, `${to}/inside.ts`);
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
 const crossings: readonly Plant[] = layers.flatMap(({ folder }) =>
   folders
     .filter((other) => other !== folder && !reachOf(layers, folder).has(other))
     .map((other) => ({
-      file: `src/${folder}/reaches-${other}.ts`,
-      text: `import { inside } from '../${other}/inside.ts';\nexport const taken: number = inside;\n`,
+      file: `src/${folder}/reaches-${other.replace('/', '-')}.ts`,
+      text: `import { inside } from '${way(folder, other)}';\nexport const taken: number = inside;\n`,
       caught: /TS6307|TS6059/,
     })),
 );
@@ -112,7 +119,7 @@ export const forBiome: readonly Plant[] = [
     caught: /noBarrelFile/,
   },
   {
-    file: 'src/wire/index.ts',
+    file: 'src/client/index.ts',
     text: `export * from './inside.ts';\n`,
     caught: /noReExportAll/,
   },
@@ -127,37 +134,37 @@ export const forBiome: readonly Plant[] = [
     caught: /noDefaultExport/,
   },
   {
-    file: 'src/server/WrongName.ts',
+    file: 'src/server/run/WrongName.ts',
     text: 'export const name: number = 1;\n',
     caught: /useFilenamingConvention/,
   },
   {
-    file: 'src/server/undeclared.ts',
+    file: 'src/server/run/undeclared.ts',
     text: `import lodash from 'lodash';\n\nexport const version: string = lodash.VERSION;\n`,
     caught: /noUndeclaredDependencies/,
   },
   {
-    file: 'src/server/throws-text.ts',
+    file: 'src/server/run/throws-text.ts',
     text: `export function stop(): never {\n  throw 'no';\n}\n`,
     caught: /useThrowOnlyError/,
   },
   {
-    file: 'src/server/loses-cause.ts',
+    file: 'src/server/run/loses-cause.ts',
     text: `export function tell(): void {\n  try {\n    JSON.parse('x');\n  } catch (_cause) {\n    throw new Error('no');\n  }\n}\n`,
     caught: /useErrorCause/,
   },
   {
-    file: 'src/server/floats.ts',
+    file: 'src/server/run/floats.ts',
     text: `async function run(): Promise<number> {\n  return 1;\n}\n\nexport function start(): void {\n  run();\n}\n`,
     caught: /noFloatingPromises/,
   },
   {
-    file: 'src/server/misses-case.ts',
+    file: 'src/server/run/misses-case.ts',
     text: `export function name(kind: 'a' | 'b'): string {\n  switch (kind) {\n    case 'a':\n      return 'A';\n  }\n  return '';\n}\n`,
     caught: /useExhaustiveSwitchCases/,
   },
   {
-    file: 'src/server/prints.ts',
+    file: 'src/server/run/prints.ts',
     text: `export function say(): void {\n  console.log('hello');\n}\n`,
     caught: /noConsole/,
   },

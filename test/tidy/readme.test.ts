@@ -90,7 +90,7 @@ test('the programs of the embedding guide run and print what is shown', async ()
       // The sources stand in for the installed package, and this hub for the one at the usual port.
       const local = program
         .replaceAll(`'synod'`, `'${ROOT}src/client/index.ts'`)
-        .replaceAll(`'synod/server'`, `'${ROOT}src/server/index.ts'`)
+        .replaceAll(`'synod/server'`, `'${ROOT}src/server/run/index.ts'`)
         .replaceAll('http://127.0.0.1:8765', hub.url)
         .replaceAll(`'/home/ada/.synod`, `'${env.SYNOD_DIR}`);
       writeFileSync(path, local);

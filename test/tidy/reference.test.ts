@@ -1,6 +1,6 @@
 /** The pages that are made are as they would be made now. */
 import { expect, test } from 'vitest';
-import { KNOWN_NAMES } from '../../src/server/config-file.ts';
+import { KNOWN_NAMES } from '../../src/server/run/config-file.ts';
 import { makeReference } from './reference.ts';
 import { readText } from './repository.ts';
 import { SETTINGS } from './settings-table.ts';

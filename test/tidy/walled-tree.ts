@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { folders, layers, type Plant } from './plants.ts';
+import { folders, layers, type Plant, way } from './plants.ts';
 import { ROOT } from './repository.ts';
 
 /** The tree every plant is set in: real configuration, and next to nothing to check. */
@@ -37,8 +37,8 @@ export function makeTree(tree: string, plants: readonly Plant[]): void {
     copy(`src/${folder}/tsconfig.json`);
     put(`src/${folder}/inside.ts`, 'export const inside: number = 1;\n');
     for (const other of mayImport) {
-      const text = `import { inside } from '../${other}/inside.ts';\n\nexport const taken: number = inside;\n`;
-      put(`src/${folder}/uses-${other}.ts`, text);
+      const text = `import { inside } from '${way(folder, other)}';\n\nexport const taken: number = inside;\n`;
+      put(`src/${folder}/uses-${other.replace('/', '-')}.ts`, text);
     }
   }
   for (const adapter of ['memory', 'file', 'sqlite']) {

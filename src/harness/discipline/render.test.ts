@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { INSTRUCTIONS } from '../../transport/mcp/instructions.ts';
+import { INSTRUCTIONS } from '../../wire/mcp/instructions.ts';
 import { toolName } from '../../wire/operation.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import { toolNameFor, VENDORS } from '../../wire/tool-names.ts';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { dmName } from '../../core/name.ts';
+import { dmName } from '../../core/law/name.ts';
 import type { WakeSettings } from '../../wire/hook-settings.ts';
 import type { Launch } from '../install/world.ts';
 import { createMark, type DoctorHub, isRefused, WITNESS } from './canary.ts';

@@ -6,9 +6,9 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { dmName } from '../../core/name.ts';
-import { readGround } from '../../git/place.ts';
-import { isProblem } from '../../git/problem.ts';
+import { dmName } from '../../core/law/name.ts';
+import { readGround } from '../../place/place.ts';
+import { isProblem } from '../../place/problem.ts';
 import type { DoorSettings } from '../../wire/hook-settings.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 import { canaryName, type DoctorHub, isRefused, stateFor, WITNESS } from './canary.ts';

@@ -6,7 +6,7 @@ import {
   LEASE_MS_MAX,
   LEASE_MS_MIN,
   REPLAY_MESSAGES_MAX,
-} from '../../core/limits.ts';
+} from '../../core/law/limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import {
   agentId,

@@ -6,7 +6,7 @@ import {
   CLAIM_KEY_CHARS_MAX,
   CLAIM_TEXT_CHARS_MAX,
   EVIDENCE_CHARS_MAX,
-} from '../../core/claim/claim-limits.ts';
+} from '../../core/work/claim/claim-limits.ts';
 import { operation, READS, REMOVES, SETS } from '../operation.ts';
 import { claimStatus, claimView, seconds } from '../schemas.ts';
 import { WAIT_MS_MAX } from './channels.ts';

@@ -7,7 +7,7 @@ import {
   QUERY_CHARS_MAX,
   RECALLED_IDS_MAX,
   STATEMENT_CHARS_MAX,
-} from '../../core/work-limits.ts';
+} from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS } from '../operation.ts';
 import { jsonObject, seconds } from '../schemas.ts';
 

@@ -1,6 +1,6 @@
 /** Groups: create, invite, join, leave, list. `*_at` are whole seconds, as SOX has them. */
 import { z } from 'zod';
-import { INVITE_MESSAGE_CHARS_MAX } from '../../core/limits.ts';
+import { INVITE_MESSAGE_CHARS_MAX } from '../../core/law/limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, replayPolicy } from '../schemas.ts';
 

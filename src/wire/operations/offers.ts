@@ -1,6 +1,10 @@
 /** Resources on offer, capability cards, and choosing an agent by them. */
 import { z } from 'zod';
-import { OFFER_CAPACITY_MAX, OFFER_NAME_CHARS_MAX, PAGE_ROWS_MAX } from '../../core/work-limits.ts';
+import {
+  OFFER_CAPACITY_MAX,
+  OFFER_NAME_CHARS_MAX,
+  PAGE_ROWS_MAX,
+} from '../../core/work/work-limits.ts';
 import { operation, READS, REMOVES, SETS } from '../operation.ts';
 import { jsonObject, seconds } from '../schemas.ts';
 

@@ -8,7 +8,7 @@ import {
   TASK_DESCRIPTION_CHARS_MAX,
   TASK_ID_CHARS_MAX,
   TASK_TITLE_CHARS_MAX,
-} from '../../core/work-limits.ts';
+} from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { claimView, seconds } from '../schemas.ts';
 

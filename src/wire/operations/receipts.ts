@@ -1,6 +1,6 @@
 /** What became of messages: acks, receipts, collecting answers, and mail held for review. */
 import { z } from 'zod';
-import { ACK_REASON_CHARS_MAX } from '../../core/limits.ts';
+import { ACK_REASON_CHARS_MAX } from '../../core/law/limits.ts';
 import { ADDS, operation, READS, SETS } from '../operation.ts';
 import { ackStatus, messageEnvelope, messageIdText, receiptState, seconds } from '../schemas.ts';
 

@@ -3,8 +3,8 @@
  * Method: one table of cases, four doors, real workers; the first three doors are real processes.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isRunning } from '../../bus/process/recorder.ts';
 import { BIN } from '../../e2e/cli-run.ts';
-import { isRunning } from '../../worker/recorder.ts';
 import { CAT_CASES, type Case, ECHO_CASES } from './cases.ts';
 import { DOORS, type DoorName, type OpenBus, openBus } from './open-bus.ts';
 

@@ -1,7 +1,7 @@
 /** The kernel's config list: what it accepts runs unchanged, what it refuses is refused by name. */
 import { expect, test } from 'vitest';
-import { parseBusConfig } from '../../../src/bus/parse-config.ts';
-import { readBusConfig } from '../../../src/bus/read-config.ts';
+import { parseBusConfig } from '../../../src/bus/router/parse-config.ts';
+import { readBusConfig } from '../../../src/bus/router/read-config.ts';
 
 const POOL = { id: 'echo', command: 'node', args: ['echo.js'], instances: 2 };
 const parse = (document: unknown) =>

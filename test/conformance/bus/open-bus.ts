@@ -4,14 +4,14 @@
  * `Talk` and cannot tell which.
  */
 import { PassThrough, Writable } from 'node:stream';
-import type { Bus } from '../../../src/bus/bus.ts';
-import { createBus } from '../../../src/bus/create-bus.ts';
-import { parseBusConfig } from '../../../src/bus/parse-config.ts';
-import type { Attachment, Peer } from '../../../src/bus/peer.ts';
-import { workerSpecOf } from '../../../src/bus/serve-bus-worker.ts';
-import { joinLines } from '../../../src/worker/frames.ts';
-import type { Line } from '../../../src/worker/line.ts';
-import { openWorker } from '../../../src/worker/slot.ts';
+import { joinLines } from '../../../src/bus/process/frames.ts';
+import type { Line } from '../../../src/bus/process/line.ts';
+import { openWorker } from '../../../src/bus/process/slot.ts';
+import type { Bus } from '../../../src/bus/router/bus.ts';
+import { createBus } from '../../../src/bus/router/create-bus.ts';
+import { parseBusConfig } from '../../../src/bus/router/parse-config.ts';
+import type { Attachment, Peer } from '../../../src/bus/router/peer.ts';
+import { workerSpecOf } from '../../../src/bus/router/serve-bus-worker.ts';
 import { type BusHome, openBusHome, type Talk, talkOver } from '../../e2e/bus-process.ts';
 import { within } from '../../e2e/deadline.ts';
 

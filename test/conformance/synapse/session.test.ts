@@ -1,6 +1,6 @@
 /** Names, tokens, takeover, bounds and close codes of the Synapse door. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseConfig } from '../../../src/server/config.ts';
+import { parseConfig } from '../../../src/server/run/config.ts';
 import { type HubOptions, openRunningHub, type RunningHub } from '../../e2e/running-hub.ts';
 import { connectSynapse, type SynapseClient, synapseUrl } from './synapse-client.ts';
 

@@ -3,17 +3,17 @@
  * and what each side heard. Nothing moves unless a test moves it.
  */
 import { expect } from 'vitest';
-import type { AuditRecord, Bus, BusLogLine } from '../../../src/bus/bus.ts';
+import { type Line, lineOf, textOf } from '../../../src/bus/process/line.ts';
+import type { AuditRecord, Bus, BusLogLine } from '../../../src/bus/router/bus.ts';
 import {
   type BusConfig,
   DEFAULT_LIMITS,
   type Limits,
   type PolicyRule,
   type PoolConfig,
-} from '../../../src/bus/config.ts';
-import { createBus } from '../../../src/bus/create-bus.ts';
-import type { Identity } from '../../../src/bus/identity.ts';
-import { type Line, lineOf, textOf } from '../../../src/worker/line.ts';
+} from '../../../src/bus/router/config.ts';
+import { createBus } from '../../../src/bus/router/create-bus.ts';
+import type { Identity } from '../../../src/bus/router/identity.ts';
 import {
   createStageClock,
   createStagePeer,

@@ -4,11 +4,11 @@
  * drawn from one seed.
  */
 
-import type { Clock } from '../../../src/bus/clock.ts';
-import type { Identity } from '../../../src/bus/identity.ts';
-import type { Attachment, Peer, PeerClosing } from '../../../src/bus/peer.ts';
-import { type Line, messageOf, textOf } from '../../../src/worker/line.ts';
-import type { Worker, WorkerEvents, WorkerState } from '../../../src/worker/worker.ts';
+import { type Line, messageOf, textOf } from '../../../src/bus/process/line.ts';
+import type { Worker, WorkerEvents, WorkerState } from '../../../src/bus/process/worker.ts';
+import type { Clock } from '../../../src/bus/router/clock.ts';
+import type { Identity } from '../../../src/bus/router/identity.ts';
+import type { Attachment, Peer, PeerClosing } from '../../../src/bus/router/peer.ts';
 
 export interface StageClock extends Clock {
   advance(ms: number): void;

@@ -3,10 +3,10 @@
  * hold is checked at every step, and at the end every request must have had its one outcome.
  */
 
-import { type BusConfig, DEFAULT_LIMITS, type PoolConfig } from '../../../src/bus/config.ts';
-import { createBus } from '../../../src/bus/create-bus.ts';
+import { type Line, messageOf } from '../../../src/bus/process/line.ts';
+import { type BusConfig, DEFAULT_LIMITS, type PoolConfig } from '../../../src/bus/router/config.ts';
+import { createBus } from '../../../src/bus/router/create-bus.ts';
 import type { Chance } from '../../../src/testing/chance.ts';
-import { type Line, messageOf } from '../../../src/worker/line.ts';
 import {
   createStageClock,
   createStagePeer,

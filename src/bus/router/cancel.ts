@@ -1,0 +1,74 @@
+/**
+ * A request ends before its worker is done: its client took it back, or its time is up. It is
+ * answered at once; what no worker has yet never runs; a worker that may have it is told [BU13].
+ */
+import { type Envelope, readParams, scan } from '../process/envelope.ts';
+import { type Line, messageOf } from '../process/line.ts';
+import { abandon, failed } from './answers.ts';
+import type { Ask } from './ask.ts';
+import type { BusProblem } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import { pump, tellCancelled } from './toward-worker.ts';
+
+/** LSP's name, ACP's and MCP's. */
+const CANCELS: ReadonlySet<string> = new Set([
+  '$/cancelRequest',
+  '$/cancel_request',
+  'notifications/cancelled',
+]);
+
+export const isCancel = (method: string): boolean => CANCELS.has(method);
+
+/**
+ * Which requests the params of a cancel name: the id as it was written there, for a number read and
+ * written again may be another text, and as JSON.stringify writes it, in case the two differ.
+ */
+export function idsNamed(line: Line, envelope: Envelope): Set<string> {
+  const params = readParams(line, envelope);
+  if (typeof params !== 'object' || params === null) return new Set();
+  const { id, requestId } = params as { id?: unknown; requestId?: unknown };
+  const value = id ?? requestId ?? null;
+  const written = scan(line.slice(envelope.paramsStart, envelope.paramsEnd) as Line);
+  const raw = 'id' in written && id !== undefined ? written.id : null;
+  const plain = messageOf(value);
+  return new Set(raw === null ? [plain] : [raw, plain]);
+}
+
+export function cancel(
+  exchange: Exchange,
+  ask: Ask,
+  why: BusProblem,
+  method = '$/cancelRequest',
+): void {
+  if (handOn(ask)) {
+    failed(exchange, ask, why);
+    return;
+  }
+  const { link } = ask;
+  if (abandon(exchange, ask) && link) tellCancelled(exchange, ask, link, method);
+  failed(exchange, ask, why);
+  if (link) pump(exchange, link);
+}
+
+/** Under a key others may wait for the same answer: one of them takes its place, and it goes on. */
+function handOn(ask: Ask): boolean {
+  const { kept, link, item } = ask;
+  if (!kept || kept.waiting.has(ask)) return false;
+  const [heir] = kept.waiting;
+  if (!heir) return false;
+  kept.waiting.delete(heir);
+  const { wireId } = heir;
+  heir.wireId = ask.wireId;
+  heir.link = link;
+  heir.sequence = ask.sequence;
+  heir.item = item;
+  heir.queue = ask.queue;
+  if (item) item.ask = heir;
+  link?.inFlight.set(heir.wireId, heir);
+  ask.wireId = wireId;
+  ask.link = null;
+  ask.item = null;
+  ask.queue = null;
+  ask.kept = null;
+  return true;
+}

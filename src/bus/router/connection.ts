@@ -1,0 +1,253 @@
+/**
+ * One connection: a stream in and a stream out, made into a peer of the bus.
+ *
+ * What the bus sends in one tick is one write [BD1]; while reading is off nothing is handed over
+ * [BD2]; a client that ends its sending side still gets the answers it is owed [BD3]; a graceful
+ * close first writes what is queued, for as long as the other side takes it [BD4]. What is no UTF-8
+ * is told to the bus in its turn and goes no further [BD19].
+ */
+import type { Readable, Writable } from 'node:stream';
+import {
+  createLengthSplitter,
+  createLineSplitter,
+  frameLines,
+  joinLines,
+} from '../process/frames.ts';
+import type { Line } from '../process/line.ts';
+import { AUTH_BYTES_MAX } from './auth.ts';
+import type { TransportConfig } from './config.ts';
+import type { Identity } from './identity.ts';
+import type { Attachment, Peer, PeerClosing } from './peer.ts';
+import { createUtf8Check, GARBLED } from './utf8.ts';
+
+/** What a stream is given at once: `queuedBytes` is exact to this much. */
+const PIECE_BYTES_MAX = 1_048_576;
+/** A closing connection that takes nothing for so long is cut. */
+const FAREWELL_MS = 5_000;
+/** Everything is written and we have said goodbye: so long it may take to say it back. */
+const LINGER_MS = 1_000;
+const LENGTH_BYTES = 4;
+const NEWLINE_BYTES = 1;
+
+export interface ConnectionOptions {
+  readonly label: string;
+  readonly identity: Identity | null;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly framing: TransportConfig['framing'];
+  readonly messageBytesMax: number;
+  /** Takes the first line, when somebody must say who they are; then calls `open`, or `close`. */
+  readonly onIntroduction?: (line: Line | null) => void;
+  /** The other side sends no more. Without it the connection ends once nothing is owed. */
+  readonly onInputEnd?: () => void;
+  /** Our own stdin and stdout are not ours to close. */
+  readonly isBorrowed?: boolean;
+}
+
+export interface Connection extends Peer {
+  identity: Identity | null;
+  /** From now on frames go there. */
+  open(attachment: Attachment): void;
+  /** Why it ended, once it has. */
+  readonly closed: Promise<PeerClosing>;
+}
+
+/** So many messages are written at once, before the tick is over: the client can begin with them. */
+const EARLY_LINES = 16;
+
+export function openConnection(options: ConnectionOptions): Connection {
+  const { input, output, framing, onIntroduction } = options;
+  const encode = framing === 'ndjson' ? joinLines : frameLines;
+  const overhead = framing === 'ndjson' ? NEWLINE_BYTES : LENGTH_BYTES;
+  const { promise: closed, resolve: tellClosed } = Promise.withResolvers<PeerClosing>();
+  let attachment: Attachment | null = null;
+  let reason: PeerClosing | null = null;
+  let introductionBytes = 0;
+  let held: Line[] = [];
+  let isReading = true;
+  let isInputOver = false;
+  let isClosing = false;
+  let isOver = false;
+
+  let outbox: Line[] = [];
+  let outboxBytes = 0;
+  let rest = '';
+  let pieceBytes = 0;
+  let queuedBytes = 0;
+  let isScheduled = false;
+  let isWriting = false;
+  let farewell: NodeJS.Timeout | undefined;
+
+  function deliver(lines: Line[]): void {
+    for (let i = 0; i < lines.length; i++) {
+      if (isClosing || isOver) return;
+      if (!isReading) {
+        held = held.concat(lines.slice(i));
+        return;
+      }
+      const line = lines[i] as Line;
+      if (attachment === null) onIntroduction?.(line);
+      else if (line === GARBLED) attachment.garbled();
+      else attachment.receive(line);
+    }
+  }
+
+  const utf8 = createUtf8Check();
+  const create = framing === 'ndjson' ? createLineSplitter : createLengthSplitter;
+  const splitter = create(options.messageBytesMax, {
+    onLines: (lines) => deliver(utf8.screen(lines)),
+    onTooLarge(bytes) {
+      if (isClosing || isOver) return;
+      if (attachment === null) onIntroduction?.(null);
+      else attachment.tooLarge(bytes, framing);
+    },
+  });
+
+  function resume(): void {
+    if (!isReading || isClosing || isOver) return;
+    const lines = held;
+    held = [];
+    deliver(lines);
+    if (isReading) input.resume();
+  }
+
+  function flush(): void {
+    isScheduled = false;
+    if (isWriting || isOver || outbox.length === 0) return;
+    const text = encode(outbox);
+    // A line that other readers would break in two is written a little longer.
+    queuedBytes += text.length - outboxBytes;
+    outbox = [];
+    outboxBytes = 0;
+    write(text);
+  }
+
+  function write(text: string): void {
+    isWriting = true;
+    const isWhole = text.length <= PIECE_BYTES_MAX;
+    const piece = isWhole ? text : text.slice(0, PIECE_BYTES_MAX);
+    rest = isWhole ? '' : text.slice(PIECE_BYTES_MAX);
+    pieceBytes = piece.length;
+    output.write(piece, 'latin1', written);
+  }
+
+  function written(error?: Error | null): void {
+    isWriting = false;
+    if (isOver) return;
+    if (error) return over(reasonOf(error));
+    queuedBytes -= pieceBytes;
+    if (rest !== '') write(rest);
+    else if (outbox.length > 0) flush();
+    farewell?.refresh();
+    attachment?.drained();
+    settle();
+  }
+
+  /** Ends what can be ended: nothing is left to write, and nothing to wait for. */
+  function settle(): void {
+    if (isOver || queuedBytes > 0) return;
+    if (isClosing) leave();
+    else if (isInputOver && options.onInputEnd === undefined && (attachment?.owed ?? 0) === 0) {
+      connection.close('closed', true);
+    }
+  }
+
+  function leave(): void {
+    if (options.isBorrowed) return over('closed');
+    // Closing before the other side has could cost it what it has not read yet.
+    if (isInputOver) return over('closed');
+    if (output.writableEnded) return;
+    output.end();
+    clearTimeout(farewell);
+    farewell = setTimeout(over, LINGER_MS, 'closed');
+  }
+
+  function over(why: PeerClosing): void {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(farewell);
+    outbox = [];
+    held = [];
+    rest = '';
+    queuedBytes = 0;
+    if (!options.isBorrowed) {
+      input.destroy();
+      output.destroy();
+    }
+    attachment?.closed(reason ?? why);
+    tellClosed(reason ?? why);
+  }
+
+  function onData(chunk: Buffer): void {
+    utf8.look(chunk);
+    splitter.push(chunk);
+    if (attachment !== null || isClosing || isOver) return;
+    introductionBytes += chunk.length;
+    if (introductionBytes > AUTH_BYTES_MAX) onIntroduction?.(null);
+  }
+
+  const connection: Connection = {
+    label: options.label,
+    identity: options.identity,
+    closed,
+    get queuedBytes() {
+      return queuedBytes;
+    },
+    open(to) {
+      attachment = to;
+    },
+    send(line) {
+      if (isOver) return;
+      outbox.push(line);
+      const bytes = line.length + overhead;
+      outboxBytes += bytes;
+      queuedBytes += bytes;
+      if (isWriting) return;
+      if (outbox.length >= EARLY_LINES) {
+        flush();
+        return;
+      }
+      if (isScheduled) return;
+      isScheduled = true;
+      process.nextTick(flush);
+    },
+    setReading(isOn) {
+      if (isOn === isReading) return;
+      isReading = isOn;
+      if (isOn) process.nextTick(resume);
+      else input.pause();
+    },
+    close(why, isGraceful) {
+      if (isOver) return;
+      reason ??= why;
+      if (!isGraceful) return over(why);
+      if (isClosing) return;
+      isClosing = true;
+      held = [];
+      farewell = setTimeout(over, FAREWELL_MS, why);
+      // What still comes is thrown away, so that the other side is not stuck writing it.
+      input.resume();
+      settle();
+    },
+  };
+
+  input.on('data', onData);
+  input.once('end', () => {
+    splitter.end();
+    isInputOver = true;
+    if (options.onInputEnd && !isClosing) options.onInputEnd();
+    settle();
+  });
+  input.on('error', (error) => over(reasonOf(error)));
+  input.once('close', () => {
+    if (!options.isBorrowed) over('closed');
+  });
+  if ((output as unknown) !== input) output.on('error', (error) => over(reasonOf(error)));
+  return connection;
+}
+
+/** The other side going away is how connections end; anything else is an error. */
+function reasonOf(error: Error): PeerClosing {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EPIPE' || code === 'ECONNRESET' ? 'closed' : 'error';
+}

@@ -1,0 +1,233 @@
+/**
+ * The door for many clients: a Unix socket for this user, or TCP. Whoever comes over TCP while
+ * tokens are known must show one with the first line, within a few seconds, before anything of it
+ * is carried out [BD6]; without tokens only this machine is listened to [BD7], also after a reload;
+ * and whoever is inside under what a reload took away or changed is cut off [BD18].
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Line } from '../process/line.ts';
+import { type Admission, AUTH_WAIT_MS, type Gate, readIntroduction } from './auth.ts';
+import type { Bus, BusLogLine } from './bus.ts';
+import type { KnownClient, TransportConfig } from './config.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { errorLine } from './errors.ts';
+import { addressText, resolveHost, type TcpAddress } from './listen-address.ts';
+import { ListenError } from './listen-error.ts';
+import { clearSocketPath, listenUnix } from './listen-unix.ts';
+
+/** So many may stand at the door without having said who they are; then the first of them goes. */
+const UNKNOWN_MAX = 64;
+const SHOW_TOKEN = 'show a token of this bus with the first line; ask for one whoever runs it';
+const KEEP_ALIVE_MS = 60_000;
+const BACKLOG = 511;
+
+export type ListenAddress = { readonly path: string } | TcpAddress;
+
+export interface ListenOptions {
+  readonly bus: Bus;
+  readonly address: ListenAddress;
+  readonly framing: TransportConfig['framing'];
+  readonly gate: Gate;
+  readonly onLog?: (line: BusLogLine) => void;
+}
+
+export interface Listener {
+  /** Where it is reached: the path, or host and port. */
+  readonly address: string;
+  /** Why these must not become the clients of the config; null when they may. */
+  objection(clients: readonly KnownClient[]): string | null;
+  /** Cuts off whoever would not be let in any more, or would be known as somebody else. */
+  recheck(): void;
+  /** Lets nobody in any more; those inside stay. */
+  stopAccepting(): void;
+  /** Ends every connection, after what is queued, and takes the socket file away. */
+  close(): Promise<void>;
+}
+
+export async function openListener(options: ListenOptions): Promise<Listener> {
+  const { bus, gate, address, framing, onLog } = options;
+  const kind = 'path' in address ? 'unix' : 'tcp';
+  const connections = new Set<Connection>();
+  /** Those let in, with what they showed. */
+  const inside = new Map<Connection, Admission | null>();
+  /** How to take one off the list of those who have not said who they are. */
+  const waiting = new Map<Connection, () => void>();
+  let count = 0;
+  const log = (level: BusLogLine['level'], text: string): void => onLog?.({ level, text });
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
+
+  function accept(socket: Socket): void {
+    const label = `${kind}#${++count}`;
+    if (kind === 'tcp') socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    const isStranger = kind === 'tcp' && gate.isGuarded;
+    const connection: Connection = openConnection({
+      label,
+      identity: null,
+      input: socket,
+      output: socket,
+      framing,
+      messageBytesMax: bus.config.limits.messageBytesMax,
+      ...(isStranger && { onIntroduction: (line) => introduce(connection, line) }),
+    });
+    connections.add(connection);
+    void connection.closed.then(() => {
+      connections.delete(connection);
+      inside.delete(connection);
+      waiting.get(connection)?.();
+    });
+    if (!isStranger) return enter(connection, null);
+    makeRoom();
+    const timer = setTimeout(
+      () => turnAway(connection, 'null', `no token came within ${AUTH_WAIT_MS / 1_000} s`),
+      AUTH_WAIT_MS,
+    );
+    timer.unref();
+    waiting.set(connection, () => {
+      waiting.delete(connection);
+      clearTimeout(timer);
+    });
+  }
+
+  /** Whoever has a token shows it at once: the one silent for longest goes, not the newcomer. */
+  function makeRoom(): void {
+    const [oldest] = waiting.keys();
+    if (oldest === undefined || waiting.size < UNKNOWN_MAX) return;
+    const message = `${UNKNOWN_MAX} others wait to say who they are, and you were silent for longest`;
+    turnAway(oldest, 'null', message, { retryable: true });
+  }
+
+  function introduce(connection: Connection, line: Line | null): void {
+    const shown = line === null ? null : readIntroduction(line);
+    const admission = shown === null || shown.token === null ? null : gate.admit(shown.token);
+    if (shown === null || admission === null) {
+      const why =
+        shown === null || shown.token === null
+          ? 'this bus wants a token first: {"type":"auth","token":"…"}, or stdio_bus/hello with params.token'
+          : 'the token is not known here';
+      return turnAway(connection, shown?.id ?? 'null', why);
+    }
+    waiting.get(connection)?.();
+    connection.identity = admission.identity;
+    log('info', `[client=${connection.label}] is ${admission.identity.subjectId}`);
+    enter(connection, admission, shown.rest);
+  }
+
+  function enter(
+    connection: Connection,
+    admission: Admission | null,
+    first: Line | null = null,
+  ): void {
+    const attachment = bus.attach(connection);
+    if (attachment === null) {
+      const isFull = bus.state === 'running' || bus.state === 'starting';
+      const message = isFull
+        ? `this bus has ${bus.config.limits.clientsMax} clients already`
+        : 'this bus is stopping';
+      const code = isFull ? 'bus.queue-full' : 'bus.draining';
+      connection.send(errorLine('null', { code, message, mayHaveRun: false }));
+      return connection.close('error', true);
+    }
+    inside.set(connection, admission);
+    connection.open(attachment);
+    if (first !== null) attachment.receive(first);
+  }
+
+  function turnAway(
+    connection: Connection,
+    id: string,
+    message: string,
+    more: { readonly retryable?: boolean } = {},
+  ): void {
+    waiting.get(connection)?.();
+    log('warn', `[client=${connection.label}] turned away: ${message}`);
+    const detail = { remedy: SHOW_TOKEN, ...more };
+    connection.send(errorLine(id, { code: 'bus.policy', message, mayHaveRun: false, detail }));
+    connection.close('error', true);
+  }
+
+  /** Null: they may go on. */
+  function whyCut(admission: Admission | null): string | null {
+    if (admission === null) {
+      return kind === 'tcp' && gate.isGuarded ? 'came without a token, and now needs one' : null;
+    }
+    const { subjectId, role } = admission.identity;
+    const now = gate.identityOf(admission.tokenHash);
+    if (now === null) return 'its token is known no more';
+    return now.subjectId === subjectId && now.role === role
+      ? null
+      : 'its token now stands for another subject or role';
+  }
+
+  const { where, isPublic, remove } =
+    'path' in address
+      ? await openUnix(server, address.path)
+      : await openTcp(server, address, gate.isGuarded);
+  server.on('error', (error) => log('error', `listening on ${where}: ${error.message}`));
+
+  return {
+    address: where,
+    objection(clients) {
+      if (!isPublic || gate.wouldGuard(clients)) return null;
+      return (
+        `${where} can be reached from other machines, and nobody would be asked for a token any ` +
+        'more; leave at least one of "clients", or start anew on 127.0.0.1'
+      );
+    },
+    recheck() {
+      for (const [connection, admission] of [...inside]) {
+        const why = whyCut(admission);
+        if (why === null) continue;
+        log('warn', `[client=${connection.label}] cut off: ${why}`);
+        connection.close('error', false);
+      }
+    },
+    stopAccepting() {
+      if (server.listening) server.close();
+      remove();
+    },
+    async close() {
+      if (server.listening) server.close();
+      remove();
+      for (const connection of connections) connection.close('draining', true);
+      await Promise.all([...connections].map(({ closed }) => closed));
+    },
+  };
+}
+
+interface Opened {
+  readonly where: string;
+  /** Other machines can reach it. */
+  readonly isPublic: boolean;
+  remove(): void;
+}
+
+async function openUnix(server: Server, path: string): Promise<Opened> {
+  await clearSocketPath(path);
+  return { where: path, isPublic: false, remove: await listenUnix(server, path) };
+}
+
+async function openTcp(server: Server, asked: TcpAddress, isGuarded: boolean): Promise<Opened> {
+  const { address, isLoopback } = await resolveHost(asked.host);
+  if (!isLoopback && !isGuarded) {
+    throw new ListenError(
+      'bus.open-not-loopback',
+      `${asked.host} can be reached from other machines, and this bus asks nobody for a token; ` +
+        'set SYNOD_BUS_TOKEN or "clients" in the config, or listen on 127.0.0.1',
+    );
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ host: address, port: asked.port, backlog: BACKLOG }, resolve);
+  await promise.catch((cause: NodeJS.ErrnoException) => {
+    const where = addressText(asked.host, asked.port);
+    throw cause.code === 'EADDRINUSE'
+      ? new ListenError('bus.address-taken', `${where} is in use; choose another port`, { cause })
+      : new ListenError('bus.address-unusable', `cannot listen on ${where} (${cause.code})`, {
+          cause,
+        });
+  });
+  server.off('error', reject);
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : asked.port;
+  return { where: addressText(address, port), isPublic: !isLoopback, remove: () => {} };
+}

@@ -1,0 +1,100 @@
+/**
+ * Questions: requests of a worker to a client, such as a permission prompt. They go to the one
+ * client that is meant, under an id of our own, and the answer finds its way back by that id. If
+ * nobody is there, or nobody answers, the worker is told so: the bus never answers for a person
+ * [BU14].
+ */
+import { type Envelope, readExt, rewrite, withId } from '../process/envelope.ts';
+import type { Line } from '../process/line.ts';
+import { type BusProblem, errorLine } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import { extForWorker, extOfAnswer } from './extension.ts';
+import type { Client, Link, Question } from './state.ts';
+import { deliver } from './toward-client.ts';
+import { tell } from './toward-worker.ts';
+
+const QUESTIONS_MAX = 10_000;
+
+export function ask(
+  exchange: Exchange,
+  link: Link,
+  client: Client | null,
+  line: Line,
+  envelope: Envelope,
+): void {
+  const id = envelope.id as string;
+  if (!client || client.questions.size >= QUESTIONS_MAX) {
+    exchange.stats.routing_errors += 1;
+    tell(exchange, link, errorLine(id, unanswered(envelope.method, 'no client is attached to it')));
+    return;
+  }
+  exchange.lastId += 1;
+  const wireId = `"w${exchange.lastId.toString(36)}"`;
+  const { requestMs } = exchange.limits;
+  const question: Question = {
+    link,
+    client,
+    id,
+    wireId,
+    stopDeadline: exchange.clock.after(requestMs, () => {
+      refuse(exchange, question, unanswered(envelope.method, `nobody answered in ${requestMs} ms`));
+    }),
+  };
+  client.questions.set(wireId, question);
+  link.questions.set(wireId, question);
+  deliver(exchange, client, withId(line, envelope, wireId), link);
+}
+
+/** A client's answer, back to the worker that asked. */
+export function answerQuestion(
+  exchange: Exchange,
+  client: Client,
+  line: Line,
+  envelope: Envelope,
+): void {
+  const question = client.questions.get(envelope.id ?? '');
+  if (!question) {
+    exchange.stats.routing_errors += 1;
+    exchange.log('debug', `[client=${client.peer.label}] answered a question nobody asked`);
+    return;
+  }
+  close(question);
+  const ext =
+    envelope.extStart === -1
+      ? extForWorker(client.identity, null)
+      : extOfAnswer(client.identity, readExt(line, envelope));
+  tell(exchange, question.link, rewrite(line, envelope, question.id, ext));
+}
+
+/** The client is gone: its questions are refused. */
+export function refuseQuestions(exchange: Exchange, client: Client): void {
+  for (const question of client.questions.values()) {
+    refuse(exchange, question, unanswered(null, 'its client left'));
+  }
+}
+
+/** The worker is gone: its clients need not answer any more. */
+export function withdrawQuestions(exchange: Exchange, link: Link): void {
+  for (const question of link.questions.values()) {
+    close(question);
+    const line = `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":${question.wireId}}}`;
+    deliver(exchange, question.client, line as Line, null);
+  }
+}
+
+function refuse(exchange: Exchange, question: Question, why: BusProblem): void {
+  close(question);
+  tell(exchange, question.link, errorLine(question.id, why));
+}
+
+function close(question: Question): void {
+  question.stopDeadline();
+  question.client.questions.delete(question.wireId);
+  question.link.questions.delete(question.wireId);
+}
+
+const unanswered = (method: string | null, why: string): BusProblem => ({
+  code: 'bus.no-client',
+  message: `${method ?? 'the question'} was not answered: ${why}`,
+  mayHaveRun: false,
+});

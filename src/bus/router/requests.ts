@@ -1,0 +1,322 @@
+/**
+ * What a client says: requests, notifications, batches. A request becomes an ask with an id of our
+ * own [BU2], so that two clients with the same id never see each other's answers. What is wrong
+ * with a message is answered under its id, and the next one is read as if nothing had happened.
+ */
+import {
+  BATCH_MAX,
+  type Envelope,
+  readExt,
+  readParams,
+  rewrite,
+  type ScanProblem,
+  scan,
+} from '../process/envelope.ts';
+import { DEPTH_MAX } from '../process/json.ts';
+import { type Line, messageOf } from '../process/line.ts';
+import { failed, repeated } from './answers.ts';
+import { type Ask, beginAsk } from './ask.ts';
+import { recordRefusal } from './audit.ts';
+import { type Batch, createBatch } from './batch.ts';
+import { answerByBus, isForBus, strangerTo } from './bus-methods.ts';
+import { cancel, idsNamed, isCancel } from './cancel.ts';
+import { poolsFor } from './choose.ts';
+import { type BusCode, type BusProblem, errorLine } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import { extForWorker, readWishes, type Wishes } from './extension.ts';
+import { printOf } from './keys.ts';
+import { denying } from './policy.ts';
+import { answerQuestion } from './questions.ts';
+import type { Client, Pool, Session } from './state.ts';
+import { deliver } from './toward-client.ts';
+import { place } from './toward-worker.ts';
+import { createItem } from './waiting.ts';
+
+/** One frame of a client. */
+export function receive(exchange: Exchange, client: Client, line: Line): void {
+  const scanned = scan(line);
+  if (scanned.kind === 'problem') {
+    refuse(exchange, client, null, 'null', unreadable(scanned));
+  } else if (scanned.kind === 'batch') {
+    receiveBatch(exchange, client, scanned.batch);
+  } else {
+    handle(exchange, client, line, scanned, null);
+  }
+}
+
+function unreadable({ problem: what, at }: ScanProblem): BusProblem {
+  switch (what) {
+    case 'syntax':
+      return problem('bus.parse', `the line is no JSON: see byte ${at}`);
+    case 'not-an-object':
+      return problem('bus.parse', 'the line is neither an object nor an array');
+    case 'too-deep':
+      return problem('bus.parse', `objects and arrays are nested more than ${DEPTH_MAX} deep`);
+    case 'duplicate':
+      return problem(
+        'bus.invalid',
+        `a member that says where to go is there twice: see byte ${at}`,
+      );
+    case 'batch-too-long':
+      return problem('bus.invalid', `a batch holds at most ${BATCH_MAX} messages`);
+  }
+}
+
+function receiveBatch(exchange: Exchange, client: Client, lines: readonly Line[]): void {
+  if (lines.length === 0) {
+    refuse(exchange, client, null, 'null', problem('bus.invalid', 'the batch is empty'));
+    return;
+  }
+  const batch = createBatch((answer) => deliver(exchange, client, answer, null));
+  for (const line of lines) {
+    const element = scan(line);
+    if (element.kind === 'problem' || element.kind === 'batch') {
+      const message = 'an element of the batch is no message';
+      refuse(exchange, client, batch, 'null', problem('bus.invalid', message));
+    } else {
+      handle(exchange, client, line, element, batch);
+    }
+  }
+  batch.close();
+}
+
+function handle(
+  exchange: Exchange,
+  client: Client,
+  line: Line,
+  envelope: Envelope,
+  batch: Batch | null,
+): void {
+  switch (envelope.kind) {
+    case 'request':
+      request(exchange, client, line, envelope, batch);
+      return;
+    case 'notification':
+      notification(exchange, client, line, envelope);
+      return;
+    case 'response':
+      answerQuestion(exchange, client, line, envelope);
+      return;
+    case 'invalid': {
+      const message = 'a message has a method, a result or an error, and an id that is no object';
+      refuse(exchange, client, batch, envelope.id ?? 'null', problem('bus.invalid', message));
+      return;
+    }
+  }
+}
+
+function request(
+  exchange: Exchange,
+  client: Client,
+  line: Line,
+  envelope: Envelope,
+  batch: Batch | null,
+): void {
+  const id = envelope.id as string;
+  const method = envelope.method as string;
+  if (isForBus(method)) {
+    batch?.expect();
+    const params = readParams(line, envelope);
+    const answer = answerByBus(exchange, client, {
+      id,
+      method,
+      params,
+      session: envelope.sessionId,
+    });
+    if (batch) batch.answer(answer);
+    else deliver(exchange, client, answer, null);
+    return;
+  }
+  const wishes = envelope.extStart === -1 ? null : readWishes(readExt(line, envelope));
+  const pools = poolsFor(exchange.pools, envelope);
+  const objection =
+    wishes && 'code' in wishes ? wishes : objectionTo(exchange, client, envelope, pools);
+  if (objection) {
+    refuse(exchange, client, batch, id, objection);
+    const known = wishes && 'code' in wishes ? null : wishes;
+    recordRefusal(exchange, client, method, known, objection.code);
+    return;
+  }
+  batch?.expect();
+  const asked = wishes as Wishes | null;
+  const session = sessionOf(exchange, client, envelope);
+  const ask = beginAsk(exchange, { client, id, method, pools, session, batch, wishes: asked }, end);
+  if (asked?.key && isRepeat(exchange, ask, asked.key, line, envelope)) return;
+  const sent = rewrite(line, envelope, ask.wireId, extForWorker(client.identity, asked));
+  const trouble = place(exchange, createItem(sent, ask, session), pools);
+  if (trouble) failed(exchange, ask, trouble);
+
+  function end(late: Ask): void {
+    cancel(exchange, late, {
+      code: 'bus.timed-out',
+      message: `${method} had no answer after ${Math.round(exchange.clock.now() - late.startedAt)} ms`,
+      mayHaveRun: late.link !== null,
+    });
+  }
+}
+
+/** Why the bus does not even try. */
+function objectionTo(
+  exchange: Exchange,
+  client: Client,
+  envelope: Envelope,
+  pools: readonly Pool[],
+): BusProblem | null {
+  if (exchange.isDraining) return problem('bus.draining', 'the bus is stopping');
+  if (exchange.pending >= exchange.limits.pendingMax) {
+    return problem('bus.queue-full', `${exchange.pending} requests are without an answer already`);
+  }
+  if (pools.length === 0) {
+    const known = exchange.pools.all.map(({ config }) => config.id).join(', ');
+    return problem('bus.pool-unknown', `there is no pool "${envelope.pool}"; there are: ${known}`);
+  }
+  const stranger = envelope.sessionId ? strangerTo(exchange, client, envelope.sessionId) : null;
+  if (stranger) return stranger;
+  const elsewhere = boundElsewhere(exchange, envelope);
+  if (elsewhere) return elsewhere;
+  if (exchange.policy.length === 0) return null;
+  const { identity } = client;
+  const method = envelope.method ?? '';
+  // A session goes on where it lives, whatever pools the message itself would mean.
+  const home = homeOf(exchange, envelope);
+  for (const { config } of home ? [home, ...pools] : pools) {
+    const rule = denying(exchange.policy, { method, pool: config.id, identity });
+    if (!rule) continue;
+    return problem('bus.policy', `${method} is not allowed: ${rule.reason ?? 'a rule denies it'}`);
+  }
+  return null;
+}
+
+/** The pool its session lives in, if it has one that does. */
+function homeOf(exchange: Exchange, { sessionId }: Envelope): Pool | null {
+  const session = sessionId ? exchange.sessions.find(sessionId) : undefined;
+  if (!session) return null;
+  return session.queued > 0 ? session.queuedIn : (session.link?.pool ?? null);
+}
+
+function boundElsewhere(exchange: Exchange, envelope: Envelope): BusProblem | null {
+  if (envelope.pool === null) return null;
+  const pool = homeOf(exchange, envelope);
+  if (!pool || pool.config.id === envelope.pool) return null;
+  return problem(
+    'bus.session-elsewhere',
+    `session ${envelope.sessionId} lives in pool ${pool.config.id}, not in ${envelope.pool}`,
+  );
+}
+
+/** Whether the key was used before; then the ask waits for that answer, or has it. */
+function isRepeat(
+  exchange: Exchange,
+  ask: Ask,
+  key: string,
+  line: Line,
+  envelope: Envelope,
+): boolean {
+  const now = exchange.clock.now();
+  const { paramsStart, paramsEnd } = envelope;
+  const params = paramsStart === -1 ? '' : line.slice(paramsStart, paramsEnd);
+  const print = printOf(ask.method, params);
+  // A key is its owner's: whoever else comes with it is not given the answer.
+  const owned = JSON.stringify([ask.client.identity?.subjectId ?? null, key]);
+  const known = exchange.keys.find(owned, now);
+  if (!known) {
+    ask.kept = exchange.keys.begin(owned, print, now, now + exchange.limits.keyMs);
+    return false;
+  }
+  if (known.print !== print) {
+    failed(exchange, ask, problem('bus.key-reused', `the key was used for another request`));
+    return true;
+  }
+  ask.kept = known;
+  if (known.answer) repeated(exchange, ask, known.answer);
+  else known.waiting.add(ask);
+  return true;
+}
+
+function notification(exchange: Exchange, client: Client, line: Line, envelope: Envelope): void {
+  const method = envelope.method as string;
+  if (isCancel(method)) {
+    cancelOf(exchange, client, idsNamed(line, envelope), method);
+    return;
+  }
+  const wishes = envelope.extStart === -1 ? null : readWishes(readExt(line, envelope));
+  const pools = poolsFor(exchange.pools, envelope);
+  const trouble =
+    (isForBus(method) ? problem('bus.method-unknown', `the bus does not take ${method}`) : null) ??
+    (wishes && 'code' in wishes ? wishes : null) ??
+    objectionTo(exchange, client, envelope, pools) ??
+    pass(exchange, client, line, envelope, pools, wishes as Wishes | null);
+  if (!trouble) return;
+  // Nobody is owed an answer, but nothing is dropped in silence either [BU11].
+  exchange.stats.routing_errors += 1;
+  const dropped = { method, code: trouble.code, reason: trouble.message };
+  const told = { jsonrpc: '2.0', method: 'stdio_bus/dropped', params: dropped };
+  deliver(exchange, client, messageOf(told), null);
+}
+
+/** Only what nobody objects to joins its session: a refused message leaves no trace. */
+function pass(
+  exchange: Exchange,
+  client: Client,
+  line: Line,
+  envelope: Envelope,
+  pools: readonly Pool[],
+  wishes: Wishes | null,
+): BusProblem | undefined {
+  const session = sessionOf(exchange, client, envelope);
+  const sent = rewrite(line, envelope, null, extForWorker(client.identity, wishes));
+  return place(exchange, createItem(sent, null, session), pools);
+}
+
+/** A client takes a request of its own back. */
+function cancelOf(
+  exchange: Exchange,
+  client: Client,
+  ids: ReadonlySet<string>,
+  method: string,
+): void {
+  for (const id of ids) {
+    // An id may be in use more than once; all of them are meant.
+    for (let ask = client.asks.get(id); ask; ask = client.asks.get(id)) {
+      const why: BusProblem = {
+        code: 'bus.cancelled',
+        message: `${ask.method} was cancelled`,
+        mayHaveRun: ask.link !== null,
+      };
+      cancel(exchange, ask, why, method);
+    }
+  }
+}
+
+function sessionOf(exchange: Exchange, client: Client, envelope: Envelope): Session | null {
+  const { sessionId } = envelope;
+  if (!sessionId) return null;
+  const session = exchange.sessions.use(sessionId, client, exchange.clock.now());
+  if (session.missed || session.dropped > 0) {
+    exchange.sessions.deliverMissed(session, (line) => deliver(exchange, client, line, null));
+  }
+  return session;
+}
+
+function refuse(
+  exchange: Exchange,
+  client: Client,
+  batch: Batch | null,
+  id: string,
+  why: BusProblem,
+): void {
+  exchange.stats.routing_errors += 1;
+  const line = errorLine(id, why);
+  if (!batch) {
+    deliver(exchange, client, line, null);
+    return;
+  }
+  batch.expect();
+  batch.answer(line);
+}
+
+const problem = (code: BusCode, message: string): BusProblem => ({
+  code,
+  message,
+  mayHaveRun: false,
+});

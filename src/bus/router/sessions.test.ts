@@ -1,0 +1,138 @@
+/** Sessions: how long they are remembered, who listens, and what was missed. */
+import { expect, test } from 'vitest';
+import {
+  hear,
+  openSmallBus,
+  refused,
+  type SmallBus,
+  type SmallClient,
+  say,
+  serve,
+} from '../../../test/simulation/bus/small-bus.ts';
+
+const update = (sessionId: string, n: number): object => ({
+  method: 'update',
+  sessionId,
+  params: { n },
+});
+
+/** Uses the session once, to the end. */
+function use({ worker }: SmallBus, client: SmallClient, sessionId: string): void {
+  client.ask(1, 'm', { sessionId });
+  serve(worker('a/0'));
+  client.got();
+}
+
+test('[BU6] a session nobody used for so long is forgotten; one with a request in flight is not', async () => {
+  const small = await openSmallBus({ limits: { sessionIdleMs: 1_000, requestMs: 60_000 } });
+  const client = small.connect();
+  use(small, client, 'idle');
+  client.ask(2, 'slow', { sessionId: 'busy' });
+  small.clock.advance(900);
+  expect(small.bus.counts().sessions).toBe(2);
+  small.clock.advance(5_200);
+  expect(small.bus.counts().sessions).toBe(1);
+  serve(small.worker('a/0'));
+  small.clock.advance(5_200);
+  expect(small.bus.counts().sessions).toBe(0);
+});
+
+test('[BU6] above the bound the one idle for longest makes room; busy ones stay', async () => {
+  const small = await openSmallBus({ limits: { sessionsMax: 3 } });
+  const { bus, clock, connect } = small;
+  const client = connect();
+  client.ask(2, 'slow', { sessionId: 'busy' });
+  hear(small.worker('a/0'));
+  for (const id of ['s1', 's2', 's3', 's4']) {
+    clock.advance(2_000);
+    use(small, client, id);
+  }
+  expect(bus.counts().sessions).toBe(3);
+  const known = ['busy', 's1', 's2', 's3', 's4'].filter((sessionId) => {
+    client.ask(1, 'stdio_bus/attach', { params: { sessionId } });
+    return client.got().at(-1).result;
+  });
+  expect(known).toEqual(['busy', 's3', 's4']);
+});
+
+test('[BU6] far more sessions than the reference had rows for, and long ids are told apart', async () => {
+  const small = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 5_000 }] });
+  const client = small.connect();
+  for (let n = 0; n < 5_000; n += 1) client.ask(n, 'm', { sessionId: `s${n}` });
+  expect(serve(small.worker('a/0'))).toHaveLength(5_000);
+  expect(client.got()).toHaveLength(5_000);
+  const long = 'x'.repeat(400);
+  for (const end of ['1', '2']) use(small, client, `${long}${end}`);
+  expect(small.bus.counts().sessions).toBe(5_002);
+});
+
+test('[BU6] a session can be closed, but not while it has a request in flight', async () => {
+  const small = await openSmallBus();
+  const client = small.connect();
+  client.ask(1, 'm', { sessionId: 's' });
+  client.ask(2, 'stdio_bus/close', { params: { sessionId: 's' } });
+  expect(client.got()).toEqual([refused(2, 'bus.invalid')]);
+  serve(small.worker('a/0'));
+  client.ask(3, 'stdio_bus/close', { params: { sessionId: 's' } });
+  client.ask(4, 'stdio_bus/close', { params: { sessionId: 's' } });
+  expect(client.got().slice(1)).toEqual([
+    { jsonrpc: '2.0', id: 3, result: { sessionId: 's', closed: true } },
+    refused(4, 'bus.session-unknown'),
+  ]);
+  expect(small.bus.counts().sessions).toBe(0);
+});
+
+test('[BU7] who comes back gets what it missed, in order, then the count; and then hears again', async () => {
+  const small = await openSmallBus({ pools: [{ id: 'a' }, { id: 'b' }] });
+  const first = small.connect();
+  first.ask(1, 'm', { sessionId: 's', pool: 'a' });
+  const worker = small.worker('a/0');
+  serve(worker);
+  first.peer.close('closed', false);
+  for (const n of [1, 2]) say(worker, update('s', n));
+  const second = small.connect();
+  second.ask(1, 'stdio_bus/attach', { params: { sessionId: 's' } });
+  expect(second.got()).toEqual([
+    { jsonrpc: '2.0', ...update('s', 1) },
+    { jsonrpc: '2.0', ...update('s', 2) },
+    { jsonrpc: '2.0', id: 1, result: { sessionId: 's', worker: 'a/0', missed: 2, dropped: 0 } },
+  ]);
+  say(worker, update('s', 3));
+  expect(second.got()).toMatchObject([update('s', 3)]);
+  second.ask(2, 'm', { sessionId: 's' });
+  expect(hear(worker)).toHaveLength(1);
+});
+
+test('[BU7] what is kept is bounded by number and by bytes; what was dropped is counted and told', async () => {
+  for (const limits of [{ missedMax: 2 }, { missedBytesMax: 170 }]) {
+    const small = await openSmallBus({ limits });
+    const first = small.connect();
+    use(small, first, 's');
+    first.peer.close('closed', false);
+    for (const n of [1, 2, 3, 4, 5]) say(small.worker('a/0'), update('s', n));
+    const second = small.connect();
+    // Not asking for it: using the session will do.
+    second.ask(1, 'm', { sessionId: 's' });
+    expect(second.got()).toMatchObject([
+      { method: 'stdio_bus/missed', params: { sessionId: 's', dropped: 3 } },
+      update('s', 4),
+      update('s', 5),
+    ]);
+  }
+});
+
+test('[BU7] all who use a session hear its notifications, each answer has one hearer', async () => {
+  const small = await openSmallBus();
+  const [ada, bob, eve] = [small.connect(), small.connect(), small.connect()];
+  use(small, ada, 's');
+  bob.ask(1, 'stdio_bus/attach', { params: { sessionId: 's' } });
+  bob.got();
+  ada.ask(2, 'm', { sessionId: 's' });
+  say(small.worker('a/0'), update('s', 1));
+  serve(small.worker('a/0'));
+  expect(ada.got()).toMatchObject([update('s', 1), { id: 2 }]);
+  expect(bob.got()).toMatchObject([update('s', 1)]);
+  expect(eve.got()).toEqual([]);
+  bob.ask(9, 'stdio_bus/attach', { params: { sessionId: 'no such' } });
+  expect(bob.got()).toEqual([refused(9, 'bus.session-unknown')]);
+});

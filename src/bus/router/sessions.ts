@@ -1,0 +1,165 @@
+/**
+ * Sessions: which worker a conversation lives on, who listens to it, and what they missed.
+ *
+ * There is no table to fill up [BU6]: a session is made by its first message, forgotten when nobody
+ * used it for `session_idle_sec`, and above `max_sessions` the one that has been idle for longest
+ * makes room. A session with a request in flight is never forgotten. It outlives its clients:
+ * notifications that find nobody are kept, within bounds, for whoever comes back [BU7].
+ */
+import { detached } from '../process/frames.ts';
+import { type Line, messageOf } from '../process/line.ts';
+import type { Limits } from './config.ts';
+import type { Client, Link, Session } from './state.ts';
+
+export interface Sessions {
+  readonly size: number;
+  find(id: string): Session | undefined;
+  /** The session of this id, made if need be, and used now by this client. */
+  use(id: string, client: Client, now: number): Session;
+  /** Hands out everything that was missed, in order, and answers how much that was. */
+  deliverMissed(session: Session, send: (line: Line) => void): MissedCount;
+  keepMissed(session: Session, line: Line): void;
+  bind(session: Session, link: Link): void;
+  unbind(session: Session): void;
+  leave(client: Client): void;
+  forget(session: Session): void;
+  /** It has a request now, or its last one ended. */
+  setBusy(session: Session, isBusy: boolean): void;
+  /** Forgets what is idle; to be called now and then. */
+  sweep(now: number): void;
+}
+
+export interface MissedCount {
+  readonly missed: number;
+  readonly dropped: number;
+}
+
+export function createSessions(limits: () => Limits): Sessions {
+  const sessions = new Map<string, Session>();
+  const resting = new Set<Session>();
+  let missedBytes = 0;
+
+  const isIdle = (session: Session): boolean => session.asks.size === 0 && session.queued === 0;
+
+  const unbind = (session: Session): void => {
+    session.link?.sessions.delete(session);
+    session.link = null;
+  };
+
+  const dropMissed = (session: Session): void => {
+    missedBytes -= session.missedBytes;
+    session.missed = null;
+    session.missedBytes = 0;
+    session.dropped = 0;
+  };
+
+  const forget = (session: Session): void => {
+    sessions.delete(session.id);
+    resting.delete(session);
+    unbind(session);
+    dropMissed(session);
+    for (const client of session.clients) client.sessions.delete(session);
+    session.clients.clear();
+  };
+
+  /** Those without a request, in the order they came to rest; the first has been so for longest. */
+  const makeRoom = (fresh: Session): void => {
+    for (const session of resting) {
+      if (sessions.size <= limits().sessionsMax) return;
+      if (session !== fresh && isIdle(session)) forget(session);
+    }
+  };
+
+  return {
+    get size() {
+      return sessions.size;
+    },
+    find: (id) => sessions.get(id),
+    use(name, client, now) {
+      let session = sessions.get(name);
+      if (!session) {
+        const id = detached(name);
+        session = {
+          id,
+          subject: client.identity?.subjectId ?? null,
+          link: null,
+          clients: new Set(),
+          asks: new Set(),
+          queued: 0,
+          queuedIn: null,
+          lastUsed: now,
+          missed: null,
+          missedBytes: 0,
+          dropped: 0,
+        };
+        sessions.set(id, session);
+        if (sessions.size > limits().sessionsMax) makeRoom(session);
+      }
+      session.lastUsed = now;
+      if (session.asks.size === 0) {
+        resting.delete(session);
+        resting.add(session);
+      }
+      if (!session.clients.has(client)) {
+        session.clients.add(client);
+        client.sessions.add(session);
+      }
+      return session;
+    },
+    deliverMissed(session, send) {
+      const { missed, dropped } = session;
+      if (!missed && dropped === 0) return { missed: 0, dropped: 0 };
+      if (dropped > 0) {
+        send(
+          messageOf({
+            jsonrpc: '2.0',
+            method: 'stdio_bus/missed',
+            sessionId: session.id,
+            params: { sessionId: session.id, dropped },
+          }),
+        );
+      }
+      for (const line of missed ?? []) send(line);
+      dropMissed(session);
+      return { missed: missed?.length ?? 0, dropped };
+    },
+    keepMissed(session, line) {
+      session.missed ??= [];
+      session.missed.push(detached(line));
+      session.missedBytes += line.length;
+      missedBytes += line.length;
+      const { missedMax, missedBytesMax } = limits();
+      while (
+        session.missed.length > 0 &&
+        (session.missed.length > missedMax || missedBytes > missedBytesMax)
+      ) {
+        const oldest = session.missed.shift();
+        session.missedBytes -= oldest?.length ?? 0;
+        missedBytes -= oldest?.length ?? 0;
+        session.dropped += 1;
+      }
+    },
+    bind(session, link) {
+      if (session.link === link) return;
+      unbind(session);
+      session.link = link;
+      link.sessions.add(session);
+    },
+    unbind,
+    leave(client) {
+      for (const session of client.sessions) session.clients.delete(client);
+      client.sessions.clear();
+    },
+    forget,
+    setBusy(session, isBusy) {
+      if (isBusy) resting.delete(session);
+      else if (sessions.get(session.id) === session) resting.add(session);
+    },
+    sweep(now) {
+      const { sessionIdleMs } = limits();
+      for (const session of resting) {
+        if (isIdle(session) && now - session.lastUsed > sessionIdleMs) forget(session);
+      }
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** Back-pressure: a client that does not read stops whoever writes to it, and nobody else. */
+import { expect, test } from 'vitest';
+import {
+  hear,
+  openSmallBus,
+  type SmallBus,
+  type SmallClient,
+  say,
+  serve,
+} from '../../../test/simulation/bus/small-bus.ts';
+
+const FILL = 'x'.repeat(300);
+
+/** A client of pool `a` that has more waiting for it than it may. */
+async function openSlow(): Promise<{ small: SmallBus; slow: SmallClient }> {
+  const small = await openSmallBus({
+    pools: [{ id: 'a' }, { id: 'b' }],
+    limits: { queueBytesMax: 1_000, backpressureMs: 3_000 },
+  });
+  const slow = small.connect('slow');
+  slow.ask(1, 'm', { sessionId: 's', pool: 'a' });
+  hear(small.worker('a/0'));
+  for (let n = 0; n < 4; n += 1)
+    say(small.worker('a/0'), { method: 'n', sessionId: 's', params: { n, FILL } });
+  return { small, slow };
+}
+
+test('[BU10] a slow client makes its worker stand still, is not read from, and others go on', async () => {
+  const { small, slow } = await openSlow();
+  expect(small.worker('a/0').isReading).toBe(false);
+  expect(slow.peer.isReadable).toBe(false);
+  const other = small.connect();
+  other.ask(1, 'm', { pool: 'b' });
+  serve(small.worker('b/0'));
+  expect(other.got()).toMatchObject([{ id: 1, result: {} }]);
+  expect(other.peer.isReadable).toBe(true);
+});
+
+test('[BU10] when half is read everything goes on, and nothing was dropped', async () => {
+  const { small, slow } = await openSlow();
+  const worker = small.worker('a/0');
+  say(worker, { method: 'n', sessionId: 's', params: { n: 4 } });
+  // Three of them wait, and one read leaves more than half of what may: nothing new comes yet.
+  slow.peer.read(1);
+  expect(worker.isReading).toBe(false);
+  expect(slow.peer.queuedBytes).toBeLessThan(800);
+  slow.peer.read(1);
+  expect(worker.isReading).toBe(true);
+  expect(slow.peer.isReadable).toBe(true);
+  expect(slow.got().map(({ params }) => params.n)).toEqual([0, 1, 2, 3, 4]);
+  small.clock.advance(10_000);
+  expect(slow.peer.isClosed).toBe(false);
+});
+
+test('[BU10] a client that does not read in time is cut off, and its worker goes on', async () => {
+  const { small, slow } = await openSlow();
+  small.clock.advance(2_900);
+  expect(slow.peer.isClosed).toBe(false);
+  small.clock.advance(200);
+  expect(slow.peer).toMatchObject({ isClosed: true, closedBy: 'timeout' });
+  expect(small.worker('a/0').isReading).toBe(true);
+  expect(small.logs.map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(/slow.*did not read for 3 s/),
+  );
+  const other = small.connect();
+  other.ask(1, 'm', { pool: 'a' });
+  serve(small.worker('a/0'));
+  expect(other.got()).toMatchObject([{ id: 1, result: {} }]);
+});
+
+test('[BU10] a worker held by two clients goes on only when both have read', async () => {
+  const small = await openSmallBus({ limits: { queueBytesMax: 1_000 } });
+  const worker = small.worker('a/0');
+  const [ada, bob] = [small.connect(), small.connect()];
+  for (const client of [ada, bob]) client.ask(1, 'm', { sessionId: 's' });
+  say(worker, { method: 'n', sessionId: 's', params: { FILL: FILL.repeat(4) } });
+  say(worker, { method: 'n', sessionId: 's', params: { n: 'held' } });
+  ada.got();
+  expect(worker.isReading).toBe(false);
+  expect(ada.got()).toEqual([]);
+  bob.got();
+  expect(worker.isReading).toBe(true);
+  expect(ada.got()).toMatchObject([{ params: { n: 'held' } }]);
+});
+
+test('[BU10] a worker that fills the client again in the moment it goes on is held again', async () => {
+  const { small, slow } = await openSlow();
+  const worker = small.worker('a/0');
+  for (let n = 0; n < 20; n += 1) say(worker, { method: 'n', sessionId: 's', params: { n, FILL } });
+  slow.peer.read(4);
+  expect(slow.peer.queuedBytes).toBeLessThan(2_000);
+  expect(worker.isReading).toBe(false);
+  expect(slow.peer.isReadable).toBe(false);
+});
+
+test('[BU10] an answer larger than the whole queue is delivered', async () => {
+  const { worker, connect } = await openSmallBus({ limits: { queueBytesMax: 1_000 } });
+  const client = connect();
+  client.ask(1, 'm');
+  const [{ id }] = hear(worker('a/0'));
+  say(worker('a/0'), { id, result: FILL.repeat(100) });
+  expect(client.got()).toEqual([{ jsonrpc: '2.0', id: 1, result: FILL.repeat(100) }]);
+  expect(worker('a/0').isReading).toBe(true);
+});

@@ -1,0 +1,180 @@
+/** The way to a worker: death, order, and how much may wait. */
+import { expect, test } from 'vitest';
+import {
+  answered,
+  hear,
+  openSmallBus,
+  refused,
+  serve,
+} from '../../../test/simulation/bus/small-bus.ts';
+
+test('[BU3] a worker dies: what it may have seen is answered so, the rest goes to another', async () => {
+  const { bus, worker, connect } = await openSmallBus({ pools: [{ id: 'a', instances: 2 }] });
+  const client = connect();
+  for (const id of [1, 2, 3]) client.ask(id, `m${id}`, { sessionId: 's' });
+  const dying = worker('a/0');
+  dying.take();
+  dying.crash(true);
+  const told = client.got();
+  expect(told).toContainEqual(refused(1, 'bus.worker-died', true));
+  expect(told).toContainEqual({
+    jsonrpc: '2.0',
+    method: 'stdio_bus/session_lost',
+    sessionId: 's',
+    params: { sessionId: 's', reason: expect.stringContaining('a/0') },
+  });
+  expect(told).toHaveLength(2);
+  expect(serve(worker('a/1')).map(({ method }) => method)).toEqual(['m2', 'm3']);
+  expect(client.got()).toEqual([answered(2, 'm2'), answered(3, 'm3')]);
+  expect(bus.stats().worker_restarts).toBe(1);
+});
+
+test('[BU3] with no other worker it waits for the next life, and is refused when there is none', async () => {
+  const { worker, connect } = await openSmallBus();
+  const client = connect();
+  client.ask(1, 'm');
+  worker('a/0').crash(true);
+  expect(client.got()).toEqual([]);
+  worker('a/0').comeUp();
+  serve(worker('a/0'));
+  expect(client.got()).toEqual([answered(1, 'm')]);
+  client.ask(2, 'm');
+  worker('a/0').crash(false);
+  expect(client.got()).toEqual([refused(2, 'bus.no-worker')]);
+});
+
+test('[BU3] a client that was away is told of the loss when it comes back', async () => {
+  const { worker, connect } = await openSmallBus();
+  const first = connect();
+  first.ask(1, 'm', { sessionId: 's' });
+  serve(worker('a/0'));
+  first.peer.close('closed', false);
+  worker('a/0').crash(true);
+  const second = connect();
+  second.ask(1, 'stdio_bus/attach', { params: { sessionId: 's' } });
+  expect(second.got()).toMatchObject([
+    { method: 'stdio_bus/session_lost', params: { sessionId: 's' } },
+    { id: 1, result: { missed: 1, worker: null } },
+  ]);
+});
+
+test('[BU3] a worker that stood still for a slow client when it died is read from in its next life', async () => {
+  const { worker, connect } = await openSmallBus({ limits: { queueBytesMax: 10 } });
+  const client = connect();
+  client.ask(1, 'm');
+  serve(worker('a/0'));
+  expect(worker('a/0').isReading).toBe(false);
+  worker('a/0').crash(true);
+  worker('a/0').comeUp();
+  expect(worker('a/0').isReading).toBe(true);
+});
+
+test('[BU5] order within a session is kept over full workers, deaths and queues', async () => {
+  const { worker, connect } = await openSmallBus({
+    pools: [{ id: 'a', instances: 2, inFlightMax: 1 }],
+  });
+  const [client, other] = [connect(), connect()];
+  const order: string[] = [];
+  for (let n = 1; n <= 6; n += 1) client.ask(n, `m${n}`, { sessionId: 's' });
+  other.ask(1, 'other');
+  client.send({ method: 'note', sessionId: 's' });
+  worker('a/0').crash(true);
+  worker('a/0').comeUp();
+  for (let round = 0; round < 10; round += 1) {
+    for (const name of ['a/0', 'a/1']) {
+      for (const { method, sessionId } of serve(worker(name))) {
+        if (sessionId === 's') order.push(method);
+      }
+    }
+  }
+  expect(order).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'note']);
+  expect(
+    client
+      .got()
+      .filter(({ result }) => result)
+      .map(({ id }) => id),
+  ).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test('[BU5] what a worker never took goes before what came later, also when it dies twice', async () => {
+  const { worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 1 }] });
+  const client = connect();
+  const one = worker('a/0');
+  for (const id of [1, 2, 3]) client.ask(id, `m${id}`, { sessionId: 's' });
+  for (let deaths = 0; deaths < 2; deaths += 1) {
+    one.crash(true);
+    one.comeUp();
+  }
+  const order = [...serve(one), ...serve(one), ...serve(one)].map(({ method }) => method);
+  expect(order).toEqual(['m1', 'm2', 'm3']);
+});
+
+test('[BU5] while something of a session waits, what comes later waits behind it', async () => {
+  const { worker, connect } = await openSmallBus({ pools: [{ id: 'a' }, { id: 'b' }] });
+  const client = connect();
+  client.ask(1, 'm1', { sessionId: 's', pool: 'a' });
+  worker('a/0').crash(true);
+  client.ask(2, 'm2', { sessionId: 's' });
+  expect(hear(worker('b/0'))).toEqual([]);
+  worker('a/0').comeUp();
+  expect(serve(worker('a/0')).map(({ method }) => method)).toEqual(['m1', 'm2']);
+});
+
+test('[BU21] a worker that does not read: over the bound it is refused, and what was taken is kept', async () => {
+  const { worker, connect } = await openSmallBus({ limits: { queueBytesMax: 1_000 } });
+  const client = connect();
+  const big = { params: { x: 'x'.repeat(5_000) } };
+  client.ask(1, 'big', big);
+  client.ask(2, 'm');
+  expect(client.got()).toMatchObject([
+    { id: 2, error: { code: 9, data: { code: 'bus.queue-full', limit: 1_000, retryable: true } } },
+  ]);
+  expect(hear(worker('a/0'))).toMatchObject([{ method: 'big', ...big }]);
+  client.ask(3, 'm');
+  expect(client.got()).toEqual([]);
+  expect(hear(worker('a/0'))).toMatchObject([{ method: 'm' }]);
+});
+
+test('[BU21] what waits for a busy worker is bounded likewise, and one message always may', async () => {
+  const { worker, connect } = await openSmallBus({
+    pools: [{ id: 'a', inFlightMax: 1 }],
+    limits: { queueBytesMax: 1_000, pendingMax: 4 },
+  });
+  const client = connect();
+  client.ask(1, 'first');
+  client.ask(2, 'big', { params: { x: 'x'.repeat(5_000) } });
+  client.ask(3, 'third');
+  expect(client.got()).toEqual([refused(3, 'bus.queue-full')]);
+  serve(worker('a/0'));
+  serve(worker('a/0'));
+  expect(client.got()).toEqual([answered(1, 'first'), answered(2, 'big')]);
+  for (const id of [4, 5, 6, 7, 8]) client.ask(id, 'm');
+  expect(client.got()).toEqual([refused(8, 'bus.queue-full')]);
+});
+
+test('[BU21] what waits goes on once the worker has read what stood before it, also notifications', async () => {
+  const { clock, worker, connect } = await openSmallBus({
+    pools: [{ id: 'a', inFlightMax: 1 }],
+    limits: { queueBytesMax: 1_000 },
+  });
+  const client = connect();
+  client.ask(1, 'first', { sessionId: 's' });
+  worker('a/0').take();
+  client.send({ method: 'note', sessionId: 's', params: { x: 'x'.repeat(900) } });
+  client.ask(2, 'second', { sessionId: 's' });
+  worker('a/0').answer(() => 0, false);
+  expect(hear(worker('a/0'))).toMatchObject([{ method: 'note' }]);
+  clock.advance(5_000);
+  expect(serve(worker('a/0'))).toMatchObject([{ method: 'second' }]);
+});
+
+test('[BU3] what a worker wrote to stderr is told to nobody who shares the bus', async () => {
+  const { worker, connect } = await openSmallBus();
+  const client = connect();
+  client.ask(1, 'm');
+  hear(worker('a/0'));
+  worker('a/0').crash(true, ['password: hunter2']);
+  const text = client.gotText().join();
+  expect(text).toContain('bus.worker-died');
+  expect(text).not.toContain('hunter2');
+});

@@ -1,0 +1,168 @@
+/**
+ * What a worker says: answers, notifications, questions. An answer goes to whoever asked, by the id
+ * we gave it [BU2]; anything else goes where its session is, and only if that session lives on this
+ * very worker: a worker cannot speak into the sessions of another [BU8].
+ */
+import { type Envelope, readExt, rewrite, scan, withId } from '../process/envelope.ts';
+import { type Line, lineOf, messageOf } from '../process/line.ts';
+import { answered } from './answers.ts';
+import { idsNamed, isCancel } from './cancel.ts';
+import type { Exchange } from './exchange.ts';
+import { ask as putQuestion } from './questions.ts';
+import type { Ask, Client, Link, Session } from './state.ts';
+import { deliver } from './toward-client.ts';
+import { pump } from './toward-worker.ts';
+
+export function receiveFromWorker(exchange: Exchange, link: Link, lines: readonly Line[]): void {
+  let isSensible = false;
+  for (const line of lines) {
+    const envelope = scan(line);
+    if (envelope.kind === 'problem' || envelope.kind === 'batch' || envelope.kind === 'invalid') {
+      link.worker.stray(line);
+      continue;
+    }
+    isSensible = true;
+    if (envelope.kind === 'response') answer(exchange, link, line, envelope);
+    else if (envelope.kind === 'request') question(exchange, link, line, envelope);
+    else notification(exchange, link, line, envelope);
+  }
+  if (isSensible) link.worker.alive();
+  if (link.waiting.length > 0 || link.pool.waiting.length > 0) pump(exchange, link);
+}
+
+function answer(exchange: Exchange, link: Link, line: Line, envelope: Envelope): void {
+  const id = envelope.id as string;
+  const ask = link.inFlight.get(id);
+  if (ask) {
+    answered(exchange, ask, line, envelope);
+    return;
+  }
+  // Late, because it was cancelled or out of time: expected. Anything else the worker made up.
+  if (link.abandoned.delete(id)) return;
+  exchange.stats.routing_errors += 1;
+  exchange.log('debug', `[worker=${link.worker.name}] answered what nobody asked: id ${id}`);
+}
+
+function question(exchange: Exchange, link: Link, line: Line, envelope: Envelope): void {
+  // A worker such as `cat` gives a request back as it is: its sender gets it, under its own id.
+  const echoed = link.inFlight.get(envelope.id as string);
+  if (echoed && echoed.method === envelope.method) {
+    deliver(exchange, echoed.client, withId(line, envelope, echoed.id), link);
+    return;
+  }
+  const session = sessionOf(exchange, link, envelope);
+  const named = isElsewhere(exchange, link, envelope) ? null : askNamed(link, line, envelope);
+  const asked = named ?? onlyAskOf(session);
+  putQuestion(
+    exchange,
+    link,
+    asked?.client ?? firstOf(exchange, envelope, session),
+    line,
+    envelope,
+  );
+}
+
+function notification(exchange: Exchange, link: Link, line: Line, envelope: Envelope): void {
+  if (isCancel(envelope.method as string)) {
+    withdrawOne(exchange, link, idsNamed(line, envelope));
+    return;
+  }
+  const session = sessionOf(exchange, link, envelope);
+  const asked = askNamed(link, line, envelope) ?? onlyAskOf(session);
+  if (session) {
+    if (session.clients.size === 0) {
+      exchange.sessions.keepMissed(session, withoutRequest(line, envelope));
+      return;
+    }
+    for (const client of session.clients) {
+      const isAsker = client === asked?.client;
+      const told = isAsker ? withRequest(line, envelope, asked) : withoutRequest(line, envelope);
+      deliver(exchange, client, told, link);
+    }
+    return;
+  }
+  const isStrange = isElsewhere(exchange, link, envelope);
+  const client = isStrange ? null : (asked?.client ?? firstOf(exchange, envelope, null));
+  if (!client) {
+    exchange.stats.routing_errors += 1;
+    const where = envelope.sessionId === null ? 'no session' : `session ${envelope.sessionId}`;
+    exchange.log('debug', `[worker=${link.worker.name}] ${envelope.method} for ${where}: nobody's`);
+    return;
+  }
+  deliver(exchange, client, asked ? withRequest(line, envelope, asked) : line, link);
+}
+
+function sessionOf(exchange: Exchange, link: Link, { sessionId }: Envelope): Session | null {
+  const session = sessionId ? exchange.sessions.find(sessionId) : undefined;
+  return session?.link === link ? session : null;
+}
+
+/** The session it names is known, and not this worker's: naming a request does not open it. */
+function isElsewhere(exchange: Exchange, link: Link, { sessionId }: Envelope): boolean {
+  const session = sessionId ? exchange.sessions.find(sessionId) : undefined;
+  return session !== undefined && session.link !== link;
+}
+
+/** Who answers for a session; with a single client on the bus there is no doubt who is meant. */
+function firstOf(
+  exchange: Exchange,
+  { sessionId }: Envelope,
+  session: Session | null,
+): Client | null {
+  if (session) {
+    for (const client of session.clients) return client;
+    return null;
+  }
+  if (sessionId || exchange.clients.size !== 1) return null;
+  for (const client of exchange.clients) return client;
+  return null;
+}
+
+/** The request a worker says its message belongs to, in `_ext.requestId`, by the id it was given. */
+function askNamed(link: Link, line: Line, envelope: Envelope): Ask | null {
+  if (envelope.extStart === -1) return null;
+  const id = readExt(line, envelope)?.requestId;
+  return id === undefined ? null : (link.inFlight.get(JSON.stringify(id)) ?? null);
+}
+
+/** With one request in flight in a session, what the session says belongs to it. */
+function onlyAskOf(session: Session | null): Ask | null {
+  if (session?.asks.size !== 1) return null;
+  for (const ask of session.asks) return ask;
+  return null;
+}
+
+function withRequest(line: Line, envelope: Envelope, ask: Ask): Line {
+  const { requestId: _, ...rest } = readExt(line, envelope) ?? {};
+  const text = lineOf(JSON.stringify(rest));
+  // The id is JSON already, and may be a number no double can hold: put in as it is.
+  const member = `"requestId":${ask.id}`;
+  return rewrite(
+    line,
+    envelope,
+    null,
+    text === '{}' ? `{${member}}` : `${text.slice(0, -1)},${member}}`,
+  );
+}
+
+/** Ids of one client mean nothing to another. */
+function withoutRequest(line: Line, envelope: Envelope): Line {
+  if (envelope.extStart === -1) return line;
+  const { requestId, ...rest } = readExt(line, envelope) ?? {};
+  return requestId === undefined
+    ? line
+    : rewrite(line, envelope, null, lineOf(JSON.stringify(rest)));
+}
+
+/** A worker takes a question back: its client is told, under the id the client knows. */
+function withdrawOne(exchange: Exchange, link: Link, ids: ReadonlySet<string>): void {
+  for (const question of link.questions.values()) {
+    if (!ids.has(question.id)) continue;
+    const told = {
+      jsonrpc: '2.0',
+      method: '$/cancelRequest',
+      params: { id: JSON.parse(question.wireId) },
+    };
+    deliver(exchange, question.client, messageOf(told), null);
+  }
+}

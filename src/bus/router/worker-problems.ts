@@ -1,0 +1,48 @@
+/** Why a request finds no worker, or loses the one it had. */
+import type { Down } from '../process/worker.ts';
+import type { BusProblem } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import type { Link, Pool } from './state.ts';
+
+/** A worker's last words may be about somebody else: only who has the bus for itself is told them. */
+export function died(exchange: Exchange, link: Link, down: Down): BusProblem {
+  const isShown = exchange.isPrivate && down.stderrTail.length > 0;
+  return {
+    code: 'bus.worker-died',
+    message: `worker ${link.worker.name} ${down.reason} before it answered`,
+    mayHaveRun: true,
+    detail: {
+      worker: link.worker.name,
+      exitCode: down.exitCode,
+      signal: down.signal,
+      ...(isShown && { stderr: down.stderrTail.slice(-5) }),
+    },
+  };
+}
+
+export function noWorker(pools: readonly Pool[]): BusProblem {
+  if (pools.length === 0) {
+    return {
+      code: 'bus.no-worker',
+      message: 'its pool was taken out of the config',
+      mayHaveRun: false,
+    };
+  }
+  const names = pools.map(({ config }) => config.id).join(', ');
+  const why = pools.find(({ lastReason }) => lastReason !== null)?.lastReason;
+  return {
+    code: 'bus.no-worker',
+    message: `no worker of pool ${names} is running${why ? `: the last one ${why}` : ''}`,
+    mayHaveRun: false,
+    detail: { pools: pools.map(({ config }) => config.id) },
+  };
+}
+
+export function queueFull(exchange: Exchange, where: string, bytes: number): BusProblem {
+  return {
+    code: 'bus.queue-full',
+    message: `${where} has ${bytes} bytes waiting; max_output_queue is ${exchange.limits.queueBytesMax}`,
+    mayHaveRun: false,
+    detail: { queuedBytes: bytes, limit: exchange.limits.queueBytesMax },
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * The first question to a bus: is it there, and does it let us in? One `stdio_bus/hello` before
+ * anything else, with the token when there is one. Other lines that come meanwhile are kept.
+ */
+import { type Line, messageOf, textOf } from '../process/line.ts';
+import { isRecord } from './message.ts';
+import { errorOfWire } from './wire-error.ts';
+
+const PROBE_ID = 'synod-sdk-hello';
+
+export interface Probe {
+  readonly line: Line;
+  /** Ends when the bus has answered; throws its refusal. */
+  readonly answered: Promise<void>;
+  /** Takes the answer out of these lines; gives back the others. */
+  take(lines: readonly Line[]): readonly Line[];
+  fail(error: Error): void;
+}
+
+export function createProbe(token: string | undefined): Probe {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => {});
+  const params = token === undefined ? {} : { token };
+  return {
+    line: messageOf({ jsonrpc: '2.0', id: PROBE_ID, method: 'stdio_bus/hello', params }),
+    answered: promise,
+    take: (lines) =>
+      lines.filter((line) => {
+        const message = parse(line);
+        // A bus that is full, or stopping, answers nobody in particular.
+        const isRefusal = message?.id === null && 'error' in message;
+        if (message?.id !== PROBE_ID && !isRefusal) return true;
+        if ('error' in message) reject(errorOfWire(message.error));
+        else resolve();
+        return false;
+      }),
+    fail: reject,
+  };
+}
+
+function parse(line: Line): Record<string, unknown> | null {
+  try {
+    const message: unknown = JSON.parse(textOf(line));
+    return isRecord(message) ? message : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Ends with the promise, or throws when it takes too long. */
+export async function within<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The shape of every rule in the hub.
+ *
+ * A decider never reads the clock, draws a random number, or waits. Whatever it
+ * needs to know arrives in the state or in the command, so the same history
+ * always tells the same story. A decision is either events with the answer the
+ * caller gets once they are durable, or a refusal.
+ */
+import type { ClaimRefusalCode } from '../work/claim/claim-refusal.ts';
+import type { Principal } from './principal.ts';
+
+/** What every command carries: who asks, and when (milliseconds since the epoch). */
+export interface Asked {
+  readonly by: Principal;
+  readonly at: number;
+}
+
+export interface Decided<Event, Answer> {
+  readonly events: readonly Event[];
+  readonly answer: Answer;
+}
+
+/** The law says no. `refused` is a code `noun.state`, fixed forever; the message may improve. */
+export interface Refusal {
+  readonly refused: RefusalCode;
+  readonly message: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+  /** Milliseconds since the epoch: when asking again may succeed. */
+  readonly retryAt?: number;
+}
+
+export type Decision<Event, Answer> = Decided<Event, Answer> | Refusal;
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'refused' in value;
+}
+
+export function refuse(
+  refused: RefusalCode,
+  message: string,
+  detail?: Readonly<Record<string, unknown>>,
+): Refusal {
+  return detail === undefined ? { refused, message } : { refused, message, detail };
+}
+
+/** Every refusal there is. docs/ERRORS.md explains each; wire/errors.ts says how each sounds. */
+export type RefusalCode =
+  | ClaimRefusalCode
+  | 'access.denied'
+  | 'access.unknown'
+  | 'ack.backward'
+  | 'ack.forgotten'
+  | 'ack.not-recipient'
+  | 'agent.name-invalid'
+  | 'backpressure.over'
+  | 'body.invalid'
+  | 'body.too-deep'
+  | 'body.too-large'
+  | 'channel.name-invalid'
+  | 'channel.not-found'
+  | 'channel.reserved'
+  | 'dm.not-canonical'
+  | 'dm.not-party'
+  | 'group.exists'
+  | 'group.not-invited'
+  | 'group.not-member'
+  | 'hub.busy'
+  | 'input.invalid'
+  | 'input.not-json'
+  | 'internal'
+  | 'limit.reached'
+  | 'message.not-found'
+  | 'message.not-held'
+  | 'operation.unknown'
+  | 'pattern.reserved'
+  | 'plugin.refused'
+  | 'recipient.unknown'
+  | 'rate.limited'
+  | 'replay.forbidden'
+  | 'schema.changed'
+  | 'space.name-invalid'
+  | 'space.not-found'
+  | 'store.unavailable'
+  | 'subscription.not-found'
+  | 'token.not-found'
+  | 'version.mismatch'
+  | 'task.cycle'
+  | 'task.needed'
+  | 'task.not-found'
+  | 'task.version'
+  | 'offer.not-found'
+  | 'card.not-found'
+  | 'finding.rejected';

@@ -1,0 +1,89 @@
+/**
+ * Settings: what an administrator lays down for a space and for one channel.
+ * Bodies of a typed channel are checked against its schema before they are sent;
+ * the version lets `message.send` notice that the schema moved meanwhile [T3].
+ */
+import { channelOf, checkName } from '../talk/channel.ts';
+import { full } from '../talk/message.ts';
+import { type Asked, type Decision, refuse } from './decider.ts';
+import { CHANNELS_MAX } from './limits.ts';
+import type { ChannelSettings, SpaceSettings, World } from './state.ts';
+
+export interface ConfigureSpace extends Asked {
+  readonly type: 'space.configure';
+  readonly change: Partial<SpaceSettings>;
+}
+
+export interface SpaceConfigured {
+  readonly type: 'space.configured';
+  readonly at: number;
+  readonly by: string;
+  readonly settings: SpaceSettings;
+}
+
+export interface ConfigureChannel extends Asked {
+  readonly type: 'channel.configure';
+  readonly channel: string;
+  readonly change: Partial<Omit<ChannelSettings, 'schemaVersion'>>;
+}
+
+export interface ChannelConfigured {
+  readonly type: 'channel.configured';
+  readonly at: number;
+  readonly by: string;
+  readonly channel: string;
+  readonly settings: ChannelSettings;
+}
+
+export const NO_SETTINGS: ChannelSettings = {
+  schema: null,
+  schemaVersion: 0,
+  replayPolicy: 'subscriber',
+  replayAllow: [],
+  backpressureMode: null,
+  queueLimit: null,
+};
+
+export function decideConfigureSpace(
+  world: World,
+  command: ConfigureSpace,
+): Decision<SpaceConfigured, SpaceSettings> {
+  const { by, at, change } = command;
+  if (by.kind !== 'admin')
+    return refuse('access.denied', 'only an administrator configures a space');
+  const settings = { ...world.settings, ...change };
+  if (JSON.stringify(settings) === JSON.stringify(world.settings)) {
+    return { events: [], answer: settings };
+  }
+  return { events: [{ type: 'space.configured', at, by: by.id, settings }], answer: settings };
+}
+
+export function decideConfigureChannel(
+  world: World,
+  command: ConfigureChannel,
+): Decision<ChannelConfigured, ChannelSettings> {
+  const { by, at, channel, change } = command;
+  if (by.kind !== 'admin')
+    return refuse('access.denied', 'only an administrator configures a channel');
+  const badName = checkName(channel);
+  if (badName !== null) return badName;
+  const known = world.channels.get(channel);
+  if (known === undefined && world.channels.size >= CHANNELS_MAX)
+    return full('CHANNELS_MAX', CHANNELS_MAX);
+  const before = known?.settings ?? NO_SETTINGS;
+  const merged = { ...before, ...change };
+  const isNewSchema = merged.schema !== before.schema;
+  const settings = isNewSchema ? { ...merged, schemaVersion: before.schemaVersion + 1 } : merged;
+  if (JSON.stringify(settings) === JSON.stringify(before) && known?.settings != null) {
+    return { events: [], answer: settings };
+  }
+  return {
+    events: [{ type: 'channel.configured', at, by: by.id, channel, settings }],
+    answer: settings,
+  };
+}
+
+export function evolveSettings(world: World, event: SpaceConfigured | ChannelConfigured): void {
+  if (event.type === 'space.configured') world.settings = event.settings;
+  else channelOf(world, event.channel).settings = event.settings;
+}

@@ -1,0 +1,246 @@
+/**
+ * The state of one space: indexes, cursors, leases. Message bodies are not here;
+ * they stay in the log and are found again by position [M7].
+ *
+ * Only `evolve` functions change it; everybody else reads.
+ */
+
+import type { Positions } from '../talk/positions.ts';
+import { type CardBook, createCards } from '../work/card.ts';
+import { type ClaimBook, createClaimBook } from '../work/claim/claim-state.ts';
+import { createFindings, type FindingBook } from '../work/finding.ts';
+import { createOffers, type OfferBook } from '../work/offer.ts';
+import { createPlan, type PlanBook } from '../work/plan/plan.ts';
+import { Deadlines } from './deadlines.ts';
+import { FifoMap } from './fifo-map.ts';
+import type { Matcher } from './glob.ts';
+import { DAY_MS } from './limits.ts';
+import type { ChannelKind } from './name.ts';
+import type { PrincipalKind, TrustTier } from './principal.ts';
+
+export interface World {
+  settings: SpaceSettings;
+  readonly channels: Map<string, Channel>;
+  readonly agents: Map<string, Agent>;
+  /** Glob subscriptions by pattern, so that a new channel finds its subscribers. */
+  readonly globs: Map<string, Glob>;
+  readonly groups: Map<string, Group>;
+  /** Acks and unusual ends, by message position and agent; the oldest are forgotten first. */
+  readonly fates: FifoMap<number, Map<string, Fate>>;
+  /** The first reply of each agent, by the position of the parent. */
+  readonly replies: FifoMap<number, Reply[]>;
+  readonly keys: FifoMap<string, SentKey>;
+  /** Keys that only guard a send against a broken connection. */
+  readonly retries: FifoMap<string, SentKey>;
+  readonly tokens: Map<string, Token>;
+  readonly claims: ClaimBook;
+  readonly plan: PlanBook;
+  readonly offers: OfferBook;
+  readonly cards: CardBook;
+  readonly findings: FindingBook;
+  readonly deadlines: Deadlines;
+  /** Messages that wait for a person; refused ones wait no more. */
+  heldCount: number;
+  /** Positions below this had their fates forgotten. */
+  fatesFrom: number;
+  /** The position the next durable event gets. */
+  length: number;
+  /** Memory only: since when this world is listened to; beats before may have been missed. */
+  awakeFrom: number;
+  /** The newest stamp seen; time never runs backwards here. */
+  at: number;
+}
+
+export interface SpaceSettings {
+  readonly isTypedOnly: boolean;
+  readonly backpressureMode: BackpressureMode;
+  readonly queueLimit: number;
+  readonly idempotencyTtlMs: number;
+  /** How long a channel without subscribers stays listed after its last message. */
+  readonly retentionMs: number;
+  readonly doesHoldUntrusted: boolean;
+}
+
+export type BackpressureMode = 'advisory' | 'enforced';
+export type ReplayPolicy = 'subscriber' | 'admin_only' | 'custom';
+
+export interface ChannelSettings {
+  /** JSON Schema text, or null when bodies are free. */
+  readonly schema: string | null;
+  /** Grows with every change of the schema, so that a stale check is noticed. */
+  readonly schemaVersion: number;
+  readonly replayPolicy: ReplayPolicy;
+  /** Who may replay under `custom`: agent names or globs. */
+  readonly replayAllow: readonly string[];
+  readonly backpressureMode: BackpressureMode | null;
+  readonly queueLimit: number | null;
+}
+
+export interface Channel {
+  readonly name: string;
+  readonly kind: ChannelKind;
+  readonly positions: Positions;
+  lastSentAt: number;
+  /** Who is subscribed now, whatever the pattern. */
+  readonly members: Map<string, Member>;
+  /** Who was: the last interval of each, for truthful receipts. */
+  readonly past: Map<string, PastMember>;
+  settings: ChannelSettings | null;
+  /** The highest seq anybody ever drained. */
+  drained: number;
+  /** Members with nothing owed; while it is 0 a send need not visit them. */
+  idleCount: number;
+  /** The lowest cursor among members, or -1 when it must be found anew. */
+  lowest: number;
+  /** Messages a person must release first, and those a person refused: readers pass them by. */
+  held: Map<number, Held> | null;
+}
+
+/** An agent's place on a channel: what it is owed there, and how far it has read. */
+export interface Member {
+  readonly agent: Agent;
+  readonly channel: Channel;
+  /** How many of the agent's subscriptions match; at 0 it leaves. */
+  patterns: number;
+  /** Owed are seqs above this: what was sent while subscribed [S2]. */
+  readonly from: number;
+  /** The highest seq handed out. */
+  cursor: number;
+  /** Seqs at or below the cursor that are owed again, ascending. */
+  again: number[];
+  leased: Map<number, Leased> | null;
+  /** How often each seq was handed out on lease. */
+  deliveries: Map<number, number> | null;
+  isReady: boolean;
+}
+
+export interface PastMember {
+  readonly from: number;
+  readonly cursor: number;
+  readonly until: number;
+  /** Seqs at or below the cursor that it left unsettled: out on lease, owed again, or held. */
+  readonly open: readonly number[];
+}
+
+export interface Leased {
+  readonly until: number;
+}
+
+export interface Held {
+  /** Why it is held; once refused, why it was. */
+  readonly reason: string;
+  readonly since: number;
+  readonly isRefused: boolean;
+}
+
+export interface Agent {
+  readonly name: string;
+  readonly patterns: Set<string>;
+  /** What it says it is, for those who speak to a role. */
+  roles: readonly string[];
+  readonly memberships: Map<string, Member>;
+  /** Memberships with something owed. */
+  readonly ready: Set<Member>;
+  leasedCount: number;
+  /** Positions shown on a live feed: first and last. */
+  presented: readonly [from: number, to: number] | null;
+  presence: Presence;
+}
+
+export type PresenceState = 'online' | 'busy' | 'stale' | 'offline';
+
+export interface Presence {
+  state: PresenceState;
+  /** Milliseconds; 0 = never. */
+  beatAt: number;
+  changedAt: number;
+  staleMs: number;
+  offlineMs: number;
+}
+
+export interface Glob {
+  readonly matches: Matcher;
+  readonly agents: Set<Agent>;
+}
+
+export interface Group {
+  readonly id: string;
+  readonly displayName: string | null;
+  readonly createdAt: number;
+  readonly createdBy: string;
+  readonly members: Map<string, GroupMember>;
+}
+
+export interface GroupMember {
+  readonly status: 'active' | 'invited';
+  readonly at: number;
+}
+
+export type AckStatus = 'received' | 'processing' | 'done' | 'nack';
+
+export interface Fate {
+  readonly state: AckStatus | 'dead' | 'expired';
+  readonly reason: string | null;
+  readonly at: number;
+}
+
+export interface Reply {
+  readonly agent: string;
+  readonly position: number;
+  readonly at: number;
+}
+
+export interface SentKey {
+  readonly position: number;
+  readonly seq: number;
+  readonly at: number;
+}
+
+export interface Token {
+  readonly id: string;
+  readonly agent: string;
+  readonly kind: PrincipalKind;
+  readonly tier: TrustTier;
+  /** Hex SHA-256 of the secret; the secret itself is never stored [I4]. */
+  readonly hash: string;
+  readonly label: string | null;
+  readonly createdAt: number;
+  readonly createdBy: string;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export const DEFAULT_SETTINGS: SpaceSettings = {
+  isTypedOnly: false,
+  backpressureMode: 'advisory',
+  queueLimit: 1000,
+  idempotencyTtlMs: DAY_MS,
+  retentionMs: DAY_MS,
+  doesHoldUntrusted: true,
+};
+
+export function createWorld(): World {
+  return {
+    settings: DEFAULT_SETTINGS,
+    channels: new Map(),
+    agents: new Map(),
+    globs: new Map(),
+    groups: new Map(),
+    fates: new FifoMap(),
+    replies: new FifoMap(),
+    keys: new FifoMap(),
+    retries: new FifoMap(),
+    tokens: new Map(),
+    claims: createClaimBook(),
+    plan: createPlan(),
+    offers: createOffers(),
+    cards: createCards(),
+    findings: createFindings(),
+    deadlines: new Deadlines(),
+    heldCount: 0,
+    fatesFrom: 0,
+    length: 0,
+    awakeFrom: 0,
+    at: 0,
+  };
+}

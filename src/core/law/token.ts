@@ -1,0 +1,119 @@
+/**
+ * Tokens: an agent's credential. The log keeps only a hash [I4]; a token may
+ * expire, be rotated (same id, new secret) and be revoked for good [I5].
+ */
+import { agentOf, checkAgentRoom } from '../talk/agent.ts';
+import { full } from '../talk/message.ts';
+import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
+import { TOKENS_MAX } from './limits.ts';
+import { isAgentName, type Principal, type PrincipalKind, type TrustTier } from './principal.ts';
+import type { Token, World } from './state.ts';
+
+export interface CreateToken extends Asked {
+  readonly type: 'token.create';
+  readonly id: string;
+  readonly agent: string;
+  readonly kind: PrincipalKind;
+  readonly tier: TrustTier;
+  readonly hash: string;
+  readonly label: string | null;
+  readonly expiresAt: number | null;
+}
+
+export interface RotateToken extends Asked {
+  readonly type: 'token.rotate';
+  readonly id: string;
+  readonly hash: string;
+  readonly expiresAt: number | null;
+}
+
+export interface RevokeToken extends Asked {
+  readonly type: 'token.revoke';
+  readonly id: string;
+}
+
+export interface TokenCreated {
+  readonly type: 'token.created';
+  readonly at: number;
+  readonly by: string;
+  readonly token: Omit<Token, 'createdAt' | 'createdBy' | 'revokedAt'>;
+}
+
+export interface TokenRotated {
+  readonly type: 'token.rotated';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+  readonly hash: string;
+  readonly expiresAt: number | null;
+}
+
+export interface TokenRevoked {
+  readonly type: 'token.revoked';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+}
+
+export type TokenEvent = TokenCreated | TokenRotated | TokenRevoked;
+
+export function decideToken(
+  world: World,
+  command: CreateToken | RotateToken | RevokeToken,
+): Decision<TokenEvent, null> {
+  const { by, at } = command;
+  if (by.kind !== 'admin') return refuse('access.denied', 'only an administrator handles tokens');
+  if (command.type === 'token.create') {
+    const { id, agent, kind, tier, hash, label, expiresAt } = command;
+    if (!isAgentName(agent)) return refuse('agent.name-invalid', `${agent} is not an agent's name`);
+    const noRoom = checkAgentRoom(world, agent);
+    if (noRoom !== null) return noRoom;
+    // An id stands for one token forever: a revoked one does not come back under a new secret [I5].
+    if (world.tokens.has(id)) return refuse('input.invalid', `token id ${id} is taken`);
+    if (world.tokens.size >= TOKENS_MAX && revokedToken(world) === null)
+      return full('TOKENS_MAX', TOKENS_MAX);
+    const token = { id, agent, kind, tier, hash, label, expiresAt };
+    return { events: [{ type: 'token.created', at, by: by.id, token }], answer: null };
+  }
+  const token = world.tokens.get(command.id);
+  if (token === undefined || token.revokedAt !== null) return unknownToken(command.id);
+  if (command.type === 'token.revoke') {
+    return { events: [{ type: 'token.revoked', at, by: by.id, id: command.id }], answer: null };
+  }
+  const { id, hash, expiresAt } = command;
+  return { events: [{ type: 'token.rotated', at, by: by.id, id, hash, expiresAt }], answer: null };
+}
+
+export function evolveToken(world: World, event: TokenEvent): void {
+  if (event.type === 'token.created') {
+    const { token, at, by } = event;
+    if (world.tokens.size >= TOKENS_MAX) world.tokens.delete(revokedToken(world) ?? '');
+    world.tokens.set(token.id, { ...token, createdAt: at, createdBy: by, revokedAt: null });
+    agentOf(world, token.agent);
+    return;
+  }
+  const token = world.tokens.get(event.id);
+  if (token === undefined) return;
+  const changed =
+    event.type === 'token.revoked'
+      ? { ...token, revokedAt: event.at }
+      : { ...token, hash: event.hash, expiresAt: event.expiresAt };
+  world.tokens.set(event.id, changed);
+}
+
+/** Who a presented token stands for at `at`; null when it opens nothing, whatever the reason. */
+export function principalOf(token: Token | undefined, hash: string, at: number): Principal | null {
+  if (token === undefined || token.hash !== hash || token.revokedAt !== null) return null;
+  if (token.expiresAt !== null && token.expiresAt <= at) return null;
+  return { id: token.agent, kind: token.kind, tier: token.tier };
+}
+
+/** The oldest revoked token: the first to be forgotten when there is no room. */
+function revokedToken(world: World): string | null {
+  for (const token of world.tokens.values()) if (token.revokedAt !== null) return token.id;
+  return null;
+}
+
+function unknownToken(id: string): Refusal {
+  return refuse('token.not-found', `there is no live token ${id}; list them with tokens.list`);
+}

@@ -1,0 +1,74 @@
+/**
+ * Agents: the identities of a space. A record appears with the first thing an
+ * agent does; nobody registers twice.
+ */
+
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { AGENTS_MAX } from '../law/limits.ts';
+import type { Agent, World } from '../law/state.ts';
+
+export interface AssumeRoles extends Asked {
+  readonly type: 'agent.assume';
+  readonly roles: readonly string[];
+}
+
+/** Roles outlive a restart: whoever speaks to one must still be heard [AD4]. */
+export interface RolesAssumed {
+  readonly type: 'agent.assumed';
+  readonly at: number;
+  readonly by: string;
+  readonly roles: readonly string[];
+}
+
+export function decideAssume(world: World, command: AssumeRoles): Decision<RolesAssumed, null> {
+  const { by, at } = command;
+  if (by.kind === 'observer') return refuse('access.denied', 'an observer has no role');
+  const noRoom = checkAgentRoom(world, by.id);
+  if (noRoom !== null) return noRoom;
+  const roles = [...new Set(command.roles)].sort();
+  const known = world.agents.get(by.id)?.roles ?? [];
+  if (roles.join() === known.join()) return { events: [], answer: null };
+  return { events: [{ type: 'agent.assumed', at, by: by.id, roles }], answer: null };
+}
+
+export function evolveAssumed(world: World, event: RolesAssumed): void {
+  agentOf(world, event.by).roles = event.roles;
+}
+
+export function createAgent(name: string): Agent {
+  return {
+    name,
+    patterns: new Set(),
+    roles: [],
+    memberships: new Map(),
+    ready: new Set(),
+    leasedCount: 0,
+    presented: null,
+    presence: {
+      state: 'offline',
+      beatAt: 0,
+      changedAt: 0,
+      staleMs: 0,
+      offlineMs: 0,
+    },
+  };
+}
+
+/** For evolve: the record, made on first sight. */
+export function agentOf(world: World, name: string): Agent {
+  let agent = world.agents.get(name);
+  if (agent === undefined) {
+    agent = createAgent(name);
+    world.agents.set(name, agent);
+  }
+  return agent;
+}
+
+/** For decide: is there room for one more name? */
+export function checkAgentRoom(world: World, name: string): Refusal | null {
+  if (world.agents.has(name) || world.agents.size < AGENTS_MAX) return null;
+  return refuse('limit.reached', `this space already knows ${AGENTS_MAX} agents`, {
+    limit: 'AGENTS_MAX',
+    max: AGENTS_MAX,
+  });
+}

@@ -1,0 +1,298 @@
+/**
+ * Channels: named, created by the first subscription or message, and who sits on
+ * them. The rules of who may write, read, join and replay a channel live here,
+ * once, for every operation [C5].
+ */
+
+import { type Refusal, refuse } from '../law/decider.ts';
+import { createMatcher, isGlob } from '../law/glob.ts';
+import {
+  ACKS_CHANNEL,
+  addresseeOf,
+  CLAIMS_CHANNEL,
+  channelKind,
+  dmName,
+  dmParties,
+  isChannelName,
+  PRESENCE_CHANNEL,
+} from '../law/name.ts';
+import { isAgentName, type Principal } from '../law/principal.ts';
+import type { Agent, BackpressureMode, Channel, Member, World } from '../law/state.ts';
+import { Positions } from './positions.ts';
+
+/** For evolve: the channel, made on first sight together with the members its globs bring. */
+export function channelOf(world: World, name: string): Channel {
+  const known = world.channels.get(name);
+  if (known !== undefined) return known;
+  const channel: Channel = {
+    name,
+    kind: channelKind(name),
+    positions: new Positions(),
+    lastSentAt: 0,
+    members: new Map(),
+    past: new Map(),
+    settings: null,
+    drained: 0,
+    idleCount: 0,
+    lowest: 0,
+    held: null,
+  };
+  world.channels.set(name, channel);
+  if (channel.kind === 'plain') {
+    for (const glob of world.globs.values()) {
+      if (!glob.matches(name)) continue;
+      for (const agent of glob.agents) joinChannel(channel, agent, 0);
+    }
+  }
+  return channel;
+}
+
+/** One more of the agent's subscriptions matches the channel; owed is what comes after seq `from`. */
+export function joinChannel(channel: Channel, agent: Agent, from: number): Member {
+  let member = channel.members.get(agent.name);
+  if (member !== undefined) {
+    member.patterns++;
+    return member;
+  }
+  member = {
+    agent,
+    channel,
+    patterns: 1,
+    from,
+    cursor: from,
+    again: [],
+    leased: null,
+    deliveries: null,
+    isReady: false,
+  };
+  member.isReady = isOwedAnything(member);
+  channel.members.set(agent.name, member);
+  agent.memberships.set(channel.name, member);
+  if (member.isReady) agent.ready.add(member);
+  else channel.idleCount++;
+  channel.lowest = -1;
+  return member;
+}
+
+/** One subscription less; with the last one the agent leaves, and what it was owed is gone. */
+export function leaveChannel(member: Member): void {
+  if (--member.patterns > 0) return;
+  const { channel, agent } = member;
+  channel.members.delete(agent.name);
+  agent.memberships.delete(channel.name);
+  agent.ready.delete(member);
+  if (!member.isReady) channel.idleCount--;
+  agent.leasedCount -= member.leased?.size ?? 0;
+  channel.lowest = -1;
+  const { from, cursor } = member;
+  // An interval in which nothing was owed would only overwrite one that has something to tell.
+  if (channel.positions.head === from) return;
+  channel.past.set(agent.name, {
+    from,
+    cursor,
+    until: channel.positions.head,
+    open: unsettled(member),
+  });
+}
+
+/** Keeps `ready`, `idleCount` and `lowest` true after a member's cursor or debts changed. */
+export function settleMember(member: Member): void {
+  const { channel, agent } = member;
+  channel.lowest = -1;
+  const isReady = isOwedAnything(member);
+  if (isReady === member.isReady) return;
+  member.isReady = isReady;
+  if (isReady) {
+    agent.ready.add(member);
+    channel.idleCount--;
+  } else {
+    agent.ready.delete(member);
+    channel.idleCount++;
+  }
+}
+
+/** Is there something to hand out? What is held or refused is passed by [R6]. */
+export function isOwedAnything(member: Member): boolean {
+  const { channel, cursor, again } = member;
+  if (again.length > 0) return true;
+  return channel.held === null
+    ? cursor < channel.positions.head
+    : nextFree(channel, cursor) <= channel.positions.head;
+}
+
+/** The next seq above a cursor that may be handed out, or one above the head. */
+export function nextFree(channel: Channel, cursor: number): number {
+  let seq = cursor + 1;
+  while (channel.held?.has(seq)) seq++;
+  return seq;
+}
+
+/** How many messages above a cursor, up to `through`, may be handed out. */
+export function freeCount(channel: Channel, cursor: number, through: number): number {
+  let count = through - cursor;
+  for (const seq of channel.held?.keys() ?? []) if (seq > cursor && seq <= through) count--;
+  return count;
+}
+
+/** Nobody will ever be handed a refused message, so no cursor waits behind one. */
+export function passRefused(member: Member): void {
+  const { held } = member.channel;
+  while (held?.get(member.cursor + 1)?.isRefused) member.cursor++;
+}
+
+/** Messages not yet drained by every subscriber; with none, those drained by nobody [B2]. */
+export function queueDepth(channel: Channel): number {
+  const head = channel.positions.head;
+  if (channel.members.size === 0) return head - channel.drained;
+  if (channel.lowest < 0) {
+    let lowest = head;
+    for (const member of channel.members.values()) lowest = Math.min(lowest, member.cursor);
+    channel.lowest = lowest;
+  }
+  return head - channel.lowest;
+}
+
+export function backpressureOf(
+  world: World,
+  channel: Channel | undefined,
+): { mode: BackpressureMode; limit: number; depth: number } {
+  return {
+    mode: channel?.settings?.backpressureMode ?? world.settings.backpressureMode,
+    limit: channel?.settings?.queueLimit ?? world.settings.queueLimit,
+    depth: channel === undefined ? 0 : queueDepth(channel),
+  };
+}
+
+export function checkName(name: string): Refusal | null {
+  if (isChannelName(name)) return null;
+  return refuse(
+    'channel.name-invalid',
+    'a channel name has 1 to 256 characters and no control characters',
+    { violations: [{ field: 'channel', issue: 'must be 1-256 printable characters' }] },
+  );
+}
+
+/** May this principal write here? [C5] */
+export function checkWrite(world: World, by: Principal, name: string): Refusal | null {
+  if (by.kind === 'observer') {
+    return refuse('access.denied', 'an observer reads and never writes; use an agent credential');
+  }
+  switch (channelKind(name)) {
+    case 'sox':
+      return refuse('channel.reserved', 'channels under sox/ are written by the hub alone');
+    case 'dm':
+      return checkParty(by, name);
+    case 'group':
+      return checkGroupMember(world, by, name);
+    case 'plain':
+      if (world.settings.isTypedOnly && !world.channels.get(name)?.settings?.schema) {
+        return refuse(
+          'channel.not-found',
+          `channel ${name} is not registered, and this space has typed channels only`,
+          { channel: name },
+        );
+      }
+      return null;
+  }
+}
+
+const PUBLIC_CHANNELS: ReadonlySet<string> = new Set([
+  PRESENCE_CHANNEL,
+  ACKS_CHANNEL,
+  CLAIMS_CHANNEL,
+]);
+
+/** May this principal see what is said here? [C5] */
+export function checkRead(world: World, by: Principal, name: string): Refusal | null {
+  switch (channelKind(name)) {
+    case 'plain':
+      return null;
+    case 'sox':
+      if (PUBLIC_CHANNELS.has(name) || addresseeOf(name) === by.id) return null;
+      return refuse(
+        'channel.reserved',
+        `of the sox/ channels there are ${[...PUBLIC_CHANNELS].join(', ')} and your own sox/to/<you>`,
+      );
+    case 'dm':
+      return checkParty(by, name);
+    case 'group':
+      return checkGroupMember(world, by, name);
+  }
+}
+
+/** May this principal read a channel's history? [RP3] */
+export function checkReplay(world: World, by: Principal, name: string): Refusal | null {
+  const unreadable = checkName(name) ?? checkRead(world, by, name);
+  if (unreadable !== null) return unreadable;
+  if (by.kind !== 'agent') return null;
+  const channel = world.channels.get(name);
+  const policy = channel?.settings?.replayPolicy ?? 'subscriber';
+  switch (policy) {
+    case 'subscriber':
+      if (channel?.members.has(by.id)) return null;
+      return refuse(
+        'subscription.not-found',
+        `${by.id} is not subscribed to ${name}; subscribe first, then replay`,
+        { channel: name },
+      );
+    case 'admin_only':
+      return refuse('replay.forbidden', `replay of ${name} is for administrators`, {
+        channel: name,
+      });
+    case 'custom': {
+      const isAllowed = channel?.settings?.replayAllow.some((pattern) =>
+        createMatcher(pattern)(by.id),
+      );
+      if (isAllowed) return null;
+      return refuse('replay.forbidden', `replay of ${name} is not allowed to ${by.id}`, {
+        channel: name,
+      });
+    }
+  }
+}
+
+export function checkPattern(world: World, by: Principal, pattern: string): Refusal | null {
+  const badName = checkName(pattern);
+  if (badName !== null) return badName;
+  if (!isGlob(pattern)) return checkRead(world, by, pattern);
+  if (channelKind(pattern) === 'plain') return null;
+  return refuse(
+    'pattern.reserved',
+    'no glob reaches dm/, group/ or sox/ channels; name one exactly',
+    {
+      violations: [{ field: 'pattern', issue: 'a glob may not start with dm/, group/ or sox/' }],
+    },
+  );
+}
+
+function unsettled(member: Member): number[] {
+  const { from, cursor, again, leased, channel } = member;
+  const open = [...again, ...(leased?.keys() ?? [])];
+  for (const [seq, { isRefused }] of channel.held ?? []) {
+    if (!isRefused && seq > from && seq <= cursor) open.push(seq);
+  }
+  return open;
+}
+
+function checkParty(by: Principal, name: string): Refusal | null {
+  const parties = dmParties(name);
+  if (parties === null || !parties.every(isAgentName) || dmName(...parties) !== name) {
+    return refuse(
+      'dm.not-canonical',
+      'a dm channel is dm/<a>~<b> with the two names in byte order',
+      {
+        violations: [{ field: 'channel', issue: 'must be dm/<a>~<b>, names sorted' }],
+      },
+    );
+  }
+  if (parties.includes(by.id)) return null;
+  return refuse('dm.not-party', 'only the two parties use this dm channel');
+}
+
+function checkGroupMember(world: World, by: Principal, name: string): Refusal | null {
+  if (world.groups.get(name)?.members.get(by.id)?.status === 'active') return null;
+  return refuse(
+    'group.not-member',
+    'only active members use this group; ask one of them for an invite',
+  );
+}

@@ -1,0 +1,247 @@
+/**
+ * Groups: channels with a membership. The creator is the first active member
+ * [GR1]; one comes in by invitation and joining only [GR3]; members are
+ * subscribed by the verbs themselves [GR4].
+ */
+
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { isGlob } from '../law/glob.ts';
+import {
+  CHANNEL_NAME_CHARS_MAX,
+  CHANNELS_MAX,
+  GROUP_MEMBERS_MAX,
+  GROUPS_MAX,
+  HELD_MESSAGES_MAX,
+} from '../law/limits.ts';
+import { dmName, isChannelName } from '../law/name.ts';
+import { isAgentName, type Principal } from '../law/principal.ts';
+import { NO_SETTINGS } from '../law/settings.ts';
+import type { Group, ReplayPolicy, World } from '../law/state.ts';
+import { agentOf, checkAgentRoom } from './agent.ts';
+import { channelOf } from './channel.ts';
+import { full, heldReason, type MessageSent } from './message.ts';
+import { addSubscription, removeSubscription } from './subscription.ts';
+
+export interface CreateGroup extends Asked {
+  readonly type: 'group.create';
+  /** Full name, `group/<id>`. */
+  readonly group: string;
+  readonly displayName: string | null;
+  readonly replayPolicy: ReplayPolicy | null;
+}
+
+export interface InviteToGroup extends Asked {
+  readonly type: 'group.invite';
+  readonly group: string;
+  readonly agent: string;
+  readonly message: string | null;
+}
+
+export interface JoinGroup extends Asked {
+  readonly type: 'group.join';
+  readonly group: string;
+}
+
+export interface LeaveGroup extends Asked {
+  readonly type: 'group.leave';
+  readonly group: string;
+}
+
+export interface GroupCreated {
+  readonly type: 'group.created';
+  readonly at: number;
+  readonly by: string;
+  readonly group: string;
+  readonly displayName: string | null;
+  readonly replayPolicy: ReplayPolicy | null;
+}
+
+export interface GroupInvited {
+  readonly type: 'group.invited';
+  readonly at: number;
+  readonly by: string;
+  readonly group: string;
+  readonly agent: string;
+}
+
+export interface GroupJoined {
+  readonly type: 'group.joined';
+  readonly at: number;
+  readonly by: string;
+  readonly group: string;
+}
+
+export interface GroupLeft {
+  readonly type: 'group.left';
+  readonly at: number;
+  readonly by: string;
+  readonly group: string;
+}
+
+export type GroupEvent = GroupCreated | GroupInvited | GroupJoined | GroupLeft;
+
+export function decideCreate(world: World, command: CreateGroup): Decision<GroupCreated, null> {
+  const { by, at, group, displayName, replayPolicy } = command;
+  const forbidden = checkActor(world, by);
+  if (forbidden !== null) return forbidden;
+  if (!isChannelName(group) || group.length <= 'group/'.length || isGlob(group)) {
+    return refuse(
+      'channel.name-invalid',
+      `a group id has 1 to ${CHANNEL_NAME_CHARS_MAX - 6} printable characters, none of them * ? [`,
+    );
+  }
+  if (world.groups.has(group)) {
+    return refuse(
+      'group.exists',
+      `${group} exists already; choose another id or ask for an invite`,
+      {
+        violations: [{ field: 'group_id', issue: 'already taken' }],
+      },
+    );
+  }
+  if (world.groups.size >= GROUPS_MAX) return full('GROUPS_MAX', GROUPS_MAX);
+  if (world.channels.size >= CHANNELS_MAX) return full('CHANNELS_MAX', CHANNELS_MAX);
+  return {
+    events: [{ type: 'group.created', at, by: by.id, group, displayName, replayPolicy }],
+    answer: null,
+  };
+}
+
+export function decideInvite(
+  world: World,
+  command: InviteToGroup,
+): Decision<GroupInvited | MessageSent, { readonly isInvited: boolean }> {
+  const { by, at, group: name, agent, message } = command;
+  const group = activeGroup(world, by, name);
+  if ('refused' in group) return group;
+  if (!isAgentName(agent)) return refuse('agent.name-invalid', `${agent} is not an agent's name`);
+  const known = group.members.get(agent);
+  if (known?.status === 'active') return { events: [], answer: { isInvited: false } };
+  if (known === undefined && group.members.size >= GROUP_MEMBERS_MAX) {
+    return full('GROUP_MEMBERS_MAX', GROUP_MEMBERS_MAX);
+  }
+  const noRoom = checkAgentRoom(world, agent);
+  if (noRoom !== null) return noRoom;
+  const events: (GroupInvited | MessageSent)[] = [];
+  if (known === undefined)
+    events.push({ type: 'group.invited', at, by: by.id, group: name, agent });
+  if (message !== null) {
+    if (world.channels.size >= CHANNELS_MAX && !world.channels.has(dmName(by.id, agent))) {
+      return full('CHANNELS_MAX', CHANNELS_MAX);
+    }
+    if (heldReason(world, by) !== null && world.heldCount >= HELD_MESSAGES_MAX) {
+      return full('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
+    }
+    events.push(inviteMessage(world, command));
+  }
+  return { events, answer: { isInvited: true } };
+}
+
+export function decideJoin(
+  world: World,
+  command: JoinGroup,
+): Decision<GroupJoined, { readonly isJoined: boolean; readonly memberCount: number }> {
+  const { by, at, group: name } = command;
+  const forbidden = checkActor(world, by);
+  if (forbidden !== null) return forbidden;
+  const group = world.groups.get(name);
+  const known = group?.members.get(by.id);
+  if (group === undefined || known === undefined) {
+    return refuse(
+      'group.not-invited',
+      `${by.id} has no invitation to ${name}; ask a member for one`,
+    );
+  }
+  const count = activeCount(group);
+  if (known.status === 'active')
+    return { events: [], answer: { isJoined: false, memberCount: count } };
+  return {
+    events: [{ type: 'group.joined', at, by: by.id, group: name }],
+    answer: { isJoined: true, memberCount: count + 1 },
+  };
+}
+
+export function decideLeave(
+  world: World,
+  command: LeaveGroup,
+): Decision<GroupLeft, { readonly hasLeft: boolean }> {
+  const { by, at, group } = command;
+  // Leaving a group one is not in tells nothing about whether it exists.
+  if (!world.groups.get(group)?.members.has(by.id))
+    return { events: [], answer: { hasLeft: false } };
+  return { events: [{ type: 'group.left', at, by: by.id, group }], answer: { hasLeft: true } };
+}
+
+export function activeGroup(world: World, by: Principal, name: string): Group | Refusal {
+  const group = world.groups.get(name);
+  if (
+    group !== undefined &&
+    (group.members.get(by.id)?.status === 'active' || by.kind === 'admin')
+  ) {
+    return group;
+  }
+  return refuse('group.not-member', 'only active members do this; ask one of them for an invite');
+}
+
+export function evolveGroup(world: World, event: GroupEvent): void {
+  switch (event.type) {
+    case 'group.created': {
+      const { group, displayName, at, by } = event;
+      world.groups.set(group, {
+        id: group,
+        displayName,
+        createdAt: at,
+        createdBy: by,
+        members: new Map([[by, { status: 'active', at }]]),
+      });
+      addSubscription(world, agentOf(world, by), group);
+      if (event.replayPolicy !== null) {
+        channelOf(world, group).settings = { ...NO_SETTINGS, replayPolicy: event.replayPolicy };
+      }
+      return;
+    }
+    case 'group.invited':
+      agentOf(world, event.agent);
+      world.groups.get(event.group)?.members.set(event.agent, { status: 'invited', at: event.at });
+      return;
+    case 'group.joined':
+      world.groups.get(event.group)?.members.set(event.by, { status: 'active', at: event.at });
+      addSubscription(world, agentOf(world, event.by), event.group);
+      return;
+    case 'group.left':
+      world.groups.get(event.group)?.members.delete(event.by);
+      removeSubscription(world, agentOf(world, event.by), event.group);
+      return;
+  }
+}
+
+function activeCount(group: Group): number {
+  let count = 0;
+  for (const member of group.members.values()) if (member.status === 'active') count++;
+  return count;
+}
+
+function checkActor(world: World, by: Principal): Refusal | null {
+  if (by.kind === 'observer') return refuse('access.denied', 'an observer joins no group');
+  return checkAgentRoom(world, by.id);
+}
+
+/** The invitation travels as a dm from the inviting agent, so the invitee finds it in its inbox [GR5]. */
+function inviteMessage(world: World, command: InviteToGroup): MessageSent {
+  const channel = dmName(command.by.id, command.agent);
+  const held = heldReason(world, command.by);
+  return {
+    type: 'message.sent',
+    at: command.at,
+    by: command.by.id,
+    channel,
+    seq: (world.channels.get(channel)?.positions.head ?? 0) + 1,
+    body: JSON.stringify({
+      type: 'sox-invite',
+      channel: command.group,
+      inviting_agent: command.by.id,
+      purpose: command.message,
+    }),
+    ...(held !== null && { held }),
+  };
+}

@@ -1,0 +1,345 @@
+/**
+ * Messages: what is said on a channel. The channel counts them from 1 without
+ * gaps [M1]; an idempotency key makes a repeated send one message [M4]. The body
+ * is opaque JSON text: the law never looks inside.
+ */
+
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import type { FifoMap } from '../law/fifo-map.ts';
+import {
+  CHANNELS_MAX,
+  HELD_MESSAGES_MAX,
+  IDEMPOTENCY_KEYS_MAX,
+  REPLIED_MESSAGES_MAX,
+  REPLIERS_PER_MESSAGE_MAX,
+  RETRY_KEY_TTL_MS,
+  RETRY_KEYS_MAX,
+} from '../law/limits.ts';
+import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
+import { type Principal, SERVER } from '../law/principal.ts';
+import type { Channel, SentKey, World } from '../law/state.ts';
+import { agentOf, checkAgentRoom } from './agent.ts';
+import {
+  backpressureOf,
+  channelOf,
+  checkName,
+  checkWrite,
+  joinChannel,
+  passRefused,
+  settleMember,
+} from './channel.ts';
+import { cutPresented } from './presented.ts';
+
+export interface SendMessage extends Asked {
+  readonly type: 'message.send';
+  readonly channel: string;
+  /** JSON text of the body. */
+  readonly body: string;
+  readonly correlationId: string | null;
+  /** Position of the parent message, already resolved and readable by the sender. */
+  readonly replyTo: number | null;
+  readonly key: string | null;
+  readonly ttlMs: number | null;
+  /** The schema version the body was checked against; 0 for none. */
+  readonly schemaVersion: number;
+}
+
+export interface MessageSent {
+  readonly type: 'message.sent';
+  readonly at: number;
+  readonly by: string;
+  readonly channel: string;
+  readonly seq: number;
+  readonly body: string;
+  readonly correlationId?: string;
+  readonly replyTo?: number;
+  readonly key?: string;
+  readonly expiresAt?: number;
+  readonly held?: string;
+}
+
+export interface SentAnswer {
+  readonly position: number;
+  readonly seq: number;
+  readonly at: number;
+  readonly depth: number;
+  readonly limit: number;
+}
+
+export interface ReviewMessage extends Asked {
+  readonly type: 'message.review';
+  readonly target: MessageRef;
+  readonly isReleased: boolean;
+  readonly reason: string | null;
+}
+
+export interface MessageReviewed {
+  readonly type: 'message.reviewed';
+  readonly at: number;
+  readonly by: string;
+  readonly channel: string;
+  readonly seq: number;
+  readonly position: number;
+  readonly isReleased: boolean;
+  readonly reason: string | null;
+}
+
+/** Facts about a stored message that never change; the hub reads them from the log for a command. */
+export interface MessageRef {
+  readonly position: number;
+  readonly channel: string;
+  readonly seq: number;
+  readonly sender: string;
+}
+
+export function messageId(position: number): string {
+  return `m${position}`;
+}
+
+export function parseMessageId(id: string): number | null {
+  return /^m(0|[1-9]\d{0,15})$/.test(id) ? Number(id.slice(1)) : null;
+}
+
+export function decideSend(world: World, command: SendMessage): Decision<MessageSent, SentAnswer> {
+  const { by, at, channel: name } = command;
+  const forbidden = checkName(name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by.id);
+  if (forbidden !== null) return forbidden;
+  const channel = world.channels.get(name);
+  if (command.schemaVersion !== (channel?.settings?.schemaVersion ?? 0)) {
+    return refuse(
+      'schema.changed',
+      `the schema of ${name} changed while the body was checked; send again`,
+    );
+  }
+  const { mode, limit, depth } = backpressureOf(world, channel);
+  if (command.key !== null) {
+    const { keys, ttlMs } = keysFor(world, command.key);
+    const known = keys.get(keyOf(name, command.key));
+    if (known !== undefined && at < known.at + ttlMs) {
+      return { events: [], answer: { ...known, depth, limit } };
+    }
+  }
+  const full = checkRoom(world, channel, command);
+  if (full !== null) return full;
+  if (mode === 'enforced' && depth >= limit) {
+    return refuse(
+      'backpressure.over',
+      `${name} holds ${depth} undrained messages, its limit is ${limit}`,
+      {
+        queue_depth: depth,
+        threshold: limit,
+        mode,
+      },
+    );
+  }
+  const seq = (channel?.positions.head ?? 0) + 1;
+  const held = heldReason(world, by);
+  const event: MessageSent = {
+    type: 'message.sent',
+    at,
+    by: by.id,
+    channel: name,
+    seq,
+    body: command.body,
+    ...(command.correlationId !== null && { correlationId: command.correlationId }),
+    ...(command.replyTo !== null && { replyTo: command.replyTo }),
+    ...(command.key !== null && { key: command.key }),
+    ...(command.ttlMs !== null && { expiresAt: at + command.ttlMs }),
+    ...(held !== null && { held }),
+  };
+  return { events: [event], answer: { position: world.length, seq, at, depth, limit } };
+}
+
+/** Why what this principal says waits for a person; null when it need not [R6]. */
+export function heldReason(world: World, by: Principal): string | null {
+  if (by.tier !== 'untrusted' || !world.settings.doesHoldUntrusted) return null;
+  return 'the sender is untrusted; a person must release it';
+}
+
+/** What the hub itself says on a `sox/` channel. */
+export function serverMessage(
+  world: World,
+  channel: string,
+  body: string,
+  at: number,
+): MessageSent {
+  const seq = (world.channels.get(channel)?.positions.head ?? 0) + 1;
+  return { type: 'message.sent', at, by: SERVER.id, channel, seq, body };
+}
+
+export function evolveSent(world: World, event: MessageSent, position: number): void {
+  const channel = channelOf(world, event.channel);
+  if (event.seq === 1 && channel.kind === 'dm') joinParties(world, channel, event);
+  if (event.seq === 1 && channel.kind === 'sox') joinAddressee(world, channel);
+  channel.positions.push(position);
+  channel.lastSentAt = event.at;
+  if (event.by !== SERVER.id) agentOf(world, event.by);
+  if (event.held !== undefined) {
+    channel.held ??= new Map();
+    channel.held.set(event.seq, { reason: event.held, since: event.at, isRefused: false });
+    world.heldCount++;
+  } else if (channel.idleCount > 0) {
+    for (const member of channel.members.values()) {
+      if (!member.isReady && member.from < event.seq) settleMember(member);
+    }
+  }
+  if (event.key !== undefined) rememberKey(world, event, position);
+  if (event.replyTo !== undefined) rememberReply(world, event, position);
+}
+
+export function decideReview(
+  world: World,
+  command: ReviewMessage,
+): Decision<MessageReviewed, null> {
+  const { by, at, target, isReleased, reason } = command;
+  if (by.kind !== 'human' && by.kind !== 'admin') {
+    return refuse('access.denied', 'only a person releases or refuses a held message');
+  }
+  const { channel, seq, position } = target;
+  const held = world.channels.get(channel)?.held?.get(seq);
+  if (held === undefined || held.isRefused) {
+    return refuse(
+      'message.not-held',
+      `${messageId(position)} is not held; someone may have decided already`,
+    );
+  }
+  return {
+    events: [
+      { type: 'message.reviewed', at, by: by.id, channel, seq, position, isReleased, reason },
+    ],
+    answer: null,
+  };
+}
+
+export function evolveReviewed(world: World, event: MessageReviewed): void {
+  const channel = channelOf(world, event.channel);
+  const held = channel.held?.get(event.seq);
+  if (held === undefined || held.isRefused) return;
+  world.heldCount--;
+  if (event.isReleased) {
+    channel.held?.delete(event.seq);
+    cutPresented(channel, event.position);
+  } else {
+    const reason = event.reason ?? `refused by ${event.by}`;
+    channel.held?.set(event.seq, { reason, since: event.at, isRefused: true });
+  }
+  for (const member of channel.members.values()) {
+    if (member.from >= event.seq) continue;
+    if (!event.isReleased) passRefused(member);
+    // A reader that passed it by is owed it now; one that did not will meet it in order.
+    else if (member.cursor >= event.seq) insertSorted(member.again, event.seq);
+    settleMember(member);
+  }
+}
+
+export function insertSorted(seqs: number[], seq: number): void {
+  let i = seqs.length;
+  while (i > 0 && (seqs[i - 1] as number) > seq) i--;
+  if (seqs[i - 1] !== seq) seqs.splice(i, 0, seq);
+}
+
+/** Keys of this form are remembered for a short while only. */
+const RETRY_PREFIX = 'retry:';
+
+function keyOf(channel: string, key: string): string {
+  return `${channel}\u0000${key}`;
+}
+
+function rememberKey(world: World, event: MessageSent, position: number): void {
+  const { keys, ttlMs, isForgetting } = keysFor(world, event.key ?? '');
+  const sent = { position, seq: event.seq, at: event.at };
+  while (keys.oldest !== undefined) {
+    const isOld = (keys.get(keys.oldest)?.at ?? 0) + ttlMs <= event.at;
+    if (!isOld && !(isForgetting && keys.size >= RETRY_KEYS_MAX)) break;
+    keys.delete(keys.oldest);
+  }
+  const key = keyOf(event.channel, event.key ?? '');
+  // Deleting first keeps the map in the order of time, which the sweep above relies on.
+  keys.delete(key);
+  keys.set(key, sent);
+}
+
+/**
+ * A key that begins with `retry:` guards one send against a broken connection: it is
+ * needed for minutes, not for a day, and the oldest make room. Every send of the
+ * client carries one [M11].
+ */
+function keysFor(
+  world: World,
+  key: string,
+): { keys: FifoMap<string, SentKey>; ttlMs: number; isForgetting: boolean } {
+  if (key.startsWith(RETRY_PREFIX)) {
+    return { keys: world.retries, ttlMs: RETRY_KEY_TTL_MS, isForgetting: true };
+  }
+  return { keys: world.keys, ttlMs: world.settings.idempotencyTtlMs, isForgetting: false };
+}
+
+function rememberReply(world: World, event: MessageSent, position: number): void {
+  const parent = event.replyTo ?? 0;
+  const reply = { agent: event.by, position, at: event.at };
+  const replies = world.replies.get(parent);
+  if (replies !== undefined) {
+    if (replies.length >= REPLIERS_PER_MESSAGE_MAX) return;
+    if (!replies.some((one) => one.agent === reply.agent)) replies.push(reply);
+    return;
+  }
+  world.replies.set(parent, [reply]);
+  if (world.replies.size <= REPLIED_MESSAGES_MAX) return;
+  const { oldest } = world.replies;
+  if (oldest !== undefined) world.replies.delete(oldest);
+}
+
+/**
+ * The first message of a dm subscribes both parties, so that it arrives without
+ * anyone having prepared for it; the sender is owed what comes after it [D3].
+ */
+function joinParties(world: World, channel: Channel, event: MessageSent): void {
+  for (const party of dmParties(channel.name) ?? []) {
+    const agent = agentOf(world, party);
+    if (agent.patterns.has(channel.name)) continue;
+    agent.patterns.add(channel.name);
+    joinChannel(channel, agent, party === event.by ? event.seq : 0);
+  }
+}
+
+/** What the hub tells one agent arrives without that agent having asked for it [WK2]. */
+function joinAddressee(world: World, channel: Channel): void {
+  const name = addresseeOf(channel.name);
+  const agent = name === null ? undefined : world.agents.get(name);
+  if (agent === undefined || agent.patterns.has(channel.name)) return;
+  agent.patterns.add(channel.name);
+  joinChannel(channel, agent, 0);
+}
+
+function checkRoom(
+  world: World,
+  channel: Channel | undefined,
+  command: SendMessage,
+): Refusal | null {
+  if (channel === undefined) {
+    if (world.channels.size >= CHANNELS_MAX) return full('CHANNELS_MAX', CHANNELS_MAX);
+    // The first message of a dm makes both parties known.
+    for (const party of channelKind(command.channel) === 'dm'
+      ? (dmParties(command.channel) ?? [])
+      : []) {
+      const noRoom = checkAgentRoom(world, party);
+      if (noRoom !== null) return noRoom;
+    }
+  }
+  const isLasting = command.key !== null && !command.key.startsWith(RETRY_PREFIX);
+  if (isLasting && world.keys.size >= IDEMPOTENCY_KEYS_MAX) {
+    const { oldest } = world.keys;
+    const oldestAt = oldest === undefined ? 0 : (world.keys.get(oldest)?.at ?? 0);
+    if (command.at < oldestAt + world.settings.idempotencyTtlMs) {
+      return full('IDEMPOTENCY_KEYS_MAX', IDEMPOTENCY_KEYS_MAX);
+    }
+  }
+  if (heldReason(world, command.by) !== null && world.heldCount >= HELD_MESSAGES_MAX) {
+    return full('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
+  }
+  return null;
+}
+
+export function full(limit: string, max: number): Refusal {
+  return refuse('limit.reached', `this space is at its bound ${limit} (${max})`, { limit, max });
+}

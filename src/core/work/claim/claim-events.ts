@@ -1,0 +1,220 @@
+/**
+ * What may be asked of the law of claims, and what it puts on record. Every command carries who
+ * asks and when; an act on a claim may carry the epoch it believes in, and any command an
+ * idempotency key bound to its content.
+ */
+
+import type { Asked } from '../../law/decider.ts';
+import type { ClaimStatus } from './claim-state.ts';
+import type { Scope } from './scope.ts';
+
+export interface ClaimAsked extends Asked {
+  /** `digest` stands for the content: the same key with another content is refused [CM12]. */
+  readonly idempotency: { readonly key: string; readonly digest: string } | null;
+}
+
+interface OnClaim extends ClaimAsked {
+  readonly id: string;
+  /** The epoch the caller believes is current; null to go without fencing. */
+  readonly epoch: number | null;
+}
+
+export interface TakeClaim extends OnClaim {
+  readonly type: 'claim.take';
+  /** Null keeps what a renewed claim covers, and makes a new one cover no path. */
+  readonly scope: Scope | null;
+  readonly ttlMs: number | null;
+  readonly note: string | null;
+  readonly git: string | null;
+}
+
+export interface RenewClaim extends OnClaim {
+  readonly type: 'claim.renew';
+  readonly ttlMs: number | null;
+}
+
+/** Null leaves a field as it is. */
+export interface UpdateClaim extends OnClaim {
+  readonly type: 'claim.update';
+  readonly status: string | null;
+  readonly note: string | null;
+  readonly dataRef: string | null;
+  readonly expectedVersion: number | null;
+}
+
+export interface CheckpointClaim extends OnClaim {
+  readonly type: 'claim.checkpoint';
+  readonly checkpoint: string;
+  readonly expectedVersion: number | null;
+}
+
+export interface HandOffClaim extends OnClaim {
+  readonly type: 'claim.hand-off';
+  readonly to: string;
+  /** What the doors know of the recipient; absent where nobody looked. */
+  readonly isRecipientThere?: boolean;
+  /** Null keeps the time that is left. */
+  readonly ttlMs: number | null;
+  readonly note: string | null;
+}
+
+export interface ReleaseClaim extends OnClaim {
+  readonly type: 'claim.release';
+  readonly evidence: string | null;
+  /** An admin may release what somebody else holds, and must say so. */
+  readonly isForced: boolean;
+}
+
+/** For a claim by its id, for a scope, or for both. */
+export interface WaitForClaim extends ClaimAsked {
+  readonly type: 'claim.wait';
+  readonly id: string | null;
+  readonly scope: Scope | null;
+  readonly ttlMs: number | null;
+}
+
+export interface StopWaiting extends ClaimAsked {
+  readonly type: 'claim.unwait';
+  /** Null for all of the caller's waits. */
+  readonly wait: number | null;
+}
+
+export type ClaimCommand =
+  | TakeClaim
+  | RenewClaim
+  | UpdateClaim
+  | CheckpointClaim
+  | HandOffClaim
+  | ReleaseClaim
+  | WaitForClaim
+  | StopWaiting;
+
+export interface ClaimTaken {
+  readonly type: 'claim.taken';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+  readonly epoch: number;
+  readonly scope: Scope | null;
+  readonly ttlMs: number;
+  readonly note: string | null;
+  readonly git: string | null;
+  /** Whose checkpoint comes with it. */
+  readonly inheritedFrom: string | null;
+}
+
+export interface ClaimRenewed {
+  readonly type: 'claim.renewed';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+  readonly epoch: number;
+  readonly ttlMs: number;
+  /** What is not here stays as it was. */
+  readonly scope?: Scope;
+  readonly note?: string;
+  readonly git?: string;
+}
+
+export interface ClaimUpdated {
+  readonly type: 'claim.updated';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+  readonly version: number;
+  readonly status: ClaimStatus;
+  readonly note?: string;
+  readonly dataRef?: string;
+}
+
+export interface ClaimCheckpointed {
+  readonly type: 'claim.checkpointed';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+  readonly version: number;
+  readonly checkpoint: string;
+}
+
+export interface ClaimHandedOff {
+  readonly type: 'claim.handed-off';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+  readonly to: string;
+  /** The new epoch, and the new version too. */
+  readonly epoch: number;
+  readonly lapsesAt: number;
+  readonly ttlMs: number;
+  readonly note?: string;
+}
+
+export interface ClaimReleased {
+  readonly type: 'claim.released';
+  readonly at: number;
+  readonly by: string;
+  readonly id: string;
+  readonly owner: string;
+  readonly evidence: string | null;
+}
+
+export interface ClaimExpired {
+  readonly type: 'claim.expired';
+  readonly at: number;
+  readonly id: string;
+  readonly owner: string;
+  readonly epoch: number;
+}
+
+export interface WaitStarted {
+  readonly type: 'wait.started';
+  readonly at: number;
+  readonly by: string;
+  readonly number: number;
+  readonly id: string | null;
+  readonly scope: Scope | null;
+  readonly until: number;
+}
+
+/** It is this waiter's turn: until then nobody else may take what it waited for. */
+export interface WaitReserved {
+  readonly type: 'wait.reserved';
+  readonly at: number;
+  readonly agent: string;
+  readonly number: number;
+  readonly id: string | null;
+  readonly until: number;
+}
+
+export interface WaitEnded {
+  readonly type: 'wait.ended';
+  readonly at: number;
+  readonly agent: string;
+  readonly number: number;
+  /** `unused`: its turn came and passed. */
+  readonly reason: 'taken' | 'left' | 'lapsed' | 'unused';
+}
+
+/** The answer to a command that carried a key, for whoever sends it again. */
+export interface ClaimKeyed {
+  readonly type: 'claim.keyed';
+  readonly at: number;
+  readonly by: string;
+  readonly command: ClaimCommand['type'];
+  readonly key: string;
+  readonly digest: string;
+  readonly answer: unknown;
+}
+
+export type WaitEvent = WaitStarted | WaitReserved | WaitEnded;
+
+export type ClaimEvent =
+  | ClaimTaken
+  | ClaimRenewed
+  | ClaimUpdated
+  | ClaimCheckpointed
+  | ClaimHandedOff
+  | ClaimReleased
+  | ClaimExpired
+  | ClaimKeyed
+  | WaitEvent;

@@ -1,0 +1,247 @@
+/**
+ * What a recorded event does to the book of claims. It never refuses: what an event speaks of and
+ * the book does not know is passed over. Every index is kept here and nowhere else.
+ */
+import { unreachable } from '../../law/assert.ts';
+import type {
+  ClaimEvent,
+  ClaimHandedOff,
+  ClaimKeyed,
+  ClaimRenewed,
+  ClaimTaken,
+  WaitStarted,
+} from './claim-events.ts';
+import { CLAIM_KEYS_MAX, CLAIM_KEYS_PER_AGENT_MAX, INHERITED_MAX } from './claim-limits.ts';
+import { type Claim, type ClaimBook, indexOf, type Wait } from './claim-state.ts';
+import { patternsOf } from './scope.ts';
+
+export function evolveClaims(book: ClaimBook, event: ClaimEvent): void {
+  switch (event.type) {
+    case 'claim.taken':
+      draw(book, event.epoch);
+      addClaim(book, createClaim(event, book.inherited.get(event.id)?.checkpoint ?? null));
+      book.inherited.delete(event.id);
+      return;
+    case 'claim.renewed':
+      return renewed(book, event);
+    case 'claim.updated': {
+      draw(book, event.version);
+      const claim = book.claims.get(event.id);
+      if (claim === undefined) return;
+      claim.version = event.version;
+      claim.status = event.status;
+      claim.note = event.note ?? claim.note;
+      claim.dataRef = event.dataRef ?? claim.dataRef;
+      return;
+    }
+    case 'claim.checkpointed': {
+      draw(book, event.version);
+      const claim = book.claims.get(event.id);
+      if (claim === undefined) return;
+      claim.version = event.version;
+      claim.checkpoint = event.checkpoint;
+      return;
+    }
+    case 'claim.handed-off':
+      return handedOff(book, event);
+    case 'claim.released':
+    case 'claim.expired': {
+      const claim = book.claims.get(event.id);
+      if (claim === undefined) return;
+      removeClaim(book, claim);
+      leave(book, claim, event.type === 'claim.released', event.at);
+      return;
+    }
+    case 'wait.started':
+      return started(book, event);
+    case 'wait.reserved': {
+      const wait = book.waits.get(event.number);
+      if (wait === undefined) return;
+      wait.isReserved = true;
+      book.due.set(wait, event.until);
+      return;
+    }
+    case 'wait.ended': {
+      const wait = book.waits.get(event.number);
+      if (wait !== undefined) removeWait(book, wait);
+      return;
+    }
+    case 'claim.keyed':
+      return rememberAnswer(book, event);
+    default:
+      return unreachable(event);
+  }
+}
+
+/** The claim a grant makes; `decide` uses it too, so that the answer is what is recorded. */
+export function createClaim(event: ClaimTaken, checkpoint: string | null): Claim {
+  const { id, by, scope, note, git, epoch, at, ttlMs } = event;
+  return {
+    kind: 'claim',
+    id,
+    owner: by,
+    scope,
+    status: 'claimed',
+    note,
+    dataRef: null,
+    git,
+    checkpoint,
+    epoch,
+    version: epoch,
+    claimedAt: at,
+    ttlMs,
+    dueAt: at + ttlMs,
+    dueIndex: -1,
+  };
+}
+
+/** For evolve and for thawing a snapshot. */
+export function addClaim(book: ClaimBook, claim: Claim): void {
+  book.claims.set(claim.id, claim);
+  count(book, claim.owner, 1);
+  book.due.set(claim, claim.dueAt);
+  if (claim.scope !== null) {
+    indexOf(book.held, claim.scope.worktree).add(claim, patternsOf(claim.scope.paths));
+  }
+}
+
+export function addWait(book: ClaimBook, wait: Wait): void {
+  book.waits.set(wait.number, wait);
+  join(book.waitsByAgent, wait.agent, wait);
+  if (wait.id !== null) join(book.waitsById, wait.id, wait);
+  if (wait.scope !== null) {
+    indexOf(book.wanted, wait.scope.worktree).add(wait, patternsOf(wait.scope.paths));
+  }
+  book.due.set(wait, wait.dueAt);
+}
+
+export function keyName(sender: string, command: string, key: string): string {
+  return JSON.stringify([sender, command, key]);
+}
+
+export function rememberAnswer(book: ClaimBook, event: Omit<ClaimKeyed, 'type' | 'at'>): void {
+  const { by, command, key, digest, answer } = event;
+  const name = keyName(by, command, key);
+  forgetKey(book, by, name);
+  book.keys.set(name, { digest, answer });
+  join(book.keysBySender, by, name);
+  const mine = book.keysBySender.get(by) ?? new Set();
+  const [oldest] = mine;
+  if (mine.size > CLAIM_KEYS_PER_AGENT_MAX && oldest !== undefined) forgetKey(book, by, oldest);
+  if (book.keys.size <= CLAIM_KEYS_MAX) return;
+  const [first] = book.keys.keys();
+  if (first !== undefined) forgetKey(book, (JSON.parse(first) as [string])[0], first);
+}
+
+function forgetKey(book: ClaimBook, sender: string, name: string): void {
+  book.keys.delete(name);
+  part(book.keysBySender, sender, name);
+}
+
+function renewed(book: ClaimBook, event: ClaimRenewed): void {
+  draw(book, event.epoch);
+  const claim = book.claims.get(event.id);
+  if (claim === undefined) return;
+  claim.epoch = event.epoch;
+  claim.ttlMs = event.ttlMs;
+  claim.note = event.note ?? claim.note;
+  claim.git = event.git ?? claim.git;
+  book.due.set(claim, event.at + event.ttlMs);
+  if (event.scope === undefined) return;
+  unindex(book, claim);
+  claim.scope = event.scope;
+  indexOf(book.held, claim.scope.worktree).add(claim, patternsOf(claim.scope.paths));
+}
+
+function handedOff(book: ClaimBook, event: ClaimHandedOff): void {
+  draw(book, event.epoch);
+  const claim = book.claims.get(event.id);
+  if (claim === undefined) return;
+  count(book, claim.owner, -1);
+  count(book, event.to, 1);
+  claim.owner = event.to;
+  claim.epoch = event.epoch;
+  claim.version = event.epoch;
+  claim.ttlMs = event.ttlMs;
+  claim.note = event.note ?? claim.note;
+  book.due.set(claim, event.lapsesAt);
+}
+
+/** A checkpoint outlives its claim, unless the holder says the work is done and lets go [CM7]. */
+function leave(book: ClaimBook, claim: Claim, isReleased: boolean, at: number): void {
+  if (isReleased && claim.status === 'done') return;
+  if (claim.checkpoint === null) return;
+  book.inherited.set(claim.id, { checkpoint: claim.checkpoint, from: claim.owner, at });
+  const [oldest] = book.inherited.keys();
+  if (book.inherited.size > INHERITED_MAX && oldest !== undefined) book.inherited.delete(oldest);
+}
+
+function started(book: ClaimBook, event: WaitStarted): void {
+  draw(book, event.number);
+  const known = book.waits.get(event.number);
+  if (known !== undefined) {
+    known.until = event.until;
+    if (!known.isReserved) book.due.set(known, event.until);
+    return;
+  }
+  const { number, by, id, scope, at, until } = event;
+  addWait(book, {
+    kind: 'wait',
+    number,
+    agent: by,
+    id,
+    scope,
+    since: at,
+    until,
+    isReserved: false,
+    dueAt: until,
+    dueIndex: -1,
+  });
+}
+
+function removeClaim(book: ClaimBook, claim: Claim): void {
+  book.claims.delete(claim.id);
+  count(book, claim.owner, -1);
+  book.due.delete(claim);
+  unindex(book, claim);
+}
+
+function unindex(book: ClaimBook, claim: Claim): void {
+  if (claim.scope === null) return;
+  const { worktree } = claim.scope;
+  const index = book.held.get(worktree);
+  index?.remove(claim);
+  if (index?.size === 0) book.held.delete(worktree);
+}
+
+function removeWait(book: ClaimBook, wait: Wait): void {
+  book.waits.delete(wait.number);
+  part(book.waitsByAgent, wait.agent, wait);
+  if (wait.id !== null) part(book.waitsById, wait.id, wait);
+  book.due.delete(wait);
+  if (wait.scope === null) return;
+  const index = book.wanted.get(wait.scope.worktree);
+  index?.remove(wait);
+  if (index?.size === 0) book.wanted.delete(wait.scope.worktree);
+}
+
+function draw(book: ClaimBook, number: number): void {
+  book.counter = Math.max(book.counter, number);
+}
+
+function count(book: ClaimBook, agent: string, by: 1 | -1): void {
+  const now = (book.counts.get(agent) ?? 0) + by;
+  if (now > 0) book.counts.set(agent, now);
+  else book.counts.delete(agent);
+}
+
+function join<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([value]));
+  else set.add(value);
+}
+
+function part<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+  const set = sets.get(key);
+  if (set?.delete(value) && set.size === 0) sets.delete(key);
+}

@@ -1,0 +1,341 @@
+import { expect, test } from 'vitest';
+import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
+import {
+  CHECKPOINT_CHARS_MAX,
+  CLAIM_KEYS_PER_AGENT_MAX,
+  CLAIMS_PER_AGENT_MAX,
+  INHERITED_MAX,
+} from './claim-limits.ts';
+import { NEXT_STATUSES } from './claim-work.ts';
+
+const HOUR = 3_600_000;
+
+test('[CM1] a path that is held is refused to others, with holder, paths, witness and lapse', () => {
+  const story = createClaimStory();
+  story.take('ada', 'parser', 'src/**/*.ts');
+  const refusal = refusalOf(story.tryTake('bob', 'lexer', 'docs', 'src/lex/*.ts'));
+  expect(refusal).toMatchObject({
+    refused: 'claim.overlap',
+    retryAt: story.at + HOUR,
+    detail: {
+      holder: 'ada',
+      lapses_at: (story.at + HOUR) / 1000,
+      overlaps: [
+        {
+          mine: 'src/lex/*.ts',
+          theirs: 'src/**/*.ts',
+          witness: 'src/lex/x.ts',
+          holder: 'ada',
+          id: 'parser',
+        },
+      ],
+      wait: { worktree: 'w', paths: ['docs', 'src/lex/*.ts'] },
+    },
+  });
+  expect(refusal.message).toContain('held by ada as parser for 3600 s more');
+  expect(story.events).toHaveLength(1);
+});
+
+test('[CM1] an id has one holder; other worktrees and disjoint paths do not meet', () => {
+  const story = createClaimStory();
+  story.take('ada', 'parser', 'src');
+  const held = refusalOf(story.tryTake('bob', 'parser', 'docs'));
+  expect(held).toMatchObject({
+    refused: 'claim.held',
+    detail: { holder: 'ada', wait: { task_id: 'parser' } },
+  });
+  expect(claimCode(story.tryTake('bob', 'docs', 'docs'))).toBeNull();
+  const elsewhere = { worktree: 'other', branch: null, paths: ['src'] };
+  expect(claimCode(story.do('bob', 'claim.take', { id: 'there', scope: elsewhere }))).toBeNull();
+});
+
+test('[CM1] no paths are the whole worktree, no scope is no path, and own claims never meet', () => {
+  const story = createClaimStory();
+  story.take('ada', 'all');
+  expect(claimCode(story.tryTake('bob', 'one', 'x'))).toBe('claim.overlap');
+  expect(claimCode(story.tryTake('ada', 'one', 'x'))).toBeNull();
+  expect(claimCode(story.do('bob', 'claim.take', { id: 'deploy' }))).toBeNull();
+});
+
+test('[CM2] a renewal keeps status, checkpoint, version, note and scope when they are not resent', () => {
+  const story = createClaimStory();
+  story.ask('ada', 'claim.take', {
+    id: 't',
+    scope: scopeOf('src'),
+    note: 'n',
+    git: 'g',
+    ttlMs: 60_000,
+  });
+  story.ask('ada', 'claim.update', { id: 't', status: 'working', dataRef: 'd' });
+  const before = story.ask('ada', 'claim.checkpoint', { id: 't', checkpoint: 'half' });
+  story.pass(30_000);
+  const { claim, isRenewal } = story.ask('ada', 'claim.take', { id: 't' });
+  expect(isRenewal).toBe(true);
+  expect(claim.epoch).toBeGreaterThan(before.epoch);
+  expect(claim).toEqual({ ...before, epoch: claim.epoch, lapsesAt: story.at + 60_000 });
+  const renewed = story.ask('ada', 'claim.renew', { id: 't', epoch: claim.epoch, ttlMs: HOUR });
+  expect(renewed).toEqual({ ...claim, ttlMs: HOUR, lapsesAt: story.at + HOUR });
+});
+
+test('[CM2] a renewal may change the scope, and only to what is free', () => {
+  const story = createClaimStory();
+  story.take('ada', 't', 'a');
+  story.take('bob', 'u', 'b');
+  expect(claimCode(story.tryTake('ada', 't', 'a', 'b'))).toBe('claim.overlap');
+  expect(story.take('ada', 't', 'c').claim.scope?.paths).toEqual(['c']);
+  expect(claimCode(story.tryTake('bob', 'v', 'a'))).toBeNull();
+  expect(claimCode(story.tryTake('bob', 'w', 'c'))).toBe('claim.overlap');
+});
+
+test('[CM3] a time to live has a floor, a ceiling, a default, and is a number', () => {
+  const story = createClaimStory();
+  for (const ttlMs of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 0]) {
+    const refusal = refusalOf(story.do('ada', 'claim.take', { id: 't', ttlMs }));
+    expect([ttlMs, refusal.refused]).toEqual([ttlMs, 'ttl.invalid']);
+    expect(refusal.message).toContain(`${ttlMs / 1000} s`);
+    expect(JSON.parse(JSON.stringify(refusal))).toEqual(refusal);
+  }
+  expect(claimCode(story.do('ada', 'claim.take', { id: 't', ttlMs: 1e300 }))).toBe('ttl.too-long');
+  expect(story.ask('ada', 'claim.take', { id: 't', ttlMs: 5 }).claim.ttlMs).toBe(30_000);
+  expect(story.ask('ada', 'claim.take', { id: 'u', ttlMs: 24 * HOUR }).claim.ttlMs).toBe(24 * HOUR);
+  expect(story.ask('ada', 'claim.take', { id: 'v' }).claim.ttlMs).toBe(HOUR);
+});
+
+test('[CM4] a late holder is fenced by its epoch in everything it does', () => {
+  const story = createClaimStory();
+  const { epoch } = story.take('ada', 't', 'src').claim;
+  story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
+  const current = story.ask('bob', 'claim.hand-off', { id: 't', to: 'ada' }).epoch;
+  const acts = [
+    story.do('ada', 'claim.take', { id: 't', epoch }),
+    story.do('ada', 'claim.renew', { id: 't', epoch }),
+    story.do('ada', 'claim.update', { id: 't', epoch, status: 'done' }),
+    story.do('ada', 'claim.checkpoint', { id: 't', epoch, checkpoint: 'x' }),
+    story.do('ada', 'claim.hand-off', { id: 't', epoch, to: 'bob' }),
+    story.do('ada', 'claim.release', { id: 't', epoch }),
+    story.do('root', 'claim.release', { id: 't', epoch, isForced: true }, 'admin'),
+  ];
+  for (const act of acts) {
+    expect(act).toMatchObject({
+      refused: 'claim.fenced',
+      detail: { epoch: current, holder: 'ada' },
+    });
+  }
+  expect(claimCode(story.do('ada', 'claim.release', { id: 't', epoch: current }))).toBeNull();
+});
+
+test('[CM4] only the holder acts on a claim, and what nobody holds is not found', () => {
+  const story = createClaimStory();
+  story.take('ada', 't', 'src');
+  expect(claimCode(story.do('bob', 'claim.update', { id: 't', note: 'x' }))).toBe(
+    'claim.not-holder',
+  );
+  expect(claimCode(story.do('bob', 'claim.release', { id: 't', isForced: true }))).toBe(
+    'claim.not-holder',
+  );
+  expect(claimCode(story.do('bob', 'claim.renew', { id: 'nothing' }))).toBe('claim.not-found');
+  expect(claimCode(story.do('eve', 'claim.take', { id: 'u' }, 'observer'))).toBe('access.denied');
+  expect(claimCode(story.do('root', 'claim.release', { id: 't' }, 'admin'))).toBe(
+    'claim.not-holder',
+  );
+  expect(
+    claimCode(story.do('root', 'claim.release', { id: 't', isForced: true }, 'admin')),
+  ).toBeNull();
+});
+
+test('[CM5] a version only grows, over hand-off, release and the next holder, and is compared', () => {
+  const story = createClaimStory();
+  const versions = [story.take('ada', 't', 'src').claim.version];
+  versions.push(story.ask('ada', 'claim.update', { id: 't', note: 'x' }).version);
+  versions.push(story.ask('ada', 'claim.checkpoint', { id: 't', checkpoint: 'x' }).version);
+  versions.push(story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' }).version);
+  story.release('bob', 't');
+  versions.push(story.take('eve', 't', 'src').claim.version);
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+  const stale = story.do('eve', 'claim.update', {
+    id: 't',
+    note: 'y',
+    expectedVersion: versions[0] ?? 0,
+  });
+  expect(stale).toMatchObject({ refused: 'claim.version', detail: { version: versions.at(-1) } });
+  const fresh = { id: 't', note: 'y', expectedVersion: versions.at(-1) ?? 0 };
+  expect(claimCode(story.do('eve', 'claim.update', fresh))).toBeNull();
+});
+
+test('[CM6] a status moves along its life cycle only', () => {
+  const ways = {
+    claimed: [],
+    working: ['working'],
+    input_required: ['working', 'input_required'],
+    done: ['done'],
+    failed: ['failed'],
+  };
+  for (const [from, way] of Object.entries(ways)) {
+    for (const to of [...Object.keys(NEXT_STATUSES), 'resting']) {
+      const story = createClaimStory();
+      story.take('ada', 't', 'src');
+      for (const status of way) story.ask('ada', 'claim.update', { id: 't', status });
+      const isAllowed = from === to || NEXT_STATUSES[from as 'claimed'].some((one) => one === to);
+      const moved = story.do('ada', 'claim.update', { id: 't', status: to });
+      expect([from, to, claimCode(moved)]).toEqual([from, to, isAllowed ? null : 'claim.status']);
+    }
+  }
+});
+
+test('[CM7] a checkpoint goes to the next holder after a lapse or a release, but not when the work is done', () => {
+  const story = createClaimStory();
+  story.take('ada', 't', 'src');
+  story.ask('ada', 'claim.checkpoint', { id: 't', checkpoint: 'half' });
+  story.pass(HOUR);
+  expect(story.events.at(-1)).toMatchObject({ type: 'claim.expired', id: 't', owner: 'ada' });
+  expect(story.take('bob', 't', 'src')).toMatchObject({
+    inheritedFrom: 'ada',
+    claim: { checkpoint: 'half' },
+  });
+  story.release('bob', 't');
+  expect(story.take('eve', 't', 'src').claim.checkpoint).toBe('half');
+  story.ask('eve', 'claim.update', { id: 't', status: 'done' });
+  story.release('eve', 't');
+  expect(story.take('ada', 't', 'src')).toMatchObject({
+    inheritedFrom: null,
+    claim: { checkpoint: null },
+  });
+});
+
+test('[CM7] what is inherited is bounded, and the oldest is forgotten', () => {
+  const story = createClaimStory();
+  for (let i = 0; i <= INHERITED_MAX; i++) {
+    story.ask('ada', 'claim.take', { id: `t${i}` });
+    story.ask('ada', 'claim.checkpoint', { id: `t${i}`, checkpoint: 'x' });
+    story.release('ada', `t${i}`);
+  }
+  expect(story.book.inherited.size).toBe(INHERITED_MAX);
+  expect(story.ask('bob', 'claim.take', { id: 't0' }).inheritedFrom).toBeNull();
+  expect(story.ask('bob', 'claim.take', { id: 't1' }).inheritedFrom).toBe('ada');
+});
+
+test('[CM8] a hand-off keeps the work and the time left, and needs somebody who is there', () => {
+  const story = createClaimStory();
+  story.ask('ada', 'claim.take', { id: 't', scope: scopeOf('src'), git: 'g' });
+  story.ask('ada', 'claim.update', { id: 't', status: 'working', dataRef: 'd' });
+  const before = story.ask('ada', 'claim.checkpoint', { id: 't', checkpoint: 'half' });
+  story.absent.add('zoe');
+  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 't', to: 'zoe' }))).toBe(
+    'claim.recipient-absent',
+  );
+  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 't', to: 'ada' }))).toBe(
+    'claim.recipient-self',
+  );
+  story.pass(600_000);
+  const after = story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
+  expect(after).toEqual({ ...before, owner: 'bob', epoch: after.epoch, version: after.epoch });
+  expect(after.epoch).toBeGreaterThan(before.epoch);
+  expect(claimCode(story.do('ada', 'claim.release', { id: 't' }))).toBe('claim.not-holder');
+  const short = story.ask('bob', 'claim.hand-off', { id: 't', to: 'eve', ttlMs: 60_000 });
+  expect(short.lapsesAt).toBe(story.at + 60_000);
+  story.pass(60_000);
+  expect(story.events.at(-1)).toMatchObject({ type: 'claim.expired', owner: 'eve' });
+});
+
+test('[CM8] a hand-off leaves no path with two holders and no agent over its quota', () => {
+  const story = createClaimStory();
+  story.take('ada', 'wide', 'src');
+  story.take('ada', 'narrow', 'src/a');
+  expect(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' })).toMatchObject({
+    refused: 'claim.overlap',
+    detail: { holder: 'ada', overlaps: [{ mine: 'src', theirs: 'src/a' }] },
+  });
+  story.release('ada', 'narrow');
+  for (let i = 0; i < CLAIMS_PER_AGENT_MAX; i++) story.ask('bob', 'claim.take', { id: `b${i}` });
+  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBe(
+    'claim.quota',
+  );
+  story.release('bob', 'b0');
+  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBeNull();
+});
+
+test('[CM9] a lapse is an event, and stands even before the tick that records it', () => {
+  const story = createClaimStory();
+  story.take('ada', 't', 'src');
+  story.at += HOUR - 1;
+  expect(claimCode(story.tryTake('bob', 'u', 'src/x'))).toBe('claim.overlap');
+  story.at += 1;
+  expect(claimCode(story.do('ada', 'claim.renew', { id: 't' }))).toBe('claim.not-found');
+  story.take('bob', 'u', 'src/x');
+  expect(story.events.map(({ type }) => type)).toEqual([
+    'claim.taken',
+    'claim.expired',
+    'claim.taken',
+  ]);
+  expect(story.book.counts.get('ada')).toBeUndefined();
+});
+
+test('[CM10] an agent holds at most 128 claims; its renewals and a released place are free', () => {
+  const story = createClaimStory();
+  for (let i = 0; i < CLAIMS_PER_AGENT_MAX; i++) story.take('ada', `t${i}`, `f${i}`);
+  expect(story.tryTake('ada', 'more', 'x')).toMatchObject({
+    refused: 'claim.quota',
+    detail: { limit: 'CLAIMS_PER_AGENT_MAX', max: 128 },
+  });
+  expect(claimCode(story.tryTake('ada', 't0', 'f0'))).toBeNull();
+  story.release('ada', 't0');
+  expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBeNull();
+});
+
+test('[CM10] a claim that has lapsed takes up no place, even before the tick', () => {
+  const story = createClaimStory();
+  story.ask('ada', 'claim.take', { id: 'short', ttlMs: 30_000 });
+  for (let i = 1; i < CLAIMS_PER_AGENT_MAX; i++) story.take('ada', `t${i}`, `f${i}`);
+  expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBe('claim.quota');
+  story.at += 30_000;
+  expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBeNull();
+});
+
+test('[CM11] ids and texts are bounded and printable; a refusal changes nothing', () => {
+  const story = createClaimStory();
+  for (const id of ['', ' ', 'a\nb', 'x'.repeat(257)]) {
+    expect([id, claimCode(story.tryTake('ada', id, 'x'))]).toEqual([id, 'claim.id-invalid']);
+  }
+  expect(claimCode(story.do('ada', 'claim.take', { id: 't', note: 'x'.repeat(5000) }))).toBe(
+    'claim.text-too-long',
+  );
+  expect(claimCode(story.tryTake('ada', 't', 'ok', '../x'))).toBe('scope.escape');
+  expect(story.events).toEqual([]);
+  story.take('ada', 'the id: any text, été 1/2', 'x');
+  const checkpoint = 'x'.repeat(CHECKPOINT_CHARS_MAX + 1);
+  const id = 'the id: any text, été 1/2';
+  expect(claimCode(story.do('ada', 'claim.checkpoint', { id, checkpoint }))).toBe(
+    'claim.text-too-long',
+  );
+});
+
+test('[CM12] a key repeats the answer for its sender, command and content only', () => {
+  const story = createClaimStory();
+  const once = { id: 't', scope: scopeOf('src'), idempotency: { key: 'k', digest: 'd1' } };
+  const first = story.ask('ada', 'claim.take', once);
+  const length = story.events.length;
+  story.at += 5;
+  expect(story.do('ada', 'claim.take', once)).toEqual(first);
+  expect(story.events).toHaveLength(length);
+  const other = { ...once, id: 'u', idempotency: { key: 'k', digest: 'd2' } };
+  expect(claimCode(story.do('ada', 'claim.take', other))).toBe('claim.key-reused');
+  expect(claimCode(story.do('bob', 'claim.take', once))).toBe('claim.held');
+  const release = { id: 't', idempotency: { key: 'k', digest: 'd1' } };
+  expect(claimCode(story.do('ada', 'claim.release', release))).toBeNull();
+  expect(story.book.claims.size).toBe(0);
+  expect(claimCode(story.do('bob', 'claim.take', once))).toBeNull();
+});
+
+test('[CM12] keys are bounded for each sender, and the oldest is forgotten', () => {
+  const story = createClaimStory();
+  story.ask('bob', 'claim.take', { id: 'b', idempotency: { key: 'mine', digest: 'd' } });
+  for (let i = 0; i <= CLAIM_KEYS_PER_AGENT_MAX; i++) {
+    story.ask('ada', 'claim.take', { id: 't', idempotency: { key: `k${i}`, digest: 'd' } });
+  }
+  expect(story.book.keysBySender.get('ada')?.size).toBe(CLAIM_KEYS_PER_AGENT_MAX);
+  const length = story.events.length;
+  story.ask('bob', 'claim.take', { id: 'b', idempotency: { key: 'mine', digest: 'd' } });
+  expect(story.events).toHaveLength(length);
+  story.ask('ada', 'claim.take', { id: 't', idempotency: { key: 'k0', digest: 'd' } });
+  expect(story.events.length).toBeGreaterThan(length);
+});

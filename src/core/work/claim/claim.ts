@@ -1,0 +1,291 @@
+/**
+ * Claims: leases on work. At most one live claim covers a path in a worktree [CM1]; what an
+ * agent holds itself never stands in its own way. Taking starts a tenure with a fresh epoch;
+ * renewing extends it and loses nothing [CM2]; releasing and handing off end it.
+ */
+
+import type { Decided } from '../../law/decider.ts';
+import {
+  checkActor,
+  checkEpoch,
+  checkId,
+  checkText,
+  holdingOf,
+  parseTtl,
+  refuseCycle,
+  refuseHeld,
+  refuseOverlap,
+  refuseReserved,
+} from './claim-check.ts';
+import type {
+  ClaimHandedOff,
+  ClaimReleased,
+  ClaimRenewed,
+  ClaimTaken,
+  HandOffClaim,
+  ReleaseClaim,
+  RenewClaim,
+  TakeClaim,
+  WaitEnded,
+  WaitEvent,
+} from './claim-events.ts';
+import { createClaim } from './claim-evolve.ts';
+import {
+  CLAIMS_MAX,
+  CLAIMS_PER_AGENT_MAX,
+  EVIDENCE_CHARS_MAX,
+  OVERLAPS_SHOWN_MAX,
+  TTL_MS_MIN,
+} from './claim-limits.ts';
+import { type ClaimRefusal, refuseClaim, refuseFull } from './claim-refusal.ts';
+import {
+  type Claim,
+  type ClaimReader,
+  type ClaimView,
+  viewClaim,
+  type Wait,
+} from './claim-state.ts';
+import { doMeet, findCycle, findHeld, findReserved, passOn, type Wish } from './claim-turn.ts';
+import { parseScope, type Scope } from './scope.ts';
+
+export type ClaimDecision<Event, Answer> = Decided<Event, Answer> | ClaimRefusal;
+
+/** What lives outside the book. */
+export interface ClaimContext {
+  presenceOf(agent: string): 'present' | 'absent' | 'unknown';
+}
+
+export interface TakenAnswer {
+  readonly claim: ClaimView;
+  readonly isRenewal: boolean;
+  /** Whose checkpoint the claim begins with. */
+  readonly inheritedFrom: string | null;
+}
+
+export function decideTake(
+  book: ClaimReader,
+  command: TakeClaim,
+): ClaimDecision<ClaimTaken | ClaimRenewed | WaitEvent, TakenAnswer> {
+  const { by, at, id, note, git } = command;
+  const bad =
+    checkActor(command) ?? checkId(id) ?? checkText('note', note) ?? checkText('git', git);
+  if (bad !== null) return bad;
+  const known = book.claims.get(id) ?? null;
+  if (known !== null && known.owner !== by.id) return refuseHeld(known, at);
+  const fenced = known === null ? null : checkEpoch(known, command.epoch);
+  if (fenced !== null) return fenced;
+  const ttlMs = parseTtl(command.ttlMs, known?.ttlMs);
+  if (typeof ttlMs !== 'number') return ttlMs;
+  const asked = command.scope === null ? null : parseScope(command.scope);
+  if (asked !== null && 'refused' in asked) return asked;
+  const taken = known === null || asked !== null ? checkFree(book, by.id, id, asked, at) : null;
+  if (taken !== null) return taken;
+  if (known === null) {
+    const full = checkQuota(book, by.id);
+    if (full !== null) return full;
+  }
+  const epoch = book.counter + 1;
+  const scope = asked ?? known?.scope ?? null;
+  const ended = satisfied(book, by.id, { id, scope });
+  const gone = new Set(known !== null && asked !== null ? [known] : []);
+  const change = { gone, come: [{ owner: by.id, id, scope }], ended };
+  const cycle = known !== null && asked === null ? null : findCycle(book, by.id, change);
+  if (cycle !== null) return refuseCycle(cycle);
+  const freed: Wish[] = [...ended].filter((wait) => wait.isReserved);
+  if (known !== null && asked !== null) freed.push({ id: null, scope: known.scope });
+  const after = [...endings(ended, at), ...passOn(book, change, freed, at)];
+  if (known !== null) {
+    const event: ClaimRenewed = {
+      type: 'claim.renewed',
+      at,
+      by: by.id,
+      id,
+      epoch,
+      ttlMs,
+      ...(asked !== null && { scope: asked }),
+      ...(note !== null && { note }),
+      ...(git !== null && { git }),
+    };
+    return {
+      events: [event, ...after],
+      answer: { claim: renewedView(known, event), isRenewal: true, inheritedFrom: null },
+    };
+  }
+  const inherited = book.inherited.get(id);
+  const inheritedFrom = inherited?.from ?? null;
+  const event: ClaimTaken = {
+    type: 'claim.taken',
+    at,
+    by: by.id,
+    id,
+    epoch,
+    scope,
+    ttlMs,
+    note,
+    git,
+    inheritedFrom,
+  };
+  const claim = viewClaim(createClaim(event, inherited?.checkpoint ?? null));
+  return { events: [event, ...after], answer: { claim, isRenewal: false, inheritedFrom } };
+}
+
+/** The same tenure for longer: the epoch stays. */
+export function decideRenew(
+  book: ClaimReader,
+  command: RenewClaim,
+): ClaimDecision<ClaimRenewed, ClaimView> {
+  const { by, at, id } = command;
+  const claim = holdingOf(book, command);
+  if ('refused' in claim) return claim;
+  const ttlMs = parseTtl(command.ttlMs, claim.ttlMs);
+  if (typeof ttlMs !== 'number') return ttlMs;
+  const { epoch } = claim;
+  const event: ClaimRenewed = { type: 'claim.renewed', at, by: by.id, id, epoch, ttlMs };
+  return { events: [event], answer: renewedView(claim, event) };
+}
+
+export function decideRelease(
+  book: ClaimReader,
+  command: ReleaseClaim,
+): ClaimDecision<ClaimReleased | WaitEvent, ClaimView> {
+  const { by, at, id, evidence } = command;
+  const claim = releasable(book, command);
+  if ('refused' in claim) return claim;
+  const tooLong = checkText('evidence', evidence, EVIDENCE_CHARS_MAX);
+  if (tooLong !== null) return tooLong;
+  const { owner } = claim;
+  const event: ClaimReleased = { type: 'claim.released', at, by: by.id, id, owner, evidence };
+  const turns = passOn(book, { gone: new Set([claim]) }, [claim], at);
+  return { events: [event, ...turns], answer: viewClaim(claim) };
+}
+
+/** One step from holder to holder: nobody can come in between [CM8]. */
+export function decideHandOff(
+  book: ClaimReader,
+  command: HandOffClaim,
+  context: ClaimContext,
+): ClaimDecision<ClaimHandedOff | WaitEvent, ClaimView> {
+  const { by, at, id, to, note } = command;
+  const claim = holdingOf(book, command);
+  if ('refused' in claim) return claim;
+  const bad = checkText('note', note) ?? checkRecipient(claim, to, context);
+  if (bad !== null) return bad;
+  const left = Math.max(TTL_MS_MIN, claim.dueAt - at);
+  const ttlMs = parseTtl(command.ttlMs, left);
+  if (typeof ttlMs !== 'number') return ttlMs;
+  const gone = new Set([claim]);
+  if (claim.scope !== null) {
+    const found = findHeld(book, to, claim.scope, { gone, limit: OVERLAPS_SHOWN_MAX });
+    if (found.length > 0) return refuseOverlap(id, claim.scope, found, at);
+  }
+  const full = checkQuota(book, to);
+  if (full !== null) return full;
+  const ended = satisfied(book, to, claim);
+  const change = { gone, come: [{ owner: to, id, scope: claim.scope }], ended };
+  const cycle = findCycle(book, to, change);
+  if (cycle !== null) return refuseCycle(cycle);
+  const epoch = book.counter + 1;
+  const event: ClaimHandedOff = {
+    type: 'claim.handed-off',
+    at,
+    by: by.id,
+    id,
+    to,
+    epoch,
+    lapsesAt: at + ttlMs,
+    ttlMs: command.ttlMs === null ? claim.ttlMs : ttlMs,
+    ...(note !== null && { note }),
+  };
+  const freed = [...ended].filter((wait) => wait.isReserved);
+  return {
+    events: [event, ...endings(ended, at), ...passOn(book, change, freed, at)],
+    answer: {
+      ...viewClaim(claim),
+      owner: to,
+      epoch,
+      version: epoch,
+      lapsesAt: event.lapsesAt,
+      ttlMs: event.ttlMs,
+      ...(note !== null && { note }),
+    },
+  };
+}
+
+function releasable(book: ClaimReader, command: ReleaseClaim): Claim | ClaimRefusal {
+  const { by, id, epoch, isForced } = command;
+  const claim = book.claims.get(id);
+  if (claim === undefined || !isForced || by.kind !== 'admin') return holdingOf(book, command);
+  return checkEpoch(claim, epoch) ?? claim;
+}
+
+function checkFree(
+  book: ClaimReader,
+  agent: string,
+  id: string,
+  scope: Scope | null,
+  at: number,
+): ClaimRefusal | null {
+  if (scope !== null) {
+    const found = findHeld(book, agent, scope, { limit: OVERLAPS_SHOWN_MAX });
+    if (found.length > 0) return refuseOverlap(id, scope, found, at);
+  }
+  const reserved = findReserved(book, agent, { id, scope });
+  return reserved === null ? null : refuseReserved(id, reserved, at);
+}
+
+function checkQuota(book: ClaimReader, agent: string): ClaimRefusal | null {
+  if ((book.counts.get(agent) ?? 0) >= CLAIMS_PER_AGENT_MAX) {
+    return refuseClaim(
+      'claim.quota',
+      `${agent} holds ${CLAIMS_PER_AGENT_MAX} claims, and that is the most; release one first`,
+      { limit: 'CLAIMS_PER_AGENT_MAX', max: CLAIMS_PER_AGENT_MAX, holder: agent },
+    );
+  }
+  return book.claims.size >= CLAIMS_MAX ? refuseFull('CLAIMS_MAX', CLAIMS_MAX) : null;
+}
+
+function checkRecipient(claim: Claim, to: string, context: ClaimContext): ClaimRefusal | null {
+  if (to === claim.owner) {
+    return refuseClaim('claim.recipient-self', `${to} holds ${claim.id} already; renew it instead`);
+  }
+  const presence = context.presenceOf(to);
+  if (presence === 'present') return null;
+  const why = presence === 'unknown' ? 'is not known here' : 'is not there now';
+  return refuseClaim(
+    'claim.recipient-absent',
+    `${to} ${why}; hand ${claim.id} to somebody who is, or release it`,
+    { id: claim.id, recipient: to, presence },
+  );
+}
+
+/** The agent's own waits that come to their end when it has this: same id, or scopes that meet. */
+function satisfied(book: ClaimReader, agent: string, has: Wish): Set<Wait> {
+  const ended = new Set<Wait>();
+  for (const wait of book.waitsByAgent.get(agent) ?? []) {
+    if ((wait.id !== null && wait.id === has.id) || doMeet(wait.scope, has.scope)) ended.add(wait);
+  }
+  return ended;
+}
+
+function endings(ended: ReadonlySet<Wait>, at: number): WaitEnded[] {
+  return [...ended].map(({ agent, number }) => ({
+    type: 'wait.ended',
+    at,
+    agent,
+    number,
+    reason: 'taken',
+  }));
+}
+
+function renewedView(claim: Claim, event: ClaimRenewed): ClaimView {
+  const { at, epoch, ttlMs, scope, note, git } = event;
+  return {
+    ...viewClaim(claim),
+    epoch,
+    ttlMs,
+    lapsesAt: at + ttlMs,
+    ...(scope !== undefined && { scope }),
+    ...(note !== undefined && { note }),
+    ...(git !== undefined && { git }),
+  };
+}

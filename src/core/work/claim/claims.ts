@@ -1,0 +1,161 @@
+/**
+ * The law of claims as a whole: every command comes in here. What has lapsed by the stamp of a
+ * command no longer stands when the command is decided, whether or not a tick came first [CM9];
+ * a command sent again under its key is answered again and done once [CM12].
+ */
+import { unreachable } from '../../law/assert.ts';
+import {
+  type ClaimContext,
+  type ClaimDecision,
+  decideHandOff,
+  decideRelease,
+  decideRenew,
+  decideTake,
+} from './claim.ts';
+import type {
+  ClaimCommand,
+  ClaimEvent,
+  ClaimExpired,
+  ClaimKeyed,
+  WaitEnded,
+  WaitReserved,
+} from './claim-events.ts';
+import { keyName } from './claim-evolve.ts';
+import { CLAIM_KEY_CHARS_MAX } from './claim-limits.ts';
+import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
+import { settledView } from './claim-settled.ts';
+import type { Claim, ClaimBook, ClaimReader, KeptAnswer, Wait } from './claim-state.ts';
+import { passOn } from './claim-turn.ts';
+import { decideUnwait, decideWait, endOf } from './claim-wait.ts';
+import { decideCheckpoint, decideUpdate } from './claim-work.ts';
+
+export interface ClaimAnswers {
+  'claim.take': ReturnType<typeof decideTake>;
+  'claim.renew': ReturnType<typeof decideRenew>;
+  'claim.update': ReturnType<typeof decideUpdate>;
+  'claim.checkpoint': ReturnType<typeof decideCheckpoint>;
+  'claim.hand-off': ReturnType<typeof decideHandOff>;
+  'claim.release': ReturnType<typeof decideRelease>;
+  'claim.wait': ReturnType<typeof decideWait>;
+  'claim.unwait': ReturnType<typeof decideUnwait>;
+}
+
+export function decideClaim(
+  book: ClaimBook,
+  command: ClaimCommand,
+  context: ClaimContext,
+): ClaimDecision<ClaimEvent, unknown> {
+  const lapsed = expireClaims(book, command.at);
+  if (lapsed.length === 0) return decideOnce(book, command, context);
+  const decision = decideOnce(settledView(book, lapsed), command, context);
+  if ('refused' in decision) return decision;
+  return { events: [...lapsed, ...decision.events], answer: decision.answer };
+}
+
+/** When the next claim, wait or reservation lapses. */
+export function nextExpiry(book: ClaimBook): number | null {
+  return book.due.next;
+}
+
+/** What has lapsed by `at`, and whose turn that makes it. */
+export function expireClaims(
+  book: ClaimBook,
+  at: number,
+): (ClaimExpired | WaitEnded | WaitReserved)[] {
+  const next = book.due.next;
+  if (next === null || next > at) return [];
+  const events: (ClaimExpired | WaitEnded)[] = [];
+  const gone = new Set<Claim>();
+  const ended = new Set<Wait>();
+  for (const item of book.due.by(at).sort(inOrder)) {
+    if (item.kind === 'claim') {
+      const { id, owner, epoch } = item;
+      gone.add(item);
+      events.push({ type: 'claim.expired', at, id, owner, epoch });
+    } else {
+      ended.add(item);
+      events.push(endOf(item, at, item.isReserved ? 'unused' : 'lapsed'));
+    }
+  }
+  const freed = [...gone, ...[...ended].filter((wait) => wait.isReserved)];
+  return [...events, ...passOn(book, { gone, ended }, freed, at)];
+}
+
+/** By time, then by the number each was given: the same book lapses in the same order everywhere. */
+function inOrder(a: Claim | Wait, b: Claim | Wait): number {
+  return a.dueAt - b.dueAt || numberOf(a) - numberOf(b);
+}
+
+function numberOf(item: Claim | Wait): number {
+  return item.kind === 'claim' ? item.epoch : item.number;
+}
+
+function decideOnce(
+  book: ClaimReader,
+  command: ClaimCommand,
+  context: ClaimContext,
+): ClaimDecision<ClaimEvent, unknown> {
+  const { by, at, type, idempotency } = command;
+  if (idempotency === null) return decideLive(book, command, context);
+  const { key, digest } = idempotency;
+  const known = book.keys.get(keyName(by.id, type, key));
+  const refused = checkKey(key, digest, known);
+  if (refused !== null) return refused;
+  if (known !== undefined) return { events: [], answer: known.answer };
+  const decision = decideLive(book, command, context);
+  if ('refused' in decision) return decision;
+  const { answer } = decision;
+  const keyed: ClaimKeyed = {
+    type: 'claim.keyed',
+    at,
+    by: by.id,
+    command: type,
+    key,
+    digest,
+    answer,
+  };
+  return { events: [...decision.events, keyed], answer };
+}
+
+function checkKey(key: string, digest: string, known: KeptAnswer | undefined): ClaimRefusal | null {
+  if (key === '' || key.length > CLAIM_KEY_CHARS_MAX || digest.length > CLAIM_KEY_CHARS_MAX) {
+    const max = CLAIM_KEY_CHARS_MAX;
+    return refuseClaim('claim.text-too-long', `an idempotency key has 1 to ${max} characters`, {
+      field: 'idempotency_key',
+      max,
+    });
+  }
+  if (known === undefined || known.digest === digest) return null;
+  return refuseClaim(
+    'claim.key-reused',
+    `the idempotency key ${key} was used for another request; use a new key for a new request`,
+    { key },
+  );
+}
+
+function decideLive(
+  book: ClaimReader,
+  command: ClaimCommand,
+  context: ClaimContext,
+): ClaimDecision<ClaimEvent, unknown> {
+  switch (command.type) {
+    case 'claim.take':
+      return decideTake(book, command);
+    case 'claim.renew':
+      return decideRenew(book, command);
+    case 'claim.update':
+      return decideUpdate(book, command);
+    case 'claim.checkpoint':
+      return decideCheckpoint(book, command);
+    case 'claim.hand-off':
+      return decideHandOff(book, command, context);
+    case 'claim.release':
+      return decideRelease(book, command);
+    case 'claim.wait':
+      return decideWait(book, command);
+    case 'claim.unwait':
+      return decideUnwait(book, command);
+    default:
+      return unreachable(command);
+  }
+}

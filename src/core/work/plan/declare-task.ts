@@ -1,0 +1,149 @@
+/**
+ * Declaring a task: an upsert that keeps status and creator [PL1], leaves out the
+ * task itself and repeated dependencies [PL3], refuses a cycle and names it [PL2],
+ * and changes nothing when nothing changed.
+ */
+
+import type { Decision, Refusal } from '../../law/decider.ts';
+import { isLine, isPrintable, isProse } from '../../law/text.ts';
+import { atBound, invalid } from '../../law/writer.ts';
+import {
+  DEPENDENCIES_MAX,
+  DEPENDENCIES_PER_TASK_MAX,
+  PLAN_CHARS_MAX,
+  PROJECT_CHARS_MAX,
+  TASK_DESCRIPTION_CHARS_MAX,
+  TASK_ID_CHARS_MAX,
+  TASK_TITLE_CHARS_MAX,
+  TASKS_MAX,
+  TASKS_PER_PROJECT_MAX,
+} from '../work-limits.ts';
+import { findCycle, nameCycle } from './cycle.ts';
+import { charsOf, type PlanBook, type Task } from './plan.ts';
+import type { DeclareTask, PlanEvent, TaskAnswer } from './plan-events.ts';
+import { answerOf, badId, checkVersion, choose, isEmptyOr, no } from './task-words.ts';
+
+export function decideDeclare(
+  book: PlanBook,
+  command: DeclareTask,
+): Decision<PlanEvent, TaskAnswer> {
+  const { by, at } = command;
+  const id = command.id.trim();
+  const title = command.title.trim();
+  const named = command.dependsOn.map((one) => one.trim());
+  const flawed = checkWords(id, command, title, named);
+  if (flawed !== null) return flawed;
+  const known = book.nodes.get(id)?.task;
+  const stale = checkVersion(id, known, command.expectedVersion);
+  if (stale !== null) return stale;
+  const loose = command.isStrict === true ? checkStrictly(book, id, named) : null;
+  if (loose !== null) return loose;
+  const dependsOn = [...new Set(named)].filter((one) => one !== id);
+  const task: Task = {
+    id,
+    title,
+    description: command.description,
+    project: choose(command.project, known?.project),
+    dependsOn,
+    status: known?.status ?? 'open',
+    suggestedOwner: choose(command.suggestedOwner, known?.suggestedOwner),
+    version: (known?.version ?? 0) + 1,
+    createdBy: known?.createdBy ?? by.id,
+    createdAt: known?.createdAt ?? at,
+    updatedAt: at,
+    causalParent: choose(command.causalParent, known?.causalParent),
+  };
+  if (known !== undefined && isSameText(known, task)) {
+    return { events: [], answer: answerOf(book, known) };
+  }
+  const full = checkRoom(book, known, task);
+  if (full !== null) return full;
+  const cycle = findCycle(book, id, dependsOn);
+  if (cycle !== null) {
+    const path = nameCycle(cycle);
+    return no(
+      'task.cycle',
+      `${id} would wait for itself: ${path}; drop one of these dependencies`,
+      {
+        cycle: path,
+      },
+    );
+  }
+  const { status: _, createdBy: __, createdAt: ___, updatedAt: ____, ...declared } = task;
+  return {
+    events: [{ type: 'task.declared', at, by: by.id, ...declared }],
+    answer: answerOf(book, task),
+  };
+}
+
+/** What would most likely be a mistake [PL17]. */
+function checkStrictly(book: PlanBook, id: string, named: readonly string[]): Refusal | null {
+  if (named.includes(id)) {
+    const cycle = `${id} -> ${id}`;
+    return no('task.cycle', `${id} would wait for itself: ${cycle}`, { cycle });
+  }
+  const unknown = named.filter((one) => !book.nodes.has(one));
+  if (unknown.length === 0) return null;
+  return no(
+    'task.not-found',
+    `${id} would depend on ${unknown.join(', ')}, which nobody declared; declare it first, or allow_unknown`,
+    { unknown },
+  );
+}
+
+function checkWords(
+  id: string,
+  command: DeclareTask,
+  title: string,
+  dependsOn: readonly string[],
+): Refusal | null {
+  if (!isPrintable(id, TASK_ID_CHARS_MAX)) return badId(id);
+  if (title === '' || !isLine(title, TASK_TITLE_CHARS_MAX)) {
+    return invalid(`a title is one line of 1 to ${TASK_TITLE_CHARS_MAX} characters`);
+  }
+  if (!isProse(command.description, TASK_DESCRIPTION_CHARS_MAX)) {
+    return invalid(`a description has at most ${TASK_DESCRIPTION_CHARS_MAX} characters of text`);
+  }
+  if (dependsOn.length > DEPENDENCIES_PER_TASK_MAX) {
+    return atBound('DEPENDENCIES_PER_TASK_MAX', DEPENDENCIES_PER_TASK_MAX);
+  }
+  const bad = dependsOn.find((one) => !isPrintable(one, TASK_ID_CHARS_MAX));
+  if (bad !== undefined) return badId(bad);
+  if (!isEmptyOr(command.suggestedOwner, TASK_ID_CHARS_MAX))
+    return invalid('suggested_owner is not a name');
+  if (!isEmptyOr(command.project, PROJECT_CHARS_MAX)) return invalid('project is not a name');
+  if (!isEmptyOr(command.causalParent, TASK_ID_CHARS_MAX)) {
+    return invalid('causal_parent is not an id');
+  }
+  return null;
+}
+
+function checkRoom(book: PlanBook, known: Task | undefined, task: Task): Refusal | null {
+  if (known === undefined && book.nodes.size >= TASKS_MAX) return atBound('TASKS_MAX', TASKS_MAX);
+  if (task.project !== null && task.project !== known?.project) {
+    const there = book.projects.get(task.project)?.tasks ?? 0;
+    if (there >= TASKS_PER_PROJECT_MAX) {
+      return atBound('TASKS_PER_PROJECT_MAX', TASKS_PER_PROJECT_MAX);
+    }
+  }
+  const edges = book.edges - (known?.dependsOn.length ?? 0) + task.dependsOn.length;
+  if (edges > Math.max(book.edges, DEPENDENCIES_MAX)) {
+    return atBound('DEPENDENCIES_MAX', DEPENDENCIES_MAX);
+  }
+  const chars = book.chars - (known === undefined ? 0 : charsOf(known)) + charsOf(task);
+  if (chars > Math.max(book.chars, PLAN_CHARS_MAX))
+    return atBound('PLAN_CHARS_MAX', PLAN_CHARS_MAX);
+  return null;
+}
+
+function isSameText(a: Task, b: Task): boolean {
+  return (
+    a.title === b.title &&
+    a.description === b.description &&
+    a.project === b.project &&
+    a.suggestedOwner === b.suggestedOwner &&
+    a.causalParent === b.causalParent &&
+    a.dependsOn.length === b.dependsOn.length &&
+    a.dependsOn.every((one, i) => one === b.dependsOn[i])
+  );
+}

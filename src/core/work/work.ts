@@ -1,0 +1,248 @@
+/**
+ * Work: claims, plan, offers, cards and findings as the world knows them together.
+ * A claim moves its task on the plan [WK1]; what happens to claims is told on
+ * `sox/claims`, and whose turn has come is told in private on `sox/to/<agent>` [WK2];
+ * an agent that goes offline takes its card with it, and leases lapse by deadline.
+ */
+
+import type { Decision, Refusal } from '../law/decider.ts';
+import { CLAIMS_CHANNEL, toChannel } from '../law/name.ts';
+import { SERVER } from '../law/principal.ts';
+import type { World } from '../law/state.ts';
+import { agentOf, checkAgentRoom } from '../talk/agent.ts';
+import { type MessageSent, serverMessage } from '../talk/message.ts';
+import {
+  type AdvertiseCard,
+  type CardEvent,
+  decideCard,
+  evolveCard,
+  type WithdrawCard,
+} from './card.ts';
+import type { ClaimCommand, ClaimEvent } from './claim/claim-events.ts';
+import { evolveClaims } from './claim/claim-evolve.ts';
+import { decideClaim, expireClaims, nextExpiry } from './claim/claims.ts';
+import {
+  decideFinding,
+  evolveFinding,
+  type FindingEvent,
+  type LogRecall,
+  type RecordFinding,
+} from './finding.ts';
+import {
+  decideOffer,
+  evolveOffer,
+  type MakeOffer,
+  type OfferEvent,
+  offerDeadline,
+  offersDue,
+  type WithdrawOffer,
+} from './offer.ts';
+import type { PlanCommand, PlanEvent } from './plan/plan-events.ts';
+import { superviseDue } from './plan/supervise.ts';
+import { decidePlan, evolvePlan } from './plan/task.ts';
+import { onClaimEnded, onClaimTaken } from './plan/task-claim.ts';
+import { SUPERVISE_EVERY_MS } from './work-limits.ts';
+
+export type WorkCommand =
+  | ClaimCommand
+  | PlanCommand
+  | MakeOffer
+  | WithdrawOffer
+  | AdvertiseCard
+  | WithdrawCard
+  | RecordFinding
+  | LogRecall;
+
+export type WorkEvent = ClaimEvent | PlanEvent | OfferEvent | CardEvent | FindingEvent;
+
+export function decideWork(
+  world: World,
+  command: WorkCommand,
+): Decision<WorkEvent | MessageSent, unknown> {
+  const full = checkAgentRoom(world, command.by.id);
+  if (full !== null) return full;
+  switch (command.type) {
+    case 'task.declare':
+    case 'task.update':
+    case 'task.remove':
+    case 'progress.post':
+      return decidePlan(world.plan, command, world.settings);
+    case 'offer.make':
+    case 'offer.withdraw':
+      return decideOffer(world.offers, command, world.settings);
+    case 'card.advertise':
+    case 'card.withdraw':
+      return decideCard(world.cards, command, world.settings);
+    case 'finding.record':
+    case 'recall.log':
+      return decideFinding(world.findings, command, world.settings);
+    default: {
+      const decision = decideClaim(world.claims, command, {
+        presenceOf: (agent) => presenceOf(world, agent, command),
+      });
+      // The law of claims has its own union of codes; all of them are in ours.
+      if ('refused' in decision) return decision satisfies Refusal;
+      return { events: withEchoes(world, decision.events), answer: decision.answer };
+    }
+  }
+}
+
+export function evolveWork(world: World, event: WorkEvent, position: number): void {
+  // Who only ever works, and never says a word, can be told things and be handed work too.
+  const actor = actorOf(event);
+  if (actor !== null && actor !== SERVER.id) agentOf(world, actor);
+  switch (event.type) {
+    case 'task.declared':
+    case 'task.updated':
+    case 'task.removed':
+    case 'task.escalated':
+    case 'progress.noted':
+      evolvePlan(world.plan, event);
+      return armSupervisor(world, event.at);
+    case 'offer.made':
+    case 'offer.refreshed':
+    case 'offer.expired':
+    case 'offer.withdrawn':
+      evolveOffer(world.offers, event);
+      return armOffers(world, event.type === 'offer.made' ? event.offer.agent : event.agent);
+    case 'card.advertised':
+    case 'card.dropped':
+      return evolveCard(world.cards, event);
+    case 'finding.recorded':
+    case 'recall.logged':
+      return evolveFinding(world.findings, event, position);
+    default:
+      evolveClaims(world.claims, event);
+      return armClaims(world);
+  }
+}
+
+function actorOf(event: WorkEvent): string | null {
+  if ('by' in event) return event.by;
+  if (event.type === 'offer.made') return event.offer.agent;
+  return event.type === 'card.advertised' ? event.agent : null;
+}
+
+/** What time has done to claims, and what follows from it. */
+export function lapsedClaims(world: World, at: number): (WorkEvent | MessageSent)[] {
+  return withEchoes(world, expireClaims(world.claims, at));
+}
+
+export function lapsedOffers(world: World, agent: string, at: number): OfferEvent[] {
+  return offersDue(world.offers, agent, at);
+}
+
+export function supervised(world: World, at: number): (PlanEvent | MessageSent)[] {
+  const events = superviseDue(world.plan, (id) => world.claims.claims.get(id) !== undefined, at);
+  return [...events, ...tellAll(world, events, at)];
+}
+
+export function armClaims(world: World): void {
+  const at = nextExpiry(world.claims);
+  if (at !== null) world.deadlines.push({ at, kind: 'claims', agent: '' });
+}
+
+export function armOffers(world: World, agent: string): void {
+  const at = offerDeadline(world.offers, agent);
+  if (at !== null) world.deadlines.push({ at, kind: 'offers', agent });
+}
+
+export function armSupervisor(world: World, at: number): void {
+  if (world.plan.watched.size === 0) return;
+  world.deadlines.push({ at: at + SUPERVISE_EVERY_MS, kind: 'supervisor', agent: '' });
+}
+
+function presenceOf(
+  world: World,
+  name: string,
+  command: ClaimCommand,
+): 'present' | 'absent' | 'unknown' {
+  const agent = world.agents.get(name);
+  if (agent === undefined) return 'unknown';
+  if (command.type === 'claim.hand-off' && command.isRecipientThere !== undefined) {
+    return command.isRecipientThere ? 'present' : 'absent';
+  }
+  // One that never reported is taken at its word when it acts; only known silence is absence.
+  return agent.presence.beatAt > 0 && agent.presence.state === 'offline' ? 'absent' : 'present';
+}
+
+/** The events, what they do to the plan, and what is said about them. */
+function withEchoes(world: World, events: readonly ClaimEvent[]): (WorkEvent | MessageSent)[] {
+  const plan: PlanEvent[] = [];
+  for (const event of events) plan.push(...planEchoes(world, event, plan));
+  const at = events[0]?.at ?? 0;
+  return [...events, ...plan, ...tellAll(world, [...events, ...plan], at)];
+}
+
+function planEchoes(world: World, event: ClaimEvent, before: readonly PlanEvent[]): PlanEvent[] {
+  const { plan, claims } = world;
+  switch (event.type) {
+    case 'claim.taken': {
+      const fact = { taskId: event.id, agent: event.by, at: event.at };
+      // A claim may lapse and be taken anew in one decision: the task came back before it starts.
+      const back = before.findLast((one) => one.type === 'task.updated' && one.id === event.id);
+      if (back?.type !== 'task.updated') return onClaimTaken(plan, fact);
+      return [
+        { ...back, at: event.at, by: event.by, status: 'in_progress', version: back.version + 1 },
+      ];
+    }
+    case 'claim.updated': {
+      if (event.status !== 'done' && event.status !== 'failed') return [];
+      const note = event.note ?? claims.claims.get(event.id)?.note;
+      const end = { taskId: event.id, agent: event.by, at: event.at, outcome: event.status };
+      return onClaimEnded(plan, note == null ? end : { ...end, note });
+    }
+    case 'claim.released':
+    case 'claim.expired': {
+      const outcome = event.type === 'claim.released' ? 'released' : 'expired';
+      return onClaimEnded(plan, { taskId: event.id, agent: event.owner, at: event.at, outcome });
+    }
+    default:
+      return [];
+  }
+}
+
+/** Messages about what happened: to everybody who follows `sox/claims`, and to whom it concerns. */
+function tellAll(world: World, events: readonly WorkEvent[], at: number): MessageSent[] {
+  const said: MessageSent[] = [];
+  const say = (channel: string, body: unknown): void => {
+    const before = said.filter((one) => one.channel === channel).length;
+    const message = serverMessage(world, channel, JSON.stringify(body), at);
+    said.push({ ...message, seq: message.seq + before });
+  };
+  const isFollowed = (world.channels.get(CLAIMS_CHANNEL)?.members.size ?? 0) > 0;
+  for (const event of events) {
+    if (event.type === 'wait.reserved') {
+      say(toChannel(event.agent), {
+        event: 'claim_free',
+        task_id: event.id,
+        wait: event.number,
+        reserved_until: event.until / 1000,
+        remedy: 'take it before then with claims.take; after that the next in the queue is asked',
+      });
+    }
+    if (event.type === 'claim.handed-off') {
+      say(toChannel(event.to), {
+        event: 'claim_handed',
+        task_id: event.id,
+        from: event.by,
+        epoch: event.epoch,
+      });
+    }
+    if (event.type === 'task.escalated' || (isFollowed && isTold(event))) {
+      say(CLAIMS_CHANNEL, publicView(event));
+    }
+  }
+  return said;
+}
+
+function isTold(event: WorkEvent): boolean {
+  return /^claim\.(taken|renewed|updated|handed-off|released|expired)$/.test(event.type);
+}
+
+/** As everybody may see it: no checkpoint, no idempotency key. */
+function publicView(event: WorkEvent): Record<string, unknown> {
+  const { type, at, ...rest } = event as WorkEvent & Record<string, unknown>;
+  const { checkpoint: _checkpoint, ...shown } = rest as Record<string, unknown>;
+  return { event: type.replace(/[.-]/g, '_'), ...shown, at: at / 1000 };
+}

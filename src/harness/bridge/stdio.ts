@@ -1,0 +1,168 @@
+/**
+ * MCP over stdio: `synod mcp`, a thin bridge from one client process to the hub. It
+ * speaks both eras, writes nothing but messages to the output, and ends when its
+ * input ends: calls that only wait are given up at once, so that no message is taken
+ * for a client that has left, and the others are answered first [MC8]. While it runs its agent is
+ * seen to be here, with its process; when it ends the hub is told, without being waited for long.
+ */
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import type { Server } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import { mayWait } from '../../wire/mcp/messages.ts';
+import { RESOURCE_URIS } from '../../wire/mcp/resources.ts';
+import type { ToolAnswer } from '../../wire/mcp/result.ts';
+import { type CallOptions, createMcpServer } from '../../wire/mcp/server.ts';
+import type { McpTools } from '../../wire/mcp/tools.ts';
+import type { EarHooks, ResourceEar } from './http-listen.ts';
+import { createLineWire } from './lines.ts';
+
+/** Carries a call to the hub, by the operation's name. */
+export type HubCall = (name: string, input: unknown, options: CallOptions) => Promise<ToolAnswer>;
+
+export interface McpStdioOptions {
+  readonly call: HubCall;
+  readonly tools: McpTools;
+  readonly toolset: string;
+  readonly version: string;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** How the bridge learns of changes; null where it cannot. */
+  readonly ear?: ((hooks: EarHooks) => ResourceEar) | null;
+  /** How the hub is told that the agent is here; null where nobody is to know. */
+  readonly mention?: Mention | null;
+  /** For stderr. */
+  onError(error: Error): void;
+}
+
+/** Tells the hub something nobody waits for; false when it could not be reached. */
+export type Mention = (name: string, input: unknown, signal: AbortSignal) => Promise<boolean>;
+
+/** Who is told of changes. */
+interface Told {
+  readonly server: Server;
+  readonly uris: ReadonlySet<string>;
+  readonly isModern: boolean;
+}
+
+export interface McpStdio {
+  /** Settles when the client has gone or `close` was called. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Less than half of how long a report counts, so that one may be lost. */
+const REPORT_EVERY_MS = 60_000;
+const REPORT_TTL_S = 120;
+const FAREWELL_MS = 500;
+const OFFLINE = { status: 'offline' };
+
+export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
+  const { tools, version, onError } = options;
+  const listed = tools.list(options.toolset);
+  if (isRefusal(listed)) return listed;
+  const leaving = new AbortController();
+  const presence = options.mention ? createPresence(options.mention) : null;
+  let told: Told | null = null;
+  const tell = (uri: string): void => {
+    if (told === null || !(told.isModern || told.uris.has(uri))) return;
+    told.server.sendResourceUpdated({ uri }).catch(onError);
+  };
+  const ear =
+    options.ear?.({
+      onUpdated: tell,
+      onReady: () => {
+        for (const uri of RESOURCE_URIS) tell(uri);
+      },
+    }) ?? null;
+  const wire = createLineWire({
+    input: options.input,
+    output: options.output,
+    onInputEnd: () => leaving.abort(),
+    onRequest(method) {
+      if (method === 'resources/subscribe' || method === 'subscriptions/listen') ear?.start();
+    },
+  });
+  const handle = serveStdio(
+    ({ era }) => {
+      const uris = new Set<string>();
+      const server = createMcpServer({
+        subscriptions: ear && {
+          add: (uri) => void uris.add(uri),
+          remove: (uri) => void uris.delete(uri),
+        },
+        tools,
+        listed,
+        version,
+        onError,
+        async call(operation, input, callOptions) {
+          const signal = mayWait(operation, input)
+            ? AbortSignal.any([callOptions.signal, leaving.signal])
+            : callOptions.signal;
+          const answer = await options.call(operation.name, input, { ...callOptions, signal });
+          if (!('error' in answer)) presence?.heard(operation.name, input);
+          return answer;
+        },
+      });
+      // In the newer era the library passes on only what somebody listens to.
+      told = { server, uris, isModern: era === 'modern' };
+      return server;
+    },
+    { transport: wire, onerror: onError },
+  );
+  const closed = wire.closed.then(async () => {
+    ear?.close();
+    await presence?.close();
+  });
+  return { closed, close: () => handle.close() };
+}
+
+interface Presence {
+  /** A call of the agent was carried out: the hub is there, and it may be word of the agent itself. */
+  heard(name: string, input: unknown): void;
+  close(): Promise<void>;
+}
+
+/** Repeats what the agent last said of itself, or that it is idle. A refusal changes nothing. */
+function createPresence(mention: Mention): Presence {
+  const ending = new AbortController();
+  let said: { readonly state: string; readonly note?: unknown } | null = { state: 'idle' };
+  let saidUntil = Number.POSITIVE_INFINITY;
+  let isKnown = false;
+  let reporting: Promise<void> | null = null;
+
+  function report(): void {
+    if (said === null || reporting !== null || ending.signal.aborted) return;
+    if (performance.now() > saidUntil) said = { state: 'idle' };
+    const input = { ...said, process: process.pid, ttl: REPORT_TTL_S };
+    reporting = mention('presence_report', input, AbortSignal.timeout(REPORT_EVERY_MS)).then(
+      (isAnswered) => {
+        isKnown ||= isAnswered;
+        reporting = null;
+      },
+    );
+  }
+  const timer = setInterval(report, REPORT_EVERY_MS).unref();
+  report();
+  return {
+    heard(name, input) {
+      const { state, status, note, ttl } = (input ?? {}) as Readonly<Record<string, unknown>>;
+      const isReport = name === 'presence_report';
+      if (isReport || name === 'channels_heartbeat') {
+        const beat = status === 'offline' ? null : { state: status === 'busy' ? 'busy' : 'idle' };
+        said = isReport ? { state: String(state), note } : beat;
+        const lastsS = typeof ttl === 'number' ? ttl : Number.POSITIVE_INFINITY;
+        saidUntil = performance.now() + lastsS * 1000;
+      } else if (!isKnown) report();
+    },
+    async close() {
+      clearInterval(timer);
+      ending.abort();
+      const limit = AbortSignal.timeout(FAREWELL_MS);
+      // The other way round the hub would hear last that the agent is here.
+      if (reporting !== null) await Promise.race([reporting, once(limit, 'abort')]);
+      if (isKnown && !limit.aborted) await mention('channels_heartbeat', OFFLINE, limit);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/** What the desk answers: an output, or the SOX error envelope and how it sounds at each door. */
+import type { Refusal } from '../../core/law/decider.ts';
+import { type ErrorEnvelope, REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
+import type { TraceEntry } from '../plugins/trace.ts';
+
+export interface AnswerMetadata {
+  readonly correlation_id: string;
+  readonly pipeline_trace: readonly TraceEntry[];
+}
+
+export type Answer =
+  | { readonly ok: Record<string, unknown>; readonly metadata?: AnswerMetadata }
+  | { readonly error: ErrorEnvelope; readonly sound: Sound; readonly metadata?: AnswerMetadata };
+
+export function refusalAnswer(refusal: Refusal): Answer {
+  return { error: toEnvelope(refusal), sound: REFUSALS[refusal.refused] };
+}
+
+/** An envelope that a plugin made or passed on; it sounds as it did, or like the refusal of its SOX code. */
+export function envelopeAnswer(
+  envelope: {
+    readonly error_code: string;
+    readonly message: string;
+    readonly detail?: Readonly<Record<string, unknown>> | null;
+    readonly retry_after?: number | null;
+  },
+  known: Sound | undefined,
+): { readonly error: ErrorEnvelope; readonly sound: Sound } {
+  const { error_code, message, detail, retry_after } = envelope;
+  return {
+    error: {
+      error_code,
+      message,
+      ...(detail != null && { detail }),
+      ...(retry_after != null && { retry_after }),
+    },
+    sound: known ?? soundOf(error_code),
+  };
+}
+
+function soundOf(code: string): Sound {
+  if (code === 'validation_error') return REFUSALS['input.invalid'];
+  return Object.values(REFUSALS).find((sound) => sound.sox === code) ?? REFUSALS.internal;
+}

@@ -1,0 +1,50 @@
+/**
+ * Who is at the desk: a principal in a space, as a door authenticated it, and how
+ * the call came in. Doors make a Introduction from what they were shown; `identity.ts`
+ * turns it into a Caller or a refusal.
+ */
+import type { Principal } from '../../core/law/principal.ts';
+import type { Activity } from './activity.ts';
+
+/** What a door was shown. Nothing in it is believed yet. */
+export interface Introduction {
+  /** Bearer token, from a header or a WebSocket subprotocol. */
+  readonly token: string | null;
+  /** X-SOX-Agent-ID, `--as`, SOX_AGENT_ID. */
+  readonly agent: string | null;
+  /** X-SOX-Namespace, SOX_NAMESPACE. */
+  readonly space: string | null;
+  /** X-SOX-Client-Version and its kin. */
+  readonly clientVersion: string | null;
+  /** The call came over the owner-only Unix socket: the file's mode is the credential. */
+  readonly isOwnerSocket: boolean;
+  /** The caller asks to act as the owner and not as the agent named (`X-Synod-Owner: 1`). */
+  readonly wantsOwner: boolean;
+  /** As plugins see it: `stdio` for the MCP bridge, `http` for everything else. */
+  readonly transport: 'http' | 'stdio';
+  readonly connectionId: string;
+  /** The door has its own way of knowing callers and has used it: the name is taken at its word. */
+  readonly isVouchedFor?: true;
+}
+
+export interface Caller {
+  readonly principal: Principal;
+  readonly space: string;
+  readonly transport: 'http' | 'stdio';
+  readonly connectionId: string;
+  readonly clientVersion: string | null;
+  /** Opened with the owner's credential, whatever agent it acts as. */
+  readonly isOwner: boolean;
+  /** The token that opened the door, so that revoking it closes it. */
+  readonly tokenId: string | null;
+  /** Its hash when it was looked at, so that a call that waited can be held to it again. */
+  readonly tokenHash?: string;
+  /** When it expires, if ever; milliseconds. */
+  readonly tokenExpiresAt?: number;
+  /** The credential as shown, for an `auth` plugin; never logged. */
+  readonly credential: string | null;
+  /** What the doors see of the agent; every call leaves its mark there. */
+  readonly activity: Activity;
+  /** How long authentication took, for `_meta`. */
+  readonly authMs: number;
+}

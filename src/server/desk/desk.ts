@@ -1,0 +1,399 @@
+/**
+ * The desk: where an operation is carried out, once for every door.
+ *
+ * authenticate → (plugins) → rate limit → input → access → handler → hub. Doors
+ * bring an introduction and raw input and take away an answer; no rule lives in a door, and
+ * no HTTP lives here. Without plugins the chain costs nothing.
+ */
+import { randomUUID } from 'node:crypto';
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
+import type { Operation, ParsedInputOf } from '../../wire/operation.ts';
+import type { send } from '../../wire/operations/channels.ts';
+import type { PluginHost } from '../plugins/host.ts';
+import type { Builtin } from '../plugins/pipeline.ts';
+import type { Reply } from '../plugins/reply.ts';
+import { checkAccess } from './access.ts';
+import { createActivities } from './activity.ts';
+import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
+import { type Audit, createAudit } from './audit.ts';
+import type { Caller, Introduction } from './caller.ts';
+import { adminHandlers } from './handlers/admin.ts';
+import { channelHandlers } from './handlers/channels.ts';
+import { claimHandlers } from './handlers/claims.ts';
+import { findingHandlers } from './handlers/findings.ts';
+import { groupHandlers } from './handlers/groups.ts';
+import { inboxHandlers } from './handlers/inbox.ts';
+import { offerHandlers } from './handlers/offers.ts';
+import { planHandlers } from './handlers/plan.ts';
+import { presenceHandlers } from './handlers/presence.ts';
+import { receiptHandlers } from './handlers/receipts.ts';
+import { sendThen } from './handlers/send.ts';
+import { createIdentity, type IdentityOptions } from './identity.ts';
+import { parseInput } from './input.ts';
+import { createRateLimit } from './rate-limit.ts';
+import type { About, HandledId, Handlers, Room } from './room.ts';
+import { createSchemaCheck } from './schema-check.ts';
+import type { Spaces } from './spaces.ts';
+import { openStream, type Stream, type StreamSink } from './stream.ts';
+
+export interface CallOptions {
+  readonly correlationId?: string;
+  readonly wantsTrace?: boolean;
+  /** Aborted when the caller is gone. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Desk {
+  authenticate(introduction: Introduction): Promise<Caller | Refusal>;
+  call(
+    caller: Caller,
+    operation: Operation,
+    input: unknown,
+    options?: CallOptions,
+  ): Promise<Answer>;
+  /** The hot path: the same, by callback. */
+  callThen(
+    caller: Caller,
+    operation: Operation,
+    input: unknown,
+    done: (answer: Answer) => void,
+    signal?: AbortSignal,
+  ): void;
+  openStream(
+    caller: Caller,
+    input: unknown,
+    sink: StreamSink,
+  ): Promise<{ readonly stream: Stream } | { readonly error: Answer }>;
+  /** Tells of tokens that were revoked or rotated; the answer stops the telling. */
+  onRevoked(listener: (tokenId: string) => void): () => void;
+  health(): Health;
+  readonly nodeId: string;
+  readonly isOpenMode: boolean;
+}
+
+export interface Health {
+  readonly status: 'ok' | 'degraded';
+  readonly protocol_version: '1.0';
+  readonly store_ok: boolean;
+  readonly uptime_s: number;
+}
+
+export interface DeskOptions {
+  readonly identity: IdentityOptions;
+  readonly spaces: Spaces;
+  readonly about: About;
+  readonly nodeId: string;
+  readonly callsPerSecond: number | null;
+  /** SOX's test switch: every operation is refused with this. */
+  readonly fault: Refusal | null;
+  /** Is every open space's store answering? */
+  isStoreOk(): boolean;
+  onTrouble(what: string, cause: unknown): void;
+}
+
+/** The chain is made of the desk's own units and plugins; the server hands it in once it is built. */
+export interface DeskParts {
+  readonly desk: Desk;
+  usePlugins(host: PluginHost): void;
+  readonly builtins: readonly Builtin[];
+}
+
+const HANDLERS: Handlers<HandledId> = {
+  ...channelHandlers,
+  ...receiptHandlers,
+  ...groupHandlers,
+  ...inboxHandlers,
+  ...adminHandlers,
+  ...claimHandlers,
+  ...planHandlers,
+  ...offerHandlers,
+  ...findingHandlers,
+  ...presenceHandlers,
+};
+
+/** Operations that read the inbox. */
+const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
+
+export function createDesk(options: DeskOptions): DeskParts {
+  const { spaces, about, nodeId } = options;
+  const activities = createActivities();
+  const authenticate = createIdentity(options.identity, spaces, activities);
+  const rateLimit = createRateLimit(options.callsPerSecond, () => Date.now());
+  const schemas = createSchemaCheck();
+  const audit: Audit = createAudit(spaces);
+  const revocationListeners = new Set<(tokenId: string) => void>();
+  let host: PluginHost | null = null;
+
+  /** One call on its way. */
+  interface Passage {
+    readonly caller: Caller;
+    readonly operation: Operation;
+    readonly input: unknown;
+    readonly correlationId: string;
+    readonly signal: AbortSignal | null;
+    readonly startedAt: number;
+  }
+
+  function precheck(caller: Caller, operation: string): Refusal | null {
+    caller.activity.lastCallAt = Date.now();
+    caller.activity.lastOperation = operation;
+    if (options.fault !== null) return options.fault;
+    return rateLimit.check(`${caller.space}/${caller.principal.id}`);
+  }
+
+  async function carryOut(passage: Passage): Promise<Record<string, unknown> | Refusal> {
+    const { caller, operation, correlationId, signal, startedAt } = passage;
+    const denied = checkAccess(caller, operation.access);
+    if (denied !== null) return denied;
+    const parsed = parseInput(operation, passage.input);
+    if (isRefusal(parsed)) return parsed;
+    const hub =
+      spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
+    if (isRefusal(hub)) return hub;
+    const checkedAt = performance.now();
+    const room: Room = {
+      caller,
+      by: caller.principal,
+      hub,
+      spaces,
+      schemas,
+      activities,
+      nodeId,
+      correlationId,
+      signal,
+      about,
+      timings: () => [
+        timing('auth', caller.authMs),
+        timing('schema_validator', checkedAt - startedAt),
+        timing('store_dispatch', performance.now() - checkedAt),
+      ],
+      onRevoked: (tokenId) => {
+        for (const listener of revocationListeners) listener(tokenId);
+      },
+    };
+    const handler = HANDLERS[operation.id as HandledId] as
+      | ((room: Room, input: unknown) => Promise<Record<string, unknown> | Refusal>)
+      | undefined;
+    if (handler === undefined) {
+      return refuse(
+        'operation.unknown',
+        `${operation.name} needs a connection that stays open; use /ws`,
+      );
+    }
+    const outcome = await handler(room, parsed.value);
+    // Hooks remind an agent of its inbox until it has looked, by whatever door and whatever it found.
+    if (DRAINS.has(operation.id) && !isRefusal(outcome)) caller.activity.lastDrainAt = Date.now();
+    return outcome;
+  }
+
+  async function call(
+    caller: Caller,
+    operation: Operation,
+    input: unknown,
+    callOptions: CallOptions = {},
+  ): Promise<Answer> {
+    const correlationId = callOptions.correlationId ?? randomUUID();
+    const passage: Passage = {
+      caller,
+      operation,
+      input,
+      correlationId,
+      signal: callOptions.signal ?? null,
+      startedAt: performance.now(),
+    };
+    if (
+      host !== null &&
+      (callOptions.wantsTrace || host.appliesTo(operation.name, caller.transport))
+    ) {
+      return callThroughPlugins(host, passage, callOptions.wantsTrace ?? false);
+    }
+    const outcome =
+      precheck(caller, operation.name) ??
+      (await guarded(operation.name, correlationId, () => carryOut(passage)));
+    if (!isRefusal(outcome)) return { ok: outcome };
+    audit(caller, operation.name, outcome);
+    return refusalAnswer(outcome);
+  }
+
+  /** An exception is our bug or the world's failure: it is logged, and the caller learns no more than that. */
+  async function guarded<T>(
+    what: string,
+    correlationId: string,
+    run: () => Promise<T>,
+  ): Promise<T | Refusal> {
+    try {
+      return await run();
+    } catch (cause) {
+      options.onTrouble(`${what} failed (${correlationId})`, cause);
+      const isStore =
+        typeof cause === 'object' &&
+        cause !== null &&
+        'code' in cause &&
+        String(cause.code).startsWith('log.');
+      if (isStore && (cause as { code: unknown }).code === 'log.corrupt') {
+        return refuse(
+          'store.unavailable',
+          'the log is damaged; run "synod log verify" where the hub runs, and restore it from a copy or an export',
+        );
+      }
+      return isStore
+        ? refuse('store.unavailable', 'the store could not be read; nothing was changed, try again')
+        : refuse(
+            'internal',
+            `the hub failed at this; its log has the reason under ${correlationId}`,
+          );
+    }
+  }
+
+  async function callThroughPlugins(
+    plugins: PluginHost,
+    passage: Passage,
+    wantsTrace: boolean,
+  ): Promise<Answer> {
+    const { caller, operation, correlationId } = passage;
+    const sounds = new Map<string, Sound>();
+    const context = {
+      operation: operation.name,
+      transport: caller.transport,
+      input: isRecord(passage.input) ? passage.input : {},
+      agentId: null as string | null,
+      connectionId: caller.connectionId,
+      correlationId,
+      metadata: { _connection_credential: caller.credential } as Record<string, unknown>,
+    };
+    callers.set(context, caller);
+    const isObject = passage.input === undefined || isRecord(passage.input);
+    const { reply, trace } = await plugins.run(context, async (inner): Promise<Reply> => {
+      const acting = actingCaller(caller, inner.agentId);
+      const outcome =
+        precheck(acting, operation.name) ??
+        (await guarded(operation.name, correlationId, () =>
+          carryOut({ ...passage, caller: acting, input: isObject ? inner.input : passage.input }),
+        ));
+      if (!isRefusal(outcome)) return { ok: outcome };
+      audit(acting, operation.name, outcome);
+      const error = toEnvelope(outcome);
+      sounds.set(error.error_code, REFUSALS[outcome.refused]);
+      return { error };
+    });
+    const metadata = wantsTrace
+      ? { correlation_id: correlationId, pipeline_trace: trace }
+      : undefined;
+    if ('ok' in reply) return { ok: { ...reply.ok }, ...(metadata && { metadata }) };
+    const known = sounds.get(reply.error.error_code);
+    return { ...envelopeAnswer(reply.error, known), ...(metadata && { metadata }) };
+  }
+
+  const callers = new WeakMap<object, Caller>();
+  const pass = (_: object, next: () => Promise<Reply>): Promise<Reply> => next();
+
+  const desk: Desk = {
+    nodeId,
+    isOpenMode: options.identity.mode === 'open',
+    async authenticate(introduction) {
+      const caller = await guarded('authenticate', introduction.connectionId, () =>
+        authenticate(introduction),
+      );
+      if (isRefusal(caller)) audit(null, `authenticate as ${introduction.agent ?? '?'}`, caller);
+      return caller;
+    },
+    call,
+    callThen(caller, operation, input, done, signal) {
+      const isPlainSend =
+        operation.id === 'channels.send' && !(host?.appliesTo('send', caller.transport) ?? false);
+      const hub = isPlainSend ? spaces.find(caller.space) : null;
+      const refused =
+        hub === null
+          ? null
+          : (precheck(caller, operation.name) ?? checkAccess(caller, operation.access));
+      if (refused !== null) {
+        audit(caller, operation.name, refused);
+        done(refusalAnswer(refused));
+        return;
+      }
+      if (hub !== null) {
+        const parsed = parseInput(operation, input);
+        if (isRefusal(parsed)) {
+          done(refusalAnswer(parsed));
+          return;
+        }
+        const isTaken = sendThen(
+          hub,
+          caller.principal,
+          parsed.value as ParsedInputOf<typeof send>,
+          (outcome) => {
+            if (!isRefusal(outcome)) return done({ ok: outcome });
+            audit(caller, operation.name, outcome);
+            done(refusalAnswer(outcome));
+          },
+        );
+        if (isTaken) return;
+      }
+      void call(caller, operation, input, signal && { signal }).then(done);
+    },
+    async openStream(caller, input, sink) {
+      const outcome =
+        precheck(caller, 'stream_open') ??
+        (await guarded('stream_open', caller.connectionId, () =>
+          openStream(spaces, caller, input, sink),
+        ));
+      if (!isRefusal(outcome)) return { stream: outcome };
+      audit(caller, 'stream_open', outcome);
+      return { error: refusalAnswer(outcome) };
+    },
+    onRevoked(listener) {
+      revocationListeners.add(listener);
+      return () => revocationListeners.delete(listener);
+    },
+    health() {
+      const isOk = options.isStoreOk();
+      return {
+        status: isOk ? 'ok' : 'degraded',
+        protocol_version: '1.0',
+        store_ok: isOk,
+        uptime_s: (performance.now() - about.startedAt) / 1000,
+      };
+    },
+  };
+
+  return {
+    desk,
+    usePlugins: (plugins) => {
+      host = plugins;
+    },
+    builtins: [
+      { capability: 'namespace_resolver', run: pass },
+      {
+        capability: 'auth',
+        run(context, next) {
+          context.agentId = callers.get(context)?.principal.id ?? null;
+          return next();
+        },
+      },
+      { capability: 'rate_limit', run: pass },
+      { capability: 'schema_validator', run: pass },
+      { capability: 'idempotency', run: pass },
+      { capability: 'audit_log', run: pass },
+    ],
+  };
+}
+
+/** An auth plugin may have named somebody else; it gets that name and no more rights than any agent. */
+function actingCaller(caller: Caller, agentId: string | null): Caller {
+  if (agentId === null || agentId === caller.principal.id) return caller;
+  return {
+    ...caller,
+    principal: { id: agentId, kind: 'agent', tier: 'standard' },
+    isOwner: false,
+    tokenId: null,
+  };
+}
+
+function timing(name: string, ms: number): string {
+  return `${name}:${Math.round(ms)}ms`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,131 @@
+/** Tokens and spaces. Secrets are made here, shown once, and only their hash goes further. */
+import { randomBytes } from 'node:crypto';
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import type { SpaceSettings, Token } from '../../../core/law/state.ts';
+import type { OutputOf } from '../../../wire/operation.ts';
+import type { tokenList } from '../../../wire/operations/admin.ts';
+import { sha256, tokenText } from '../identity.ts';
+import type { Handlers, Room } from '../room.ts';
+import { isSpaceName } from '../spaces.ts';
+
+type TokenView = OutputOf<typeof tokenList>['tokens'][number];
+
+export const adminHandlers: Handlers<
+  | 'tokens.create'
+  | 'tokens.list'
+  | 'tokens.rotate'
+  | 'tokens.revoke'
+  | 'spaces.list'
+  | 'spaces.create'
+  | 'spaces.configure'
+> = {
+  async 'tokens.create'(room, { agent_id, kind, tier, label, ttl }) {
+    const { hub, by } = room;
+    const at = hub.stamp();
+    const id = randomBytes(6).toString('hex');
+    const secret = randomBytes(32).toString('base64url');
+    const answer = await hub.submit({
+      type: 'token.create',
+      by,
+      at,
+      id,
+      agent: agent_id,
+      kind,
+      tier,
+      hash: sha256(secret),
+      label: label ?? null,
+      expiresAt: ttl == null ? null : at + ttl * 1000,
+    });
+    if (isRefusal(answer)) return answer;
+    return withSecret(room, id, secret);
+  },
+
+  async 'tokens.list'({ hub }) {
+    const tokens = await hub.ask((world) => [...world.tokens.values()].map(tokenView));
+    return isRefusal(tokens) ? tokens : { tokens };
+  },
+
+  async 'tokens.rotate'(room, { token_id, ttl }) {
+    const { hub, by } = room;
+    const at = hub.stamp();
+    const secret = randomBytes(32).toString('base64url');
+    const answer = await hub.submit({
+      type: 'token.rotate',
+      by,
+      at,
+      id: token_id,
+      hash: sha256(secret),
+      expiresAt: ttl == null ? null : at + ttl * 1000,
+    });
+    if (isRefusal(answer)) return answer;
+    room.onRevoked(token_id);
+    return withSecret(room, token_id, secret);
+  },
+
+  async 'tokens.revoke'(room, { token_id }) {
+    const { hub, by } = room;
+    const answer = await hub.submit({ type: 'token.revoke', by, at: hub.stamp(), id: token_id });
+    if (isRefusal(answer)) return answer;
+    room.onRevoked(token_id);
+    return { token_id, revoked: true };
+  },
+
+  async 'spaces.list'({ spaces }) {
+    return { spaces: spaces.list() };
+  },
+
+  async 'spaces.create'({ spaces }, { name }) {
+    if (!isSpaceName(name)) {
+      return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
+    }
+    const isNew = !spaces.list().some((space) => space.name === name);
+    const hub = await spaces.open(name, { mayCreate: true });
+    return isRefusal(hub) ? hub : { name, created: isNew };
+  },
+
+  async 'spaces.configure'({ hub, by }, input) {
+    const change: Partial<SpaceSettings> = {
+      ...(input.backpressure_mode !== undefined && { backpressureMode: input.backpressure_mode }),
+      ...(input.queue_limit !== undefined && { queueLimit: input.queue_limit }),
+      ...(input.idempotency_ttl_ms !== undefined && { idempotencyTtlMs: input.idempotency_ttl_ms }),
+      ...(input.typed_only !== undefined && { isTypedOnly: input.typed_only }),
+      ...(input.hold_untrusted !== undefined && { doesHoldUntrusted: input.hold_untrusted }),
+    };
+    const settings = await hub.submit({ type: 'space.configure', by, at: hub.stamp(), change });
+    if (isRefusal(settings)) return settings;
+    return {
+      backpressure_mode: settings.backpressureMode,
+      queue_limit: settings.queueLimit,
+      idempotency_ttl_ms: settings.idempotencyTtlMs,
+      typed_only: settings.isTypedOnly,
+      hold_untrusted: settings.doesHoldUntrusted,
+    };
+  },
+};
+
+async function withSecret(
+  { hub, caller }: Room,
+  id: string,
+  secret: string,
+): Promise<(TokenView & { token: string }) | Refusal> {
+  const token = await hub.ask(
+    (world) => world.tokens.get(id) ?? refuse('token.not-found', `token ${id} is gone`),
+  );
+  if (isRefusal(token)) return token;
+  return { token: tokenText(caller.space, id, secret), ...tokenView(token) };
+}
+
+function tokenView(token: Token): TokenView {
+  const toSeconds = (at: number | null): number | null => (at === null ? null : at / 1000);
+  return {
+    token_id: token.id,
+    agent_id: token.agent,
+    kind: token.kind,
+    tier: token.tier,
+    label: token.label,
+    created_at: token.createdAt / 1000,
+    created_by: token.createdBy,
+    expires_at: toSeconds(token.expiresAt),
+    revoked_at: toSeconds(token.revokedAt),
+  };
+}

@@ -1,0 +1,181 @@
+/** Subscribing, listing, presence, replay and a channel's settings. */
+
+import { isRefusal, refuse } from '../../../core/law/decider.ts';
+import type { ChannelSettings, World } from '../../../core/law/state.ts';
+import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
+import { bodyText } from '../body.ts';
+import { messageEnvelope } from '../envelope.ts';
+import type { Handlers, Room } from '../room.ts';
+import { handleRecv, readersOf } from './recv.ts';
+import { handleSend } from './send.ts';
+
+export const PROTOCOL_VERSION = '1.0';
+
+export const channelHandlers: Handlers<
+  | 'channels.send'
+  | 'channels.recv'
+  | 'channels.subscribe'
+  | 'channels.unsubscribe'
+  | 'channels.list_channels'
+  | 'channels.list_agents'
+  | 'channels.heartbeat'
+  | 'channels.replay'
+  | 'channels.configure'
+> = {
+  'channels.send': handleSend,
+  'channels.recv': handleRecv,
+
+  async 'channels.subscribe'({ hub, by }, { pattern }) {
+    const answer = await hub.submit({ type: 'subscription.add', by, at: hub.stamp(), pattern });
+    return isRefusal(answer) ? answer : { subscribed: [...answer.channels] };
+  },
+
+  async 'channels.unsubscribe'({ hub, by }, { channels }) {
+    const command = {
+      type: 'subscription.remove',
+      by,
+      at: hub.stamp(),
+      patterns: channels,
+    } as const;
+    const answer = await hub.submit(command);
+    if (isRefusal(answer)) return answer;
+    return { unsubscribed: [...answer.patterns], pending_cleared: answer.cleared };
+  },
+
+  async 'channels.list_channels'(room) {
+    const mismatch = checkVersion(room);
+    if (mismatch !== null) return mismatch;
+    const at = room.hub.stamp();
+    const channels = await room.hub.ask((world) => visibleChannels(world, room, at));
+    if (isRefusal(channels)) return channels;
+    return {
+      channels,
+      _sox_protocol: {
+        server_version: PROTOCOL_VERSION,
+        supported_versions: [PROTOCOL_VERSION],
+        min_client_version: PROTOCOL_VERSION,
+      },
+    };
+  },
+
+  async 'channels.list_agents'({ hub, caller }, { status_filter: states, namespace }) {
+    // Other spaces are other worlds; an administrator asks in the space itself.
+    if (namespace !== undefined && namespace !== caller.space) return { agents: [] };
+    const agents = await hub.ask((world) =>
+      [...world.agents.values()].filter(({ presence }) => states?.includes(presence.state) ?? true),
+    );
+    if (isRefusal(agents)) return agents;
+    return {
+      agents: agents
+        .map(({ name, presence }) => ({
+          agent_id: name,
+          presence_state: presence.state,
+          last_heartbeat_at: presence.beatAt * 1_000_000,
+          namespace: caller.space,
+        }))
+        .sort((a, b) => (a.agent_id < b.agent_id ? -1 : 1)),
+    };
+  },
+
+  async 'channels.heartbeat'({ hub, by, about }, input) {
+    const { status, ttl = about.heartbeatTtl } = input;
+    const at = hub.stamp();
+    const ttlMs = ttl == null ? null : ttl * 1000;
+    const answer = await hub.submit({ type: 'presence.beat', by, at, status, ttlMs });
+    if (isRefusal(answer)) return answer;
+    return {
+      agent_id: by.id,
+      status,
+      recorded_at: at / 1000,
+      expires_at: answer.expiresAt / 1000,
+    };
+  },
+
+  async 'channels.replay'({ hub, by }, { channel, since, limit, until }) {
+    const page = await hub.ask((world) => {
+      const forbidden = checkReplay(world, by, channel);
+      if (forbidden !== null) return forbidden;
+      const known = world.channels.get(channel);
+      const positions: number[] = [];
+      const last = Math.min(known?.positions.head ?? 0, until ?? Number.MAX_SAFE_INTEGER);
+      let seq = Math.max(1, since);
+      for (; known !== undefined && seq <= last && positions.length < limit; seq++) {
+        if (!known.held?.has(seq)) positions.push(known.positions.at(seq));
+      }
+      return { positions, hasMore: seq <= last };
+    });
+    if (isRefusal(page)) return page;
+    const messages = (await hub.messages(page.positions)).filter((message) => message !== null);
+    const readers = await hub.ask((world) => messages.map((message) => readersOf(world, message)));
+    return {
+      messages: messages.map((message, i) => ({
+        ...messageEnvelope(message),
+        delivered_to: isRefusal(readers) ? null : (readers[i] ?? null),
+        origin_server: null,
+      })),
+      has_more: page.hasMore,
+    };
+  },
+
+  async 'channels.configure'({ hub, by, schemas }, input) {
+    const schema = input.schema == null ? input.schema : bodyText(input.schema, 'schema');
+    if (schema != null && typeof schema !== 'string') return schema;
+    const problem = schema == null ? null : schemas.problem(schema);
+    if (problem !== null) {
+      return refuse('input.invalid', `schema: ${problem}`, {
+        violations: [{ field: 'schema', issue: problem }],
+      });
+    }
+    const change: Partial<Omit<ChannelSettings, 'schemaVersion'>> = {
+      ...(schema !== undefined && { schema }),
+      ...(input.replay_policy !== undefined && { replayPolicy: input.replay_policy }),
+      ...(input.replay_allow !== undefined && { replayAllow: input.replay_allow }),
+      ...(input.backpressure_mode !== undefined && { backpressureMode: input.backpressure_mode }),
+      ...(input.queue_limit !== undefined && { queueLimit: input.queue_limit }),
+    };
+    const { channel } = input;
+    const settings = await hub.submit({
+      type: 'channel.configure',
+      by,
+      at: hub.stamp(),
+      channel,
+      change,
+    });
+    if (isRefusal(settings)) return settings;
+    return {
+      channel,
+      schema:
+        settings.schema === null ? null : (JSON.parse(settings.schema) as Record<string, unknown>),
+      replay_policy: settings.replayPolicy,
+      replay_allow: [...settings.replayAllow],
+      backpressure_mode: settings.backpressureMode,
+      queue_limit: settings.queueLimit,
+    };
+  },
+};
+
+function visibleChannels(
+  world: World,
+  { by }: Room,
+  at: number,
+): { name: string; subscriber_count: number }[] {
+  const channels = [];
+  for (const { name, kind, members, lastSentAt } of world.channels.values()) {
+    const isAlive =
+      members.size > 0 || (lastSentAt > 0 && at - lastSentAt < world.settings.retentionMs);
+    const isHidden = kind !== 'plain' && by.kind !== 'admin' && checkRead(world, by, name) !== null;
+    if (isAlive && !isHidden) channels.push({ name, subscriber_count: members.size });
+  }
+  return channels.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A client of another major version would misread us; it is told at the first question [V2]. */
+function checkVersion({ caller }: Room): ReturnType<typeof refuse> | null {
+  const { clientVersion } = caller;
+  if (clientVersion === null || /^1(\.\d+)*$/.test(clientVersion)) return null;
+  return refuse(
+    'version.mismatch',
+    `this hub speaks SOX ${PROTOCOL_VERSION}, the client says ${clientVersion.slice(0, 32)}; upgrade the client`,
+    { supported_versions: [PROTOCOL_VERSION], client_version: clientVersion.slice(0, 32) },
+  );
+}

@@ -1,0 +1,254 @@
+/** Claims. Worktrees and paths are brought to their real form first; the law decides the rest. */
+import { createHash } from 'node:crypto';
+import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
+import { takePage } from '../../../core/law/page.ts';
+import { type Claim, type ClaimView, viewClaim } from '../../../core/work/claim/claim-state.ts';
+import { findHeld } from '../../../core/work/claim/claim-turn.ts';
+import { parsePaths, type Scope } from '../../../core/work/claim/scope.ts';
+import type { Found } from '../../../core/work/claim/scope-index.ts';
+import type { OutputOf } from '../../../wire/operation.ts';
+import type { claimCheck, claimUpdate } from '../../../wire/operations/claims.ts';
+import { giveUp, type Place, waitInLine } from '../claim-queue.ts';
+import { checkStanding } from '../identity.ts';
+import { groundOf } from '../place.ts';
+import type { Handlers } from '../room.ts';
+import { isThere } from './presence.ts';
+
+type View = OutputOf<typeof claimUpdate>['claim'];
+
+interface GitFacts {
+  readonly repository: string | null;
+  readonly base: string;
+  readonly auto_release_on: 'manual' | 'commit' | 'merge';
+}
+
+export const claimHandlers: Handlers<
+  | 'claims.take'
+  | 'claims.release'
+  | 'claims.update'
+  | 'claims.checkpoint'
+  | 'claims.handoff'
+  | 'claims.check'
+  | 'claims.list'
+  | 'claims.wait'
+  | 'claims.unwait'
+> = {
+  async 'claims.take'(room, input) {
+    const { hub, by } = room;
+    const scope = await scopeOf(input);
+    const take = () =>
+      hub.submit({
+        type: 'claim.take',
+        by,
+        at: hub.stamp(),
+        id: input.task_id,
+        epoch: null,
+        scope,
+        ttlMs: toMs(input.ttl_seconds),
+        note: input.note ?? null,
+        git: input.git == null ? null : JSON.stringify({ repository: null, ...input.git }),
+        idempotency: idempotencyOf(input),
+      });
+    const until = hub.stamp() + (input.wait_ms ?? 0);
+    let place: Place | null = null;
+    for (;;) {
+      const answer = await take();
+      if (!isRefusal(answer))
+        return { claim: claimOutput(answer.claim), renewed: answer.isRenewal };
+      const leftMs = until - hub.stamp();
+      if (leftMs <= 0 || !WAITABLE.has(answer.refused)) return giveUp(room, place, answer);
+      const next: Place | Refusal = await waitInLine(room, input.task_id, scope, leftMs, place);
+      if (isRefusal(next)) return giveUp(room, place, next);
+      place = next;
+      // Nothing is taken for a caller that has gone, or may no longer act.
+      if (room.signal?.aborted) return giveUp(room, place, answer);
+      const fallen = await hub.ask((world) => checkStanding(world, room.caller, hub.stamp()));
+      if (fallen !== null) return giveUp(room, place, fallen);
+    }
+  },
+
+  async 'claims.release'(room, input) {
+    const { hub, by } = room;
+    const answer = await hub.submit({
+      type: 'claim.release',
+      by,
+      at: hub.stamp(),
+      id: input.task_id,
+      epoch: input.epoch ?? null,
+      evidence: input.evidence ?? null,
+      isForced: input.force,
+      idempotency: idempotencyOf(input),
+    });
+    if (isRefusal(answer)) return answer;
+    return { task_id: input.task_id, released: true, was_owner: answer.owner };
+  },
+
+  async 'claims.update'({ hub, by }, input) {
+    const answer = await hub.submit({
+      type: 'claim.update',
+      by,
+      at: hub.stamp(),
+      id: input.task_id,
+      epoch: input.epoch ?? null,
+      status: input.status ?? null,
+      note: input.note ?? null,
+      dataRef: input.data_ref ?? null,
+      expectedVersion: input.expected_version ?? null,
+      idempotency: idempotencyOf(input),
+    });
+    return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
+  },
+
+  async 'claims.checkpoint'({ hub, by }, input) {
+    const answer = await hub.submit({
+      type: 'claim.checkpoint',
+      by,
+      at: hub.stamp(),
+      id: input.task_id,
+      epoch: input.epoch ?? null,
+      checkpoint: input.checkpoint,
+      expectedVersion: null,
+      idempotency: idempotencyOf(input),
+    });
+    return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
+  },
+
+  async 'claims.handoff'({ hub, by, caller, activities }, input) {
+    const at = hub.stamp();
+    const there = await hub.ask((world) => ({
+      isThere: isThere(world, input.to, activities.find(caller.space, input.to), at),
+    }));
+    if (isRefusal(there)) return there;
+    const answer = await hub.submit({
+      type: 'claim.hand-off',
+      by,
+      at: hub.stamp(),
+      id: input.task_id,
+      epoch: input.epoch ?? null,
+      to: input.to,
+      isRecipientThere: there.isThere,
+      ttlMs: null,
+      note: input.note ?? null,
+      idempotency: idempotencyOf(input),
+    });
+    return isRefusal(answer) ? answer : { claim: claimOutput(answer), previous_owner: by.id };
+  },
+
+  async 'claims.check'({ hub, by }, input) {
+    const ground = await groundOf(input.worktree ?? '', input.paths);
+    const { worktree } = ground;
+    const parsed = parsePaths(ground.paths);
+    if ('refused' in parsed) return parsed;
+    const scope: Scope = { worktree, branch: null, paths: parsed.paths };
+    const found = await hub.ask((world) => ({
+      conflicts: groupByHolder(findHeld(world.claims, by.id, scope)),
+      mine: parsed.paths.every((path) =>
+        // Nobody is called that, so nobody is left out.
+        findHeld(world.claims, '', { ...scope, paths: [path] }).some(
+          ({ holder }) => holder.owner === by.id,
+        ),
+      ),
+    }));
+    if (isRefusal(found)) return found;
+    return { free: found.conflicts.length === 0, ...found };
+  },
+
+  async 'claims.list'({ hub }, { owner, worktree, after, limit }) {
+    const label = worktree === undefined ? undefined : (await groundOf(worktree, [])).worktree;
+    return hub.ask((world) => {
+      const rows = [...world.claims.claims.values()]
+        .filter((claim) => owner === undefined || claim.owner === owner)
+        .filter((claim) => label === undefined || claim.scope?.worktree === label)
+        .filter((claim) => after === undefined || claim.id > after)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .map((claim) => claimOutput(viewClaim(claim)));
+      const page = takePage(rows, (row) => row.task_id, { limit });
+      return { claims: [...page.rows], next: page.next };
+    });
+  },
+
+  async 'claims.wait'({ hub, by }, input) {
+    const wantsScope = input.paths != null || input.worktree != null;
+    const answer = await hub.submit({
+      type: 'claim.wait',
+      by,
+      at: hub.stamp(),
+      id: input.task_id ?? null,
+      scope: wantsScope ? await scopeOf(input) : null,
+      ttlMs: toMs(input.ttl_seconds),
+      idempotency: null,
+    });
+    if (isRefusal(answer)) return answer;
+    const { wait, until, ahead, isReserved } = answer;
+    return { wait, until: until / 1000, ahead, reserved: isReserved };
+  },
+
+  async 'claims.unwait'({ hub, by }, { wait }) {
+    const answer = await hub.submit({
+      type: 'claim.unwait',
+      by,
+      at: hub.stamp(),
+      wait,
+      idempotency: null,
+    });
+    return isRefusal(answer) ? answer : { ended: answer.ended.length > 0 };
+  },
+};
+
+type Conflict = OutputOf<typeof claimCheck>['conflicts'][number];
+
+function groupByHolder(found: readonly Found<Claim>[]): Conflict[] {
+  const conflicts = new Map<Claim, Conflict>();
+  for (const { holder, mine, theirs, witness } of found) {
+    const known = conflicts.get(holder) ?? { claim: claimOutput(viewClaim(holder)), overlaps: [] };
+    known.overlaps.push({ mine, theirs, witness });
+    conflicts.set(holder, known);
+  }
+  return [...conflicts.values()];
+}
+
+/** Refusals that time may cure. */
+const WAITABLE: ReadonlySet<string> = new Set(['claim.held', 'claim.overlap', 'claim.reserved']);
+
+export function claimOutput(claim: ClaimView): View {
+  return {
+    task_id: claim.id,
+    owner: claim.owner,
+    note: claim.note ?? '',
+    status: claim.status,
+    data_ref: claim.dataRef ?? '',
+    worktree: claim.scope?.worktree ?? '',
+    branch: claim.scope?.branch ?? null,
+    paths: [...(claim.scope?.paths ?? [])],
+    epoch: claim.epoch,
+    version: claim.version,
+    checkpoint: claim.checkpoint,
+    git: claim.git === null ? null : (JSON.parse(claim.git) as GitFacts),
+    claimed_at: claim.claimedAt / 1000,
+    lease_expires_at: claim.lapsesAt / 1000,
+  };
+}
+
+/** Null keeps what a renewed claim covers; a new one without paths covers the whole worktree it names. */
+async function scopeOf(input: {
+  readonly paths?: readonly string[] | null | undefined;
+  readonly worktree?: string | null | undefined;
+  readonly branch?: string | null | undefined;
+}): Promise<Scope | null> {
+  if (input.paths == null && input.worktree == null && input.branch == null) return null;
+  const ground = await groundOf(input.worktree ?? '', input.paths ?? []);
+  return { ...ground, branch: input.branch ?? null };
+}
+
+function toMs(seconds: number | null | undefined): number | null {
+  return seconds == null ? null : seconds * 1000;
+}
+
+/** The same key with another content is somebody's mistake; the digest tells. */
+function idempotencyOf(input: {
+  readonly idempotency_key?: string | null | undefined;
+}): { key: string; digest: string } | null {
+  const { idempotency_key: key, ...content } = input;
+  if (key == null) return null;
+  return { key, digest: createHash('sha256').update(JSON.stringify(content)).digest('hex') };
+}

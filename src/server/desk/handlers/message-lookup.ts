@@ -1,0 +1,42 @@
+/** Messages named by a caller: found, and shown only to those who may read their channel. */
+
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import type { Principal } from '../../../core/law/principal.ts';
+import type { World } from '../../../core/law/state.ts';
+import { checkRead } from '../../../core/talk/channel.ts';
+import { type MessageRef, parseMessageId } from '../../../core/talk/message.ts';
+import type { Message } from '../../../hub/message-store.ts';
+import type { Room } from '../room.ts';
+
+/** An id that is malformed, unknown, or of a channel the caller may not read: the same refusal. */
+export async function findMessage(
+  room: Room,
+  id: string,
+  field: string,
+): Promise<Message | Refusal> {
+  const unknown = refuse('message.not-found', `there is no message ${id} that you may read`, {
+    violations: [{ field, issue: 'names no message' }],
+  });
+  const position = parseMessageId(id);
+  if (position === null) return unknown;
+  const length = await room.hub.ask((world) => ({ value: world.length }));
+  if (isRefusal(length)) return length;
+  if (position >= length.value) return unknown;
+  const [message] = await room.hub.messages([position]);
+  if (!message) return unknown;
+  const isReadable = await room.hub.ask((world) => ({ value: mayRead(world, room.by, message) }));
+  if (isRefusal(isReadable)) return isReadable;
+  return isReadable.value ? message : unknown;
+}
+
+/** What a person has not released is nobody's to name, but its sender's [R6]. */
+function mayRead(world: World, by: Principal, message: Message): boolean {
+  if (by.kind === 'admin' || by.kind === 'human') return true;
+  const isHeld = world.channels.get(message.channel)?.held?.has(message.seq) ?? false;
+  return (!isHeld || by.id === message.by) && checkRead(world, by, message.channel) === null;
+}
+
+export function refOf(message: Message): MessageRef {
+  const { position, channel, seq, by: sender } = message;
+  return { position, channel, seq, sender };
+}

@@ -1,0 +1,245 @@
+/** Presence with its evidence, and speaking to agents by name, project, role or glob. */
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import { createMatcher, isGlob } from '../../../core/law/glob.ts';
+import { dmName } from '../../../core/law/name.ts';
+import { takePage } from '../../../core/law/page.ts';
+import type { Agent, World } from '../../../core/law/state.ts';
+import { owedTotal } from '../../../core/talk/inbox.ts';
+import { messageId } from '../../../core/talk/message.ts';
+import type { Availability } from '../../../core/work/route.ts';
+import type { OutputOf } from '../../../wire/operation.ts';
+import { type presenceList, RECIPIENTS_MAX } from '../../../wire/operations/presence.ts';
+import type { Activity } from '../activity.ts';
+import { bodyText } from '../body.ts';
+import type { Handlers, Room } from '../room.ts';
+import { findMessage } from './message-lookup.ts';
+
+type Row = OutputOf<typeof presenceList>['agents'][number];
+type State = Row['state'];
+
+const REPORT_TTL_S = 120;
+/** A call younger than this is evidence that its agent is there. */
+const RECENT_MS = 60_000;
+
+export const presenceHandlers: Handlers<'presence.list' | 'presence.report' | 'agents.tell'> = {
+  async 'presence.list'(room, { state, project, after, limit }) {
+    const { hub, caller, activities } = room;
+    const at = hub.stamp();
+    return hub.ask((world) => {
+      const known = new Set([...world.agents.keys(), ...activities.connected(caller.space)]);
+      const names = [...known].sort().filter((name) => after === undefined || name > after);
+      const rows = names
+        .filter((name) => project === undefined || projectOf(name) === project)
+        .map((name) => rowOf(world, name, activities.find(caller.space, name), at))
+        .filter((row) => state === undefined || state.includes(row.state));
+      const page = takePage(rows, (row) => row.agent_id, { limit });
+      return { agents: [...page.rows], next: page.next };
+    });
+  },
+
+  async 'presence.report'(room, { state, note, roles, process, ttl }) {
+    const { hub, by, caller, activities } = room;
+    const at = hub.stamp();
+    const ttlMs = (ttl ?? REPORT_TTL_S) * 1000;
+    const status = state === 'busy' ? 'busy' : 'online';
+    const answer = await hub.submit({ type: 'presence.beat', by, at, status, ttlMs });
+    if (isRefusal(answer)) return answer;
+    const activity = activities.of(caller.space, by.id);
+    const before = activity.reported;
+    const isSame = before?.state === state && before.until > at;
+    activity.reported = {
+      state,
+      note: note ?? null,
+      at: isSame ? before.at : at,
+      until: at + ttlMs,
+    };
+    if (roles != null) {
+      const assumed = await hub.submit({ type: 'agent.assume', by, at, roles });
+      if (isRefusal(assumed)) return assumed;
+    }
+    if (process != null) activity.process = process;
+    return { agent_id: by.id, state, expires_at: answer.expiresAt / 1000 };
+  },
+
+  async 'agents.tell'(room, input) {
+    const { hub, by, caller, activities } = room;
+    const body = bodyText(input.body);
+    if (typeof body !== 'string') return body;
+    let replyTo: number | null = null;
+    if (input.reply_to != null) {
+      const parent = await findMessage(room, input.reply_to, 'reply_to');
+      if (isRefusal(parent)) return parent;
+      replyTo = parent.position;
+    }
+    const targets = typeof input.to === 'string' ? [input.to] : input.to;
+    // Who is connected can be spoken to, though it has not said anything yet.
+    const chosen = await hub.ask((world) => {
+      const here = new Set([...world.agents.keys(), ...activities.connected(caller.space)]);
+      return chooseRecipients(here, by.id, targets, (name) => world.agents.get(name)?.roles ?? []);
+    });
+    if (isRefusal(chosen)) return chosen;
+    const { names, unmatched } = chosen;
+    if (names.length === 0) return nobody(unmatched);
+    if (names.length > RECIPIENTS_MAX) {
+      return refuse(
+        'limit.reached',
+        `${names.length} agents match; one call tells ${RECIPIENTS_MAX}`,
+        {
+          limit: 'RECIPIENTS_MAX',
+          max: RECIPIENTS_MAX,
+        },
+      );
+    }
+    const sent = await Promise.all(names.map((name) => tell(room, name, body, replyTo, input)));
+    const recipients = sent.flatMap((one) => (isRefusal(one) ? [] : [one]));
+    const refused = sent.find(isRefusal);
+    // Some may have it already: only when nobody has is the call refused, or a repeat would tell twice.
+    if (refused !== undefined && recipients.length === 0) return refused;
+    return {
+      recipients,
+      unmatched: [...unmatched, ...names.filter((_, at) => isRefusal(sent[at]))],
+    };
+  },
+};
+
+/** What routing needs to know of an agent. */
+export function availabilityOf(
+  world: World,
+  agent: string,
+  activity: Activity | undefined,
+  at: number,
+): Availability {
+  const state = stateOf(world, agent, activity, at);
+  return state === 'connected' ? 'idle' : state;
+}
+
+/** Somebody a claim can be handed to: there by some evidence, and not just silent. */
+export function isThere(
+  world: World,
+  agent: string,
+  activity: Activity | undefined,
+  at: number,
+): boolean {
+  const state = stateOf(world, agent, activity, at);
+  return state !== 'gone' && state !== 'stale';
+}
+
+async function tell(
+  { hub, by }: Room,
+  name: string,
+  body: string,
+  replyTo: number | null,
+  input: { correlation_id?: string | null | undefined; ttl_ms?: number | null | undefined },
+): Promise<{ agent_id: string; message_id: string } | Refusal> {
+  const answer = await hub.submit({
+    type: 'message.send',
+    by,
+    at: hub.stamp(),
+    channel: dmName(by.id, name),
+    body,
+    correlationId: input.correlation_id ?? null,
+    replyTo,
+    key: null,
+    ttlMs: input.ttl_ms ?? null,
+    schemaVersion: 0,
+  });
+  return isRefusal(answer) ? answer : { agent_id: name, message_id: messageId(answer.position) };
+}
+
+/** Known agents that a target names; oneself is never meant by a group of others [AD2]. */
+function chooseRecipients(
+  here: ReadonlySet<string>,
+  me: string,
+  targets: readonly string[],
+  rolesOf: (agent: string) => readonly string[],
+): { names: string[]; unmatched: string[] } {
+  const names = new Set<string>();
+  const unmatched: string[] = [];
+  for (const target of targets) {
+    const found = here.has(target) ? [target] : groupOf(here, target, rolesOf);
+    const others = found.filter((name) => name !== me);
+    if (others.length === 0) unmatched.push(target);
+    for (const name of others) names.add(name);
+  }
+  return { names: [...names].sort(), unmatched };
+}
+
+function groupOf(
+  here: ReadonlySet<string>,
+  target: string,
+  rolesOf: (agent: string) => readonly string[],
+): string[] {
+  const everybody = [...here];
+  if (target === 'all') return everybody;
+  if (target.startsWith('role:')) {
+    const role = target.slice('role:'.length);
+    return everybody.filter((name) => rolesOf(name).includes(role));
+  }
+  if (isGlob(target)) return everybody.filter(createMatcher(target));
+  return everybody.filter((name) => projectOf(name) === target);
+}
+
+function nobody(unmatched: readonly string[]): Refusal {
+  return refuse(
+    'recipient.unknown',
+    `nobody answers to ${unmatched.join(', ')}; presence.list shows who is here`,
+    {
+      unmatched,
+    },
+  );
+}
+
+function projectOf(name: string): string | null {
+  const slash = name.indexOf('/');
+  return slash < 0 ? null : name.slice(0, slash);
+}
+
+function rowOf(world: World, name: string, activity: Activity | undefined, at: number): Row {
+  const agent = world.agents.get(name);
+  const state = stateOf(world, name, activity, at);
+  const isReported = activity?.reported != null && activity.reported.state === state;
+  const seconds = (ms: number | null | undefined): number | null => (ms ? ms / 1000 : null);
+  return {
+    agent_id: name,
+    project: projectOf(name),
+    roles: [...(agent?.roles ?? [])],
+    state,
+    since: seconds(isReported ? activity?.reported?.at : sinceOf(state, agent, activity)),
+    note: isReported ? (activity?.reported?.note ?? null) : null,
+    evidence: {
+      connections: activity?.connections ?? 0,
+      last_heartbeat: seconds(agent?.presence.beatAt),
+      last_call: seconds(activity?.lastCallAt),
+      last_operation: activity?.lastOperation ?? null,
+      process: activity?.process ?? null,
+    },
+    claims: world.claims.counts.get(name) ?? 0,
+    owed: owedTotal(agent),
+  };
+}
+
+/** Each state since its own evidence began: the beat, the socket, or the end of both. */
+function sinceOf(state: State, agent: Agent | undefined, activity: Activity | undefined): number {
+  const changedAt = agent?.presence.changedAt ?? 0;
+  if (state === 'connected') {
+    return Math.max(changedAt, activity?.connectedAt ?? 0) || (activity?.lastCallAt ?? 0);
+  }
+  if (state === 'gone') return Math.max(changedAt, activity?.disconnectedAt ?? 0);
+  return changedAt;
+}
+
+/** A socket is better evidence than a heartbeat, and a heartbeat than nothing. */
+function stateOf(world: World, name: string, activity: Activity | undefined, at: number): State {
+  const presence = world.agents.get(name)?.presence.state ?? 'offline';
+  const isConnected = (activity?.connections ?? 0) > 0;
+  const { reported } = activity ?? {};
+  if (reported != null && reported.until > at && presence !== 'offline') return reported.state;
+  if (presence === 'busy') return 'busy';
+  if (presence === 'online') return 'idle';
+  // Who has just called is there, whether it beats or not; a call before it fell silent says nothing.
+  const calledAt = activity?.lastCallAt ?? 0;
+  const silentSince = world.agents.get(name)?.presence.changedAt ?? 0;
+  const isRecent = calledAt > silentSince && at - calledAt < RECENT_MS;
+  if (isConnected || isRecent) return 'connected';
+  return presence === 'stale' ? 'stale' : 'gone';
+}

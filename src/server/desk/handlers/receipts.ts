@@ -1,0 +1,176 @@
+/** Acks, receipts, collecting answers, and mail held for review. */
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import type { AckStatus, World } from '../../../core/law/state.ts';
+import { messageId } from '../../../core/talk/message.ts';
+import { type Receipt, receiptFor, receiptsOf } from '../../../core/talk/receipt.ts';
+import type { Message } from '../../../hub/message-store.ts';
+import { COLLECT_SECONDS_MAX } from '../../../wire/operations/receipts.ts';
+import { messageEnvelope } from '../envelope.ts';
+import { checkStanding } from '../identity.ts';
+import type { Handlers, Room } from '../room.ts';
+import { findMessage, refOf } from './message-lookup.ts';
+
+export const receiptHandlers: Handlers<
+  'channels.ack' | 'channels.collect' | 'receipts.get' | 'held.list' | 'held.review'
+> = {
+  async 'channels.ack'(room, { message_id, status, reason }) {
+    const message = await findMessage(room, message_id, 'message_id');
+    if (isRefusal(message)) return message;
+    const { hub, by } = room;
+    const answer = await hub.submit({
+      type: 'ack.record',
+      by,
+      at: hub.stamp(),
+      target: refOf(message),
+      status,
+      reason: reason ?? null,
+    });
+    return isRefusal(answer) ? answer : { message_id, status, acked_at: answer.at / 1000 };
+  },
+
+  async 'channels.collect'(room, { reply_to, count, timeout, status_filter: filter }) {
+    const message = await findMessage(room, reply_to, 'reply_to');
+    if (isRefusal(message)) return message;
+    const { hub, signal } = room;
+    const until = hub.stamp() + Math.min(timeout, COLLECT_SECONDS_MAX) * 1000;
+    for (;;) {
+      const heard = await hub.ask(
+        (world) =>
+          checkStanding(world, room.caller, hub.stamp()) ?? {
+            received: answersTo(world, message, filter ?? null),
+            members: groupMembers(world, message),
+          },
+      );
+      if (isRefusal(heard)) return heard;
+      const { received, members } = heard;
+      const leftMs = until - hub.stamp();
+      const isEnough = received.length >= count;
+      if (isEnough || leftMs <= 0 || signal?.aborted) {
+        const names = new Set(received.map((one) => one.agent_id));
+        return {
+          received,
+          missing: members.filter((name) => !names.has(name)),
+          timed_out: !isEnough,
+        };
+      }
+      const woken = await hub.watch.answer(message.position, leftMs, signal);
+      if (woken === null)
+        return refuse('limit.reached', 'too many callers collect already; try again');
+    }
+  },
+
+  async 'receipts.get'(room, { message_id }) {
+    const message = await findMessage(room, message_id, 'message_id');
+    if (isRefusal(message)) return message;
+    const receipts = await room.hub.ask((world) => receiptsFor(world, room, message));
+    if (isRefusal(receipts)) return receipts;
+    return { message_id, channel: message.channel, receipts: receipts.map(receiptView) };
+  },
+
+  async 'held.list'({ hub }, { limit }) {
+    const held = await hub.ask((world) => heldMessages(world, limit + 1));
+    if (isRefusal(held)) return held;
+    const shown = held.slice(0, limit);
+    const messages = await hub.messages(shown.map(({ position }) => position));
+    return {
+      held: shown.flatMap(({ reason, since }, i) => {
+        const message = messages[i];
+        return message ? [{ message: messageEnvelope(message), reason, since: since / 1000 }] : [];
+      }),
+      has_more: held.length > limit,
+    };
+  },
+
+  async 'held.review'(room, { message_id, decision, reason }) {
+    const message = await findMessage(room, message_id, 'message_id');
+    if (isRefusal(message)) return message;
+    const { hub, by } = room;
+    const answer = await hub.submit({
+      type: 'message.review',
+      by,
+      at: hub.stamp(),
+      target: refOf(message),
+      isReleased: decision === 'release',
+      reason: reason ?? null,
+    });
+    return isRefusal(answer) ? answer : { message_id, decision };
+  },
+};
+
+export function receiptView(receipt: Receipt): {
+  agent_id: string;
+  state: Receipt['state'];
+  reason: string | null;
+  at: number | null;
+} {
+  const { agent, state, reason, at } = receipt;
+  return { agent_id: agent, state, reason, at: at === null ? null : at / 1000 };
+}
+
+/** The sender sees every recipient, a recipient sees itself, an administrator sees all [R3]. */
+export function receiptsFor(
+  world: World,
+  { by, hub }: Pick<Room, 'by' | 'hub'>,
+  message: Message,
+): Receipt[] | Refusal {
+  const { position, channel, seq, expiresAt = null } = message;
+  const subject = { position, channel, seq, expiresAt };
+  if (by.id === message.by || by.kind === 'admin' || by.kind === 'human') {
+    return receiptsOf(world, subject, hub.stamp());
+  }
+  const mine = receiptFor(world, subject, by.id, hub.stamp());
+  if (mine !== null) return [mine];
+  return refuse('access.denied', 'receipts are shown to the sender and to each recipient');
+}
+
+interface Answered {
+  readonly agent_id: string;
+  readonly message_id: string;
+  readonly status: AckStatus;
+  readonly acked_at: number;
+}
+
+/** Who answered: by an ack, or by a reply, which counts as done [CO1]. */
+function answersTo(
+  world: World,
+  message: Message,
+  filter: readonly AckStatus[] | null,
+): Answered[] {
+  const { position } = message;
+  const found = new Map<string, Answered>();
+  const message_id = messageId(position);
+  for (const [agent_id, fate] of world.fates.get(position) ?? []) {
+    if (fate.state === 'dead' || fate.state === 'expired') continue;
+    if (filter !== null && !filter.includes(fate.state)) continue;
+    found.set(agent_id, { agent_id, message_id, status: fate.state, acked_at: fate.at / 1000 });
+  }
+  if (filter === null || filter.includes('done')) {
+    for (const { agent, at } of world.replies.get(position) ?? []) {
+      if (agent === message.by || found.has(agent)) continue;
+      found.set(agent, { agent_id: agent, message_id, status: 'done', acked_at: at / 1000 });
+    }
+  }
+  return [...found.values()].sort((a, b) => a.acked_at - b.acked_at);
+}
+
+function groupMembers(world: World, message: Message): string[] {
+  const members = world.groups.get(message.channel)?.members ?? new Map();
+  return [...members]
+    .filter(([name, { status }]) => status === 'active' && name !== message.by)
+    .map(([name]) => name);
+}
+
+function heldMessages(
+  world: World,
+  max: number,
+): { position: number; reason: string; since: number }[] {
+  const held = [];
+  for (const channel of world.channels.values()) {
+    for (const [seq, { reason, since, isRefused }] of channel.held ?? []) {
+      if (isRefused) continue;
+      held.push({ position: channel.positions.at(seq), reason, since });
+      if (held.length >= max) return held;
+    }
+  }
+  return held;
+}

@@ -1,0 +1,167 @@
+/**
+ * Draining. What will be handed out is read first and taken after, so that nothing
+ * is marked as delivered whose body could not be read; and nothing is taken for a
+ * caller that has gone.
+ */
+
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import { THREAD_DEPTH_MAX } from '../../../core/law/limits.ts';
+import type { World } from '../../../core/law/state.ts';
+import { checkRead } from '../../../core/talk/channel.ts';
+import { type Owed, peek } from '../../../core/talk/inbox.ts';
+import { drainedBy } from '../../../core/talk/receipt.ts';
+import type { Message } from '../../../hub/message-store.ts';
+import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
+import type { recv } from '../../../wire/operations/channels.ts';
+import { type Envelope, messageEnvelope } from '../envelope.ts';
+import { checkStanding } from '../identity.ts';
+import type { Room } from '../room.ts';
+
+type Input = ParsedInputOf<typeof recv>;
+type Output = OutputOf<typeof recv>;
+
+/** Another drain of the same agent may take what we saw; then we look again, so often at most. */
+const TRIES_MAX = 8;
+/** The text of one answer; more stays in the inbox. */
+const ANSWER_CHARS_MAX = 16 * 1024 * 1024;
+
+export async function handleRecv(room: Room, input: Input): Promise<Output | Refusal> {
+  const { hub } = room;
+  const waitUntil = hub.stamp() + (input.wait_ms ?? 0);
+  for (let tries = 1; ; ) {
+    const owed = await hub.ask((world) => whatIsOwed(world, room, input));
+    if (isRefusal(owed)) return owed;
+    if (owed.length > 0) {
+      const drained = await drain(room, input, owed);
+      if (isRefusal(drained)) return drained;
+      if (drained !== null || tries++ >= TRIES_MAX) return drained ?? nothing(room);
+      continue;
+    }
+    const leftMs = waitUntil - hub.stamp();
+    if (leftMs <= 0 || room.signal?.aborted) return nothing(room);
+    const woken = await hub.watch.mail(room.by.id, leftMs, room.signal);
+    if (woken === null)
+      return refuse('limit.reached', 'too many callers wait already; ask without wait_ms');
+  }
+}
+
+function whatIsOwed(world: World, room: Room, input: Input): Owed[] | Refusal {
+  const fallen = checkStanding(world, room.caller, room.hub.stamp());
+  if (fallen !== null) return fallen;
+  const agent = world.agents.get(room.by.id);
+  if (world.settings.isTypedOnly) {
+    for (const { channel } of agent?.memberships.values() ?? []) {
+      if (channel.kind !== 'plain' || channel.settings?.schema) continue;
+      return refuse(
+        'channel.not-found',
+        `${channel.name} is not registered, and this space has typed channels only`,
+        {
+          channel: channel.name,
+        },
+      );
+    }
+  }
+  return peek(world, room.by.id, input.channels ?? null, input.max_messages);
+}
+
+/** Null when others took everything meanwhile. */
+async function drain(
+  room: Room,
+  input: Input,
+  peeked: readonly Owed[],
+): Promise<Output | Refusal | null> {
+  const { hub, by } = room;
+  const stored = await hub.messages(peeked.map((one) => one.position));
+  const found = new Map<number, Message>();
+  const owed: Owed[] = [];
+  let chars = 0;
+  for (const [i, message] of stored.entries()) {
+    if (message === null) continue;
+    chars += message.chars;
+    if (chars > ANSWER_CHARS_MAX && owed.length > 0) break;
+    found.set(message.position, message);
+    owed.push(peeked[i] as Owed);
+  }
+  const at = hub.stamp();
+  const expired = new Set<number>();
+  for (const { position, expiresAt } of found.values()) {
+    if (expiresAt !== undefined && expiresAt <= at) expired.add(position);
+  }
+  if (room.signal?.aborted) return nothing(room);
+  const leaseMs = input.lease_ms ?? null;
+  const answer = await hub.submit({ type: 'inbox.drain', by, at, owed, expired, leaseMs });
+  if (isRefusal(answer)) return answer;
+  if (answer.taken.length === 0) return null;
+  const messages = answer.taken.map(({ position }) => found.get(position) as Message);
+  const ancestors = await findAncestors(room, messages, input.thread_depth);
+  const readers = await hub.ask((world) => messages.map((one) => readersOf(world, one)));
+  const timings = room.timings();
+  return {
+    drained_at: at / 1000,
+    messages: messages.map((message, i) => ({
+      ...messageEnvelope(message),
+      delivered_to: isRefusal(readers) ? null : (readers[i] ?? null),
+      origin_server: null,
+      ancestors: ancestors === null ? null : (ancestors[i] ?? []),
+      ...(input.include_meta && {
+        _meta: {
+          trace_id: `${room.correlationId}-${message.position}`,
+          middleware_timings: timings,
+          server_node_id: room.nodeId,
+        },
+      }),
+    })),
+    ...(answer.leaseUntil !== null && { lease_until: answer.leaseUntil / 1000 }),
+  };
+}
+
+export function readersOf(world: World, message: Message): string[] | null {
+  const channel = world.channels.get(message.channel);
+  if (channel === undefined) return null;
+  return drainedBy(channel, message.seq, world.fates.get(message.position));
+}
+
+function nothing(room: Room): Output {
+  return { drained_at: room.hub.stamp() / 1000, messages: [] };
+}
+
+/** For each message its parents, nearest first; one read of the log for each level [TH2]. */
+async function findAncestors(
+  room: Room,
+  messages: readonly Message[],
+  depth: number,
+): Promise<Envelope[][] | null> {
+  if (depth === 0) return null;
+  const levels = depth < 0 ? THREAD_DEPTH_MAX : Math.min(depth, THREAD_DEPTH_MAX);
+  const found: Envelope[][] = messages.map(() => []);
+  let heads: (Message | null)[] = [...messages];
+  for (let level = 0; level < levels; level++) {
+    const wanted = [...new Set(heads.flatMap((head) => head?.replyTo ?? []))];
+    if (wanted.length === 0) break;
+    const parents = new Map<number, Message>();
+    for (const parent of await room.hub.messages(wanted))
+      if (parent) parents.set(parent.position, parent);
+    const readable = await room.hub.ask((world) => ({
+      channels: new Set(
+        [...parents.values()]
+          .map(({ channel }) => channel)
+          .filter((channel) => checkRead(world, room.by, channel) === null),
+      ),
+      // What waits for a person, or was refused by one, is not shown by way of its answers either [R6].
+      held: new Set(
+        [...parents.values()]
+          .filter(({ channel, seq }) => world.channels.get(channel)?.held?.has(seq))
+          .map(({ position }) => position),
+      ),
+    }));
+    if (isRefusal(readable)) break;
+    heads = heads.map((head, i) => {
+      const parent = head?.replyTo === undefined ? undefined : parents.get(head.replyTo);
+      if (parent === undefined || !readable.channels.has(parent.channel)) return null;
+      if (readable.held.has(parent.position)) return null;
+      found[i]?.push(messageEnvelope(parent));
+      return parent;
+    });
+  }
+  return found;
+}

@@ -1,0 +1,107 @@
+/**
+ * Sending. The common case (no parent, no schema) goes to the hub without a single
+ * await: it is the path that decides how fast Synod is.
+ */
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import type { Principal } from '../../../core/law/principal.ts';
+import type { SendMessage, SentAnswer } from '../../../core/talk/message.ts';
+import { messageId } from '../../../core/talk/message.ts';
+import type { Hub } from '../../../hub/hub.ts';
+import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
+import type { send } from '../../../wire/operations/channels.ts';
+import { bodyText } from '../body.ts';
+import type { Room } from '../room.ts';
+import type { SchemaCheck } from '../schema-check.ts';
+import { findMessage } from './message-lookup.ts';
+
+type Input = ParsedInputOf<typeof send>;
+type Output = OutputOf<typeof send>;
+
+const SCHEMA_RETRIES_MAX = 3;
+
+/** Tries the short way; false when the message needs the long one. */
+export function sendThen(
+  hub: Hub,
+  by: Principal,
+  input: Input,
+  done: (outcome: Output | Refusal) => void,
+): boolean {
+  if (input.reply_to != null || hub.schemaOf(input.channel).version !== 0) return false;
+  const command = sendCommand(hub, by, input, null, 0);
+  if (isRefusal(command)) done(command);
+  else {
+    hub.submitThen(command, (outcome) =>
+      done(isRefusal(outcome) ? outcome : sendOutput(outcome as SentAnswer)),
+    );
+  }
+  return true;
+}
+
+export async function handleSend(room: Room, input: Input): Promise<Output | Refusal> {
+  const { hub, by } = room;
+  let replyTo: number | null = null;
+  if (input.reply_to != null) {
+    const parent = await findMessage(room, input.reply_to, 'reply_to');
+    if (isRefusal(parent)) return parent;
+    replyTo = parent.position;
+  }
+  // The schema may change between the check and the decision; the law notices and we check again.
+  for (let tries = 1; ; tries++) {
+    const { text, version } = hub.schemaOf(input.channel);
+    const violations = text === null ? null : checkBody(room.schemas, text, input);
+    if (violations !== null) return violations;
+    const command = sendCommand(hub, by, input, replyTo, version);
+    if (isRefusal(command)) return command;
+    const answer = await hub.submit(command);
+    if (!isRefusal(answer)) return sendOutput(answer);
+    if (answer.refused !== 'schema.changed' || tries >= SCHEMA_RETRIES_MAX) return answer;
+  }
+}
+
+function checkBody(schemas: SchemaCheck, schema: string, input: Input): Refusal | null {
+  const violations = schemas.check(schema, input.body);
+  if (violations.length === 0) return null;
+  const [first] = violations;
+  return refuse(
+    'body.invalid',
+    `the body does not fit the schema of ${input.channel}: ${first?.field} ${first?.issue}`,
+    { violations },
+  );
+}
+
+function sendCommand(
+  hub: Hub,
+  by: Principal,
+  input: Input,
+  replyTo: number | null,
+  schemaVersion: number,
+): SendMessage | Refusal {
+  const body = bodyText(input.body);
+  if (typeof body !== 'string') return body;
+  return {
+    type: 'message.send',
+    by,
+    at: hub.stamp(),
+    channel: input.channel,
+    body,
+    correlationId: input.correlation_id ?? null,
+    replyTo,
+    key: input.idempotency_key ?? null,
+    ttlMs: input.ttl_ms ?? null,
+    schemaVersion,
+  };
+}
+
+function sendOutput(answer: SentAnswer): Output {
+  const { at, position, seq, depth, limit } = answer;
+  return {
+    sent_at: at / 1000,
+    message_id: messageId(position),
+    seq,
+    backpressure: {
+      queue_depth: depth,
+      threshold: limit,
+      state: depth < 0.8 * limit ? 'ok' : depth < limit ? 'warn' : 'over',
+    },
+  };
+}

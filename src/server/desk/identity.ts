@@ -1,0 +1,172 @@
+/**
+ * Authentication: what a door was shown becomes a principal, or nothing. The
+ * refusal is the same sentence whatever was wrong, so that it tells nobody which
+ * agents and tokens exist [I3].
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { isAgentName, type Principal } from '../../core/law/principal.ts';
+import type { World } from '../../core/law/state.ts';
+import { principalOf } from '../../core/law/token.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { Activities } from './activity.ts';
+import type { Caller, Introduction } from './caller.ts';
+import { DEFAULT_SPACE, isSpaceName, type Spaces } from './spaces.ts';
+
+export interface IdentityOptions {
+  readonly mode: 'local' | 'open';
+  /** The owner's secret, from the credential file. */
+  readonly ownerCredential: string | null;
+  /** Null: any name may come. Else only these, each with its home space. */
+  readonly agents: ReadonlyMap<string, string | null> | null;
+}
+
+export const OWNER_NAME = 'owner';
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export function tokenText(space: string, id: string, secret: string): string {
+  return `syn_${space}.${id}.${secret}`;
+}
+
+export function createIdentity(
+  options: IdentityOptions,
+  spaces: Spaces,
+  activities: Activities,
+): (introduction: Introduction) => Promise<Caller | Refusal> {
+  const owner =
+    options.ownerCredential === null ? null : Buffer.from(sha256(options.ownerCredential));
+
+  function isOwner(introduction: Introduction): boolean {
+    if (introduction.isOwnerSocket) return true;
+    if (owner === null || introduction.token === null) return false;
+    return timingSafeEqual(owner, Buffer.from(sha256(introduction.token)));
+  }
+
+  /** Opens the space the introduction leads to, so that later calls find it at once. */
+  async function seat(
+    introduction: Introduction,
+    principal: Principal,
+    space: string,
+    rest: { isOwner: boolean; tokenId: string | null; startedAt: number; mayCreate: boolean },
+  ): Promise<Caller | Refusal> {
+    if (!isSpaceName(space)) {
+      return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
+    }
+    const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate: rest.mayCreate }));
+    if (isRefusal(hub)) return hub;
+    return {
+      principal,
+      space,
+      transport: introduction.transport,
+      connectionId: introduction.connectionId,
+      clientVersion: introduction.clientVersion,
+      isOwner: rest.isOwner,
+      tokenId: rest.tokenId,
+      credential: introduction.token,
+      activity: activities.of(space, principal.id),
+      authMs: performance.now() - rest.startedAt,
+    };
+  }
+
+  async function byOwner(introduction: Introduction, startedAt: number): Promise<Caller | Refusal> {
+    const name = introduction.agent ?? OWNER_NAME;
+    if (!isAgentName(name)) return noName();
+    const isPlain = introduction.agent !== null && !introduction.wantsOwner;
+    const principal: Principal = isPlain
+      ? { id: name, kind: 'agent', tier: 'trusted' }
+      : { id: name, kind: 'admin', tier: 'owner' };
+    const space = introduction.space ?? DEFAULT_SPACE;
+    return seat(introduction, principal, space, {
+      isOwner: true,
+      tokenId: null,
+      startedAt,
+      mayCreate: true,
+    });
+  }
+
+  async function byToken(
+    introduction: Introduction,
+    token: string,
+    startedAt: number,
+  ): Promise<Caller | Refusal> {
+    const [, space = '', id = '', secret = ''] =
+      /^syn_([a-z0-9_-]{1,64})\.([a-z0-9]+)\.(.+)$/.exec(token) ?? [];
+    if (!isSpaceName(space)) return unknownAgent();
+    const hub: Hub | Refusal =
+      spaces.find(space) ?? (await spaces.open(space, { mayCreate: false }));
+    if (isRefusal(hub)) return hub.refused === 'store.unavailable' ? hub : unknownAgent();
+    const hash = sha256(secret);
+    const looked = await hub.ask((world) => ({
+      found: principalOf(world.tokens.get(id), hash, hub.stamp()),
+      expiresAt: world.tokens.get(id)?.expiresAt ?? null,
+    }));
+    if (isRefusal(looked)) return looked;
+    const { found, expiresAt } = looked;
+    if (found === null) return unknownAgent();
+    if (introduction.agent !== null && introduction.agent !== found.id) return unknownAgent();
+    if (introduction.space !== null && introduction.space !== space) return unknownAgent();
+    const seated = await seat(introduction, found, space, {
+      isOwner: false,
+      tokenId: id,
+      startedAt,
+      mayCreate: false,
+    });
+    if (isRefusal(seated)) return seated;
+    return { ...seated, tokenHash: hash, ...(expiresAt !== null && { tokenExpiresAt: expiresAt }) };
+  }
+
+  /**
+   * `--auth open`, or a door that vouches for the caller: the name is taken at its word. The
+   * server refuses both off loopback, unless the door asks for a secret of its own.
+   */
+  async function byWord(introduction: Introduction, startedAt: number): Promise<Caller | Refusal> {
+    const name = introduction.agent ?? introduction.token;
+    if (name === null || !isAgentName(name)) return unknownAgent();
+    const home = options.agents?.get(name);
+    if (options.agents !== null && home === undefined) return unknownAgent();
+    if (home != null && introduction.space !== null && introduction.space !== home)
+      return unknownAgent();
+    const space = home ?? introduction.space ?? DEFAULT_SPACE;
+    const principal: Principal = { id: name, kind: 'agent', tier: 'standard' };
+    return seat(introduction, principal, space, {
+      isOwner: false,
+      tokenId: null,
+      startedAt,
+      mayCreate: true,
+    });
+  }
+
+  return async (introduction) => {
+    const startedAt = performance.now();
+    if (introduction.isVouchedFor) return byWord(introduction, startedAt);
+    if (isOwner(introduction)) return byOwner(introduction, startedAt);
+    if (introduction.token?.startsWith('syn_'))
+      return byToken(introduction, introduction.token, startedAt);
+    if (options.mode === 'open') return byWord(introduction, startedAt);
+    return unknownAgent();
+  };
+}
+
+/** A call that waited is held to its token again: one that was revoked meanwhile gets nothing [I5]. */
+export function checkStanding(world: World, caller: Caller, at: number): Refusal | null {
+  const { tokenId, tokenHash = '' } = caller;
+  if (tokenId === null) return null;
+  return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;
+}
+
+function noName(): Refusal {
+  return refuse(
+    'agent.name-invalid',
+    'an agent has a name of 1 to 128 visible characters without spaces, ~ or glob signs, not beginning with __',
+  );
+}
+
+function unknownAgent(): Refusal {
+  return refuse(
+    'access.unknown',
+    'the credential opens nothing here; use the hub owner’s credential file or a live token',
+  );
+}

@@ -1,0 +1,145 @@
+/** Where paths really lie: links, aliases by case and Unicode, files yet to be made. Real folders. */
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
+import { groundOf } from './place.ts';
+
+const realPaths = async (worktree: string, paths: readonly string[]): Promise<string[]> =>
+  (await groundOf(worktree, paths)).paths;
+const realWorktree = async (worktree: string): Promise<string> =>
+  (await groundOf(worktree, [])).worktree;
+
+let root: string;
+let tree: string;
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'synod-place-')));
+  tree = join(root, 'tree');
+  await mkdir(join(tree, 'src/lib'), { recursive: true });
+  await writeFile(join(tree, 'src/lib/a.ts'), '');
+  await symlink(tree, join(root, 'alias'));
+  await symlink('src/lib', join(tree, 'lib'));
+  await symlink('src/lib/a.ts', join(tree, 'a-link.ts'));
+  await symlink('/etc', join(tree, 'outside'));
+  await symlink('.', join(tree, 'here'));
+  await symlink('nowhere', join(tree, 'broken'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+describe('the real place of a claim', () => {
+  test('[WK3] a worktree is known by its real path; what is not here keeps its name', async () => {
+    expect(await realWorktree(join(root, 'alias'))).toBe(tree);
+    expect(await realWorktree(`${tree}/`)).toBe(tree);
+    expect(await realWorktree(join(root, 'alias/src/..'))).toBe(tree);
+    expect(await realWorktree('/no/such/tree')).toBe('/no/such/tree');
+    expect(await realWorktree('a label')).toBe('a label');
+  });
+
+  test.each([
+    ['a file', 'src/lib/a.ts', 'src/lib/a.ts'],
+    ['a file behind a linked folder', 'lib/a.ts', 'src/lib/a.ts'],
+    ['a linked file', 'a-link.ts', 'src/lib/a.ts'],
+    ['a file yet to be made in a linked folder', 'lib/new/b.ts', 'src/lib/new/b.ts'],
+    ['a glob behind a linked folder', 'lib/**/*.ts', 'src/lib/**/*.ts'],
+    ['a glob at the root', '*.ts', '*.ts'],
+    ['a link to where it lies', 'here/src/lib/a.ts', 'src/lib/a.ts'],
+    ['a link that leads out', 'outside/passwd', 'outside/passwd'],
+    ['a link to nothing', 'broken', 'broken'],
+    ['a path that escapes', '../x', '../x'],
+    ['an absolute path', '/etc/passwd', '/etc/passwd'],
+    ['nothing', '', ''],
+  ])('[WK3] %s: %s lies at %s', async (_, path, place) => {
+    expect(await realPaths(tree, [path])).toEqual([place]);
+  });
+});
+
+describe('at the door', () => {
+  let hub: RunningHub;
+  beforeAll(async () => {
+    hub = await openRunningHub();
+  });
+  afterAll(() => hub.close());
+
+  /** Whether bob may take his paths while ada holds hers. */
+  async function collide(ada: object, bob: object): Promise<boolean> {
+    await hub.ask('ada', 'claims.take', { task_id: 'hers', ...ada });
+    const { status } = await hub.post('claims.take', { task_id: 'his', ...bob }, hub.as('bob'));
+    for (const [agent, task_id] of [
+      ['ada', 'hers'],
+      ['bob', 'his'],
+    ] as const) {
+      await hub.post('claims.release', { task_id }, hub.as(agent));
+    }
+    return status !== 200;
+  }
+
+  test('[WK3] symbolic links, case and Unicode spellings of one file collide', async () => {
+    const worktree = tree;
+    const pairs: readonly (readonly [string, string])[] = [
+      ['src/lib/a.ts', 'lib/a.ts'],
+      ['a-link.ts', 'src/lib'],
+      ['lib/new.ts', 'src/lib/new.ts'],
+      ['lib/*.ts', 'SRC/LIB/A.TS'],
+      ['docs/caf\u00e9.md', 'docs/cafe\u0301.md'],
+      ['docs/\u00c4RGER.md', 'docs/\u00e4rger.md'],
+      ['./src//lib/', 'src/lib/a.ts'],
+    ];
+    for (const [mine, theirs] of pairs) {
+      expect(
+        await collide({ worktree, paths: [mine] }, { worktree, paths: [theirs] }),
+        `${mine} and ${theirs}`,
+      ).toBe(true);
+    }
+    expect(await collide({ worktree, paths: ['src/a'] }, { worktree, paths: ['src/b'] })).toBe(
+      false,
+    );
+  });
+
+  test('[WK3] two names of one worktree are one; two worktrees are two', async () => {
+    const paths = ['src'];
+    const alias = join(root, 'alias');
+    expect(await collide({ worktree: tree, paths }, { worktree: alias, paths })).toBe(true);
+    expect(await collide({ worktree: tree, paths }, { worktree: root, paths })).toBe(false);
+    expect(await collide({ worktree: tree }, { worktree: alias, paths })).toBe(true);
+  });
+});
+
+test('[WK3] a folder is told from a file by looking, whatever its name', async () => {
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
+  await mkdir(join(top, 'conf.d'));
+  await writeFile(join(top, 'a.ts'), '');
+  expect((await groundOf(top, ['conf.d', 'conf.d/', 'a.ts', 'new.d/', 'new.ts'])).paths).toEqual([
+    'conf.d/',
+    'conf.d/',
+    'a.ts',
+    'new.d/',
+    'new.ts',
+  ]);
+  await rm(top, { recursive: true });
+});
+
+test('[WK3] a folder of a repository is the repository, with its paths put where they lie', async () => {
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
+  await mkdir(join(top, '.git'));
+  await mkdir(join(top, 'd/deep'), { recursive: true });
+  expect(await groundOf(join(top, 'd'), ['z', '**/*.ts'])).toEqual({
+    worktree: top,
+    paths: ['d/z', 'd/**/*.ts'],
+  });
+  expect(await groundOf(join(top, 'd/deep'), [])).toEqual({ worktree: top, paths: ['d/deep/'] });
+  expect(await groundOf(top, [])).toEqual({ worktree: top, paths: [] });
+  await rm(top, { recursive: true });
+});
+
+test('[SC7] a real folder with the name of a file is held with all that is in it', async () => {
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
+  await mkdir(join(top, 'conf.d'));
+  const hub = await openRunningHub();
+  await hub.ask('ada', 'claims_take', { task_id: 'f1', worktree: top, paths: ['conf.d'] });
+  const wish = { task_id: 'f2', worktree: top, paths: ['conf.d/x'] };
+  const { body } = await hub.post('claims_take', wish, hub.as('bob'));
+  expect(body.detail.reason).toBe('claim.overlap');
+  await hub.close();
+  await rm(top, { recursive: true });
+});

@@ -1,0 +1,42 @@
+/** A token bucket per key (an agent, a host): so many calls a second, with some seconds' worth of burst. Off unless configured. */
+import { type Refusal, refuse } from '../../core/law/decider.ts';
+
+const BUCKETS_MAX = 100_000;
+
+export interface RateLimit {
+  check(key: string): Refusal | null;
+}
+
+export function createRateLimit(
+  perSecond: number | null,
+  now: () => number,
+  { burstSeconds = 1, what = 'calls' }: { burstSeconds?: number; what?: string } = {},
+): RateLimit {
+  if (perSecond === null) return { check: () => null };
+  const burst = perSecond * burstSeconds;
+  const buckets = new Map<string, { level: number; at: number }>();
+  return {
+    check(key) {
+      const at = now();
+      const bucket = buckets.get(key) ?? { level: burst, at };
+      bucket.level = Math.min(burst, bucket.level + ((at - bucket.at) / 1000) * perSecond);
+      bucket.at = at;
+      // Re-inserting keeps the least recently used key first, where the bound removes it.
+      buckets.delete(key);
+      buckets.set(key, bucket);
+      const oldest = buckets.keys().next().value;
+      if (buckets.size > BUCKETS_MAX && oldest !== undefined) buckets.delete(oldest);
+      if (bucket.level >= 1) {
+        bucket.level -= 1;
+        return null;
+      }
+      const waitMs = Math.ceil(((1 - bucket.level) / perSecond) * 1000);
+      return {
+        ...refuse('rate.limited', `more than ${perSecond} ${what} a second; wait ${waitMs} ms`, {
+          per_second: perSecond,
+        }),
+        retryAt: at + waitMs,
+      };
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** What a handler has at hand while it carries out one operation. */
+import type { Refusal } from '../../core/law/decider.ts';
+import type { Principal } from '../../core/law/principal.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { OutputOf, ParsedInputOf } from '../../wire/operation.ts';
+import type { OPERATIONS, OperationId } from '../../wire/operations/table.ts';
+import type { Activities } from './activity.ts';
+import type { Caller } from './caller.ts';
+import type { SchemaCheck } from './schema-check.ts';
+import type { Spaces } from './spaces.ts';
+
+export interface Room {
+  readonly caller: Caller;
+  readonly by: Principal;
+  readonly hub: Hub;
+  readonly spaces: Spaces;
+  readonly schemas: SchemaCheck;
+  readonly activities: Activities;
+  readonly nodeId: string;
+  readonly correlationId: string;
+  /** `"auth:0ms"` and so on: what this call has cost so far. */
+  timings(): string[];
+  /** Aborted when the caller is gone: nothing may be handed out any more. */
+  readonly signal: AbortSignal | null;
+  readonly about: About;
+  /** Doors close what a token opened. */
+  onRevoked(tokenId: string): void;
+}
+
+/** Facts about the running server. */
+export interface About {
+  readonly version: string;
+  readonly startedAt: number;
+  readonly plugins: readonly string[];
+  /** Seconds a heartbeat lasts that does not say so itself; null for SOX's own 30. */
+  readonly heartbeatTtl: number | null;
+}
+
+/** Operations a handler carries out; streams are opened by the doors that keep connections. */
+export type HandledId = Exclude<OperationId, 'stream.open' | 'stream.close'>;
+
+export type Handler<Id extends OperationId> = (
+  room: Room,
+  input: ParsedInputOf<(typeof OPERATIONS)[Id]>,
+) => Promise<OutputOf<(typeof OPERATIONS)[Id]> | Refusal>;
+
+export type Handlers<Id extends HandledId> = { readonly [K in Id]: Handler<K> };

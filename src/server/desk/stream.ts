@@ -1,0 +1,112 @@
+/** Streams for doors that keep a connection: a feed of messages, and receipts of those one sent or got. */
+import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import { messageId } from '../../core/talk/message.ts';
+import { receiptFor } from '../../core/talk/receipt.ts';
+import type { FeedEnd, Segment } from '../../hub/feed.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { ReceiptChange } from '../../hub/watch.ts';
+import type { ParsedInputOf } from '../../wire/operation.ts';
+import { streamOpen } from '../../wire/operations/inbox.ts';
+import type { Caller } from './caller.ts';
+import { receiptView } from './handlers/receipts.ts';
+import { parseInput } from './input.ts';
+import type { Spaces } from './spaces.ts';
+
+export interface ReceiptNotice {
+  readonly message_id: string;
+  readonly channel: string;
+  readonly agent_id: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly at: number | null;
+}
+
+export interface StreamSink {
+  deliver(segment: Segment): boolean;
+  ready(): Promise<void>;
+  receipts(notices: readonly ReceiptNotice[]): void;
+  end(reason: FeedEnd): void;
+}
+
+export interface Stream {
+  /** The newest position when it was opened. */
+  readonly position: number;
+  close(): void;
+}
+
+/** Receipt changes waiting to be looked up for one stream; more are dropped, the next query tells. */
+const CHANGES_MAX = 10_000;
+
+export async function openStream(
+  spaces: Spaces,
+  caller: Caller,
+  input: unknown,
+  sink: StreamSink,
+): Promise<Stream | Refusal> {
+  const parsed = parseInput(streamOpen, input);
+  if (isRefusal(parsed)) return parsed;
+  const { from, channels, receipts } = parsed.value as ParsedInputOf<typeof streamOpen>;
+  const hub = spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
+  if (isRefusal(hub)) return hub;
+  const position = hub.stats.entries - 1;
+  const by = caller.principal;
+  let stopReceipts = (): void => {};
+  const feed = hub.openFeed(
+    { by, from, channels: channels ?? null },
+    {
+      deliver: (segment) => sink.deliver(segment),
+      ready: () => sink.ready(),
+      end: (reason) => {
+        stopReceipts();
+        sink.end(reason);
+      },
+    },
+  );
+  if (isRefusal(feed)) return feed;
+  if (receipts) stopReceipts = followReceipts(hub, caller, sink);
+  return { position, close: () => feed.close() };
+}
+
+function followReceipts(hub: Hub, caller: Caller, sink: StreamSink): () => void {
+  let waiting: ReceiptChange[] = [];
+  let isBusy = false;
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const changes = waiting;
+      waiting = [];
+      const notices = await noticesOf(hub, caller, changes);
+      if (notices.length > 0) sink.receipts(notices);
+    }
+  };
+  return hub.watch.receipts((changes) => {
+    waiting.push(...changes.slice(0, CHANGES_MAX - waiting.length));
+    if (isBusy) return;
+    isBusy = true;
+    // A log that cannot be read now costs notices, never the connection: receipts.get tells later.
+    void drain()
+      .catch(() => {})
+      .finally(() => {
+        isBusy = false;
+      });
+  });
+}
+
+async function noticesOf(
+  hub: Hub,
+  caller: Caller,
+  changes: readonly ReceiptChange[],
+): Promise<ReceiptNotice[]> {
+  const { id, kind } = caller.principal;
+  const messages = await hub.messages(changes.map(({ position }) => position));
+  const notices = await hub.ask((world) =>
+    changes.flatMap(({ agent }, i) => {
+      const message = messages[i];
+      if (!message || (message.by !== id && agent !== id && kind !== 'admin')) return [];
+      const { position, channel, seq, expiresAt = null } = message;
+      const receipt = receiptFor(world, { position, channel, seq, expiresAt }, agent, hub.stamp());
+      if (receipt === null) return [];
+      return [{ message_id: messageId(position), channel, ...receiptView(receipt) }];
+    }),
+  );
+  return isRefusal(notices) ? [] : notices;
+}

@@ -1,0 +1,249 @@
+/**
+ * The HTTP door: `POST /v1/ops/<operation>`, `/health`, `/openapi.json`, and `/mcp`
+ * when it is given a handler for it. JSON in, JSON out; a refusal is the SOX
+ * envelope with the status of the error table.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { Hono } from 'hono';
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { findOperation } from '../../wire/operations/table.ts';
+import type { Answer } from '../desk/answer.ts';
+import { refusalAnswer } from '../desk/answer.ts';
+import type { Caller } from '../desk/caller.ts';
+import type { Desk } from '../desk/desk.ts';
+import { sha256 } from '../desk/identity.ts';
+import type { HookHandler } from '../hooks/door.ts';
+import { type Guard, introductionOf } from './guard.ts';
+import { openApi } from './openapi.ts';
+
+/** A request larger than this is not read; a body of a message has its own, smaller bound. */
+export const REQUEST_BYTES_MAX: number = 4 * 1024 * 1024;
+
+export type McpHandler = (
+  request: Request,
+  caller: Caller | Answer,
+  toolset: string | null,
+) => Promise<Response>;
+
+export interface HttpDoorOptions {
+  readonly desk: Desk;
+  readonly guard: Guard;
+  readonly version: string;
+  readonly mcp: McpHandler | null;
+  readonly metrics?: MetricsRoute | null;
+  /** What answers the hooks of coding agents. */
+  readonly hooks?: HookHandler | null;
+}
+
+export interface MetricsRoute {
+  /** Null asks for the normal credential. */
+  readonly token: string | null;
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export type HttpDoor = (request: Request, isOwnerSocket: boolean) => Promise<Response>;
+
+export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
+  const { desk, guard } = options;
+  let connections = 0;
+  const app = new Hono<{ Bindings: { isOwnerSocket: boolean } }>();
+
+  app.use('*', async (c, next) => {
+    const headers = Object.fromEntries(c.req.raw.headers);
+    const turned = guard.check(headers, c.env.isOwnerSocket);
+    if (turned !== null) return json(turned.status, turned.envelope);
+    const origin = c.req.header('origin');
+    // Preflight comes before authentication; an origin that got this far is allowed by name.
+    if (c.req.method === 'OPTIONS') return preflight(origin);
+    await next();
+    if (origin !== undefined)
+      for (const [name, value] of cors(origin)) c.res.headers.set(name, value);
+    return undefined;
+  });
+
+  app.get('/health', () => {
+    const health = desk.health();
+    return json(health.store_ok ? 200 : 503, health);
+  });
+
+  app.get('/openapi.json', () => json(200, openApi(options.version)));
+
+  app.post('/v1/ops/:operation', async (c) => {
+    const introduction = introductionOf(
+      Object.fromEntries(c.req.raw.headers),
+      `http-${++connections}`,
+      c.env.isOwnerSocket,
+    );
+    const caller = await desk.authenticate(introduction);
+    if (isRefusal(caller)) return answered(refusalAnswer(caller));
+    const name = c.req.param('operation');
+    const operation = findOperation(name);
+    if (operation === undefined) {
+      return answered(
+        refusalAnswer(
+          refuse(
+            'operation.unknown',
+            `there is no operation ${name.slice(0, 64)}; see /openapi.json`,
+          ),
+        ),
+      );
+    }
+    const body = await readJson(c.req.raw);
+    if (isRefusal(body)) return answered(refusalAnswer(body));
+    const correlationId = c.req.header('x-correlation-id')?.slice(0, 128);
+    return answered(
+      await desk.call(caller, operation, body.value, {
+        signal: c.req.raw.signal,
+        wantsTrace: c.req.header('x-sox-trace') === '1',
+        ...(correlationId !== undefined && { correlationId }),
+      }),
+    );
+  });
+
+  app.all('/mcp', async (c) => {
+    if (options.mcp === null) return notFound();
+    const introduction = introductionOf(
+      Object.fromEntries(c.req.raw.headers),
+      `mcp-${++connections}`,
+      c.env.isOwnerSocket,
+    );
+    const caller = await desk.authenticate(introduction);
+    // Where names are taken at their word an unknown one may shake hands; each tool call then says no.
+    if (isRefusal(caller) && !desk.isOpenMode) return answered(refusalAnswer(caller));
+    return options.mcp(
+      c.req.raw,
+      isRefusal(caller) ? refusalAnswer(caller) : caller,
+      c.req.query('tools') ?? null,
+    );
+  });
+
+  app.on(['GET', 'POST'], '/v1/hooks/:vendor/:what?', async (c) => {
+    if (options.hooks == null) return notFound();
+    const request = c.req.raw;
+    const headers = Object.fromEntries(request.headers);
+    const connection = `hooks-${++connections}`;
+    const introduction = introductionOf(headers, connection, c.env.isOwnerSocket);
+    const caller = await desk.authenticate(introduction);
+    if (isRefusal(caller)) return answered(refusalAnswer(caller));
+    const read = request.method === 'POST' ? await readJson(request) : { value: {} };
+    // A hook that sent no JSON is met with silence; what is too large was not read.
+    if (isRefusal(read) && read.refused !== 'input.not-json') return answered(refusalAnswer(read));
+    const { vendor, what = '' } = c.req.param();
+    const body = isRefusal(read) ? undefined : read.value;
+    const answer = await options.hooks({ caller, request, vendor, what, body });
+    if (answer === null) return notFound();
+    return isRefusal(answer) ? answered(refusalAnswer(answer)) : answer;
+  });
+
+  app.get('/metrics', async (c) => {
+    const { metrics } = options;
+    if (metrics == null) return notFound();
+    const headers = Object.fromEntries(c.req.raw.headers);
+    const introduction = introductionOf(headers, `metrics-${++connections}`, c.env.isOwnerSocket);
+    if (metrics.token === null) {
+      const caller = await desk.authenticate(introduction);
+      if (isRefusal(caller)) return answered(refusalAnswer(caller));
+    } else if (!isSameText(metrics.token, introduction.token ?? '')) {
+      return answered(
+        refusalAnswer(refuse('access.unknown', 'metrics are shown for their own token alone')),
+      );
+    }
+    const { contentType, text } = await metrics.read();
+    return new Response(text, {
+      headers: { 'content-type': contentType, 'cache-control': 'no-store' },
+    });
+  });
+
+  app.notFound(() => notFound());
+  app.onError(() => answered(refusalAnswer(refuse('internal', 'the hub failed at this request'))));
+
+  return async (request, isOwnerSocket) => app.fetch(request, { isOwnerSocket });
+}
+
+/** In the same time whatever differs. */
+function isSameText(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
+}
+
+async function readJson(request: Request): Promise<{ value: unknown } | Refusal> {
+  const declared = Number(request.headers.get('content-length') ?? 0);
+  if (declared > REQUEST_BYTES_MAX) return tooLarge();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > REQUEST_BYTES_MAX) return tooLarge();
+      chunks.push(chunk);
+    }
+  } catch {
+    return refuse('input.not-json', 'the request ended before its body did');
+  }
+  if (bytes === 0) return { value: {} };
+  try {
+    return {
+      value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))),
+    };
+  } catch {
+    return refuse('input.not-json', 'the request body is not JSON; send an object, e.g. {}', {
+      violations: [{ field: '<root>', issue: 'is not JSON' }],
+    });
+  }
+}
+
+function tooLarge(): Refusal {
+  return refuse('body.too-large', `a request has at most ${REQUEST_BYTES_MAX} bytes`, {
+    max_bytes: REQUEST_BYTES_MAX,
+  });
+}
+
+function answered(answer: Answer): Response {
+  const metadata = answer.metadata === undefined ? {} : { metadata: answer.metadata };
+  if ('ok' in answer) return json(200, { ...answer.ok, ...metadata });
+  const { error, sound } = answer;
+  const headers: Record<string, string> = {};
+  if (sound.http === 401) headers['www-authenticate'] = 'Bearer';
+  if (error.retry_after !== undefined) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(error.retry_after - Date.now() / 1000)));
+  }
+  return json(sound.http, { ...error, ...metadata }, headers);
+}
+
+function notFound(): Response {
+  return answered(
+    refusalAnswer(
+      refuse('operation.unknown', 'no such route; see /openapi.json for those there are'),
+    ),
+  );
+}
+
+function json(status: number, value: unknown, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  });
+}
+
+function cors(origin: string): [string, string][] {
+  return [
+    ['access-control-allow-origin', origin],
+    ['access-control-expose-headers', 'mcp-session-id, retry-after'],
+    ['vary', 'origin'],
+  ];
+}
+
+function preflight(origin: string | undefined): Response {
+  if (origin === undefined) return new Response(null, { status: 204 });
+  return new Response(null, {
+    status: 204,
+    headers: [
+      ...cors(origin),
+      ['access-control-allow-methods', 'GET, POST, DELETE, OPTIONS'],
+      [
+        'access-control-allow-headers',
+        'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, x-sox-agent-id, x-sox-namespace, x-sox-client-version, x-sox-trace, x-correlation-id',
+      ],
+      ['access-control-max-age', '600'],
+    ],
+  });
+}

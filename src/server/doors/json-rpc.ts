@@ -1,0 +1,43 @@
+/** JSON-RPC 2.0 as text: what a request is, and how answers are written. */
+
+import type { RefusalCode } from '../../core/law/decider.ts';
+import { REFUSALS } from '../../wire/errors.ts';
+import type { Answer } from '../desk/answer.ts';
+
+export type RpcId = string | number | null;
+
+export interface RpcRequest {
+  /** Undefined for a notification: nothing is answered. */
+  readonly id: RpcId | undefined;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** The request in a parsed frame, or null when it is none. */
+export function parseRequest(value: unknown): RpcRequest | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { jsonrpc, id, method, params } = value as Record<string, unknown>;
+  if (jsonrpc !== '2.0' || typeof method !== 'string') return null;
+  if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
+    return null;
+  return { id, method, params };
+}
+
+export function answerText(id: RpcId, answer: Answer): string {
+  const idText = typeof id === 'number' ? id : JSON.stringify(id);
+  if ('ok' in answer)
+    return `{"jsonrpc":"2.0","id":${idText},"result":${JSON.stringify(answer.ok)}}`;
+  const { error, sound } = answer;
+  const body = { code: sound.rpc, message: error.message, data: error };
+  return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(body)}}`;
+}
+
+export function errorText(id: RpcId, code: RefusalCode, message: string, rpc?: number): string {
+  const { sox, rpc: known } = REFUSALS[code];
+  const data = { error_code: sox, message, detail: { reason: code } };
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc ?? known, message, data } });
+}
+
+export function notificationText(method: string, paramsText: string): string {
+  return `{"jsonrpc":"2.0","method":"${method}","params":${paramsText}}`;
+}

@@ -1,0 +1,205 @@
+/**
+ * Server-sent events at `/v1/stream`: every message of the caller's subscriptions,
+ * or of the channels it names. The id of an event is its position in the log, so
+ * `Last-Event-ID` resumes without a gap or a repeat [F2].
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isRefusal } from '../../core/law/decider.ts';
+import type { Published, Segment } from '../../hub/feed.ts';
+import { countConnection } from '../desk/activity.ts';
+import { type Answer, refusalAnswer } from '../desk/answer.ts';
+import type { Desk } from '../desk/desk.ts';
+import { messageEnvelopeText } from '../desk/envelope.ts';
+import type { StreamSink } from '../desk/stream.ts';
+import { watchCredential } from './credential-watch.ts';
+import { type Guard, introductionOf } from './guard.ts';
+
+const KEEPALIVE_MS = 15_000;
+const FAREWELL_MS = 1_000;
+/** What may wait for one reader; past it the reader is cut off [F3]. */
+export const STREAM_BYTES_MAX: number = 8 * 1024 * 1024;
+
+export interface SseDoor {
+  handle(request: IncomingMessage, response: ServerResponse, isOwnerSocket: boolean): Promise<void>;
+  readonly size: number;
+  /** How many were cut off because they did not read. */
+  readonly slowReaders: number;
+  close(): void;
+}
+
+export function createSseDoor(
+  desk: Desk,
+  guard: Guard,
+  options: { readonly keepaliveMs?: number } = {},
+): SseDoor {
+  const keepaliveMs = options.keepaliveMs ?? KEEPALIVE_MS;
+  let connections = 0;
+  let slowReaders = 0;
+  const open = new Set<{ end(reason: string): void }>();
+
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    isOwnerSocket: boolean,
+  ): Promise<void> {
+    const turned = guard.check(request.headers, isOwnerSocket);
+    if (turned !== null) return reply(response, turned.status, turned.envelope);
+    const introduction = introductionOf(request.headers, `sse-${++connections}`, isOwnerSocket);
+    const caller = await desk.authenticate(introduction);
+    if (isRefusal(caller)) return refused(response, refusalAnswer(caller));
+    const input = streamInput(request);
+    let stream: { close(): void } | null = null;
+    let farewell: string | null = null;
+    let keepalive: NodeJS.Timeout | undefined;
+    const finish = (reason: string): void => {
+      if (!open.delete(entry)) return;
+      if (reason === 'slow_reader') slowReaders++;
+      countOut();
+      farewell = `event: end\ndata: ${JSON.stringify({ reason })}\n\n`;
+      clearInterval(keepalive);
+      stopWatching();
+      stream?.close();
+      if (response.headersSent) sayFarewell(response, farewell);
+    };
+    const entry = { end: finish };
+    open.add(entry);
+    const countOut = countConnection(caller.activity, Date.now);
+    const stopWatching = watchCredential(desk, { introduction, caller, end: finish });
+    const held: string[] = [];
+    const write = (text: string): boolean => {
+      if (!response.headersSent) {
+        held.push(text);
+        return true;
+      }
+      // One write may be large by itself; slow is who has not taken the one before it.
+      const isBehind = response.writableNeedDrain;
+      response.write(text);
+      return !isBehind || response.writableLength <= STREAM_BYTES_MAX;
+    };
+    const opened = await desk.openStream(caller, input, sinkOf(response, write, finish));
+    if ('error' in opened) {
+      open.delete(entry);
+      countOut();
+      stopWatching();
+      return refused(response, opened.error);
+    }
+    stream = opened.stream;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      ...corsOf(request),
+    });
+    response.write(`: synod, from ${opened.stream.position}\n\n${held.join('')}`);
+    // It may have been ended while it was being opened.
+    if (farewell !== null) {
+      stream.close();
+      return sayFarewell(response, farewell);
+    }
+    keepalive = setInterval(() => response.write(': here\n\n'), keepaliveMs);
+    request.on('close', () => finish('closed'));
+    response.on('error', () => finish('closed'));
+    if (request.destroyed) finish('closed');
+  }
+
+  return {
+    handle,
+    get size() {
+      return open.size;
+    },
+    get slowReaders() {
+      return slowReaders;
+    },
+    close() {
+      for (const one of [...open]) one.end('shutting_down');
+    },
+  };
+}
+
+function sayFarewell(response: ServerResponse, text: string): void {
+  if (response.writableEnded) return;
+  response.end(text);
+  // A reader that does not read never takes the farewell either.
+  setTimeout(() => response.destroy(), FAREWELL_MS).unref();
+}
+
+function sinkOf(
+  response: ServerResponse,
+  write: (text: string) => boolean,
+  finish: (reason: string) => void,
+): StreamSink {
+  let highest = -1;
+  return {
+    deliver(segment) {
+      const first = segment.messages[0]?.position ?? -1;
+      const isInOrder = first > highest;
+      highest = Math.max(highest, segment.messages.at(-1)?.position ?? -1);
+      return write(isInOrder ? segmentText(segment) : lateText(segment, highest));
+    },
+    async ready() {
+      if (response.headersSent && response.writableNeedDrain) {
+        await new Promise<void>((resolve) => {
+          response.once('drain', resolve);
+          response.once('close', resolve);
+        });
+      }
+    },
+    receipts(notices) {
+      const text = notices
+        .map((one) => `event: receipt\ndata: ${JSON.stringify(one)}\n\n`)
+        .join('');
+      if (!write(text)) finish('slow_reader');
+    },
+    end: finish,
+  };
+}
+
+/** The events of a segment, made once for all readers that get it. */
+function segmentText(segment: Segment): string {
+  const known = segment.encoded.get('sse') as string | undefined;
+  if (known !== undefined) return known;
+  const text = segment.messages.map((one) => eventText(one.position, one)).join('');
+  segment.encoded.set('sse', text);
+  return text;
+}
+
+/** A released message lies behind what was shown; its id must not send a reader back there. */
+function lateText(segment: Segment, highest: number): string {
+  return segment.messages.map((one) => eventText(highest, one)).join('');
+}
+
+function eventText(id: number, message: Published): string {
+  return `id: ${id}\nevent: message\ndata: ${messageEnvelopeText(message)}\n\n`;
+}
+
+const QUERY: ReadonlySet<string> = new Set(['from', 'channels', 'channel', 'receipts']);
+
+/** Query and header as the input of `stream.open`; wrong values are named by its own checks. */
+function streamInput(request: IncomingMessage): Record<string, unknown> {
+  const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
+  const from = request.headers['last-event-id'] ?? query.get('from') ?? 'now';
+  // A name may hold a comma; `channel` takes one name at a time.
+  const named = [...(query.get('channels')?.split(',') ?? []), ...query.getAll('channel')];
+  return {
+    from: /^(-1|\d{1,15})$/.test(String(from)) ? Number(from) : from,
+    ...(named.length > 0 && { channels: named }),
+    receipts: query.get('receipts') === '1',
+    // A misspelt name must not follow something else: it is refused like any unknown field.
+    ...Object.fromEntries([...query].filter(([name]) => !QUERY.has(name))),
+  };
+}
+
+function corsOf(request: IncomingMessage): Record<string, string> {
+  const { origin } = request.headers;
+  return origin === undefined ? {} : { 'access-control-allow-origin': origin, vary: 'origin' };
+}
+
+function refused(response: ServerResponse, answer: Answer): void {
+  if ('ok' in answer) return;
+  reply(response, answer.sound.http, answer.error);
+}
+
+function reply(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+}

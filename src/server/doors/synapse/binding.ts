@@ -1,0 +1,129 @@
+/**
+ * How a socket gets its name. The first frame of any type binds it to its `sender`; a secured
+ * hub looks at the token first, in constant time, and keeps it nowhere [SY3]. A name has one
+ * live socket: a second is turned away, or takes over when it says so.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isRefusal } from '../../../core/law/decider.ts';
+import { isAgentName } from '../../../core/law/principal.ts';
+import type { Hub } from '../../../hub/hub.ts';
+import { countConnection } from '../../desk/activity.ts';
+import type { Desk } from '../../desk/desk.ts';
+import { DEFAULT_SPACE } from '../../desk/spaces.ts';
+import type { Client } from './client.ts';
+import { type Frame, own, textOf } from './frame.ts';
+import { HUB_NAME, type Speech } from './speech.ts';
+
+export type NameBook = Map<string, Client>;
+
+export interface BindingOptions {
+  readonly desk: Desk;
+  readonly hub: Hub;
+  readonly names: NameBook;
+  readonly speech: Speech;
+  readonly token: string | null;
+  readonly cooldownMs: number;
+  welcome(client: Client): void;
+  onBound(client: Client, isNew: boolean): void;
+}
+
+/** True when the socket is bound to the sender of the frame; else it has been told and closed. */
+export type Bind = (client: Client, frame: Frame) => Promise<boolean>;
+
+export function createBinding(options: BindingOptions): Bind {
+  const { desk, hub, names, speech, token, cooldownMs } = options;
+  const digest = token === null ? null : digestOf(token);
+  const takenOverAt = new Map<string, number>();
+  let anonymous = 0;
+
+  function refuse(client: Client, type: string, code: number, payload: string): false {
+    client.socket.send(speech.say(type, 'self', payload));
+    client.socket.close(code, type);
+    return false;
+  }
+
+  function isLetIn(frame: Frame): boolean {
+    const shown = own(frame, 'token');
+    if (digest === null) return true;
+    // A digest has one length whatever was shown, so comparing it tells nothing of the secret.
+    return (
+      timingSafeEqual(digest, digestOf(typeof shown === 'string' ? shown : '')) && shown !== ''
+    );
+  }
+
+  function nextAnonymous(): string {
+    while (names.has(`anon-${++anonymous}`));
+    return `anon-${anonymous}`;
+  }
+
+  /** False: nobody bore the name. Null: it may not be taken now. */
+  function takeName(client: Client, name: string, frame: Frame): boolean | null {
+    const holder = names.get(name);
+    if (holder === undefined) {
+      names.set(name, client);
+      return false;
+    }
+    if (own(frame, 'takeover') !== true) {
+      return refuse(client, 'name_conflict', 4009, `${name} is here already`) || null;
+    }
+    const now = performance.now();
+    if (now - (takenOverAt.get(name) ?? Number.NEGATIVE_INFINITY) < cooldownMs) {
+      client.socket.close(4014, 'takeover cooldown');
+      return null;
+    }
+    for (const [one, at] of takenOverAt) if (now - at >= cooldownMs) takenOverAt.delete(one);
+    takenOverAt.set(name, now);
+    names.set(name, client);
+    // What the name waits for goes with the name, and ends with its last socket.
+    for (const wait of holder.waits) client.waits.add(wait);
+    holder.waits.clear();
+    holder.socket.close(4010, 'superseded');
+    return true;
+  }
+
+  return async (client, frame) => {
+    const sender = textOf(frame, 'sender');
+    if (client.caller !== null) {
+      if (sender === '' || sender === client.name) return true;
+      return refuse(
+        client,
+        'name_conflict',
+        4009,
+        `this socket is ${client.name}; connect again to be another`,
+      );
+    }
+    if (!isLetIn(frame)) return refuse(client, 'auth_denied', 4010, 'this hub asks for its token');
+    const name = sender || nextAnonymous();
+    if (!isAgentName(name) || name === HUB_NAME) {
+      return refuse(client, 'name_conflict', 4009, NAME_RULE);
+    }
+    const isTakeover = takeName(client, name, frame);
+    if (isTakeover === null) return false;
+    client.name = name;
+    const caller = await desk.authenticate({
+      token: null,
+      agent: name,
+      space: DEFAULT_SPACE,
+      clientVersion: null,
+      isOwnerSocket: false,
+      wantsOwner: false,
+      transport: 'http',
+      connectionId: `synapse-${speech.hubId}-${name}`,
+      isVouchedFor: true,
+    });
+    if (!client.socket.isOpen) return false;
+    if (isRefusal(caller)) return refuse(client, 'auth_denied', 4010, caller.message);
+    client.caller = caller;
+    client.boundAt = hub.stats.entries;
+    client.countOut = countConnection(caller.activity, Date.now);
+    if (!client.isWelcome) options.welcome(client);
+    options.onBound(client, !isTakeover);
+    return true;
+  };
+}
+
+const NAME_RULE = `a name has 1 to 128 characters without spaces, ~, *, ? or [, does not begin with __, and is not ${HUB_NAME}`;
+
+function digestOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

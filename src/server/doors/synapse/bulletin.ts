@@ -1,0 +1,154 @@
+/**
+ * News for the sockets: what is recorded in the space becomes frames, encoded once and written
+ * to everybody at once; what concerns one agent goes to its socket alone. It also keeps the
+ * roster: everybody who is here, by whatever door.
+ */
+import { isRefusal } from '../../../core/law/decider.ts';
+import { dmParties, toChannel } from '../../../core/law/name.ts';
+import type { World } from '../../../core/law/state.ts';
+import type { DurableEvent } from '../../../core/law/world.ts';
+import type { Hub } from '../../../hub/hub.ts';
+import { encodeFrames } from '../frames.ts';
+import type { NameBook } from './binding.ts';
+import { CHAT_CHANNEL, chatFrame } from './chat.ts';
+import type { Client } from './client.ts';
+import { newsOf } from './news.ts';
+import type { Fields, Speech } from './speech.ts';
+
+/** Names in a roster; a frame has bounds. */
+const ROSTER_MAX = 4_000;
+
+export interface BulletinOptions {
+  readonly hub: Hub;
+  readonly speech: Speech;
+  readonly clients: ReadonlySet<Client>;
+  readonly names: NameBook;
+  onTrouble(what: string, cause: unknown): void;
+}
+
+export interface Bulletin {
+  /** Sorted. */
+  roster(without?: string): string[];
+  joined(agent: string, isNew: boolean): void;
+  left(agent: string): void;
+  close(): void;
+}
+
+type EventOf<Type extends DurableEvent['type']> = Extract<DurableEvent, { type: Type }>;
+
+export function openBulletin(options: BulletinOptions): Bulletin {
+  const { hub, speech, clients, names, onTrouble } = options;
+  const online = new Set<string>();
+
+  function roster(without?: string): string[] {
+    return [...new Set([...names.keys(), ...online])]
+      .filter((name) => name !== without)
+      .sort()
+      .slice(0, ROSTER_MAX);
+  }
+
+  function broadcast(type: string, about: string, text: string): void {
+    const frame = encodeFrames([text]);
+    for (const client of clients) {
+      if (!client.isWelcome) continue;
+      if (client.isBusy) client.heard.add(`${type}\n${about}`);
+      client.socket.sendFrame(frame);
+    }
+  }
+
+  function tell(type: string, about: string, payload: string, fields: Fields): void {
+    broadcast(type, about, speech.say(type, 'all', payload, fields));
+  }
+
+  function tellPresence(event: 'joined' | 'left', agent: string): void {
+    const fields = { event, agent, online_agents: roster() };
+    tell('presence_update', agent, `${agent} ${event}`, fields);
+  }
+
+  function onEvents(world: World, first: number, events: readonly DurableEvent[]): void {
+    for (const [i, event] of events.entries()) {
+      if (event.type === 'presence.changed') onPresence(event.agent, isHere(event.state));
+      else if (clients.size === 0) continue;
+      else if (event.type === 'message.sent') onMessage(event, first + i);
+      else if (event.type === 'wait.reserved') onTurn(event);
+      else {
+        for (const one of newsOf(world, event)) {
+          tell(one.type, one.about, one.payload, one.fields);
+        }
+      }
+    }
+  }
+
+  function onMessage(event: EventOf<'message.sent'>, position: number): void {
+    if (event.held !== undefined) return;
+    const { by, at, channel } = event;
+    const isChat = channel === CHAT_CHANNEL;
+    if (!isChat && !channel.startsWith('dm/')) return;
+    const spoken = { by, at, position, body: JSON.parse(event.body) as unknown };
+    if (isChat) {
+      broadcast('chat', by, speech.relay(chatFrame(spoken, 'all')));
+      return;
+    }
+    const [a, b] = dmParties(channel) ?? [by, by];
+    const recipient = a === by ? b : a;
+    const client = names.get(recipient);
+    if (client?.caller == null) return;
+    client.socket.send(speech.relay(chatFrame(spoken, recipient)));
+    client.mail.add(channel);
+  }
+
+  /** What it waits for is kept for it now, and it is told [SY9]. */
+  function onTurn({ agent, id, number, until }: EventOf<'wait.reserved'>): void {
+    const client = names.get(agent);
+    if (client?.caller == null || !client.waits.has(number)) return;
+    client.mail.add(toChannel(agent));
+    const payload = `${id ?? 'what you wait for'} is free and kept for you; claim it`;
+    client.socket.send(
+      speech.say('wait_granted', agent, payload, {
+        task_id: id ?? '',
+        holder: '',
+        wait: number,
+        free: true,
+        reserved_until: until / 1000,
+      }),
+    );
+  }
+
+  function onPresence(agent: string, isThere: boolean): void {
+    // Of one that has a socket here, the socket says more.
+    if (isThere === online.has(agent) || (!isThere && names.has(agent))) return;
+    if (isThere) online.add(agent);
+    else online.delete(agent);
+    if (!names.has(agent)) tellPresence(isThere ? 'joined' : 'left', agent);
+  }
+
+  const stopListening = hub.watch.events((world, first, events) => {
+    try {
+      onEvents(world, first, events);
+    } catch (cause) {
+      onTrouble('news could not be told at the Synapse door', cause);
+    }
+  });
+  void hub
+    .ask((world) => [...world.agents.values()].filter(({ presence }) => isHere(presence.state)))
+    .then((agents) => {
+      if (!isRefusal(agents)) for (const { name } of agents) online.add(name);
+    });
+
+  return {
+    roster,
+    joined(agent, isNew) {
+      online.add(agent);
+      if (isNew) tellPresence('joined', agent);
+    },
+    left(agent) {
+      online.delete(agent);
+      tellPresence('left', agent);
+    },
+    close: stopListening,
+  };
+}
+
+function isHere(state: string): boolean {
+  return state === 'online' || state === 'busy';
+}

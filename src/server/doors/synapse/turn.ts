@@ -1,0 +1,62 @@
+/**
+ * One frame being carried out for the agent that sent it: what a handler may do. Operations
+ * go through the desk like those of every other door; what is said in private carries the
+ * caller's `req_id`, if it sent one, and a refusal says its code and who is in the way.
+ */
+
+import type { Hub } from '../../../hub/hub.ts';
+import type { ErrorEnvelope } from '../../../wire/errors.ts';
+import type { Operation } from '../../../wire/operation.ts';
+import type { Answer } from '../../desk/answer.ts';
+import type { Frame } from './frame.ts';
+import { aboutOf } from './news.ts';
+import type { Fields } from './speech.ts';
+
+export interface Turn {
+  readonly frame: Frame;
+  /** `type` of the frame, in lower case. */
+  readonly type: string;
+  /** The agent. */
+  readonly name: string;
+  readonly hub: Hub;
+  call(operation: Operation, input: unknown): Promise<Answer>;
+  /** The same without waiting; for chat. */
+  callThen(operation: Operation, input: unknown, done: (answer: Answer) => void): void;
+  /** To this socket alone. */
+  reply(type: string, payload: string, fields?: Fields): void;
+  /** Has a broadcast of this type about this been sent to the socket since the frame came in? */
+  hasHeard(type: string, about: string): boolean;
+  /** Names that are here, whatever their door. */
+  online(): readonly string[];
+  readonly clients: number;
+  /** A text that is a frame already. */
+  pass(text: string): void;
+  /** Waits to give up when the socket goes. */
+  readonly waits: Set<number>;
+}
+
+export type Handler = (turn: Turn) => Promise<void>;
+
+/** A mutation's answer: nothing when its broadcast has been heard, else in private (a repeat, a refresh). */
+export function confirm(turn: Turn, type: string, id: string, fields: Fields): void {
+  if (!turn.hasHeard(type, aboutOf(turn.name, id))) turn.reply(type, `${id} stands`, fields);
+}
+
+export function refuseWith(
+  turn: Turn,
+  type: string,
+  error: ErrorEnvelope,
+  fields: Fields = {},
+): void {
+  turn.reply(type, error.message, { ...fields, ...reasonOf(error), request_type: turn.type });
+}
+
+function reasonOf({ error_code, detail = {}, retry_after }: ErrorEnvelope): Fields {
+  const { reason, holder, lapses_at } = detail as Record<string, unknown>;
+  return {
+    reason_code: reason ?? error_code,
+    ...(holder !== undefined && { holder }),
+    ...(lapses_at !== undefined && { lease_expires_at: lapses_at }),
+    ...(retry_after !== undefined && { retry_after }),
+  };
+}

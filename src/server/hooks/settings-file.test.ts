@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DEFAULT_DOOR_SETTINGS, parseDoorSettings } from '../../wire/hook-settings.ts';
+import { openDoorSettings } from './settings-file.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'synod-settings-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+test('[HD7] nothing said is the defaults; both tables stand beside the policy', () => {
+  expect(parseDoorSettings(null, {})).toEqual(DEFAULT_DOOR_SETTINGS);
+  const toml = `
+    reminder_threshold_turns = 9
+    [guard]
+    mode = "claim"
+    [wake]
+    headless = true
+    command = ["claude", "-p"]`;
+  expect(parseDoorSettings(toml, { SYNOD_STOP_BLOCKS_MAX: '2' })).toMatchObject({
+    policy: { reminder_threshold_turns: 9, stop_blocks_max: 2 },
+    guard: { mode: 'claim' },
+    wake: { mode: 'on', headless: true, command: ['claude', '-p'] },
+  });
+});
+
+test.each([
+  ['[guard]\nmode = "maybe"', 'guard.mode: must be refuse, claim or off'],
+  ['[guard]\nmood = "off"', 'guard: Unrecognized key: "mood"'],
+  ['guard = 7', 'guard: '],
+  ['[wake]\nheadless = true', 'wake.command: needs a command'],
+  ['[wake]\ncommand = "rm -rf"', 'wake.command: must be a list of words'],
+  ['[wakes]\nmode = "on"', 'wakes: is not a setting'],
+  ['[guard', 'line 1'],
+])('[HD7] %j is refused by name', (toml, said) => {
+  const problems = parseDoorSettings(toml, {});
+  expect(problems).toEqual([expect.stringContaining(said)]);
+});
+
+test('[HD7] the file in the data directory, else the one of SOX_CONFIG_DIR; looked at again when it changes', () => {
+  let at = 0;
+  const troubles: string[] = [];
+  const sox = join(dir, 'sox');
+  mkdirSync(sox);
+  writeFileSync(join(sox, 'policy.toml'), '[guard]\nmode = "off"\n');
+  const onTrouble = (what: string): void => void troubles.push(what);
+  const settings = openDoorSettings(dir, { SOX_CONFIG_DIR: sox }, onTrouble, () => (at += 2_000));
+  expect(settings().guard.mode).toBe('off');
+  writeFileSync(join(dir, 'policy.toml'), '[guard]\nmode = "claim"\n');
+  expect(settings().guard.mode).toBe('claim');
+  writeFileSync(join(dir, 'policy.toml'), '[guard]\nmode = "no such"\n');
+  expect(settings().guard.mode).toBe('claim');
+  expect(settings().guard.mode).toBe('claim');
+  expect(troubles).toEqual([expect.stringMatching(/policy\.toml: guard\.mode: must be/)]);
+});

@@ -1,4 +1,0 @@
-/** `synod/server`: the hub inside another program. */
-export { createPluginRegistry, type PluginRegistry } from '../plugin/registry.ts';
-export { type Config, type ConfigProblem, parseConfig } from './config.ts';
-export { type RunningServer, type ServerHooks, type ServerLog, startServer } from './server.ts';

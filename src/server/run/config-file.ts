@@ -1,0 +1,165 @@
+/**
+ * What a configuration may say, field by field, whoever says it. SOX's names are
+ * kept, at the top level or under `server_config`. Unknown names are refused, so
+ * that a misspelt setting is never silently a default.
+ */
+import { z } from 'zod';
+import { isAgentName } from '../../core/law/principal.ts';
+import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
+
+/** An agent that may come, and the space it is at home in; null is whichever it asks for. */
+export interface Agent {
+  readonly id: string;
+  readonly namespace: string | null;
+}
+
+export type FaultCode = 'store_unavailable' | 'internal_error' | 'rate_limited';
+
+interface SpaceFields {
+  readonly backpressure_mode?: 'advisory' | 'enforced' | undefined;
+  readonly queue_limit?: number | undefined;
+  readonly idempotency_ttl_ms?: number | undefined;
+  readonly typed_channels?: Record<string, Record<string, unknown>> | undefined;
+  readonly rate_limit?: number | undefined;
+  readonly heartbeat_ttl?: number | undefined;
+  readonly fault_inject?: FaultCode | undefined;
+}
+
+export interface ConfigFile extends SpaceFields {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly dir?: string | undefined;
+  readonly store?: string | undefined;
+  readonly auth?: 'local' | 'open' | undefined;
+  readonly cors_origins?: readonly string[] | undefined;
+  readonly allowed_hosts?: readonly string[] | undefined;
+  readonly agents?: readonly Agent[] | undefined;
+  readonly server_config?: SpaceFields | undefined;
+  readonly allow_plugins?: readonly string[] | undefined;
+  readonly discovery?: boolean | undefined;
+  readonly skip_mismatched_plugins?: boolean | undefined;
+  readonly log_level?: LogLevel | undefined;
+  readonly socket?: boolean | undefined;
+  readonly synapse_port?: number | undefined;
+  readonly synapse_token?: string | undefined;
+  readonly relay?: string | undefined;
+  readonly relay_lines?: number | undefined;
+  readonly bus?: string | undefined;
+  /** True: with the normal credential; a text: with that token. */
+  readonly metrics?: boolean | string | undefined;
+  readonly host_rate_limit?: number | undefined;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const QUEUE_LIMIT_MAX = 10_000_000;
+const IDEMPOTENCY_TTL_MS_MAX = 30 * 86_400_000;
+const CALLS_PER_SECOND_MAX = 1_000_000;
+const HEARTBEAT_TTL_S_MAX = 86_400;
+const RELAY_LINES_MAX = 1_000_000;
+const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
+
+/** A whole number in a range, with one sentence for everything that is not one. */
+function whole(min: number, max: number): z.ZodInt {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+function oneOf<const Values extends readonly [string, ...string[]]>(
+  ...values: Values
+): z.ZodEnum<{ [V in Values[number]]: V }> {
+  return z.enum(values, { error: `must be ${values.join(', ').replace(/, ([^,]*)$/, ' or $1')}` });
+}
+
+function text(what: string): z.ZodString {
+  return z.string({ error: `must be ${what}` }).min(1, { error: `must be ${what}` });
+}
+
+const host = text('an address or a host name').regex(/^[^\s/@]+$/, {
+  error: 'must be an address or a host name, such as 127.0.0.1',
+});
+
+const store = text(STORE_FORMS).transform((value, context) => {
+  const parsed = parseStoreUrl(value);
+  if (parsed !== null) return storeUrl(parsed);
+  context.addIssue({ code: 'custom', message: `must be ${STORE_FORMS}`, input: value });
+  return z.NEVER;
+});
+
+const ORIGIN = 'must be an origin such as https://example.org or http://localhost:*; never *';
+const origin = text('an origin').regex(/^https?:\/\/[^/\s*@]+(:\*)?$/, { error: ORIGIN });
+
+const NAMESPACE = 'must be 1 to 64 of a-z, 0-9, _ and -';
+const AGENT = 'must be an agent name: 1 to 128 characters without spaces, ~ or a leading __';
+const agent = z.strictObject({
+  id: z.string({ error: AGENT }).refine(isAgentName, { error: AGENT }),
+  namespace: z
+    .string({ error: NAMESPACE })
+    .regex(/^[a-z0-9_-]{1,64}$/, { error: NAMESPACE })
+    .optional()
+    .transform((name) => name ?? null),
+});
+
+/** How SOX, like Python, names two of them. */
+const LEVEL_NAMES: Readonly<Record<string, string>> = { warning: 'warn', critical: 'fatal' };
+const logLevel = z.preprocess(
+  (value) => {
+    const name = String(value).toLowerCase();
+    return LEVEL_NAMES[name] ?? name;
+  },
+  oneOf(...LOG_LEVELS),
+);
+
+const schemas = z.record(
+  z.string(),
+  z.record(z.string(), z.unknown(), { error: 'must be a JSON Schema object' }),
+  { error: 'must be an object of channel name to JSON Schema' },
+);
+
+const yesNo = z.boolean({ error: 'must be true or false' });
+const names = z.array(text('a name'), { error: 'must be a list of names' });
+
+const spaceFields = {
+  backpressure_mode: oneOf('advisory', 'enforced').optional(),
+  queue_limit: whole(1, QUEUE_LIMIT_MAX).optional(),
+  idempotency_ttl_ms: whole(1, IDEMPOTENCY_TTL_MS_MAX).optional(),
+  typed_channels: schemas.optional(),
+  rate_limit: whole(1, CALLS_PER_SECOND_MAX).optional(),
+  heartbeat_ttl: whole(1, HEARTBEAT_TTL_S_MAX).optional(),
+  fault_inject: oneOf('store_unavailable', 'internal_error', 'rate_limited').optional(),
+};
+
+const fields = {
+  host: host.optional(),
+  port: whole(0, 65_535).optional(),
+  dir: text('a directory').optional(),
+  store: store.optional(),
+  auth: oneOf('local', 'open').optional(),
+  cors_origins: z.array(origin, { error: 'must be a list of origins' }).optional(),
+  allowed_hosts: z.array(host, { error: 'must be a list of host names' }).optional(),
+  agents: z.array(agent, { error: 'must be a list of {id, namespace}' }).optional(),
+  ...spaceFields,
+  server_config: z.strictObject(spaceFields, { error: notAnObject }).optional(),
+  allow_plugins: names.optional(),
+  discovery: yesNo.optional(),
+  skip_mismatched_plugins: yesNo.optional(),
+  log_level: logLevel.optional(),
+  socket: yesNo.optional(),
+  synapse_port: whole(0, 65_535).optional(),
+  synapse_token: text('a secret').optional(),
+  relay: text('a file').optional(),
+  relay_lines: whole(1, RELAY_LINES_MAX).optional(),
+  bus: text('a file').optional(),
+  metrics: z
+    .union([z.boolean(), z.string().regex(/^[\x21-\x7e]{8,256}$/)], { error: METRICS })
+    .optional(),
+  host_rate_limit: whole(1, CALLS_PER_SECOND_MAX).optional(),
+};
+
+export const KNOWN_NAMES: readonly string[] = Object.keys(fields);
+export const configFile: z.ZodType<ConfigFile> = z.strictObject(fields, { error: notAnObject });
+
+function notAnObject(issue: { readonly code?: string }): string | undefined {
+  return issue.code === 'invalid_type' ? 'must be a JSON object' : undefined;
+}

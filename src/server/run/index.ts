@@ -1,0 +1,4 @@
+/** `synod/server`: the hub inside another program. */
+export { createPluginRegistry, type PluginRegistry } from '../plugins/registry.ts';
+export { type Config, type ConfigProblem, parseConfig } from './config.ts';
+export { type RunningServer, type ServerHooks, type ServerLog, startServer } from './server.ts';

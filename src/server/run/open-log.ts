@@ -1,0 +1,66 @@
+/**
+ * A log by URL: `memory:`, `file:///dir`, `sqlite:///path`. The only place that
+ * knows the adapters by name, and the only dynamic imports of them.
+ */
+import { mkdir, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Log, LogError } from '../../log/log.ts';
+import { DEFAULT_SPACE, isSpaceName } from '../desk/spaces.ts';
+import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
+
+/** Where the log of a space lies, given the configured store. */
+export function logUrlOf(store: string | null, dir: string, space: string): string {
+  if (store === null) return `sqlite://${join(dir, 'spaces', `${space}.sqlite`)}`;
+  const parsed = parseStoreUrl(store);
+  // One store URL names the default space; others lie beside it.
+  if (parsed === null || parsed.kind === 'memory' || space === DEFAULT_SPACE) return store;
+  return storeUrl({ ...parsed, path: parsed.path.replace(SUFFIX, `.${space}$1`) });
+}
+
+/** The spaces that lie on disk already. */
+export async function spacesOnDisk(store: string | null, dir: string): Promise<string[]> {
+  const parsed = store === null ? null : parseStoreUrl(store);
+  if (parsed?.kind === 'memory') return [];
+  const path = parsed?.path ?? join(dir, 'spaces', '.sqlite');
+  const [, suffix = ''] = SUFFIX.exec(basename(path)) ?? [];
+  const stem = parsed === null ? '' : `${basename(path).slice(0, -suffix.length || undefined)}.`;
+  const end = parsed === null ? '.sqlite' : suffix;
+  const names = await listed(dirname(path));
+  return names
+    .filter((name) => name.startsWith(stem) && name.endsWith(end))
+    .map((name) => name.slice(stem.length, name.length - end.length))
+    .filter(isSpaceName);
+}
+
+export async function openLog(url: string, options: { readOnly?: boolean } = {}): Promise<Log> {
+  const store = parseStoreUrl(url);
+  switch (store?.kind) {
+    case 'memory': {
+      const { openMemoryLog } = await import('../../log/memory.ts');
+      return openMemoryLog();
+    }
+    case 'sqlite': {
+      if (!options.readOnly) await mkdir(dirname(store.path), { recursive: true, mode: 0o700 });
+      const { openSqliteLog } = await import('../../log/sqlite.ts');
+      return openSqliteLog(store.path, options);
+    }
+    case 'file': {
+      const { openFileLog } = await import('../../log/file.ts');
+      return openFileLog(store.path, options);
+    }
+    case undefined:
+      throw new LogError('log.unavailable', `no store is known for ${url}; use ${STORE_FORMS}`);
+  }
+}
+
+/** `.sqlite` of `log.sqlite`; nothing of a bare name. */
+const SUFFIX = /(\.[^./]+)?$/;
+
+async function listed(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir);
+  } catch {
+    // A data directory that was never used has no spaces yet.
+    return [];
+  }
+}

@@ -1,0 +1,400 @@
+/**
+ * The composition root: one process, one data directory, every door. It takes the
+ * directory's lock before it touches anything in it, and says it is ready only when
+ * every door is open.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { assert } from '../../core/law/assert.ts';
+import { type Refusal, refuse } from '../../core/law/decider.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { unavailable } from '../../log/disk.ts';
+import { lockDirectory } from '../../log/lock.ts';
+import { createMcpTools, DEFAULT_TOOLSET } from '../../wire/mcp/tools.ts';
+import { operationList } from '../../wire/operations/table.ts';
+import { createDesk } from '../desk/desk.ts';
+import { DEFAULT_SPACE } from '../desk/spaces.ts';
+import { createGuard } from '../doors/guard.ts';
+import { createHostLimit, replyLimited } from '../doors/host-limit.ts';
+import { createHttpDoor } from '../doors/http.ts';
+import type { McpDoor } from '../doors/mcp/door.ts';
+import { createSseDoor } from '../doors/sse.ts';
+import type { SynapseOptions } from '../doors/synapse/door.ts';
+import { createWebSocketDoor } from '../doors/websocket.ts';
+import { createHookDoor, type WakeTimes } from '../hooks/lazy-door.ts';
+import { openPluginHost } from '../plugins/host.ts';
+import type { PluginRegistry } from '../plugins/registry.ts';
+import type { HubBus } from './bus.ts';
+import { realClock } from './clock.ts';
+import type { Config, SynapseConfig } from './config.ts';
+import type { FaultCode } from './config-file.ts';
+import { ensureCredential } from './credential.ts';
+import { openRelay } from './relay.ts';
+import { openSpaces } from './spaces.ts';
+import { packageVersion } from './version.ts';
+
+export type ServerLog = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  line: string,
+  cause?: unknown,
+) => void;
+
+export interface ServerHooks {
+  readonly log?: ServerLog;
+  /** Plugins of the program that embeds the hub. */
+  readonly plugins?: PluginRegistry;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where plugins are looked for. */
+  readonly cwd?: string;
+  /** How often a WebSocket is asked whether its peer is there. */
+  readonly pingMs?: number;
+  /** How often an event stream says that it is there. */
+  readonly keepaliveMs?: number;
+  /** How long the waking of idle agents waits, for tests. */
+  readonly wake?: WakeTimes;
+  /** Bounds and times of the Synapse door. */
+  readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'guard' | 'hub' | 'token'>>;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly socketPath: string | null;
+  /** `ws://…`, when the Synapse door is open. */
+  readonly synapseUrl: string | null;
+  /** The socket of the bus inside, when there is one. */
+  readonly busPath: string | null;
+  /** Has it read its config again; nothing without a bus. */
+  reloadBus(): Promise<void>;
+  readonly dir: string;
+  readonly pid: number;
+  close(): Promise<void>;
+}
+
+/** Longer names do not fit into a socket address everywhere. */
+const SOCKET_PATH_BYTES_MAX = 100;
+
+export async function startServer(config: Config, hooks: ServerHooks = {}): Promise<RunningServer> {
+  const startedAt = performance.now();
+  const log = hooks.log ?? (() => {});
+  const closers: (() => void | Promise<void>)[] = [];
+  // Closing runs backwards through what was opened, also when opening failed half way.
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    await makeDirectory(config.dir);
+    const lock = lockDirectory(config.dir);
+    closers.push(() => lock.release());
+    const version = packageVersion();
+    const spaces = await openSpaces({
+      store: config.store,
+      dir: config.dir,
+      clock: realClock,
+      settings: spaceSettings(config),
+      typedChannels: config.settings.typedChannels,
+      named: (config.agents ?? []).flatMap(({ namespace }) => namespace ?? []),
+      onTrouble: (what, cause) => log('error', what, cause),
+    });
+    closers.push(() => spaces.close());
+
+    let bus: HubBus | null = null;
+    const plugins: string[] = [];
+    const parts = createDesk({
+      identity: {
+        mode: config.auth,
+        ownerCredential: await ensureCredential(config.dir),
+        agents:
+          config.agents &&
+          new Map(config.agents.map(({ id, namespace }) => [id, namespace ?? null])),
+      },
+      spaces,
+      about: { version, startedAt, plugins, heartbeatTtl: config.settings.heartbeatTtl },
+      nodeId: randomUUID(),
+      callsPerSecond: config.settings.rateLimit,
+      fault: config.faultInject && faultRefusal(config.faultInject),
+      isStoreOk: () => spaces.isStoreOk(),
+      onTrouble: (what, cause) => log('error', what, cause),
+    });
+    const metrics =
+      config.metrics &&
+      (await (
+        await import('../doors/metrics.ts')
+      ).createMetrics(parts.desk, {
+        hubs: () => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []),
+        connections: () => ({ websocket: websocket.size, sse: sse.size }),
+        slowReaders: () => websocket.slowReaders + sse.slowReaders,
+        more: async () => (await bus?.readMetrics()) ?? '',
+      }));
+    const desk = metrics?.desk ?? parts.desk;
+    const host = await openPluginHost({
+      builtins: parts.builtins,
+      cwd: hooks.cwd ?? process.cwd(),
+      env: hooks.env ?? process.env,
+      allow: config.plugins.allow,
+      discover: config.plugins.discover,
+      skipMismatched: config.plugins.skipMismatched,
+      registry: hooks.plugins,
+      log,
+    });
+    closers.push(() => host.close());
+    parts.usePlugins(host);
+    plugins.push(...host.order);
+
+    if (config.relay !== null) {
+      const hub = spaces.find(DEFAULT_SPACE);
+      if (hub === null) throw new Error('the default space is not open');
+      const relay = await openRelay({ ...config.relay, hub, nodeId: desk.nodeId, log });
+      closers.push(() => relay.close());
+    }
+
+    if (config.bus !== null) {
+      const { openHubBus } = await import('./bus.ts');
+      const hub = spaceOf(spaces.find(DEFAULT_SPACE));
+      const env = hooks.env ?? process.env;
+      bus = await openHubBus({ path: config.bus, dir: config.dir, hub, env, log });
+      closers.push(() => bus?.close());
+    }
+    const busPath = bus?.socketPath ?? null;
+
+    const guard = createGuard({
+      allowedHosts: [config.host, ...config.allowedHosts],
+      corsOrigins: config.corsOrigins,
+    });
+    // Most hubs are asked by other doors first; the MCP SDK is loaded when somebody speaks it.
+    let mcp: Promise<McpDoor> | null = null;
+    const openMcp = async (): Promise<McpDoor> => {
+      const { createMcpDoor } = await import('../doors/mcp/door.ts');
+      return createMcpDoor({
+        desk,
+        tools: createMcpTools(operationList),
+        version,
+        follow: (space, listener) =>
+          spaces.find(space)?.watch.events((_world, _first, events) => listener(events)) ??
+          (() => {}),
+        onError: (cause) => log('warn', 'an MCP exchange failed', cause),
+      });
+    };
+    const hookDoor = createHookDoor({
+      ...{ desk, spaces, dir: config.dir, env: hooks.env ?? process.env, wake: hooks.wake },
+      onTrouble: (what, cause) => log('warn', what, cause ?? undefined),
+    });
+    closers.push(() => hookDoor.close());
+    const http = createHttpDoor({
+      desk,
+      guard,
+      version,
+      hooks: hookDoor.handle,
+      async mcp(request, caller, toolset) {
+        mcp ??= openMcp();
+        return (await mcp).handle(request, caller, toolset ?? DEFAULT_TOOLSET);
+      },
+      metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
+    });
+    const sse = createSseDoor(desk, guard, hooks);
+    const hostLimit = createHostLimit(config.hostRateLimit);
+    const websocket = createWebSocketDoor(desk, guard, { ...hooks, hostLimit });
+
+    const openDoor = (isOwnerSocket: boolean): Server => {
+      const listener = getRequestListener((request) => http(request, isOwnerSocket));
+      const route: RequestListener = (request, response) => {
+        const limited = hostLimit.check(request.socket.remoteAddress);
+        if (limited !== null) replyLimited(response, limited);
+        else if (/^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
+          sse.handle(request, response, isOwnerSocket).catch((cause) => {
+            log('error', 'a stream failed', cause);
+            response.destroy();
+          });
+        } else void listener(request, response);
+      };
+      const server = createServer(
+        {
+          headersTimeout: 10_000,
+          keepAliveTimeout: 65_000,
+          // Some clients offer HTTP/2 with every request; they are answered in what we speak.
+          shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+        },
+        route,
+      );
+      server.on('upgrade', (request, socket, head) => {
+        websocket.upgrade(request, socket, head, isOwnerSocket);
+      });
+      server.on('clientError', (_, socket) => {
+        const answer = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
+        if (socket.writable) socket.end(answer, () => socket.destroy());
+        else socket.destroy();
+      });
+      return server;
+    };
+
+    const tcp = openDoor(false);
+    await listen(tcp, { host: config.host, port: config.port });
+    closers.push(() => shut(tcp));
+    const socketPath = config.isSocketOn
+      ? await openSocket(openDoor(true), config.dir, closers, log)
+      : null;
+    const synapsePort =
+      config.synapse === null
+        ? null
+        : await openSynapse(config.host, config.synapse, closers, {
+            hostLimit,
+            desk,
+            guard,
+            hub: spaceOf(spaces.find(DEFAULT_SPACE)),
+            onTrouble: (what, cause) => log('error', what, cause),
+            ...hooks.synapse,
+          });
+    // These end before the servers are shut, or the servers would wait for them.
+    closers.push(async () => (await mcp)?.close());
+    closers.push(() => websocket.close());
+    closers.push(() => sse.close());
+
+    const { port } = tcp.address() as AddressInfo;
+    const shown = config.host.includes(':') ? `[${config.host}]` : config.host;
+    const url = `http://${shown}:${port}`;
+    const synapseUrl = synapsePort === null ? null : `ws://${shown}:${synapsePort}`;
+    await writeHubFile(config.dir, {
+      url,
+      socket: socketPath,
+      ...(synapseUrl !== null && { synapse: synapseUrl }),
+      ...(busPath !== null && { bus: busPath }),
+      pid: process.pid,
+      since: new Date().toISOString(),
+      version,
+    });
+    closers.push(() => rm(join(config.dir, 'hub.json'), { force: true }));
+    hookDoor.prepare();
+    const reloadBus = async (): Promise<void> => bus?.reload();
+    return {
+      ...{ url, socketPath, synapseUrl, busPath, reloadBus },
+      ...{ dir: config.dir, pid: process.pid, close: closeAll },
+    };
+  } catch (cause) {
+    await closeAll();
+    throw cause;
+  }
+}
+
+async function makeDirectory(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw unavailable(dir, 'make the data directory', cause);
+  }
+}
+
+function spaceSettings({ settings }: Config): Parameters<typeof openSpaces>[0]['settings'] {
+  const { backpressureMode, queueLimit, idempotencyTtlMs } = settings;
+  return {
+    ...(backpressureMode !== null && { backpressureMode }),
+    ...(queueLimit !== null && { queueLimit }),
+    ...(idempotencyTtlMs !== null && { idempotencyTtlMs }),
+  };
+}
+
+/** What SOX's `fault_inject` makes every operation answer. */
+function faultRefusal(fault: FaultCode): Refusal {
+  const message = `injected by fault_inject: ${fault}`;
+  switch (fault) {
+    case 'store_unavailable':
+      return refuse('store.unavailable', message);
+    case 'internal_error':
+      return refuse('internal', message);
+    case 'rate_limited':
+      return { ...refuse('rate.limited', message), retryAt: Date.now() + 1000 };
+  }
+}
+
+async function openSocket(
+  server: Server,
+  dir: string,
+  closers: (() => void | Promise<void>)[],
+  log: ServerLog,
+): Promise<string | null> {
+  const path = join(dir, 'hub.sock');
+  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) {
+    log('warn', `no Unix socket: ${path} is too long a name for one; the TCP door is open`);
+    return null;
+  }
+  // We hold the directory's lock, so a socket file that is there was left by a dead hub.
+  await rm(path, { force: true });
+  await listen(server, { path });
+  await chmod(path, 0o600);
+  closers.push(async () => {
+    await shut(server);
+    await rm(path, { force: true });
+  });
+  return path;
+}
+
+/** A port of its own, because the original's clients ask for any path; plain HTTP is told so. */
+async function openSynapse(
+  host: string,
+  { port, token }: SynapseConfig,
+  closers: (() => void | Promise<void>)[],
+  options: Omit<SynapseOptions, 'token'>,
+): Promise<number> {
+  const { createSynapseDoor } = await import('../doors/synapse/door.ts');
+  const door = createSynapseDoor({ ...options, token });
+  closers.push(() => door.close());
+  const server = createServer({ headersTimeout: 10_000 }, (_, response) => {
+    response.writeHead(426, { 'content-type': 'application/json', upgrade: 'websocket' });
+    response.end(
+      '{"error_code":"validation_error","message":"Synapse clients speak WebSocket here"}',
+    );
+  });
+  server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
+  server.on('clientError', (_, socket) => socket.destroy());
+  await listen(server, { host, port });
+  closers.push(async () => {
+    door.close();
+    await shut(server);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** The default space is opened before any door. */
+function spaceOf(hub: Hub | null): Hub {
+  assert(hub !== null, 'the default space is open');
+  return hub;
+}
+
+function listen(
+  server: Server,
+  where: { host: string; port: number } | { path: string },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // A socket file is made under a closed umask: nobody may connect before its mode is set.
+    const before = process.umask(0o177);
+    server.listen(where, () => {
+      server.off('error', reject);
+      resolve();
+    });
+    process.umask(before);
+  });
+}
+
+function shut(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    // Long waits are ended by their doors; whatever is left after a moment is cut.
+    setTimeout(() => server.closeAllConnections(), 500).unref();
+  });
+}
+
+async function writeHubFile(dir: string, value: object): Promise<void> {
+  const path = join(dir, 'hub.json');
+  const draft = `${path}.${process.pid}`;
+  try {
+    await writeFile(draft, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+    await rename(draft, path);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw unavailable(path, 'write', cause);
+  }
+}

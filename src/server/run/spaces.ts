@@ -1,0 +1,131 @@
+/**
+ * The spaces of one server: each a log and a hub, opened on first use. A space that
+ * lies on disk exists; a new one is made only for those who may.
+ */
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { SERVER } from '../../core/law/principal.ts';
+import type { SpaceSettings } from '../../core/law/state.ts';
+import type { Clock } from '../../hub/clock.ts';
+import { type Hub, openHub } from '../../hub/hub.ts';
+import { LogError } from '../../log/log.ts';
+import { DEFAULT_SPACE, isSpaceName, type Spaces } from '../desk/spaces.ts';
+import { logUrlOf, openLog, spacesOnDisk } from './open-log.ts';
+
+export const SPACES_MAX = 256;
+
+export interface SpacesOptions {
+  readonly store: string | null;
+  readonly dir: string;
+  readonly clock: Clock;
+  readonly settings: Partial<SpaceSettings>;
+  /** JSON Schemas by channel, laid down in every space; given, even empty, only these channels exist. */
+  readonly typedChannels: Readonly<Record<string, unknown>> | null;
+  /** Spaces that exist because the configuration names them. */
+  readonly named: readonly string[];
+  onTrouble(what: string, cause: unknown): void;
+}
+
+export interface OpenSpaces extends Spaces {
+  isStoreOk(): boolean;
+  close(): Promise<void>;
+}
+
+export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
+  const hubs = new Map<string, Hub>();
+  const opening = new Map<string, Promise<Hub>>();
+  const known = new Set([
+    DEFAULT_SPACE,
+    ...options.named,
+    ...(await spacesOnDisk(options.store, options.dir)),
+  ]);
+
+  async function openOne(name: string): Promise<Hub> {
+    const log = await openLog(logUrlOf(options.store, options.dir, name));
+    let hub: Hub | null = null;
+    try {
+      hub = await openHub({
+        space: name,
+        log,
+        clock: options.clock,
+        onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
+      });
+      await configure(hub, options);
+      known.add(name);
+      hubs.set(name, hub);
+      return hub;
+    } catch (cause) {
+      await (hub ?? log).close();
+      throw cause;
+    }
+  }
+
+  async function open(name: string, { mayCreate }: { mayCreate: boolean }): Promise<Hub | Refusal> {
+    const hub = hubs.get(name);
+    if (hub !== undefined) return hub;
+    if (!isSpaceName(name)) {
+      return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
+    }
+    if (!known.has(name)) {
+      if (!mayCreate) return refuse('space.not-found', `there is no space ${name} here`);
+      if (known.size >= SPACES_MAX) {
+        return refuse('limit.reached', `this hub has ${SPACES_MAX} spaces already`, {
+          limit: 'SPACES_MAX',
+        });
+      }
+    }
+    let promise = opening.get(name);
+    if (promise === undefined) {
+      promise = openOne(name).finally(() => opening.delete(name));
+      opening.set(name, promise);
+    }
+    try {
+      return await promise;
+    } catch (cause) {
+      // One damaged file is the trouble of one space; whoever asks for it is told, the others go on [SP2].
+      if (!(cause instanceof LogError)) throw cause;
+      options.onTrouble(`space ${name} cannot be opened`, cause);
+      return refuse('store.unavailable', `space ${name} cannot be opened; the hub’s log says why`);
+    }
+  }
+
+  await openOne(DEFAULT_SPACE);
+
+  return {
+    open,
+    find: (name) => hubs.get(name) ?? null,
+    list: () =>
+      [...known].sort().map((name) => ({ name, entries: hubs.get(name)?.stats.entries ?? 0 })),
+    isStoreOk: () => [...hubs.values()].every((hub) => hub.isAvailable),
+    async close() {
+      await Promise.allSettled(opening.values());
+      await Promise.all([...hubs.values()].map((hub) => hub.close()));
+    },
+  };
+}
+
+/** Lays the configuration down; what is so already leaves no trace in the log. */
+async function configure(hub: Hub, { settings, typedChannels }: SpacesOptions): Promise<void> {
+  const typed = Object.entries(typedChannels ?? {});
+  for (const [channel, schema] of typed) {
+    await taken(
+      hub.submit({
+        type: 'channel.configure',
+        by: SERVER,
+        at: hub.stamp(),
+        channel,
+        change: { schema: JSON.stringify(schema) },
+      }),
+    );
+  }
+  const change = typedChannels === null ? settings : { ...settings, isTypedOnly: true };
+  if (Object.keys(change).length === 0) return;
+  await taken(hub.submit({ type: 'space.configure', by: SERVER, at: hub.stamp(), change }));
+}
+
+/** A hub must not run under other rules than its operator wrote down. */
+async function taken(answer: Promise<object | Refusal>): Promise<void> {
+  const outcome = await answer;
+  if (isRefusal(outcome)) {
+    throw new LogError('log.unavailable', `the configuration was not taken: ${outcome.message}`);
+  }
+}

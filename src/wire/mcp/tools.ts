@@ -1,0 +1,74 @@
+/**
+ * The operation table as MCP tools: one tool an operation, in the table's order,
+ * with all four hints and both schemas. A toolset chooses what is listed, so that
+ * a client pays for what it uses; it is no permission, so every tool and alias can
+ * be called and the operation's own access rule decides [MC3]. Operations that need
+ * a connection that stays open are not tools.
+ */
+import type { Tool } from '@modelcontextprotocol/server';
+import { type Refusal, refuse } from '../../core/law/decider.ts';
+import { type Operation, type Toolset, toolName } from '../operation.ts';
+import { compactSchema } from './schema.ts';
+
+export interface McpTools {
+  /** `core`, `core,groups`, `all`, or exact tool names, separated by commas. */
+  list(toolset: string): readonly Tool[] | Refusal;
+  find(name: string): Operation | undefined;
+}
+
+export const DEFAULT_TOOLSET = 'core';
+const TOOLSETS: readonly Toolset[] = ['core', 'groups', 'work', 'more', 'admin'];
+
+export function createMcpTools(operations: readonly Operation[]): McpTools {
+  const offered = operations.filter((operation) => !operation.isStreaming);
+  const entries = offered.map((operation) => ({ operation, tool: toTool(operation) }));
+  const byName = new Map(
+    offered.flatMap((operation) =>
+      [toolName(operation), ...operation.aliases].map((name) => [name, operation] as const),
+    ),
+  );
+  return {
+    list(toolset) {
+      const wanted = new Set(
+        toolset
+          .split(',')
+          .map((name) => name.trim())
+          .filter((name) => name !== ''),
+      );
+      if (wanted.size === 0) wanted.add(DEFAULT_TOOLSET);
+      const isAll = wanted.delete('all');
+      const unknown = [...wanted].find((name) => !isToolset(name) && !byName.has(name));
+      if (unknown !== undefined) {
+        return refuse(
+          'input.invalid',
+          `no toolset or tool is called ${JSON.stringify(unknown.slice(0, 64))}; ` +
+            `use ${TOOLSETS.join(', ')}, all or tool names`,
+          { violations: [{ field: 'tools', issue: 'is not a toolset or tool' }] },
+        );
+      }
+      const named = new Set([...wanted].map((name) => byName.get(name)));
+      return entries
+        .filter(({ operation }) => isAll || wanted.has(operation.toolset) || named.has(operation))
+        .map(({ tool }) => tool);
+    },
+    find: (name) => byName.get(name),
+  };
+}
+
+function isToolset(name: string): boolean {
+  return (TOOLSETS as readonly string[]).includes(name);
+}
+
+function toTool(operation: Operation): Tool {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = operation.hints;
+  return {
+    name: toolName(operation),
+    title: operation.title,
+    description: operation.doc,
+    inputSchema: compactSchema(operation.input, 'input') as Tool['inputSchema'],
+    outputSchema: compactSchema(operation.output, 'output') as NonNullable<Tool['outputSchema']>,
+    annotations: { readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
+    // Claude Code hides tools behind a search unless it is told not to; a tool nobody sees is not used.
+    ...(operation.toolset === 'core' && { _meta: { 'anthropic/alwaysLoad': true } }),
+  };
+}
