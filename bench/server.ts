@@ -32,11 +32,13 @@ export interface Memory {
 }
 
 const ROOT = join(import.meta.dirname, '..');
+/** The checkout whose hub is measured: this one, unless `against.ts` says otherwise. */
+export const HUB_ROOT: string = process.env.SYNOD_BENCH_HUB ?? ROOT;
 const CLOSE_TIMEOUT_MS = 30_000;
 const READY_TIMEOUT_MS = 60_000;
 
 /** In a checkout the executable runs the sources, whether or not they were built. */
-export const isBuilt: boolean = !existsSync(join(ROOT, 'src/cli/main.ts'));
+export const isBuilt: boolean = !existsSync(join(HUB_ROOT, 'src/cli/main.ts'));
 
 export async function openServer(
   name: ServerName,
@@ -110,7 +112,7 @@ function commandOf(name: ServerName, dir: string): string[] {
   if (name === 'broadcast') return [join(ROOT, 'bench/baseline/ws-broadcast.ts')];
   const where = ['--host', '127.0.0.1', '--port', '0', '--dir', dir];
   const store = ['--store', `sqlite://${join(dir, 'log.sqlite')}`];
-  return [join(ROOT, 'bin/synod.js'), 'serve', ...where, ...store, '--auth', 'open', '--json'];
+  return [join(HUB_ROOT, 'bin/synod.js'), 'serve', ...where, ...store, '--auth', 'open', '--json'];
 }
 
 function readyUrl(child: ChildProcess, complain: () => string): Promise<string> {

@@ -12,8 +12,9 @@ import { join } from 'node:path';
 import type { BusEnd } from '../load/bus.ts';
 import { runLoad } from '../load.ts';
 import { type Measure, type Scenario, type Setting, type Sides, takeTurns } from '../scenario.ts';
+import { HUB_ROOT } from '../server.ts';
 
-const SYNOD = join(import.meta.dirname, '../../bin/synod.js');
+const SYNOD = join(HUB_ROOT, 'bin/synod.js');
 const WORKERS = {
   /** The worker in the box. */
   echo: [SYNOD, 'worker', 'echo'],
