@@ -5,10 +5,11 @@
  * the seam to live [F2].
  */
 
+import type { Matcher } from '../core/law/glob.ts';
 import { channelKind } from '../core/law/name.ts';
+import type { Principal } from '../core/law/principal.ts';
 import type { Channel, World } from '../core/law/state.ts';
 import { checkRead } from '../core/talk/channel.ts';
-import type { OpenFeed } from './feed.ts';
 
 /** With bodies of a MiB at the most, also what a page may take of memory. */
 export const PAGE_MESSAGES_MAX = 64;
@@ -19,8 +20,35 @@ export interface Due {
   readonly position: number;
 }
 
+export interface FeedOptions {
+  readonly by: Principal;
+  /** `inbox`: everything owed first; a number: everything after that position first. */
+  readonly from: 'now' | 'inbox' | number;
+  /** Null follows the agent's subscriptions; else these names and globs, subscribed or not. */
+  readonly channels: readonly string[] | null;
+}
+
+/** How far a feed has come. */
+export interface FeedProgress {
+  readonly options: FeedOptions;
+  readonly matchers: readonly Matcher[];
+  readonly exact: ReadonlySet<string>;
+  isLive: boolean;
+  isOpen: boolean;
+  /** While catching up: how far each channel was shown. */
+  readonly shown: Map<string, number>;
+  /** While catching up: messages behind the feed that are owed again or were released, not shown yet. */
+  debts: readonly Due[];
+  /** The log's length when the feed first looked; -1 before. */
+  openedAt: number;
+  /** The first position shown; from there on everything owed was, up to the newest. -1 before. */
+  since: number;
+  /** Below this that cannot be said: the feed began here, or something was released since. */
+  floor: number;
+}
+
 /** The next page, counted as shown from now on; empty when the feed has caught up. */
-export function turnPage(world: World, feed: OpenFeed): Due[] {
+export function turnPage(world: World, feed: FeedProgress): Due[] {
   if (feed.openedAt < 0) look(world, feed);
   const due = [...feed.debts];
   for (const channel of channelsOf(world, feed)) addDue(due, channel, feed);
@@ -33,19 +61,19 @@ export function turnPage(world: World, feed: OpenFeed): Due[] {
 }
 
 /** Up to which seq the feed needs nothing of a channel any more. */
-export function shownOn(feed: OpenFeed, channel: Channel): number {
+export function shownOn(feed: FeedProgress, channel: Channel): number {
   const { from } = feed.options;
   const start = typeof from === 'number' ? from : feed.openedAt - 1;
   return feed.shown.get(channel.name) ?? channel.positions.lastAtOrBefore(start);
 }
 
-export function wants(world: World, feed: OpenFeed, name: string): boolean {
+export function wants(world: World, feed: FeedProgress, name: string): boolean {
   if (feed.exact.has(name)) return checkRead(world, feed.options.by, name) === null;
   return channelKind(name) === 'plain' && feed.matchers.some((matches) => matches(name));
 }
 
 /** A feed from the inbox begins at what is owed now, also where that lies behind the cursor. */
-function look(world: World, feed: OpenFeed): void {
+function look(world: World, feed: FeedProgress): void {
   feed.openedAt = world.length;
   if (feed.options.from !== 'inbox') return;
   const debts: Due[] = [];
@@ -60,7 +88,7 @@ function look(world: World, feed: OpenFeed): void {
   feed.debts = debts;
 }
 
-function addDue(due: Due[], channel: Channel, feed: OpenFeed): void {
+function addDue(due: Due[], channel: Channel, feed: FeedProgress): void {
   const { positions, held, name, members } = channel;
   const isOwn = feed.options.channels === null;
   const from = isOwn ? (members.get(feed.options.by.id)?.from ?? positions.head) : 0;
@@ -72,7 +100,7 @@ function addDue(due: Due[], channel: Channel, feed: OpenFeed): void {
   }
 }
 
-function* channelsOf(world: World, feed: OpenFeed): Generator<Channel> {
+function* channelsOf(world: World, feed: FeedProgress): Generator<Channel> {
   if (feed.options.channels === null) {
     const memberships = world.agents.get(feed.options.by.id)?.memberships.values() ?? [];
     for (const member of memberships) yield member.channel;

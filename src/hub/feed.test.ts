@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { storedEntries } from '../testing/faulty-log.ts';
 import { openRig, type Rig } from '../testing/rig.ts';
 import { codeOf, createPrincipal } from '../testing/story.ts';
-import { FEED_PATTERNS_MAX, FEEDS_MAX, type Segment } from './feed.ts';
+import { type Bundle, FEED_PATTERNS_MAX, FEEDS_MAX } from './feed.ts';
 import { PAGE_MESSAGES_MAX } from './feed-page.ts';
 import type { HubOptions } from './hub.ts';
 
@@ -36,8 +36,8 @@ describe('live', () => {
     const listener = rig.listen(
       { ...mine, from: 'now' },
       {
-        deliver(segment) {
-          stored.push(storedEntries(rig.disk).length - (segment.messages.at(-1)?.position ?? 0));
+        deliver(bundle) {
+          stored.push(storedEntries(rig.disk).length - (bundle.messages.at(-1)?.position ?? 0));
           return true;
         },
       },
@@ -63,18 +63,18 @@ describe('live', () => {
     expect(listener.positions).toEqual([1]);
   });
 
-  test('[F5] who listens to the same channel gets the same segment, so that it is encoded once', async () => {
+  test('[F5] who listens to the same channel gets the same bundle, so that it is encoded once', async () => {
     const rig = await open();
     await rig.subscribe(ada, 'a');
     await rig.subscribe(bob, 'a');
-    const segments: Segment[] = [];
-    const sink = { deliver: (segment: Segment) => segments.push(segment) > 0 };
+    const bundles: Bundle[] = [];
+    const sink = { deliver: (bundle: Bundle) => bundles.push(bundle) > 0 };
     rig.listen({ by: ada, from: 'now', channels: null }, sink);
     rig.listen({ ...mine, from: 'now' }, sink);
     rig.listen({ by: spy, from: 'now', channels: ['a'] }, sink);
     await rig.send(ada, 'a');
-    expect(segments).toHaveLength(3);
-    expect(new Set(segments).size).toBe(1);
+    expect(bundles).toHaveLength(3);
+    expect(new Set(bundles).size).toBe(1);
   });
 
   test('[F3] a listener that cannot keep up is cut off with a reason, and the others go on', async () => {

@@ -4,20 +4,27 @@
  * goes on live without a gap or a repeat [F2], in log order. Only a message that
  * was held comes late: when it is released, to whoever listens then [F4].
  *
- * Messages of one channel and one batch are handed out as one shared segment, so
+ * Messages of one channel and one batch are handed out as one shared bundle, so
  * a door encodes them once however many listen. A sink that cannot keep up says
  * so and is cut off with a reason [F3]; nobody waits for it.
  */
 
 import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
-import { createMatcher, isGlob, type Matcher } from '../core/law/glob.ts';
+import { createMatcher, isGlob } from '../core/law/glob.ts';
 import { channelKind } from '../core/law/name.ts';
 import type { Principal } from '../core/law/principal.ts';
 import type { Channel, World } from '../core/law/state.ts';
 import { checkRead } from '../core/talk/channel.ts';
 import type { MessageSent } from '../core/talk/message.ts';
 import { cutPresented } from '../core/talk/presented.ts';
-import { type Due, shownOn, turnPage, wants } from './feed-page.ts';
+import {
+  type Due,
+  type FeedOptions,
+  type FeedProgress,
+  shownOn,
+  turnPage,
+  wants,
+} from './feed-page.ts';
 import type { MessageStore } from './message-store.ts';
 
 export const FEEDS_MAX = 20_000;
@@ -28,7 +35,7 @@ export interface Published {
   readonly event: MessageSent;
 }
 
-export interface Segment {
+export interface Bundle {
   readonly messages: readonly Published[];
   /** A place for doors to keep what they made of it. */
   readonly encoded: Map<string, unknown>;
@@ -38,18 +45,10 @@ export type FeedEnd = 'closed' | 'slow_reader' | 'store_unavailable' | 'shutting
 
 export interface FeedSink {
   /** False when the listener is too far behind; it is then cut off. */
-  deliver(segment: Segment): boolean;
+  deliver(bundle: Bundle): boolean;
   /** Resolves when a page of history may follow; keeps catching up from flooding a slow listener. */
   ready(): Promise<void>;
   end(reason: FeedEnd): void;
-}
-
-export interface FeedOptions {
-  readonly by: Principal;
-  /** `inbox`: everything owed first; a number: everything after that position first. */
-  readonly from: 'now' | 'inbox' | number;
-  /** Null follows the agent's subscriptions; else these names and globs, subscribed or not. */
-  readonly channels: readonly string[] | null;
 }
 
 export interface Feed {
@@ -77,23 +76,8 @@ export interface FeedSource {
   onTrouble(what: string, cause: unknown): void;
 }
 
-export interface OpenFeed {
-  readonly options: FeedOptions;
+interface OpenFeed extends FeedProgress {
   readonly sink: FeedSink;
-  readonly matchers: readonly Matcher[];
-  readonly exact: ReadonlySet<string>;
-  isLive: boolean;
-  isOpen: boolean;
-  /** While catching up: how far each channel was shown. */
-  readonly shown: Map<string, number>;
-  /** While catching up: messages behind the feed that are owed again or were released, not shown yet. */
-  debts: readonly Due[];
-  /** The log's length when the feed first looked; -1 before. */
-  openedAt: number;
-  /** The first position shown; from there on everything owed was, up to the newest. -1 before. */
-  since: number;
-  /** Below this that cannot be said: the feed began here, or something was released since. */
-  floor: number;
 }
 
 export function createFeeds(source: FeedSource): Feeds {
@@ -143,11 +127,11 @@ export function createFeeds(source: FeedSource): Feeds {
     }
   }
 
-  function deliver(feed: OpenFeed, segment: Segment, isLate = false): void {
-    const first = segment.messages[0]?.position;
-    const last = segment.messages.at(-1)?.position;
+  function deliver(feed: OpenFeed, bundle: Bundle, isLate = false): void {
+    const first = bundle.messages[0]?.position;
+    const last = bundle.messages.at(-1)?.position;
     if (!feed.isOpen || first === undefined || last === undefined) return;
-    if (!isTaken(feed, segment)) {
+    if (!isTaken(feed, bundle)) {
       close(feed, 'slow_reader');
       return;
     }
@@ -155,13 +139,13 @@ export function createFeeds(source: FeedSource): Feeds {
     if (!isLate && feed.since < 0) feed.since = first;
     // The last of them was shown at any rate.
     const from = isLate ? last : Math.min(Math.max(feed.since, feed.floor), last);
-    source.onPresented(feed.options.by, segment.messages, from, last);
+    source.onPresented(feed.options.by, bundle.messages, from, last);
   }
 
   /** A sink that breaks is cut off like one that is slow; the others go on. */
-  function isTaken(feed: OpenFeed, segment: Segment): boolean {
+  function isTaken(feed: OpenFeed, bundle: Bundle): boolean {
     try {
-      return feed.sink.deliver(segment);
+      return feed.sink.deliver(bundle);
     } catch (cause) {
       source.onTrouble('a feed could not be delivered to', cause);
       return false;
@@ -190,33 +174,33 @@ export function createFeeds(source: FeedSource): Feeds {
 
   function publish(messages: readonly Published[]): void {
     if (size === 0) return;
-    const touched = new Map<OpenFeed, Segment[]>();
-    const add = (feed: OpenFeed, segment: Segment): void => {
+    const touched = new Map<OpenFeed, Bundle[]>();
+    const add = (feed: OpenFeed, bundle: Bundle): void => {
       if (!feed.isLive) return;
-      const segments = touched.get(feed);
-      if (segments === undefined) touched.set(feed, [segment]);
-      else segments.push(segment);
+      const bundles = touched.get(feed);
+      if (bundles === undefined) touched.set(feed, [bundle]);
+      else bundles.push(bundle);
     };
-    for (const segment of segmentsByChannel(messages)) {
-      const channel = world().channels.get(segment.messages[0]?.event.channel as string);
+    for (const bundle of bundlesByChannel(messages)) {
+      const channel = world().channels.get(bundle.messages[0]?.event.channel as string);
       if (channel === undefined) continue;
-      publishToMembers(channel, segment, add);
-      for (const feed of byPattern) if (wants(world(), feed, channel.name)) add(feed, segment);
+      publishToMembers(channel, bundle, add);
+      for (const feed of byPattern) if (wants(world(), feed, channel.name)) add(feed, bundle);
     }
-    for (const [feed, segments] of touched) deliver(feed, merged(segments));
+    for (const [feed, bundles] of touched) deliver(feed, merged(bundles));
   }
 
   function publishToMembers(
     channel: Channel,
-    segment: Segment,
-    add: (feed: OpenFeed, segment: Segment) => void,
+    bundle: Bundle,
+    add: (feed: OpenFeed, bundle: Bundle) => void,
   ): void {
     const isFewer = byAgent.size < channel.members.size;
     for (const name of isFewer ? byAgent.keys() : channel.members.keys()) {
       const feeds = byAgent.get(name);
       const member = channel.members.get(name);
       if (feeds === undefined || member === undefined) continue;
-      const owed = owedPart(segment, member.from);
+      const owed = owedPart(bundle, member.from);
       if (owed !== null) for (const feed of feeds) add(feed, owed);
     }
   }
@@ -241,8 +225,8 @@ export function createFeeds(source: FeedSource): Feeds {
     }
     if (live.length === 0) return;
     try {
-      const segment = { messages: await readDue(store, [message]), encoded: new Map() };
-      for (const feed of live) deliver(feed, segment, true);
+      const bundle = { messages: await readDue(store, [message]), encoded: new Map() };
+      for (const feed of live) deliver(feed, bundle, true);
     } catch (cause) {
       source.onTrouble('a released message could not be pushed; it stays in the inbox', cause);
       for (const feed of live) close(feed, 'store_unavailable');
@@ -316,7 +300,7 @@ function checkGlob(pattern: string): Refusal | null {
   );
 }
 
-function segmentsByChannel(messages: readonly Published[]): Segment[] {
+function bundlesByChannel(messages: readonly Published[]): Bundle[] {
   const lists = new Map<string, Published[]>();
   for (const message of messages) {
     const list = lists.get(message.event.channel);
@@ -327,17 +311,17 @@ function segmentsByChannel(messages: readonly Published[]): Segment[] {
 }
 
 /** A member that joined within the batch is owed only what came after. */
-function owedPart(segment: Segment, from: number): Segment | null {
-  const first = segment.messages[0];
-  if (first !== undefined && first.event.seq > from) return segment;
-  const messages = segment.messages.filter(({ event }) => event.seq > from);
+function owedPart(bundle: Bundle, from: number): Bundle | null {
+  const first = bundle.messages[0];
+  if (first !== undefined && first.event.seq > from) return bundle;
+  const messages = bundle.messages.filter(({ event }) => event.seq > from);
   return messages.length === 0 ? null : { messages, encoded: new Map() };
 }
 
-function merged(segments: readonly Segment[]): Segment {
-  const [only] = segments;
-  if (segments.length === 1 && only !== undefined) return only;
-  const messages = segments.flatMap((segment) => segment.messages);
+function merged(bundles: readonly Bundle[]): Bundle {
+  const [only] = bundles;
+  if (bundles.length === 1 && only !== undefined) return only;
+  const messages = bundles.flatMap((bundle) => bundle.messages);
   messages.sort((a, b) => a.position - b.position);
   return { messages, encoded: new Map() };
 }

@@ -6,7 +6,8 @@ import type { Refusal } from '../core/law/decider.ts';
 import type { Principal } from '../core/law/principal.ts';
 import { peek } from '../core/talk/inbox.ts';
 import type { SendMessage, SentAnswer } from '../core/talk/message.ts';
-import type { FeedEnd, FeedOptions, FeedSink } from '../hub/feed.ts';
+import type { FeedEnd, FeedSink } from '../hub/feed.ts';
+import type { FeedOptions } from '../hub/feed-page.ts';
 import { type Hub, type HubOptions, openHub } from '../hub/hub.ts';
 import type { Log } from '../log/log.ts';
 import { createChance } from './chance.ts';
@@ -21,6 +22,7 @@ export interface Rig {
   readonly log: Log;
   /** What the hub complained of. */
   readonly troubles: readonly string[];
+  readonly causes: readonly unknown[];
   send(
     by: Principal,
     channel: string,
@@ -38,7 +40,7 @@ export interface Rig {
 
 export interface Listener {
   readonly positions: number[];
-  readonly segments: number;
+  readonly bundles: number;
   readonly end: FeedEnd | null;
   readonly refusal: Refusal | null;
   close(): void;
@@ -57,6 +59,7 @@ export async function openRig(
   const faults: Faults = { appendFails: 0, slowMs: 0, readFails: 0, lie: null };
   const log = openFaultyLog(disk, own, chance, faults);
   const troubles: string[] = [];
+  const causes: unknown[] = [];
 
   async function until<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
@@ -80,7 +83,10 @@ export async function openRig(
       space: 'test',
       log,
       clock: own,
-      onTrouble: (what) => void troubles.push(what),
+      onTrouble(what, cause) {
+        troubles.push(what);
+        causes.push(cause);
+      },
       ...options,
     }),
   );
@@ -91,6 +97,7 @@ export async function openRig(
     faults,
     log,
     troubles,
+    causes,
     until,
     send: (by, channel, wishes = {}) =>
       until(
@@ -128,12 +135,12 @@ export async function openRig(
     },
     listen(feedOptions, sink = {}) {
       const positions: number[] = [];
-      let segments = 0;
+      let bundles = 0;
       let end: FeedEnd | null = null;
       const feed = hub.openFeed(feedOptions, {
-        deliver(segment) {
-          segments++;
-          for (const { position } of segment.messages) positions.push(position);
+        deliver(bundle) {
+          bundles++;
+          for (const { position } of bundle.messages) positions.push(position);
           return true;
         },
         ready: () => Promise.resolve(),
@@ -146,8 +153,8 @@ export async function openRig(
       return {
         positions,
         refusal,
-        get segments() {
-          return segments;
+        get bundles() {
+          return bundles;
         },
         get end() {
           return end;

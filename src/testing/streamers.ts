@@ -6,7 +6,8 @@
 import { isRefusal } from '../core/law/decider.ts';
 import { createMatcher } from '../core/law/glob.ts';
 import type { Principal } from '../core/law/principal.ts';
-import type { Feed, FeedOptions, Segment } from '../hub/feed.ts';
+import type { Bundle, Feed } from '../hub/feed.ts';
+import type { FeedOptions } from '../hub/feed-page.ts';
 import type { ModelMessage } from './model.ts';
 import type { Stage } from './stage.ts';
 import { createPrincipal } from './story.ts';
@@ -83,10 +84,10 @@ export function createStreamers(stage: Stage): Streamers {
     let feed: Feed | null = null;
     stage.note(`${one.by.id} listens from ${from}`);
     const opened = hub.openFeed(options, {
-      deliver(segment) {
+      deliver(bundle) {
         if (life !== stage.life) return false;
         if (one.isSlow) return false;
-        take(one, segment, now);
+        take(one, bundle, now);
         return true;
       },
       ready: () => new Promise((resolve) => void stage.clock.after(chance.int(0, 50), resolve)),
@@ -103,9 +104,9 @@ export function createStreamers(stage: Stage): Streamers {
     one.feed = opened;
   }
 
-  function take(one: Streamer, segment: Segment, now: Set<number>): void {
+  function take(one: Streamer, bundle: Bundle, now: Set<number>): void {
     stage.learn();
-    for (const { position, event } of segment.messages) {
+    for (const { position, event } of bundle.messages) {
       const stored = model.messages.find((message) => message.position === position);
       const name = `${one.by.id} was shown ${position}`;
       if (

@@ -4,7 +4,7 @@
  */
 
 import type { Command } from '../../src/core/law/world.ts';
-import type { FeedSink, Segment } from '../../src/hub/feed.ts';
+import type { Bundle, FeedSink } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
 
 type Mutant = (hub: Hub) => Hub;
@@ -23,13 +23,13 @@ function between(
 
 function listening(
   hub: Hub,
-  deliver: (sink: FeedSink, segment: Segment, count: number) => boolean,
+  deliver: (sink: FeedSink, bundle: Bundle, count: number) => boolean,
 ): Hub {
   const mutant = Object.create(hub) as Hub;
   let count = 0;
   mutant.openFeed = (options, sink) =>
     hub.openFeed(options, {
-      deliver: (segment) => deliver(sink, segment, ++count),
+      deliver: (bundle) => deliver(sink, bundle, ++count),
       ready: () => sink.ready(),
       end: (reason) => sink.end(reason),
     });
@@ -114,16 +114,16 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     return mutant;
   },
   'repeats a push': (hub) =>
-    listening(hub, (sink, segment, count) => {
-      if (count % 5 === 0) sink.deliver(segment);
-      return sink.deliver(segment);
+    listening(hub, (sink, bundle, count) => {
+      if (count % 5 === 0) sink.deliver(bundle);
+      return sink.deliver(bundle);
     }),
   'skips a push': (hub) =>
-    listening(hub, (sink, segment, count) => (count % 5 === 0 ? true : sink.deliver(segment))),
+    listening(hub, (sink, bundle, count) => (count % 5 === 0 ? true : sink.deliver(bundle))),
   'pushes out of order': (hub) =>
-    listening(hub, (sink, segment) =>
-      sink.deliver({ ...segment, messages: segment.messages.toReversed() }),
+    listening(hub, (sink, bundle) =>
+      sink.deliver({ ...bundle, messages: bundle.messages.toReversed() }),
     ),
   'cuts off a reader that keeps up': (hub) =>
-    listening(hub, (sink, segment, count) => (sink.deliver(segment) ? count % 5 !== 0 : false)),
+    listening(hub, (sink, bundle, count) => (sink.deliver(bundle) ? count % 5 !== 0 : false)),
 };

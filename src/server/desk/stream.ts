@@ -2,7 +2,7 @@
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import { messageId } from '../../core/talk/message.ts';
 import { receiptFor } from '../../core/talk/receipt.ts';
-import type { FeedEnd, Segment } from '../../hub/feed.ts';
+import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { ReceiptChange } from '../../hub/watch.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
@@ -22,7 +22,7 @@ export interface ReceiptNotice {
 }
 
 export interface StreamSink {
-  deliver(segment: Segment): boolean;
+  deliver(bundle: Bundle): boolean;
   ready(): Promise<void>;
   receipts(notices: readonly ReceiptNotice[]): void;
   end(reason: FeedEnd): void;
@@ -54,7 +54,7 @@ export async function openStream(
   const feed = hub.openFeed(
     { by, from, channels: channels ?? null },
     {
-      deliver: (segment) => sink.deliver(segment),
+      deliver: (bundle) => sink.deliver(bundle),
       ready: () => sink.ready(),
       end: (reason) => {
         stopReceipts();

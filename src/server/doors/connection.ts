@@ -5,7 +5,7 @@
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
-import type { FeedEnd, Segment } from '../../hub/feed.ts';
+import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
 import { streamClose } from '../../wire/operations/inbox.ts';
 import { findOperation } from '../../wire/operations/table.ts';
@@ -256,8 +256,8 @@ export function createConnection(
 
   function sinkOf(id: string, progress: Progress): StreamSink {
     return {
-      deliver(segment) {
-        const frames = segmentFrames(segment);
+      deliver(bundle) {
+        const frames = bundleFrames(bundle);
         if (progress.early === null) sayFrames(frames);
         else progress.early.push(frames);
         return !isClosed;
@@ -309,13 +309,13 @@ function isNotification(value: unknown): boolean {
   return request !== null && request.id === undefined;
 }
 
-/** The frames of a segment, made once for all connections that get it. */
-function segmentFrames(segment: Segment): Buffer {
-  const known = segment.encoded.get('ws') as Buffer | undefined;
+/** The frames of a bundle, made once for all connections that get it. */
+function bundleFrames(bundle: Bundle): Buffer {
+  const known = bundle.encoded.get('ws') as Buffer | undefined;
   if (known !== undefined) return known;
   const frames = encodeFrames(
-    segment.messages.map((one) => notificationText('message', messageEnvelopeText(one))),
+    bundle.messages.map((one) => notificationText('message', messageEnvelopeText(one))),
   );
-  segment.encoded.set('ws', frames);
+  bundle.encoded.set('ws', frames);
   return frames;
 }

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRefusal } from '../../core/law/decider.ts';
-import type { Published, Segment } from '../../hub/feed.ts';
+import type { Bundle, Published } from '../../hub/feed.ts';
 import { countConnection } from '../desk/activity.ts';
 import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Desk } from '../desk/desk.ts';
@@ -130,11 +130,11 @@ function sinkOf(
 ): StreamSink {
   let highest = -1;
   return {
-    deliver(segment) {
-      const first = segment.messages[0]?.position ?? -1;
+    deliver(bundle) {
+      const first = bundle.messages[0]?.position ?? -1;
       const isInOrder = first > highest;
-      highest = Math.max(highest, segment.messages.at(-1)?.position ?? -1);
-      return write(isInOrder ? segmentText(segment) : lateText(segment, highest));
+      highest = Math.max(highest, bundle.messages.at(-1)?.position ?? -1);
+      return write(isInOrder ? bundleText(bundle) : lateText(bundle, highest));
     },
     async ready() {
       if (response.headersSent && response.writableNeedDrain) {
@@ -154,18 +154,18 @@ function sinkOf(
   };
 }
 
-/** The events of a segment, made once for all readers that get it. */
-function segmentText(segment: Segment): string {
-  const known = segment.encoded.get('sse') as string | undefined;
+/** The events of a bundle, made once for all readers that get it. */
+function bundleText(bundle: Bundle): string {
+  const known = bundle.encoded.get('sse') as string | undefined;
   if (known !== undefined) return known;
-  const text = segment.messages.map((one) => eventText(one.position, one)).join('');
-  segment.encoded.set('sse', text);
+  const text = bundle.messages.map((one) => eventText(one.position, one)).join('');
+  bundle.encoded.set('sse', text);
   return text;
 }
 
 /** A released message lies behind what was shown; its id must not send a reader back there. */
-function lateText(segment: Segment, highest: number): string {
-  return segment.messages.map((one) => eventText(highest, one)).join('');
+function lateText(bundle: Bundle, highest: number): string {
+  return bundle.messages.map((one) => eventText(highest, one)).join('');
 }
 
 function eventText(id: number, message: Published): string {
