@@ -164,11 +164,20 @@ export function createFeeds(source: FeedSource): Feeds {
         if (isRefusal(page)) return close(feed, 'store_unavailable');
         if (page.length === 0) return;
         deliver(feed, { messages: await readDue(store, page), encoded: new Map() });
-        if (feed.isOpen) await feed.sink.ready();
+        if (feed.isOpen) await readiness(feed);
       }
     } catch {
       // The log could not be read. The listener resumes from where it was when it can.
       close(feed, 'store_unavailable');
+    }
+  }
+
+  async function readiness(feed: OpenFeed): Promise<void> {
+    try {
+      await feed.sink.ready();
+    } catch (cause) {
+      source.onTrouble('a feed could not say when it is ready', cause);
+      close(feed, 'slow_reader');
     }
   }
 

@@ -106,7 +106,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const queue = createQueue(queueMax);
   const snapshots = createSnapshots(log, world.length, options.snapshotEvery, onTrouble);
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
-  const watch = createWatch(clock);
+  const watch = createWatch(clock, onTrouble);
   const feeds = createFeeds({
     store,
     ask,
@@ -289,11 +289,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       if (event.type === 'message.reviewed' && event.isReleased) void feeds.release(event);
     }
     if (published.length > 0) feeds.publish(published);
-    try {
-      watch.onEvents(world, first, events);
-    } catch (cause) {
-      onTrouble('a listener to receipts failed', cause);
-    }
+    watch.onEvents(world, first, events);
   }
 
   async function recover(): Promise<void> {

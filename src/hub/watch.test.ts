@@ -83,13 +83,23 @@ test('[W4] whoever follows receipts hears of drains, acks, lapses and what a fee
   expect(heard).toEqual([]);
 });
 
-test('[H5] a listener that fails does not keep others from their answers', async () => {
+test('[H5] a listener that throws is reported once with its cause, and the others are told', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');
-  rig.hub.watch.receipts(() => {
-    throw new Error('a bug');
-  });
+  const told: string[] = [];
+  const broken = new Error('a listener that is a bug');
+  const fails = (): never => {
+    throw broken;
+  };
+  rig.hub.watch.events(fails);
+  rig.hub.watch.events((_, first) => void told.push(`event ${first}`));
+  rig.hub.watch.receipts(fails);
+  rig.hub.watch.receipts((changes) => void told.push(`receipt ${changes[0]?.position}`));
+  const feed = rig.listen({ by: bob, from: 'now', channels: null });
   await rig.send(ada, 'a');
-  expect(await rig.take(bob)).toEqual([1]);
-  expect(rig.troubles).toEqual(['a listener to receipts failed']);
+  await rig.send(ada, 'a');
+  expect(told).toEqual(['receipt 1', 'event 1', 'receipt 2', 'event 2']);
+  expect([feed.positions, feed.end]).toEqual([[1, 2], null]);
+  // The same function listens to both, so it is complained of once.
+  expect(rig.causes).toEqual([broken]);
 });

@@ -1,7 +1,8 @@
 /**
  * Waiting for something to happen instead of asking again and again: new mail for
  * an agent, an answer to a message, a change of a receipt. Every wait is bounded
- * in number and in time.
+ * in number and in time. Listeners are told one by one: one that throws is reported
+ * the first time it does, and costs the others nothing [H5].
  */
 
 import type { World } from '../core/law/state.ts';
@@ -49,13 +50,32 @@ export interface Watch {
 
 type Waiter = (isThere: boolean) => void;
 
-export function createWatch(clock: Clock): Watch {
+export function createWatch(
+  clock: Clock,
+  onTrouble: (what: string, cause: unknown) => void,
+): Watch {
   const mail = new Map<string, Set<Waiter>>();
   const answers = new Map<number, Set<Waiter>>();
   const turns = new Map<number, Set<Waiter>>();
-  const listeners = new Set<ReceiptListener>();
+  const receiptListeners = new Set<ReceiptListener>();
   const eventListeners = new Set<EventListener>();
+  /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
+  const broken = new WeakSet<object>();
   let count = 0;
+
+  function tell<L extends ReceiptListener | EventListener>(
+    listeners: ReadonlySet<L>,
+    run: (listener: L) => void,
+  ): void {
+    for (const listener of listeners) {
+      try {
+        run(listener);
+      } catch (cause) {
+        if (!broken.has(listener)) onTrouble('a listener failed; the others were told', cause);
+        broken.add(listener);
+      }
+    }
+  }
 
   function wait<K>(
     waiters: Map<K, Set<Waiter>>,
@@ -92,15 +112,15 @@ export function createWatch(clock: Clock): Watch {
     answer: (position, waitMs, signal = null) => wait(answers, position, waitMs, signal),
     turn: (number, waitMs, signal = null) => wait(turns, number, waitMs, signal),
     receipts(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+      receiptListeners.add(listener);
+      return () => receiptListeners.delete(listener);
     },
     events(listener) {
       eventListeners.add(listener);
       return () => eventListeners.delete(listener);
     },
     onEvents(world, first, events) {
-      if (events.length > 0) for (const listener of eventListeners) listener(world, first, events);
+      if (events.length > 0) tell(eventListeners, (listener) => listener(world, first, events));
       for (const agent of [...mail.keys()]) {
         if ((world.agents.get(agent)?.ready.size ?? 0) > 0) wake(mail, agent);
       }
@@ -117,20 +137,20 @@ export function createWatch(clock: Clock): Watch {
             wake(answers, event.replyTo);
         }
       }
-      if (listeners.size === 0) return;
+      if (receiptListeners.size === 0) return;
       const changes = events.flatMap((event) => changesOf(world, event));
-      if (changes.length > 0) for (const listener of listeners) listener(changes);
+      if (changes.length > 0) tell(receiptListeners, (listener) => listener(changes));
     },
     onPresented(agent, messages) {
-      if (listeners.size === 0) return;
+      if (receiptListeners.size === 0) return;
       const changes = messages.map(({ position }) => ({ position, agent }));
-      for (const listener of listeners) listener(changes);
+      tell(receiptListeners, (listener) => listener(changes));
     },
     close() {
       for (const waiters of [...mail.values(), ...answers.values(), ...turns.values()]) {
         for (const waiter of [...waiters]) waiter(false);
       }
-      listeners.clear();
+      receiptListeners.clear();
       eventListeners.clear();
     },
   };

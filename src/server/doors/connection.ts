@@ -15,6 +15,7 @@ import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
 import { parseInput } from '../desk/input.ts';
 import type { Stream, StreamSink } from '../desk/stream.ts';
+import { drained } from './drained.ts';
 import { encodeFrames } from './frames.ts';
 import {
   answerText,
@@ -265,11 +266,7 @@ export function createConnection(
       ready() {
         // What was handed over must be written before the socket can tell whether it was taken.
         flush();
-        if (!socket.writableNeedDrain) return Promise.resolve();
-        return new Promise((resolve) => {
-          socket.once('drain', resolve);
-          socket.once('close', resolve);
-        });
+        return drained(socket);
       },
       receipts(notices) {
         for (const notice of notices) say(notificationText('receipt', JSON.stringify(notice)));

@@ -12,6 +12,7 @@ import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { StreamSink } from '../desk/stream.ts';
 import { watchCredential } from './credential-watch.ts';
+import { drained } from './drained.ts';
 import { type Guard, introductionOf } from './guard.ts';
 
 const KEEPALIVE_MS = 15_000;
@@ -136,14 +137,7 @@ function sinkOf(
       highest = Math.max(highest, bundle.messages.at(-1)?.position ?? -1);
       return write(isInOrder ? bundleText(bundle) : lateText(bundle, highest));
     },
-    async ready() {
-      if (response.headersSent && response.writableNeedDrain) {
-        await new Promise<void>((resolve) => {
-          response.once('drain', resolve);
-          response.once('close', resolve);
-        });
-      }
-    },
+    ready: () => (response.headersSent ? drained(response) : Promise.resolve()),
     receipts(notices) {
       const text = notices
         .map((one) => `event: receipt\ndata: ${JSON.stringify(one)}\n\n`)
