@@ -8,7 +8,7 @@
 import type { Matcher } from '../core/law/glob.ts';
 import { channelKind } from '../core/law/name.ts';
 import type { Principal } from '../core/law/principal.ts';
-import type { Channel, World } from '../core/law/state.ts';
+import type { ChannelView, WorldView } from '../core/law/state.ts';
 import { checkRead } from '../core/talk/channel.ts';
 
 /** With bodies of a MiB at the most, also what a page may take of memory. */
@@ -48,7 +48,7 @@ export interface FeedProgress {
 }
 
 /** The next page, counted as shown from now on; empty when the feed has caught up. */
-export function turnPage(world: World, feed: FeedProgress): Due[] {
+export function turnPage(world: WorldView, feed: FeedProgress): Due[] {
   if (feed.openedAt < 0) look(world, feed);
   const due = [...feed.debts];
   for (const channel of channelsOf(world, feed)) addDue(due, channel, feed);
@@ -61,19 +61,19 @@ export function turnPage(world: World, feed: FeedProgress): Due[] {
 }
 
 /** Up to which seq the feed needs nothing of a channel any more. */
-export function shownOn(feed: FeedProgress, channel: Channel): number {
+export function shownOn(feed: FeedProgress, channel: ChannelView): number {
   const { from } = feed.options;
   const start = typeof from === 'number' ? from : feed.openedAt - 1;
   return feed.shown.get(channel.name) ?? channel.positions.lastAtOrBefore(start);
 }
 
-export function wants(world: World, feed: FeedProgress, name: string): boolean {
+export function wants(world: WorldView, feed: FeedProgress, name: string): boolean {
   if (feed.exact.has(name)) return checkRead(world, feed.options.by, name) === null;
   return channelKind(name) === 'plain' && feed.matchers.some((matches) => matches(name));
 }
 
 /** A feed from the inbox begins at what is owed now, also where that lies behind the cursor. */
-function look(world: World, feed: FeedProgress): void {
+function look(world: WorldView, feed: FeedProgress): void {
   feed.openedAt = world.length;
   if (feed.options.from !== 'inbox') return;
   const debts: Due[] = [];
@@ -88,7 +88,7 @@ function look(world: World, feed: FeedProgress): void {
   feed.debts = debts;
 }
 
-function addDue(due: Due[], channel: Channel, feed: FeedProgress): void {
+function addDue(due: Due[], channel: ChannelView, feed: FeedProgress): void {
   const { positions, held, name, members } = channel;
   const isOwn = feed.options.channels === null;
   const from = isOwn ? (members.get(feed.options.by.id)?.from ?? positions.head) : 0;
@@ -100,7 +100,7 @@ function addDue(due: Due[], channel: Channel, feed: FeedProgress): void {
   }
 }
 
-function* channelsOf(world: World, feed: FeedProgress): Generator<Channel> {
+function* channelsOf(world: WorldView, feed: FeedProgress): Generator<ChannelView> {
   if (feed.options.channels === null) {
     const memberships = world.agents.get(feed.options.by.id)?.memberships.values() ?? [];
     for (const member of memberships) yield member.channel;

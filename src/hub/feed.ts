@@ -13,10 +13,9 @@ import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
 import { createMatcher, isGlob } from '../core/law/glob.ts';
 import { channelKind } from '../core/law/name.ts';
 import type { Principal } from '../core/law/principal.ts';
-import type { Channel, World } from '../core/law/state.ts';
+import type { ChannelView, WorldView } from '../core/law/state.ts';
 import { checkRead } from '../core/talk/channel.ts';
 import type { MessageSent } from '../core/talk/message.ts';
-import { cutPresented } from '../core/talk/presented.ts';
 import {
   type Due,
   type FeedOptions,
@@ -67,10 +66,10 @@ export interface Feeds {
 /** What feeds need of the hub. */
 export interface FeedSource {
   readonly store: MessageStore;
-  world(): World;
+  world(): WorldView;
   durableLength(): number;
   /** Looks when memory and log agree. */
-  ask<T>(question: (world: World) => T): Promise<T | Refusal>;
+  ask<T>(question: (world: WorldView) => T): Promise<T | Refusal>;
   /** These were shown, and with them everything owed from one position to another. */
   onPresented(by: Principal, messages: readonly Published[], from: number, to: number): void;
   onTrouble(what: string, cause: unknown): void;
@@ -200,7 +199,7 @@ export function createFeeds(source: FeedSource): Feeds {
   }
 
   function publishToMembers(
-    channel: Channel,
+    channel: ChannelView,
     bundle: Bundle,
     add: (feed: OpenFeed, bundle: Bundle) => void,
   ): void {
@@ -217,8 +216,6 @@ export function createFeeds(source: FeedSource): Feeds {
   async function release(message: Due): Promise<void> {
     const channel = world().channels.get(message.channel);
     if (size === 0 || channel === undefined) return;
-    // A page that was on its way while this was being stored may have claimed too much.
-    cutPresented(channel, message.position);
     // Chosen before the body is read: a feed that catches up past it later will meet it by itself.
     const chosen = [...byPattern].filter((feed) => wants(world(), feed, channel.name));
     for (const { agent, from } of channel.members.values()) {
@@ -256,7 +253,7 @@ export function createFeeds(source: FeedSource): Feeds {
   };
 }
 
-function isBehind(feed: OpenFeed, channel: Channel, seq: number): boolean {
+function isBehind(feed: OpenFeed, channel: ChannelView, seq: number): boolean {
   // What a feed of the inbox is owed is not decided before it looks.
   if (feed.openedAt < 0 && feed.options.from === 'inbox') return false;
   return seq <= shownOn(feed, channel);
@@ -273,7 +270,7 @@ async function readDue(store: MessageStore, due: readonly Due[]): Promise<Publis
 }
 
 function checkFeed(
-  world: World,
+  world: WorldView,
   options: FeedOptions,
   size: number,
   length: number,

@@ -11,7 +11,7 @@ import { assert } from '../core/law/assert.ts';
 import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
 import { encodeEvent } from '../core/law/entry.ts';
 import { SERVER } from '../core/law/principal.ts';
-import type { World } from '../core/law/state.ts';
+import type { WorldView } from '../core/law/state.ts';
 import {
   type AnswerTo,
   type Command,
@@ -20,7 +20,7 @@ import {
   evolve,
   isEphemeral,
 } from '../core/law/world.ts';
-import { evolvePresented } from '../core/talk/presented.ts';
+import { cutPresented, evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
 import { createAlarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
@@ -57,7 +57,7 @@ export interface Hub {
   submitThen(command: Command, done: (outcome: unknown) => void): void;
   submit<C extends Command>(command: C): Promise<AnswerTo<C> | Refusal>;
   /** Looks at the state in turn, when all that was asked before is durable and nothing is under way [H3]. */
-  ask<T>(question: (world: World) => T): Promise<T | Refusal>;
+  ask<T>(question: (world: WorldView) => T): Promise<T | Refusal>;
   messages(positions: readonly number[]): Promise<(Message | null)[]>;
   /** A channel's schema as memory has it now; the send that relies on it is checked again in turn. */
   schemaOf(channel: string): { readonly text: string | null; readonly version: number };
@@ -146,7 +146,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     else release(item, refuse('hub.busy', `${queueMax} commands wait already; try again soon`));
   }
 
-  function ask<T>(question: (world: World) => T): Promise<T | Refusal> {
+  function ask<T>(question: (world: WorldView) => T): Promise<T | Refusal> {
     return new Promise((resolve) => {
       const item = { question, done: (outcome: unknown) => resolve(outcome as T | Refusal) };
       // With nothing under way, memory and log agree and nobody stands before us.
@@ -249,7 +249,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     }
   }
 
-  function look(question: (world: World) => unknown): unknown {
+  function look(question: (world: WorldView) => unknown): unknown {
     try {
       return question(world);
     } catch (cause) {
@@ -286,7 +286,10 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     }
     // Releases first: what a feed claims to have shown with the rest must not cover them.
     for (const event of events) {
-      if (event.type === 'message.reviewed' && event.isReleased) void feeds.release(event);
+      if (event.type !== 'message.reviewed' || !event.isReleased) continue;
+      // A page that was on its way while this was being stored may have claimed too much.
+      cutPresented(world, event.channel, event.position);
+      void feeds.release(event);
     }
     if (published.length > 0) feeds.publish(published);
     watch.onEvents(world, first, events);

@@ -2,7 +2,7 @@
  * What waits to be done, in order, and how much of it makes one batch. Questions
  * stand in the same queue as commands, so that each is answered in its turn.
  */
-import type { World } from '../core/law/state.ts';
+import type { WorldView } from '../core/law/state.ts';
 import type { Command } from '../core/law/world.ts';
 
 /** Commands waiting to be decided; the next one is refused with `hub.busy` [H4]. */
@@ -13,7 +13,7 @@ const BATCH_CHARS_MAX: number = 8 * 1024 * 1024;
 
 export type Item =
   | { readonly command: Command; readonly done: (outcome: unknown) => void }
-  | { readonly question: (world: World) => unknown; readonly done: (outcome: unknown) => void };
+  | { readonly question: (world: WorldView) => unknown; readonly done: (outcome: unknown) => void };
 
 export interface Queue {
   readonly length: number;

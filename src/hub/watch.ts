@@ -5,7 +5,7 @@
  * the first time it does, and costs the others nothing [H5].
  */
 
-import type { World } from '../core/law/state.ts';
+import type { WorldView } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import type { Clock } from './clock.ts';
 
@@ -20,7 +20,11 @@ export interface ReceiptChange {
 export type ReceiptListener = (changes: readonly ReceiptChange[]) => void;
 
 /** Hears every batch once it is durable; `first` is the position of its first event. */
-export type EventListener = (world: World, first: number, events: readonly DurableEvent[]) => void;
+export type EventListener = (
+  world: WorldView,
+  first: number,
+  events: readonly DurableEvent[],
+) => void;
 
 /** The part of an AbortSignal that a wait needs; the hub's world has no DOM. */
 export interface Signal {
@@ -43,7 +47,7 @@ export interface Watch {
   receipts(listener: ReceiptListener): () => void;
   /** Tells of everything that is recorded, until the returned function is called. */
   events(listener: EventListener): () => void;
-  onEvents(world: World, first: number, events: readonly DurableEvent[]): void;
+  onEvents(world: WorldView, first: number, events: readonly DurableEvent[]): void;
   onPresented(agent: string, messages: readonly { readonly position: number }[]): void;
   close(): void;
 }
@@ -157,7 +161,7 @@ export function createWatch(
 }
 
 /** Which receipts an event may have changed. The listener asks for their state itself. */
-function changesOf(world: World, event: DurableEvent): ReceiptChange[] {
+function changesOf(world: WorldView, event: DurableEvent): ReceiptChange[] {
   switch (event.type) {
     case 'ack.recorded':
       return [{ position: event.position, agent: event.by }];
@@ -184,7 +188,7 @@ function changesOf(world: World, event: DurableEvent): ReceiptChange[] {
 }
 
 function changed(
-  world: World,
+  world: WorldView,
   name: string,
   from: number,
   to: number,

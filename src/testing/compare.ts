@@ -4,7 +4,7 @@
  * (beats, what feeds showed) is promised to nobody.
  */
 import { freezeWorld } from '../core/law/snapshot.ts';
-import type { World } from '../core/law/state.ts';
+import type { WorldView } from '../core/law/state.ts';
 
 interface Frozen {
   at?: number;
@@ -14,7 +14,7 @@ interface Frozen {
   readonly [other: string]: unknown;
 }
 
-export function portray(world: World, facts: 'all' | 'durable' = 'all'): string {
+export function portray(world: WorldView, facts: 'all' | 'durable' = 'all'): string {
   const frozen = JSON.parse(freezeWorld(world)) as Frozen;
   sortBy(frozen.agents, ({ name }) => name);
   sortBy(frozen.channels, ({ name }) => name);
@@ -32,7 +32,7 @@ export function portray(world: World, facts: 'all' | 'durable' = 'all'): string 
 }
 
 /** What the indexes say that a snapshot leaves out; wrong numbers here would show only much later. */
-export function portrayIndexes(world: World): object {
+export function portrayIndexes(world: WorldView): object {
   const agents = [...world.agents.values()].map((agent) => ({
     name: agent.name,
     leasedCount: agent.leasedCount,

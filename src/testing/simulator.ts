@@ -6,7 +6,7 @@
  * seed, the step and the last actions.
  */
 import { decodeEvent } from '../core/law/entry.ts';
-import { createWorld, type World } from '../core/law/state.ts';
+import { createWorld, type WorldView } from '../core/law/state.ts';
 import { evolve } from '../core/law/world.ts';
 import { peek } from '../core/talk/inbox.ts';
 import { receiptsOf } from '../core/talk/receipt.ts';
@@ -137,7 +137,7 @@ async function compare(stage: Stage, streamers: Streamers): Promise<void> {
   await asked;
 }
 
-function compareWorld(stage: Stage, streamers: Streamers, world: World, at: number): void {
+function compareWorld(stage: Stage, streamers: Streamers, world: WorldView, at: number): void {
   const { model, work } = stage;
   try {
     work.check();
@@ -168,7 +168,7 @@ function compareWorld(stage: Stage, streamers: Streamers, world: World, at: numb
   compareReceipts(stage, streamers, world, at);
 }
 
-function compareReceipts(stage: Stage, streamers: Streamers, world: World, at: number): void {
+function compareReceipts(stage: Stage, streamers: Streamers, world: WorldView, at: number): void {
   const { model } = stage;
   for (const message of model.messages) {
     const told = new Map(receiptsOf(world, message, at).map((receipt) => [receipt.agent, receipt]));

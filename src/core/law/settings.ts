@@ -7,7 +7,7 @@ import { channelOf, checkName } from '../talk/channel.ts';
 import { full } from '../talk/message.ts';
 import { type Asked, type Decision, refuse } from './decider.ts';
 import { CHANNELS_MAX } from './limits.ts';
-import type { ChannelSettings, SpaceSettings, World } from './state.ts';
+import type { ChannelSettings, SpaceSettings, World, WorldView } from './state.ts';
 
 export interface ConfigureSpace extends Asked {
   readonly type: 'space.configure';
@@ -45,7 +45,7 @@ export const NO_SETTINGS: ChannelSettings = {
 };
 
 export function decideConfigureSpace(
-  world: World,
+  world: WorldView,
   command: ConfigureSpace,
 ): Decision<SpaceConfigured, SpaceSettings> {
   const { by, at, change } = command;
@@ -59,7 +59,7 @@ export function decideConfigureSpace(
 }
 
 export function decideConfigureChannel(
-  world: World,
+  world: WorldView,
   command: ConfigureChannel,
 ): Decision<ChannelConfigured, ChannelSettings> {
   const { by, at, channel, change } = command;

@@ -5,6 +5,7 @@
  */
 import { agentOf } from '../talk/agent.ts';
 import { isOwedAnything } from '../talk/channel.ts';
+import { LowestCursor } from '../talk/lowest-cursor.ts';
 import { Positions } from '../talk/positions.ts';
 import { armPresence } from '../talk/presence.ts';
 import { type FrozenCards, freezeCards, thawCards } from '../work/card.ts';
@@ -17,13 +18,16 @@ import { createMatcher, isGlob } from './glob.ts';
 import { channelKind } from './name.ts';
 import {
   type Agent,
+  type AgentView,
   type Channel,
   type ChannelSettings,
+  type ChannelView,
   createWorld,
   type Fate,
   type GroupMember,
   type Held,
   type Member,
+  type MemberView,
   type PastMember,
   type Presence,
   type Reply,
@@ -31,6 +35,7 @@ import {
   type SpaceSettings,
   type Token,
   type World,
+  type WorldView,
 } from './state.ts';
 
 const VERSION = 3;
@@ -93,7 +98,7 @@ interface FrozenWorld {
   readonly findings: FrozenFindings;
 }
 
-export function freezeWorld(world: World): string {
+export function freezeWorld(world: WorldView): string {
   const frozen: FrozenWorld = {
     version: VERSION,
     settings: world.settings,
@@ -150,12 +155,12 @@ export function thawWorld(text: string): World | null {
   return world;
 }
 
-function freezeAgent(agent: Agent): FrozenAgent {
+function freezeAgent(agent: AgentView): FrozenAgent {
   const { name, presented, presence } = agent;
   return { name, patterns: [...agent.patterns], roles: agent.roles, presented, presence };
 }
 
-function freezeChannel(channel: Channel): FrozenChannel {
+function freezeChannel(channel: ChannelView): FrozenChannel {
   const { name, lastSentAt, settings, drained } = channel;
   return {
     name,
@@ -169,7 +174,7 @@ function freezeChannel(channel: Channel): FrozenChannel {
   };
 }
 
-function freezeMember(member: Member): FrozenMember {
+function freezeMember(member: MemberView): FrozenMember {
   return {
     agent: member.agent.name,
     patterns: member.patterns,
@@ -206,7 +211,7 @@ function thawChannel(world: World, frozen: FrozenChannel): void {
     settings: frozen.settings,
     drained: frozen.drained,
     idleCount: 0,
-    lowest: -1,
+    lowest: new LowestCursor(),
     held: frozen.held.length > 0 ? new Map(frozen.held) : null,
   };
   world.channels.set(channel.name, channel);

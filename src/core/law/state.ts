@@ -2,9 +2,10 @@
  * The state of one space: indexes, cursors, leases. Message bodies are not here;
  * they stay in the log and are found again by position [M7].
  *
- * Only `evolve` functions change it; everybody else reads.
+ * Only `evolve` functions and thawing change it; everybody else is handed a view.
  */
 
+import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
 import { type CardBook, createCards } from '../work/card.ts';
 import { type ClaimBook, createClaimBook } from '../work/claim/claim-state.ts';
@@ -17,6 +18,7 @@ import type { Matcher } from './glob.ts';
 import { DAY_MS } from './limits.ts';
 import type { ChannelKind } from './name.ts';
 import type { PrincipalKind, TrustTier } from './principal.ts';
+import type { View } from './view.ts';
 
 export interface World {
   settings: SpaceSettings;
@@ -50,6 +52,11 @@ export interface World {
   /** The newest stamp seen; time never runs backwards here. */
   at: number;
 }
+
+export type WorldView = View<World>;
+export type ChannelView = View<Channel>;
+export type MemberView = View<Member>;
+export type AgentView = View<Agent>;
 
 export interface SpaceSettings {
   readonly isTypedOnly: boolean;
@@ -90,8 +97,7 @@ export interface Channel {
   drained: number;
   /** Members with nothing owed; while it is 0 a send need not visit them. */
   idleCount: number;
-  /** The lowest cursor among members, or -1 when it must be found anew. */
-  lowest: number;
+  readonly lowest: LowestCursor;
   /** Messages a person must release first, and those a person refused: readers pass them by. */
   held: Map<number, Held> | null;
 }

@@ -18,7 +18,7 @@ import {
 } from '../work/work.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Asked, Decision } from './decider.ts';
-import type { World } from './state.ts';
+import type { World, WorldView } from './state.ts';
 
 export interface Tick extends Asked {
   readonly type: 'clock.tick';
@@ -32,7 +32,7 @@ export interface Ticked {
 
 type TickEvent = PresenceChanged | MessageSent | Lapsed | Ticked | WorkEvent;
 
-export function decideTick(world: World, command: Tick): Decision<TickEvent, null> {
+export function decideTick(world: WorldView, command: Tick): Decision<TickEvent, null> {
   const { at } = command;
   const due = world.deadlines.next;
   if (due === null || due.at > at) return { events: [], answer: null };
@@ -40,7 +40,7 @@ export function decideTick(world: World, command: Tick): Decision<TickEvent, nul
   return { events: [...passed(world, due, at), ticked], answer: null };
 }
 
-function passed(world: World, due: Deadline, at: number): TickEvent[] {
+function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
   switch (due.kind) {
     case 'presence':
       return silenceOf(world, due.agent, at);

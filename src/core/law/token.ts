@@ -6,8 +6,14 @@ import { agentOf, checkAgentRoom } from '../talk/agent.ts';
 import { full } from '../talk/message.ts';
 import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
 import { TOKENS_MAX } from './limits.ts';
-import { isAgentName, type Principal, type PrincipalKind, type TrustTier } from './principal.ts';
-import type { Token, World } from './state.ts';
+import {
+  isAgentName,
+  type Principal,
+  type PrincipalKind,
+  SERVER,
+  type TrustTier,
+} from './principal.ts';
+import type { Token, World, WorldView } from './state.ts';
 
 export interface CreateToken extends Asked {
   readonly type: 'token.create';
@@ -58,7 +64,7 @@ export interface TokenRevoked {
 export type TokenEvent = TokenCreated | TokenRotated | TokenRevoked;
 
 export function decideToken(
-  world: World,
+  world: WorldView,
   command: CreateToken | RotateToken | RevokeToken,
 ): Decision<TokenEvent, null> {
   const { by, at } = command;
@@ -108,8 +114,21 @@ export function principalOf(token: Token | undefined, hash: string, at: number):
   return { id: token.agent, kind: token.kind, tier: token.tier };
 }
 
+/** What the hub can still vouch for in one who spoke before: itself, and the holder of live tokens. */
+export function knownAs(world: WorldView, name: string): Pick<Principal, 'kind' | 'tier'> | null {
+  if (name === SERVER.id) return { kind: SERVER.kind, tier: SERVER.tier };
+  const live = [...world.tokens.values()].filter(
+    ({ agent, revokedAt, expiresAt }) =>
+      agent === name && revokedAt === null && (expiresAt === null || expiresAt > world.at),
+  );
+  const [first] = live;
+  // Of two that differ, either may have spoken.
+  const isOne = live.every(({ kind, tier }) => kind === first?.kind && tier === first.tier);
+  return first !== undefined && isOne ? { kind: first.kind, tier: first.tier } : null;
+}
+
 /** The oldest revoked token: the first to be forgotten when there is no room. */
-function revokedToken(world: World): string | null {
+function revokedToken(world: WorldView): string | null {
   for (const token of world.tokens.values()) if (token.revokedAt !== null) return token.id;
   return null;
 }

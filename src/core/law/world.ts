@@ -44,6 +44,7 @@ import {
   type PresenceBeaten,
   type PresenceChanged,
 } from '../talk/presence.ts';
+import { decidePresent, type Present } from '../talk/present.ts';
 import { evolvePresented, type Presented } from '../talk/presented.ts';
 import {
   decideSubscribe,
@@ -72,7 +73,7 @@ import {
   evolveSettings,
   type SpaceConfigured,
 } from './settings.ts';
-import type { World } from './state.ts';
+import type { World, WorldView } from './state.ts';
 import { decideTick, evolveTicked, type Tick, type Ticked } from './tick.ts';
 import {
   type CreateToken,
@@ -107,6 +108,7 @@ export type Command =
   | Unsubscribe
   | Drain
   | Commit
+  | Present
   | RecordAck
   | Heartbeat
   | CreateGroup
@@ -165,6 +167,7 @@ export interface Answers extends ClaimAnswers {
   'subscription.remove': ReturnType<typeof decideUnsubscribe>;
   'inbox.drain': ReturnType<typeof decideDrain>;
   'inbox.commit': ReturnType<typeof decideCommit>;
+  'inbox.present': ReturnType<typeof decidePresent>;
   'ack.record': ReturnType<typeof decideAck>;
   'presence.beat': ReturnType<typeof decideBeat>;
   'group.create': ReturnType<typeof decideCreate>;
@@ -197,7 +200,7 @@ export type AnswerTo<C extends Command> = Extract<
   { answer: unknown }
 >['answer'];
 
-export function decide(world: World, command: Command): Decision<Event, unknown> {
+export function decide(world: WorldView, command: Command): Decision<Event, unknown> {
   switch (command.type) {
     case 'message.send':
       return decideSend(world, command);
@@ -211,6 +214,8 @@ export function decide(world: World, command: Command): Decision<Event, unknown>
       return decideDrain(world, command);
     case 'inbox.commit':
       return decideCommit(world, command);
+    case 'inbox.present':
+      return decidePresent(world, command);
     case 'ack.record':
       return decideAck(world, command);
     case 'presence.beat':

@@ -6,7 +6,7 @@
 
 import { type Asked, type Decision, refuse } from '../law/decider.ts';
 import { ACKS_CHANNEL, channelKind } from '../law/name.ts';
-import type { AckStatus, World } from '../law/state.ts';
+import type { AckStatus, World, WorldView } from '../law/state.ts';
 import { settleMember } from './channel.ts';
 import { endLease } from './inbox.ts';
 import { type MessageRef, type MessageSent, messageId, serverMessage } from './message.ts';
@@ -33,7 +33,7 @@ export interface AckRecorded {
 const RANK: Readonly<Record<AckStatus, number>> = { received: 1, processing: 2, done: 3, nack: 3 };
 
 export function decideAck(
-  world: World,
+  world: WorldView,
   command: RecordAck,
 ): Decision<AckRecorded | MessageSent, { readonly at: number }> {
   const { by, at, target, status, reason } = command;

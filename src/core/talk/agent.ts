@@ -5,7 +5,7 @@
 
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { AGENTS_MAX } from '../law/limits.ts';
-import type { Agent, World } from '../law/state.ts';
+import type { Agent, World, WorldView } from '../law/state.ts';
 
 export interface AssumeRoles extends Asked {
   readonly type: 'agent.assume';
@@ -20,7 +20,7 @@ export interface RolesAssumed {
   readonly roles: readonly string[];
 }
 
-export function decideAssume(world: World, command: AssumeRoles): Decision<RolesAssumed, null> {
+export function decideAssume(world: WorldView, command: AssumeRoles): Decision<RolesAssumed, null> {
   const { by, at } = command;
   if (by.kind === 'observer') return refuse('access.denied', 'an observer has no role');
   const noRoom = checkAgentRoom(world, by.id);
@@ -65,7 +65,7 @@ export function agentOf(world: World, name: string): Agent {
 }
 
 /** For decide: is there room for one more name? */
-export function checkAgentRoom(world: World, name: string): Refusal | null {
+export function checkAgentRoom(world: WorldView, name: string): Refusal | null {
   if (world.agents.has(name) || world.agents.size < AGENTS_MAX) return null;
   return refuse('limit.reached', `this space already knows ${AGENTS_MAX} agents`, {
     limit: 'AGENTS_MAX',

@@ -17,7 +17,17 @@ import {
   PRESENCE_CHANNEL,
 } from '../law/name.ts';
 import { isAgentName, type Principal } from '../law/principal.ts';
-import type { Agent, BackpressureMode, Channel, Member, World } from '../law/state.ts';
+import type {
+  Agent,
+  BackpressureMode,
+  Channel,
+  ChannelView,
+  Member,
+  MemberView,
+  World,
+  WorldView,
+} from '../law/state.ts';
+import { LowestCursor } from './lowest-cursor.ts';
 import { Positions } from './positions.ts';
 
 /** For evolve: the channel, made on first sight together with the members its globs bring. */
@@ -34,7 +44,7 @@ export function channelOf(world: World, name: string): Channel {
     settings: null,
     drained: 0,
     idleCount: 0,
-    lowest: 0,
+    lowest: new LowestCursor(),
     held: null,
   };
   world.channels.set(name, channel);
@@ -70,7 +80,7 @@ export function joinChannel(channel: Channel, agent: Agent, from: number): Membe
   agent.memberships.set(channel.name, member);
   if (member.isReady) agent.ready.add(member);
   else channel.idleCount++;
-  channel.lowest = -1;
+  channel.lowest.forget();
   return member;
 }
 
@@ -83,7 +93,7 @@ export function leaveChannel(member: Member): void {
   agent.ready.delete(member);
   if (!member.isReady) channel.idleCount--;
   agent.leasedCount -= member.leased?.size ?? 0;
-  channel.lowest = -1;
+  channel.lowest.forget();
   const { from, cursor } = member;
   // An interval in which nothing was owed would only overwrite one that has something to tell.
   if (channel.positions.head === from) return;
@@ -98,7 +108,7 @@ export function leaveChannel(member: Member): void {
 /** Keeps `ready`, `idleCount` and `lowest` true after a member's cursor or debts changed. */
 export function settleMember(member: Member): void {
   const { channel, agent } = member;
-  channel.lowest = -1;
+  channel.lowest.forget();
   const isReady = isOwedAnything(member);
   if (isReady === member.isReady) return;
   member.isReady = isReady;
@@ -112,7 +122,7 @@ export function settleMember(member: Member): void {
 }
 
 /** Is there something to hand out? What is held or refused is passed by [R6]. */
-export function isOwedAnything(member: Member): boolean {
+export function isOwedAnything(member: MemberView): boolean {
   const { channel, cursor, again } = member;
   if (again.length > 0) return true;
   return channel.held === null
@@ -121,14 +131,14 @@ export function isOwedAnything(member: Member): boolean {
 }
 
 /** The next seq above a cursor that may be handed out, or one above the head. */
-export function nextFree(channel: Channel, cursor: number): number {
+export function nextFree(channel: ChannelView, cursor: number): number {
   let seq = cursor + 1;
   while (channel.held?.has(seq)) seq++;
   return seq;
 }
 
 /** How many messages above a cursor, up to `through`, may be handed out. */
-export function freeCount(channel: Channel, cursor: number, through: number): number {
+export function freeCount(channel: ChannelView, cursor: number, through: number): number {
   let count = through - cursor;
   for (const seq of channel.held?.keys() ?? []) if (seq > cursor && seq <= through) count--;
   return count;
@@ -141,20 +151,15 @@ export function passRefused(member: Member): void {
 }
 
 /** Messages not yet drained by every subscriber; with none, those drained by nobody [B2]. */
-export function queueDepth(channel: Channel): number {
+export function queueDepth(channel: ChannelView): number {
   const head = channel.positions.head;
   if (channel.members.size === 0) return head - channel.drained;
-  if (channel.lowest < 0) {
-    let lowest = head;
-    for (const member of channel.members.values()) lowest = Math.min(lowest, member.cursor);
-    channel.lowest = lowest;
-  }
-  return head - channel.lowest;
+  return head - channel.lowest.among(channel.members.values(), head);
 }
 
 export function backpressureOf(
-  world: World,
-  channel: Channel | undefined,
+  world: WorldView,
+  channel: ChannelView | undefined,
 ): { mode: BackpressureMode; limit: number; depth: number } {
   return {
     mode: channel?.settings?.backpressureMode ?? world.settings.backpressureMode,
@@ -173,7 +178,7 @@ export function checkName(name: string): Refusal | null {
 }
 
 /** May this principal write here? [C5] */
-export function checkWrite(world: World, by: Principal, name: string): Refusal | null {
+export function checkWrite(world: WorldView, by: Principal, name: string): Refusal | null {
   if (by.kind === 'observer') {
     return refuse('access.denied', 'an observer reads and never writes; use an agent credential');
   }
@@ -203,7 +208,7 @@ const PUBLIC_CHANNELS: ReadonlySet<string> = new Set([
 ]);
 
 /** May this principal see what is said here? [C5] */
-export function checkRead(world: World, by: Principal, name: string): Refusal | null {
+export function checkRead(world: WorldView, by: Principal, name: string): Refusal | null {
   switch (channelKind(name)) {
     case 'plain':
       return null;
@@ -221,7 +226,7 @@ export function checkRead(world: World, by: Principal, name: string): Refusal | 
 }
 
 /** May this principal read a channel's history? [RP3] */
-export function checkReplay(world: World, by: Principal, name: string): Refusal | null {
+export function checkReplay(world: WorldView, by: Principal, name: string): Refusal | null {
   const unreadable = checkName(name) ?? checkRead(world, by, name);
   if (unreadable !== null) return unreadable;
   if (by.kind !== 'agent') return null;
@@ -251,7 +256,7 @@ export function checkReplay(world: World, by: Principal, name: string): Refusal 
   }
 }
 
-export function checkPattern(world: World, by: Principal, pattern: string): Refusal | null {
+export function checkPattern(world: WorldView, by: Principal, pattern: string): Refusal | null {
   const badName = checkName(pattern);
   if (badName !== null) return badName;
   if (!isGlob(pattern)) return checkRead(world, by, pattern);
@@ -265,7 +270,7 @@ export function checkPattern(world: World, by: Principal, pattern: string): Refu
   );
 }
 
-function unsettled(member: Member): number[] {
+function unsettled(member: MemberView): number[] {
   const { from, cursor, again, leased, channel } = member;
   const open = [...again, ...(leased?.keys() ?? [])];
   for (const [seq, { isRefused }] of channel.held ?? []) {
@@ -289,7 +294,7 @@ function checkParty(by: Principal, name: string): Refusal | null {
   return refuse('dm.not-party', 'only the two parties use this dm channel');
 }
 
-function checkGroupMember(world: World, by: Principal, name: string): Refusal | null {
+function checkGroupMember(world: WorldView, by: Principal, name: string): Refusal | null {
   if (world.groups.get(name)?.members.get(by.id)?.status === 'active') return null;
   return refuse(
     'group.not-member',

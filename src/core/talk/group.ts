@@ -16,7 +16,8 @@ import {
 import { dmName, isChannelName } from '../law/name.ts';
 import { isAgentName, type Principal } from '../law/principal.ts';
 import { NO_SETTINGS } from '../law/settings.ts';
-import type { Group, ReplayPolicy, World } from '../law/state.ts';
+import type { Group, ReplayPolicy, World, WorldView } from '../law/state.ts';
+import type { View } from '../law/view.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { channelOf } from './channel.ts';
 import { full, heldReason, type MessageSent } from './message.ts';
@@ -80,7 +81,7 @@ export interface GroupLeft {
 
 export type GroupEvent = GroupCreated | GroupInvited | GroupJoined | GroupLeft;
 
-export function decideCreate(world: World, command: CreateGroup): Decision<GroupCreated, null> {
+export function decideCreate(world: WorldView, command: CreateGroup): Decision<GroupCreated, null> {
   const { by, at, group, displayName, replayPolicy } = command;
   const forbidden = checkActor(world, by);
   if (forbidden !== null) return forbidden;
@@ -108,7 +109,7 @@ export function decideCreate(world: World, command: CreateGroup): Decision<Group
 }
 
 export function decideInvite(
-  world: World,
+  world: WorldView,
   command: InviteToGroup,
 ): Decision<GroupInvited | MessageSent, { readonly isInvited: boolean }> {
   const { by, at, group: name, agent, message } = command;
@@ -138,7 +139,7 @@ export function decideInvite(
 }
 
 export function decideJoin(
-  world: World,
+  world: WorldView,
   command: JoinGroup,
 ): Decision<GroupJoined, { readonly isJoined: boolean; readonly memberCount: number }> {
   const { by, at, group: name } = command;
@@ -162,7 +163,7 @@ export function decideJoin(
 }
 
 export function decideLeave(
-  world: World,
+  world: WorldView,
   command: LeaveGroup,
 ): Decision<GroupLeft, { readonly hasLeft: boolean }> {
   const { by, at, group } = command;
@@ -172,7 +173,7 @@ export function decideLeave(
   return { events: [{ type: 'group.left', at, by: by.id, group }], answer: { hasLeft: true } };
 }
 
-export function activeGroup(world: World, by: Principal, name: string): Group | Refusal {
+export function activeGroup(world: WorldView, by: Principal, name: string): View<Group> | Refusal {
   const group = world.groups.get(name);
   if (
     group !== undefined &&
@@ -215,19 +216,19 @@ export function evolveGroup(world: World, event: GroupEvent): void {
   }
 }
 
-function activeCount(group: Group): number {
+function activeCount(group: View<Group>): number {
   let count = 0;
   for (const member of group.members.values()) if (member.status === 'active') count++;
   return count;
 }
 
-function checkActor(world: World, by: Principal): Refusal | null {
+function checkActor(world: WorldView, by: Principal): Refusal | null {
   if (by.kind === 'observer') return refuse('access.denied', 'an observer joins no group');
   return checkAgentRoom(world, by.id);
 }
 
 /** The invitation travels as a dm from the inviting agent, so the invitee finds it in its inbox [GR5]. */
-function inviteMessage(world: World, command: InviteToGroup): MessageSent {
+function inviteMessage(world: WorldView, command: InviteToGroup): MessageSent {
   const channel = dmName(command.by.id, command.agent);
   const held = heldReason(world, command.by);
   return {

@@ -10,7 +10,7 @@
 
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { DELIVERIES_MAX, LEASED_PER_AGENT_MAX } from '../law/limits.ts';
-import type { Agent, Member, World } from '../law/state.ts';
+import type { AgentView, Member, MemberView, World, WorldView } from '../law/state.ts';
 import { agentOf } from './agent.ts';
 import { freeCount, nextFree, passRefused, settleMember } from './channel.ts';
 import { full, insertSorted } from './message.ts';
@@ -66,7 +66,7 @@ export interface DrainAnswer {
 
 /** What a drain would hand out now: per channel oldest first, over channels by position. */
 export function peek(
-  world: World,
+  world: WorldView,
   agentName: string,
   channels: readonly string[] | null,
   max: number,
@@ -92,7 +92,7 @@ export function peek(
 }
 
 /** How much an agent is owed, without reading any of it. */
-export function owedTotal(agent: Agent | undefined): number {
+export function owedTotal(agent: AgentView | undefined): number {
   let total = 0;
   for (const member of agent?.ready ?? []) {
     const { channel, cursor, again } = member;
@@ -101,7 +101,7 @@ export function owedTotal(agent: Agent | undefined): number {
   return total;
 }
 
-export function decideDrain(world: World, command: Drain): Decision<Drained, DrainAnswer> {
+export function decideDrain(world: WorldView, command: Drain): Decision<Drained, DrainAnswer> {
   const { by, at, expired, leaseMs } = command;
   const agent = world.agents.get(by.id);
   if (leaseMs !== null && (agent?.leasedCount ?? 0) + command.owed.length > LEASED_PER_AGENT_MAX) {
@@ -147,7 +147,7 @@ export function decideDrain(world: World, command: Drain): Decision<Drained, Dra
 }
 
 export function decideCommit(
-  world: World,
+  world: WorldView,
   command: Commit,
 ): Decision<Drained, { readonly count: number }> {
   const { by, at, through } = command;
@@ -211,7 +211,7 @@ export function evolveDrained(world: World, event: Drained): void {
 }
 
 /** Leases of this agent that ran out by `at`. */
-export function lapsedLeases(world: World, agentName: string, at: number): Lapsed | null {
+export function lapsedLeases(world: WorldView, agentName: string, at: number): Lapsed | null {
   const again: ChannelSeq[] = [];
   const dead: (readonly [string, number, number])[] = [];
   for (const member of world.agents.get(agentName)?.memberships.values() ?? []) {
@@ -262,7 +262,7 @@ export function endLease(member: Member, seq: number): boolean {
   return true;
 }
 
-function owedOn(member: Member, max: number): Owed[] {
+function owedOn(member: MemberView, max: number): Owed[] {
   const { name, positions, held } = member.channel;
   const owed: Owed[] = [];
   for (const seq of member.again) {

@@ -5,7 +5,6 @@
  */
 
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
-import type { FifoMap } from '../law/fifo-map.ts';
 import {
   CHANNELS_MAX,
   HELD_MESSAGES_MAX,
@@ -17,7 +16,7 @@ import {
 } from '../law/limits.ts';
 import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
 import { type Principal, SERVER } from '../law/principal.ts';
-import type { Channel, SentKey, World } from '../law/state.ts';
+import type { Channel, ChannelView, World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import {
   backpressureOf,
@@ -100,7 +99,10 @@ export function parseMessageId(id: string): number | null {
   return /^m(0|[1-9]\d{0,15})$/.test(id) ? Number(id.slice(1)) : null;
 }
 
-export function decideSend(world: World, command: SendMessage): Decision<MessageSent, SentAnswer> {
+export function decideSend(
+  world: WorldView,
+  command: SendMessage,
+): Decision<MessageSent, SentAnswer> {
   const { by, at, channel: name } = command;
   const forbidden = checkName(name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by.id);
   if (forbidden !== null) return forbidden;
@@ -151,14 +153,14 @@ export function decideSend(world: World, command: SendMessage): Decision<Message
 }
 
 /** Why what this principal says waits for a person; null when it need not [R6]. */
-export function heldReason(world: World, by: Principal): string | null {
+export function heldReason(world: WorldView, by: Principal): string | null {
   if (by.tier !== 'untrusted' || !world.settings.doesHoldUntrusted) return null;
   return 'the sender is untrusted; a person must release it';
 }
 
 /** What the hub itself says on a `sox/` channel. */
 export function serverMessage(
-  world: World,
+  world: WorldView,
   channel: string,
   body: string,
   at: number,
@@ -188,7 +190,7 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
 }
 
 export function decideReview(
-  world: World,
+  world: WorldView,
   command: ReviewMessage,
 ): Decision<MessageReviewed, null> {
   const { by, at, target, isReleased, reason } = command;
@@ -218,7 +220,7 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
   world.heldCount--;
   if (event.isReleased) {
     channel.held?.delete(event.seq);
-    cutPresented(channel, event.position);
+    cutPresented(world, channel.name, event.position);
   } else {
     const reason = event.reason ?? `refused by ${event.by}`;
     channel.held?.set(event.seq, { reason, since: event.at, isRefused: true });
@@ -264,10 +266,10 @@ function rememberKey(world: World, event: MessageSent, position: number): void {
  * needed for minutes, not for a day, and the oldest make room. Every send of the
  * client carries one [M11].
  */
-function keysFor(
-  world: World,
+function keysFor<W extends WorldView>(
+  world: W,
   key: string,
-): { keys: FifoMap<string, SentKey>; ttlMs: number; isForgetting: boolean } {
+): { keys: W['keys'] | W['retries']; ttlMs: number; isForgetting: boolean } {
   if (key.startsWith(RETRY_PREFIX)) {
     return { keys: world.retries, ttlMs: RETRY_KEY_TTL_MS, isForgetting: true };
   }
@@ -312,8 +314,8 @@ function joinAddressee(world: World, channel: Channel): void {
 }
 
 function checkRoom(
-  world: World,
-  channel: Channel | undefined,
+  world: WorldView,
+  channel: ChannelView | undefined,
   command: SendMessage,
 ): Refusal | null {
   if (channel === undefined) {

@@ -7,7 +7,7 @@
 import { type Asked, type Decision, refuse } from '../law/decider.ts';
 import { OFFLINE_AFTER_MS, STALE_AFTER_MS } from '../law/limits.ts';
 import { PRESENCE_CHANNEL } from '../law/name.ts';
-import type { Presence, PresenceState, World } from '../law/state.ts';
+import type { Presence, PresenceState, World, WorldView } from '../law/state.ts';
 import { type CardEvent, dropCard } from '../work/card.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { type MessageSent, serverMessage } from './message.ts';
@@ -41,7 +41,7 @@ interface Beat {
 }
 
 export function decideBeat(
-  world: World,
+  world: WorldView,
   command: Heartbeat,
 ): Decision<
   PresenceChanged | PresenceBeaten | MessageSent | CardEvent,
@@ -74,7 +74,7 @@ export function decideBeat(
 
 /** What silence has made of the agent by `at`; empty when nothing changed. */
 export function silenceOf(
-  world: World,
+  world: WorldView,
   agent: string,
   at: number,
 ): (PresenceChanged | MessageSent | CardEvent)[] {
@@ -112,11 +112,11 @@ export function armPresence(world: World, name: string): void {
 }
 
 /** Beats are not stored: until a hub that has just started was awake for a while, silence means nothing [PR6]. */
-function heardAt(world: World, presence: Presence): number {
+function heardAt(world: WorldView, presence: Presence): number {
   return Math.max(presence.beatAt, world.awakeFrom);
 }
 
-function nextSilence(world: World, presence: Presence): number | null {
+function nextSilence(world: WorldView, presence: Presence): number | null {
   switch (presence.state) {
     case 'online':
     case 'busy':
@@ -128,7 +128,7 @@ function nextSilence(world: World, presence: Presence): number | null {
   }
 }
 
-function silentState(world: World, presence: Presence, at: number): PresenceState {
+function silentState(world: WorldView, presence: Presence, at: number): PresenceState {
   const silentMs = at - heardAt(world, presence);
   switch (presence.state) {
     case 'offline':
@@ -143,12 +143,12 @@ function silentState(world: World, presence: Presence, at: number): PresenceStat
 }
 
 /** Who is gone cannot do what its card says [CA3]. */
-function cardOf(world: World, agent: string, state: PresenceState, at: number): CardEvent[] {
+function cardOf(world: WorldView, agent: string, state: PresenceState, at: number): CardEvent[] {
   return state === 'offline' ? dropCard(world.cards, agent, at) : [];
 }
 
 function presenceMessage(
-  world: World,
+  world: WorldView,
   agent: string,
   state: PresenceState,
   at: number,

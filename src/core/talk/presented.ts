@@ -3,7 +3,7 @@
  * forget what was shown and never claims what was not [R5].
  */
 
-import type { Channel, World } from '../law/state.ts';
+import type { World } from '../law/state.ts';
 import { agentOf } from './agent.ts';
 
 /** Memory only: a live feed showed the agent all it is owed between two positions. */
@@ -25,8 +25,8 @@ export function evolvePresented(world: World, event: Presented): void {
 }
 
 /** A message released from being held was not shown with those around it. */
-export function cutPresented(channel: Channel, position: number): void {
-  for (const { agent } of channel.members.values()) {
+export function cutPresented(world: World, channel: string, position: number): void {
+  for (const { agent } of world.channels.get(channel)?.members.values() ?? []) {
     const shown = agent.presented;
     if (shown === null || position < shown[0] || position > shown[1]) continue;
     agent.presented = position < shown[1] ? [position + 1, shown[1]] : null;

@@ -4,7 +4,7 @@
  * remembered, up to a bound, oldest forgotten first.
  */
 import { ACKED_MESSAGES_MAX } from '../law/limits.ts';
-import type { Channel, Fate, World } from '../law/state.ts';
+import type { ChannelView, Fate, World, WorldView } from '../law/state.ts';
 
 export type ReceiptState =
   | 'accepted'
@@ -33,7 +33,7 @@ export interface ReceiptSubject {
 }
 
 /** Receipts of all who were subscribed when the message was sent. */
-export function receiptsOf(world: World, subject: ReceiptSubject, at: number): Receipt[] {
+export function receiptsOf(world: WorldView, subject: ReceiptSubject, at: number): Receipt[] {
   const channel = world.channels.get(subject.channel);
   if (channel === undefined) return [];
   const names = new Set([...channel.members.keys(), ...channel.past.keys()]);
@@ -47,7 +47,7 @@ export function receiptsOf(world: World, subject: ReceiptSubject, at: number): R
 
 /** The receipt of one agent, or null if the message was never owed to it. */
 export function receiptFor(
-  world: World,
+  world: WorldView,
   subject: ReceiptSubject,
   agent: string,
   at: number,
@@ -78,7 +78,7 @@ export function receiptFor(
 
 /** Was it handed to the agent by a drain? What expired first was passed over, not handed out. */
 export function wasDrained(
-  channel: Channel,
+  channel: ChannelView,
   seq: number,
   agent: string,
   fates: ReadonlyMap<string, Fate> | undefined,
@@ -94,7 +94,7 @@ export function wasDrained(
 
 /** Feeds `delivered_to`; `fates` are those remembered of the message. */
 export function drainedBy(
-  channel: Channel,
+  channel: ChannelView,
   seq: number,
   fates?: ReadonlyMap<string, Fate>,
 ): string[] {
@@ -108,7 +108,7 @@ export function drainedBy(
   return names;
 }
 
-export function wasOwed(channel: Channel, seq: number, agent: string): boolean {
+export function wasOwed(channel: ChannelView, seq: number, agent: string): boolean {
   const member = channel.members.get(agent);
   if (member !== undefined && member.from < seq) return true;
   const past = channel.past.get(agent);
@@ -146,8 +146,8 @@ function ended(agent: string, fate: Fate): Receipt {
 }
 
 function standing(
-  world: World,
-  channel: Channel,
+  world: WorldView,
+  channel: ChannelView,
   subject: ReceiptSubject,
   agent: string,
   at: number,
@@ -175,7 +175,10 @@ function standing(
   return { state: 'accepted', reason: null };
 }
 
-function consumed(world: World, position: number): { state: ReceiptState; reason: string | null } {
+function consumed(
+  world: WorldView,
+  position: number,
+): { state: ReceiptState; reason: string | null } {
   const isOld = position < world.fatesFrom;
   return {
     state: 'consumed',

@@ -8,7 +8,7 @@ import { type Asked, type Decision, refuse } from '../law/decider.ts';
 import { createMatcher, isGlob } from '../law/glob.ts';
 import { CHANNELS_MAX, SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
 import { channelKind } from '../law/name.ts';
-import type { Agent, Member, World } from '../law/state.ts';
+import type { Agent, MemberView, World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { channelOf, checkPattern, freeCount, joinChannel, leaveChannel } from './channel.ts';
 import { full } from './message.ts';
@@ -38,7 +38,7 @@ export interface SubscriptionRemoved {
 }
 
 export function decideSubscribe(
-  world: World,
+  world: WorldView,
   command: Subscribe,
 ): Decision<SubscriptionAdded, { readonly channels: readonly string[] }> {
   const { by, at, pattern } = command;
@@ -85,7 +85,7 @@ export function addSubscription(world: World, agent: Agent, pattern: string): vo
 }
 
 export function decideUnsubscribe(
-  world: World,
+  world: WorldView,
   command: Unsubscribe,
 ): Decision<
   SubscriptionRemoved,
@@ -102,7 +102,7 @@ export function decideUnsubscribe(
   );
   if (patterns.length === 0) return { events: [], answer: { patterns, cleared: 0 } };
   let cleared = 0;
-  for (const [member, count] of membersOf(agent, patterns)) {
+  for (const [member, count] of membersOf(agent.memberships, patterns)) {
     if (count >= member.patterns) cleared += owedCount(member);
   }
   const { by, at } = command;
@@ -119,13 +119,13 @@ export function evolveUnsubscribed(world: World, event: SubscriptionRemoved): vo
 
 export function removeSubscription(world: World, agent: Agent, pattern: string): void {
   if (!agent.patterns.delete(pattern)) return;
-  for (const member of [...membersOf(agent, [pattern]).keys()]) leaveChannel(member);
+  for (const member of [...membersOf(agent.memberships, [pattern]).keys()]) leaveChannel(member);
   const glob = world.globs.get(pattern);
   glob?.agents.delete(agent);
   if (glob?.agents.size === 0) world.globs.delete(pattern);
 }
 
-export function matchingChannels(world: World, pattern: string): string[] {
+export function matchingChannels(world: WorldView, pattern: string): string[] {
   if (!isGlob(pattern)) return world.channels.has(pattern) ? [pattern] : [];
   const matches = createMatcher(pattern);
   const names: string[] = [];
@@ -135,17 +135,20 @@ export function matchingChannels(world: World, pattern: string): string[] {
   return names.sort();
 }
 
-export function owedCount(member: Member): number {
+export function owedCount(member: MemberView): number {
   const { channel, cursor, again } = member;
   return freeCount(channel, cursor, channel.positions.head) + again.length;
 }
 
 /** Which memberships these subscriptions uphold, and how many of them uphold each. */
-function membersOf(agent: Agent, patterns: readonly string[]): Map<Member, number> {
-  const found = new Map<Member, number>();
+function membersOf<M extends MemberView>(
+  memberships: ReadonlyMap<string, M>,
+  patterns: readonly string[],
+): Map<M, number> {
+  const found = new Map<M, number>();
   for (const pattern of patterns) {
     const matches = createMatcher(pattern);
-    for (const member of agent.memberships.values()) {
+    for (const member of memberships.values()) {
       const isUpheld = isGlob(pattern)
         ? member.channel.kind === 'plain' && matches(member.channel.name)
         : member.channel.name === pattern;

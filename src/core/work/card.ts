@@ -12,6 +12,7 @@ import {
   refuse,
 } from '../law/decider.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
+import type { View } from '../law/view.ts';
 import { atBound, checkWriter, type WriteContext } from '../law/writer.ts';
 import type { CardFields } from './card-fields.ts';
 import { cleanCard } from './card-fields.ts';
@@ -66,7 +67,7 @@ export function createCards(): CardBook {
 }
 
 export function decideCard(
-  book: CardBook,
+  book: View<CardBook>,
   command: AdvertiseCard | WithdrawCard,
   context: WriteContext,
 ): Decision<CardEvent, Card> {
@@ -90,7 +91,7 @@ export function decideCard(
 
 /** The card goes with its agent; nothing when there is none. */
 export function dropCard(
-  book: CardBook,
+  book: View<CardBook>,
   agent: string,
   at: number,
   reason: CardDropped['reason'] = 'gone',
@@ -105,7 +106,7 @@ export function evolveCard(book: CardBook, event: CardEvent): void {
 }
 
 export function manifestPage(
-  book: CardBook,
+  book: View<CardBook>,
   query: PageBounds & { readonly after?: string },
 ): Page<Card, string> {
   const { after = '' } = query;
@@ -115,7 +116,7 @@ export function manifestPage(
   return takePage(rows, (card) => card.agent, query);
 }
 
-export function freezeCards(book: CardBook): FrozenCards {
+export function freezeCards(book: View<CardBook>): FrozenCards {
   return { cards: [...book.cards.values()] };
 }
 

@@ -3,6 +3,7 @@
  * and live in the log alone; memory keeps how many there were and where the newest lie
  * [FI5]. Who found it and when is what the hub knows, not what the caller says [FI4].
  */
+
 import {
   type Asked,
   type Decision,
@@ -11,6 +12,7 @@ import {
   refuse,
 } from '../law/decider.ts';
 import { isPrintable, isProse } from '../law/text.ts';
+import type { View } from '../law/view.ts';
 import { atBound, checkWriter, invalid, type WriteContext } from '../law/writer.ts';
 import { type Finding, judgeFinding, type Verdict } from './finding-gate.ts';
 import {
@@ -84,7 +86,7 @@ export function createFindings(): FindingBook {
 }
 
 export function decideFinding(
-  _book: FindingBook,
+  _book: View<FindingBook>,
   command: RecordFinding | LogRecall,
   context: WriteContext,
 ): Decision<FindingEvent, FindingAnswer> {
@@ -123,7 +125,7 @@ export function evolveFinding(book: FindingBook, event: FindingEvent, position: 
   if (book.positions.length > FINDING_POSITIONS_MAX) book.positions.shift();
 }
 
-export function freezeFindings(book: FindingBook): FrozenFindings {
+export function freezeFindings(book: View<FindingBook>): FrozenFindings {
   return { ...book, positions: [...book.positions] };
 }
 

@@ -3,6 +3,7 @@
  * so. Capacity is information: nothing is reserved or matched by the hub [OF1]. An
  * offer lapses at its time to live and that is an event [OF3].
  */
+
 import { unreachable } from '../law/assert.ts';
 import {
   type Asked,
@@ -13,6 +14,7 @@ import {
 } from '../law/decider.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
 import { isPrintable, parseObjectText } from '../law/text.ts';
+import type { View } from '../law/view.ts';
 import { atBound, checkWriter, invalid, type WriteContext } from '../law/writer.ts';
 import {
   META_BYTES_MAX,
@@ -111,7 +113,7 @@ export function offerKey({ agent, kind, name }: Pick<Offer, 'agent' | 'kind' | '
 }
 
 export function decideOffer(
-  book: OfferBook,
+  book: View<OfferBook>,
   command: MakeOffer | WithdrawOffer,
   context: WriteContext,
 ): Decision<OfferEvent, Offer> {
@@ -182,7 +184,7 @@ export function evolveOffer(book: OfferBook, event: OfferEvent): void {
 }
 
 /** When the first offer of the agent lapses; null when it has none. */
-export function offerDeadline(book: OfferBook, agent: string): number | null {
+export function offerDeadline(book: View<OfferBook>, agent: string): number | null {
   let soonest: number | null = null;
   for (const { expiresAt } of book.agents.get(agent)?.values() ?? []) {
     soonest = Math.min(soonest ?? expiresAt, expiresAt);
@@ -191,14 +193,14 @@ export function offerDeadline(book: OfferBook, agent: string): number | null {
 }
 
 /** The offers of the agent that have lapsed by `at`. */
-export function offersDue(book: OfferBook, agent: string, at: number): OfferEnded[] {
+export function offersDue(book: View<OfferBook>, agent: string, at: number): OfferEnded[] {
   return [...(book.agents.get(agent)?.values() ?? [])]
     .filter((offer) => offer.expiresAt <= at)
     .map(({ kind, name }) => ({ type: 'offer.expired', at, agent, kind, name }));
 }
 
 /** By agent, kind, name. */
-export function offersPage(book: OfferBook, query: OfferQuery): Page<Offer, string> {
+export function offersPage(book: View<OfferBook>, query: OfferQuery): Page<Offer, string> {
   const { agent, kind, after = '' } = query;
   const maps = agent === undefined ? [...book.agents.values()] : [book.agents.get(agent)];
   const rows = maps
@@ -208,7 +210,7 @@ export function offersPage(book: OfferBook, query: OfferQuery): Page<Offer, stri
   return takePage(rows, cursorOf, query);
 }
 
-export function freezeOffers(book: OfferBook): FrozenOffers {
+export function freezeOffers(book: View<OfferBook>): FrozenOffers {
   return { offers: [...book.agents.values()].flatMap((mine) => [...mine.values()]) };
 }
 

@@ -8,7 +8,7 @@
 import type { Decision, Refusal } from '../law/decider.ts';
 import { CLAIMS_CHANNEL, toChannel } from '../law/name.ts';
 import { SERVER } from '../law/principal.ts';
-import type { World } from '../law/state.ts';
+import type { World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from '../talk/agent.ts';
 import { type MessageSent, serverMessage } from '../talk/message.ts';
 import {
@@ -56,7 +56,7 @@ export type WorkCommand =
 export type WorkEvent = ClaimEvent | PlanEvent | OfferEvent | CardEvent | FindingEvent;
 
 export function decideWork(
-  world: World,
+  world: WorldView,
   command: WorkCommand,
 ): Decision<WorkEvent | MessageSent, unknown> {
   const full = checkAgentRoom(world, command.by.id);
@@ -124,15 +124,15 @@ function actorOf(event: WorkEvent): string | null {
 }
 
 /** What time has done to claims, and what follows from it. */
-export function lapsedClaims(world: World, at: number): (WorkEvent | MessageSent)[] {
+export function lapsedClaims(world: WorldView, at: number): (WorkEvent | MessageSent)[] {
   return withEchoes(world, expireClaims(world.claims, at));
 }
 
-export function lapsedOffers(world: World, agent: string, at: number): OfferEvent[] {
+export function lapsedOffers(world: WorldView, agent: string, at: number): OfferEvent[] {
   return offersDue(world.offers, agent, at);
 }
 
-export function supervised(world: World, at: number): (PlanEvent | MessageSent)[] {
+export function supervised(world: WorldView, at: number): (PlanEvent | MessageSent)[] {
   const events = superviseDue(world.plan, (id) => world.claims.claims.get(id) !== undefined, at);
   return [...events, ...tellAll(world, events, at)];
 }
@@ -153,7 +153,7 @@ export function armSupervisor(world: World, at: number): void {
 }
 
 function presenceOf(
-  world: World,
+  world: WorldView,
   name: string,
   command: ClaimCommand,
 ): 'present' | 'absent' | 'unknown' {
@@ -167,14 +167,18 @@ function presenceOf(
 }
 
 /** The events, what they do to the plan, and what is said about them. */
-function withEchoes(world: World, events: readonly ClaimEvent[]): (WorkEvent | MessageSent)[] {
+function withEchoes(world: WorldView, events: readonly ClaimEvent[]): (WorkEvent | MessageSent)[] {
   const plan: PlanEvent[] = [];
   for (const event of events) plan.push(...planEchoes(world, event, plan));
   const at = events[0]?.at ?? 0;
   return [...events, ...plan, ...tellAll(world, [...events, ...plan], at)];
 }
 
-function planEchoes(world: World, event: ClaimEvent, before: readonly PlanEvent[]): PlanEvent[] {
+function planEchoes(
+  world: WorldView,
+  event: ClaimEvent,
+  before: readonly PlanEvent[],
+): PlanEvent[] {
   const { plan, claims } = world;
   switch (event.type) {
     case 'claim.taken': {
@@ -203,7 +207,7 @@ function planEchoes(world: World, event: ClaimEvent, before: readonly PlanEvent[
 }
 
 /** Messages about what happened: to everybody who follows `sox/claims`, and to whom it concerns. */
-function tellAll(world: World, events: readonly WorkEvent[], at: number): MessageSent[] {
+function tellAll(world: WorldView, events: readonly WorkEvent[], at: number): MessageSent[] {
   const said: MessageSent[] = [];
   const say = (channel: string, body: unknown): void => {
     const before = said.filter((one) => one.channel === channel).length;

@@ -6,7 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { isAgentName, type Principal } from '../../core/law/principal.ts';
-import type { World } from '../../core/law/state.ts';
+import type { WorldView } from '../../core/law/state.ts';
 import { principalOf } from '../../core/law/token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Activities } from './activity.ts';
@@ -151,7 +151,7 @@ export function createIdentity(
 }
 
 /** A call that waited is held to its token again: one that was revoked meanwhile gets nothing [I5]. */
-export function checkStanding(world: World, caller: Caller, at: number): Refusal | null {
+export function checkStanding(world: WorldView, caller: Caller, at: number): Refusal | null {
   const { tokenId, tokenHash = '' } = caller;
   if (tokenId === null) return null;
   return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;

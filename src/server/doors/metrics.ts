@@ -6,7 +6,7 @@
  */
 import type { Counter, Gauge, Registry } from 'prom-client';
 import { isRefusal } from '../../core/law/decider.ts';
-import type { World } from '../../core/law/state.ts';
+import type { WorldView } from '../../core/law/state.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Operation } from '../../wire/operation.ts';
 import type { Answer } from '../desk/answer.ts';
@@ -167,7 +167,7 @@ function outcomeOf(answer: Answer): keyof Tally {
   return answer.error.error_code === 'internal_error' ? 'failed' : 'refused';
 }
 
-function countWorld(world: World): Held {
+function countWorld(world: WorldView): Held {
   let messages = 0;
   // Every channel counts its own messages, so nothing had to be counted when they were sent.
   for (const { positions } of world.channels.values()) messages += positions.head;

@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
-import { SERVER } from '../../core/law/principal.ts';
-import type { World } from '../../core/law/state.ts';
+import type { WorldView } from '../../core/law/state.ts';
+import { knownAs } from '../../core/law/token.ts';
 import { owedTotal, peek } from '../../core/talk/inbox.ts';
 import { messageId } from '../../core/talk/message.ts';
-import { evolvePresented } from '../../core/talk/presented.ts';
+import { isWorthShowing } from '../../core/talk/present.ts';
 import { viewClaim } from '../../core/work/claim/claim-state.ts';
-import { PATHS_PER_SCOPE_MAX } from '../../core/work/claim/scope.ts';
+import { touchClaim } from '../../core/work/claim/touch-claim.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Message } from '../../hub/message-store.ts';
 import { heartbeat } from '../../wire/operations/channels.ts';
@@ -21,10 +21,6 @@ import type { Spaces } from '../desk/spaces.ts';
 import type { HarnessHub, OwedMessage } from './harness-hub.ts';
 
 const CALLERS_MAX = 5_000;
-/** How many claims of one agent in one worktree may come from touching files. */
-const TOUCH_CLAIMS_MAX = 16;
-/** More than an agent is ever shown without reading. */
-const PRESENTED_LOOK = 2_000;
 const TAKEN: ReadonlySet<unknown> = new Set(['claim.held', 'claim.overlap', 'claim.reserved']);
 
 export function createHarnessHub(desk: Desk, spaces: Spaces): HarnessHub {
@@ -60,17 +56,16 @@ export function createHarnessHub(desk: Desk, spaces: Spaces): HarnessHub {
       const stored = await hub.messages(found.map(({ position }) => position));
       const at = hub.stamp();
       const wanted = stored.filter(
-        (one): one is Message =>
-          one !== null && one.by !== agent && (one.expiresAt ?? Number.POSITIVE_INFINITY) > at,
+        (one): one is Message => one !== null && isWorthShowing(one, agent, at),
       );
       const told = new Set(wanted.map(({ position }) => position));
       const passed = found.flatMap(({ position }) => (told.has(position) ? [] : [position]));
       const hasMore = total > found.length;
       if (wanted.length === 0) return { messages: [], passed, hasMore };
-      const senders = await hub.ask((world) => wanted.map(({ by }) => knownOf(world, by)));
+      const senders = await hub.ask((world) => wanted.map(({ by }) => knownAs(world, by)));
       const messages = wanted.map((one, i) => ({
         ...asOwed(one),
-        ...(isRefusal(senders) ? { kind: null, tier: null } : (senders[i] as Known)),
+        ...((isRefusal(senders) ? null : senders[i]) ?? { kind: null, tier: null }),
       }));
       return { messages, passed, hasMore };
     },
@@ -81,8 +76,9 @@ export function createHarnessHub(desk: Desk, spaces: Spaces): HarnessHub {
 
     async present(space, agent, messages, shown) {
       const hub = spaces.find(space);
-      if (hub === null) return;
-      const done = await hub.ask((world) => markPresented(world, agent, shown));
+      const by = (await callerOf(space, agent))?.principal;
+      if (hub === null || by === undefined) return;
+      const done = await hub.submit({ type: 'inbox.present', by, at: hub.stamp(), shown });
       if (!isRefusal(done)) hub.watch.onPresented(agent, messages);
     },
 
@@ -110,10 +106,12 @@ export function createHarnessHub(desk: Desk, spaces: Spaces): HarnessHub {
       const hub = spaces.find(space);
       const caller = await callerOf(space, agent);
       if (hub === null || caller === null) return true;
-      const chosen = await hub.ask((world) => touchClaim(world, agent, worktree, paths));
+      const label = createHash('sha256').update(worktree).digest('hex').slice(0, 8);
+      const chosen = await hub.ask((world) => touchClaim(world.claims, agent, label, paths));
       if (isRefusal(chosen) || chosen === null) return true;
+      const scope = { task_id: chosen.id, worktree, paths: chosen.paths };
       const note = 'claimed on first touch';
-      const answer = await desk.call(caller, claimTake, { ...chosen, worktree, note });
+      const answer = await desk.call(caller, claimTake, { ...scope, note });
       return !('error' in answer) || !TAKEN.has(answer.error.detail?.reason);
     },
 
@@ -125,21 +123,6 @@ export function createHarnessHub(desk: Desk, spaces: Spaces): HarnessHub {
       await desk.call(caller, heartbeat, { status });
     },
   };
-}
-
-type Known = Pick<OwedMessage, 'kind' | 'tier'>;
-
-/** What the hub can still vouch for: itself, and whoever holds a token. */
-function knownOf(world: World, name: string): Known {
-  if (name === SERVER.id) return { kind: SERVER.kind, tier: SERVER.tier };
-  const live = [...world.tokens.values()].filter(
-    ({ agent, revokedAt, expiresAt }) =>
-      agent === name && revokedAt === null && (expiresAt === null || expiresAt > world.at),
-  );
-  const [first] = live;
-  // Of two that differ nobody knows which one spoke.
-  const isOne = live.every(({ kind, tier }) => kind === first?.kind && tier === first.tier);
-  return first && isOne ? { kind: first.kind, tier: first.tier } : { kind: null, tier: null };
 }
 
 function asOwed(message: Message): Omit<OwedMessage, 'kind' | 'tier'> {
@@ -155,27 +138,7 @@ function asOwed(message: Message): Omit<OwedMessage, 'kind' | 'tier'> {
   };
 }
 
-/** Ranges may be claimed only where all that is owed between was shown, so each run is one [R5]. */
-function markPresented(world: World, agent: string, shown: ReadonlySet<number>): null {
-  const owed = peek(world, agent, null, PRESENTED_LOOK);
-  if (isRefusal(owed)) return null;
-  let run: { from: number; to: number } | null = null;
-  const runs: { from: number; to: number }[] = [];
-  for (const { position } of owed) {
-    if (!shown.has(position)) run = null;
-    else if (run !== null) run.to = position;
-    else {
-      run = { from: position, to: position };
-      runs.push(run);
-    }
-  }
-  for (const { from, to } of runs) {
-    evolvePresented(world, { type: 'inbox.presented', at: world.at, by: agent, from, to });
-  }
-  return null;
-}
-
-function claimsOf(world: World, hub: Hub, worktree: string) {
+function claimsOf(world: WorldView, hub: Hub, worktree: string) {
   const at = hub.stamp();
   return [...world.claims.claims.values()].flatMap((claim) => {
     if (claim.scope?.worktree !== worktree) return [];
@@ -183,22 +146,4 @@ function claimsOf(world: World, hub: Hub, worktree: string) {
     if (lapsesAt <= at) return [];
     return [{ task_id: id, owner, paths: scope?.paths ?? [], lease_expires_at: lapsesAt / 1000 }];
   });
-}
-
-/** One claim for a worktree, that grows; when it is full, the next. Null when all are. */
-function touchClaim(
-  world: World,
-  agent: string,
-  worktree: string,
-  paths: readonly string[],
-): { task_id: string; paths: string[] } | null {
-  const label = createHash('sha256').update(worktree).digest('hex').slice(0, 8);
-  for (let number = 1; number <= TOUCH_CLAIMS_MAX; number++) {
-    const task_id = `touch:${agent}:${label}:${number}`;
-    const known = world.claims.claims.get(task_id);
-    if (known !== undefined && known.owner !== agent) continue;
-    const all = new Set([...(known?.scope?.paths ?? []), ...paths]);
-    if (all.size <= PATHS_PER_SCOPE_MAX) return { task_id, paths: [...all] };
-  }
-  return null;
 }

@@ -3,12 +3,14 @@
  * lapse and come before the tick that records it; it is decided against this view, which costs
  * what has lapsed and not what is alive. Nothing in the book is changed.
  */
+
+import type { View } from '../../law/view.ts';
 import type { ClaimExpired, WaitEnded, WaitReserved } from './claim-events.ts';
 import type { Claim, ClaimBook, ClaimReader, Inherited, Wait } from './claim-state.ts';
 import type { Found, Searchable } from './scope-index.ts';
 
 export function settledView(
-  book: ClaimBook,
+  book: View<ClaimBook>,
   lapsed: readonly (ClaimExpired | WaitEnded | WaitReserved)[],
 ): ClaimReader {
   const gone = new Map<string, Claim>();

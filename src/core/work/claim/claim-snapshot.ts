@@ -3,6 +3,7 @@
  * would have been decided before. Indexes are not kept but made again.
  */
 
+import type { View } from '../../law/view.ts';
 import type { ClaimCommand } from './claim-events.ts';
 import { addClaim, addWait, rememberAnswer } from './claim-evolve.ts';
 import {
@@ -22,7 +23,7 @@ export interface FrozenClaims {
   readonly keys: readonly (readonly [name: string, KeptAnswer])[];
 }
 
-export function freezeClaims(book: ClaimBook): FrozenClaims {
+export function freezeClaims(book: View<ClaimBook>): FrozenClaims {
   return {
     counter: book.counter,
     claims: [...book.claims.values()]

@@ -4,6 +4,7 @@
  * a command sent again under its key is answered again and done once [CM12].
  */
 import { unreachable } from '../../law/assert.ts';
+import type { View } from '../../law/view.ts';
 import {
   type ClaimContext,
   type ClaimDecision,
@@ -41,7 +42,7 @@ export interface ClaimAnswers {
 }
 
 export function decideClaim(
-  book: ClaimBook,
+  book: View<ClaimBook>,
   command: ClaimCommand,
   context: ClaimContext,
 ): ClaimDecision<ClaimEvent, unknown> {
@@ -53,13 +54,13 @@ export function decideClaim(
 }
 
 /** When the next claim, wait or reservation lapses. */
-export function nextExpiry(book: ClaimBook): number | null {
+export function nextExpiry(book: View<ClaimBook>): number | null {
   return book.due.next;
 }
 
 /** What has lapsed by `at`, and whose turn that makes it. */
 export function expireClaims(
-  book: ClaimBook,
+  book: View<ClaimBook>,
   at: number,
 ): (ClaimExpired | WaitEnded | WaitReserved)[] {
   const next = book.due.next;

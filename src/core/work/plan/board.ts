@@ -3,7 +3,9 @@
  * goes on where the last one ended whatever was declared in between, and fits any
  * frame. Progress is read the same way, oldest first.
  */
+
 import { type Page, type PageBounds, placeAfter, takePage } from '../../law/page.ts';
+import type { View } from '../../law/view.ts';
 import {
   createTotals,
   isReady,
@@ -42,7 +44,7 @@ export interface ProgressQuery extends PageBounds {
 }
 
 export function boardPage<Claim>(
-  book: PlanBook,
+  book: View<PlanBook>,
   query: BoardQuery,
   claimOf: (taskId: string) => Claim | null,
 ): Board<Claim> {
@@ -54,12 +56,12 @@ export function boardPage<Claim>(
 }
 
 /** Notes still in memory; what is older is in the log alone. */
-export function progressPage(book: PlanBook, query: ProgressQuery): Page<Note, number> {
+export function progressPage(book: View<PlanBook>, query: ProgressQuery): Page<Note, number> {
   return takePage(progressRows(book, query), (note) => note.seq, query);
 }
 
 function* boardRows<Claim>(
-  book: PlanBook,
+  book: View<PlanBook>,
   query: BoardQuery,
   claimOf: (taskId: string) => Claim | null,
 ): Iterable<BoardRow<Claim>> {
@@ -73,7 +75,7 @@ function* boardRows<Claim>(
   }
 }
 
-function isWanted(node: TaskNode, { project, status, ready }: BoardQuery): boolean {
+function isWanted(node: View<TaskNode>, { project, status, ready }: BoardQuery): boolean {
   return (
     (project === undefined || node.task.project === project) &&
     (status === undefined || node.task.status === status) &&
@@ -81,7 +83,7 @@ function isWanted(node: TaskNode, { project, status, ready }: BoardQuery): boole
   );
 }
 
-function* progressRows(book: PlanBook, { taskId, after = 0 }: ProgressQuery): Iterable<Note> {
+function* progressRows(book: View<PlanBook>, { taskId, after = 0 }: ProgressQuery): Iterable<Note> {
   // Notes are numbered without gaps, so the place of the first one after a cursor is known.
   const first = book.notes[0]?.seq ?? 1;
   for (let i = Math.max(0, after + 1 - first); i < book.notes.length; i++) {

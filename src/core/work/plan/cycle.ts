@@ -4,12 +4,13 @@
  * for the task. The shortest is found and named.
  */
 
+import type { View } from '../../law/view.ts';
 import { CYCLE_NAMED_MAX } from '../work-limits.ts';
 import type { PlanBook } from './plan.ts';
 
 /** The ids along the cycle these dependencies would close, `id` first and last; null when none. */
 export function findCycle(
-  book: PlanBook,
+  book: View<PlanBook>,
   id: string,
   dependsOn: readonly string[],
 ): readonly string[] | null {

@@ -6,6 +6,7 @@
 
 import type { Decision, Refusal } from '../../law/decider.ts';
 import { isLine, isPrintable, isProse } from '../../law/text.ts';
+import type { View } from '../../law/view.ts';
 import { atBound, invalid } from '../../law/writer.ts';
 import {
   DEPENDENCIES_MAX,
@@ -24,7 +25,7 @@ import type { DeclareTask, PlanEvent, TaskAnswer } from './plan-events.ts';
 import { answerOf, badId, checkVersion, choose, isEmptyOr, no } from './task-words.ts';
 
 export function decideDeclare(
-  book: PlanBook,
+  book: View<PlanBook>,
   command: DeclareTask,
 ): Decision<PlanEvent, TaskAnswer> {
   const { by, at } = command;
@@ -77,7 +78,7 @@ export function decideDeclare(
 }
 
 /** What would most likely be a mistake [PL17]. */
-function checkStrictly(book: PlanBook, id: string, named: readonly string[]): Refusal | null {
+function checkStrictly(book: View<PlanBook>, id: string, named: readonly string[]): Refusal | null {
   if (named.includes(id)) {
     const cycle = `${id} -> ${id}`;
     return no('task.cycle', `${id} would wait for itself: ${cycle}`, { cycle });
@@ -118,7 +119,7 @@ function checkWords(
   return null;
 }
 
-function checkRoom(book: PlanBook, known: Task | undefined, task: Task): Refusal | null {
+function checkRoom(book: View<PlanBook>, known: Task | undefined, task: Task): Refusal | null {
   if (known === undefined && book.nodes.size >= TASKS_MAX) return atBound('TASKS_MAX', TASKS_MAX);
   if (task.project !== null && task.project !== known?.project) {
     const there = book.projects.get(task.project)?.tasks ?? 0;

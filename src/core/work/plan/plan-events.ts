@@ -2,7 +2,9 @@
  * What can be asked of the plan and what can happen to it. An event says all that
  * `evolvePlan` needs, so that replaying it asks no rule again.
  */
+
 import type { Asked } from '../../law/decider.ts';
+import type { View } from '../../law/view.ts';
 import type { ProgressKind, Task, TaskNode, TaskStatus } from './plan.ts';
 
 export type PlanRefusalCode =
@@ -124,7 +126,7 @@ export interface ProgressAnswer {
 
 /** The event of a task that moves on by one version. */
 export function updated(
-  node: TaskNode,
+  node: View<TaskNode>,
   change: Pick<TaskUpdated, 'at' | 'by' | 'status' | 'cause'> & Partial<TaskUpdated>,
 ): TaskUpdated {
   const { id, suggestedOwner, version } = node.task;

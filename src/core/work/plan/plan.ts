@@ -3,7 +3,9 @@
  * Readiness and totals are kept up with every change along the edges backwards
  * [PL5], so asking never walks the plan. Only `evolvePlan` and thawing change it.
  */
+
 import { placeAfter } from '../../law/page.ts';
+import type { View } from '../../law/view.ts';
 import { NOTES_KEPT_MAX } from '../work-limits.ts';
 
 export type TaskStatus = 'open' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
@@ -105,11 +107,11 @@ export function isTerminal(status: TaskStatus): boolean {
 }
 
 /** Open, and every dependency is on the plan and has ended [PL4]. */
-export function isReady(node: TaskNode): boolean {
+export function isReady(node: View<TaskNode>): boolean {
   return node.task.status === 'open' && node.unmet === 0;
 }
 
-export function isMet(book: PlanBook, id: string): boolean {
+export function isMet(book: View<PlanBook>, id: string): boolean {
   const node = book.nodes.get(id);
   return node !== undefined && isTerminal(node.task.status);
 }
@@ -168,7 +170,7 @@ export function keepNote(book: PlanBook, note: Omit<Note, 'seq'>): void {
   if (book.notes.length > NOTES_KEPT_MAX) book.notes.shift();
 }
 
-export function freezePlan(book: PlanBook): FrozenPlan {
+export function freezePlan(book: View<PlanBook>): FrozenPlan {
   const nodes = book.ids.map((id) => {
     const { unmet: _, ...kept } = book.nodes.get(id) as TaskNode;
     return kept;

@@ -5,6 +5,7 @@
  */
 
 import { SERVER } from '../../law/principal.ts';
+import type { View } from '../../law/view.ts';
 import { REOFFERS_MAX, STALLED_AFTER_MS, SUPERVISED_AT_ONCE_MAX } from '../work-limits.ts';
 import type { PlanBook, TaskNode } from './plan.ts';
 import { type PlanEvent, updated } from './plan-events.ts';
@@ -18,7 +19,7 @@ export const DEFAULT_PATIENCE: Patience = { idleMs: STALLED_AFTER_MS, triesMax: 
 
 /** Recording the events and asking again gives the rest, when there were too many for one look. */
 export function superviseDue(
-  book: PlanBook,
+  book: View<PlanBook>,
   leaseAlive: (taskId: string) => boolean,
   at: number,
   patience: Patience = DEFAULT_PATIENCE,
@@ -36,7 +37,7 @@ export function superviseDue(
   return events;
 }
 
-function stallOf(node: TaskNode, at: number, idleMs: number): string | null {
+function stallOf(node: View<TaskNode>, at: number, idleMs: number): string | null {
   const { status } = node.task;
   const isIdle = at - node.movedAt >= idleMs;
   const idleS = Math.floor((at - node.movedAt) / 1000);
@@ -49,7 +50,12 @@ function stallOf(node: TaskNode, at: number, idleMs: number): string | null {
   return isIdle ? `nothing on the plan blocks it and it has not moved for ${idleS} s` : null;
 }
 
-function offerAgain(node: TaskNode, reason: string, at: number, triesMax: number): PlanEvent[] {
+function offerAgain(
+  node: View<TaskNode>,
+  reason: string,
+  at: number,
+  triesMax: number,
+): PlanEvent[] {
   const { id, status } = node.task;
   const by = SERVER.id;
   if (node.tries >= triesMax) {

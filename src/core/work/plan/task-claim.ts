@@ -5,6 +5,7 @@
  */
 
 import { SERVER } from '../../law/principal.ts';
+import type { View } from '../../law/view.ts';
 import { NOTE_CHARS_MAX, REOFFERS_MAX } from '../work-limits.ts';
 import { isTerminal, type PlanBook } from './plan.ts';
 import { type PlanEvent, updated } from './plan-events.ts';
@@ -25,7 +26,7 @@ export interface ClaimEnd extends ClaimFact {
 }
 
 /** What has ended stays ended: claiming a done task for an afterthought does not reopen it. */
-export function onClaimTaken(book: PlanBook, fact: ClaimFact): PlanEvent[] {
+export function onClaimTaken(book: View<PlanBook>, fact: ClaimFact): PlanEvent[] {
   const node = book.nodes.get(fact.taskId);
   if (node === undefined) return [];
   const { status } = node.task;
@@ -34,7 +35,7 @@ export function onClaimTaken(book: PlanBook, fact: ClaimFact): PlanEvent[] {
 }
 
 export function onClaimEnded(
-  book: PlanBook,
+  book: View<PlanBook>,
   fact: ClaimEnd,
   triesMax: number = REOFFERS_MAX,
 ): PlanEvent[] {

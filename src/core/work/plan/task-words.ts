@@ -1,8 +1,10 @@
 /**
  * What the verbs on tasks share: ids, versions, the answer, and the refusals.
  */
+
 import { type Refusal, type RefusalCode, refuse } from '../../law/decider.ts';
 import { isPrintable } from '../../law/text.ts';
+import type { View } from '../../law/view.ts';
 import { invalid } from '../../law/writer.ts';
 import { TASK_ID_CHARS_MAX } from '../work-limits.ts';
 import { isMet, type PlanBook, type Task } from './plan.ts';
@@ -22,7 +24,7 @@ export function checkVersion(
   );
 }
 
-export function answerOf(book: PlanBook, task: Task): TaskAnswer {
+export function answerOf(book: View<PlanBook>, task: Task): TaskAnswer {
   const unmet = task.dependsOn.filter((one) => !isMet(book, one));
   return { task, unmet, unknown: unmet.filter((one) => !book.nodes.has(one)) };
 }

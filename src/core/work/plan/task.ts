@@ -3,10 +3,12 @@
  * creator [PL1]; a dependency that would close a cycle is refused, naming it [PL2];
  * a stale version is refused [PL7]. Progress is append-only notes [PL9].
  */
+
 import { unreachable } from '../../law/assert.ts';
 import type { Decision } from '../../law/decider.ts';
 import { type Principal, SERVER } from '../../law/principal.ts';
 import { isPrintable, isProse } from '../../law/text.ts';
+import type { View } from '../../law/view.ts';
 import { checkWriter, invalid, type WriteContext } from '../../law/writer.ts';
 import { NOTE_CHARS_MAX, TASK_ID_CHARS_MAX } from '../work-limits.ts';
 import { decideDeclare } from './declare-task.ts';
@@ -36,7 +38,7 @@ import {
 import { answerOf, badId, checkVersion, choose, isEmptyOr, no, notFound } from './task-words.ts';
 
 export function decidePlan(
-  book: PlanBook,
+  book: View<PlanBook>,
   command: PlanCommand,
   context: WriteContext,
 ): Decision<PlanEvent, TaskAnswer | ProgressAnswer> {
@@ -56,7 +58,7 @@ export function decidePlan(
   }
 }
 
-function decideUpdate(book: PlanBook, command: UpdateTask): Decision<PlanEvent, TaskAnswer> {
+function decideUpdate(book: View<PlanBook>, command: UpdateTask): Decision<PlanEvent, TaskAnswer> {
   const { by, at, status } = command;
   const id = command.id.trim();
   if (status !== null && !TASK_STATUSES.includes(status)) {
@@ -83,7 +85,7 @@ function decideUpdate(book: PlanBook, command: UpdateTask): Decision<PlanEvent, 
 }
 
 /** Only what has ended goes, and only when nobody waits for it: a done dependency must stay done. */
-function decideRemove(book: PlanBook, command: RemoveTask): Decision<PlanEvent, TaskAnswer> {
+function decideRemove(book: View<PlanBook>, command: RemoveTask): Decision<PlanEvent, TaskAnswer> {
   const id = command.id.trim();
   const task = book.nodes.get(id)?.task;
   if (task === undefined) return notFound(id);
@@ -103,7 +105,7 @@ function decideRemove(book: PlanBook, command: RemoveTask): Decision<PlanEvent, 
 }
 
 function decideProgress(
-  book: PlanBook,
+  book: View<PlanBook>,
   command: PostProgress,
 ): Decision<PlanEvent, ProgressAnswer> {
   const { by, at, kind, text } = command;

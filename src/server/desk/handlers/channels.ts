@@ -1,7 +1,7 @@
 /** Subscribing, listing, presence, replay and a channel's settings. */
 
 import { isRefusal, refuse } from '../../../core/law/decider.ts';
-import type { ChannelSettings, World } from '../../../core/law/state.ts';
+import type { ChannelSettings, WorldView } from '../../../core/law/state.ts';
 import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
 import { bodyText } from '../body.ts';
 import { messageEnvelope } from '../envelope.ts';
@@ -155,7 +155,7 @@ export const channelHandlers: Handlers<
 };
 
 function visibleChannels(
-  world: World,
+  world: WorldView,
   { by }: Room,
   at: number,
 ): { name: string; subscriber_count: number }[] {

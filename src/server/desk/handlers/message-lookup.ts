@@ -2,7 +2,7 @@
 
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { Principal } from '../../../core/law/principal.ts';
-import type { World } from '../../../core/law/state.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import { checkRead } from '../../../core/talk/channel.ts';
 import { type MessageRef, parseMessageId } from '../../../core/talk/message.ts';
 import type { Message } from '../../../hub/message-store.ts';
@@ -30,7 +30,7 @@ export async function findMessage(
 }
 
 /** What a person has not released is nobody's to name, but its sender's [R6]. */
-function mayRead(world: World, by: Principal, message: Message): boolean {
+function mayRead(world: WorldView, by: Principal, message: Message): boolean {
   if (by.kind === 'admin' || by.kind === 'human') return true;
   const isHeld = world.channels.get(message.channel)?.held?.has(message.seq) ?? false;
   return (!isHeld || by.id === message.by) && checkRead(world, by, message.channel) === null;

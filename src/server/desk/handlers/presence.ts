@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { createMatcher, isGlob } from '../../../core/law/glob.ts';
 import { dmName } from '../../../core/law/name.ts';
 import { takePage } from '../../../core/law/page.ts';
-import type { Agent, World } from '../../../core/law/state.ts';
+import type { AgentView, WorldView } from '../../../core/law/state.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
 import { messageId } from '../../../core/talk/message.ts';
 import type { Availability } from '../../../core/work/route.ts';
@@ -104,7 +104,7 @@ export const presenceHandlers: Handlers<'presence.list' | 'presence.report' | 'a
 
 /** What routing needs to know of an agent. */
 export function availabilityOf(
-  world: World,
+  world: WorldView,
   agent: string,
   activity: Activity | undefined,
   at: number,
@@ -115,7 +115,7 @@ export function availabilityOf(
 
 /** Somebody a claim can be handed to: there by some evidence, and not just silent. */
 export function isThere(
-  world: World,
+  world: WorldView,
   agent: string,
   activity: Activity | undefined,
   at: number,
@@ -194,7 +194,7 @@ function projectOf(name: string): string | null {
   return slash < 0 ? null : name.slice(0, slash);
 }
 
-function rowOf(world: World, name: string, activity: Activity | undefined, at: number): Row {
+function rowOf(world: WorldView, name: string, activity: Activity | undefined, at: number): Row {
   const agent = world.agents.get(name);
   const state = stateOf(world, name, activity, at);
   const isReported = activity?.reported != null && activity.reported.state === state;
@@ -219,7 +219,11 @@ function rowOf(world: World, name: string, activity: Activity | undefined, at: n
 }
 
 /** Each state since its own evidence began: the beat, the socket, or the end of both. */
-function sinceOf(state: State, agent: Agent | undefined, activity: Activity | undefined): number {
+function sinceOf(
+  state: State,
+  agent: AgentView | undefined,
+  activity: Activity | undefined,
+): number {
   const changedAt = agent?.presence.changedAt ?? 0;
   if (state === 'connected') {
     return Math.max(changedAt, activity?.connectedAt ?? 0) || (activity?.lastCallAt ?? 0);
@@ -229,7 +233,12 @@ function sinceOf(state: State, agent: Agent | undefined, activity: Activity | un
 }
 
 /** A socket is better evidence than a heartbeat, and a heartbeat than nothing. */
-function stateOf(world: World, name: string, activity: Activity | undefined, at: number): State {
+function stateOf(
+  world: WorldView,
+  name: string,
+  activity: Activity | undefined,
+  at: number,
+): State {
   const presence = world.agents.get(name)?.presence.state ?? 'offline';
   const isConnected = (activity?.connections ?? 0) > 0;
   const { reported } = activity ?? {};

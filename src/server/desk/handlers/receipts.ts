@@ -1,6 +1,6 @@
 /** Acks, receipts, collecting answers, and mail held for review. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
-import type { AckStatus, World } from '../../../core/law/state.ts';
+import type { AckStatus, WorldView } from '../../../core/law/state.ts';
 import { messageId } from '../../../core/talk/message.ts';
 import { type Receipt, receiptFor, receiptsOf } from '../../../core/talk/receipt.ts';
 import type { Message } from '../../../hub/message-store.ts';
@@ -109,7 +109,7 @@ export function receiptView(receipt: Receipt): {
 
 /** The sender sees every recipient, a recipient sees itself, an administrator sees all [R3]. */
 export function receiptsFor(
-  world: World,
+  world: WorldView,
   { by, hub }: Pick<Room, 'by' | 'hub'>,
   message: Message,
 ): Receipt[] | Refusal {
@@ -132,7 +132,7 @@ interface Answered {
 
 /** Who answered: by an ack, or by a reply, which counts as done [CO1]. */
 function answersTo(
-  world: World,
+  world: WorldView,
   message: Message,
   filter: readonly AckStatus[] | null,
 ): Answered[] {
@@ -153,7 +153,7 @@ function answersTo(
   return [...found.values()].sort((a, b) => a.acked_at - b.acked_at);
 }
 
-function groupMembers(world: World, message: Message): string[] {
+function groupMembers(world: WorldView, message: Message): string[] {
   const members = world.groups.get(message.channel)?.members ?? new Map();
   return [...members]
     .filter(([name, { status }]) => status === 'active' && name !== message.by)
@@ -161,7 +161,7 @@ function groupMembers(world: World, message: Message): string[] {
 }
 
 function heldMessages(
-  world: World,
+  world: WorldView,
   max: number,
 ): { position: number; reason: string; since: number }[] {
   const held = [];

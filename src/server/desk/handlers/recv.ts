@@ -6,7 +6,7 @@
 
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { THREAD_DEPTH_MAX } from '../../../core/law/limits.ts';
-import type { World } from '../../../core/law/state.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import { checkRead } from '../../../core/talk/channel.ts';
 import { type Owed, peek } from '../../../core/talk/inbox.ts';
 import { drainedBy } from '../../../core/talk/receipt.ts';
@@ -45,7 +45,7 @@ export async function handleRecv(room: Room, input: Input): Promise<Output | Ref
   }
 }
 
-function whatIsOwed(world: World, room: Room, input: Input): Owed[] | Refusal {
+function whatIsOwed(world: WorldView, room: Room, input: Input): Owed[] | Refusal {
   const fallen = checkStanding(world, room.caller, room.hub.stamp());
   if (fallen !== null) return fallen;
   const agent = world.agents.get(room.by.id);
@@ -115,7 +115,7 @@ async function drain(
   };
 }
 
-export function readersOf(world: World, message: Message): string[] | null {
+export function readersOf(world: WorldView, message: Message): string[] | null {
   const channel = world.channels.get(message.channel);
   if (channel === undefined) return null;
   return drainedBy(channel, message.seq, world.fates.get(message.position));

@@ -5,7 +5,7 @@
  */
 import { isRefusal } from '../../../core/law/decider.ts';
 import { dmParties, toChannel } from '../../../core/law/name.ts';
-import type { World } from '../../../core/law/state.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import type { DurableEvent } from '../../../core/law/world.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { encodeFrames } from '../frames.ts';
@@ -65,7 +65,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     tell('presence_update', agent, `${agent} ${event}`, fields);
   }
 
-  function onEvents(world: World, first: number, events: readonly DurableEvent[]): void {
+  function onEvents(world: WorldView, first: number, events: readonly DurableEvent[]): void {
     for (const [i, event] of events.entries()) {
       if (event.type === 'presence.changed') onPresence(event.agent, isHere(event.state));
       else if (clients.size === 0) continue;

@@ -7,7 +7,7 @@ import { isRefusal } from '../../../core/law/decider.ts';
 import { createMatcher, isGlob } from '../../../core/law/glob.ts';
 import { dmName } from '../../../core/law/name.ts';
 import { isAgentName } from '../../../core/law/principal.ts';
-import type { World } from '../../../core/law/state.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import { send } from '../../../wire/operations/channels.ts';
 import { type Frame, isObject, numberOf, own, textOf } from './frame.ts';
 import { type Fields, fits, newestThatFit, type Speech } from './speech.ts';
@@ -204,7 +204,7 @@ async function readChats(
 
 /** Where the chats lie that the agent may read: those to all, and its own dms. */
 function positionsOf(
-  world: World,
+  world: WorldView,
   agent: string,
   span: Span,
 ): { positions: number[]; isCut: boolean } {

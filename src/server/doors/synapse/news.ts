@@ -4,7 +4,7 @@
  * `system`, which the original declared and never used.
  */
 
-import type { World } from '../../../core/law/state.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import type { DurableEvent } from '../../../core/law/world.ts';
 import { offerKey } from '../../../core/work/offer.ts';
 import { claimOutput } from '../../desk/handlers/claims.ts';
@@ -33,7 +33,7 @@ export function aboutOf(by: string, id: string): string {
   return `${by}\n${id}`;
 }
 
-export function newsOf(world: World, event: DurableEvent): News[] {
+export function newsOf(world: WorldView, event: DurableEvent): News[] {
   switch (event.type) {
     case 'claim.taken':
     case 'claim.renewed': {
@@ -74,7 +74,7 @@ export function newsOf(world: World, event: DurableEvent): News[] {
   }
 }
 
-function planNews(world: World, event: DurableEvent): News[] {
+function planNews(world: WorldView, event: DurableEvent): News[] {
   switch (event.type) {
     case 'task.declared':
     case 'task.updated': {
@@ -121,7 +121,7 @@ function planNews(world: World, event: DurableEvent): News[] {
 }
 
 function handedOff(
-  world: World,
+  world: WorldView,
   event: Extract<DurableEvent, { type: 'claim.handed-off' }>,
 ): News[] {
   const { id, by, to, at, note } = event;

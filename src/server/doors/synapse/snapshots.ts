@@ -4,7 +4,7 @@
  * and `truncated` says that there is more [SY5].
  */
 import { isRefusal } from '../../../core/law/decider.ts';
-import type { World } from '../../../core/law/state.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import { type Fields, newestThatFit } from './speech.ts';
 import type { Handler, Turn } from './turn.ts';
 import {
@@ -40,7 +40,7 @@ export const snapshotFrames: Readonly<Record<string, Handler>> = {
 async function answer(
   turn: Turn,
   type: string,
-  look: (world: World, at: number) => Fields,
+  look: (world: WorldView, at: number) => Fields,
 ): Promise<void> {
   const at = turn.hub.stamp();
   const fields = await turn.hub.ask((world) => look(world, at));
@@ -49,7 +49,7 @@ async function answer(
   turn.reply('error', message, { reason_code: refused, request_type: turn.type });
 }
 
-function stateOf(world: World, at: number): Fields {
+function stateOf(world: WorldView, at: number): Fields {
   const live = [...world.claims.claims.values()].sort((a, b) => a.claimedAt - b.claimedAt);
   const claims = newestThatFit(
     live.flatMap(({ id }) => {
@@ -79,7 +79,7 @@ function stateOf(world: World, at: number): Fields {
   };
 }
 
-function boardOf(world: World): Fields {
+function boardOf(world: WorldView): Fields {
   const nodes = [...world.plan.nodes.values()].sort((a, b) => a.task.updatedAt - b.task.updatedAt);
   const tasks = newestThatFit(
     nodes.map(({ task }) => taskObject(task)),
@@ -97,7 +97,7 @@ function boardOf(world: World): Fields {
   };
 }
 
-function manifestOf(world: World): Fields {
+function manifestOf(world: WorldView): Fields {
   const cards = [...world.cards.cards.values()].sort((a, b) => a.advertisedAt - b.advertisedAt);
   const { rows, isCut } = newestThatFit(
     cards.map((card) => cardObject(card.agent, card, card.advertisedAt)),

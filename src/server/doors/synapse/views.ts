@@ -1,6 +1,6 @@
 /** Claims, tasks, notes, offers, cards and findings in the fields of the Synapse wire. */
 
-import type { World } from '../../../core/law/state.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import type { Card } from '../../../core/work/card.ts';
 import { type ClaimView, viewClaim } from '../../../core/work/claim/claim-state.ts';
 import type { Finding } from '../../../core/work/finding-gate.ts';
@@ -46,7 +46,7 @@ export function updateFields(claim: ClaimAnswer): Fields {
 
 /** A live claim as it is now, if that tenure still is. */
 export function liveClaim(
-  world: World,
+  world: WorldView,
   id: string,
 ): { claim: ClaimAnswer; hasScope: boolean } | null {
   const claim = world.claims.claims.get(id);

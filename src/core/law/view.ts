@@ -1,0 +1,44 @@
+/**
+ * The state as it may be looked at: the same shape, and nothing in it can be changed.
+ * Deciders, questions and listeners get a view; only `evolve` and thawing get the
+ * state itself, so that a change that is not an event does not compile.
+ */
+import type { LowestCursor } from '../talk/lowest-cursor.ts';
+import type { Positions } from '../talk/positions.ts';
+import type { Due } from '../work/claim/due.ts';
+import type { Register } from '../work/claim/register.ts';
+import type { ScopeIndex, Searchable } from '../work/claim/scope-index.ts';
+import type { Deadlines } from './deadlines.ts';
+import type { FifoMap } from './fifo-map.ts';
+
+export type View<T> = T extends (...args: never[]) => unknown
+  ? T
+  : T extends FifoMap<infer K, infer V>
+    ? ReadonlyMap<K, View<V>> & Pick<T, 'oldest'>
+    : T extends ReadonlyMap<infer K, infer V>
+      ? ReadonlyMap<K, View<V>>
+      : T extends ReadonlySet<infer V>
+        ? ReadonlySet<View<V>>
+        : T extends readonly unknown[]
+          ? { readonly [K in keyof T]: View<T[K]> }
+          : ViewOfOurs<T>;
+
+/** Our own collections show what only reads; what is not named here is hidden. */
+type ViewOfOurs<T> = T extends Positions
+  ? Pick<T, 'length' | 'head' | 'at' | 'lastAtOrBefore' | 'toDeltas'>
+  : T extends Deadlines
+    ? Pick<T, 'next' | 'size'>
+    : T extends LowestCursor
+      ? Pick<T, 'among'>
+      : T extends Due<infer Item>
+        ? Pick<T, 'next' | 'size'> & { by(at: number): View<Item>[] }
+        : T extends Register<infer Value>
+          ? Pick<T, 'size'> & {
+              get(key: string): View<Value> | undefined;
+              values(): Iterable<View<Value>>;
+            }
+          : T extends ScopeIndex<infer Holder>
+            ? Pick<T, 'size'> & Searchable<View<Holder>>
+            : T extends object
+              ? { readonly [K in keyof T]: View<T[K]> }
+              : T;
