@@ -8,21 +8,14 @@
  * that succeeds every caller is told `store.unavailable` [H2].
  */
 import { assert } from '../core/law/assert.ts';
-import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
-import { encodeEvent } from '../core/law/entry.ts';
-import { SERVER } from '../core/law/principal.ts';
+import { type Refusal, refuse } from '../core/law/decider.ts';
 import type { WorldView } from '../core/law/state.ts';
-import {
-  type AnswerTo,
-  type Command,
-  type DurableEvent,
-  decide,
-  evolve,
-  isEphemeral,
-} from '../core/law/world.ts';
+import { isDue } from '../core/law/tick.ts';
+import type { AnswerTo, Command, DurableEvent } from '../core/law/world.ts';
 import { cutPresented, evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
 import { createAlarm } from './alarm.ts';
+import { type Batch, decideBatch } from './batch.ts';
 import type { Clock } from './clock.ts';
 import { createFeeds, type Feed, type FeedSink, type Published } from './feed.ts';
 import type { FeedOptions } from './feed-page.ts';
@@ -122,16 +115,13 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     clock,
     stamp,
     () => world.deadlines,
-    (count, done) => {
-      const command: Command = { type: 'clock.tick', by: SERVER, at: stamp() };
-      for (let i = 1; i < count; i++) enqueue({ command, done: () => {} });
+    (done) =>
       enqueue({
-        command,
-        // A tick answers nothing; whatever comes instead is a refusal.
+        // Before any question what is due is recorded; this one asks for no more than that.
+        question: () => null,
         done: (refusal) =>
-          done(status !== 'open' ? 'down' : refusal === null ? 'ticked' : 'refused'),
-      });
-    },
+          done(status !== 'open' ? 'down' : refusal === null ? 'settled' : 'refused'),
+      }),
   );
   alarm.set();
 
@@ -149,8 +139,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   function ask<T>(question: (world: WorldView) => T): Promise<T | Refusal> {
     return new Promise((resolve) => {
       const item = { question, done: (outcome: unknown) => resolve(outcome as T | Refusal) };
-      // With nothing under way, memory and log agree and nobody stands before us.
-      if (status === 'open' && queue.length === 0 && !isRunning) release(item, look(item.question));
+      // With nothing under way or due, memory and log agree and nobody stands before us.
+      const isQuiet = queue.length === 0 && !isRunning && !isDue(world, stamp());
+      if (status === 'open' && isQuiet) release(item, look(item.question));
       else enqueue(item);
     });
   }
@@ -178,68 +169,35 @@ export async function openHub(options: HubOptions): Promise<Hub> {
 
   async function runBatch(items: readonly Item[]): Promise<void> {
     if (status !== 'open') return refuseAll(items, unavailable());
-    const outcomes = new Array<unknown>(items.length);
-    const entries: string[] = [];
-    const events: DurableEvent[] = [];
     const first = world.length;
     assert(first === durable, 'memory is ahead of the log between batches');
-    const failure = decideAll(items, outcomes, entries, events) ?? (await append(first, entries));
-    if (failure !== null) {
+    const batch = await carryOut(first, items);
+    if ('cause' in batch) {
       status = 'down';
       refuseAll(items, unavailable());
-      onTrouble('a batch was refused; memory is rebuilt from the log', failure.cause);
+      onTrouble('a batch was refused; memory is rebuilt from the log', batch.cause);
       // Not awaited: callers that arrive meanwhile are refused at once instead of waiting for us.
       void recover();
       return;
     }
     durable = world.length;
-    for (let i = 0; i < items.length; i++) {
-      const item = items[i] as Item;
-      if ('command' in item) release(item, outcomes[i]);
-    }
-    if (events.length > 0) publish(first, events, entries);
+    queue.putBack(batch.left);
+    for (const [i, item] of batch.commands.entries()) release(item, batch.outcomes[i]);
+    if (batch.events.length > 0) publish(first, batch.events, batch.entries);
     // Last, when everything of the batch is known to everybody: who asks and then waits misses nothing.
-    for (const item of items) if ('question' in item) release(item, look(item.question));
+    for (const item of batch.questions) release(item, look(item.question));
     alarm.set();
     snapshots.offer(world);
   }
 
-  /** Answers with what broke when the law itself did: then nothing in memory is to be trusted. */
-  function decideAll(
-    items: readonly Item[],
-    outcomes: unknown[],
-    entries: string[],
-    events: DurableEvent[],
-  ): Failure | null {
+  /** The batch as it is stored now, or what broke: the log, or the law itself. */
+  async function carryOut(expected: number, items: readonly Item[]): Promise<Batch | Failure> {
     try {
-      for (let i = 0; i < items.length; i++) {
-        const item = items[i] as Item;
-        if ('command' in item) outcomes[i] = decideOne(item.command, entries, events);
-      }
-      return null;
-    } catch (cause) {
-      return { cause };
-    }
-  }
-
-  function decideOne(command: Command, entries: string[], events: DurableEvent[]): unknown {
-    const decision = decide(world, command);
-    if (isRefusal(decision)) return decision;
-    for (const event of decision.events) {
-      evolve(world, event, world.length);
-      if (isEphemeral(event)) continue;
-      events.push(event);
-      entries.push(encodeEvent(event));
-    }
-    return decision.answer;
-  }
-
-  async function append(expected: number, entries: readonly string[]): Promise<Failure | null> {
-    if (entries.length === 0) return null;
-    try {
-      const appended = await log.append(expected, entries);
+      const batch = decideBatch(world, items, stamp());
+      if (batch.entries.length === 0) return batch;
+      const appended = await log.append(expected, batch.entries);
       batches++;
-      if (!('conflict' in appended)) return null;
+      if (!('conflict' in appended)) return batch;
       const length = appended.conflict;
       return {
         cause: new Error(`another writer appended to ${space}: its log has ${length} entries`),

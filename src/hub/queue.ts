@@ -11,15 +11,25 @@ export const QUEUE_MAX = 100_000;
 const BATCH_MAX = 2_048;
 const BATCH_CHARS_MAX: number = 8 * 1024 * 1024;
 
-export type Item =
-  | { readonly command: Command; readonly done: (outcome: unknown) => void }
-  | { readonly question: (world: WorldView) => unknown; readonly done: (outcome: unknown) => void };
+export interface CommandItem {
+  readonly command: Command;
+  readonly done: (outcome: unknown) => void;
+}
+
+export interface QuestionItem {
+  readonly question: (world: WorldView) => unknown;
+  readonly done: (outcome: unknown) => void;
+}
+
+export type Item = CommandItem | QuestionItem;
 
 export interface Queue {
   readonly length: number;
   /** False when there is no room. */
   push(item: Item): boolean;
   take(): Item[];
+  /** What was taken and has to wait is next again; it had its room already. */
+  putBack(taken: readonly Item[]): void;
 }
 
 export function createQueue(max: number): Queue {
@@ -52,6 +62,9 @@ export function createQueue(max: number): Queue {
       const batch = size === items.length ? items : items.slice(0, size);
       items = size === items.length ? [] : items.slice(size);
       return batch;
+    },
+    putBack(taken) {
+      if (taken.length > 0) items = [...taken, ...items];
     },
   };
 }

@@ -5,9 +5,10 @@
 
 import { isRefusal, type Refusal } from '../core/law/decider.ts';
 import { encodeEvent } from '../core/law/entry.ts';
-import { type Principal, SERVER } from '../core/law/principal.ts';
+import type { Principal } from '../core/law/principal.ts';
 import type { AckStatus, World } from '../core/law/state.ts';
 import { createWorld } from '../core/law/state.ts';
+import { decideDue, isDue } from '../core/law/tick.ts';
 import {
   type AnswerTo,
   type Command,
@@ -68,6 +69,18 @@ export function createStory(world: World = createWorld(), at = 1_000_000): Story
   const events: Event[] = [];
   const refs = new Map<number, MessageRef>();
 
+  function record(happened: readonly Event[]): void {
+    for (const event of happened) {
+      const position = world.length;
+      evolve(world, event, position);
+      events.push(event);
+      if (isEphemeral(event)) continue;
+      entries.push(encodeEvent(event));
+      if (event.type !== 'message.sent') continue;
+      refs.set(position, { position, channel: event.channel, seq: event.seq, sender: event.by });
+    }
+  }
+
   const story: Story = {
     world,
     entries,
@@ -76,15 +89,7 @@ export function createStory(world: World = createWorld(), at = 1_000_000): Story
     do<C extends Command>(by: Principal, command: WithoutAsked<C>): AnswerTo<C> | Refusal {
       const decision = decide(world, { ...command, by, at: story.at } as unknown as Command);
       if (isRefusal(decision)) return decision;
-      for (const event of decision.events) {
-        const position = world.length;
-        evolve(world, event, position);
-        events.push(event);
-        if (isEphemeral(event)) continue;
-        entries.push(encodeEvent(event));
-        if (event.type !== 'message.sent') continue;
-        refs.set(position, { position, channel: event.channel, seq: event.seq, sender: event.by });
-      }
+      record(decision.events);
       return decision.answer as AnswerTo<C>;
     },
     subscribe(by, ...patterns) {
@@ -135,13 +140,9 @@ export function createStory(world: World = createWorld(), at = 1_000_000): Story
     },
     pass(ms) {
       const until = story.at + ms;
-      for (
-        let due = world.deadlines.next;
-        due !== null && due.at <= until;
-        due = world.deadlines.next
-      ) {
-        story.at = Math.max(story.at, due.at);
-        story.do(SERVER, { type: 'clock.tick' });
+      for (let due = world.deadlines.next; isDue(world, until); due = world.deadlines.next) {
+        story.at = Math.max(story.at, due?.at ?? 0);
+        record(decideDue(world, story.at));
       }
       story.at = until;
     },

@@ -1,7 +1,7 @@
 /**
- * Deadlines as commands: the hub asks for a tick when the next one is due, and
- * the law says what the passing of time has changed. One deadline a tick, so that
- * each is decided against the state the one before left.
+ * What the passing of time changes. The hub has it recorded before each command and each question,
+ * by their stamp, and when a deadline passes with nobody asking [H6] [H10]. One deadline at a time,
+ * so that each is decided against the state the one before left.
  */
 
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
@@ -17,12 +17,7 @@ import {
   type WorkEvent,
 } from '../work/work.ts';
 import type { Deadline } from './deadlines.ts';
-import type { Asked, Decision } from './decider.ts';
 import type { World, WorldView } from './state.ts';
-
-export interface Tick extends Asked {
-  readonly type: 'clock.tick';
-}
 
 /** Memory only: the soonest deadline is off the list. */
 export interface Ticked {
@@ -32,12 +27,16 @@ export interface Ticked {
 
 type TickEvent = PresenceChanged | MessageSent | Lapsed | Ticked | WorkEvent;
 
-export function decideTick(world: WorldView, command: Tick): Decision<TickEvent, null> {
-  const { at } = command;
+export function isDue(world: WorldView, at: number): boolean {
   const due = world.deadlines.next;
-  if (due === null || due.at > at) return { events: [], answer: null };
-  const ticked: Ticked = { type: 'clock.ticked', at };
-  return { events: [...passed(world, due, at), ticked], answer: null };
+  return due !== null && due.at <= at;
+}
+
+/** What the soonest deadline brings, if it is due by `at`; there may be more. */
+export function decideDue(world: WorldView, at: number): TickEvent[] {
+  const due = world.deadlines.next;
+  if (due === null || due.at > at) return [];
+  return [...passed(world, due, at), { type: 'clock.ticked', at }];
 }
 
 function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {

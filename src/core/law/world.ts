@@ -74,7 +74,7 @@ import {
   type SpaceConfigured,
 } from './settings.ts';
 import type { World, WorldView } from './state.ts';
-import { decideTick, evolveTicked, type Tick, type Ticked } from './tick.ts';
+import { evolveTicked, type Ticked } from './tick.ts';
 import {
   type CreateToken,
   decideToken,
@@ -123,8 +123,7 @@ export type Command =
   | RecordRefusal
   | RecordBusCall
   | AssumeRoles
-  | WorkCommand
-  | Tick;
+  | WorkCommand;
 
 /** Events that go into the log. */
 export type DurableEvent =
@@ -182,7 +181,6 @@ export interface Answers extends ClaimAnswers {
   'refusal.record': Decision<RefusalRecorded, null>;
   'bus.record': ReturnType<typeof decideBusCall>;
   'agent.assume': ReturnType<typeof decideAssume>;
-  'clock.tick': ReturnType<typeof decideTick>;
   'task.declare': Decision<Event, TaskAnswer>;
   'task.update': Decision<Event, TaskAnswer>;
   'task.remove': Decision<Event, TaskAnswer>;
@@ -247,8 +245,6 @@ export function decide(world: WorldView, command: Command): Decision<Event, unkn
       return decideBusCall(command);
     case 'agent.assume':
       return decideAssume(world, command);
-    case 'clock.tick':
-      return decideTick(world, command);
     default:
       return decideWork(world, command);
   }
