@@ -3,7 +3,7 @@
  * stdout. Only the one that was asked for is loaded. They end when their input ends, with 0.
  */
 import type { Command } from 'commander';
-import type { KeysCommand, RegistryPlace } from '../bus/programs/registry-command.ts';
+import type { KeysCommand, RegistryFiles } from '../bus/programs/registry-command.ts';
 import type { LineIo } from '../bus/programs/stdio-lines.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
@@ -138,9 +138,9 @@ function registerTiered(worker: Command): void {
     .description('an ACP agent that picks a tier by task class, length or keyword')
     .requiredOption('--config <file>', 'tiers, classes, routes, default, fallback');
   serve<{ config: string }>(command, 'tiered', async (io, { config }) => {
-    const { parseTiers } = await import('../bus/programs/tiers.ts');
+    const { parseModelTiers } = await import('../bus/programs/model-tiers.ts');
     const { runTiered } = await import('../bus/programs/tiered.ts');
-    const tiers = parseTiers(await readJson(config), config, process.env);
+    const tiers = parseModelTiers(await readJson(config), config, process.env);
     await runTiered({ tiers, version: await version() }, io);
   });
 }
@@ -234,14 +234,14 @@ function registerRegistry(worker: Command): void {
     }
     const { processIo } = await import('../bus/programs/stdio-lines.ts');
     const io = processIo('registry');
-    const place = placeOf(flags, process.env);
+    const files = filesOf(flags, process.env);
     const command = await keysCommandOf(flags);
     if (command !== null) {
       const { runKeysCommand } = await import('../bus/programs/registry-command.ts');
-      const lines = await runKeysCommand(place, command, io.note);
+      const lines = await runKeysCommand(files, command, io.note);
       return show({ done: command.do, lines }, () => lines.map((line) => neutralise(line)));
     }
-    if (place.registry === null) {
+    if (files.registry === null) {
       throw fail('cli.usage', 'synod worker registry wants --registry: a file, or a URL');
     }
     const { readRegistry } = await import('../bus/programs/registry-file.ts');
@@ -249,8 +249,8 @@ function registerRegistry(worker: Command): void {
     const { runRegistry } = await import('../bus/programs/registry.ts');
     await runRegistry(
       {
-        registry: await readRegistry(place.registry, place.customAgents),
-        keys: await readKeys(place.apiKeys, io.note),
+        registry: await readRegistry(files.registry, files.customAgents),
+        keys: await readKeys(files.apiKeys, io.note),
         version: await version(),
         allowEnv: flags.allowEnv ?? [],
         binariesDir: flags.binaries ?? null,
@@ -263,7 +263,7 @@ function registerRegistry(worker: Command): void {
   });
 }
 
-function placeOf(flags: RegistryFlags, env: NodeJS.ProcessEnv): RegistryPlace {
+function filesOf(flags: RegistryFlags, env: NodeJS.ProcessEnv): RegistryFiles {
   return {
     registry: flags.registry ?? (env.ACP_REGISTRY_URL || null),
     customAgents: flags.customAgents ?? (env.ACP_CUSTOM_AGENTS_PATH || null),

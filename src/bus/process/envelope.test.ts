@@ -12,7 +12,7 @@ import {
   withId,
 } from './envelope.ts';
 import { DEPTH_MAX } from './json.ts';
-import { type Line, lineOf, textOf } from './line.ts';
+import { type ByteLine, lineOf, textOf } from './line.ts';
 
 const ROUTING = ['id', 'method', 'sessionId', 'pool', 'agentId', '_ext', 'result', 'error'];
 
@@ -22,7 +22,7 @@ function envelopeOf(text: string): Envelope {
   return found;
 }
 
-function problemOf(line: Line): string | null {
+function problemOf(line: ByteLine): string | null {
   const found = scan(line);
   return found.kind === 'problem' ? found.problem : null;
 }
@@ -101,7 +101,7 @@ const isObject = (value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The same facts, read from the parsed message by the book. */
-function expectFacts(line: Line, found: Envelope, value: object): void {
+function expectFacts(line: ByteLine, found: Envelope, value: object): void {
   const id = own(value, 'id');
   const hasId = Object.hasOwn(value, 'id');
   const isIdUsable = hasId && (id === null || typeof id !== 'object');
@@ -115,7 +115,7 @@ function expectFacts(line: Line, found: Envelope, value: object): void {
   expect(found.id === null).toBe(!isIdUsable);
   if (found.id !== null) expect(JSON.parse(textOf(found.id))).toEqual(id);
   if (hasId) {
-    const raw = line.slice(found.idStart, found.idEnd) as Line;
+    const raw = line.slice(found.idStart, found.idEnd) as ByteLine;
     expect(JSON.parse(textOf(raw))).toEqual(id);
   } else expect(found.idStart).toBe(-1);
   for (const key of ['method', 'sessionId', 'pool', 'agentId'] as const)
@@ -151,7 +151,7 @@ test('[EN1] with one byte changed, a line is accepted if and only if JSON.parse 
         Buffer.from(how === 'delete' ? [] : [value]),
         before.subarray(how === 'insert' ? at : at + 1),
       ]);
-      const line = bytes.toString('latin1') as Line;
+      const line = bytes.toString('latin1') as ByteLine;
       const problem = problemOf(line);
       if (problem === 'duplicate') return;
       const parsed = parse(bytes.toString());
@@ -208,20 +208,20 @@ test('[EN1] a line is read to its end and not further, whatever was read before'
     const whole = lineOf(`{"method":"${'x'.repeat(size)}"}`);
     expect(problemOf(whole)).toBe(null);
     for (let end = whole.length - 5; end < whole.length; end++) {
-      expect(problemOf(whole.slice(0, end) as Line)).toBe('syntax');
+      expect(problemOf(whole.slice(0, end) as ByteLine)).toBe('syntax');
       expect(problemOf(whole)).toBe(null);
     }
-    expect(problemOf(`${whole}x` as Line)).toBe('syntax');
+    expect(problemOf(`${whole}x` as ByteLine)).toBe('syntax');
   }
-  expect(problemOf('' as Line)).toBe('syntax');
+  expect(problemOf('' as ByteLine)).toBe('syntax');
 });
 
 test('[EN3] nesting has a limit and does not reach the stack', () => {
   const nested = (levels: number) => lineOf(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`);
   expect(problemOf(nested(DEPTH_MAX - 1))).toBe(null);
   expect(problemOf(nested(DEPTH_MAX))).toBe('too-deep');
-  expect(problemOf('{"a":'.repeat(1_000_000) as Line)).toBe('too-deep');
-  expect(problemOf('['.repeat(1_000_000) as Line)).toBe('too-deep');
+  expect(problemOf('{"a":'.repeat(1_000_000) as ByteLine)).toBe('too-deep');
+  expect(problemOf('['.repeat(1_000_000) as ByteLine)).toBe('too-deep');
 });
 
 test('[EN4] a routing key that is there twice, in whatever spelling, is refused', () => {
@@ -310,7 +310,7 @@ test('[EN5] a batch is cut into the very lines it holds', () => {
   fc.assert(
     fc.property(elements, (made) => {
       const lines = made.map(([value, seed]) => lineOf(spell(value, seed)));
-      const found = scan(` [${lines.join(',')}] ` as Line);
+      const found = scan(` [${lines.join(',')}] ` as ByteLine);
       expect(found).toEqual({
         kind: 'batch',
         batch: lines.map((line) => line.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')),

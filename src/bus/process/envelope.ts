@@ -21,7 +21,7 @@ import {
   skipString,
   skipValue,
 } from './json.ts';
-import { type Line, textOf } from './line.ts';
+import { type ByteLine, textOf } from './line.ts';
 
 /** Elements of one batch. */
 export const BATCH_MAX = 10_000;
@@ -33,7 +33,7 @@ export interface Envelope {
   /** `invalid`: JSON-RPC knows no such object; `id` is there if it can be answered. */
   readonly kind: MessageKind;
   /** The raw JSON of the id, also `null` written out; null when there is none that can be used. */
-  readonly id: Line | null;
+  readonly id: ByteLine | null;
   readonly idStart: number;
   readonly idEnd: number;
   /** Decoded. Null when absent or not a string. */
@@ -54,7 +54,7 @@ export interface Envelope {
 /** A top-level array: its elements, checked as JSON and not as messages. */
 export interface Batch {
   readonly kind: 'batch';
-  readonly batch: Line[];
+  readonly batch: ByteLine[];
 }
 
 export interface ScanProblem {
@@ -115,7 +115,7 @@ const ESCAPED_KEY_CHARS_MAX = 54;
 const SCRATCH_BYTES = 65_536;
 const scratch = Buffer.alloc(SCRATCH_BYTES);
 
-export function scan(line: Line): Scanned {
+export function scan(line: ByteLine): Scanned {
   const bytes = bytesOf(line);
   const start = skipSpace(bytes, 0);
   if (bytes[start] === OPEN_OBJECT) return scanObject(line, bytes, start + 1);
@@ -129,7 +129,7 @@ export function scan(line: Line): Scanned {
  * The bytes of the line, and a zero. Strings that are windows are slow to read a character at a time:
  * it is worth a copy, and for most lines not even an allocation. Nobody keeps the bytes.
  */
-function bytesOf(line: Line): Uint8Array {
+function bytesOf(line: ByteLine): Uint8Array {
   const length = line.length;
   const bytes = length < SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(length + 1);
   bytes.write(line, 0, length, 'latin1');
@@ -137,7 +137,7 @@ function bytesOf(line: Line): Uint8Array {
   return bytes;
 }
 
-function scanObject(line: Line, bytes: Uint8Array, bodyStart: number): Envelope | ScanProblem {
+function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envelope | ScanProblem {
   let seen = 0;
   let idStart = -1;
   let idEnd = -1;
@@ -171,7 +171,7 @@ function scanObject(line: Line, bytes: Uint8Array, bodyStart: number): Envelope 
       if (bytes[at] === QUOTE) text = line.slice(start + 1, at++);
       else {
         at = skipString(line, bytes, at);
-        if (at >= 0) text = JSON.parse(textOf(line.slice(start, at) as Line)) as string;
+        if (at >= 0) text = JSON.parse(textOf(line.slice(start, at) as ByteLine)) as string;
       }
     }
     if (at < 0) return broken(at);
@@ -214,7 +214,7 @@ function scanObject(line: Line, bytes: Uint8Array, bodyStart: number): Envelope 
   const hasAnswer = (seen & (RESULT | ERROR)) !== 0;
   return {
     kind: idStart >= 0 && !isIdUsable ? 'invalid' : kindOf(method !== null, hasAnswer, isIdUsable),
-    id: isIdUsable ? (line.slice(idStart, idEnd) as Line) : null,
+    id: isIdUsable ? (line.slice(idStart, idEnd) as ByteLine) : null,
     idStart,
     idEnd,
     method,
@@ -238,15 +238,15 @@ function kindOf(hasMethod: boolean, hasAnswer: boolean, hasId: boolean): Message
   return hasId ? 'response' : 'invalid';
 }
 
-function scanBatch(line: Line, bytes: Uint8Array, bodyStart: number): Batch | ScanProblem {
-  const batch: Line[] = [];
+function scanBatch(line: ByteLine, bytes: Uint8Array, bodyStart: number): Batch | ScanProblem {
+  const batch: ByteLine[] = [];
   let at = skipSpace(bytes, bodyStart);
   let isMore = bytes[at] !== CLOSE_ARRAY;
   while (isMore) {
     const end = skipValue(line, bytes, at, 1);
     if (end < 0) return broken(end);
     if (batch.length === BATCH_MAX) return refused('batch-too-long', at);
-    batch.push(line.slice(at, end) as Line);
+    batch.push(line.slice(at, end) as ByteLine);
     at = skipSpace(bytes, end);
     if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
     else if (bytes[at] === CLOSE_ARRAY) isMore = false;
@@ -256,7 +256,7 @@ function scanBatch(line: Line, bytes: Uint8Array, bodyStart: number): Batch | Sc
 }
 
 /** Only white space may follow the value. */
-function finish(line: Line, bytes: Uint8Array, end: number): ScanProblem | null {
+function finish(line: ByteLine, bytes: Uint8Array, end: number): ScanProblem | null {
   const at = skipSpace(bytes, end);
   return at < line.length ? refused('syntax', at) : null;
 }
@@ -271,7 +271,7 @@ function refused(problem: ScanProblem['problem'], at: number): ScanProblem {
 }
 
 /** Which key stands between two quotes, however it is written. */
-function keyOf(line: Line, bytes: Uint8Array, start: number, end: number): number {
+function keyOf(line: ByteLine, bytes: Uint8Array, start: number, end: number): number {
   const length = end - start;
   const keys = KEYS[bytes[start] as number] as readonly Key[] | undefined;
   if (keys === undefined) return OTHER;
@@ -296,22 +296,22 @@ function skipPlain(bytes: Uint8Array, at: number): number {
 }
 
 /** The message under another id. */
-export function withId(line: Line, envelope: Envelope, idText: string): Line {
+export function withId(line: ByteLine, envelope: Envelope, idText: string): ByteLine {
   return rewrite(line, envelope, idText, null);
 }
 
 /** The message with this `_ext`, in place of its own if it has one. */
-export function withExt(line: Line, envelope: Envelope, extJson: string): Line {
+export function withExt(line: ByteLine, envelope: Envelope, extJson: string): ByteLine {
   return rewrite(line, envelope, null, extJson);
 }
 
 /** Both at once, for the offsets are those of the line as it was scanned; null leaves it as it is. */
 export function rewrite(
-  line: Line,
+  line: ByteLine,
   envelope: Envelope,
   idText: string | null,
   extJson: string | null,
-): Line {
+): ByteLine {
   const { idStart, idEnd, extStart, extEnd, bodyStart } = envelope;
   let text = line.slice(0, bodyStart);
   let at = bodyStart;
@@ -330,21 +330,21 @@ export function rewrite(
   if (idStart < extStart) put(idStart, idEnd, idText);
   put(extStart, extEnd, extJson);
   if (idStart > extStart) put(idStart, idEnd, idText);
-  return `${text}${line.slice(at)}` as Line;
+  return `${text}${line.slice(at)}` as ByteLine;
 }
 
-function isEmpty(line: Line, bodyStart: number): boolean {
+function isEmpty(line: ByteLine, bodyStart: number): boolean {
   return line.charCodeAt(bodyStart) !== QUOTE && line.slice(bodyStart).trimStart().startsWith('}');
 }
 
 /** What `_ext` says; undefined when it is not there or not an object. */
-export function readExt(line: Line, envelope: Envelope): Record<string, unknown> | undefined {
+export function readExt(line: ByteLine, envelope: Envelope): Record<string, unknown> | undefined {
   if (envelope.extStart < 0 || line.charCodeAt(envelope.extStart) !== OPEN_OBJECT) return undefined;
-  return JSON.parse(textOf(line.slice(envelope.extStart, envelope.extEnd) as Line));
+  return JSON.parse(textOf(line.slice(envelope.extStart, envelope.extEnd) as ByteLine));
 }
 
 /** What `params` say; undefined when there are none. */
-export function readParams(line: Line, envelope: Envelope): unknown {
+export function readParams(line: ByteLine, envelope: Envelope): unknown {
   if (envelope.paramsStart < 0) return undefined;
-  return JSON.parse(textOf(line.slice(envelope.paramsStart, envelope.paramsEnd) as Line));
+  return JSON.parse(textOf(line.slice(envelope.paramsStart, envelope.paramsEnd) as ByteLine));
 }

@@ -14,9 +14,9 @@ import {
   oneLine,
   type Splitter,
 } from './frames.ts';
-import { type Line, lineOf } from './line.ts';
+import { type ByteLine, lineOf } from './line.ts';
 
-type Seen = Line | { readonly tooLarge: number };
+type Seen = ByteLine | { readonly tooLarge: number };
 type Create = typeof createLineSplitter;
 
 const BYTES_MAX = 20;
@@ -85,7 +85,7 @@ test('[FR1] [FR2] length frames come out the same however they were cut', () => 
   fc.assert(
     fc.property(fc.array(message, { maxLength: 12 }), places, (sent, cuts) => {
       const bytes = Buffer.from(
-        frameLines(sent.map((one) => one.toString('latin1') as Line)),
+        frameLines(sent.map((one) => one.toString('latin1') as ByteLine)),
         'latin1',
       );
       const expected = sent
@@ -151,7 +151,7 @@ test('[FR3] a line that never ends, and a frame of four gigabytes, are skipped a
 test('[FR3] a message of sixteen megabytes, in small and in large chunks, costs a few times its bytes', () => {
   const bytes = 16_000_000;
   for (const size of [7, 65_536]) {
-    let seen: Line[] = [];
+    let seen: ByteLine[] = [];
     const splitter = createLineSplitter(bytes, {
       onLines: (lines) => {
         seen = lines;
@@ -172,7 +172,7 @@ test('[FR4] at the end a line without its newline is given, half a frame is coun
   expect(split(createLineSplitter, [Buffer.from('a\n{"b":1}\r')]).seen).toEqual(['a', '{"b":1}']);
   expect(split(createLineSplitter, [Buffer.from('a\n \t')]).seen).toEqual(['a']);
   expect(shapes(split(createLineSplitter, [Buffer.alloc(50, 'x')]).seen)).toEqual([null]);
-  const frame = Buffer.from(frameLines(['{"a":1}' as Line]), 'latin1');
+  const frame = Buffer.from(frameLines(['{"a":1}' as ByteLine]), 'latin1');
   expect(split(createLengthSplitter, [frame.subarray(0, 9)])).toMatchObject({ seen: [], left: 9 });
   expect(split(createLengthSplitter, [frame.subarray(0, 3)])).toMatchObject({ seen: [], left: 3 });
 });
@@ -215,9 +215,9 @@ test('[FR5] a reader that breaks lines wherever it can finds a message a line', 
 test('[FR6] a detached text lets go of the chunk it came in', () => {
   const chunk = Buffer.alloc(65_536, 'x');
   chunk.write('{"sessionId":"a session of some length"}\n', 'latin1');
-  const kept: Line[] = [];
+  const kept: ByteLine[] = [];
   const splitter = createLineSplitter(100_000, {
-    onLines: (lines) => kept.push(detached(lines[0] as Line)),
+    onLines: (lines) => kept.push(detached(lines[0] as ByteLine)),
     onTooLarge: () => {},
   });
   chunk[65_535] = NEWLINE_BYTE;

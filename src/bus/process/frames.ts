@@ -7,11 +7,11 @@
  *
  * The lines it gives are windows on their chunk: whoever keeps one for long keeps `detached(line)`.
  */
-import type { Line } from './line.ts';
+import type { ByteLine } from './line.ts';
 
 export interface FrameEvents {
   /** Whole messages, in order, never an empty list. */
-  onLines(lines: Line[]): void;
+  onLines(lines: ByteLine[]): void;
   /** A message over the limit is being skipped; `bytes` is its length as far as it is known. */
   onTooLarge(bytes: number): void;
 }
@@ -41,14 +41,14 @@ const BREAK = /[\n\r]|\xe2\x80[\xa8\xa9]/g;
 export function createLineSplitter(bytesMax: number, events: FrameEvents): Splitter {
   const carry = createCarry();
   let isSkipping = false;
-  let lines: Line[] = [];
+  let lines: ByteLine[] = [];
 
   function take(line: string): void {
     const length = line.length;
     const end = line.charCodeAt(length - 1) === RETURN ? length - 1 : length;
     if (end > bytesMax) return refuse(end);
     if (line.charCodeAt(0) <= 0x20 && BLANK.test(line)) return;
-    if (end > 0) lines.push((end === length ? line : line.slice(0, end)) as Line);
+    if (end > 0) lines.push((end === length ? line : line.slice(0, end)) as ByteLine);
   }
 
   /** Keeps the beginning of a line whose end is not there yet. */
@@ -119,7 +119,7 @@ export function createLengthSplitter(bytesMax: number, events: FrameEvents): Spl
   /** Length of the frame being read, or -1 while its header is. */
   let frameBytes = -1;
   let skipBytes = 0;
-  let lines: Line[] = [];
+  let lines: ByteLine[] = [];
 
   function flush(): void {
     if (lines.length === 0) return;
@@ -170,7 +170,7 @@ export function createLengthSplitter(bytesMax: number, events: FrameEvents): Spl
         if (frameBytes < 0) open(whole);
         else {
           frameBytes = -1;
-          lines.push(whole as Line);
+          lines.push(whole as ByteLine);
         }
       }
       flush();
@@ -213,14 +213,14 @@ function createCarry() {
 }
 
 /** The lines as NDJSON, to be written as Latin-1. They must be valid JSON. */
-export function joinLines(lines: readonly Line[]): string {
+export function joinLines(lines: readonly ByteLine[]): string {
   const text = [...lines, ''].join('\n');
   const isClean = text.indexOf('\r') < 0 && text.indexOf(SEPARATOR) < 0 && hasOneEach(lines, text);
   return isClean ? text : [...lines.map(oneLine), ''].join('\n');
 }
 
 /** The lines behind their lengths, to be written as Latin-1. */
-export function frameLines(lines: readonly Line[]): string {
+export function frameLines(lines: readonly ByteLine[]): string {
   const pieces: string[] = [];
   for (const line of lines) {
     const bytes = line.length;
@@ -237,13 +237,13 @@ export function frameLines(lines: readonly Line[]): string {
  * legal, so a message could bring a second one for whoever reads lines, past every check of ours; and
  * some readers, Node's readline among them, also break at \r, U+2028 and U+2029.
  */
-export function oneLine(line: Line): Line {
+export function oneLine(line: ByteLine): ByteLine {
   if (line.indexOf('\n') < 0 && line.indexOf('\r') < 0 && line.indexOf(SEPARATOR) < 0) return line;
   // In valid JSON \n and \r stand between tokens, and the two separators inside of strings.
   return line.replace(BREAK, (found) => {
     if (found.length === 1) return ' ';
     return found.endsWith('\xa8') ? '\\u2028' : '\\u2029';
-  }) as Line;
+  }) as ByteLine;
 }
 
 /** The same text without the chunk it was cut from, which it would keep in memory [FR6]. */
@@ -252,7 +252,7 @@ export function detached<T extends string>(text: T): T {
   return Buffer.from(text, 'latin1').toString('latin1') as T;
 }
 
-function hasOneEach(lines: readonly Line[], text: string): boolean {
+function hasOneEach(lines: readonly ByteLine[], text: string): boolean {
   let at = 0;
   for (const line of lines) {
     const end = at + line.length;

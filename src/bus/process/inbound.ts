@@ -7,11 +7,11 @@
  */
 import type { Readable } from 'node:stream';
 import { createLineSplitter } from './frames.ts';
-import type { Line } from './line.ts';
+import type { ByteLine } from './line.ts';
 
 export interface InboundEvents {
   onBytes(): void;
-  onLines(lines: readonly Line[]): void;
+  onLines(lines: readonly ByteLine[]): void;
   onTooLarge(bytes: number): void;
   /** Everything was read and given out. Once. */
   onEnd(): void;
@@ -33,7 +33,7 @@ export function createInbound(
 ): Inbound {
   let isReading = isReadingNow;
   let held: Buffer[] = [];
-  let heldLines: Line[] = [];
+  let heldLines: ByteLine[] = [];
   let hasEnded = false;
   let isDone = false;
 

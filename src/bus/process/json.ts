@@ -6,7 +6,7 @@
  * allocated, since every message of the bus passes here. The byte behind the last one must be zero:
  * JSON has no place for it, so that nothing ever looks further.
  */
-import type { Line } from './line.ts';
+import type { ByteLine } from './line.ts';
 
 /** Objects and arrays inside of each other; a parser that recurses survives so many. */
 export const DEPTH_MAX = 512;
@@ -51,7 +51,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /** A value from its first byte. `depth` is the number of objects and arrays around it. */
-export function skipValue(line: Line, bytes: Uint8Array, at: number, depth: number): number {
+export function skipValue(line: ByteLine, bytes: Uint8Array, at: number, depth: number): number {
   switch (bytes[at]) {
     case QUOTE:
       return skipString(line, bytes, at + 1);
@@ -71,7 +71,7 @@ export function skipValue(line: Line, bytes: Uint8Array, at: number, depth: numb
 }
 
 /** A string from behind its opening quote to behind its closing one. */
-export function skipString(line: Line, bytes: Uint8Array, at: number): number {
+export function skipString(line: ByteLine, bytes: Uint8Array, at: number): number {
   for (;;) {
     for (const near = at + NEAR_BYTES; at < near; ) {
       const byte = bytes[at] as number;
@@ -155,7 +155,7 @@ export function isAt(bytes: Uint8Array, at: number, word: Uint8Array): boolean {
 }
 
 /** From behind the opening bracket to behind the closing one. */
-function skipArray(line: Line, bytes: Uint8Array, at: number, depth: number): number {
+function skipArray(line: ByteLine, bytes: Uint8Array, at: number, depth: number): number {
   at = skipSpace(bytes, at);
   if (bytes[at] === CLOSE_ARRAY) return at + 1;
   for (;;) {
@@ -169,7 +169,7 @@ function skipArray(line: Line, bytes: Uint8Array, at: number, depth: number): nu
 }
 
 /** From behind the opening brace to behind the closing one. */
-function skipObject(line: Line, bytes: Uint8Array, at: number, depth: number): number {
+function skipObject(line: ByteLine, bytes: Uint8Array, at: number, depth: number): number {
   at = skipSpace(bytes, at);
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {

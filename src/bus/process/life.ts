@@ -11,7 +11,7 @@ import type { Spawned } from './child.ts';
 import { createDeadline } from './deadline.ts';
 import { createInbound } from './inbound.ts';
 import { createLadder } from './ladder.ts';
-import type { Line } from './line.ts';
+import type { ByteLine } from './line.ts';
 import { createOutbound } from './outbound.ts';
 import { plainText } from './plain-text.ts';
 import { createProbes, inSeconds } from './probes.ts';
@@ -33,7 +33,7 @@ export interface Over {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly handedOver: number;
-  readonly unsent: readonly Line[];
+  readonly unsent: readonly ByteLine[];
   readonly stderrTail: readonly string[];
   /** It was ready, exited with 0, and nobody made it. */
   readonly isClean: boolean;
@@ -43,7 +43,7 @@ export interface Over {
 export interface LifeEvents {
   onSpawned(): void;
   onReady(): void;
-  onLines(lines: readonly Line[]): void;
+  onLines(lines: readonly ByteLine[]): void;
   /** It takes no messages any more. */
   onEnding(): void;
   onNote(note: WorkerNote): void;
@@ -54,9 +54,9 @@ export interface Life {
   /** Null once it was reaped. */
   readonly pid: number | null;
   readonly queuedBytes: number;
-  send(line: Line): number;
+  send(line: ByteLine): number;
   setReading(isOn: boolean): void;
-  stray(line: Line): void;
+  stray(line: ByteLine): void;
   alive(): void;
   stop(graceMs: number): void;
 }
@@ -117,7 +117,7 @@ export function beginLife(
     },
   });
   const probes = createProbes(spec, startNumber, isReadingNow, {
-    ask: (line, onTaken) => outbound.ask(line, onTaken),
+    send: (line, onTaken) => outbound.sendProbe(line, onTaken),
     onReady() {
       readyAt = performance.now();
       events.onReady();

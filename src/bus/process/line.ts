@@ -6,20 +6,20 @@
  * a message as text says so with `textOf`; whoever made one says `lineOf`.
  */
 declare const BYTES: unique symbol;
-export type Line = string & { readonly [BYTES]: true };
+export type ByteLine = string & { readonly [BYTES]: true };
 
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /** The text as a line: UTF-8, a character a byte, without its newline. */
-export function lineOf(text: string): Line {
-  return (NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text) as Line;
+export function lineOf(text: string): ByteLine {
+  return (NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text) as ByteLine;
 }
 
 /** What the bytes of a line say. Bytes that are not UTF-8 are replaced, as everywhere in Node. */
-export function textOf(line: Line): string {
+export function textOf(line: ByteLine): string {
   return NOT_ASCII.test(line) ? Buffer.from(line, 'latin1').toString('utf8') : line;
 }
 
-export function messageOf(value: unknown): Line {
+export function messageOf(value: unknown): ByteLine {
   return lineOf(JSON.stringify(value));
 }

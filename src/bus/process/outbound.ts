@@ -7,7 +7,7 @@
  */
 import type { Writable } from 'node:stream';
 import { detached, joinLines, oneLine } from './frames.ts';
-import type { Line } from './line.ts';
+import type { ByteLine } from './line.ts';
 
 /** As much as is handed to the stream before it has taken it: about what a pipe holds. */
 export const HANDED_BYTES_MAX = 65_536;
@@ -18,11 +18,11 @@ const GAP_MAX = 1_024;
 const LONG_BYTES = 32_768;
 /** So many lines are written at once, before the tick is over: the process can begin with them. */
 const EARLY_LINES = 16;
-const TAKEN = '' as Line;
+const TAKEN = '' as ByteLine;
 
-/** A message of our own: not numbered, not counted. */
-interface Question {
-  readonly line: Line;
+/** A probe of our own: not numbered, not counted. */
+interface Probe {
+  readonly line: ByteLine;
   onTaken(): void;
 }
 
@@ -37,16 +37,16 @@ export interface Outbound {
   readonly queuedBytes: number;
   readonly handedOver: number;
   /** The messages above `handedOver`, in order. */
-  unsent(): Line[];
+  unsent(): ByteLine[];
   /** Answers the number of the message: 1, 2, 3. */
-  push(line: Line): number;
-  ask(line: Line, onTaken: () => void): void;
+  push(line: ByteLine): number;
+  sendProbe(line: ByteLine, onTaken: () => void): void;
   /** Hands over nothing more; the end of input comes after what was handed over. */
   close(): void;
 }
 
 export function createOutbound(pipe: Writable, events: OutboundEvents): Outbound {
-  let queue: (Line | Question)[] = [];
+  let queue: (ByteLine | Probe)[] = [];
   let head = 0;
   /** How much of the line at the head was handed over: a long one goes in pieces. */
   let offset = 0;
@@ -67,28 +67,28 @@ export function createOutbound(pipe: Writable, events: OutboundEvents): Outbound
   function flush(): void {
     isScheduled = false;
     if (isWriting || isClosed || head === queue.length) return;
-    const { text, ownBytes, questions } = takePiece();
+    const { text, ownBytes, probes } = takePiece();
     isWriting = true;
     pipe.write(text, 'latin1', (error) => {
       isWriting = false;
       // The stream says so by its 'error' too.
       if (error) return;
       queuedBytes -= ownBytes;
-      for (const question of questions) question.onTaken();
+      for (const probe of probes) probe.onTaken();
       events.onTaken();
       flush();
     });
   }
 
   /** The next lines that fit together, or the next piece of one that does not fit alone. */
-  function takePiece(): { text: string; ownBytes: number; questions: Question[] } {
-    const questions: Question[] = [];
-    const lines: Line[] = [];
+  function takePiece(): { text: string; ownBytes: number; probes: Probe[] } {
+    const probes: Probe[] = [];
+    const lines: ByteLine[] = [];
     const first = head;
     let bytes = 0;
     let ownBytes = 0;
     while (head < queue.length) {
-      const item = queue[head] as Line | Question;
+      const item = queue[head] as ByteLine | Probe;
       const isOwn = typeof item === 'string';
       const line = isOwn ? item : item.line;
       const left = line.length - offset + 1;
@@ -102,19 +102,19 @@ export function createOutbound(pipe: Writable, events: OutboundEvents): Outbound
         queuedBytes += whole.length - line.length;
         const text = whole.slice(offset, offset + HANDED_BYTES_MAX);
         offset += text.length;
-        return { text, ownBytes: isOwn ? text.length : 0, questions };
+        return { text, ownBytes: isOwn ? text.length : 0, probes };
       }
-      lines.push(offset === 0 ? line : (line.slice(offset) as Line));
+      lines.push(offset === 0 ? line : (line.slice(offset) as ByteLine));
       bytes += left;
       if (isOwn) ownBytes += left;
-      else questions.push(item);
+      else probes.push(item);
       offset = 0;
       head += 1;
     }
     // The places stay for a while, but not what stood there.
     if (head < queue.length) queue.fill(TAKEN, first, head);
     closeGap();
-    return { text: joinLines(lines), ownBytes, questions };
+    return { text: joinLines(lines), ownBytes, probes };
   }
 
   function closeGap(): void {
@@ -153,7 +153,7 @@ export function createOutbound(pipe: Writable, events: OutboundEvents): Outbound
       else schedule();
       return numbered;
     },
-    ask(line, onTaken) {
+    sendProbe(line, onTaken) {
       queue.push({ line, onTaken });
       schedule();
     },

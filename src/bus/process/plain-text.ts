@@ -3,13 +3,15 @@
  * in it that could move a cursor, end the line or turn the text around.
  */
 import { stripVTControlCharacters } from 'node:util';
-import { type Line, textOf } from './line.ts';
+import { type ByteLine, textOf } from './line.ts';
 
 const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-export function plainText(line: Line, bytesMax: number): string {
+export function plainText(line: ByteLine, bytesMax: number): string {
   const isCut = line.length > bytesMax;
-  const text = stripVTControlCharacters(textOf((isCut ? line.slice(0, bytesMax) : line) as Line));
+  const text = stripVTControlCharacters(
+    textOf((isCut ? line.slice(0, bytesMax) : line) as ByteLine),
+  );
   const plain = text.replace(UNFIT, (one) =>
     one === '\t' ? ' ' : `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`,
   );

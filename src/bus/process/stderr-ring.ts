@@ -3,7 +3,7 @@
  * passed on for the log, so many in a second and no more [WO12]. It never stops reading: a worker
  * must not block because nobody listens to its complaints.
  */
-import type { Line } from './line.ts';
+import type { ByteLine } from './line.ts';
 import { plainText } from './plain-text.ts';
 
 /** A longer line is cut. */
@@ -32,7 +32,7 @@ export function createStderrRing(
   let leftOut = 0;
 
   const take = (line: string): void => {
-    const text = plainText(line.replace(/\r$/, '') as Line, STDERR_LINE_BYTES_MAX);
+    const text = plainText(line.replace(/\r$/, '') as ByteLine, STDERR_LINE_BYTES_MAX);
     if (text.trim() === '') return;
     if (linesKept > 0) kept.push(text);
     if (kept.length > linesKept) kept.shift();

@@ -8,7 +8,7 @@
  *   [WO2] `onLines` brings whole lines, in order, and none while reading is off;
  *   [WO3] every start ends in exactly one `ready` or `down`, every `ready` in exactly one `down`.
  */
-import type { Line } from './line.ts';
+import type { ByteLine } from './line.ts';
 
 /**
  * - `idle`: not started; - `starting`: spawned, not yet ready; - `ready`: takes messages;
@@ -33,7 +33,7 @@ export interface Down {
   /** Messages numbered above this were never given to the process: they cannot have run. */
   readonly handedOver: number;
   /** Those messages, in order: the bus may give them to another worker. */
-  readonly unsent: readonly Line[];
+  readonly unsent: readonly ByteLine[];
   /** When it will be started again, or null for never. */
   readonly restartInMs: number | null;
   /** The last lines it wrote to stderr, for the error the waiting clients get. */
@@ -44,7 +44,7 @@ export interface WorkerEvents {
   onReady(worker: Worker): void;
   onDown(worker: Worker, down: Down): void;
   /** Whole lines the worker wrote, without their newline. They are not checked in any way. */
-  onLines(worker: Worker, lines: readonly Line[]): void;
+  onLines(worker: Worker, lines: readonly ByteLine[]): void;
   /** For the log: lifecycle, stray output, stderr. Never a message's content. */
   onNote(worker: Worker, note: WorkerNote): void;
 }
@@ -69,11 +69,11 @@ export interface Worker {
   /** Begins; the outcome comes by `onReady` or `onDown`. */
   start(): void;
   /** Gives it a message; only while `ready`. Answers the number of the message in this start: 1, 2, 3. */
-  send(line: Line): number;
+  send(line: ByteLine): number;
   /** Stops and starts the flow of its output. */
   setReading(isOn: boolean): void;
   /** A line was not a message: the worker counts it and is restarted when it writes too many. */
-  stray(line: Line): void;
+  stray(line: ByteLine): void;
   /** The bus heard something sensible from it: resets hang detection. */
   alive(): void;
   /** Takes nothing more; closes stdin; SIGTERM; after the grace SIGKILL; ends when it is gone. */

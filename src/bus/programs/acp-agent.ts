@@ -12,9 +12,10 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk';
+import type { JsonObject } from '../process/json-object.ts';
 import type { AcpSdk } from './acp-sdk.ts';
 import type { AgentSession, AgentSessions } from './acp-sessions.ts';
-import { CODE, type JsonObject, messageOfError, ProgramError } from './json.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import { promptText } from './prompt-text.ts';
 
 export interface Turn {

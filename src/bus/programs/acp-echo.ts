@@ -13,10 +13,11 @@ import type {
   RequestPermissionRequest,
   ToolCallStatus,
 } from '@agentclientprotocol/sdk';
+import { isObject, type JsonObject } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
-import { CODE, isObject, type JsonObject, ProgramError } from './json.ts';
 import { createMcpServers, type McpServers } from './mcp-servers.ts';
+import { CODE, ProgramError } from './program-error.ts';
 import { blockText } from './prompt-text.ts';
 import type { LineIo } from './stdio-lines.ts';
 

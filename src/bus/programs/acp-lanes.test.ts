@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../process/json-object.ts';
 import { createLanes } from './acp-lanes.ts';
-import type { JsonObject } from './json.ts';
 
 /** A connection that answers everything but `hold`, as a library behind a lane does. */
 function openLanes(lanesMax: number) {

@@ -7,7 +7,8 @@
  * both ways: two connections may ask under the same number, and any scalar may be an id.
  */
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
-import { CODE, cancelledId, isObject, type JsonObject, textAt } from './json.ts';
+import { cancelledId, isObject, type JsonObject, textAt } from '../process/json-object.ts';
+import { CODE } from './program-error.ts';
 import type { LineOutput, LineProgram } from './stdio-lines.ts';
 
 /** Above it the lane idle for longest is closed; its client begins again with `initialize`. */

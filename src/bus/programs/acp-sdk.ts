@@ -2,7 +2,7 @@
  * The official ACP library, loaded only by the programs that speak ACP. It is an optional peer:
  * who does not use these programs need not install it, and who does is told its name.
  */
-import { messageOfError } from './json.ts';
+import { messageOfError } from './program-error.ts';
 
 export type AcpSdk = typeof import('@agentclientprotocol/sdk');
 

@@ -3,7 +3,7 @@
  * ask and what agents answer; an update that comes before the answer that explains it is held until
  * then. Both are bounded: the oldest goes first.
  */
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../process/json-object.ts';
 
 const SESSIONS_MAX = 10_000;
 const HELD_MAX = 1_000;

@@ -5,7 +5,8 @@
  */
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
-import { CODE, isObject, type JsonObject, messageOfError, ProgramError } from './json.ts';
+import { isObject, type JsonObject } from '../process/json-object.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import { createLineReader } from './stdio-lines.ts';
 
 export type BusAddress =

@@ -4,7 +4,8 @@
  * silence, a connection cut in the middle. It does not follow redirects, which could carry the key
  * to somebody else, and it tries nothing twice: whoever asked knows whether that is safe.
  */
-import { CODE, isObject, type JsonObject, messageOfError, ProgramError, textAt } from './json.ts';
+import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import { readEvents } from './sse.ts';
 
 export interface Endpoint {

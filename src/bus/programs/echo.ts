@@ -3,7 +3,8 @@
  * notification of a session with `echo.notification`. It is also what the bus is measured with, so
  * it does as little as it can.
  */
-import { CODE, type JsonObject } from './json.ts';
+import type { JsonObject } from '../process/json-object.ts';
+import { CODE } from './program-error.ts';
 import { type LineIo, type LineOutput, type LineProgram, serveLines } from './stdio-lines.ts';
 
 export function runEcho(io: LineIo): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Server, type Tool } from '@modelcontextprotocol/server';
-import { isObject, type JsonObject, textAt } from './json.ts';
+import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
 import { serveMcp } from './mcp-wire.ts';
 import type { LineIo } from './stdio-lines.ts';
 

@@ -4,9 +4,10 @@
  * elicitation where it takes those, and is refused where it does not.
  */
 import { type CallToolResult, Server } from '@modelcontextprotocol/server';
+import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
 import { type BusAddress, createBusLine } from './bus-line.ts';
-import { CODE, isObject, type JsonObject, messageOfError, ProgramError, textAt } from './json.ts';
 import { serveMcp } from './mcp-wire.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import {
   createProxySessions,
   PROXY_LIMITS,

@@ -5,7 +5,8 @@
  */
 import type { McpServer, McpServerStdio } from '@agentclientprotocol/sdk';
 import type { Client } from '@modelcontextprotocol/client';
-import { type JsonObject, messageOfError, ProgramError, quoted } from './json.ts';
+import type { JsonObject } from '../process/json-object.ts';
+import { messageOfError, ProgramError, quoted } from './program-error.ts';
 
 const SERVERS_MAX = 16;
 const CONNECT_MS = 10_000;

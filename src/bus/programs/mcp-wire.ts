@@ -9,7 +9,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { isObject, type JsonObject, messageOfError } from './json.ts';
+import { isObject, type JsonObject } from '../process/json-object.ts';
+import { messageOfError } from './program-error.ts';
 import { type LineIo, type LineOutput, type LineProgram, serveLines } from './stdio-lines.ts';
 
 /** A tool that takes longer than this after the client has left is given up. */

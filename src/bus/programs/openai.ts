@@ -4,10 +4,10 @@
  * from the command line.
  */
 import type { ContentBlock } from '@agentclientprotocol/sdk';
+import type { JsonObject } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
 import { type ChatMessage, type Endpoint, streamChat } from './chat-endpoint.ts';
-import type { JsonObject } from './json.ts';
 import { blockText } from './prompt-text.ts';
 import type { LineIo } from './stdio-lines.ts';
 

@@ -4,16 +4,9 @@
  * failed is kept with the error. Every number here is bounded, and sessions end by themselves.
  */
 import { randomUUID } from 'node:crypto';
+import { isObject, type JsonObject, objectAt, textAt } from '../process/json-object.ts';
 import type { BusLine } from './bus-line.ts';
-import {
-  CODE,
-  isObject,
-  type JsonObject,
-  messageOfError,
-  objectAt,
-  ProgramError,
-  textAt,
-} from './json.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 
 export const PROXY_LIMITS = {
   concurrentMax: 50,
@@ -42,7 +35,7 @@ export interface ProxySession {
   turn: { readonly said: string[]; chars: number; onText?(text: string): void } | null;
 }
 
-export interface Answer {
+export interface PromptAnswer {
   readonly text: string;
   readonly stopReason: string;
 }
@@ -68,7 +61,7 @@ export interface ProxySessions {
   create(agentId: string | null, cwd: string, metadata: JsonObject): Promise<ProxySession>;
   find(id: string): ProxySession;
   list(): readonly ProxySession[];
-  prompt(session: ProxySession, text: string, options: PromptOptions): Promise<Answer>;
+  prompt(session: ProxySession, text: string, options: PromptOptions): Promise<PromptAnswer>;
   cancel(session: ProxySession): void;
   close(session: ProxySession): Promise<void>;
   /** A notification that came from the bus. */

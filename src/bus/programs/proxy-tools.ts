@@ -4,7 +4,8 @@
  * text that looks like success.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { CODE, type JsonObject, messageOfError, ProgramError } from './json.ts';
+import type { JsonObject } from '../process/json-object.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import { BrokenAnswerError } from './proxy-sessions.ts';
 
 type Properties = NonNullable<Tool['inputSchema']['properties']>;

@@ -4,11 +4,11 @@
  * goes down the router is told how many of its messages it can have seen.
  */
 import { workerEnvironment } from '../process/environment.ts';
-import { type Line, messageOf, textOf } from '../process/line.ts';
+import { type JsonObject, parseObject } from '../process/json-object.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
 import { openWorker } from '../process/slot.ts';
 import type { WorkerSpec } from '../process/spec.ts';
 import type { Down, Worker } from '../process/worker.ts';
-import { isObject, type JsonObject } from './json.ts';
 import type { Launch } from './registry-file.ts';
 
 const LINE_BYTES_MAX = 64 * 1024 * 1024;
@@ -40,7 +40,7 @@ export function startAgent(
   environment: AgentEnvironment,
   events: AgentEvents,
 ): AgentProcess {
-  let waiting: Line[] = [];
+  let waiting: ByteLine[] = [];
   let count = 0;
   const set = { ...launch.env, ...environment.keys };
   const spec: WorkerSpec = {
@@ -64,7 +64,7 @@ export function startAgent(
     },
     onLines(_, lines) {
       for (const line of lines) {
-        const message = parse(line);
+        const message = parseObject(line);
         if (message === null) worker.stray(line);
         else events.onMessage(message);
       }
@@ -82,13 +82,4 @@ export function startAgent(
     },
     stop: (graceMs) => worker.stop(graceMs),
   };
-}
-
-function parse(line: Line): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(textOf(line));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -12,7 +12,7 @@ import {
   writeKeys,
 } from './registry-keys.ts';
 
-export interface RegistryPlace {
+export interface RegistryFiles {
   /** Null: nobody said where it is. */
   readonly registry: string | null;
   readonly customAgents: string | null;
@@ -27,19 +27,19 @@ export type KeysCommand =
 
 /** Answers the lines for the person who asked. */
 export async function runKeysCommand(
-  place: RegistryPlace,
+  files: RegistryFiles,
   command: KeysCommand,
   note: (text: string) => void,
 ): Promise<readonly string[]> {
-  const path = place.apiKeys;
+  const path = files.apiKeys;
   const keys = await readKeys(path, note);
   switch (command.do) {
     case 'auth-status': {
-      const ids = new Set([...(await knownAgents(place)), ...keys.keys()]);
+      const ids = new Set([...(await knownAgents(files)), ...keys.keys()]);
       return keysText(keys, ids);
     }
     case 'setup': {
-      await writeKeys(path, withEntries(keys, await knownAgents(place)));
+      await writeKeys(path, withEntries(keys, await knownAgents(files)));
       return [`wrote ${path}; put variables under "env", or use --set-key AGENT:VARIABLE`];
     }
     case 'set-key': {
@@ -59,7 +59,7 @@ export async function runKeysCommand(
   }
 }
 
-async function knownAgents({ registry, customAgents }: RegistryPlace): Promise<readonly string[]> {
+async function knownAgents({ registry, customAgents }: RegistryFiles): Promise<readonly string[]> {
   if (registry === null) return [];
   return [...(await readRegistry(registry, customAgents)).keys()];
 }

@@ -7,7 +7,8 @@ import { readFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isObject, type JsonObject, messageOfError, textAt } from './json.ts';
+import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
+import { messageOfError } from './program-error.ts';
 
 export interface Runnable {
   /** The package, or null for a binary. */

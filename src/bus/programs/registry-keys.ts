@@ -4,7 +4,8 @@
  * alone, by replacing it whole; its values are never printed.
  */
 import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { isObject, messageOfError } from './json.ts';
+import { isObject } from '../process/json-object.ts';
+import { messageOfError } from './program-error.ts';
 import { RegistryError } from './registry-file.ts';
 
 export interface AgentKeys {

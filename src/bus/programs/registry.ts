@@ -6,8 +6,10 @@
  * whose session it is; no answer in time, no client or an error in its place is a refusal. Every
  * request is answered: also when its agent dies.
  */
+
+import { cancelledId, isObject, type JsonObject, textAt } from '../process/json-object.ts';
 import { createAgentSessions } from './agent-sessions.ts';
-import { CODE, cancelledId, isObject, type JsonObject, textAt } from './json.ts';
+import { CODE } from './program-error.ts';
 import { type AgentProcess, startAgent } from './registry-agent.ts';
 import { type Launch, launchOf, platformTarget, type Registry } from './registry-file.ts';
 import type { Keys } from './registry-keys.ts';

@@ -2,9 +2,11 @@
  * Answers from a list of rules, without any network: the first rule whose pattern is found in the
  * prompt gives the answer. What no rule matches is refused, unless there is an `otherwise`.
  */
+
+import { isObject, textAt } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
-import { CODE, isObject, messageOfError, ProgramError, textAt } from './json.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import type { LineIo } from './stdio-lines.ts';
 
 export interface Rule {

@@ -3,7 +3,7 @@
  * CR and the LF of a line end, or inside a field name. Only `data` is read; an event that grows past
  * its bound is refused.
  */
-import { CODE, ProgramError } from './json.ts';
+import { CODE, ProgramError } from './program-error.ts';
 
 const EVENT_CHARS_MAX = 4 * 1024 * 1024;
 

@@ -5,7 +5,7 @@
  * SIGTERM mean the same: take nothing more, finish what is in hand, and be done.
  */
 import type { Readable, Writable } from 'node:stream';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../process/json-object.ts';
 
 export interface LineIo {
   readonly input: Readable;

@@ -5,7 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { CODE, cancelledId, isObject, type JsonObject, ProgramError, textAt } from './json.ts';
+import { cancelledId, isObject, type JsonObject, textAt } from '../process/json-object.ts';
+import { CODE, ProgramError } from './program-error.ts';
 import { type LineIo, type LineOutput, type LineProgram, serveLines } from './stdio-lines.ts';
 
 const CHUNKS_MAX = 10_000;

@@ -3,16 +3,18 @@
  * questions to rules. A tier that fails before it has said anything hands over to the next one, and
  * the client is told which and why; after the first word there is no second opinion, only the error.
  */
+
+import { type JsonObject, textAt } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
-import { CODE, type JsonObject, messageOfError, ProgramError, textAt } from './json.ts';
+import { chooseModelTier, fallbacksOf, type ModelTier, type ModelTiers } from './model-tiers.ts';
 import { chat } from './openai.ts';
+import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import { answerTurnByRule } from './rule.ts';
 import type { LineIo } from './stdio-lines.ts';
-import { chooseTier, fallbacksOf, type Tier, type Tiers } from './tiers.ts';
 
 export function runTiered(
-  options: { readonly tiers: Tiers; readonly version: string },
+  options: { readonly tiers: ModelTiers; readonly version: string },
   io: LineIo,
 ): Promise<void> {
   const brain: Brain = {
@@ -29,8 +31,8 @@ interface Failed {
   readonly reason: string;
 }
 
-async function answer(config: Tiers, turn: Turn): Promise<Outcome> {
-  const choice = chooseTier(config, turn.text, textAt(turn.meta, 'taskClass') ?? null);
+async function answer(config: ModelTiers, turn: Turn): Promise<Outcome> {
+  const choice = chooseModelTier(config, turn.text, textAt(turn.meta, 'taskClass') ?? null);
   const failed: Failed[] = [];
   for (const name of [choice.tier, ...fallbacksOf(config, choice.tier)]) {
     const tier = config.tiers.get(name);
@@ -66,7 +68,7 @@ function interrupted(error: unknown, where: JsonObject): ProgramError {
   return new ProgramError(code, messageOfError(error), { ...detail, ...where }, { cause: error });
 }
 
-function answerBy(tier: Tier, turn: Turn): Promise<Outcome> {
+function answerBy(tier: ModelTier, turn: Turn): Promise<Outcome> {
   return tier.kind === 'rule' ? answerTurnByRule(tier.rules, turn) : chat(tier.chat, turn);
 }
 

@@ -1,57 +1,55 @@
 /**
- * The record of requests, for whoever keeps one: each is told once, when it ends or is refused.
- * What the bus knows of a client is told as who it is, what the client says of itself as a claim.
+ * The record of requests: each is told once, when it ends or is refused. What the bus knows of a
+ * client is recorded as who it is, what the client says of itself as a claim.
  */
+import type { AuditRecord } from './bus.ts';
 import type { Exchange } from './exchange.ts';
 import type { Wishes } from './extension.ts';
-import type { Ask, Client } from './state.ts';
+import type { BusClient, BusRequest } from './state.ts';
 
 /** A request ended. */
-export function recordEnd(exchange: Exchange, ask: Ask, outcome: string): void {
+export function recordEnd(exchange: Exchange, request: BusRequest, outcome: string): void {
   if (!exchange.audit) return;
-  exchange.audit({
-    eventId: nextEventId(exchange),
-    parentEventId: ask.parentEventId,
-    action: ask.method,
-    actor: actorOf(ask.client, ask.claimedSubject),
-    resource: ask.link?.worker.name ?? null,
+  const { client, method, parentEventId, claimedSubject, link, startedAt } = request;
+  record(exchange, client, claimedSubject, {
+    parentEventId,
+    action: method,
+    resource: link?.worker.name ?? null,
     outcome,
-    timestamp: new Date().toISOString(),
-    durationMs: Math.round(exchange.clock.now() - ask.startedAt),
+    durationMs: Math.round(exchange.clock.now() - startedAt),
   });
 }
 
 /** A request was refused before it went anywhere. */
 export function recordRefusal(
   exchange: Exchange,
-  client: Client,
+  client: BusClient,
   method: string,
   wishes: Wishes | null,
   outcome: string,
 ): void {
+  const { parentEventId = null, subject = null } = wishes ?? {};
+  const told = { parentEventId, action: method, resource: null, outcome, durationMs: 0 };
+  record(exchange, client, subject, told);
+}
+
+function record(
+  exchange: Exchange,
+  { identity, peer }: BusClient,
+  claims: string | null,
+  told: Omit<AuditRecord, 'eventId' | 'actor' | 'timestamp'>,
+): void {
   if (!exchange.audit) return;
-  exchange.audit({
-    eventId: nextEventId(exchange),
-    parentEventId: wishes?.parentEventId ?? null,
-    action: method,
-    actor: actorOf(client, wishes?.subject ?? null),
-    resource: null,
-    outcome,
-    timestamp: new Date().toISOString(),
-    durationMs: 0,
-  });
-}
-
-function actorOf({ identity, peer }: Client, claims: string | null): Record<string, string> {
-  return {
-    client: peer.label,
-    ...(identity && { subjectId: identity.subjectId, role: identity.role }),
-    ...(claims !== null && !identity && { claims }),
-  };
-}
-
-/** Unique over restarts: the record is longer than any bus lives. */
-function nextEventId(exchange: Exchange): string {
   exchange.lastId += 1;
-  return `${exchange.busId}-${exchange.lastId.toString(36)}`;
+  exchange.audit({
+    // Unique over restarts: the record is longer than any bus lives.
+    eventId: `${exchange.busId}-${exchange.lastId.toString(36)}`,
+    ...told,
+    actor: {
+      client: peer.label,
+      ...(identity && { subjectId: identity.subjectId, role: identity.role }),
+      ...(claims !== null && !identity && { claims }),
+    },
+    timestamp: new Date().toISOString(),
+  });
 }

@@ -4,10 +4,10 @@
  * before it is known is read only for its token, and only once.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Line } from '../process/line.ts';
-import { messageOf, textOf } from '../process/line.ts';
+import { isObject, parseObject } from '../process/json-object.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
 import type { KnownClient } from './config.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from './peer.ts';
 
 /** Shorter ones can be guessed. */
 export const TOKEN_CHARS_MIN = 16;
@@ -30,7 +30,7 @@ export interface Gate {
   /** Whether it would be, were these the clients of the config. */
   wouldGuard(clients: readonly KnownClient[]): boolean;
   admit(token: string): Admission | null;
-  /** Who the owner of this token is now; null: it is known no more. */
+  /** Who the owner of this token is now; null when the token is not known any more. */
   identityOf(tokenHash: string): Identity | null;
 }
 
@@ -75,30 +75,22 @@ export interface Introduction {
   readonly id: string;
   readonly token: string | null;
   /** What the bus shall see of it: a hello without its token, or nothing. */
-  readonly rest: Line | null;
+  readonly rest: ByteLine | null;
 }
 
 /** The first line of a connection: a hello with `params.token`, or `{"type":"auth","token":…}`. */
-export function readIntroduction(line: Line): Introduction {
-  let message: Readonly<Record<string, unknown>>;
-  try {
-    message = JSON.parse(textOf(line));
-  } catch {
-    return { id: 'null', token: null, rest: null };
-  }
-  if (typeof message !== 'object' || message === null) {
-    return { id: 'null', token: null, rest: null };
-  }
+export function readIntroduction(line: ByteLine): Introduction {
+  const message = parseObject(line) ?? {};
   const { id, method, type, params } = message;
   const isScalar = typeof id === 'string' || typeof id === 'number' || typeof id === 'boolean';
   const idText = isScalar ? messageOf(id) : 'null';
   if (type === 'auth' && method === undefined) {
     return { id: idText, token: textOrNull(message.token), rest: null };
   }
-  if (method !== 'stdio_bus/hello' || typeof params !== 'object' || params === null) {
+  if (method !== 'stdio_bus/hello' || !isObject(params)) {
     return { id: idText, token: null, rest: null };
   }
-  const { token, ...others } = params as Readonly<Record<string, unknown>>;
+  const { token, ...others } = params;
   const rest = messageOf({ ...message, params: others });
   return { id: idText, token: textOrNull(token), rest };
 }

@@ -2,13 +2,14 @@
  * Methods the bus answers itself. Their names begin with `stdio_bus/`, and no worker ever sees them.
  */
 import { randomUUID } from 'node:crypto';
-import { type Line, messageOf } from '../process/line.ts';
-import { type BusProblem, errorLine } from './errors.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
+import type { BusCounts } from './bus.ts';
+import { type BusProblem, errorLine, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { hello } from './hello.ts';
 import { denying } from './policy.ts';
-import type { Client } from './state.ts';
-import { deliver } from './toward-client.ts';
+import type { BusClient, SessionRecord } from './state.ts';
+import { deliver } from './to-client.ts';
 
 const PREFIX = 'stdio_bus/';
 
@@ -22,31 +23,31 @@ export interface BusCall {
   readonly session: string | null;
 }
 
-/** A session is of the subject that made it; who the bus does not know counts as one. */
-export function strangerTo(exchange: Exchange, client: Client, id: string): BusProblem | null {
+/** A session belongs to the subject that made it; all clients without an identity count as one. */
+export function strangerTo(exchange: Exchange, client: BusClient, id: string): BusProblem | null {
   const session = exchange.sessions.find(id);
   if (!session || session.subject === (client.identity?.subjectId ?? null)) return null;
   return problem('bus.policy', `session ${id} is somebody else's`);
 }
 
 /** Shaking hands is for everybody; the rest is asked of the policy like any method. */
-function denied(exchange: Exchange, client: Client, { method }: BusCall): BusProblem | null {
+function denied(exchange: Exchange, client: BusClient, { method }: BusCall): BusProblem | null {
   if (method === `${PREFIX}hello` || method === `${PREFIX}ping`) return null;
   const rule = denying(exchange.policy, { method, pool: '', identity: client.identity });
   if (!rule) return null;
   return problem('bus.policy', `${method} is not allowed: ${rule.reason ?? 'a rule denies it'}`);
 }
 
-export function answerByBus(exchange: Exchange, client: Client, call: BusCall): Line {
+export function answerByBus(exchange: Exchange, client: BusClient, call: BusCall): ByteLine {
   const outcome = denied(exchange, client, call) ?? carryOut(exchange, client, call);
-  if (isBusProblem(outcome)) {
+  if (isProblem(outcome)) {
     exchange.stats.routing_errors += 1;
     return errorLine(call.id, outcome);
   }
-  return `{"jsonrpc":"2.0","id":${call.id},"result":${messageOf(outcome)}}` as Line;
+  return `{"jsonrpc":"2.0","id":${call.id},"result":${messageOf(outcome)}}` as ByteLine;
 }
 
-function carryOut(exchange: Exchange, client: Client, call: BusCall): object {
+function carryOut(exchange: Exchange, client: BusClient, call: BusCall): object {
   switch (call.method.slice(PREFIX.length)) {
     case 'hello':
       return hello(call.params, call.session ?? `bus-${randomUUID()}`);
@@ -63,12 +64,7 @@ function carryOut(exchange: Exchange, client: Client, call: BusCall): object {
   }
 }
 
-export function countsOf(exchange: Exchange): {
-  workers: number;
-  clients: number;
-  sessions: number;
-  pending: number;
-} {
+export function countsOf(exchange: Exchange): BusCounts {
   let workers = 0;
   for (const { links } of exchange.pools.all) {
     for (const { worker } of links) if (worker.state === 'ready') workers += 1;
@@ -81,13 +77,23 @@ export function countsOf(exchange: Exchange): {
   };
 }
 
-/** Joins a session without asking its worker anything, and takes what was missed. */
-function attach(exchange: Exchange, client: Client, call: BusCall): object {
-  const id = sessionIdOf(call);
+/** The session a call names, if this client may use it. */
+function sessionOf(
+  exchange: Exchange,
+  client: BusClient,
+  { params, session }: BusCall,
+): SessionRecord | BusProblem {
+  const named = (params as { sessionId?: unknown } | undefined)?.sessionId;
+  const id = typeof named === 'string' ? named : session;
   const known = id === null ? undefined : exchange.sessions.find(id);
-  if (!known) return unknownSession(id);
-  const stranger = strangerTo(exchange, client, known.id);
-  if (stranger) return stranger;
+  if (known) return strangerTo(exchange, client, known.id) ?? known;
+  return problem('bus.session-unknown', `the bus knows no session ${JSON.stringify(id)}`);
+}
+
+/** Joins a session without asking its worker anything, and takes what was missed. */
+function attach(exchange: Exchange, client: BusClient, call: BusCall): object {
+  const known = sessionOf(exchange, client, call);
+  if (isProblem(known)) return known;
   const session = exchange.sessions.use(known.id, client, exchange.clock.now());
   const { missed, dropped } = exchange.sessions.deliverMissed(session, (line) =>
     deliver(exchange, client, line, null),
@@ -95,32 +101,13 @@ function attach(exchange: Exchange, client: Client, call: BusCall): object {
   return { sessionId: session.id, worker: session.link?.worker.name ?? null, missed, dropped };
 }
 
-function close(exchange: Exchange, client: Client, call: BusCall): object {
-  const id = sessionIdOf(call);
-  const session = id === null ? undefined : exchange.sessions.find(id);
-  if (!session) return unknownSession(id);
-  const stranger = strangerTo(exchange, client, session.id);
-  if (stranger) return stranger;
-  if (session.asks.size > 0) {
-    return problem('bus.invalid', `session ${id} has ${session.asks.size} requests in flight`);
+function close(exchange: Exchange, client: BusClient, call: BusCall): object {
+  const session = sessionOf(exchange, client, call);
+  if (isProblem(session)) return session;
+  const { id, requests } = session;
+  if (requests.size > 0) {
+    return problem('bus.invalid', `session ${id} has ${requests.size} requests in flight`);
   }
   exchange.sessions.forget(session);
-  return { sessionId: session.id, closed: true };
+  return { sessionId: id, closed: true };
 }
-
-function sessionIdOf({ params, session }: BusCall): string | null {
-  const named = (params as { sessionId?: unknown } | undefined)?.sessionId;
-  return typeof named === 'string' ? named : session;
-}
-
-const unknownSession = (id: string | null): BusProblem =>
-  problem('bus.session-unknown', `the bus knows no session ${JSON.stringify(id)}`);
-
-const problem = (code: BusProblem['code'], message: string): BusProblem => ({
-  code,
-  message,
-  mayHaveRun: false,
-});
-
-const isBusProblem = (value: object): value is BusProblem =>
-  'code' in value && 'mayHaveRun' in value;

@@ -3,12 +3,12 @@
  * answered at once; what no worker has yet never runs; a worker that may have it is told [BU13].
  */
 import { type Envelope, readParams, scan } from '../process/envelope.ts';
-import { type Line, messageOf } from '../process/line.ts';
-import { abandon, failed } from './answers.ts';
-import type { Ask } from './ask.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
 import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import { pump, tellCancelled } from './toward-worker.ts';
+import { abandon, failed } from './request.ts';
+import type { BusRequest } from './state.ts';
+import { pump, tellCancelled } from './to-worker.ts';
 
 /** LSP's name, ACP's and MCP's. */
 const CANCELS: ReadonlySet<string> = new Set([
@@ -23,12 +23,12 @@ export const isCancel = (method: string): boolean => CANCELS.has(method);
  * Which requests the params of a cancel name: the id as it was written there, for a number read and
  * written again may be another text, and as JSON.stringify writes it, in case the two differ.
  */
-export function idsNamed(line: Line, envelope: Envelope): Set<string> {
+export function idsNamed(line: ByteLine, envelope: Envelope): Set<string> {
   const params = readParams(line, envelope);
   if (typeof params !== 'object' || params === null) return new Set();
   const { id, requestId } = params as { id?: unknown; requestId?: unknown };
   const value = id ?? requestId ?? null;
-  const written = scan(line.slice(envelope.paramsStart, envelope.paramsEnd) as Line);
+  const written = scan(line.slice(envelope.paramsStart, envelope.paramsEnd) as ByteLine);
   const raw = 'id' in written && id !== undefined ? written.id : null;
   const plain = messageOf(value);
   return new Set(raw === null ? [plain] : [raw, plain]);
@@ -36,39 +36,39 @@ export function idsNamed(line: Line, envelope: Envelope): Set<string> {
 
 export function cancel(
   exchange: Exchange,
-  ask: Ask,
+  request: BusRequest,
   why: BusProblem,
   method = '$/cancelRequest',
 ): void {
-  if (handOn(ask)) {
-    failed(exchange, ask, why);
+  if (handOn(request)) {
+    failed(exchange, request, why);
     return;
   }
-  const { link } = ask;
-  if (abandon(exchange, ask) && link) tellCancelled(exchange, ask, link, method);
-  failed(exchange, ask, why);
+  const { link } = request;
+  if (abandon(exchange, request) && link) tellCancelled(exchange, request, link, method);
+  failed(exchange, request, why);
   if (link) pump(exchange, link);
 }
 
 /** Under a key others may wait for the same answer: one of them takes its place, and it goes on. */
-function handOn(ask: Ask): boolean {
-  const { kept, link, item } = ask;
-  if (!kept || kept.waiting.has(ask)) return false;
+function handOn(request: BusRequest): boolean {
+  const { kept, link, item } = request;
+  if (!kept || kept.waiting.has(request)) return false;
   const [heir] = kept.waiting;
   if (!heir) return false;
   kept.waiting.delete(heir);
   const { wireId } = heir;
-  heir.wireId = ask.wireId;
+  heir.wireId = request.wireId;
   heir.link = link;
-  heir.sequence = ask.sequence;
+  heir.sequence = request.sequence;
   heir.item = item;
-  heir.queue = ask.queue;
-  if (item) item.ask = heir;
+  heir.queue = request.queue;
+  if (item) item.request = heir;
   link?.inFlight.set(heir.wireId, heir);
-  ask.wireId = wireId;
-  ask.link = null;
-  ask.item = null;
-  ask.queue = null;
-  ask.kept = null;
+  request.wireId = wireId;
+  request.link = null;
+  request.item = null;
+  request.queue = null;
+  request.kept = null;
   return true;
 }

@@ -2,14 +2,14 @@
  * A client comes and goes. When it goes, its requests that wait are forgotten, those that run are
  * let run, the questions put to it are refused, and whoever stood still because of it goes on.
  */
-import { orphan } from './answers.ts';
-import { errorLine } from './errors.ts';
+
 import type { Exchange } from './exchange.ts';
+import { receive } from './from-client.ts';
 import type { Attachment, Peer, PeerClosing } from './peer.ts';
 import { refuseQuestions } from './questions.ts';
-import { receive } from './requests.ts';
-import { type Client, createClient } from './state.ts';
-import { deliver, release, relieve } from './toward-client.ts';
+import { orphan } from './request.ts';
+import { type BusClient, createClient } from './state.ts';
+import { refuse, release, relieve } from './to-client.ts';
 
 export function attach(
   exchange: Exchange,
@@ -24,32 +24,21 @@ export function attach(
       if (!client.isGone) receive(exchange, client, line);
     },
     tooLarge(bytes, framing) {
-      exchange.stats.routing_errors += 1;
       const what = framing === 'ndjson' ? 'Message' : 'Frame';
-      const { messageBytesMax } = exchange.limits;
-      const line = errorLine('null', {
-        code: 'bus.too-large',
-        message: `${what} too large: ${bytes} bytes or more; max_input_buffer is ${messageBytesMax}`,
-        mayHaveRun: false,
-        detail: { limit: messageBytesMax },
-      });
-      deliver(exchange, client, line, null);
+      const { messageBytesMax: limit } = exchange.limits;
+      const message = `${what} too large: ${bytes} bytes or more; max_input_buffer is ${limit}`;
+      refuse(exchange, client, 'null', { code: 'bus.too-large', message, detail: { limit } });
     },
     garbled() {
-      exchange.stats.routing_errors += 1;
-      const line = errorLine('null', {
-        code: 'bus.parse',
-        message: 'the message is not UTF-8',
-        mayHaveRun: false,
-        detail: { remedy: 'send JSON as UTF-8' },
-      });
-      deliver(exchange, client, line, null);
+      const detail = { remedy: 'send JSON as UTF-8' };
+      const message = 'the message is not UTF-8';
+      refuse(exchange, client, 'null', { code: 'bus.parse', message, detail });
     },
     drained() {
       relieve(exchange, client);
     },
     get owed() {
-      return client.asks.size;
+      return client.requests.size;
     },
     closed(reason) {
       if (client.isGone) return;
@@ -59,17 +48,17 @@ export function attach(
   };
 }
 
-function leave(exchange: Exchange, client: Client): void {
+function leave(exchange: Exchange, client: BusClient): void {
   client.isGone = true;
   exchange.clients.delete(client);
   exchange.stats.client_disconnects += 1;
   release(client);
   refuseQuestions(exchange, client);
-  for (const newest of [...client.asks.values()]) {
-    for (let ask: typeof newest | null = newest; ask; ) {
-      const { twin }: typeof newest = ask;
-      orphan(exchange, ask);
-      ask = twin;
+  for (const newest of [...client.requests.values()]) {
+    for (let request: typeof newest | null = newest; request; ) {
+      const { twin }: typeof newest = request;
+      orphan(exchange, request);
+      request = twin;
     }
   }
   exchange.sessions.leave(client);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { within } from '../../../test/e2e/deadline.ts';
-import { type Line, lineOf } from '../process/line.ts';
+import { type ByteLine, lineOf } from '../process/line.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import type { Attachment, PeerClosing } from './peer.ts';
 import { GARBLED } from './utf8.ts';
@@ -25,15 +25,15 @@ afterEach(() => {
 });
 
 class Ear implements Attachment {
-  readonly lines: Line[] = [];
+  readonly lines: ByteLine[] = [];
   readonly tooLargeBytes: number[] = [];
   drains = 0;
   owed = 0;
   reason: PeerClosing | null = null;
-  onLine: (line: Line) => void = () => {};
+  onLine: (line: ByteLine) => void = () => {};
   #woken: (() => void)[] = [];
 
-  receive(line: Line): void {
+  receive(line: ByteLine): void {
     this.lines.push(line);
     this.onLine(line);
     this.#wake();

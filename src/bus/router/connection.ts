@@ -13,11 +13,10 @@ import {
   frameLines,
   joinLines,
 } from '../process/frames.ts';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import { AUTH_BYTES_MAX } from './auth.ts';
 import type { TransportConfig } from './config.ts';
-import type { Identity } from './identity.ts';
-import type { Attachment, Peer, PeerClosing } from './peer.ts';
+import type { Attachment, Identity, Peer, PeerClosing } from './peer.ts';
 import { createUtf8Check, GARBLED } from './utf8.ts';
 
 /** What a stream is given at once: `queuedBytes` is exact to this much. */
@@ -37,7 +36,7 @@ export interface ConnectionOptions {
   readonly framing: TransportConfig['framing'];
   readonly messageBytesMax: number;
   /** Takes the first line, when somebody must say who they are; then calls `open`, or `close`. */
-  readonly onIntroduction?: (line: Line | null) => void;
+  readonly onIntroduction?: (line: ByteLine | null) => void;
   /** The other side sends no more. Without it the connection ends once nothing is owed. */
   readonly onInputEnd?: () => void;
   /** Our own stdin and stdout are not ours to close. */
@@ -63,13 +62,13 @@ export function openConnection(options: ConnectionOptions): Connection {
   let attachment: Attachment | null = null;
   let reason: PeerClosing | null = null;
   let introductionBytes = 0;
-  let held: Line[] = [];
+  let held: ByteLine[] = [];
   let isReading = true;
   let isInputOver = false;
   let isClosing = false;
   let isOver = false;
 
-  let outbox: Line[] = [];
+  let outbox: ByteLine[] = [];
   let outboxBytes = 0;
   let rest = '';
   let pieceBytes = 0;
@@ -78,14 +77,14 @@ export function openConnection(options: ConnectionOptions): Connection {
   let isWriting = false;
   let farewell: NodeJS.Timeout | undefined;
 
-  function deliver(lines: Line[]): void {
+  function deliver(lines: ByteLine[]): void {
     for (let i = 0; i < lines.length; i++) {
       if (isClosing || isOver) return;
       if (!isReading) {
         held = held.concat(lines.slice(i));
         return;
       }
-      const line = lines[i] as Line;
+      const line = lines[i] as ByteLine;
       if (attachment === null) onIntroduction?.(line);
       else if (line === GARBLED) attachment.garbled();
       else attachment.receive(line);

@@ -8,14 +8,14 @@ import { countsOf } from './bus-methods.ts';
 import { attach } from './clients.ts';
 import { systemClock } from './clock.ts';
 import type { BusConfig, Limits, PoolConfig } from './config.ts';
-import { failRest } from './drain.ts';
 import { createExchange, setPools } from './exchange.ts';
+import { receiveFromWorker } from './from-worker.ts';
+import { planReload } from './plan-reload.ts';
 import { withdrawQuestions } from './questions.ts';
-import { planReload } from './reload.ts';
+import { failRest } from './request.ts';
 import { createLink, createPool, type Link, type Pool } from './state.ts';
-import { sweep, sweepEveryMs } from './sweep.ts';
-import { lose, moveWaiting, pump, takeOver } from './toward-worker.ts';
-import { receiveFromWorker } from './worker-lines.ts';
+import { sweep, sweepEveryMs } from './timeouts.ts';
+import { lose, moveWaiting, pump, takeOver } from './to-worker.ts';
 
 /** What a worker that is not waited for any longer still gets. */
 const GRACE_MS_MIN = 1_000;

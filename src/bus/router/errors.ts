@@ -3,7 +3,7 @@
  * raise the class they know; `data.code` says which of our reasons it was, `data.mayHaveRun` whether
  * a worker can have seen the request, and `data.remedy` what to do.
  */
-import { type Line, messageOf } from '../process/line.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
 
 export type BusCode =
   | 'bus.parse'
@@ -99,23 +99,20 @@ export interface BusProblem {
   readonly code: BusCode;
   /** What happened, to what. */
   readonly message: string;
-  readonly mayHaveRun: boolean;
+  /** A worker can have seen the request; false when it is not said. */
+  readonly mayHaveRun?: boolean;
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+export const problem = (code: BusCode, message: string): BusProblem => ({ code, message });
+
+export const isProblem = (value: object): value is BusProblem => 'code' in value;
+
 /** An error answer; `id` is the raw JSON of the request's id. */
-export function errorLine(id: string, problem: BusProblem): Line {
-  const row = BUS_ERRORS[problem.code];
-  const error = messageOf({
-    code: row.rpc,
-    message: problem.message,
-    data: {
-      code: problem.code,
-      mayHaveRun: problem.mayHaveRun,
-      retryable: row.isRetryable,
-      remedy: row.remedy,
-      ...problem.detail,
-    },
-  });
-  return `{"jsonrpc":"2.0","id":${id},"error":${error}}` as Line;
+export function errorLine(id: string, why: BusProblem): ByteLine {
+  const { code, message, mayHaveRun = false, detail } = why;
+  const { rpc, isRetryable, remedy } = BUS_ERRORS[code];
+  const data = { code, mayHaveRun, retryable: isRetryable, remedy, ...detail };
+  const error = messageOf({ code: rpc, message, data });
+  return `{"jsonrpc":"2.0","id":${id},"error":${error}}` as ByteLine;
 }

@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { AuditRecord, BusLogLine, BusStats } from './bus.ts';
-import type { Pools } from './choose.ts';
+import type { Pools } from './choose-worker.ts';
 import type { Clock } from './clock.ts';
 import type { Limits, PolicyRule } from './config.ts';
-import { createKeys, type Keys } from './keys.ts';
+import { createKeys, type Keys } from './idempotency.ts';
 import { createSessions, type Sessions } from './sessions.ts';
-import type { Client, Pool } from './state.ts';
+import type { BusClient, Pool } from './state.ts';
 
 export interface Exchange {
   /** Tells this bus's records from those of others. */
@@ -17,7 +17,7 @@ export interface Exchange {
   /** Begins every id a worker sees: another client could name one that can be guessed. */
   readonly wirePrefix: string;
   readonly clock: Clock;
-  readonly clients: Set<Client>;
+  readonly clients: Set<BusClient>;
   readonly sessions: Sessions;
   readonly keys: Keys;
   readonly stats: { -readonly [K in keyof BusStats]: BusStats[K] };

@@ -2,9 +2,10 @@
  * `_ext`: what a client may ask of the bus beside its request, and what the bus says to the worker
  * about the client. A client cannot speak for the bus: `assertedBy` is set here, always [BU16].
  */
-import { type Line, messageOf } from '../process/line.ts';
-import type { BusProblem } from './errors.ts';
-import type { Identity } from './identity.ts';
+import { isObject } from '../process/json-object.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
+import { type BusProblem, isProblem, problem } from './errors.ts';
+import type { Identity } from './peer.ts';
 
 const KEY_LENGTH_MAX = 255;
 /** As long as a timer can be. */
@@ -19,11 +20,8 @@ export interface Wishes {
   readonly parentEventId: string | null;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export function readWishes(ext: unknown): Wishes | BusProblem {
-  if (!isRecord(ext)) return invalid('_ext must be an object');
+  if (!isObject(ext)) return invalid('_ext must be an object');
   const { idempotencyKey: key = null, timeoutMs = null, identity, audit } = ext;
   if (key !== null && (typeof key !== 'string' || key === '' || key.length > KEY_LENGTH_MAX)) {
     return invalid(`_ext.idempotencyKey must be a string of 1 to ${KEY_LENGTH_MAX} characters`);
@@ -36,34 +34,30 @@ export function readWishes(ext: unknown): Wishes | BusProblem {
     key,
     timeoutMs,
     subject:
-      isRecord(identity) && typeof identity.subjectId === 'string' ? identity.subjectId : null,
-    parentEventId: isRecord(audit) && typeof audit.eventId === 'string' ? audit.eventId : null,
+      isObject(identity) && typeof identity.subjectId === 'string' ? identity.subjectId : null,
+    parentEventId: isObject(audit) && typeof audit.eventId === 'string' ? audit.eventId : null,
   };
 }
 
 const isTimeout = (value: unknown): value is number =>
   typeof value === 'number' && value >= 1 && value <= TIMEOUT_MS_MAX;
 
-const invalid = (message: string): BusProblem => ({
-  code: 'bus.invalid',
-  message,
-  mayHaveRun: false,
-});
+const invalid = (message: string): BusProblem => problem('bus.invalid', message);
 
 /** The `_ext` the worker gets, as JSON, or null to leave what is there. */
-export function extForWorker(identity: Identity | null, wishes: Wishes | null): Line | null {
+export function extForWorker(identity: Identity | null, wishes: Wishes | null): ByteLine | null {
   const ext = wishes?.ext;
   if (identity) return messageOf({ ...ext, identity });
   if (!ext || !Object.hasOwn(ext, 'identity')) return null;
   // Written anew even if it says `self`: it may have been there twice, and who reads which?
   const claimed = ext.identity;
-  const identityOfSelf = isRecord(claimed) ? { ...claimed, assertedBy: 'self' } : null;
+  const identityOfSelf = isObject(claimed) ? { ...claimed, assertedBy: 'self' } : null;
   return messageOf({ ...ext, identity: identityOfSelf });
 }
 
 /** The same for an answer, of which nothing is wished: an `_ext` that cannot be read is left out. */
-export function extOfAnswer(identity: Identity | null, ext: unknown): Line | null {
+export function extOfAnswer(identity: Identity | null, ext: unknown): ByteLine | null {
   const wishes = readWishes(ext);
-  if (!('code' in wishes)) return extForWorker(identity, wishes);
-  return extForWorker(identity, null) ?? ('{}' as Line);
+  if (!isProblem(wishes)) return extForWorker(identity, wishes);
+  return extForWorker(identity, null) ?? ('{}' as ByteLine);
 }

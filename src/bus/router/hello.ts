@@ -2,9 +2,10 @@
  * `stdio_bus/hello`, answered by the bus itself: the version both speak, and the extensions that
  * are active. What a client requires and the bus does not have fails the handshake [BU15].
  */
+import { isObject } from '../process/json-object.ts';
 import type { BusProblem } from './errors.ts';
 
-const PROTOCOL_VERSION = '0.1.0';
+export const PROTOCOL_VERSION = '0.1.0';
 
 /** What this bus can do beyond forwarding, and the version of each. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -24,32 +25,28 @@ export interface HelloResult {
   readonly extensions: Readonly<Record<string, { selected: string; active: boolean }>>;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const failed = (message: string, detail: Record<string, unknown>): BusProblem => ({
   code: 'bus.negotiation',
   message,
-  mayHaveRun: false,
   detail,
 });
 
 export function hello(params: unknown, sessionId: string): HelloResult | BusProblem {
-  const asked = isRecord(params) ? params : {};
+  const asked = isObject(params) ? params : {};
   const { protocolVersion = PROTOCOL_VERSION, extensions = {} } = asked;
   if (typeof protocolVersion !== 'string' || !protocolVersion.startsWith('0.1.')) {
     return failed(`this bus speaks ${PROTOCOL_VERSION}, not ${JSON.stringify(protocolVersion)}`, {
       offered: [PROTOCOL_VERSION],
     });
   }
-  if (!isRecord(extensions)) {
+  if (!isObject(extensions)) {
     return failed('"extensions" must be an object of name and {version, required}', {});
   }
   const selected: Record<string, { selected: string; active: boolean }> = {};
   const missing: string[] = [];
   for (const [name, wanted] of Object.entries(extensions)) {
     const offered = Object.hasOwn(EXTENSIONS, name) ? EXTENSIONS[name] : undefined;
-    const { version, required } = isRecord(wanted) ? wanted : {};
+    const { version, required } = isObject(wanted) ? wanted : {};
     const isServed =
       offered !== undefined &&
       (typeof version !== 'string' || majorOf(version) === majorOf(offered));

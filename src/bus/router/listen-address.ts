@@ -1,12 +1,33 @@
 /**
- * Addresses: `HOST:PORT` as a person writes it, and whether it can be reached from elsewhere. A
- * name is looked up once and the address found is the one used: nobody can change it in between.
+ * Addresses: `HOST:PORT` as a person writes it, whether it can be reached from other machines, and
+ * listening there. A name is looked up once and the address found is the one used, so that it
+ * cannot change in between.
  */
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
-import { ListenError } from './listen-error.ts';
+import { BlockList, isIP, type Server } from 'node:net';
 
 const PORT_MAX = 65_535;
+
+export type ListenCode =
+  /** The address cannot be understood. */
+  | 'bus.address'
+  /** Another program is there. */
+  | 'bus.address-taken'
+  /** The operating system does not allow it. */
+  | 'bus.address-unusable'
+  /** Reachable from other machines, and no token would be asked for. */
+  | 'bus.open-not-loopback';
+
+/** Why a bus cannot be reached where it was asked to be: a code, and a sentence with what to do. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  readonly code: ListenCode;
+
+  constructor(code: ListenCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 export interface TcpAddress {
   readonly host: string;
@@ -64,4 +85,27 @@ export function isLoopbackAddress(address: string): boolean {
 
 export function addressText(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Begins to listen, and ends when it does. `explain` makes the message, given the system's code. */
+export async function untilListening(
+  server: Server,
+  begin: (onListening: () => void) => void,
+  explain: (code: string | undefined) => string,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  begin(resolve);
+  await promise.catch((cause: NodeJS.ErrnoException) => {
+    const isTaken = cause.code === 'EADDRINUSE';
+    const code = isTaken ? 'bus.address-taken' : 'bus.address-unusable';
+    throw new ListenError(code, explain(cause.code), { cause });
+  });
+  server.off('error', reject);
+}
+
+/** The port a server got that asked for any. */
+export function portOf(server: Server): number {
+  const bound = server.address();
+  return typeof bound === 'object' && bound !== null ? bound.port : 0;
 }

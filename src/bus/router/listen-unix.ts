@@ -6,7 +6,7 @@
 import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
-import { ListenError } from './listen-error.ts';
+import { ListenError, untilListening } from './listen-address.ts';
 
 /** The kernel's own limits, less the NUL at the end. */
 const PATH_BYTES_MAX = process.platform === 'darwin' ? 103 : 107;
@@ -74,24 +74,19 @@ function probe(path: string): Promise<string | null> {
 
 /** Listens; answers how to take the file away. */
 export async function listenUnix(server: Server, path: string): Promise<() => void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  const restore = closeUmask();
-  try {
-    // The file is made inside this call, so the umask is that of nobody else's file.
-    server.listen(path, resolve);
-    if (restore === null) chmodSync(path, OWNER_ONLY);
-  } finally {
-    restore?.();
-  }
-  await promise.catch((cause: NodeJS.ErrnoException) => {
-    throw new ListenError(
-      cause.code === 'EADDRINUSE' ? 'bus.address-taken' : 'bus.address-unusable',
-      `cannot listen on ${path} (${cause.code}); choose another path`,
-      { cause },
-    );
-  });
-  server.off('error', reject);
+  const begin = (onListening: () => void): void => {
+    const restore = closeUmask();
+    try {
+      // The file is made inside this call, so no other file is made under this umask.
+      server.listen(path, onListening);
+      if (restore === null) chmodSync(path, OWNER_ONLY);
+    } finally {
+      restore?.();
+    }
+  };
+  const explain = (code?: string): string =>
+    `cannot listen on ${path} (${code}); choose another path`;
+  await untilListening(server, begin, explain);
   const mark = markOf(path);
   const remove = (): void => {
     process.off('exit', remove);

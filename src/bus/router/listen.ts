@@ -5,14 +5,21 @@
  * and whoever is inside under what a reload took away or changed is cut off [BD18].
  */
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import { type Admission, AUTH_WAIT_MS, type Gate, readIntroduction } from './auth.ts';
 import type { Bus, BusLogLine } from './bus.ts';
-import type { KnownClient, TransportConfig } from './config.ts';
+import type { TransportConfig } from './config.ts';
 import { type Connection, openConnection } from './connection.ts';
+import type { Door } from './door.ts';
 import { errorLine } from './errors.ts';
-import { addressText, resolveHost, type TcpAddress } from './listen-address.ts';
-import { ListenError } from './listen-error.ts';
+import {
+  addressText,
+  ListenError,
+  portOf,
+  resolveHost,
+  type TcpAddress,
+  untilListening,
+} from './listen-address.ts';
 import { clearSocketPath, listenUnix } from './listen-unix.ts';
 
 /** So many may stand at the door without having said who they are; then the first of them goes. */
@@ -31,20 +38,7 @@ export interface ListenOptions {
   readonly onLog?: (line: BusLogLine) => void;
 }
 
-export interface Listener {
-  /** Where it is reached: the path, or host and port. */
-  readonly address: string;
-  /** Why these must not become the clients of the config; null when they may. */
-  objection(clients: readonly KnownClient[]): string | null;
-  /** Cuts off whoever would not be let in any more, or would be known as somebody else. */
-  recheck(): void;
-  /** Lets nobody in any more; those inside stay. */
-  stopAccepting(): void;
-  /** Ends every connection, after what is queued, and takes the socket file away. */
-  close(): Promise<void>;
-}
-
-export async function openListener(options: ListenOptions): Promise<Listener> {
+export async function openListener(options: ListenOptions): Promise<Door> {
   const { bus, gate, address, framing, onLog } = options;
   const kind = 'path' in address ? 'unix' : 'tcp';
   const connections = new Set<Connection>();
@@ -78,7 +72,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
     if (!isStranger) return enter(connection, null);
     makeRoom();
     const timer = setTimeout(
-      () => turnAway(connection, 'null', `no token came within ${AUTH_WAIT_MS / 1_000} s`),
+      () => refuseConnection(connection, 'null', `no token came within ${AUTH_WAIT_MS / 1_000} s`),
       AUTH_WAIT_MS,
     );
     timer.unref();
@@ -93,10 +87,10 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
     const [oldest] = waiting.keys();
     if (oldest === undefined || waiting.size < UNKNOWN_MAX) return;
     const message = `${UNKNOWN_MAX} others wait to say who they are, and you were silent for longest`;
-    turnAway(oldest, 'null', message, { retryable: true });
+    refuseConnection(oldest, 'null', message, { retryable: true });
   }
 
-  function introduce(connection: Connection, line: Line | null): void {
+  function introduce(connection: Connection, line: ByteLine | null): void {
     const shown = line === null ? null : readIntroduction(line);
     const admission = shown === null || shown.token === null ? null : gate.admit(shown.token);
     if (shown === null || admission === null) {
@@ -104,7 +98,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
         shown === null || shown.token === null
           ? 'this bus wants a token first: {"type":"auth","token":"…"}, or stdio_bus/hello with params.token'
           : 'the token is not known here';
-      return turnAway(connection, shown?.id ?? 'null', why);
+      return refuseConnection(connection, shown?.id ?? 'null', why);
     }
     waiting.get(connection)?.();
     connection.identity = admission.identity;
@@ -115,7 +109,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
   function enter(
     connection: Connection,
     admission: Admission | null,
-    first: Line | null = null,
+    first: ByteLine | null = null,
   ): void {
     const attachment = bus.attach(connection);
     if (attachment === null) {
@@ -124,7 +118,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
         ? `this bus has ${bus.config.limits.clientsMax} clients already`
         : 'this bus is stopping';
       const code = isFull ? 'bus.queue-full' : 'bus.draining';
-      connection.send(errorLine('null', { code, message, mayHaveRun: false }));
+      connection.send(errorLine('null', { code, message }));
       return connection.close('error', true);
     }
     inside.set(connection, admission);
@@ -132,7 +126,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
     if (first !== null) attachment.receive(first);
   }
 
-  function turnAway(
+  function refuseConnection(
     connection: Connection,
     id: string,
     message: string,
@@ -141,7 +135,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
     waiting.get(connection)?.();
     log('warn', `[client=${connection.label}] turned away: ${message}`);
     const detail = { remedy: SHOW_TOKEN, ...more };
-    connection.send(errorLine(id, { code: 'bus.policy', message, mayHaveRun: false, detail }));
+    connection.send(errorLine(id, { code: 'bus.policy', message, detail }));
     connection.close('error', true);
   }
 
@@ -164,8 +158,15 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
       : await openTcp(server, address, gate.isGuarded);
   server.on('error', (error) => log('error', `listening on ${where}: ${error.message}`));
 
+  const stopAccepting = (): void => {
+    if (server.listening) server.close();
+    remove();
+  };
+
   return {
     address: where,
+    // It never ends by itself.
+    ended: new Promise<string>(() => {}),
     objection(clients) {
       if (!isPublic || gate.wouldGuard(clients)) return null;
       return (
@@ -181,13 +182,9 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
         connection.close('error', false);
       }
     },
-    stopAccepting() {
-      if (server.listening) server.close();
-      remove();
-    },
+    stopAccepting,
     async close() {
-      if (server.listening) server.close();
-      remove();
+      stopAccepting();
       for (const connection of connections) connection.close('draining', true);
       await Promise.all([...connections].map(({ closed }) => closed));
     },
@@ -215,19 +212,19 @@ async function openTcp(server: Server, asked: TcpAddress, isGuarded: boolean): P
         'set SYNOD_BUS_TOKEN or "clients" in the config, or listen on 127.0.0.1',
     );
   }
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen({ host: address, port: asked.port, backlog: BACKLOG }, resolve);
-  await promise.catch((cause: NodeJS.ErrnoException) => {
-    const where = addressText(asked.host, asked.port);
-    throw cause.code === 'EADDRINUSE'
-      ? new ListenError('bus.address-taken', `${where} is in use; choose another port`, { cause })
-      : new ListenError('bus.address-unusable', `cannot listen on ${where} (${cause.code})`, {
-          cause,
-        });
-  });
-  server.off('error', reject);
-  const bound = server.address();
-  const port = typeof bound === 'object' && bound !== null ? bound.port : asked.port;
-  return { where: addressText(address, port), isPublic: !isLoopback, remove: () => {} };
+  const where = addressText(asked.host, asked.port);
+  await untilListening(
+    server,
+    (onListening) =>
+      server.listen({ host: address, port: asked.port, backlog: BACKLOG }, onListening),
+    (code) =>
+      code === 'EADDRINUSE'
+        ? `${where} is in use; choose another port`
+        : `cannot listen on ${where} (${code})`,
+  );
+  return {
+    where: addressText(address, portOf(server)),
+    isPublic: !isLoopback,
+    remove: () => {},
+  };
 }

@@ -4,15 +4,19 @@
  */
 import { messageOf } from '../process/line.ts';
 import type { Exchange } from './exchange.ts';
-import type { Client, Session } from './state.ts';
-import { deliver } from './toward-client.ts';
+import type { BusClient, SessionRecord } from './state.ts';
+import { deliver } from './to-client.ts';
 
 /** So many sessions are told one by one; more, as of a client that opens one a call, in lists. */
 const TOLD_ALONE_MAX = 16;
 const LIST_LENGTH_MAX = 1_000;
 
-export function tellLost(exchange: Exchange, sessions: readonly Session[], reason: string): void {
-  const lostOf = new Map<Client, string[]>();
+export function tellLost(
+  exchange: Exchange,
+  sessions: readonly SessionRecord[],
+  reason: string,
+): void {
+  const lostOf = new Map<BusClient, string[]>();
   for (const { id, clients } of sessions) {
     for (const client of clients) {
       const ids = lostOf.get(client) ?? [];

@@ -3,11 +3,18 @@
  * scrapes. Only this machine is listened to, and only under a name of this machine: a web page that
  * rebinds its own name to loopback is turned away [BD9].
  */
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { Counter, Gauge } from 'prom-client';
 import type { Bus, BusStats } from './bus.ts';
-import { addressText, isLoopbackAddress, resolveHost, type TcpAddress } from './listen-address.ts';
-import { ListenError } from './listen-error.ts';
+import {
+  addressText,
+  isLoopbackAddress,
+  ListenError,
+  portOf,
+  resolveHost,
+  type TcpAddress,
+  untilListening,
+} from './listen-address.ts';
 
 const HEADERS_MS = 5_000;
 const CONNECTIONS_MAX = 32;
@@ -104,9 +111,13 @@ export async function openMetrics(bus: Bus, asked: TcpAddress): Promise<MetricsD
     answer(200, await metrics.read(), metrics.contentType);
   });
   server.maxConnections = CONNECTIONS_MAX;
-  const port = await listen(server, address, asked.port);
+  await untilListening(
+    server,
+    (onListening) => server.listen({ host: address, port: asked.port }, onListening),
+    (code) => `metrics cannot be served on ${addressText(address, asked.port)} (${code})`,
+  );
   return {
-    url: `http://${addressText(address, port)}/metrics`,
+    url: `http://${addressText(address, portOf(server))}/metrics`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -121,18 +132,4 @@ function isOurName(header: string | undefined, names: ReadonlySet<string>): bool
     .replace(/:\d+$/, '')
     .replace(/^\[(.+)\]$/, '$1');
   return names.has(host) || isLoopbackAddress(host);
-}
-
-async function listen(server: Server, host: string, port: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen({ host, port }, resolve);
-  await promise.catch((cause: NodeJS.ErrnoException) => {
-    const code = cause.code === 'EADDRINUSE' ? 'bus.address-taken' : 'bus.address-unusable';
-    const where = addressText(host, port);
-    throw new ListenError(code, `metrics cannot be served on ${where} (${cause.code})`, { cause });
-  });
-  server.off('error', reject);
-  const bound = server.address();
-  return typeof bound === 'object' && bound !== null ? bound.port : port;
 }

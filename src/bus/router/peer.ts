@@ -3,8 +3,17 @@
  * bus is embedded in. The door writes and reads; the router decides who may be written to, and when
  * reading must pause.
  */
-import type { Line } from '../process/line.ts';
-import type { Identity } from './identity.ts';
+import type { ByteLine } from '../process/line.ts';
+
+/**
+ * Who is behind a connection, in the words of the reference's `_ext.identity`. Only the bus may say
+ * `bus`: what a client claims of itself travels on as `self`, whatever it wrote.
+ */
+export interface Identity {
+  readonly subjectId: string;
+  readonly role: string;
+  readonly assertedBy: 'self' | 'bus';
+}
 
 export interface Peer {
   /** For logs and audit: `unix#3`. */
@@ -12,7 +21,7 @@ export interface Peer {
   /** What the door knows about who this is; the client cannot change it. */
   readonly identity: Identity | null;
   /** Queues a message for it. Never drops; the router watches `queuedBytes`. */
-  send(line: Line): void;
+  send(line: ByteLine): void;
   /** Bytes that `send` took and the other side has not. */
   readonly queuedBytes: number;
   /** Stops and starts reading what it sends. */
@@ -27,7 +36,7 @@ export type PeerClosing = 'closed' | 'error' | 'timeout' | 'draining';
 /** What a door calls. */
 export interface Attachment {
   /** One whole frame, not yet checked. */
-  receive(line: Line): void;
+  receive(line: ByteLine): void;
   /** A frame over `max_input_buffer` was skipped; the door goes on at the next one. */
   tooLarge(bytes: number, framing: 'ndjson' | 'length'): void;
   /** A frame whose bytes are no UTF-8 was thrown away; the door goes on at the next one. */

@@ -4,7 +4,7 @@
  * what a client says of itself is no evidence [BU17].
  */
 import type { PolicyRule } from './config.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from './peer.ts';
 
 export interface PolicyQuestion {
   readonly method: string;

@@ -5,21 +5,21 @@
  * [BU14].
  */
 import { type Envelope, readExt, rewrite, withId } from '../process/envelope.ts';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { extForWorker, extOfAnswer } from './extension.ts';
-import type { Client, Link, Question } from './state.ts';
-import { deliver } from './toward-client.ts';
-import { tell } from './toward-worker.ts';
+import type { BusClient, Link, WorkerQuestion } from './state.ts';
+import { deliver } from './to-client.ts';
+import { tell } from './to-worker.ts';
 
 const QUESTIONS_MAX = 10_000;
 
-export function ask(
+export function putQuestion(
   exchange: Exchange,
   link: Link,
-  client: Client | null,
-  line: Line,
+  client: BusClient | null,
+  line: ByteLine,
   envelope: Envelope,
 ): void {
   const id = envelope.id as string;
@@ -31,7 +31,7 @@ export function ask(
   exchange.lastId += 1;
   const wireId = `"w${exchange.lastId.toString(36)}"`;
   const { requestMs } = exchange.limits;
-  const question: Question = {
+  const question: WorkerQuestion = {
     link,
     client,
     id,
@@ -48,8 +48,8 @@ export function ask(
 /** A client's answer, back to the worker that asked. */
 export function answerQuestion(
   exchange: Exchange,
-  client: Client,
-  line: Line,
+  client: BusClient,
+  line: ByteLine,
   envelope: Envelope,
 ): void {
   const question = client.questions.get(envelope.id ?? '');
@@ -67,7 +67,7 @@ export function answerQuestion(
 }
 
 /** The client is gone: its questions are refused. */
-export function refuseQuestions(exchange: Exchange, client: Client): void {
+export function refuseQuestions(exchange: Exchange, client: BusClient): void {
   for (const question of client.questions.values()) {
     refuse(exchange, question, unanswered(null, 'its client left'));
   }
@@ -78,16 +78,16 @@ export function withdrawQuestions(exchange: Exchange, link: Link): void {
   for (const question of link.questions.values()) {
     close(question);
     const line = `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":${question.wireId}}}`;
-    deliver(exchange, question.client, line as Line, null);
+    deliver(exchange, question.client, line as ByteLine, null);
   }
 }
 
-function refuse(exchange: Exchange, question: Question, why: BusProblem): void {
+function refuse(exchange: Exchange, question: WorkerQuestion, why: BusProblem): void {
   close(question);
   tell(exchange, question.link, errorLine(question.id, why));
 }
 
-function close(question: Question): void {
+function close(question: WorkerQuestion): void {
   question.stopDeadline();
   question.client.questions.delete(question.wireId);
   question.link.questions.delete(question.wireId);
@@ -96,5 +96,4 @@ function close(question: Question): void {
 const unanswered = (method: string | null, why: string): BusProblem => ({
   code: 'bus.no-client',
   message: `${method ?? 'the question'} was not answered: ${why}`,
-  mayHaveRun: false,
 });

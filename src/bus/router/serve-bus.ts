@@ -8,16 +8,18 @@ import { createGate, TOKEN_CHARS_MIN } from './auth.ts';
 import type { Bus, BusLogLine } from './bus.ts';
 import type { BusConfig } from './config.ts';
 import { createBus } from './create-bus.ts';
-import type { TcpAddress } from './listen-address.ts';
-import { ListenError } from './listen-error.ts';
+import { type Door, openStdio, type StdioOptions } from './door.ts';
+import { type ListenAddress, openListener } from './listen.ts';
+import { ListenError, type TcpAddress } from './listen-address.ts';
 import { openMetrics } from './metrics.ts';
 import type { ConfigSource } from './read-config.ts';
-import { type Door, type DoorOptions, openDoor } from './serve-bus-door.ts';
-import { reloadFrom } from './serve-bus-reload.ts';
-import { type BusSignals, catchSignals } from './serve-bus-signals.ts';
-import { workerSpecOf } from './serve-bus-worker.ts';
+import { reloadFrom } from './reload-config.ts';
+import { type BusSignals, catchSignals } from './signals.ts';
+import { workerSpecOf } from './worker-spec.ts';
 
-export interface ServeBusOptions extends Omit<DoorOptions, 'bus' | 'gate'> {
+export interface ServeBusOptions extends Omit<StdioOptions, 'bus'> {
+  readonly door: 'stdio' | ListenAddress;
+  readonly onLog: (line: BusLogLine) => void;
   readonly config: BusConfig;
   /** Where the config came from: read again at SIGHUP. */
   readonly source: ConfigSource;
@@ -59,13 +61,17 @@ export async function serveBus(options: ServeBusOptions): Promise<BusEnd> {
       opened.push(metrics);
       log('info', `metrics at ${metrics.url}`);
     }
-    const door = await openDoor({ ...options, bus, gate });
-    opened.unshift(door);
+    // The address is taken before any worker is started: one that is in use then costs nothing.
+    const listener =
+      options.door === 'stdio'
+        ? null
+        : await openListener({ ...options, bus, gate, address: options.door });
     const starting = bus.start().then(() => 'started');
-    door.admit();
+    const door = listener ?? openStdio({ ...options, bus });
+    opened.unshift(door);
     if ((await Promise.race([starting, signals.stop])) === 'started') {
       signals.reloadWith(() => reloadFrom({ bus, door, source: options.source, log }));
-      log('info', `ready on ${door.where}`);
+      log('info', `ready on ${door.address}`);
       end = await run(bus, door, signals, log);
     } else starting.catch(() => {});
   } finally {

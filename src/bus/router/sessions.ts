@@ -7,24 +7,24 @@
  * notifications that find nobody are kept, within bounds, for whoever comes back [BU7].
  */
 import { detached } from '../process/frames.ts';
-import { type Line, messageOf } from '../process/line.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
 import type { Limits } from './config.ts';
-import type { Client, Link, Session } from './state.ts';
+import type { BusClient, Link, SessionRecord } from './state.ts';
 
 export interface Sessions {
   readonly size: number;
-  find(id: string): Session | undefined;
+  find(id: string): SessionRecord | undefined;
   /** The session of this id, made if need be, and used now by this client. */
-  use(id: string, client: Client, now: number): Session;
+  use(id: string, client: BusClient, now: number): SessionRecord;
   /** Hands out everything that was missed, in order, and answers how much that was. */
-  deliverMissed(session: Session, send: (line: Line) => void): MissedCount;
-  keepMissed(session: Session, line: Line): void;
-  bind(session: Session, link: Link): void;
-  unbind(session: Session): void;
-  leave(client: Client): void;
-  forget(session: Session): void;
+  deliverMissed(session: SessionRecord, send: (line: ByteLine) => void): MissedCount;
+  keepMissed(session: SessionRecord, line: ByteLine): void;
+  bind(session: SessionRecord, link: Link): void;
+  unbind(session: SessionRecord): void;
+  leave(client: BusClient): void;
+  forget(session: SessionRecord): void;
   /** It has a request now, or its last one ended. */
-  setBusy(session: Session, isBusy: boolean): void;
+  setBusy(session: SessionRecord, isBusy: boolean): void;
   /** Forgets what is idle; to be called now and then. */
   sweep(now: number): void;
 }
@@ -35,25 +35,26 @@ export interface MissedCount {
 }
 
 export function createSessions(limits: () => Limits): Sessions {
-  const sessions = new Map<string, Session>();
-  const resting = new Set<Session>();
+  const sessions = new Map<string, SessionRecord>();
+  const resting = new Set<SessionRecord>();
   let missedBytes = 0;
 
-  const isIdle = (session: Session): boolean => session.asks.size === 0 && session.queued === 0;
+  const isIdle = (session: SessionRecord): boolean =>
+    session.requests.size === 0 && session.queued === 0;
 
-  const unbind = (session: Session): void => {
+  const unbind = (session: SessionRecord): void => {
     session.link?.sessions.delete(session);
     session.link = null;
   };
 
-  const dropMissed = (session: Session): void => {
+  const dropMissed = (session: SessionRecord): void => {
     missedBytes -= session.missedBytes;
     session.missed = null;
     session.missedBytes = 0;
     session.dropped = 0;
   };
 
-  const forget = (session: Session): void => {
+  const forget = (session: SessionRecord): void => {
     sessions.delete(session.id);
     resting.delete(session);
     unbind(session);
@@ -63,7 +64,7 @@ export function createSessions(limits: () => Limits): Sessions {
   };
 
   /** Those without a request, in the order they came to rest; the first has been so for longest. */
-  const makeRoom = (fresh: Session): void => {
+  const makeRoom = (fresh: SessionRecord): void => {
     for (const session of resting) {
       if (sessions.size <= limits().sessionsMax) return;
       if (session !== fresh && isIdle(session)) forget(session);
@@ -84,7 +85,7 @@ export function createSessions(limits: () => Limits): Sessions {
           subject: client.identity?.subjectId ?? null,
           link: null,
           clients: new Set(),
-          asks: new Set(),
+          requests: new Set(),
           queued: 0,
           queuedIn: null,
           lastUsed: now,
@@ -96,7 +97,7 @@ export function createSessions(limits: () => Limits): Sessions {
         if (sessions.size > limits().sessionsMax) makeRoom(session);
       }
       session.lastUsed = now;
-      if (session.asks.size === 0) {
+      if (session.requests.size === 0) {
         resting.delete(session);
         resting.add(session);
       }

@@ -1,25 +1,24 @@
 /**
- * What the router remembers: clients, links to workers, sessions, and the asks between them.
- * Plain records that only the router's files change. An ask is in exactly one place until it is
+ * What the router remembers: clients, links to workers, sessions, and the requests between them.
+ * Plain records that only the router's files change. A request is in exactly one place until it is
  * answered: waiting in its pool, waiting for its session's worker, or in flight on a link [BU1].
  */
-import type { Line } from '../process/line.ts';
+import type { Envelope } from '../process/envelope.ts';
+import type { ByteLine } from '../process/line.ts';
 import type { Worker } from '../process/worker.ts';
 import type { Batch } from './batch.ts';
 import type { PoolConfig } from './config.ts';
-import type { Identity } from './identity.ts';
-import type { KeptAnswer } from './keys.ts';
-import type { Peer } from './peer.ts';
-import { createWaiting, type Item, type Waiting } from './waiting.ts';
+import type { Identity, Peer } from './peer.ts';
+import { createWaitingQueue, type Waitable, type WaitingQueue } from './waiting-queue.ts';
 
 /** One attached client. */
-export interface Client {
+export interface BusClient {
   readonly peer: Peer;
   /** Its requests without an answer, by the raw text of their id. */
-  readonly asks: Map<string, Ask>;
+  readonly requests: Map<string, BusRequest>;
   /** Questions of workers it has not answered, by the id it was given. */
-  readonly questions: Map<string, Question>;
-  readonly sessions: Set<Session>;
+  readonly questions: Map<string, WorkerQuestion>;
+  readonly sessions: Set<SessionRecord>;
   /** Links whose output stands still because this client does not read. */
   readonly blocks: Set<Link>;
   /** Calls off the end of its patience; null while it reads. */
@@ -29,18 +28,18 @@ export interface Client {
 }
 
 /** A request of a client, from its arrival to its one answer. */
-export interface Ask {
-  readonly client: Client;
+export interface BusRequest {
+  readonly client: BusClient;
   /** The raw text of the id the client gave it. */
   readonly id: string;
   /** The raw text of the id the worker sees. */
   wireId: string;
   readonly method: string;
   readonly pools: readonly Pool[];
-  readonly session: Session | null;
+  readonly session: SessionRecord | null;
   readonly startedAt: number;
   /** Where it waits, until a worker has it. */
-  item: Item | null;
+  item: WaitingItem | null;
   queue: Waiting | null;
   link: Link | null;
   /** Its number among what the link's worker was sent. */
@@ -51,32 +50,59 @@ export interface Ask {
   kept: KeptAnswer | null;
   readonly parentEventId: string | null;
   readonly claimedSubject: string | null;
-  /** An older ask of the same client with the same id: both are answered. */
-  twin: Ask | null;
+  /** An older request of the same client with the same id: both are answered. */
+  twin: BusRequest | null;
+}
+
+/** What waits for a worker: a request, or a notification, which gets no answer. */
+export interface WaitingItem extends Waitable {
+  request: BusRequest | null;
+  readonly session: SessionRecord | null;
+  /** It waits for any worker of a pool, not for a certain one. */
+  isInPool: boolean;
+}
+
+type Waiting = WaitingQueue<WaitingItem>;
+
+/** What a worker answered, as it was scanned. */
+export interface WorkerAnswer {
+  readonly line: ByteLine;
+  readonly envelope: Envelope;
+}
+
+/** A request under an idempotency key, and its answer once there is one. */
+export interface KeptAnswer {
+  readonly key: string;
+  /** A digest of method and params: the same key for another request is refused. */
+  readonly print: string;
+  readonly keptUntil: number;
+  /** Repeats that came while the first one runs. */
+  readonly waiting: Set<BusRequest>;
+  answer: WorkerAnswer | null;
 }
 
 /** A request of a worker to a client. */
-export interface Question {
+export interface WorkerQuestion {
   readonly link: Link;
-  readonly client: Client;
+  readonly client: BusClient;
   readonly id: string;
   readonly wireId: string;
   readonly stopDeadline: () => void;
 }
 
-export interface Session {
+export interface SessionRecord {
   readonly id: string;
-  /** Whose it is: nobody else may join it. Null: of those the bus does not know. */
+  /** Whose it is: no other subject may join it. Null for clients without an identity. */
   readonly subject: string | null;
   link: Link | null;
   /** Who used it, in order; the first still here answers the worker's questions. */
-  readonly clients: Set<Client>;
-  readonly asks: Set<Ask>;
+  readonly clients: Set<BusClient>;
+  readonly requests: Set<BusRequest>;
   /** Items of it that wait in a pool: later ones must queue behind them, in that pool. */
   queued: number;
   queuedIn: Pool | null;
   lastUsed: number;
-  missed: Line[] | null;
+  missed: ByteLine[] | null;
   missedBytes: number;
   /** Notifications that no longer fitted into `missed`. */
   dropped: number;
@@ -86,12 +112,12 @@ export interface Session {
 export interface Link {
   readonly worker: Worker;
   readonly pool: Pool;
-  readonly inFlight: Map<string, Ask>;
+  readonly inFlight: Map<string, BusRequest>;
   /** Requests that were answered without the worker, which may still be busy with them: id, since when. */
   readonly abandoned: Map<string, number>;
-  readonly questions: Map<string, Question>;
-  readonly sessions: Set<Session>;
-  readonly blockedBy: Set<Client>;
+  readonly questions: Map<string, WorkerQuestion>;
+  readonly sessions: Set<SessionRecord>;
+  readonly blockedBy: Set<BusClient>;
   /** What must go to this worker, while it is not ready or has enough. */
   readonly waiting: Waiting;
   /** Finishes what it has, and gets nothing new. */
@@ -114,7 +140,14 @@ export interface Pool {
 }
 
 export function createPool(config: PoolConfig): Pool {
-  return { config, links: [], waiting: createWaiting(), turn: 0, lastReason: null, lastDown: null };
+  return {
+    config,
+    links: [],
+    waiting: createWaitingQueue(),
+    turn: 0,
+    lastReason: null,
+    lastDown: null,
+  };
 }
 
 export function createLink(worker: Worker, pool: Pool): Link {
@@ -126,16 +159,16 @@ export function createLink(worker: Worker, pool: Pool): Link {
     questions: new Map(),
     sessions: new Set(),
     blockedBy: new Set(),
-    waiting: createWaiting(),
+    waiting: createWaitingQueue(),
     isRetiring: false,
     onIdle: null,
   };
 }
 
-export function createClient(peer: Peer): Client {
+export function createClient(peer: Peer): BusClient {
   return {
     peer,
-    asks: new Map(),
+    requests: new Map(),
     questions: new Map(),
     sessions: new Set(),
     blocks: new Set(),
@@ -148,3 +181,9 @@ export function createClient(peer: Peer): Client {
 /** What a worker has to do, done or not yet begun. */
 export const loadOf = (link: Link): number =>
   link.inFlight.size + link.abandoned.size + link.waiting.length;
+
+export const createItem = (
+  line: ByteLine,
+  request: BusRequest | null,
+  session: SessionRecord | null,
+): WaitingItem => ({ line, request, session, isInPool: false, isDropped: false });

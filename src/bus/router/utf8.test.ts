@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLengthSplitter, createLineSplitter } from '../process/frames.ts';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import { createUtf8Check, GARBLED } from './utf8.ts';
 
 const NEWLINE_BYTE = 0x0a;
@@ -17,9 +17,9 @@ function isText(bytes: Buffer): boolean {
   }
 }
 
-function screened(framing: 'ndjson' | 'length', chunks: readonly Buffer[]): Line[] {
+function screened(framing: 'ndjson' | 'length', chunks: readonly Buffer[]): ByteLine[] {
   const check = createUtf8Check();
-  const seen: Line[] = [];
+  const seen: ByteLine[] = [];
   const create = framing === 'ndjson' ? createLineSplitter : createLengthSplitter;
   const splitter = create(10_000, {
     onLines: (lines) => seen.push(...check.screen(lines)),
@@ -83,7 +83,7 @@ test('[BD19] a long frame with rubbish at its beginning is known at its end, new
 
 test('[BD19] what a chunk vouches for is not looked at again', () => {
   const check = createUtf8Check();
-  const lines = ['{"t":"é"}' as Line];
+  const lines = ['{"t":"é"}' as ByteLine];
   check.look(Buffer.from('{"t":"é"}\n'));
   expect(check.screen(lines)).toBe(lines);
   check.look(Buffer.from([0xff]));

@@ -5,10 +5,10 @@
  * place [BD19].
  */
 import { isUtf8 } from 'node:buffer';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 
 /** Stands for a message that was thrown away; as bytes it is no UTF-8 either. */
-export const GARBLED: Line = '\xff' as Line;
+export const GARBLED: ByteLine = '\xff' as ByteLine;
 
 const NOT_ASCII = /[^\0-\x7f]/;
 
@@ -16,7 +16,7 @@ export interface Utf8Check {
   /** Before the chunk is split. */
   look(chunk: Buffer): void;
   /** The messages that ended in it, those that are no UTF-8 exchanged; the same list if it can be. */
-  screen(lines: Line[]): Line[];
+  screen(lines: ByteLine[]): ByteLine[];
 }
 
 export function createUtf8Check(): Utf8Check {
@@ -42,6 +42,6 @@ export function createUtf8Check(): Utf8Check {
   };
 }
 
-function isText(line: Line): boolean {
+function isText(line: ByteLine): boolean {
   return !NOT_ASCII.test(line) || isUtf8(Buffer.from(line, 'latin1'));
 }

@@ -1,6 +1,6 @@
 /** Why a request finds no worker, or loses the one it had. */
 import type { Down } from '../process/worker.ts';
-import type { BusProblem } from './errors.ts';
+import { type BusProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Link, Pool } from './state.ts';
 
@@ -22,18 +22,13 @@ export function died(exchange: Exchange, link: Link, down: Down): BusProblem {
 
 export function noWorker(pools: readonly Pool[]): BusProblem {
   if (pools.length === 0) {
-    return {
-      code: 'bus.no-worker',
-      message: 'its pool was taken out of the config',
-      mayHaveRun: false,
-    };
+    return problem('bus.no-worker', 'its pool was taken out of the config');
   }
   const names = pools.map(({ config }) => config.id).join(', ');
   const why = pools.find(({ lastReason }) => lastReason !== null)?.lastReason;
   return {
     code: 'bus.no-worker',
     message: `no worker of pool ${names} is running${why ? `: the last one ${why}` : ''}`,
-    mayHaveRun: false,
     detail: { pools: pools.map(({ config }) => config.id) },
   };
 }
@@ -42,7 +37,6 @@ export function queueFull(exchange: Exchange, where: string, bytes: number): Bus
   return {
     code: 'bus.queue-full',
     message: `${where} has ${bytes} bytes waiting; max_output_queue is ${exchange.limits.queueBytesMax}`,
-    mayHaveRun: false,
     detail: { queuedBytes: bytes, limit: exchange.limits.queueBytesMax },
   };
 }

@@ -8,14 +8,14 @@
  *         follows;
  *   [SD4] `stop` lets answers still under way arrive, and after it nothing of the backend is left.
  */
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import type { StdioBusError } from './errors.ts';
 import type { BackendType, Dialect, ListenMode, StdioBusCounts, StdioBusStats } from './states.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface BackendEvents {
-  onLines(lines: readonly Line[]): void;
+  onLines(lines: readonly ByteLine[]): void;
   /** The line is gone; what was sent may have run. */
   onDown(problem: StdioBusError, willReturn: boolean): void;
   /** The line is there again: the bus knows nothing of this client yet. */
@@ -38,7 +38,7 @@ export interface Backend {
   /** What the bus takes as one message; null when this side cannot know. */
   readonly messageBytesMax: number | null;
   open(events: BackendEvents): Promise<void>;
-  send(line: Line): boolean;
+  send(line: ByteLine): boolean;
   stop(timeoutMs: number): Promise<void>;
   /** At once, without waiting for anything. Safe to call twice, and before `open`. */
   destroy(): void;

@@ -3,10 +3,13 @@
  * requests and their handlers. Every request ends once: in a result, or in an error that says
  * whether it can have run. A break of the line fails what was sent; what was not waits for the next.
  */
-import { type Line, textOf } from '../process/line.ts';
+
+import { cancelledId, isObject, type JsonObject } from '../process/json-object.ts';
+import { type ByteLine, textOf } from '../process/line.ts';
 import type { Backend, LogLevel } from './backend.ts';
 import {
   CancelledError,
+  errorOfWire,
   InvalidArgumentError,
   ResourceExhaustedError,
   type StdioBusError,
@@ -18,7 +21,6 @@ import {
   agentSessionOf,
   type BusNotification,
   chunkText,
-  isRecord,
   notificationLine,
   type Params,
   requestLine,
@@ -26,7 +28,6 @@ import {
 import { PENDING_MAX, type PendingCall, PendingCalls, TEXT_CHARS_MAX } from './pending.ts';
 import { checkMethod, checkTimeout, extOf, type RequestOptions } from './request-options.ts';
 import type { SessionBook } from './session-book.ts';
-import { errorOfWire } from './wire-error.ts';
 
 /** Bytes on their way to the bus; above it requests are refused. */
 export const QUEUED_BYTES_MAX = 268_435_456;
@@ -56,7 +57,7 @@ export class Conversation {
   private readonly events: ConversationEvents;
   private readonly pending = new PendingCalls();
   /** Lines of requests made while the line is down, by request. */
-  private readonly held = new Map<PendingCall, Line>();
+  private readonly held = new Map<PendingCall, ByteLine>();
   private isUp = true;
   private onIdle: () => void = () => {};
 
@@ -139,21 +140,21 @@ export class Conversation {
   }
 
   /** Any line, as it is. */
-  post(line: Line): boolean {
+  post(line: ByteLine): boolean {
     if (!this.backend.send(line)) return false;
     this.messagesIn++;
     this.bytesIn += line.length + 1;
     return true;
   }
 
-  receive(lines: readonly Line[]): void {
+  receive(lines: readonly ByteLine[]): void {
     for (const line of lines) {
       this.messagesOut++;
       this.bytesOut += line.length + 1;
       const text = textOf(line);
       this.events.onMessage(text);
       const message = parse(text);
-      if (isRecord(message)) this.take(message);
+      if (isObject(message)) this.take(message);
       else if (!Array.isArray(message)) {
         this.events.onLog('warn', `the bus wrote a line that is no message (${line.length} bytes)`);
       }
@@ -211,7 +212,7 @@ export class Conversation {
     }
   }
 
-  private give(call: PendingCall, line: Line): void {
+  private give(call: PendingCall, line: ByteLine): void {
     call.wasSent = this.post(line);
     if (call.wasSent || !this.pending.remove(call)) return;
     call.onError(
@@ -219,7 +220,7 @@ export class Conversation {
     );
   }
 
-  private take(message: Record<string, unknown>): void {
+  private take(message: JsonObject): void {
     if (typeof message.method === 'string') {
       if (message.id === undefined || message.id === null) {
         this.takeNotification(message as BusNotification);
@@ -229,7 +230,7 @@ export class Conversation {
     }
     const call = this.pending.find(message.id);
     if (call === undefined) {
-      if (isRecord(message.error) && message.id === null) {
+      if (isObject(message.error) && message.id === null) {
         this.events.onLog('warn', `the bus refused a message: ${errorOfWire(message.error)}`);
       }
       return;
@@ -243,18 +244,14 @@ export class Conversation {
     if (call.sessionId !== undefined) {
       this.book.learn(call.method, result, call.sessionId, call.choice);
     }
-    if (call.text !== '' && isRecord(result)) result.text = call.text;
+    if (call.text !== '' && isObject(result)) Object.assign(result, { text: call.text });
     call.onResult(result);
   }
 
   private takeNotification(notification: BusNotification): void {
-    const { method, params } = notification;
-    if (method === '$/cancelRequest' || method === '$/cancel_request') {
-      const { id, requestId } = isRecord(params) ? params : {};
-      this.incoming.withdraw(id ?? requestId);
-      return;
-    }
-    if (method === 'stdio_bus/session_lost') {
+    const cancelled = cancelledId(notification);
+    if (cancelled !== null) return this.incoming.withdraw(cancelled.id);
+    if (notification.method === 'stdio_bus/session_lost') {
       this.loseSessions(notification);
       return;
     }
@@ -266,7 +263,7 @@ export class Conversation {
 
   /** Many at once come as a list; each is told by itself. */
   private loseSessions({ params, ...notification }: BusNotification): void {
-    const { sessionIds, reason } = isRecord(params) ? params : {};
+    const { sessionIds, reason } = isObject(params) ? params : {};
     const lost = Array.isArray(sessionIds) ? sessionIds : [agentSessionOf(params) ?? ''];
     for (const sessionId of lost) {
       // A session of one call that ended long ago: nobody can want to know, and there may be thousands.
@@ -333,7 +330,7 @@ export class Conversation {
     }
   }
 
-  private checkSize(method: string, line: Line): void {
+  private checkSize(method: string, line: ByteLine): void {
     const limit = this.backend.messageBytesMax;
     if (limit === null || line.length <= limit) return;
     throw new InvalidArgumentError(

@@ -10,7 +10,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { workerEnvironment } from '../process/environment.ts';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import { createStderrRing, type StderrRing } from '../process/stderr-ring.ts';
 import type { Backend, BackendEvents } from './backend.ts';
 import type { BusDocument } from './bus-document.ts';
@@ -86,7 +86,7 @@ export class DockerBackend implements Backend {
     }
   }
 
-  send(line: Line): boolean {
+  send(line: ByteLine): boolean {
     return this.line?.send(line) ?? false;
   }
 

@@ -3,16 +3,17 @@
  * processes, as everywhere, or functions of this program. With a listener other clients come in too.
  */
 
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import { openWorker } from '../process/slot.ts';
 import { createGate } from '../router/auth.ts';
 import type { Bus } from '../router/bus.ts';
 import type { BusConfig } from '../router/config.ts';
 import { createBus } from '../router/create-bus.ts';
-import { type Listener, openListener } from '../router/listen.ts';
+import type { Door } from '../router/door.ts';
+import { openListener } from '../router/listen.ts';
 import type { Attachment, Peer } from '../router/peer.ts';
 import { readBusConfig } from '../router/read-config.ts';
-import { workerSpecOf } from '../router/serve-bus-worker.ts';
+import { workerSpecOf } from '../router/worker-spec.ts';
 import type { Backend, BackendEvents, BackendLook } from './backend.ts';
 import type { BusDocument } from './bus-document.ts';
 import { InvalidArgumentError, TransportError, UnavailableError } from './errors.ts';
@@ -35,11 +36,11 @@ export class EmbeddedBackend implements Backend {
   private readonly source: EmbeddedSource;
   private bus: Bus | null = null;
   private attachment: Attachment | null = null;
-  private listener: Listener | null = null;
+  private listener: Door | null = null;
   private events: BackendEvents | null = null;
-  private arrived: Line[] = [];
+  private arrived: ByteLine[] = [];
   private arrivedBytes = 0;
-  private waiting: Line[] = [];
+  private waiting: ByteLine[] = [];
   private waitingBytes = 0;
   private isReading = true;
   private isCatchingUp = false;
@@ -91,7 +92,7 @@ export class EmbeddedBackend implements Backend {
     }
   }
 
-  send(line: Line): boolean {
+  send(line: ByteLine): boolean {
     if (this.attachment === null || this.isOver) return false;
     if (this.isReading && this.waiting.length === 0) this.attachment.receive(line);
     else {
@@ -126,7 +127,7 @@ export class EmbeddedBackend implements Backend {
     return [];
   }
 
-  private async listen(bus: Bus): Promise<Listener | null> {
+  private async listen(bus: Bus): Promise<Door | null> {
     const {
       listenMode = 'none',
       tcpHost = '127.0.0.1',
@@ -167,7 +168,7 @@ export class EmbeddedBackend implements Backend {
     };
   }
 
-  private arrive(line: Line): void {
+  private arrive(line: ByteLine): void {
     this.arrived.push(line);
     this.arrivedBytes += line.length;
     // What the router says in one go is heard in one go, and never from inside our own call.
@@ -190,7 +191,7 @@ export class EmbeddedBackend implements Backend {
     this.isCatchingUp = true;
     let taken = 0;
     while (this.isReading && taken < this.waiting.length) {
-      const line = this.waiting[taken++] as Line;
+      const line = this.waiting[taken++] as ByteLine;
       this.waitingBytes -= line.length;
       this.attachment?.receive(line);
     }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BUS_ERRORS, type BusCode, errorLine } from '../router/errors.ts';
+import { errorOfWire, wireOfError } from './errors.ts';
 import * as sdk from './index.ts';
-import { errorOfWire, wireOfError } from './wire-error.ts';
 
 const TABLE = [
   [1, 'INVALID_ARGUMENT', sdk.InvalidArgumentError],

@@ -3,6 +3,8 @@
  * the wire keeps what the wire said, `rpcCode` and `data`, whatever class it became; and every error
  * says whether the request can have run, because only then is asking again a question.
  */
+import { isObject } from '../process/json-object.ts';
+
 export const ErrorCode = {
   INVALID_ARGUMENT: 1,
   INVALID_STATE: 2,
@@ -154,4 +156,71 @@ export class InternalError extends StdioBusError {
   constructor(message: string, facts?: ErrorFacts) {
     super('INTERNAL', message, facts);
   }
+}
+
+type ErrorClass = new (message: string, facts?: ErrorFacts) => StdioBusError;
+
+const CLASSES: Readonly<Record<ErrorCodeName, ErrorClass>> = {
+  INVALID_ARGUMENT: InvalidArgumentError,
+  INVALID_STATE: InvalidStateError,
+  TIMEOUT: TimeoutError,
+  CANCELLED: CancelledError,
+  TRANSPORT_ERROR: TransportError,
+  NEGOTIATION_FAILED: NegotiationFailedError,
+  POLICY_DENIED: PolicyDeniedError,
+  UNAVAILABLE: UnavailableError,
+  RESOURCE_EXHAUSTED: ResourceExhaustedError,
+  NOT_SUPPORTED: NotSupportedError,
+  INTERNAL: InternalError,
+};
+const BY_NUMBER: ReadonlyMap<number, ErrorClass> = new Map(
+  Object.entries(CLASSES).map(([name, Class]) => [ErrorCode[name as ErrorCodeName], Class]),
+);
+
+/** The refusals for which the bus uses JSON-RPC's own numbers. */
+const BY_BUS_CODE: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
+  ['bus.parse', InvalidArgumentError],
+  ['bus.too-large', InvalidArgumentError],
+  ['bus.invalid', InvalidArgumentError],
+  ['bus.method-unknown', NotSupportedError],
+]);
+
+const INTERNAL_RPC = -32_603;
+
+/**
+ * The `error` of an answer as an exception. The number chooses the class by the reference's table;
+ * the JSON-RPC numbers the bus itself uses are told apart by `data.code`; everything else is a
+ * worker's own and becomes `InternalError`. Nothing the wire said is lost.
+ */
+export function errorOfWire(error: unknown): StdioBusError {
+  const { code, message, data } = isObject(error) ? error : {};
+  const rpcCode = typeof code === 'number' ? code : INTERNAL_RPC;
+  const said = isObject(data) ? data : {};
+  const busCode = typeof said.code === 'string' ? said.code : '';
+  const Chosen = BY_NUMBER.get(rpcCode) ?? BY_BUS_CODE.get(busCode) ?? InternalError;
+  return new Chosen(
+    typeof message === 'string' ? message : 'the answer was an error without text',
+    {
+      rpcCode,
+      data,
+      details: said,
+      // Who answers without saying has at least seen the request.
+      mayHaveRun: typeof said.mayHaveRun === 'boolean' ? said.mayHaveRun : true,
+      ...(typeof said.retryable === 'boolean' && { isRetryable: said.retryable }),
+    },
+  );
+}
+
+/** What goes on the wire when our own side fails: a handler that threw, a function that threw. */
+export function wireOfError(error: unknown): { code: number; message: string; data?: unknown } {
+  if (error instanceof StdioBusError) {
+    const { rpcCode, code, message, data, details, mayHaveRun } = error;
+    return { code: rpcCode ?? code, message, data: data ?? { ...details, mayHaveRun } };
+  }
+  const { code, data } = isObject(error) ? error : {};
+  return {
+    code: typeof code === 'number' && Number.isInteger(code) ? code : INTERNAL_RPC,
+    message: error instanceof Error ? error.message : String(error),
+    ...(data !== undefined && { data }),
+  };
 }

@@ -3,11 +3,24 @@
  * run at the same time, as many as the pool allows; what the function throws is the answer's error. It
  * shares this process, so nothing restarts it, and a function that blocks the loop blocks the bus.
  */
-import { type Line, messageOf, textOf } from '../process/line.ts';
+
+import {
+  cancelledId,
+  isObject,
+  type JsonObject,
+  objectAt,
+  textAt,
+} from '../process/json-object.ts';
+import { type ByteLine, messageOf, textOf } from '../process/line.ts';
 import type { Worker, WorkerEvents, WorkerState } from '../process/worker.ts';
-import { InvalidStateError, ResourceExhaustedError, type StdioBusError } from './errors.ts';
-import { isRecord, type JsonObject, type Params } from './message.ts';
-import { errorOfWire, wireOfError } from './wire-error.ts';
+import {
+  errorOfWire,
+  InvalidStateError,
+  ResourceExhaustedError,
+  type StdioBusError,
+  wireOfError,
+} from './errors.ts';
+import type { Params } from './message.ts';
 
 export interface FunctionRequest {
   readonly method: string;
@@ -51,12 +64,12 @@ export function openFunctionWorker(
   let asked = 0;
   let isReading = true;
   let isFlushing = false;
-  let unread: Line[] = [];
+  let unread: ByteLine[] = [];
   let unreadBytes = 0;
   const readers: (() => void)[] = [];
   let onIdle = (): void => {};
 
-  function write(line: Line): void {
+  function write(line: ByteLine): void {
     if (state !== 'ready' && state !== 'stopping') return;
     if (unreadBytes + line.length > UNREAD_BYTES_MAX) {
       throw new ResourceExhaustedError(
@@ -84,28 +97,25 @@ export function openFunctionWorker(
     for (const go of readers.splice(0)) go();
   }
 
-  function receive(message: Record<string, unknown>): void {
+  function receive(message: JsonObject): void {
     const { id, method, params } = message;
     if (typeof method !== 'string') return settle(message);
-    if (method === '$/cancelRequest' || method === '$/cancel_request') {
-      const { id: given, requestId } = isRecord(params) ? params : {};
-      running.get(given ?? requestId)?.abort();
-      return;
-    }
+    const cancelled = cancelledId(message);
+    if (cancelled !== null) return running.get(cancelled.id)?.abort();
     const isNotification = id === undefined;
     // A notification has no id, and must be found at the stop like everything else.
     const key = isNotification ? Symbol(method) : id;
     const controller = new AbortController();
     running.set(key, controller);
-    const sessionId = textOrNone(message.sessionId);
+    const sessionId = textAt(message, 'sessionId');
     const about = {
       ...(sessionId !== undefined && { sessionId }),
       ...(!isNotification && { _ext: { requestId: id } }),
     };
     const request: FunctionRequest = {
       ...{ method, params, isNotification, sessionId },
-      agentId: textOrNone(message.agentId),
-      ext: isRecord(message._ext) ? message._ext : {},
+      agentId: textAt(message, 'agentId'),
+      ext: objectAt(message, '_ext'),
     };
     const context: FunctionContext = {
       worker: name,
@@ -157,7 +167,7 @@ export function openFunctionWorker(
     return question.promise;
   }
 
-  function settle(message: Record<string, unknown>): void {
+  function settle(message: JsonObject): void {
     const question = questions.get(String(message.id));
     questions.delete(String(message.id));
     if ('error' in message) question?.reject(errorOfWire(message.error));
@@ -194,7 +204,7 @@ export function openFunctionWorker(
       sent++;
       // The bus has checked it: one JSON object.
       const message: unknown = JSON.parse(textOf(line));
-      queueMicrotask(() => isRecord(message) && receive(message));
+      queueMicrotask(() => isObject(message) && receive(message));
       return sent;
     },
     setReading(isOn) {
@@ -247,8 +257,4 @@ async function outcomeOf(
   } catch (error) {
     return { error: wireOfError(error) };
   }
-}
-
-function textOrNone(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,8 +1,8 @@
 /** The handshake as the SDK speaks it: what was asked for, what came back, and what is missing. */
-import { NegotiationFailedError } from './errors.ts';
-import { isRecord, type JsonObject } from './message.ts';
 
-export const PROTOCOL_VERSION = '0.1.0';
+import { type JsonObject, objectAt, textAt } from '../process/json-object.ts';
+import { PROTOCOL_VERSION } from '../router/hello.ts';
+import { NegotiationFailedError } from './errors.ts';
 
 export interface ExtensionWish {
   readonly version?: string;
@@ -39,16 +39,14 @@ export function helloRequest(params: HelloParams): JsonObject {
 
 /** A bus that does not negotiate at all answers blanks; what was required must not pass for active. */
 export function readHello(result: unknown, params: HelloParams): HelloResult {
-  const said = isRecord(result) ? result : {};
-  const found = isRecord(said.extensions) ? said.extensions : {};
+  const found = objectAt(result, 'extensions');
   const extensions: Record<string, ExtensionState> = {};
   for (const name of new Set([...Object.keys(params.extensions ?? {}), ...Object.keys(found)])) {
-    const one = found[name];
-    const { selected, version, active } = isRecord(one) ? one : {};
+    const one = objectAt(found, name);
     extensions[name] = {
-      version: textOf(selected) || textOf(version),
+      version: textAt(one, 'selected') || (textAt(one, 'version') ?? ''),
       required: params.extensions?.[name]?.required ?? false,
-      active: active === true,
+      active: one.active === true,
     };
   }
   const missing = Object.entries(extensions).filter(([, one]) => one.required && !one.active);
@@ -59,12 +57,8 @@ export function readHello(result: unknown, params: HelloParams): HelloResult {
     });
   }
   return {
-    negotiatedProtocolVersion: textOf(said.negotiatedProtocolVersion),
-    sessionId: textOf(said.sessionId),
+    negotiatedProtocolVersion: textAt(result, 'negotiatedProtocolVersion') ?? '',
+    sessionId: textAt(result, 'sessionId') ?? '',
     extensions,
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -3,9 +3,11 @@
  * does not pass answers; without one the request is refused with -32601, and nothing is ever approved
  * by itself [SD12].
  */
-import type { Line } from '../process/line.ts';
-import { answerLine, isRecord, type JsonObject } from './message.ts';
-import { wireOfError } from './wire-error.ts';
+
+import { type JsonObject, objectAt, textAt } from '../process/json-object.ts';
+import type { ByteLine } from '../process/line.ts';
+import { wireOfError } from './errors.ts';
+import { answerLine } from './message.ts';
 
 /** Questions open at one time; more are refused at once. */
 export const QUESTIONS_MAX = 1_024;
@@ -29,9 +31,9 @@ export type RequestHandler = (request: WorkerRequest) => unknown;
 export class IncomingRequests {
   private readonly handlers = new Set<RequestHandler>();
   private readonly open = new Map<unknown, AbortController>();
-  private readonly send: (line: Line) => void;
+  private readonly send: (line: ByteLine) => void;
 
-  constructor(send: (line: Line) => void) {
+  constructor(send: (line: ByteLine) => void) {
     this.send = send;
   }
 
@@ -42,9 +44,9 @@ export class IncomingRequests {
     return () => void this.handlers.delete(own);
   }
 
-  take(message: Record<string, unknown>): void {
+  take(message: JsonObject): void {
     const { id, method, params } = message;
-    const sessionId = textOrNone(message.sessionId);
+    const sessionId = textAt(message, 'sessionId');
     if (this.open.size >= QUESTIONS_MAX) {
       const error = { code: TOO_MANY, message: `${QUESTIONS_MAX} requests wait for this client` };
       this.send(answerLine(id, { error }, sessionId));
@@ -56,8 +58,8 @@ export class IncomingRequests {
       method: String(method),
       params,
       sessionId,
-      agentId: textOrNone(message.agentId),
-      ext: isRecord(message._ext) ? message._ext : {},
+      agentId: textAt(message, 'agentId'),
+      ext: objectAt(message, '_ext'),
       signal: controller.signal,
     };
     void this.answer(request).then((outcome) => {
@@ -103,15 +105,11 @@ function sayable(
   id: unknown,
   outcome: Parameters<typeof answerLine>[1],
   sessionId: string | undefined,
-): Line {
+): ByteLine {
   try {
     return answerLine(id, outcome, sessionId);
   } catch (error) {
     const { message } = error as Error;
     return answerLine(id, { error: wireOfError(new Error(message)) }, sessionId);
   }
-}
-
-function textOrNone(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

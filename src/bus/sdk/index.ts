@@ -1,4 +1,5 @@
 /** Public entry `synod/sdk`: a bus of workers to talk to, wherever it runs. */
+export type { JsonObject } from '../process/json-object.ts';
 export type { Backend, BackendEvents, BackendLook, LogLevel } from './backend.ts';
 export { StdioBusBuilder } from './builder.ts';
 export {
@@ -21,7 +22,7 @@ export {
 export type { FunctionContext, FunctionRequest, WorkerFunction } from './function-worker.ts';
 export type { ExtensionState, ExtensionWish, HelloParams, HelloResult } from './hello.ts';
 export type { RequestHandler, WorkerRequest } from './incoming.ts';
-export type { AuditEvent, BusNotification, CallerIdentity, JsonObject, Params } from './message.ts';
+export type { AuditEvent, BusNotification, CallerIdentity, Params } from './message.ts';
 export type { NotificationSubscription, NotificationsOptions } from './notifications.ts';
 export type {
   BusConfigOptions,

@@ -4,13 +4,13 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { createLineSplitter } from '../process/frames.ts';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 
 /** A longer line from the bus is skipped and told. */
 export const LINE_BYTES_MAX = 268_435_456;
 
 export interface LineStreamEvents {
-  onLines(lines: readonly Line[]): void;
+  onLines(lines: readonly ByteLine[]): void;
   onTooLarge(bytes: number): void;
   /** Nothing more comes, or can be sent. Once. */
   onEnd(error: Error | null): void;
@@ -18,7 +18,7 @@ export interface LineStreamEvents {
 
 export interface LineStream {
   readonly queuedBytes: number;
-  send(line: Line): boolean;
+  send(line: ByteLine): boolean;
   /** Sends what is queued, then ends our side. */
   end(): void;
 }

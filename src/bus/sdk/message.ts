@@ -2,15 +2,11 @@
  * Messages as the SDK makes and reads them. What it makes is JSON-RPC 2.0 with the bus's routing
  * fields at the top level; empty `params` and an empty `_ext` are left out, as the reference does.
  */
-import { type Line, lineOf } from '../process/line.ts';
+import { type JsonObject, objectAt, textAt } from '../process/json-object.ts';
+import { type ByteLine, lineOf } from '../process/line.ts';
 import { InvalidArgumentError } from './errors.ts';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
 export type Params = JsonObject | readonly unknown[];
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Who is asking, in the caller's own words: the bus passes it on as `self`. */
 export interface CallerIdentity {
@@ -52,7 +48,7 @@ export interface OutgoingCall {
   readonly params?: Params | undefined;
 }
 
-export function requestLine(call: OutgoingCall, routing: Routing): Line {
+export function requestLine(call: OutgoingCall, routing: Routing): ByteLine {
   return line({ jsonrpc: '2.0', id: call.id, ...body(call.method, call.params, routing) });
 }
 
@@ -60,7 +56,7 @@ export function notificationLine(
   method: string,
   params: Params | undefined,
   routing: Routing,
-): Line {
+): ByteLine {
   return line({ jsonrpc: '2.0', ...body(method, params, routing) });
 }
 
@@ -69,7 +65,7 @@ export function answerLine(
   id: unknown,
   outcome: { readonly result: unknown } | { readonly error: unknown },
   sessionId: string | undefined,
-): Line {
+): ByteLine {
   return line({ jsonrpc: '2.0', id, ...outcome, ...(sessionId !== undefined && { sessionId }) });
 }
 
@@ -90,7 +86,7 @@ function isEmpty(value: Params | undefined): boolean {
 }
 
 /** What JSON cannot say (a circle, a BigInt, a `toJSON` that throws) is the caller's mistake. */
-function line(message: JsonObject): Line {
+function line(message: JsonObject): ByteLine {
   try {
     return lineOf(JSON.stringify(message));
   } catch (cause) {
@@ -103,14 +99,12 @@ function line(message: JsonObject): Line {
 
 /** The text of an `agent_message_chunk`, or null. The method's name is not looked at. */
 export function chunkText(notification: BusNotification): string | null {
-  const update = isRecord(notification.params) ? notification.params.update : undefined;
-  if (!isRecord(update) || update.sessionUpdate !== 'agent_message_chunk') return null;
-  const text = isRecord(update.content) ? update.content.text : undefined;
-  return typeof text === 'string' && text !== '' ? text : null;
+  const update = objectAt(notification.params, 'update');
+  if (update.sessionUpdate !== 'agent_message_chunk') return null;
+  return textAt(update.content, 'text') || null;
 }
 
 /** The agent's own session, which travels in `params` and is not the bus's. */
 export function agentSessionOf(params: unknown): string | null {
-  const id = isRecord(params) ? params.sessionId : undefined;
-  return typeof id === 'string' && id !== '' ? id : null;
+  return textAt(params, 'sessionId') || null;
 }

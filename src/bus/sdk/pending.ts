@@ -3,8 +3,10 @@
  * (`_ext.requestId`), else to the only request of its session; when that is not certain it belongs
  * to nobody, and is a notification like any other: text never leaks between requests [SD9].
  */
+
+import { isObject } from '../process/json-object.ts';
 import type { StdioBusError } from './errors.ts';
-import { agentSessionOf, type BusNotification, isRecord } from './message.ts';
+import { agentSessionOf, type BusNotification } from './message.ts';
 import type { SessionChoice } from './session-book.ts';
 
 /** All requests of one client together; more are refused before they are sent. */
@@ -75,7 +77,7 @@ export class PendingCalls {
 
   /** The one request this notification is about, if that is certain. */
   ownerOf(notification: BusNotification): PendingCall | null {
-    const named = isRecord(notification._ext) ? notification._ext.requestId : undefined;
+    const named = isObject(notification._ext) ? notification._ext.requestId : undefined;
     // A request that is named and not ours any more has its text lost, not given to a neighbour.
     if (named !== undefined) return this.find(named) ?? null;
     const { sessionId } = notification;

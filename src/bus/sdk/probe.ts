@@ -2,18 +2,19 @@
  * The first question to a bus: is it there, and does it let us in? One `stdio_bus/hello` before
  * anything else, with the token when there is one. Other lines that come meanwhile are kept.
  */
-import { type Line, messageOf, textOf } from '../process/line.ts';
-import { isRecord } from './message.ts';
-import { errorOfWire } from './wire-error.ts';
+
+import { parseObject } from '../process/json-object.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
+import { errorOfWire } from './errors.ts';
 
 const PROBE_ID = 'synod-sdk-hello';
 
 export interface Probe {
-  readonly line: Line;
+  readonly line: ByteLine;
   /** Ends when the bus has answered; throws its refusal. */
   readonly answered: Promise<void>;
   /** Takes the answer out of these lines; gives back the others. */
-  take(lines: readonly Line[]): readonly Line[];
+  take(lines: readonly ByteLine[]): readonly ByteLine[];
   fail(error: Error): void;
 }
 
@@ -26,7 +27,7 @@ export function createProbe(token: string | undefined): Probe {
     answered: promise,
     take: (lines) =>
       lines.filter((line) => {
-        const message = parse(line);
+        const message = parseObject(line);
         // A bus that is full, or stopping, answers nobody in particular.
         const isRefusal = message?.id === null && 'error' in message;
         if (message?.id !== PROBE_ID && !isRefusal) return true;
@@ -36,15 +37,6 @@ export function createProbe(token: string | undefined): Probe {
       }),
     fail: reject,
   };
-}
-
-function parse(line: Line): Record<string, unknown> | null {
-  try {
-    const message: unknown = JSON.parse(textOf(line));
-    return isRecord(message) ? message : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Ends with the promise, or throws when it takes too long. */

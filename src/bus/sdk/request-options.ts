@@ -1,6 +1,8 @@
 /** What one request may say beside its method and params, checked before anything is sent. */
+
+import type { JsonObject } from '../process/json-object.ts';
 import { InvalidArgumentError, NegotiationFailedError } from './errors.ts';
-import type { AuditEvent, CallerIdentity, JsonObject } from './message.ts';
+import type { AuditEvent, CallerIdentity } from './message.ts';
 import type { SessionChoice } from './session-book.ts';
 
 export interface RequestOptions extends SessionChoice {

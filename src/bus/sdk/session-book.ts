@@ -3,7 +3,8 @@
  * put everything in one would use one worker: `auto` takes a fresh one for each call, unless the call
  * speaks of an agent's session that was opened, or first used, in a bus session we remember.
  */
-import { agentSessionOf, isRecord, type Params } from './message.ts';
+import { isObject } from '../process/json-object.ts';
+import { agentSessionOf, type Params } from './message.ts';
 
 /** `auto`: a session a call; `object`: one for this object; anything else: that very session. */
 export type SessionMode = 'auto' | 'object' | (string & {});
@@ -67,7 +68,7 @@ export class SessionBook {
 
   /** The answer to a `session/…` request may name an agent session that now lives in this one. */
   learn(method: string, result: unknown, sessionId: string, choice: SessionChoice): void {
-    if (!method.startsWith('session/') || !isRecord(result)) return;
+    if (!method.startsWith('session/') || !isObject(result)) return;
     const agentSession = agentSessionOf(result);
     if (agentSession !== null) this.remember(keyOf(agentSession, choice), sessionId);
   }

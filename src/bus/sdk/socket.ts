@@ -4,7 +4,7 @@
  * by this side, because nobody here can know whether it ran.
  */
 import { createConnection, type Socket } from 'node:net';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import type { Backend, BackendEvents } from './backend.ts';
 import { StdioBusError, TransportError, UnavailableError } from './errors.ts';
 import { type LineStream, openLineStream } from './line-stream.ts';
@@ -53,7 +53,7 @@ export class SocketBackend implements Backend {
     await this.connect();
   }
 
-  send(line: Line): boolean {
+  send(line: ByteLine): boolean {
     return this.stream?.send(line) ?? false;
   }
 

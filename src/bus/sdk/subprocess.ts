@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { workerEnvironment } from '../process/environment.ts';
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import { createStderrRing, type StderrRing } from '../process/stderr-ring.ts';
 import type { Backend, BackendEvents } from './backend.ts';
 import type { BusDocument } from './bus-document.ts';
@@ -93,7 +93,7 @@ export class SubprocessBackend implements Backend {
     }
   }
 
-  send(line: Line): boolean {
+  send(line: ByteLine): boolean {
     return this.stream?.send(line) ?? false;
   }
 

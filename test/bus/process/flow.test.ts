@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { type Line, lineOf, messageOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, lineOf, messageOf } from '../../../src/bus/process/line.ts';
 import { HANDED_BYTES_MAX } from '../../../src/bus/process/outbound.ts';
 import { firstDown, lookUntil, record, startReady } from './recorder.ts';
 import { specOf } from './spec-of.ts';
@@ -16,13 +16,13 @@ const MIB = 1_048_576;
 const PIPE_BYTES_MAX = MIB;
 
 const cat = specOf('echo.mjs', { command: 'cat', args: [] });
-const request = (n: number, filler = ''): Line =>
+const request = (n: number, filler = ''): ByteLine =>
   messageOf({ jsonrpc: '2.0', id: `s${n}`, method: 'x', params: { n, filler } });
 
 test('[WO1] [WO2] lines of one byte to 8 MB come back whole and in order', async () => {
   const recorder = await startReady(cat);
   const sizes = [1, 2, 100, 65_534, 65_535, 65_536, 65_537, 131_072, 8 * MIB, 3, 8 * MIB, 1];
-  const sent = sizes.map((size, at) => String.fromCharCode(97 + at).repeat(size) as Line);
+  const sent = sizes.map((size, at) => String.fromCharCode(97 + at).repeat(size) as ByteLine);
   expect(sent.map((line) => recorder.worker.send(line))).toEqual(sizes.map((_, at) => at + 1));
   const total = sizes.reduce((sum, size) => sum + size + 1, 0);
   expect(recorder.worker.queuedBytes).toBe(total);
@@ -41,7 +41,7 @@ test('[WO1] thousands of messages in one tick arrive, and bytes stay bytes', asy
 
 test('[WO1] a message stays one line, whatever white space stands in it', async () => {
   const recorder = await startReady(cat);
-  recorder.worker.send('{"params":\n{"id":"s1"}\r}' as Line);
+  recorder.worker.send('{"params":\n{"id":"s1"}\r}' as ByteLine);
   recorder.worker.send(lineOf('{}'));
   await recorder.when('both are back', () => recorder.lines.length >= 2);
   expect(recorder.lines).toEqual(['{"params": {"id":"s1"} }', '{}']);

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach } from 'vitest';
-import type { Line } from '../../../src/bus/process/line.ts';
+import type { ByteLine } from '../../../src/bus/process/line.ts';
 import { openWorker } from '../../../src/bus/process/slot.ts';
 import type { WorkerSpec } from '../../../src/bus/process/spec.ts';
 import type { Down, Worker, WorkerNote } from '../../../src/bus/process/worker.ts';
@@ -15,11 +15,11 @@ export interface Recorder {
   readonly worker: Worker;
   /** `ready` and `down`, in order. */
   readonly outcomes: string[];
-  readonly lines: Line[];
+  readonly lines: ByteLine[];
   readonly downs: Down[];
   readonly notes: WorkerNote[];
   /** Called with every batch, before it is written down. */
-  onBatch: (lines: readonly Line[]) => void;
+  onBatch: (lines: readonly ByteLine[]) => void;
   when<T>(what: string, look: () => T | undefined | false): Promise<T>;
 }
 

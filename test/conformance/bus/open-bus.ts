@@ -5,13 +5,13 @@
  */
 import { PassThrough, Writable } from 'node:stream';
 import { joinLines } from '../../../src/bus/process/frames.ts';
-import type { Line } from '../../../src/bus/process/line.ts';
+import type { ByteLine } from '../../../src/bus/process/line.ts';
 import { openWorker } from '../../../src/bus/process/slot.ts';
 import type { Bus } from '../../../src/bus/router/bus.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';
 import { parseBusConfig } from '../../../src/bus/router/parse-config.ts';
 import type { Attachment, Peer } from '../../../src/bus/router/peer.ts';
-import { workerSpecOf } from '../../../src/bus/router/serve-bus-worker.ts';
+import { workerSpecOf } from '../../../src/bus/router/worker-spec.ts';
 import { type BusHome, openBusHome, type Talk, talkOver } from '../../e2e/bus-process.ts';
 import { within } from '../../e2e/deadline.ts';
 
@@ -87,7 +87,7 @@ async function openEmbedded(document: object): Promise<OpenBus> {
       // As a door would: a line a message, blank ones and a carriage return left out.
       for (const text of chunk.toString('latin1').split('\n')) {
         const line = text.replace(/\r$/, '');
-        if (line.trim() !== '') attachment?.receive(line as Line);
+        if (line.trim() !== '') attachment?.receive(line as ByteLine);
       }
       done();
     },

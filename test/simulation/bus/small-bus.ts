@@ -3,7 +3,7 @@
  * and what each side heard. Nothing moves unless a test moves it.
  */
 import { expect } from 'vitest';
-import { type Line, lineOf, textOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, lineOf, textOf } from '../../../src/bus/process/line.ts';
 import type { AuditRecord, Bus, BusLogLine } from '../../../src/bus/router/bus.ts';
 import {
   type BusConfig,
@@ -13,7 +13,7 @@ import {
   type PoolConfig,
 } from '../../../src/bus/router/config.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';
-import type { Identity } from '../../../src/bus/router/identity.ts';
+import type { Identity } from '../../../src/bus/router/peer.ts';
 import {
   createStageClock,
   createStagePeer,
@@ -169,7 +169,7 @@ export function hear(worker: StageWorker): Message[] {
 export function say(worker: StageWorker, message: object | string): void {
   const text =
     typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message });
-  worker.say(lineOf(text) as Line);
+  worker.say(lineOf(text) as ByteLine);
 }
 
 /** Takes all and answers every request with the method it came for. */

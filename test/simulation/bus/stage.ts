@@ -4,11 +4,10 @@
  * drawn from one seed.
  */
 
-import { type Line, messageOf, textOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, messageOf, textOf } from '../../../src/bus/process/line.ts';
 import type { Worker, WorkerEvents, WorkerState } from '../../../src/bus/process/worker.ts';
 import type { Clock } from '../../../src/bus/router/clock.ts';
-import type { Identity } from '../../../src/bus/router/identity.ts';
-import type { Attachment, Peer, PeerClosing } from '../../../src/bus/router/peer.ts';
+import type { Attachment, Identity, Peer, PeerClosing } from '../../../src/bus/router/peer.ts';
 
 export interface StageClock extends Clock {
   advance(ms: number): void;
@@ -53,15 +52,15 @@ export interface StageWorker extends Worker {
   take(): void;
   /** It answers one of what it took. */
   answer(pick: (count: number) => number, isTwice: boolean): void;
-  say(line: Line): void;
+  say(line: ByteLine): void;
   crash(isComingBack: boolean, lastWords?: readonly string[]): void;
   comeUp(): void;
   readonly takenCount: number;
   readonly isReading: boolean;
   /** Everything its processes took, in order. */
-  readonly heard: readonly Line[];
+  readonly heard: readonly ByteLine[];
   /** What it wrote that was no message. */
-  readonly strays: readonly Line[];
+  readonly strays: readonly ByteLine[];
 }
 
 /** `onRun` is told every token a process took, `onLost` those it had taken when it went down. */
@@ -72,15 +71,15 @@ export function createStageWorker(
   watch: { onRun(token: string, worker: string): void; onLost(token: string): void },
 ): StageWorker {
   let state: WorkerState = 'idle';
-  let queue: Line[] = [];
+  let queue: ByteLine[] = [];
   let taken: Taken[] = [];
   let sent = 0;
   let handedOver = 0;
   let starts = 0;
   let isReading = true;
-  let unread: Line[] = [];
-  const heard: Line[] = [];
-  const strays: Line[] = [];
+  let unread: ByteLine[] = [];
+  const heard: ByteLine[] = [];
+  const strays: ByteLine[] = [];
 
   const down = (
     reason: string,
@@ -157,7 +156,7 @@ export function createStageWorker(
     answer(pick, isTwice) {
       const one = taken.splice(pick(taken.length), 1)[0];
       if (!one) return;
-      const line = `{"jsonrpc":"2.0","id":${one.id},"result":{"token":"${one.token}"}}` as Line;
+      const line = `{"jsonrpc":"2.0","id":${one.id},"result":{"token":"${one.token}"}}` as ByteLine;
       worker.say(line);
       if (isTwice) worker.say(line);
     },
@@ -188,7 +187,7 @@ export function createStageWorker(
 }
 
 export interface StagePeer extends Peer {
-  readonly got: Line[];
+  readonly got: ByteLine[];
   attachment: Attachment | null;
   isReadable: boolean;
   isClosed: boolean;
@@ -202,7 +201,7 @@ export function createStagePeer(
   onMessage: (text: string) => void,
   identity: Identity | null = null,
 ): StagePeer {
-  const waiting: Line[] = [];
+  const waiting: ByteLine[] = [];
   const peer: StagePeer = {
     label,
     identity,
@@ -235,5 +234,5 @@ export function createStagePeer(
   return peer;
 }
 
-export const requestLine = (id: number, token: string, extra: object): Line =>
+export const requestLine = (id: number, token: string, extra: object): ByteLine =>
   messageOf({ jsonrpc: '2.0', id, method: 'work/do', params: { token }, ...extra });

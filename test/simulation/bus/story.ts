@@ -3,7 +3,7 @@
  * hold is checked at every step, and at the end every request must have had its one outcome.
  */
 
-import { type Line, messageOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, messageOf } from '../../../src/bus/process/line.ts';
 import { type BusConfig, DEFAULT_LIMITS, type PoolConfig } from '../../../src/bus/router/config.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';
 import type { Chance } from '../../../src/testing/chance.ts';
@@ -234,7 +234,7 @@ export async function playBusStory(chance: Chance, steps: number): Promise<Story
       hadTwin,
     });
     const line = requestLine(id, sentToken, extra);
-    peer.attachment?.receive(chance.isLikely(0.1) ? (`[${line}]` as Line) : line);
+    peer.attachment?.receive(chance.isLikely(0.1) ? (`[${line}]` as ByteLine) : line);
   };
 
   const step = async (): Promise<void> => {
@@ -259,7 +259,7 @@ export async function playBusStory(chance: Chance, steps: number): Promise<Story
       const sessionId = `session-${chance.int(1, 9)}`;
       const id = chance.isLikely(0.3) ? { id: chance.int(1, 3) } : {};
       worker.say(messageOf({ jsonrpc: '2.0', ...id, method: 'update', sessionId, params: {} }));
-    } else if (draw < 94) worker.say('not json at all' as Line);
+    } else if (draw < 94) worker.say('not json at all' as ByteLine);
     else if (draw < 99) clock.advance(chance.int(1, 1_500));
     else if (bus.state === 'running' && chance.isLikely(0.3)) {
       const reloading = bus.reload(configOf(chance.int(1, 3))).catch(() => undefined);

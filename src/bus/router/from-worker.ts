@@ -4,16 +4,20 @@
  * very worker: a worker cannot speak into the sessions of another [BU8].
  */
 import { type Envelope, readExt, rewrite, scan, withId } from '../process/envelope.ts';
-import { type Line, lineOf, messageOf } from '../process/line.ts';
-import { answered } from './answers.ts';
+import { type ByteLine, lineOf, messageOf } from '../process/line.ts';
 import { idsNamed, isCancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
-import { ask as putQuestion } from './questions.ts';
-import type { Ask, Client, Link, Session } from './state.ts';
-import { deliver } from './toward-client.ts';
-import { pump } from './toward-worker.ts';
+import { putQuestion } from './questions.ts';
+import { answered } from './request.ts';
+import type { BusClient, BusRequest, Link, SessionRecord } from './state.ts';
+import { deliver } from './to-client.ts';
+import { pump } from './to-worker.ts';
 
-export function receiveFromWorker(exchange: Exchange, link: Link, lines: readonly Line[]): void {
+export function receiveFromWorker(
+  exchange: Exchange,
+  link: Link,
+  lines: readonly ByteLine[],
+): void {
   let isSensible = false;
   for (const line of lines) {
     const envelope = scan(line);
@@ -30,11 +34,11 @@ export function receiveFromWorker(exchange: Exchange, link: Link, lines: readonl
   if (link.waiting.length > 0 || link.pool.waiting.length > 0) pump(exchange, link);
 }
 
-function answer(exchange: Exchange, link: Link, line: Line, envelope: Envelope): void {
+function answer(exchange: Exchange, link: Link, line: ByteLine, envelope: Envelope): void {
   const id = envelope.id as string;
-  const ask = link.inFlight.get(id);
-  if (ask) {
-    answered(exchange, ask, line, envelope);
+  const request = link.inFlight.get(id);
+  if (request) {
+    answered(exchange, request, line, envelope);
     return;
   }
   // Late, because it was cancelled or out of time: expected. Anything else the worker made up.
@@ -43,7 +47,7 @@ function answer(exchange: Exchange, link: Link, line: Line, envelope: Envelope):
   exchange.log('debug', `[worker=${link.worker.name}] answered what nobody asked: id ${id}`);
 }
 
-function question(exchange: Exchange, link: Link, line: Line, envelope: Envelope): void {
+function question(exchange: Exchange, link: Link, line: ByteLine, envelope: Envelope): void {
   // A worker such as `cat` gives a request back as it is: its sender gets it, under its own id.
   const echoed = link.inFlight.get(envelope.id as string);
   if (echoed && echoed.method === envelope.method) {
@@ -51,8 +55,8 @@ function question(exchange: Exchange, link: Link, line: Line, envelope: Envelope
     return;
   }
   const session = sessionOf(exchange, link, envelope);
-  const named = isElsewhere(exchange, link, envelope) ? null : askNamed(link, line, envelope);
-  const asked = named ?? onlyAskOf(session);
+  const named = isElsewhere(exchange, link, envelope) ? null : requestNamed(link, line, envelope);
+  const asked = named ?? onlyRequestOf(session);
   putQuestion(
     exchange,
     link,
@@ -62,13 +66,13 @@ function question(exchange: Exchange, link: Link, line: Line, envelope: Envelope
   );
 }
 
-function notification(exchange: Exchange, link: Link, line: Line, envelope: Envelope): void {
+function notification(exchange: Exchange, link: Link, line: ByteLine, envelope: Envelope): void {
   if (isCancel(envelope.method as string)) {
     withdrawOne(exchange, link, idsNamed(line, envelope));
     return;
   }
   const session = sessionOf(exchange, link, envelope);
-  const asked = askNamed(link, line, envelope) ?? onlyAskOf(session);
+  const asked = requestNamed(link, line, envelope) ?? onlyRequestOf(session);
   if (session) {
     if (session.clients.size === 0) {
       exchange.sessions.keepMissed(session, withoutRequest(line, envelope));
@@ -92,7 +96,7 @@ function notification(exchange: Exchange, link: Link, line: Line, envelope: Enve
   deliver(exchange, client, asked ? withRequest(line, envelope, asked) : line, link);
 }
 
-function sessionOf(exchange: Exchange, link: Link, { sessionId }: Envelope): Session | null {
+function sessionOf(exchange: Exchange, link: Link, { sessionId }: Envelope): SessionRecord | null {
   const session = sessionId ? exchange.sessions.find(sessionId) : undefined;
   return session?.link === link ? session : null;
 }
@@ -107,8 +111,8 @@ function isElsewhere(exchange: Exchange, link: Link, { sessionId }: Envelope): b
 function firstOf(
   exchange: Exchange,
   { sessionId }: Envelope,
-  session: Session | null,
-): Client | null {
+  session: SessionRecord | null,
+): BusClient | null {
   if (session) {
     for (const client of session.clients) return client;
     return null;
@@ -119,24 +123,24 @@ function firstOf(
 }
 
 /** The request a worker says its message belongs to, in `_ext.requestId`, by the id it was given. */
-function askNamed(link: Link, line: Line, envelope: Envelope): Ask | null {
+function requestNamed(link: Link, line: ByteLine, envelope: Envelope): BusRequest | null {
   if (envelope.extStart === -1) return null;
   const id = readExt(line, envelope)?.requestId;
   return id === undefined ? null : (link.inFlight.get(JSON.stringify(id)) ?? null);
 }
 
 /** With one request in flight in a session, what the session says belongs to it. */
-function onlyAskOf(session: Session | null): Ask | null {
-  if (session?.asks.size !== 1) return null;
-  for (const ask of session.asks) return ask;
+function onlyRequestOf(session: SessionRecord | null): BusRequest | null {
+  if (session?.requests.size !== 1) return null;
+  for (const request of session.requests) return request;
   return null;
 }
 
-function withRequest(line: Line, envelope: Envelope, ask: Ask): Line {
+function withRequest(line: ByteLine, envelope: Envelope, request: BusRequest): ByteLine {
   const { requestId: _, ...rest } = readExt(line, envelope) ?? {};
   const text = lineOf(JSON.stringify(rest));
   // The id is JSON already, and may be a number no double can hold: put in as it is.
-  const member = `"requestId":${ask.id}`;
+  const member = `"requestId":${request.id}`;
   return rewrite(
     line,
     envelope,
@@ -146,7 +150,7 @@ function withRequest(line: Line, envelope: Envelope, ask: Ask): Line {
 }
 
 /** Ids of one client mean nothing to another. */
-function withoutRequest(line: Line, envelope: Envelope): Line {
+function withoutRequest(line: ByteLine, envelope: Envelope): ByteLine {
   if (envelope.extStart === -1) return line;
   const { requestId, ...rest } = readExt(line, envelope) ?? {};
   return requestId === undefined

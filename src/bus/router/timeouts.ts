@@ -1,8 +1,12 @@
-/** What time does to the bus: requests without a deadline of their own, and sessions nobody uses. */
+/**
+ * Where requests time out. A request that says how long it may take has a timer of its own; all
+ * others live by `request_timeout_sec`, and a sweep looks for those that are over it, together with
+ * idle sessions and requests a worker never answered.
+ */
 import { cancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
-import type { Ask, Link } from './state.ts';
-import { pump } from './toward-worker.ts';
+import type { BusRequest, Link } from './state.ts';
+import { pump } from './to-worker.ts';
 
 const SWEEP_MS_MIN = 10;
 const SWEEP_MS_MAX = 5_000;
@@ -15,16 +19,25 @@ export function sweepEveryMs({ limits: { requestMs, sessionIdleMs } }: Exchange)
   return Math.min(SWEEP_MS_MAX, Math.max(SWEEP_MS_MIN, finest));
 }
 
+export function startDeadline(exchange: Exchange, request: BusRequest, ms: number): void {
+  request.stopDeadline = exchange.clock.after(ms, () => {
+    timeOut(exchange, request, `${Math.round(exchange.clock.now() - request.startedAt)} ms`);
+  });
+}
+
+function timeOut(exchange: Exchange, request: BusRequest, after: string): void {
+  cancel(exchange, request, {
+    code: 'bus.timed-out',
+    message: `${request.method} had no answer after ${after}`,
+    mayHaveRun: request.link !== null,
+  });
+}
+
 export function sweep(exchange: Exchange): void {
   const now = exchange.clock.now();
   const { requestMs } = exchange.limits;
-  for (const ask of lateAsks(exchange, now - requestMs)) {
-    if (ask.isDone) continue;
-    cancel(exchange, ask, {
-      code: 'bus.timed-out',
-      message: `${ask.method} had no answer after ${requestMs / 1000} s, the limit of this bus`,
-      mayHaveRun: ask.link !== null,
-    });
+  for (const request of lateRequests(exchange, now - requestMs)) {
+    if (!request.isDone) timeOut(exchange, request, `${requestMs / 1000} s, the limit of this bus`);
   }
   exchange.sessions.sweep(now);
   for (const { links, waiting } of exchange.pools.all) {
@@ -53,20 +66,20 @@ function forgetAbandoned(exchange: Exchange, { abandoned, worker }: Link, before
 }
 
 /** Those without a deadline of their own that began before. */
-function lateAsks(exchange: Exchange, before: number): Ask[] {
-  const late: Ask[] = [];
-  const look = (ask: Ask): void => {
-    if (!ask.stopDeadline && ask.startedAt <= before) late.push(ask);
+function lateRequests(exchange: Exchange, before: number): BusRequest[] {
+  const late: BusRequest[] = [];
+  const look = (request: BusRequest): void => {
+    if (!request.stopDeadline && request.startedAt <= before) late.push(request);
   };
   for (const client of exchange.clients) {
-    for (const newest of client.asks.values()) {
-      for (let ask: Ask | null = newest; ask; ask = ask.twin) look(ask);
+    for (const newest of client.requests.values()) {
+      for (let request: BusRequest | null = newest; request; request = request.twin) look(request);
     }
   }
   // Those under a key may have lost their client; they are on a link.
   for (const { links } of exchange.pools.all) {
     for (const { inFlight } of links) {
-      for (const ask of inFlight.values()) if (ask.client.isGone) look(ask);
+      for (const request of inFlight.values()) if (request.client.isGone) look(request);
     }
   }
   return late;

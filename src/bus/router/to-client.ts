@@ -4,12 +4,18 @@
  * is not read from. It goes on when half is gone; if it does not for `backpressure_timeout_sec`,
  * the client is cut off, and only the client.
  */
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
+import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import type { Client, Link } from './state.ts';
+import type { BusClient, Link } from './state.ts';
 
 /** Sends to a client what `link`, or the bus itself, has for it. */
-export function deliver(exchange: Exchange, client: Client, line: Line, link: Link | null): void {
+export function deliver(
+  exchange: Exchange,
+  client: BusClient,
+  line: ByteLine,
+  link: Link | null,
+): void {
   if (client.isGone) return;
   const { peer } = client;
   peer.send(line);
@@ -18,7 +24,13 @@ export function deliver(exchange: Exchange, client: Client, line: Line, link: Li
   if (peer.queuedBytes > exchange.limits.queueBytesMax) block(exchange, client, link);
 }
 
-function block(exchange: Exchange, client: Client, link: Link | null): void {
+/** Answers a client's message with an error of the bus. */
+export function refuse(exchange: Exchange, client: BusClient, id: string, why: BusProblem): void {
+  exchange.stats.routing_errors += 1;
+  deliver(exchange, client, errorLine(id, why), null);
+}
+
+function block(exchange: Exchange, client: BusClient, link: Link | null): void {
   if (link && !client.blocks.has(link)) {
     client.blocks.add(link);
     link.blockedBy.add(client);
@@ -38,7 +50,7 @@ function block(exchange: Exchange, client: Client, link: Link | null): void {
 }
 
 /** The client took something. */
-export function relieve(exchange: Exchange, client: Client): void {
+export function relieve(exchange: Exchange, client: BusClient): void {
   if (!client.stopPatience || client.peer.queuedBytes > exchange.limits.queueBytesMax / 2) return;
   // First, because a worker that goes on may fill the client again at once.
   client.peer.setReading(true);
@@ -46,7 +58,7 @@ export function relieve(exchange: Exchange, client: Client): void {
 }
 
 /** Lets go whoever stands still because of this client. */
-export function release(client: Client): void {
+export function release(client: BusClient): void {
   client.stopPatience?.();
   client.stopPatience = null;
   const links = [...client.blocks];

@@ -4,11 +4,11 @@
  * comes with its reason.
  */
 
-import { isObject, type JsonObject, textAt } from './json.ts';
+import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
 import { type ChatOptions, readChatOptions } from './openai.ts';
 import { parsePattern, parseRuleSet, RuleConfigError, type RuleSet } from './rule.ts';
 
-export type Tier =
+export type ModelTier =
   | { readonly kind: 'chat'; readonly chat: ChatOptions }
   | { readonly kind: 'rule'; readonly rules: RuleSet };
 
@@ -18,8 +18,8 @@ interface Route {
   matches(prompt: string): boolean;
 }
 
-export interface Tiers {
-  readonly tiers: ReadonlyMap<string, Tier>;
+export interface ModelTiers {
+  readonly tiers: ReadonlyMap<string, ModelTier>;
   readonly classes: ReadonlyMap<string, string>;
   readonly routes: readonly Route[];
   readonly otherwise: string;
@@ -34,7 +34,11 @@ export interface Choice {
 const PROMPT_CHARS_MAX = 64 * 1024;
 
 /** The task class wins, then the first route that matches, then the default. */
-export function chooseTier(config: Tiers, prompt: string, taskClass: string | null): Choice {
+export function chooseModelTier(
+  config: ModelTiers,
+  prompt: string,
+  taskClass: string | null,
+): Choice {
   const byClass = taskClass === null ? undefined : config.classes.get(taskClass);
   if (byClass !== undefined) return { tier: byClass, why: `task class ${taskClass}` };
   const unknown = taskClass === null ? '' : `task class ${taskClass} is not in the config; `;
@@ -45,12 +49,16 @@ export function chooseTier(config: Tiers, prompt: string, taskClass: string | nu
 }
 
 /** The other tiers in the order they are tried. */
-export function fallbacksOf(config: Tiers, tier: string): readonly string[] {
+export function fallbacksOf(config: ModelTiers, tier: string): readonly string[] {
   const named = config.fallback.get(tier);
   return named ?? [...config.tiers.keys()].filter((other) => other !== tier);
 }
 
-export function parseTiers(value: unknown, source: string, env: NodeJS.ProcessEnv): Tiers {
+export function parseModelTiers(
+  value: unknown,
+  source: string,
+  env: NodeJS.ProcessEnv,
+): ModelTiers {
   const refuse = (what: string): never => {
     throw new RuleConfigError(`${source}: ${what}`);
   };
@@ -60,7 +68,7 @@ export function parseTiers(value: unknown, source: string, env: NodeJS.ProcessEn
   const tiers = new Map(
     Object.entries(value.tiers).map(([name, tier]) => [
       name,
-      parseTier(tier, `${source}: tiers.${name}`, env),
+      parseModelTier(tier, `${source}: tiers.${name}`, env),
     ]),
   );
   const known = (tier: unknown, where: string): string =>
@@ -88,7 +96,7 @@ function mapOf<T>(value: unknown, read: (value: unknown, name: string) => T): Ma
   return new Map(entries.map(([name, one]) => [name, read(one, name)]));
 }
 
-function parseTier(tier: unknown, where: string, env: NodeJS.ProcessEnv): Tier {
+function parseModelTier(tier: unknown, where: string, env: NodeJS.ProcessEnv): ModelTier {
   if (!isObject(tier)) throw new RuleConfigError(`${where} must be an object`);
   if (Array.isArray(tier.rules)) return { kind: 'rule', rules: parseRuleSet(tier, where) };
   if (typeof tier.model !== 'string') {

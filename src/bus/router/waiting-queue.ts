@@ -4,20 +4,15 @@
  * costs no more than the requests did.
  */
 import { detached } from '../process/frames.ts';
-import type { Line } from '../process/line.ts';
-import type { Ask, Session } from './state.ts';
+import type { ByteLine } from '../process/line.ts';
 
-/** A request, or a notification of which nobody is owed an answer. */
-export interface Item {
-  line: Line;
-  ask: Ask | null;
-  readonly session: Session | null;
-  /** It waits for any worker of a pool, not for a certain one. */
-  isInPool: boolean;
+/** What can wait: it is marked when it is taken out of the middle. */
+export interface Waitable {
+  line: ByteLine;
   isDropped: boolean;
 }
 
-export interface Waiting {
+export interface WaitingQueue<Item extends Waitable> {
   /** How many wait. */
   readonly length: number;
   /** How many bytes they are. */
@@ -33,17 +28,9 @@ export interface Waiting {
   live(): Item[];
 }
 
-export const createItem = (line: Line, ask: Ask | null, session: Session | null): Item => ({
-  line,
-  ask,
-  session,
-  isInPool: false,
-  isDropped: false,
-});
-
 const SWEEP_AT = 1_024;
 
-export function createWaiting(): Waiting {
+export function createWaitingQueue<Item extends Waitable>(): WaitingQueue<Item> {
   let items: Item[] = [];
   let head = 0;
   let length = 0;

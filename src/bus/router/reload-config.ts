@@ -4,15 +4,12 @@
  * in the log what became of it, and never throws.
  */
 import type { Bus, BusLogLine } from './bus.ts';
-import type { KnownClient } from './config.ts';
+import type { Door } from './door.ts';
 import { type ConfigSource, readBusConfig, sourceName } from './read-config.ts';
 
 export interface ReloadOptions {
   readonly bus: Bus;
-  readonly door: {
-    objection(clients: readonly KnownClient[]): string | null;
-    recheck(): void;
-  };
+  readonly door: Pick<Door, 'objection' | 'recheck'>;
   readonly source: ConfigSource;
   readonly log: (level: BusLogLine['level'], text: string) => void;
 }

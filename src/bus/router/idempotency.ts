@@ -1,39 +1,21 @@
 /**
- * Idempotency keys: the same key runs once. Who repeats a request while it runs waits for the same
- * answer; who repeats it later gets the answer that was kept [BU12]. Only what a worker answered is
- * kept: an error of the bus means "ask again", and asking again must work.
+ * Idempotency keys: the same key runs once. A request repeated while the first one runs waits for
+ * the same answer; one repeated later gets the answer that was kept [BU12]. Only what a worker
+ * answered is kept: an error of the bus means "try again", and trying again must work.
  *
  * Kept answers are bounded in number, bytes and time; the oldest goes first, and a repeat after
  * that runs again, like the first time.
  */
 import { createHash } from 'node:crypto';
-import type { Envelope } from '../process/envelope.ts';
-import type { Line } from '../process/line.ts';
-import type { Ask } from './state.ts';
+import type { KeptAnswer, WorkerAnswer } from './state.ts';
 
 const KEYS_MAX = 10_000;
 const KEPT_BYTES_MAX = 33_554_432;
 
-export interface KeptAnswer {
-  readonly key: string;
-  /** A digest of method and params: the same key for something else is a mistake worth telling. */
-  readonly print: string;
-  readonly keptUntil: number;
-  /** Repeats that came while the first one runs. */
-  readonly waiting: Set<Ask>;
-  /** What the worker answered, once it did. */
-  answer: Answer | null;
-}
-
-export interface Answer {
-  readonly line: Line;
-  readonly envelope: Envelope;
-}
-
 export interface Keys {
   find(key: string, now: number): KeptAnswer | undefined;
   begin(key: string, print: string, now: number, keptUntil: number): KeptAnswer;
-  settle(kept: KeptAnswer, answer: Answer): void;
+  settle(kept: KeptAnswer, answer: WorkerAnswer): void;
   forget(kept: KeptAnswer): void;
 }
 

@@ -3,21 +3,29 @@
  * becomes of everything when a worker goes down. Order within a session is kept [BU5]: what comes
  * later queues behind what still waits.
  */
-import type { Line } from '../process/line.ts';
+import type { ByteLine } from '../process/line.ts';
 import type { Down } from '../process/worker.ts';
-import { failed } from './answers.ts';
-import { hasHope, hasRoom, leastLoaded } from './choose.ts';
+import { hasHope, hasRoom, leastLoaded } from './choose-worker.ts';
 import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { tellLost } from './lost-sessions.ts';
-import type { Ask, Link, Pool, Session } from './state.ts';
-import { createItem, type Item, type Waiting } from './waiting.ts';
+import { failed } from './request.ts';
+import {
+  type BusRequest,
+  createItem,
+  type Link,
+  type Pool,
+  type SessionRecord,
+  type WaitingItem,
+} from './state.ts';
 import { died, noWorker, queueFull } from './worker-problems.ts';
+
+type Waiting = Link['waiting'];
 
 /** Gives an item to a worker or lets it wait; a problem if neither can be. */
 export function place(
   exchange: Exchange,
-  item: Item,
+  item: WaitingItem,
   pools: readonly Pool[],
 ): BusProblem | undefined {
   const { session } = item;
@@ -42,10 +50,10 @@ export function place(
 const isUsable = ({ worker: { state }, isRetiring }: Link): boolean =>
   !isRetiring && (state === 'ready' || state === 'starting' || state === 'waiting');
 
-function give(exchange: Exchange, item: Item, link: Link): BusProblem | undefined {
+function give(exchange: Exchange, item: WaitingItem, link: Link): BusProblem | undefined {
   const { worker } = link;
   const isBusy = link.isRetiring || worker.state !== 'ready' || link.waiting.length > 0;
-  if (isBusy || (item.ask && !hasRoom(link))) {
+  if (isBusy || (item.request && !hasRoom(link))) {
     return wait(exchange, item, link.waiting, link.pool);
   }
   const { queuedBytes } = worker;
@@ -56,20 +64,20 @@ function give(exchange: Exchange, item: Item, link: Link): BusProblem | undefine
   return undefined;
 }
 
-function hand(exchange: Exchange, { line, ask }: Item, link: Link): void {
+function hand(exchange: Exchange, { line, request }: WaitingItem, link: Link): void {
   const sequence = link.worker.send(line);
   exchange.stats.messages_in += 1;
   exchange.stats.bytes_in += line.length;
-  if (!ask) return;
-  markTaken(ask);
-  ask.link = link;
-  ask.sequence = sequence;
-  link.inFlight.set(ask.wireId, ask);
+  if (!request) return;
+  markTaken(request);
+  request.link = link;
+  request.sequence = sequence;
+  link.inFlight.set(request.wireId, request);
 }
 
 function wait(
   exchange: Exchange,
-  item: Item,
+  item: WaitingItem,
   waiting: Waiting,
   pool: Pool,
 ): BusProblem | undefined {
@@ -88,11 +96,11 @@ export function pump(exchange: Exchange, link: Link): void {
     return;
   }
   while (link.waiting.length > 0 && canTake(exchange, link, link.waiting.peek())) {
-    hand(exchange, link.waiting.take() as Item, link);
+    hand(exchange, link.waiting.take() as WaitingItem, link);
   }
   const { waiting } = link.pool;
   while (waiting.length > 0 && canTake(exchange, link, waiting.peek())) {
-    const item = takeFromPool(waiting) as Item;
+    const item = takeFromPool(waiting) as WaitingItem;
     const { session } = item;
     const bound = session?.link;
     if (session && bound && bound !== link && (isUsable(bound) || isHeldBy(session, bound))) {
@@ -105,15 +113,15 @@ export function pump(exchange: Exchange, link: Link): void {
   }
 }
 
-function canTake(exchange: Exchange, link: Link, item: Item | undefined): boolean {
+function canTake(exchange: Exchange, link: Link, item: WaitingItem | undefined): boolean {
   const { worker } = link;
-  if (!item || worker.state !== 'ready' || (item.ask && !hasRoom(link))) return false;
+  if (!item || worker.state !== 'ready' || (item.request && !hasRoom(link))) return false;
   const { queuedBytes } = worker;
   return queuedBytes === 0 || queuedBytes + item.line.length <= exchange.limits.queueBytesMax;
 }
 
 /** Sends a worker a message about which nothing is promised: only if it is there. */
-export function tell(exchange: Exchange, link: Link, line: Line): void {
+export function tell(exchange: Exchange, link: Link, line: ByteLine): void {
   if (link.worker.state !== 'ready') return;
   link.worker.send(line);
   exchange.stats.messages_in += 1;
@@ -128,19 +136,19 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
   const { pool, worker } = link;
   pool.lastReason = down.reason;
   pool.lastDown = [down.reason, ...down.stderrTail.slice(-3)].join('; ');
-  const asks = [...link.inFlight.values()];
+  const requests = [...link.inFlight.values()];
   const sessions = [...link.sessions];
   link.inFlight.clear();
   link.abandoned.clear();
   freeBlocked(link);
   for (const session of sessions) exchange.sessions.unbind(session);
   tellLost(exchange, sessions, `worker ${worker.name} ${down.reason}`);
-  const items: Item[] = [];
-  for (const ask of asks) {
-    const line = down.unsent[ask.sequence - down.handedOver - 1];
-    ask.link = null;
-    if (line === undefined) failed(exchange, ask, died(exchange, link, down));
-    else items.push(createItem(line, ask, ask.session));
+  const items: WaitingItem[] = [];
+  for (const request of requests) {
+    const line = down.unsent[request.sequence - down.handedOver - 1];
+    request.link = null;
+    if (line === undefined) failed(exchange, request, died(exchange, link, down));
+    else items.push(createItem(line, request, request.session));
   }
   const told = down.unsent.length - items.length;
   if (told > 0) {
@@ -163,7 +171,8 @@ export function takeOver(exchange: Exchange, link: Link): void {
   for (const session of leaving) exchange.sessions.unbind(session);
   tellLost(exchange, leaving, `worker ${link.worker.name} was taken out of the config`);
   const items = takeAll(link.waiting);
-  const isStaying = ({ session }: Item): boolean => session !== null && isBusyOn(session, link);
+  const isStaying = ({ session }: WaitingItem): boolean =>
+    session !== null && isBusyOn(session, link);
   link.waiting.putFirst(items.filter(isStaying));
   replace(
     exchange,
@@ -173,15 +182,15 @@ export function takeOver(exchange: Exchange, link: Link): void {
 }
 
 /** A link that retires has something of the session yet: what comes later must not overtake it. */
-function isHeldBy(session: Session, link: Link): boolean {
-  for (const ask of session.asks) {
-    if (ask.link === link || ask.queue === link.waiting) return true;
+function isHeldBy(session: SessionRecord, link: Link): boolean {
+  for (const request of session.requests) {
+    if (request.link === link || request.queue === link.waiting) return true;
   }
   return false;
 }
 
-function isBusyOn(session: Session, link: Link): boolean {
-  for (const ask of session.asks) if (ask.link === link) return true;
+function isBusyOn(session: SessionRecord, link: Link): boolean {
+  for (const request of session.requests) if (request.link === link) return true;
   return false;
 }
 
@@ -189,7 +198,7 @@ function isBusyOn(session: Session, link: Link): boolean {
  * Another place for what a worker never saw: before everything that came later. Where its pool has
  * no other worker to hope for, any pool it may go to.
  */
-function replace(exchange: Exchange, items: readonly Item[], link: Link): void {
+function replace(exchange: Exchange, items: readonly WaitingItem[], link: Link): void {
   if (items.length === 0) return;
   const { byId } = exchange.pools;
   const pool = byId.get(link.pool.config.id);
@@ -200,18 +209,18 @@ function replace(exchange: Exchange, items: readonly Item[], link: Link): void {
     return;
   }
   for (const item of items) {
-    if (item.ask) markTaken(item.ask);
-    const pools = (item.ask?.pools ?? []).flatMap(({ config }) => byId.get(config.id) ?? []);
+    if (item.request) markTaken(item.request);
+    const pools = (item.request?.pools ?? []).flatMap(({ config }) => byId.get(config.id) ?? []);
     const problem = place(exchange, item, pools);
     if (problem) refuseItem(exchange, item, problem);
   }
 }
 
-function markWaiting(item: Item, waiting: Waiting, pool: Pool): void {
-  const { ask, session } = item;
-  if (ask) {
-    ask.item = item;
-    ask.queue = waiting;
+function markWaiting(item: WaitingItem, waiting: Waiting, pool: Pool): void {
+  const { request, session } = item;
+  if (request) {
+    request.item = item;
+    request.queue = waiting;
   }
   item.isInPool = waiting === pool.waiting;
   if (!session || !item.isInPool) return;
@@ -219,26 +228,26 @@ function markWaiting(item: Item, waiting: Waiting, pool: Pool): void {
   session.queuedIn = pool;
 }
 
-function markTaken(ask: Ask): void {
-  ask.item = null;
-  ask.queue = null;
+function markTaken(request: BusRequest): void {
+  request.item = null;
+  request.queue = null;
 }
 
-function takeFromPool(waiting: Waiting): Item | undefined {
+function takeFromPool(waiting: Waiting): WaitingItem | undefined {
   const item = waiting.take();
   if (item?.session) item.session.queued -= 1;
-  if (item?.ask) markTaken(item.ask);
+  if (item?.request) markTaken(item.request);
   return item;
 }
 
-function takeAll(waiting: Waiting): Item[] {
-  const items: Item[] = [];
+function takeAll(waiting: Waiting): WaitingItem[] {
+  const items: WaitingItem[] = [];
   for (let item = waiting.take(); item; item = waiting.take()) items.push(item);
   return items;
 }
 
-function refuseItem(exchange: Exchange, { ask, line }: Item, problem: BusProblem): void {
-  if (ask) failed(exchange, ask, problem);
+function refuseItem(exchange: Exchange, { request, line }: WaitingItem, problem: BusProblem): void {
+  if (request) failed(exchange, request, problem);
   else {
     exchange.stats.routing_errors += 1;
     exchange.log('warn', `a notification of ${line.length} bytes was dropped: ${problem.message}`);
@@ -255,7 +264,7 @@ export function emptyPool(exchange: Exchange, pool: Pool): void {
 /** The pool is no longer in the config: what waits for it goes where its successor is. */
 export function moveWaiting(exchange: Exchange, pool: Pool): void {
   const successor = exchange.pools.byId.get(pool.config.id);
-  const items: Item[] = [];
+  const items: WaitingItem[] = [];
   for (let item = takeFromPool(pool.waiting); item; item = takeFromPool(pool.waiting)) {
     items.push(item);
   }
@@ -273,9 +282,14 @@ function freeBlocked(link: Link): void {
   link.worker.setReading(true);
 }
 
-/** An ask that is no longer wanted; the worker is told, in the words its client used. */
-export function tellCancelled(exchange: Exchange, ask: Ask, link: Link, method: string): void {
+/** A request that is no longer wanted; the worker is told, in the words its client used. */
+export function tellCancelled(
+  exchange: Exchange,
+  request: BusRequest,
+  link: Link,
+  method: string,
+): void {
   const member = method === '$/cancelRequest' ? 'id' : 'requestId';
-  const params = `{"${member}":${ask.wireId}}`;
-  tell(exchange, link, `{"jsonrpc":"2.0","method":"${method}","params":${params}}` as Line);
+  const params = `{"${member}":${request.wireId}}`;
+  tell(exchange, link, `{"jsonrpc":"2.0","method":"${method}","params":${params}}` as ByteLine);
 }

@@ -1,6 +1,5 @@
 /**
- * What a client says: requests, notifications, batches. A request becomes an ask with an id of our
- * own [BU2], so that two clients with the same id never see each other's answers. What is wrong
+ * What a client says: requests, notifications, batches. A request gets an id of our own [BU2], so that two clients with the same id never see each other's answers. What is wrong
  * with a message is answered under its id, and the next one is read as if nothing had happened.
  */
 import {
@@ -13,30 +12,37 @@ import {
   scan,
 } from '../process/envelope.ts';
 import { DEPTH_MAX } from '../process/json.ts';
-import { type Line, messageOf } from '../process/line.ts';
-import { failed, repeated } from './answers.ts';
-import { type Ask, beginAsk } from './ask.ts';
+import { type ByteLine, messageOf } from '../process/line.ts';
 import { recordRefusal } from './audit.ts';
 import { type Batch, createBatch } from './batch.ts';
 import { answerByBus, isForBus, strangerTo } from './bus-methods.ts';
 import { cancel, idsNamed, isCancel } from './cancel.ts';
-import { poolsFor } from './choose.ts';
-import { type BusCode, type BusProblem, errorLine } from './errors.ts';
+import { poolsFor } from './choose-worker.ts';
+import { type BusProblem, errorLine, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { extForWorker, readWishes, type Wishes } from './extension.ts';
-import { printOf } from './keys.ts';
+import { printOf } from './idempotency.ts';
 import { denying } from './policy.ts';
 import { answerQuestion } from './questions.ts';
-import type { Client, Pool, Session } from './state.ts';
-import { deliver } from './toward-client.ts';
-import { place } from './toward-worker.ts';
-import { createItem } from './waiting.ts';
+import { beginRequest, failed, repeated } from './request.ts';
+import {
+  type BusClient,
+  type BusRequest,
+  createItem,
+  type Pool,
+  type SessionRecord,
+} from './state.ts';
+import { startDeadline } from './timeouts.ts';
+import { deliver, refuse } from './to-client.ts';
+import { place } from './to-worker.ts';
+
+const NO_WISHES = { wishes: null, unclear: null };
 
 /** One frame of a client. */
-export function receive(exchange: Exchange, client: Client, line: Line): void {
+export function receive(exchange: Exchange, client: BusClient, line: ByteLine): void {
   const scanned = scan(line);
   if (scanned.kind === 'problem') {
-    refuse(exchange, client, null, 'null', unreadable(scanned));
+    refuse(exchange, client, 'null', unreadable(scanned));
   } else if (scanned.kind === 'batch') {
     receiveBatch(exchange, client, scanned.batch);
   } else {
@@ -62,9 +68,9 @@ function unreadable({ problem: what, at }: ScanProblem): BusProblem {
   }
 }
 
-function receiveBatch(exchange: Exchange, client: Client, lines: readonly Line[]): void {
+function receiveBatch(exchange: Exchange, client: BusClient, lines: readonly ByteLine[]): void {
   if (lines.length === 0) {
-    refuse(exchange, client, null, 'null', problem('bus.invalid', 'the batch is empty'));
+    refuse(exchange, client, 'null', problem('bus.invalid', 'the batch is empty'));
     return;
   }
   const batch = createBatch((answer) => deliver(exchange, client, answer, null));
@@ -72,7 +78,7 @@ function receiveBatch(exchange: Exchange, client: Client, lines: readonly Line[]
     const element = scan(line);
     if (element.kind === 'problem' || element.kind === 'batch') {
       const message = 'an element of the batch is no message';
-      refuse(exchange, client, batch, 'null', problem('bus.invalid', message));
+      refuseIn(batch, exchange, client, 'null', problem('bus.invalid', message));
     } else {
       handle(exchange, client, line, element, batch);
     }
@@ -82,33 +88,33 @@ function receiveBatch(exchange: Exchange, client: Client, lines: readonly Line[]
 
 function handle(
   exchange: Exchange,
-  client: Client,
-  line: Line,
+  client: BusClient,
+  line: ByteLine,
   envelope: Envelope,
   batch: Batch | null,
 ): void {
   switch (envelope.kind) {
     case 'request':
-      request(exchange, client, line, envelope, batch);
+      takeRequest(exchange, client, line, envelope, batch);
       return;
     case 'notification':
-      notification(exchange, client, line, envelope);
+      takeNotification(exchange, client, line, envelope);
       return;
     case 'response':
       answerQuestion(exchange, client, line, envelope);
       return;
     case 'invalid': {
       const message = 'a message has a method, a result or an error, and an id that is no object';
-      refuse(exchange, client, batch, envelope.id ?? 'null', problem('bus.invalid', message));
+      refuseIn(batch, exchange, client, envelope.id ?? 'null', problem('bus.invalid', message));
       return;
     }
   }
 }
 
-function request(
+function takeRequest(
   exchange: Exchange,
-  client: Client,
-  line: Line,
+  client: BusClient,
+  line: ByteLine,
   envelope: Envelope,
   batch: Batch | null,
 ): void {
@@ -127,38 +133,38 @@ function request(
     else deliver(exchange, client, answer, null);
     return;
   }
-  const wishes = envelope.extStart === -1 ? null : readWishes(readExt(line, envelope));
+  const { wishes, unclear } = wishesOf(line, envelope);
   const pools = poolsFor(exchange.pools, envelope);
-  const objection =
-    wishes && 'code' in wishes ? wishes : objectionTo(exchange, client, envelope, pools);
+  const objection = unclear ?? objectionTo(exchange, client, envelope, pools);
   if (objection) {
-    refuse(exchange, client, batch, id, objection);
-    const known = wishes && 'code' in wishes ? null : wishes;
-    recordRefusal(exchange, client, method, known, objection.code);
+    refuseIn(batch, exchange, client, id, objection);
+    recordRefusal(exchange, client, method, wishes, objection.code);
     return;
   }
   batch?.expect();
-  const asked = wishes as Wishes | null;
   const session = sessionOf(exchange, client, envelope);
-  const ask = beginAsk(exchange, { client, id, method, pools, session, batch, wishes: asked }, end);
-  if (asked?.key && isRepeat(exchange, ask, asked.key, line, envelope)) return;
-  const sent = rewrite(line, envelope, ask.wireId, extForWorker(client.identity, asked));
-  const trouble = place(exchange, createItem(sent, ask, session), pools);
-  if (trouble) failed(exchange, ask, trouble);
+  const request = beginRequest(exchange, { client, id, method, pools, session, batch, wishes });
+  if (wishes?.timeoutMs) startDeadline(exchange, request, wishes.timeoutMs);
+  if (wishes?.key && isRepeat(exchange, request, wishes.key, line, envelope)) return;
+  const sent = rewrite(line, envelope, request.wireId, extForWorker(client.identity, wishes));
+  const trouble = place(exchange, createItem(sent, request, session), pools);
+  if (trouble) failed(exchange, request, trouble);
+}
 
-  function end(late: Ask): void {
-    cancel(exchange, late, {
-      code: 'bus.timed-out',
-      message: `${method} had no answer after ${Math.round(exchange.clock.now() - late.startedAt)} ms`,
-      mayHaveRun: late.link !== null,
-    });
-  }
+/** What `_ext` wishes, or why that cannot be read. */
+function wishesOf(
+  line: ByteLine,
+  envelope: Envelope,
+): { readonly wishes: Wishes | null; readonly unclear: BusProblem | null } {
+  if (envelope.extStart === -1) return NO_WISHES;
+  const read = readWishes(readExt(line, envelope));
+  return isProblem(read) ? { wishes: null, unclear: read } : { wishes: read, unclear: null };
 }
 
 /** Why the bus does not even try. */
 function objectionTo(
   exchange: Exchange,
-  client: Client,
+  client: BusClient,
   envelope: Envelope,
   pools: readonly Pool[],
 ): BusProblem | null {
@@ -204,48 +210,53 @@ function boundElsewhere(exchange: Exchange, envelope: Envelope): BusProblem | nu
   );
 }
 
-/** Whether the key was used before; then the ask waits for that answer, or has it. */
+/** Whether the key was used before; then the request waits for that answer, or has it. */
 function isRepeat(
   exchange: Exchange,
-  ask: Ask,
+  request: BusRequest,
   key: string,
-  line: Line,
+  line: ByteLine,
   envelope: Envelope,
 ): boolean {
   const now = exchange.clock.now();
   const { paramsStart, paramsEnd } = envelope;
   const params = paramsStart === -1 ? '' : line.slice(paramsStart, paramsEnd);
-  const print = printOf(ask.method, params);
+  const print = printOf(request.method, params);
   // A key is its owner's: whoever else comes with it is not given the answer.
-  const owned = JSON.stringify([ask.client.identity?.subjectId ?? null, key]);
+  const owned = JSON.stringify([request.client.identity?.subjectId ?? null, key]);
   const known = exchange.keys.find(owned, now);
   if (!known) {
-    ask.kept = exchange.keys.begin(owned, print, now, now + exchange.limits.keyMs);
+    request.kept = exchange.keys.begin(owned, print, now, now + exchange.limits.keyMs);
     return false;
   }
   if (known.print !== print) {
-    failed(exchange, ask, problem('bus.key-reused', `the key was used for another request`));
+    failed(exchange, request, problem('bus.key-reused', `the key was used for another request`));
     return true;
   }
-  ask.kept = known;
-  if (known.answer) repeated(exchange, ask, known.answer);
-  else known.waiting.add(ask);
+  request.kept = known;
+  if (known.answer) repeated(exchange, request, known.answer);
+  else known.waiting.add(request);
   return true;
 }
 
-function notification(exchange: Exchange, client: Client, line: Line, envelope: Envelope): void {
+function takeNotification(
+  exchange: Exchange,
+  client: BusClient,
+  line: ByteLine,
+  envelope: Envelope,
+): void {
   const method = envelope.method as string;
   if (isCancel(method)) {
     cancelOf(exchange, client, idsNamed(line, envelope), method);
     return;
   }
-  const wishes = envelope.extStart === -1 ? null : readWishes(readExt(line, envelope));
+  const { wishes, unclear } = wishesOf(line, envelope);
   const pools = poolsFor(exchange.pools, envelope);
   const trouble =
     (isForBus(method) ? problem('bus.method-unknown', `the bus does not take ${method}`) : null) ??
-    (wishes && 'code' in wishes ? wishes : null) ??
+    unclear ??
     objectionTo(exchange, client, envelope, pools) ??
-    pass(exchange, client, line, envelope, pools, wishes as Wishes | null);
+    pass(exchange, client, line, envelope, pools, wishes);
   if (!trouble) return;
   // Nobody is owed an answer, but nothing is dropped in silence either [BU11].
   exchange.stats.routing_errors += 1;
@@ -257,8 +268,8 @@ function notification(exchange: Exchange, client: Client, line: Line, envelope: 
 /** Only what nobody objects to joins its session: a refused message leaves no trace. */
 function pass(
   exchange: Exchange,
-  client: Client,
-  line: Line,
+  client: BusClient,
+  line: ByteLine,
   envelope: Envelope,
   pools: readonly Pool[],
   wishes: Wishes | null,
@@ -271,24 +282,28 @@ function pass(
 /** A client takes a request of its own back. */
 function cancelOf(
   exchange: Exchange,
-  client: Client,
+  client: BusClient,
   ids: ReadonlySet<string>,
   method: string,
 ): void {
   for (const id of ids) {
     // An id may be in use more than once; all of them are meant.
-    for (let ask = client.asks.get(id); ask; ask = client.asks.get(id)) {
+    for (let request = client.requests.get(id); request; request = client.requests.get(id)) {
       const why: BusProblem = {
         code: 'bus.cancelled',
-        message: `${ask.method} was cancelled`,
-        mayHaveRun: ask.link !== null,
+        message: `${request.method} was cancelled`,
+        mayHaveRun: request.link !== null,
       };
-      cancel(exchange, ask, why, method);
+      cancel(exchange, request, why, method);
     }
   }
 }
 
-function sessionOf(exchange: Exchange, client: Client, envelope: Envelope): Session | null {
+function sessionOf(
+  exchange: Exchange,
+  client: BusClient,
+  envelope: Envelope,
+): SessionRecord | null {
   const { sessionId } = envelope;
   if (!sessionId) return null;
   const session = exchange.sessions.use(sessionId, client, exchange.clock.now());
@@ -298,25 +313,16 @@ function sessionOf(exchange: Exchange, client: Client, envelope: Envelope): Sess
   return session;
 }
 
-function refuse(
-  exchange: Exchange,
-  client: Client,
+/** Refused alone, or as one answer of its batch. */
+function refuseIn(
   batch: Batch | null,
+  exchange: Exchange,
+  client: BusClient,
   id: string,
   why: BusProblem,
 ): void {
+  if (!batch) return refuse(exchange, client, id, why);
   exchange.stats.routing_errors += 1;
-  const line = errorLine(id, why);
-  if (!batch) {
-    deliver(exchange, client, line, null);
-    return;
-  }
   batch.expect();
-  batch.answer(line);
+  batch.answer(errorLine(id, why));
 }
-
-const problem = (code: BusCode, message: string): BusProblem => ({
-  code,
-  message,
-  mayHaveRun: false,
-});
