@@ -11,8 +11,8 @@ import { decideDue, isDue } from '../core/law/tick.ts';
 import { type DurableEvent, decide, type Event, evolve, isEphemeral } from '../core/law/world.ts';
 import type { CommandItem, Item, QuestionItem } from './queue.ts';
 
-/** Many deadlines may pass together, after a long sleep say; one batch records at most this many. */
-export const DUE_PER_BATCH_MAX = 512;
+/** Much may fall due together, after a long sleep say; with this many events a batch has its fill. */
+export const DUE_EVENTS_MAX = 1_024;
 
 export interface Batch {
   /** What each command is answered once the entries are stored; questions are answered after them. */
@@ -46,8 +46,10 @@ export function decideBatch(world: World, items: readonly Item[], now: number): 
   /** False when the batch has no room for all that is due. */
   function settle(at: number): boolean {
     while (isDue(world, at)) {
-      if (dueCount++ >= DUE_PER_BATCH_MAX) return false;
-      record(decideDue(world, at));
+      if (dueCount >= DUE_EVENTS_MAX) return false;
+      const happened = decideDue(world, at);
+      dueCount += happened.length;
+      record(happened);
     }
     return true;
   }

@@ -7,7 +7,7 @@ import { RESERVATION_MS, TTL_MS_MIN } from '../core/work/claim/claim-limits.ts';
 import { OFFER_TTL_MS } from '../core/work/work-limits.ts';
 import { openRig, type Rig } from '../testing/rig.ts';
 import { accepted, codeOf, createPrincipal } from '../testing/story.ts';
-import { DUE_PER_BATCH_MAX } from './batch.ts';
+import { DUE_EVENTS_MAX } from './batch.ts';
 
 const ada = createPrincipal('ada');
 const bob = createPrincipal('bob');
@@ -92,7 +92,7 @@ test('[H10] a question meets what is due as a command does, with nothing else un
 
 test('[H10] much that is due at once is recorded in bounded batches, and before what was asked', async () => {
   const rig = await open();
-  const agents = 3 * DUE_PER_BATCH_MAX;
+  const agents = DUE_EVENTS_MAX;
   const beats = Array.from({ length: agents }, (_, i) =>
     rig.hub.submit({
       type: 'presence.beat',
@@ -123,6 +123,6 @@ test('[H10] much that is due at once is recorded in bounded batches, and before 
   expect(events.at(-1)).toContain('message.sent');
   expect(position).toBe(rig.hub.stats.entries - 1);
   for (const { entries } of after) {
-    expect(entries.length).toBeLessThanOrEqual(2 * DUE_PER_BATCH_MAX + 1);
+    expect(entries.length).toBeLessThanOrEqual(DUE_EVENTS_MAX);
   }
 });

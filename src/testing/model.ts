@@ -60,6 +60,8 @@ export function createModel(): Model {
   const fates = new Map<string, string>();
   const replies = new Set<string>();
   const handed = new Map<string, number>();
+  /** When each lease of an agent lapses, by position. */
+  const leases = new Map<string, Map<number, number>>();
   const agents = new Set<string>();
   let length = 0;
 
@@ -110,6 +112,7 @@ export function createModel(): Model {
       const seat = there.get(agent);
       if (!seat?.patterns.delete(pattern) || seat.patterns.size > 0) continue;
       there.delete(agent);
+      for (const { position } of on(name)) leases.get(agent)?.delete(position);
       const until = on(name).length;
       if (until > seat.from) past.set(`${agent} ${name}`, { seat, until });
     }
@@ -158,7 +161,15 @@ export function createModel(): Model {
     }
   }
 
+  /** What an agent does comes after all of its leases that have lapsed by then. */
+  function checkLeases(event: Entry): void {
+    for (const [position, until] of leases.get(event.by) ?? []) {
+      if (until <= event.at) fail(`${event.type}, and a lease of ${position} had lapsed before`);
+    }
+  }
+
   function drained(event: Entry): void {
+    checkLeases(event);
     const expired = new Set<string>(
       (event.expired ?? []).map(([name, seq]: Entry) => `${seq} ${name}`),
     );
@@ -174,6 +185,9 @@ export function createModel(): Model {
         fates.set(`${message.position} ${event.by}`, 'expired');
       } else {
         seat.standings.set(seq, event.leaseUntil === undefined ? 'read' : 'leased');
+        const mine = leases.get(event.by) ?? new Map();
+        leases.set(event.by, mine);
+        if (event.leaseUntil !== undefined) mine.set(message.position, event.leaseUntil);
         const key = `${message.position} ${event.by}`;
         handed.set(key, (handed.get(key) ?? 0) + 1);
       }
@@ -187,6 +201,8 @@ export function createModel(): Model {
   }
 
   function acked(event: Entry): void {
+    checkLeases(event);
+    leases.get(event.by)?.delete(event.position);
     fates.set(`${event.position} ${event.by}`, event.status);
     const seat = seatsOn(event.channel).get(event.by);
     const standing = seat?.standings.get(event.seq);
@@ -203,6 +219,7 @@ export function createModel(): Model {
         const seat = seatsOn(name).get(event.agent);
         if (seat?.standings.get(seq) !== 'leased') fail(`${name} ${seq} lapses without a lease`);
         seat?.standings.set(seq, next);
+        leases.get(event.agent)?.delete((on(name)[seq - 1] as ModelMessage).position);
         if (next === 'passed') fates.set(`${position} ${event.agent}`, 'dead');
       }
     }

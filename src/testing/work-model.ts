@@ -47,7 +47,7 @@ export function createWorkModel(): WorkModel {
   const tenures = new Set<string>();
   const keys = new Set<string>();
   const began = new Map<string, string | null>();
-  const turns = new Map<number, { agent: string; id: string | null; until: number }>();
+  const turns = new Map<number, { agent: string; id: string | null }>();
   const tasks = new Map<string, { dependsOn: readonly string[]; status: string }>();
   const counts: Record<string, number> = {};
 
@@ -58,6 +58,9 @@ export function createWorkModel(): WorkModel {
     const claim = claims.get(event.id) ?? fail(`${event.type} of ${event.id}, which nobody holds`);
     if (claim.owner !== holder) {
       fail(`${event.type} of ${event.id} by ${holder}; ${claim.owner} holds it`);
+    }
+    if (event.type !== 'claim.expired' && event.at >= claim.dueAt) {
+      fail(`${event.type} of ${event.id}, which had lapsed before`);
     }
     return claim;
   };
@@ -72,9 +75,9 @@ export function createWorkModel(): WorkModel {
     const before = highest.get(event.id) ?? 0;
     if (event.epoch <= before) fail(`${event.id} goes from epoch ${before} to ${event.epoch}`);
   };
-  const keepTurn = (id: string, agent: string, at: number): void => {
+  const keepTurn = (id: string, agent: string): void => {
     for (const turn of turns.values()) {
-      if (turn.id === id && turn.agent !== agent && turn.until > at) {
+      if (turn.id === id && turn.agent !== agent) {
         fail(`${agent} took ${id} in the turn of ${turn.agent}`);
       }
     }
@@ -84,7 +87,7 @@ export function createWorkModel(): WorkModel {
     'claim.taken'(event) {
       if (claims.has(event.id)) fail(`${event.id} is taken twice`);
       rise(event);
-      keepTurn(event.id, event.by, event.at);
+      keepTurn(event.id, event.by);
       const task = tasks.get(event.id);
       const claim: ModelClaim = {
         id: event.id,

@@ -5,11 +5,11 @@
  */
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
-import type { Due } from '../work/claim/due.ts';
 import type { Register } from '../work/claim/register.ts';
 import type { ScopeIndex, Searchable } from '../work/claim/scope-index.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { FifoMap } from './fifo-map.ts';
+import type { Heap } from './heap.ts';
 
 export type View<T> = T extends (...args: never[]) => unknown
   ? T
@@ -30,8 +30,11 @@ type ViewOfOurs<T> = T extends Positions
     ? Pick<T, 'next' | 'size'>
     : T extends LowestCursor
       ? Pick<T, 'among'>
-      : T extends Due<infer Item>
-        ? Pick<T, 'next' | 'size'> & { by(at: number): View<Item>[] }
+      : T extends Heap<infer Item>
+        ? Pick<T, 'size'> & {
+            readonly first: View<Item> | undefined;
+            firsts(isWanted: (item: View<Item>) => boolean, max: number): View<Item>[];
+          }
         : T extends Register<infer Value>
           ? Pick<T, 'size'> & {
               get(key: string): View<Value> | undefined;

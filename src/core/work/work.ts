@@ -168,28 +168,16 @@ function presenceOf(
 
 /** The events, what they do to the plan, and what is said about them. */
 function withEchoes(world: WorldView, events: readonly ClaimEvent[]): (WorkEvent | MessageSent)[] {
-  const plan: PlanEvent[] = [];
-  for (const event of events) plan.push(...planEchoes(world, event, plan));
+  const plan = events.flatMap((event) => planEchoes(world, event));
   const at = events[0]?.at ?? 0;
   return [...events, ...plan, ...tellAll(world, [...events, ...plan], at)];
 }
 
-function planEchoes(
-  world: WorldView,
-  event: ClaimEvent,
-  before: readonly PlanEvent[],
-): PlanEvent[] {
+function planEchoes(world: WorldView, event: ClaimEvent): PlanEvent[] {
   const { plan, claims } = world;
   switch (event.type) {
-    case 'claim.taken': {
-      const fact = { taskId: event.id, agent: event.by, at: event.at };
-      // A claim may lapse and be taken anew in one decision: the task came back before it starts.
-      const back = before.findLast((one) => one.type === 'task.updated' && one.id === event.id);
-      if (back?.type !== 'task.updated') return onClaimTaken(plan, fact);
-      return [
-        { ...back, at: event.at, by: event.by, status: 'in_progress', version: back.version + 1 },
-      ];
-    }
+    case 'claim.taken':
+      return onClaimTaken(plan, { taskId: event.id, agent: event.by, at: event.at });
     case 'claim.updated': {
       if (event.status !== 'done' && event.status !== 'failed') return [];
       const note = event.note ?? claims.claims.get(event.id)?.note;

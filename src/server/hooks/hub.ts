@@ -11,7 +11,6 @@ import { messageId } from '../../core/talk/message.ts';
 import { isWorthShowing } from '../../core/talk/present.ts';
 import { viewClaim } from '../../core/work/claim/claim-state.ts';
 import { touchClaim } from '../../core/work/claim/touch-claim.ts';
-import type { Hub } from '../../hub/hub.ts';
 import type { Message } from '../../hub/message-store.ts';
 import { heartbeat } from '../../wire/operations/channels.ts';
 import { claimTake } from '../../wire/operations/claims.ts';
@@ -98,7 +97,7 @@ export function createHarnessHub(desk: Desk, spaces: Spaces): HarnessHub {
     async claimsIn(space, worktree) {
       const hub = spaces.find(space);
       if (hub === null) return null;
-      const claims = await hub.ask((world) => claimsOf(world, hub, worktree));
+      const claims = await hub.ask((world) => claimsOf(world, worktree));
       return isRefusal(claims) ? null : claims;
     },
 
@@ -138,12 +137,10 @@ function asOwed(message: Message): Omit<OwedMessage, 'kind' | 'tier'> {
   };
 }
 
-function claimsOf(world: WorldView, hub: Hub, worktree: string) {
-  const at = hub.stamp();
+function claimsOf(world: WorldView, worktree: string) {
   return [...world.claims.claims.values()].flatMap((claim) => {
     if (claim.scope?.worktree !== worktree) return [];
     const { id, owner, scope, lapsesAt } = viewClaim(claim);
-    if (lapsesAt <= at) return [];
     return [{ task_id: id, owner, paths: scope?.paths ?? [], lease_expires_at: lapsesAt / 1000 }];
   });
 }

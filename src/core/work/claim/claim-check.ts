@@ -12,7 +12,7 @@ import {
   TTL_MS_MIN,
 } from './claim-limits.ts';
 import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
-import { type Claim, type ClaimReader, type Wait, wantedName } from './claim-state.ts';
+import { type BookView, type Claim, type Wait, wantedName } from './claim-state.ts';
 import type { Link } from './claim-turn.ts';
 import { isPrintable, type Scope } from './scope.ts';
 import type { Found } from './scope-index.ts';
@@ -69,7 +69,7 @@ export function checkText(
 
 /** The caller's own claim, or why it cannot act on it. A stale epoch is told before anything else [CM4]. */
 export function holdingOf(
-  book: ClaimReader,
+  book: BookView,
   command: ClaimAsked & { readonly id: string; readonly epoch: number | null },
 ): Claim | ClaimRefusal {
   const { by, id, epoch } = command;

@@ -58,7 +58,7 @@ export function evolveClaims(book: ClaimBook, event: ClaimEvent): void {
       const wait = book.waits.get(event.number);
       if (wait === undefined) return;
       wait.isReserved = true;
-      book.due.set(wait, event.until);
+      postpone(book, wait, event.until);
       return;
     }
     case 'wait.ended': {
@@ -91,7 +91,7 @@ export function createClaim(event: ClaimTaken, checkpoint: string | null): Claim
     claimedAt: at,
     ttlMs,
     dueAt: at + ttlMs,
-    dueIndex: -1,
+    heapIndex: -1,
   };
 }
 
@@ -99,7 +99,7 @@ export function createClaim(event: ClaimTaken, checkpoint: string | null): Claim
 export function addClaim(book: ClaimBook, claim: Claim): void {
   book.claims.set(claim.id, claim);
   count(book, claim.owner, 1);
-  book.due.set(claim, claim.dueAt);
+  book.due.put(claim);
   if (claim.scope !== null) {
     indexOf(book.held, claim.scope.worktree).add(claim, patternsOf(claim.scope.paths));
   }
@@ -112,7 +112,7 @@ export function addWait(book: ClaimBook, wait: Wait): void {
   if (wait.scope !== null) {
     indexOf(book.wanted, wait.scope.worktree).add(wait, patternsOf(wait.scope.paths));
   }
-  book.due.set(wait, wait.dueAt);
+  book.due.put(wait);
 }
 
 export function keyName(sender: string, command: string, key: string): string {
@@ -146,7 +146,7 @@ function renewed(book: ClaimBook, event: ClaimRenewed): void {
   claim.ttlMs = event.ttlMs;
   claim.note = event.note ?? claim.note;
   claim.git = event.git ?? claim.git;
-  book.due.set(claim, event.at + event.ttlMs);
+  postpone(book, claim, event.at + event.ttlMs);
   if (event.scope === undefined) return;
   unindex(book, claim);
   claim.scope = event.scope;
@@ -164,7 +164,7 @@ function handedOff(book: ClaimBook, event: ClaimHandedOff): void {
   claim.version = event.epoch;
   claim.ttlMs = event.ttlMs;
   claim.note = event.note ?? claim.note;
-  book.due.set(claim, event.lapsesAt);
+  postpone(book, claim, event.lapsesAt);
 }
 
 /** A checkpoint outlives its claim, unless the holder says the work is done and lets go [CM7]. */
@@ -181,7 +181,7 @@ function started(book: ClaimBook, event: WaitStarted): void {
   const known = book.waits.get(event.number);
   if (known !== undefined) {
     known.until = event.until;
-    if (!known.isReserved) book.due.set(known, event.until);
+    if (!known.isReserved) postpone(book, known, event.until);
     return;
   }
   const { number, by, id, scope, at, until } = event;
@@ -195,7 +195,7 @@ function started(book: ClaimBook, event: WaitStarted): void {
     until,
     isReserved: false,
     dueAt: until,
-    dueIndex: -1,
+    heapIndex: -1,
   });
 }
 
@@ -223,6 +223,11 @@ function removeWait(book: ClaimBook, wait: Wait): void {
   const index = book.wanted.get(wait.scope.worktree);
   index?.remove(wait);
   if (index?.size === 0) book.wanted.delete(wait.scope.worktree);
+}
+
+function postpone(book: ClaimBook, item: Claim | Wait, dueAt: number): void {
+  item.dueAt = dueAt;
+  book.due.put(item);
 }
 
 function draw(book: ClaimBook, number: number): void {

@@ -15,6 +15,9 @@ export const TTL_MS_DEFAULT = 3_600_000;
 export const TTL_MS_MIN = 30_000;
 export const TTL_MS_MAX = 86_400_000;
 
+/** What lapses together is recorded in steps of so much, each followed by the turns it brings. */
+export const LAPSES_AT_ONCE_MAX = 256;
+
 export const WAITS_PER_AGENT_MAX = 16;
 export const WAITS_MAX = 4_096;
 /** How long a waiter whose turn has come may take what it waited for before anybody else. */

@@ -17,8 +17,8 @@ import {
 
 export interface FrozenClaims {
   readonly counter: number;
-  readonly claims: readonly Omit<Claim, 'kind' | 'dueIndex'>[];
-  readonly waits: readonly Omit<Wait, 'kind' | 'dueIndex'>[];
+  readonly claims: readonly Omit<Claim, 'kind' | 'heapIndex'>[];
+  readonly waits: readonly Omit<Wait, 'kind' | 'heapIndex'>[];
   readonly inherited: readonly (readonly [id: string, Inherited])[];
   readonly keys: readonly (readonly [name: string, KeptAnswer])[];
 }
@@ -28,8 +28,8 @@ export function freezeClaims(book: View<ClaimBook>): FrozenClaims {
     counter: book.counter,
     claims: [...book.claims.values()]
       .sort((a, b) => a.epoch - b.epoch)
-      .map(({ kind: _k, dueIndex: _i, ...claim }) => claim),
-    waits: [...book.waits.values()].map(({ kind: _k, dueIndex: _i, ...wait }) => wait),
+      .map(({ kind: _k, heapIndex: _i, ...claim }) => claim),
+    waits: [...book.waits.values()].map(({ kind: _k, heapIndex: _i, ...wait }) => wait),
     inherited: [...book.inherited],
     keys: [...book.keys],
   };
@@ -38,8 +38,8 @@ export function freezeClaims(book: View<ClaimBook>): FrozenClaims {
 export function thawClaims(frozen: FrozenClaims): ClaimBook {
   const book = createClaimBook();
   book.counter = frozen.counter;
-  for (const claim of frozen.claims) addClaim(book, { ...claim, kind: 'claim', dueIndex: -1 });
-  for (const wait of frozen.waits) addWait(book, { ...wait, kind: 'wait', dueIndex: -1 });
+  for (const claim of frozen.claims) addClaim(book, { ...claim, kind: 'claim', heapIndex: -1 });
+  for (const wait of frozen.waits) addWait(book, { ...wait, kind: 'wait', heapIndex: -1 });
   for (const [id, inherited] of frozen.inherited) book.inherited.set(id, inherited);
   for (const [name, { digest, answer }] of frozen.keys) {
     const [by, command, key] = JSON.parse(name) as [string, ClaimCommand['type'], string];

@@ -3,13 +3,18 @@
  * of an id inherits. Only `evolveClaims` changes it. One counter numbers epochs, versions and
  * places in the queue, so whatever is newer is greater and nothing ever goes back [CM5].
  */
-import type { Dated } from './due.ts';
-import { Due } from './due.ts';
+import { Heap, type Heaped } from '../../law/heap.ts';
+import type { View } from '../../law/view.ts';
 import { Register } from './register.ts';
 import type { Scope } from './scope.ts';
-import { ScopeIndex, type Searchable } from './scope-index.ts';
+import { ScopeIndex } from './scope-index.ts';
 
 export type ClaimStatus = 'claimed' | 'working' | 'input_required' | 'done' | 'failed';
+
+interface Dated extends Heaped {
+  /** Milliseconds since the epoch. */
+  dueAt: number;
+}
 
 export interface Claim extends Dated {
   readonly kind: 'claim';
@@ -67,24 +72,12 @@ export interface ClaimBook {
   /** By sender, command and key, oldest first; `keysBySender` holds the same names. */
   readonly keys: Map<string, KeptAnswer>;
   readonly keysBySender: Map<string, Set<string>>;
-  readonly due: Due<Claim | Wait>;
+  readonly due: Heap<Claim | Wait>;
   readonly held: Map<string, ScopeIndex<Claim>>;
   readonly wanted: Map<string, ScopeIndex<Wait>>;
 }
 
-/** The book as deciders see it: to be read, and perhaps as it will be in a moment. */
-export interface ClaimReader {
-  readonly counter: number;
-  readonly claims: { readonly size: number; get(id: string): Claim | undefined };
-  readonly counts: { get(agent: string): number | undefined };
-  readonly inherited: { get(id: string): Inherited | undefined };
-  readonly waits: { readonly size: number };
-  readonly waitsByAgent: { get(agent: string): ReadonlySet<Wait> | undefined };
-  readonly waitsById: { get(id: string): ReadonlySet<Wait> | undefined };
-  readonly keys: { get(name: string): KeptAnswer | undefined };
-  readonly held: { get(worktree: string): Searchable<Claim> | undefined };
-  readonly wanted: { get(worktree: string): Searchable<Wait> | undefined };
-}
+export type BookView = View<ClaimBook>;
 
 export function createClaimBook(): ClaimBook {
   return {
@@ -97,10 +90,19 @@ export function createClaimBook(): ClaimBook {
     waitsById: new Map(),
     keys: new Map(),
     keysBySender: new Map(),
-    due: new Due(),
+    due: new Heap(isSooner),
     held: new Map(),
     wanted: new Map(),
   };
+}
+
+/** By time, then by the number each was given: the same book lapses in the same order everywhere. */
+function isSooner(a: Claim | Wait, b: Claim | Wait): boolean {
+  return a.dueAt < b.dueAt || (a.dueAt === b.dueAt && numberOf(a) < numberOf(b));
+}
+
+function numberOf(item: Claim | Wait): number {
+  return item.kind === 'claim' ? item.epoch : item.number;
 }
 
 /** A claim as the world may see it: plain, and a copy. */
@@ -121,7 +123,7 @@ export interface ClaimView {
 }
 
 export function viewClaim(claim: Claim): ClaimView {
-  const { kind: _kind, dueAt, dueIndex: _index, ...view } = claim;
+  const { kind: _kind, dueAt, heapIndex: _index, ...view } = claim;
   return { ...view, lapsesAt: dueAt };
 }
 

@@ -6,7 +6,7 @@
  */
 import type { WaitReserved } from './claim-events.ts';
 import { RESERVATION_MS } from './claim-limits.ts';
-import { type Claim, type ClaimReader, type Wait, wantedName } from './claim-state.ts';
+import { type BookView, type Claim, type Wait, wantedName } from './claim-state.ts';
 import { patternsOf, type Scope } from './scope.ts';
 import { type Found, ScopeIndex } from './scope-index.ts';
 
@@ -30,7 +30,7 @@ export interface Change {
 
 /** Live claims of others that meet the scope, oldest epoch first. */
 export function findHeld(
-  book: ClaimReader,
+  book: BookView,
   agent: string,
   scope: Scope,
   search: { readonly gone?: ReadonlySet<Claim>; readonly limit?: number } = {},
@@ -46,7 +46,7 @@ export function findHeld(
 
 /** The reservation of somebody else that stands in the way, if there is one. */
 export function findReserved(
-  book: ClaimReader,
+  book: BookView,
   agent: string,
   wish: Wish,
   ended?: ReadonlySet<Wait>,
@@ -63,7 +63,7 @@ export function findReserved(
 }
 
 /** Waits that want the id or meet the scope, in the order in which they came. */
-export function findWaits(book: ClaimReader, wish: Wish): Wait[] {
+export function findWaits(book: BookView, wish: Wish): Wait[] {
   const waits = new Set((wish.id !== null && book.waitsById.get(wish.id)) || []);
   if (wish.scope !== null) {
     const index = book.wanted.get(wish.scope.worktree);
@@ -74,7 +74,7 @@ export function findWaits(book: ClaimReader, wish: Wish): Wait[] {
 
 /** Reservations for those whose turn it is once `change` has freed these wishes. */
 export function passOn(
-  book: ClaimReader,
+  book: BookView,
   change: Change,
   freed: readonly Wish[],
   at: number,
@@ -96,14 +96,14 @@ export function passOn(
   return reserved;
 }
 
-export function isFree(book: ClaimReader, agent: string, wish: Wish, change: Change): boolean {
+export function isFree(book: BookView, agent: string, wish: Wish, change: Change): boolean {
   if (ownersInTheWay(book, agent, wish, change, 1).size > 0) return false;
   return findReserved(book, agent, wish, change.ended) === null;
 }
 
 /** Others who hold the id or meet the scope, each with what of theirs is in the way. */
 function ownersInTheWay(
-  book: ClaimReader,
+  book: BookView,
   agent: string,
   wish: Wish,
   change: Change,
@@ -149,7 +149,7 @@ export interface Link {
  * A circle of waiting through `start`, once `change` is made. Who is in the way is asked of the
  * book now, so an edge never outlives the claim it stood for [WT4].
  */
-export function findCycle(book: ClaimReader, start: string, change: Change): Link[] | null {
+export function findCycle(book: BookView, start: string, change: Change): Link[] | null {
   if (!mayCircle(book, start, change)) return null;
   const ways = new Map<string, readonly Link[]>([[start, []]]);
   const open = [start];
@@ -169,13 +169,13 @@ export function findCycle(book: ClaimReader, start: string, change: Change): Lin
 }
 
 /** There was no circle before: a new one needs somebody who waits for what `start` has or gets. */
-function mayCircle(book: ClaimReader, start: string, change: Change): boolean {
+function mayCircle(book: BookView, start: string, change: Change): boolean {
   if (change.begun !== undefined) return (book.counts.get(start) ?? 0) > 0;
   const isWaitedFor = (wait: Wait) => wait.agent !== start && !change.ended?.has(wait);
   return (change.come ?? []).some((one) => findWaits(book, one).some(isWaitedFor));
 }
 
-function wishesOf(book: ClaimReader, agent: string, change: Change): Wish[] {
+function wishesOf(book: BookView, agent: string, change: Change): Wish[] {
   const wishes: Wish[] = [];
   for (const wait of book.waitsByAgent.get(agent) ?? []) {
     if (!wait.isReserved && !change.ended?.has(wait)) wishes.push(wait);

@@ -16,7 +16,7 @@ import type {
 } from './claim-events.ts';
 import { RESERVATION_MS, WAITS_MAX, WAITS_PER_AGENT_MAX } from './claim-limits.ts';
 import { refuseClaim, refuseFull } from './claim-refusal.ts';
-import type { ClaimReader, Wait } from './claim-state.ts';
+import type { BookView, Wait } from './claim-state.ts';
 import { findCycle, findWaits, isFree, passOn, type Wish } from './claim-turn.ts';
 import { parseScope, type Scope } from './scope.ts';
 
@@ -32,7 +32,7 @@ export interface WaitAnswer {
 }
 
 export function decideWait(
-  book: ClaimReader,
+  book: BookView,
   command: WaitForClaim,
 ): ClaimDecision<WaitEvent, WaitAnswer> {
   const { by, at, id } = command;
@@ -90,7 +90,7 @@ export function decideWait(
 }
 
 export function decideUnwait(
-  book: ClaimReader,
+  book: BookView,
   command: StopWaiting,
 ): ClaimDecision<WaitEvent, { readonly ended: readonly number[] }> {
   const { by, at, wait: number } = command;
@@ -117,7 +117,7 @@ export function endOf(wait: Wait, at: number, reason: WaitEnded['reason']): Wait
 }
 
 /** Asking again keeps the place in the queue. */
-function sameWait(book: ClaimReader, agent: string, wish: Wish): Wait | null {
+function sameWait(book: BookView, agent: string, wish: Wish): Wait | null {
   for (const wait of book.waitsByAgent.get(agent) ?? []) {
     if (wait.id === wish.id && isSameScope(wait.scope, wish.scope)) return wait;
   }

@@ -15,8 +15,8 @@ import type {
 import { CHECKPOINT_CHARS_MAX } from './claim-limits.ts';
 import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
 import {
+  type BookView,
   type Claim,
-  type ClaimReader,
   type ClaimStatus,
   type ClaimView,
   viewClaim,
@@ -32,7 +32,7 @@ export const NEXT_STATUSES: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>
 };
 
 export function decideUpdate(
-  book: ClaimReader,
+  book: BookView,
   command: UpdateClaim,
 ): ClaimDecision<ClaimUpdated, ClaimView> {
   const { by, at, id, note, dataRef } = command;
@@ -58,7 +58,7 @@ export function decideUpdate(
 }
 
 export function decideCheckpoint(
-  book: ClaimReader,
+  book: BookView,
   command: CheckpointClaim,
 ): ClaimDecision<ClaimCheckpointed, ClaimView> {
   const { by, at, id, checkpoint } = command;

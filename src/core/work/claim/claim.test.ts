@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
+import { evolveClaims } from './claim-evolve.ts';
 import {
   CHECKPOINT_CHARS_MAX,
   CLAIM_KEYS_PER_AGENT_MAX,
   CLAIMS_PER_AGENT_MAX,
   INHERITED_MAX,
+  LAPSES_AT_ONCE_MAX,
 } from './claim-limits.ts';
 import { NEXT_STATUSES } from './claim-work.ts';
+import { expireClaims, nextExpiry } from './claims.ts';
 
 const HOUR = 3_600_000;
 
@@ -254,12 +257,12 @@ test('[CM8] a hand-off leaves no path with two holders and no agent over its quo
   expect(claimCode(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBeNull();
 });
 
-test('[CM9] a lapse is an event, and stands even before the tick that records it', () => {
+test('[CM9] a lapse is an event, and what it covered is free', () => {
   const story = createClaimStory();
   story.take('ada', 't', 'src');
-  story.at += HOUR - 1;
+  story.pass(HOUR - 1);
   expect(claimCode(story.tryTake('bob', 'u', 'src/x'))).toBe('claim.overlap');
-  story.at += 1;
+  story.pass(1);
   expect(claimCode(story.do('ada', 'claim.renew', { id: 't' }))).toBe('claim.not-found');
   story.take('bob', 'u', 'src/x');
   expect(story.events.map(({ type }) => type)).toEqual([
@@ -268,6 +271,21 @@ test('[CM9] a lapse is an event, and stands even before the tick that records it
     'claim.taken',
   ]);
   expect(story.book.counts.get('ada')).toBeUndefined();
+});
+
+test('[CM9] much that lapses together lapses in steps, all of it once, and the turns come after', () => {
+  const story = createClaimStory();
+  const count = LAPSES_AT_ONCE_MAX + 44;
+  for (let i = 0; i < count; i++) story.take(`agent${i}`, `t${i}`, `f${i}`);
+  story.ask('bob', 'claim.wait', { scope: scopeOf('f0', `f${count - 1}`), ttlMs: 2 * HOUR });
+  const steps: number[] = [];
+  for (story.at += HOUR; (nextExpiry(story.book) ?? Infinity) <= story.at; ) {
+    const lapsed = expireClaims(story.book, story.at);
+    for (const event of lapsed) evolveClaims(story.book, event);
+    steps.push(lapsed.length);
+  }
+  expect(steps).toEqual([LAPSES_AT_ONCE_MAX, 44 + 1]);
+  expect([...story.book.waits.values()].map(({ isReserved }) => isReserved)).toEqual([true]);
 });
 
 test('[CM10] an agent holds at most 128 claims; its renewals and a released place are free', () => {
@@ -282,12 +300,12 @@ test('[CM10] an agent holds at most 128 claims; its renewals and a released plac
   expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBeNull();
 });
 
-test('[CM10] a claim that has lapsed takes up no place, even before the tick', () => {
+test('[CM10] a claim that has lapsed takes up no place', () => {
   const story = createClaimStory();
   story.ask('ada', 'claim.take', { id: 'short', ttlMs: 30_000 });
   for (let i = 1; i < CLAIMS_PER_AGENT_MAX; i++) story.take('ada', `t${i}`, `f${i}`);
   expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBe('claim.quota');
-  story.at += 30_000;
+  story.pass(30_000);
   expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBeNull();
 });
 

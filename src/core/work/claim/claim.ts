@@ -38,13 +38,7 @@ import {
   TTL_MS_MIN,
 } from './claim-limits.ts';
 import { type ClaimRefusal, refuseClaim, refuseFull } from './claim-refusal.ts';
-import {
-  type Claim,
-  type ClaimReader,
-  type ClaimView,
-  viewClaim,
-  type Wait,
-} from './claim-state.ts';
+import { type BookView, type Claim, type ClaimView, viewClaim, type Wait } from './claim-state.ts';
 import { doMeet, findCycle, findHeld, findReserved, passOn, type Wish } from './claim-turn.ts';
 import { parseScope, type Scope } from './scope.ts';
 
@@ -63,7 +57,7 @@ export interface TakenAnswer {
 }
 
 export function decideTake(
-  book: ClaimReader,
+  book: BookView,
   command: TakeClaim,
 ): ClaimDecision<ClaimTaken | ClaimRenewed | WaitEvent, TakenAnswer> {
   const { by, at, id, note, git } = command;
@@ -131,7 +125,7 @@ export function decideTake(
 
 /** The same tenure for longer: the epoch stays. */
 export function decideRenew(
-  book: ClaimReader,
+  book: BookView,
   command: RenewClaim,
 ): ClaimDecision<ClaimRenewed, ClaimView> {
   const { by, at, id } = command;
@@ -145,7 +139,7 @@ export function decideRenew(
 }
 
 export function decideRelease(
-  book: ClaimReader,
+  book: BookView,
   command: ReleaseClaim,
 ): ClaimDecision<ClaimReleased | WaitEvent, ClaimView> {
   const { by, at, id, evidence } = command;
@@ -161,7 +155,7 @@ export function decideRelease(
 
 /** One step from holder to holder: nobody can come in between [CM8]. */
 export function decideHandOff(
-  book: ClaimReader,
+  book: BookView,
   command: HandOffClaim,
   context: ClaimContext,
 ): ClaimDecision<ClaimHandedOff | WaitEvent, ClaimView> {
@@ -211,7 +205,7 @@ export function decideHandOff(
   };
 }
 
-function releasable(book: ClaimReader, command: ReleaseClaim): Claim | ClaimRefusal {
+function releasable(book: BookView, command: ReleaseClaim): Claim | ClaimRefusal {
   const { by, id, epoch, isForced } = command;
   const claim = book.claims.get(id);
   if (claim === undefined || !isForced || by.kind !== 'admin') return holdingOf(book, command);
@@ -219,7 +213,7 @@ function releasable(book: ClaimReader, command: ReleaseClaim): Claim | ClaimRefu
 }
 
 function checkFree(
-  book: ClaimReader,
+  book: BookView,
   agent: string,
   id: string,
   scope: Scope | null,
@@ -233,7 +227,7 @@ function checkFree(
   return reserved === null ? null : refuseReserved(id, reserved, at);
 }
 
-function checkQuota(book: ClaimReader, agent: string): ClaimRefusal | null {
+function checkQuota(book: BookView, agent: string): ClaimRefusal | null {
   if ((book.counts.get(agent) ?? 0) >= CLAIMS_PER_AGENT_MAX) {
     return refuseClaim(
       'claim.quota',
@@ -259,7 +253,7 @@ function checkRecipient(claim: Claim, to: string, context: ClaimContext): ClaimR
 }
 
 /** The agent's own waits that come to their end when it has this: same id, or scopes that meet. */
-function satisfied(book: ClaimReader, agent: string, has: Wish): Set<Wait> {
+function satisfied(book: BookView, agent: string, has: Wish): Set<Wait> {
   const ended = new Set<Wait>();
   for (const wait of book.waitsByAgent.get(agent) ?? []) {
     if ((wait.id !== null && wait.id === has.id) || doMeet(wait.scope, has.scope)) ended.add(wait);

@@ -1,10 +1,8 @@
 /**
- * The law of claims as a whole: every command comes in here. What has lapsed by the stamp of a
- * command no longer stands when the command is decided, whether or not a tick came first [CM9];
- * a command sent again under its key is answered again and done once [CM12].
+ * The law of claims as a whole: every command comes in here, and so does time [CM9]. A command sent
+ * again under its key is answered again and done once [CM12].
  */
 import { unreachable } from '../../law/assert.ts';
-import type { View } from '../../law/view.ts';
 import {
   type ClaimContext,
   type ClaimDecision,
@@ -22,10 +20,9 @@ import type {
   WaitReserved,
 } from './claim-events.ts';
 import { keyName } from './claim-evolve.ts';
-import { CLAIM_KEY_CHARS_MAX } from './claim-limits.ts';
+import { CLAIM_KEY_CHARS_MAX, LAPSES_AT_ONCE_MAX } from './claim-limits.ts';
 import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
-import { settledView } from './claim-settled.ts';
-import type { Claim, ClaimBook, ClaimReader, KeptAnswer, Wait } from './claim-state.ts';
+import type { BookView, Claim, KeptAnswer, Wait } from './claim-state.ts';
 import { passOn } from './claim-turn.ts';
 import { decideUnwait, decideWait, endOf } from './claim-wait.ts';
 import { decideCheckpoint, decideUpdate } from './claim-work.ts';
@@ -41,34 +38,20 @@ export interface ClaimAnswers {
   'claim.unwait': ReturnType<typeof decideUnwait>;
 }
 
-export function decideClaim(
-  book: View<ClaimBook>,
-  command: ClaimCommand,
-  context: ClaimContext,
-): ClaimDecision<ClaimEvent, unknown> {
-  const lapsed = expireClaims(book, command.at);
-  if (lapsed.length === 0) return decideOnce(book, command, context);
-  const decision = decideOnce(settledView(book, lapsed), command, context);
-  if ('refused' in decision) return decision;
-  return { events: [...lapsed, ...decision.events], answer: decision.answer };
-}
-
 /** When the next claim, wait or reservation lapses. */
-export function nextExpiry(book: View<ClaimBook>): number | null {
-  return book.due.next;
+export function nextExpiry(book: BookView): number | null {
+  return book.due.first?.dueAt ?? null;
 }
 
-/** What has lapsed by `at`, and whose turn that makes it. */
+/** What has lapsed by `at`, in order and so much at once, and whose turn that makes it. */
 export function expireClaims(
-  book: View<ClaimBook>,
+  book: BookView,
   at: number,
 ): (ClaimExpired | WaitEnded | WaitReserved)[] {
-  const next = book.due.next;
-  if (next === null || next > at) return [];
   const events: (ClaimExpired | WaitEnded)[] = [];
   const gone = new Set<Claim>();
   const ended = new Set<Wait>();
-  for (const item of book.due.by(at).sort(inOrder)) {
+  for (const item of book.due.firsts(({ dueAt }) => dueAt <= at, LAPSES_AT_ONCE_MAX)) {
     if (item.kind === 'claim') {
       const { id, owner, epoch } = item;
       gone.add(item);
@@ -82,17 +65,8 @@ export function expireClaims(
   return [...events, ...passOn(book, { gone, ended }, freed, at)];
 }
 
-/** By time, then by the number each was given: the same book lapses in the same order everywhere. */
-function inOrder(a: Claim | Wait, b: Claim | Wait): number {
-  return a.dueAt - b.dueAt || numberOf(a) - numberOf(b);
-}
-
-function numberOf(item: Claim | Wait): number {
-  return item.kind === 'claim' ? item.epoch : item.number;
-}
-
-function decideOnce(
-  book: ClaimReader,
+export function decideClaim(
+  book: BookView,
   command: ClaimCommand,
   context: ClaimContext,
 ): ClaimDecision<ClaimEvent, unknown> {
@@ -135,7 +109,7 @@ function checkKey(key: string, digest: string, known: KeptAnswer | undefined): C
 }
 
 function decideLive(
-  book: ClaimReader,
+  book: BookView,
   command: ClaimCommand,
   context: ClaimContext,
 ): ClaimDecision<ClaimEvent, unknown> {
