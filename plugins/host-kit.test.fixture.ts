@@ -65,7 +65,8 @@ export async function openTestHost(
     discover: false,
     skipMismatched: false,
     registry,
-    log: (level, line) => lines.push(`${level} ${line}`),
+    log: (level, line, cause) =>
+      lines.push(`${level} ${line}${cause === undefined ? '' : `: ${cause}`}`),
     ...options,
   });
   onTestFinished(() => host.close());

@@ -68,9 +68,7 @@ export function serveArguments(options: ServeOptions & { readonly dir?: string }
   ];
 }
 
-export async function readConfig(
-  options: ServeOptions,
-): Promise<Config & { isLevelChosen: boolean }> {
+export async function readConfig(options: ServeOptions): Promise<Config> {
   const { parseConfig } = await import('../server/run/config.ts');
   const file = options.config === undefined ? undefined : readConfigFile(options.config);
   const { env } = process;
@@ -83,9 +81,7 @@ export async function readConfig(
       detail: { problems: config },
     });
   }
-  const said =
-    options.logLevel ?? (env.SOX_LOG_LEVEL || (file as { log_level?: string })?.log_level);
-  return { ...config, isLevelChosen: said !== undefined };
+  return config;
 }
 
 function placeOf(source: string, options: ServeOptions): string {

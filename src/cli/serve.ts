@@ -4,6 +4,7 @@
  * a bus inside SIGHUP reads the bus's config again; a terminal that goes still ends the hub [BU25].
  */
 import { closeSync, openSync } from 'node:fs';
+import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import type { ServerLog } from '../server/run/server.ts';
 import { type Context, handle } from './context.ts';
@@ -25,9 +26,8 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   const { flags, isJson, print } = context;
   const config = await readConfig(flags);
   const { startServer } = await import('../server/run/server.ts');
-  // A first screen is no place for plugin counts; who wants them says so, or reads JSON.
-  const level = isJson || config.isLevelChosen ? config.logLevel : 'warn';
-  const server = await startServer(config, { log: createLog(level) }).catch((cause) => {
+  const log = createLog(config.logLevel);
+  const server = await startServer(config, { log }).catch((cause) => {
     throw startFailure(cause, config.host, config.port);
   });
   // Whoever waited for the ready line may close the pipe behind it; the hub goes on.
@@ -75,14 +75,19 @@ function firstScreen(
   ];
 }
 
-function createLog(least: string): ServerLog {
+export function createLog(least: string): ServerLog {
   const floor = LEVELS.indexOf(least);
   return (level, line, cause) => {
     if (LEVELS.indexOf(level) < floor) return;
-    const why =
-      cause === undefined ? '' : `: ${cause instanceof Error ? cause.message : String(cause)}`;
-    process.stderr.write(`${new Date().toISOString()} ${level} ${neutralise(line + why)}\n`);
+    // An error is somebody's bug or the world's failure: its stack, and what caused it, belong to it.
+    const why = level === 'error' ? inspect(cause) : errorMessage(cause);
+    const text = cause === undefined ? line : `${line}: ${why}`;
+    process.stderr.write(`${new Date().toISOString()} ${level} ${neutralise(text)}\n`);
   };
+}
+
+function errorMessage(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function stopSignal(reload: (() => void) | null): Promise<NodeJS.Signals> {

@@ -28,7 +28,7 @@ function unionOf(path: string, name: string): string[] {
 const logCodes = unionOf('src/log/log.ts', 'LogErrorCode');
 const configCodes = literalsOf('src/server/run/config.ts', /readonly code: ([^;]+);/);
 const guardCodes = [
-  ...readText('src/server/doors/guard.ts').matchAll(/\bturned\(\s*\d+,\s*'([^']+)'/g),
+  ...readText('src/server/doors/origin-check.ts').matchAll(/\bturned\(\s*\d+,\s*'([^']+)'/g),
 ].map(([, code]) => code as string);
 const nodeCodes = [...readText('bin/synod.js').matchAll(/\b(node\.[a-z-]+):/g)].map(
   ([, code]) => code as string,

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { mayWait } from '../../wire/mcp/messages.ts';
 import { RESOURCE_URIS } from '../../wire/mcp/resources.ts';
 import type { ToolAnswer } from '../../wire/mcp/result.ts';
@@ -96,6 +96,10 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
         listed,
         version,
         onError,
+        onFailure(what, cause) {
+          onError(cause instanceof Error ? cause : new Error(String(cause)));
+          return refuse('internal', `${what} in the bridge; its own log says why`);
+        },
         async call(operation, input, callOptions) {
           const signal = mayWait(operation, input)
             ? AbortSignal.any([callOptions.signal, leaving.signal])

@@ -18,6 +18,7 @@ import { createActivities } from './activity.ts';
 import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
 import type { Caller, Introduction } from './caller.ts';
+import type { ReportFailure } from './failure.ts';
 import { adminHandlers } from './handlers/admin.ts';
 import { channelHandlers } from './handlers/channels.ts';
 import { claimHandlers } from './handlers/claims.ts';
@@ -89,7 +90,7 @@ export interface DeskOptions {
   readonly fault: Refusal | null;
   /** Is every open space's store answering? */
   isStoreOk(): boolean;
-  onTrouble(what: string, cause: unknown): void;
+  readonly report: ReportFailure;
 }
 
 /** The chain is made of the desk's own units and plugins; the server hands it in once it is built. */
@@ -116,7 +117,7 @@ const HANDLERS: Handlers<HandledId> = {
 const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
 
 export function createDesk(options: DeskOptions): DeskParts {
-  const { spaces, about, nodeId } = options;
+  const { spaces, about, nodeId, report } = options;
   const activities = createActivities();
   const authenticate = createIdentity(options.identity, spaces, activities);
   const rateLimit = createRateLimit(options.callsPerSecond, () => Date.now());
@@ -206,7 +207,12 @@ export function createDesk(options: DeskOptions): DeskParts {
       host !== null &&
       (callOptions.wantsTrace || host.appliesTo(operation.name, caller.transport))
     ) {
-      return callThroughPlugins(host, passage, callOptions.wantsTrace ?? false);
+      const { wantsTrace = false } = callOptions;
+      const plugins = host;
+      const answer = await guarded(operation.name, correlationId, () =>
+        callThroughPlugins(plugins, passage, wantsTrace),
+      );
+      return isRefusal(answer) ? refusalAnswer(answer) : answer;
     }
     const outcome =
       precheck(caller, operation.name) ??
@@ -216,33 +222,15 @@ export function createDesk(options: DeskOptions): DeskParts {
     return refusalAnswer(outcome);
   }
 
-  /** An exception is our bug or the world's failure: it is logged, and the caller learns no more than that. */
   async function guarded<T>(
     what: string,
-    correlationId: string,
+    correlationId: string | undefined,
     run: () => Promise<T>,
   ): Promise<T | Refusal> {
     try {
       return await run();
     } catch (cause) {
-      options.onTrouble(`${what} failed (${correlationId})`, cause);
-      const isStore =
-        typeof cause === 'object' &&
-        cause !== null &&
-        'code' in cause &&
-        String(cause.code).startsWith('log.');
-      if (isStore && (cause as { code: unknown }).code === 'log.corrupt') {
-        return refuse(
-          'store.unavailable',
-          'the log is damaged; run "synod log verify" where the hub runs, and restore it from a copy or an export',
-        );
-      }
-      return isStore
-        ? refuse('store.unavailable', 'the store could not be read; nothing was changed, try again')
-        : refuse(
-            'internal',
-            `the hub failed at this; its log has the reason under ${correlationId}`,
-          );
+      return report(`${what} failed`, cause, correlationId);
     }
   }
 
@@ -292,9 +280,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     nodeId,
     isOpenMode: options.identity.mode === 'open',
     async authenticate(introduction) {
-      const caller = await guarded('authenticate', introduction.connectionId, () =>
-        authenticate(introduction),
-      );
+      const caller = await guarded('authenticate', undefined, () => authenticate(introduction));
       if (isRefusal(caller)) audit(null, `authenticate as ${introduction.agent ?? '?'}`, caller);
       return caller;
     },
@@ -335,8 +321,8 @@ export function createDesk(options: DeskOptions): DeskParts {
     async openStream(caller, input, sink) {
       const outcome =
         precheck(caller, 'stream_open') ??
-        (await guarded('stream_open', caller.connectionId, () =>
-          openStream(spaces, caller, input, sink),
+        (await guarded('stream_open', undefined, () =>
+          openStream(spaces, caller, input, { sink, report }),
         ));
       if (!isRefusal(outcome)) return { stream: outcome };
       audit(caller, 'stream_open', outcome);

@@ -8,6 +8,7 @@ import type { ReceiptChange } from '../../hub/watch.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
 import { streamOpen } from '../../wire/operations/inbox.ts';
 import type { Caller } from './caller.ts';
+import type { ReportFailure } from './failure.ts';
 import { receiptView } from './handlers/receipts.ts';
 import { parseInput } from './input.ts';
 import type { Spaces } from './spaces.ts';
@@ -41,7 +42,7 @@ export async function openStream(
   spaces: Spaces,
   caller: Caller,
   input: unknown,
-  sink: StreamSink,
+  { sink, report }: { readonly sink: StreamSink; readonly report: ReportFailure },
 ): Promise<Stream | Refusal> {
   const parsed = parseInput(streamOpen, input);
   if (isRefusal(parsed)) return parsed;
@@ -63,11 +64,16 @@ export async function openStream(
     },
   );
   if (isRefusal(feed)) return feed;
-  if (receipts) stopReceipts = followReceipts(hub, caller, sink);
+  if (receipts) stopReceipts = followReceipts(hub, caller, sink, report);
   return { position, close: () => feed.close() };
 }
 
-function followReceipts(hub: Hub, caller: Caller, sink: StreamSink): () => void {
+function followReceipts(
+  hub: Hub,
+  caller: Caller,
+  sink: StreamSink,
+  report: ReportFailure,
+): () => void {
   let waiting: ReceiptChange[] = [];
   let isBusy = false;
   const drain = async (): Promise<void> => {
@@ -84,7 +90,7 @@ function followReceipts(hub: Hub, caller: Caller, sink: StreamSink): () => void 
     isBusy = true;
     // A log that cannot be read now costs notices, never the connection: receipts.get tells later.
     void drain()
-      .catch(() => {})
+      .catch((cause) => report('receipts could not be told', cause))
       .finally(() => {
         isBusy = false;
       });

@@ -1,9 +1,9 @@
 /**
- * One WebSocket connection: requests in, answers and pushes out. Everything that
- * waits to be written or answered is bounded [F3].
+ * One connection of the WebSocket door: JSON-RPC requests in, answers and pushes out. `peer.ts` bounds
+ * what waits to be written or answered [F3]; the number of streams is bounded here [W4].
  */
 import type { Duplex } from 'node:stream';
-import type { RawData, WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
@@ -13,9 +13,9 @@ import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
+import type { ReportFailure } from '../desk/failure.ts';
 import { parseInput } from '../desk/input.ts';
 import type { Stream, StreamSink } from '../desk/stream.ts';
-import { drained } from './drained.ts';
 import { encodeFrames } from './frames.ts';
 import {
   answerText,
@@ -25,6 +25,7 @@ import {
   type RpcId,
   type RpcRequest,
 } from './json-rpc.ts';
+import { createPeer, type Peer } from './peer.ts';
 
 /** Bytes that may wait for a peer that does not read. */
 export const OUTPUT_BYTES_MAX: number = 16 * 1024 * 1024;
@@ -32,18 +33,18 @@ export const OUTPUT_BYTES_MAX: number = 16 * 1024 * 1024;
 export const CALLS_MAX = 4_096;
 export const STREAMS_MAX = 16;
 export const RPC_BATCH_MAX = 1_000;
-const FAREWELL_MS = 1_000;
 
 export interface Connection {
-  readonly caller: Caller;
-  ping(): void;
-  close(code: number, reason: string): void;
+  readonly peer: Peer;
+  /** Aborted when the peer is gone. */
+  readonly gone: AbortSignal;
 }
 
-export interface ConnectionHooks {
+export interface ConnectionOptions {
+  readonly report: ReportFailure;
   /** Counts a frame; a refusal is what whoever sent it gets. */
-  limit?(): Refusal | null;
-  onSlowReader?(): void;
+  limit(): Refusal | null;
+  onSlowReader(): void;
 }
 
 /** A stream on its way from asked to live. */
@@ -58,92 +59,26 @@ export function createConnection(
   ws: WebSocket,
   socket: Duplex,
   caller: Caller,
-  hooks: ConnectionHooks = {},
+  options: ConnectionOptions,
 ): Connection {
   const streams = new Map<string, Stream>();
   // Whoever waits on this connection is told when it is gone: nothing may be handed out to it then.
   const gone = new AbortController();
   let streamCount = 0;
   let streamsOpening = 0;
-  let texts: string[] = [];
-  let parts: Buffer[] = [];
-  let isFlushScheduled = false;
-  let underWay = 0;
-  let isPaused = false;
-  let silentPings = 0;
-  let isClosed = false;
 
-  function scheduleFlush(): void {
-    if (isFlushScheduled) return;
-    isFlushScheduled = true;
-    // All answers and pushes of a batch are released in one turn; the flush follows them.
-    queueMicrotask(flush);
-  }
-
-  function say(text: string): void {
-    texts.push(text);
-    scheduleFlush();
-  }
-
-  /** Bytes that are frames already, behind whatever was said before. */
-  function sayFrames(frames: Buffer): void {
-    if (texts.length > 0) {
-      parts.push(encodeFrames(texts));
-      texts = [];
-    }
-    parts.push(frames);
-    scheduleFlush();
-  }
-
-  function flush(): void {
-    isFlushScheduled = false;
-    if (isClosed) {
-      texts = [];
-      parts = [];
-      return;
-    }
-    if (texts.length > 0) {
-      parts.push(encodeFrames(texts));
-      texts = [];
-    }
-    const [only] = parts;
-    if (only === undefined) return;
-    // One write may be large by itself; slow is who has not taken the one before it.
-    const isBehind = socket.writableNeedDrain;
-    socket.write(parts.length === 1 ? only : Buffer.concat(parts));
-    parts = [];
-    if (isBehind && socket.writableLength > OUTPUT_BYTES_MAX) close(4008, 'slow_reader');
-  }
-
-  function close(code: number, reason: string): void {
-    if (isClosed) return;
-    if (reason === 'slow_reader') hooks.onSlowReader?.();
-    flush();
-    leave();
-    ws.close(code, reason);
-    terminateSoon();
-  }
-
-  /** Nothing more is said or handed out. */
-  function leave(): void {
-    isClosed = true;
-    gone.abort();
-    for (const stream of [...streams.values()]) stream.close();
-    streams.clear();
-  }
-
-  /** Whoever does not read does not read the farewell either. */
-  function terminateSoon(): void {
-    setTimeout(() => ws.terminate(), FAREWELL_MS).unref();
-  }
-
-  function finished(): void {
-    underWay--;
-    if (isPaused && underWay <= CALLS_MAX / 2) {
-      isPaused = false;
-      ws.resume();
-    }
-  }
+  const peer = createPeer(ws, socket, {
+    outputBytesMax: OUTPUT_BYTES_MAX,
+    underWayMax: CALLS_MAX,
+    onSlowReader: options.onSlowReader,
+    onText,
+    onClose() {
+      gone.abort();
+      for (const stream of [...streams.values()]) stream.close();
+      streams.clear();
+    },
+  });
+  const say = (text: string): void => peer.send(text);
 
   function call(request: RpcRequest, answered: (answer: Answer | string) => void): void {
     const operation = findOperation(request.method);
@@ -152,12 +87,9 @@ export function createConnection(
       answered(errorText(request.id ?? null, 'operation.unknown', message));
       return;
     }
-    if (++underWay > CALLS_MAX && !isPaused) {
-      isPaused = true;
-      ws.pause();
-    }
+    peer.begin();
     const done = (answer: Answer): void => {
-      finished();
+      peer.done();
       answered(answer);
     };
     if (!operation.isStreaming) desk.callThen(caller, operation, request.params, done, gone.signal);
@@ -195,21 +127,25 @@ export function createConnection(
     }
   }
 
-  ws.on('message', (raw: RawData, isBinary: boolean) => {
-    if (isClosed) return;
+  function onText(text: string, isBinary: boolean): void {
     let value: unknown;
     try {
       if (isBinary) throw new TypeError('binary');
-      value = JSON.parse(raw.toString());
+      value = JSON.parse(text);
     } catch {
       say(errorText(null, 'input.not-json', 'the frame is not JSON text'));
       return;
     }
-    const limited = hooks.limit?.() ?? null;
-    if (limited !== null) turnAway(value, limited);
-    else if (Array.isArray(value)) onBatch(value);
-    else onRequest(value, say);
-  });
+    try {
+      const limited = options.limit();
+      if (limited !== null) turnAway(value, limited);
+      else if (Array.isArray(value)) onBatch(value);
+      else onRequest(value, say);
+    } catch (cause) {
+      const id = parseRequest(value)?.id ?? null;
+      say(answerText(id, refusalAnswer(options.report('a WebSocket frame failed', cause))));
+    }
+  }
 
   /** Nothing of the frame is carried out; whoever asked in it is told. */
   function turnAway(value: unknown, refusal: Refusal): void {
@@ -238,11 +174,11 @@ export function createConnection(
       return;
     }
     const { stream } = opened;
-    if (isClosed) stream.close();
+    if (!peer.isOpen) stream.close();
     else if (!progress.isEnded) streams.set(id, stream);
     done({ ok: { stream: id, position: stream.position } });
     // The client learns of the stream first and of its messages after.
-    for (const frames of progress.early ?? []) sayFrames(frames);
+    for (const frames of progress.early ?? []) peer.sendFrames(frames);
     progress.early = null;
   }
 
@@ -259,46 +195,25 @@ export function createConnection(
     return {
       deliver(bundle) {
         const frames = bundleFrames(bundle);
-        if (progress.early === null) sayFrames(frames);
+        if (progress.early === null) peer.sendFrames(frames);
         else progress.early.push(frames);
-        return !isClosed;
+        return peer.isOpen;
       },
-      ready() {
-        // What was handed over must be written before the socket can tell whether it was taken.
-        flush();
-        return drained(socket);
-      },
+      ready: () => peer.drained(),
       receipts(notices) {
         for (const notice of notices) say(notificationText('receipt', JSON.stringify(notice)));
       },
       end(reason: FeedEnd) {
         streams.delete(id);
         progress.isEnded = true;
-        if (isClosed) return;
-        if (reason === 'slow_reader') close(4008, 'slow_reader');
+        if (!peer.isOpen) return;
+        if (reason === 'slow_reader') peer.close(4008, 'slow_reader');
         else say(notificationText('stream.end', JSON.stringify({ stream: id, reason })));
       },
     };
   }
 
-  ws.on('pong', () => {
-    silentPings = 0;
-  });
-  // A frame that breaks the protocol has been answered with its close code; it gets the time to arrive.
-  ws.on('error', () => {
-    leave();
-    terminateSoon();
-  });
-  ws.on('close', leave);
-
-  return {
-    caller,
-    close,
-    ping() {
-      if (silentPings++ >= 2) ws.terminate();
-      else ws.ping();
-    },
-  };
+  return { peer, gone: gone.signal };
 }
 
 function isNotification(value: unknown): boolean {

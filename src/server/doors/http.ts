@@ -11,10 +11,11 @@ import type { Answer } from '../desk/answer.ts';
 import { refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
+import type { ReportFailure } from '../desk/failure.ts';
 import { sha256 } from '../desk/identity.ts';
 import type { HookHandler } from '../hooks/door.ts';
-import { type Guard, introductionOf } from './guard.ts';
 import { openApi } from './openapi.ts';
+import { introductionOf, type OriginCheck } from './origin-check.ts';
 
 /** A request larger than this is not read; a body of a message has its own, smaller bound. */
 export const REQUEST_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -27,7 +28,8 @@ export type McpHandler = (
 
 export interface HttpDoorOptions {
   readonly desk: Desk;
-  readonly guard: Guard;
+  readonly origins: OriginCheck;
+  readonly report: ReportFailure;
   readonly version: string;
   readonly mcp: McpHandler | null;
   readonly metrics?: MetricsRoute | null;
@@ -44,13 +46,13 @@ export interface MetricsRoute {
 export type HttpDoor = (request: Request, isOwnerSocket: boolean) => Promise<Response>;
 
 export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
-  const { desk, guard } = options;
+  const { desk, origins } = options;
   let connections = 0;
   const app = new Hono<{ Bindings: { isOwnerSocket: boolean } }>();
 
   app.use('*', async (c, next) => {
     const headers = Object.fromEntries(c.req.raw.headers);
-    const turned = guard.check(headers, c.env.isOwnerSocket);
+    const turned = origins.check(headers, c.env.isOwnerSocket);
     if (turned !== null) return json(turned.status, turned.envelope);
     const origin = c.req.header('origin');
     // Preflight comes before authentication; an origin that got this far is allowed by name.
@@ -90,7 +92,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     }
     const body = await readJson(c.req.raw);
     if (isRefusal(body)) return answered(refusalAnswer(body));
-    const correlationId = c.req.header('x-correlation-id')?.slice(0, 128);
+    const correlationId = correlationIdOf(c.req.raw);
     return answered(
       await desk.call(caller, operation, body.value, {
         signal: c.req.raw.signal,
@@ -155,9 +157,17 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   });
 
   app.notFound(() => notFound());
-  app.onError(() => answered(refusalAnswer(refuse('internal', 'the hub failed at this request'))));
+  app.onError((cause, c) => {
+    const what = `${c.req.method} ${c.req.path} failed`;
+    return answered(refusalAnswer(options.report(what, cause, correlationIdOf(c.req.raw))));
+  });
 
   return async (request, isOwnerSocket) => app.fetch(request, { isOwnerSocket });
+}
+
+/** What the caller wants to find this call by, if it said so. */
+function correlationIdOf(request: Request): string | undefined {
+  return request.headers.get('x-correlation-id')?.slice(0, 128) || undefined;
 }
 
 /** In the same time whatever differs. */

@@ -10,10 +10,11 @@ import { countConnection } from '../desk/activity.ts';
 import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
+import type { ReportFailure } from '../desk/failure.ts';
 import type { StreamSink } from '../desk/stream.ts';
 import { watchCredential } from './credential-watch.ts';
 import { drained } from './drained.ts';
-import { type Guard, introductionOf } from './guard.ts';
+import { introductionOf, type OriginCheck } from './origin-check.ts';
 
 const KEEPALIVE_MS = 15_000;
 const FAREWELL_MS = 1_000;
@@ -21,18 +22,22 @@ const FAREWELL_MS = 1_000;
 export const STREAM_BYTES_MAX: number = 8 * 1024 * 1024;
 
 export interface SseDoor {
-  handle(request: IncomingMessage, response: ServerResponse, isOwnerSocket: boolean): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, isOwnerSocket: boolean): void;
   readonly size: number;
   /** How many were cut off because they did not read. */
   readonly slowReaders: number;
   close(): void;
 }
 
-export function createSseDoor(
-  desk: Desk,
-  guard: Guard,
-  options: { readonly keepaliveMs?: number } = {},
-): SseDoor {
+export interface SseDoorOptions {
+  readonly desk: Desk;
+  readonly origins: OriginCheck;
+  readonly report: ReportFailure;
+  readonly keepaliveMs?: number | undefined;
+}
+
+export function createSseDoor(options: SseDoorOptions): SseDoor {
+  const { desk, origins, report } = options;
   const keepaliveMs = options.keepaliveMs ?? KEEPALIVE_MS;
   let connections = 0;
   let slowReaders = 0;
@@ -43,7 +48,7 @@ export function createSseDoor(
     response: ServerResponse,
     isOwnerSocket: boolean,
   ): Promise<void> {
-    const turned = guard.check(request.headers, isOwnerSocket);
+    const turned = origins.check(request.headers, isOwnerSocket);
     if (turned !== null) return reply(response, turned.status, turned.envelope);
     const introduction = introductionOf(request.headers, `sse-${++connections}`, isOwnerSocket);
     const caller = await desk.authenticate(introduction);
@@ -104,7 +109,13 @@ export function createSseDoor(
   }
 
   return {
-    handle,
+    handle(request, response, isOwnerSocket) {
+      handle(request, response, isOwnerSocket).catch((cause) => {
+        const refusal = report('a stream failed', cause);
+        if (response.headersSent) response.destroy();
+        else refused(response, refusalAnswer(refusal));
+      });
+    },
     get size() {
       return open.size;
     },

@@ -9,6 +9,7 @@ import { isFields, textOf } from '../../wire/fields.ts';
 import type { DoorSettings } from '../../wire/hook-settings.ts';
 import { spokenPolicy } from '../../wire/policy.ts';
 import { RECV_TOOL, toolNameFor, type Vendor } from '../../wire/tool-names.ts';
+import type { ReportFailure } from '../desk/failure.ts';
 import {
   type Attention,
   advance,
@@ -75,6 +76,7 @@ export interface HookDeskOptions {
   readonly waker: Waker;
   readonly settings: () => DoorSettings;
   readonly record: DecisionLog;
+  readonly report: ReportFailure;
   readonly now?: () => number;
 }
 
@@ -247,14 +249,17 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
       try {
         return await turn;
       } catch (cause) {
-        return failed(cause instanceof Error ? cause.message : String(cause));
+        failed(cause instanceof Error ? cause.message : String(cause));
+        throw cause;
       } finally {
         attention.waiting--;
       }
     },
     join(call) {
       const attention = attend(call);
-      announce(attention, false).catch(() => {});
+      announce(attention, false).catch((cause) =>
+        options.report('a session was not announced', cause),
+      );
       return { agent: attention.agent };
     },
     async restore() {

@@ -3,6 +3,7 @@
  * the waker, for one hub and one data directory.
  */
 import { join } from 'node:path';
+import type { ReportFailure } from '../desk/failure.ts';
 import { createAttentions } from './attention.ts';
 import { openDecisionLog } from './decision-log.ts';
 import type { HarnessHub } from './harness-hub.ts';
@@ -20,7 +21,8 @@ export interface HookRoomOptions {
   readonly dir: string;
   readonly hub: HarnessHub;
   readonly env: Readonly<Record<string, string | undefined>>;
-  onTrouble(what: string, cause: unknown): void;
+  warn(line: string): void;
+  readonly report: ReportFailure;
   readonly settleMs?: number;
   readonly confirmMs?: number;
 }
@@ -41,11 +43,14 @@ export interface HookRoom {
 }
 
 export async function openHookRoom(options: HookRoomOptions): Promise<HookRoom> {
-  const { dir, hub, env, onTrouble, settleMs, confirmMs } = options;
-  const book = await openSessionBook({ path: join(dir, 'sessions.json'), onTrouble });
+  const { dir, hub, env, warn, report, settleMs, confirmMs } = options;
+  const book = await openSessionBook({ path: join(dir, 'sessions.json'), onTrouble: report });
   const logs = env.SOX_LOG_DIR || join(dir, 'logs');
-  const record = openDecisionLog(join(logs, 'decisions.jsonl'), onTrouble);
-  const settings = openDoorSettings(dir, env, onTrouble);
+  const record = openDecisionLog(join(logs, 'decisions.jsonl'), report);
+  const settings = openDoorSettings(dir, env, (what, cause) => {
+    if (cause === null) warn(what);
+    else report(what, cause);
+  });
   const waiters = createWaiters();
   const headless = createHeadless(env);
   const waker = createWaker({
@@ -61,6 +66,7 @@ export async function openHookRoom(options: HookRoomOptions): Promise<HookRoom> 
     waker,
     settings,
     record,
+    report,
   });
   const spaces = await desk.restore();
   return {

@@ -3,7 +3,9 @@
  * a hub that nobody's hooks speak to needs none of it. From then on it hears what is sent in every
  * space whose agents came by.
  */
+import { randomUUID } from 'node:crypto';
 import type { Desk } from '../desk/desk.ts';
+import type { ReportFailure } from '../desk/failure.ts';
 import type { Spaces } from '../desk/spaces.ts';
 import type { HookHandler } from './door.ts';
 import type { HookRoom, Sent } from './hook-room.ts';
@@ -15,7 +17,9 @@ export interface HookDoorOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How long the waking of idle agents waits, for tests. */
   readonly wake: WakeTimes | undefined;
-  onTrouble(what: string, cause: unknown): void;
+  /** For a mistake in a person's settings. */
+  warn(line: string): void;
+  readonly report: ReportFailure;
 }
 
 export interface WakeTimes {
@@ -36,7 +40,7 @@ interface Opened {
 }
 
 export function createHookDoor(options: HookDoorOptions): HookDoor {
-  const { desk, spaces, dir, env, onTrouble } = options;
+  const { desk, spaces, dir, env, warn, report } = options;
   const followed = new Map<string, () => void>();
   let opened: Promise<Opened> | null = null;
   let isClosed = false;
@@ -51,7 +55,8 @@ export function createHookDoor(options: HookDoorOptions): HookDoor {
       dir,
       hub: createHarnessHub(desk, spaces),
       env,
-      onTrouble,
+      warn,
+      report,
       ...options.wake,
     });
     for (const space of room.spaces) follow(space, room);
@@ -83,13 +88,14 @@ export function createHookDoor(options: HookDoorOptions): HookDoor {
         follow(visit.caller.space, room);
         return await handle(visit);
       } catch (cause) {
-        onTrouble('a hook was met with silence', cause);
-        return new Response(null, { status: 204 });
+        const correlationId = randomUUID();
+        report('a hook was met with silence', cause, correlationId);
+        return new Response(null, { status: 204, headers: { 'x-correlation-id': correlationId } });
       }
     },
     prepare() {
       opened ??= open();
-      opened.catch((cause) => onTrouble('the hook door does not open', cause));
+      opened.catch((cause) => report('the hook door does not open', cause));
     },
     async close() {
       isClosed = true;

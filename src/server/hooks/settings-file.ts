@@ -15,7 +15,7 @@ import {
 /** How often the file is looked at. */
 const LOOK_EVERY_MS = 1_000;
 
-/** `<dir>/policy.toml`, else the one in SOX_CONFIG_DIR. */
+/** `<dir>/policy.toml`, else the one in SOX_CONFIG_DIR. A mistake in it has no cause (null). */
 export function openDoorSettings(
   dir: string,
   env: Environment,

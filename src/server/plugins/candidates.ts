@@ -8,7 +8,7 @@
 
 import { discoverPlugins } from './discovery.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
-import type { LogLevel, PluginFactory, PluginRegistry } from './registry.ts';
+import type { PluginFactory, PluginLog, PluginRegistry } from './registry.ts';
 import { PluginStartupError } from './startup-error.ts';
 import { parseVersion, type Version } from './version.ts';
 
@@ -24,17 +24,26 @@ interface Sources {
   readonly cwd: string;
   readonly registry?: PluginRegistry | undefined;
   readonly skipMismatched: boolean;
-  log(level: LogLevel, line: string): void;
+  readonly log: PluginLog;
 }
 
-export function readCandidates(sources: Sources, discover: boolean): readonly Candidate[] {
+export interface Candidates {
+  /** How many there are, those for another protocol version included. */
+  readonly found: number;
+  readonly usable: readonly Candidate[];
+}
+
+export function readCandidates(sources: Sources, discover: boolean): Candidates {
   const all = [...(discover ? discovered(sources.cwd) : []), ...registered(sources.registry)];
   const ids = new Set<string>();
   for (const { manifest } of all) {
     if (ids.has(manifest.id)) throw duplicate(manifest.id);
     ids.add(manifest.id);
   }
-  return all.filter((candidate) => isForThisHost(candidate.manifest, sources));
+  return {
+    found: all.length,
+    usable: all.filter((candidate) => isForThisHost(candidate.manifest, sources)),
+  };
 }
 
 function discovered(cwd: string): readonly Candidate[] {

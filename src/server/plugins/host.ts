@@ -15,7 +15,7 @@ import { PLUGINS_MAX, UNIT_TIMEOUT_MS } from './limits.ts';
 import { isInScope, type Transport } from './manifest.ts';
 import type { HookFailureMode, PluginUnit, Rules } from './passage.ts';
 import { type Builtin, type Dispatch, type Place, runPipeline } from './pipeline.ts';
-import type { LogLevel, PluginRegistry } from './registry.ts';
+import type { PluginLog, PluginRegistry } from './registry.ts';
 import type { Reply } from './reply.ts';
 import { checkRequirements, isSlot, resolveCapabilities, SLOTS, type Slot } from './slots.ts';
 import { PluginStartupError } from './startup-error.ts';
@@ -34,7 +34,7 @@ export interface PluginHostOptions {
   readonly skipMismatched: boolean;
   readonly registry?: PluginRegistry | undefined;
   readonly unitTimeoutMs?: number;
-  log(level: LogLevel, line: string): void;
+  readonly log: PluginLog;
 }
 
 export interface PluginHost {
@@ -58,8 +58,8 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
   const { env, log } = options;
   const policy = readPolicy(env, options);
   const hookFailureMode = readHookFailureMode(env);
-  const candidates = readCandidates(options, policy.isDiscoveryOn);
-  const plugins = applyAllowList(candidates, policy, (line) => log('warn', line));
+  const { found, usable } = readCandidates(options, policy.isDiscoveryOn);
+  const plugins = applyAllowList(usable, policy, (line) => log('warn', line));
   if (plugins.length > PLUGINS_MAX) throw startFailure(`more than ${PLUGINS_MAX} plugins`);
   const manifests = plugins.map(({ manifest }) => manifest);
   const holders = resolveCapabilities(manifests);
@@ -75,11 +75,13 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
   );
   const places = createPlaces(chain, instances.units, options.builtins);
   const order = places.map(({ name }) => name);
+  // Where no plugin was found there is nothing to say about them.
+  const level = found === 0 ? 'debug' : 'info';
   for (const { manifest } of plugins) {
-    log('info', `plugin: id=${manifest.id} version=${manifest.version} kind=${manifest.kind}`);
+    log(level, `plugin: id=${manifest.id} version=${manifest.version} kind=${manifest.kind}`);
   }
-  log('info', `plugin registry frozen: count=${plugins.length}`);
-  log('info', `plugin order: ${order.join(' -> ')}`);
+  log(level, `plugin registry frozen: count=${plugins.length}`);
+  log(level, `plugin order: ${order.join(' -> ')}`);
 
   let hookFailures = 0;
   const rules: Rules = {

@@ -12,7 +12,7 @@ import { readConfig } from './config.ts';
 import { SHUTDOWN_TIMEOUT_MS, STARTUP_TIMEOUT_MS, withDeadline } from './limits.ts';
 import type { Manifest } from './manifest.ts';
 import type { PluginUnit } from './passage.ts';
-import type { FactoryOptions, LogLevel } from './registry.ts';
+import type { FactoryOptions, PluginLog } from './registry.ts';
 import { isSlot } from './slots.ts';
 import { PluginStartupError } from './startup-error.ts';
 import { finishEntry, startEntry, type TraceEntry } from './trace.ts';
@@ -35,7 +35,7 @@ export interface Instances {
 interface Surroundings {
   readonly cwd: string;
   readonly env: Environment;
-  log(level: LogLevel, line: string): void;
+  readonly log: PluginLog;
 }
 
 export async function openInstances(
@@ -127,7 +127,7 @@ async function shutDown(started: readonly Started[], log: Surroundings['log']): 
     try {
       await callIfPresent(resource, 'on_shutdown', context, SHUTDOWN_TIMEOUT_MS, id);
     } catch (cause) {
-      log('error', `plugin shutdown failed: id=${id}: ${(cause as Error)?.stack ?? cause}`);
+      log('error', `plugin shutdown failed: id=${id}`, cause);
     }
   }
 }

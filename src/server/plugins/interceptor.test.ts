@@ -19,7 +19,13 @@ const OBSERVE = { plugin_capabilities: [{ observe_only: true }] };
 const DENIED: Reply = {
   error: { error_code: 'rate_limited', message: 'slow down', retry_after: 9 },
 };
-const GENERIC = { error: { error_code: 'internal_error', message: 'internal error' } };
+const GENERIC = {
+  error: {
+    error_code: 'internal_error',
+    message: 'internal error',
+    detail: { correlation_id: 'call-1' },
+  },
+};
 const AFTER = {
   error: { error_code: 'internal_error', detail: { reason: 'failed_after_dispatch' } },
 };

@@ -7,7 +7,7 @@
 
 import { type CallContext, createView, type MiddlewareContext, type View } from './context.ts';
 import type { Manifest } from './manifest.ts';
-import type { LogLevel } from './registry.ts';
+import type { PluginLog } from './registry.ts';
 import { internalError, type Reply } from './reply.ts';
 import type { Slot } from './slots.ts';
 import { finishEntry, startEntry, type TraceEntry } from './trace.ts';
@@ -29,7 +29,7 @@ export type HookFailureMode = 'swallow' | 'alarm' | 'raise';
 export interface Rules {
   readonly unitTimeoutMs: number;
   readonly hookFailureMode: HookFailureMode;
-  log(level: LogLevel, line: string): void;
+  log: PluginLog;
   countHookFailure(): void;
 }
 
@@ -64,16 +64,13 @@ export function enter(passage: Passage, unit: PluginUnit): { view: View; entry: 
 export function failUnit(passage: Passage, entry: TraceEntry, cause: unknown): Reply {
   finishEntry(entry, 'error', 'internal_error');
   logFailure(passage, entry.plugin_id, cause);
-  return internalError(passage.isCarriedOut);
+  return internalError(passage.isCarriedOut, passage.call.correlationId);
 }
 
 export function logFailure(passage: Passage, id: string, cause: unknown): void {
   const { operation, correlationId } = passage.call;
-  const what = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-  passage.rules.log(
-    'error',
-    `plugin failed: id=${id} operation=${operation} correlation_id=${correlationId}: ${what}`,
-  );
+  const line = `plugin failed: id=${id} operation=${operation} correlation_id=${correlationId}`;
+  passage.rules.log('error', line, cause);
 }
 
 /** Known by name: a plugin's package cannot import our classes. */

@@ -15,10 +15,14 @@ export interface FactoryOptions {
   /** Resources of the providers this plugin `requires`, keyed by the required name. */
   readonly resources: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  log(level: LogLevel, line: string): void;
+  readonly log: PluginLog;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type PluginLog = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  line: string,
+  cause?: unknown,
+) => void;
 
 export interface Registration {
   readonly name: string;

@@ -65,16 +65,20 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 
 /**
  * The generic answer to a failure of ours or a plugin's: the log has the detail, the caller does
- * not. It does learn whether the operation had been carried out, because a blind retry would
- * carry it out twice.
+ * not. It does learn under which id the log has it, and whether the operation had been carried out,
+ * because a blind retry would carry it out twice.
  */
-export function internalError(wasDispatched: boolean): Reply {
-  if (!wasDispatched) return { error: { error_code: 'internal_error', message: 'internal error' } };
+export function internalError(wasDispatched: boolean, correlationId: string): Reply {
   return {
     error: {
       error_code: 'internal_error',
-      message: 'internal error after the operation had been carried out',
-      detail: { reason: 'failed_after_dispatch' },
+      message: wasDispatched
+        ? 'internal error after the operation had been carried out'
+        : 'internal error',
+      detail: {
+        ...(wasDispatched && { reason: 'failed_after_dispatch' }),
+        correlation_id: correlationId,
+      },
     },
   };
 }

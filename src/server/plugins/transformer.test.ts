@@ -14,7 +14,13 @@ const unit = (kind: 'transformer' | 'hook', run: Run, spec = {}): TestPlugin => 
   make: () => run,
 });
 
-const GENERIC = { error: { error_code: 'internal_error', message: 'internal error' } };
+const GENERIC = {
+  error: {
+    error_code: 'internal_error',
+    message: 'internal error',
+    detail: { correlation_id: 'call-1' },
+  },
+};
 const POST = { must_run_after: ['store_dispatch'] };
 
 function fail(error: unknown): never {

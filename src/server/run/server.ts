@@ -17,11 +17,12 @@ import { lockDirectory } from '../../log/lock.ts';
 import { createMcpTools, DEFAULT_TOOLSET } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import { createDesk } from '../desk/desk.ts';
+import { createFailureReport } from '../desk/failure.ts';
 import { DEFAULT_SPACE } from '../desk/spaces.ts';
-import { createGuard } from '../doors/guard.ts';
 import { createHostLimit, replyLimited } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
 import type { McpDoor } from '../doors/mcp/door.ts';
+import { createOriginCheck } from '../doors/origin-check.ts';
 import { createSseDoor } from '../doors/sse.ts';
 import type { SynapseOptions } from '../doors/synapse/door.ts';
 import { createWebSocketDoor } from '../doors/websocket.ts';
@@ -57,7 +58,7 @@ export interface ServerHooks {
   /** How long the waking of idle agents waits, for tests. */
   readonly wake?: WakeTimes;
   /** Bounds and times of the Synapse door. */
-  readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'guard' | 'hub' | 'token'>>;
+  readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'origins' | 'report' | 'hub' | 'token'>>;
 }
 
 export interface RunningServer {
@@ -80,6 +81,7 @@ const SOCKET_PATH_BYTES_MAX = 100;
 export async function startServer(config: Config, hooks: ServerHooks = {}): Promise<RunningServer> {
   const startedAt = performance.now();
   const log = hooks.log ?? (() => {});
+  const report = createFailureReport((line, cause) => log('error', line, cause));
   const closers: (() => void | Promise<void>)[] = [];
   // Closing runs backwards through what was opened, also when opening failed half way.
   const closeAll = async (): Promise<void> => {
@@ -97,7 +99,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       settings: spaceSettings(config),
       typedChannels: config.settings.typedChannels,
       named: (config.agents ?? []).flatMap(({ namespace }) => namespace ?? []),
-      onTrouble: (what, cause) => log('error', what, cause),
+      onTrouble: report,
     });
     closers.push(() => spaces.close());
 
@@ -117,7 +119,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       callsPerSecond: config.settings.rateLimit,
       fault: config.faultInject && faultRefusal(config.faultInject),
       isStoreOk: () => spaces.isStoreOk(),
-      onTrouble: (what, cause) => log('error', what, cause),
+      report,
     });
     const metrics =
       config.metrics &&
@@ -160,7 +162,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     }
     const busPath = bus?.socketPath ?? null;
 
-    const guard = createGuard({
+    const origins = createOriginCheck({
       allowedHosts: [config.host, ...config.allowedHosts],
       corsOrigins: config.corsOrigins,
     });
@@ -176,17 +178,17 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
           spaces.find(space)?.watch.events((_world, _first, events) => listener(events)) ??
           (() => {}),
         onError: (cause) => log('warn', 'an MCP exchange failed', cause),
+        report,
       });
     };
     const hookDoor = createHookDoor({
       ...{ desk, spaces, dir: config.dir, env: hooks.env ?? process.env, wake: hooks.wake },
-      onTrouble: (what, cause) => log('warn', what, cause ?? undefined),
+      warn: (line) => log('warn', line),
+      report,
     });
     closers.push(() => hookDoor.close());
     const http = createHttpDoor({
-      desk,
-      guard,
-      version,
+      ...{ desk, origins, report, version },
       hooks: hookDoor.handle,
       async mcp(request, caller, toolset) {
         mcp ??= openMcp();
@@ -194,9 +196,11 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       },
       metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
     });
-    const sse = createSseDoor(desk, guard, hooks);
+    const sse = createSseDoor({ desk, origins, report, keepaliveMs: hooks.keepaliveMs });
     const hostLimit = createHostLimit(config.hostRateLimit);
-    const websocket = createWebSocketDoor(desk, guard, { ...hooks, hostLimit });
+    const websocket = createWebSocketDoor({
+      ...{ desk, origins, report, hostLimit, pingMs: hooks.pingMs },
+    });
 
     const openDoor = (isOwnerSocket: boolean): Server => {
       const listener = getRequestListener((request) => http(request, isOwnerSocket));
@@ -204,10 +208,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         const limited = hostLimit.check(request.socket.remoteAddress);
         if (limited !== null) replyLimited(response, limited);
         else if (/^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
-          sse.handle(request, response, isOwnerSocket).catch((cause) => {
-            log('error', 'a stream failed', cause);
-            response.destroy();
-          });
+          sse.handle(request, response, isOwnerSocket);
         } else void listener(request, response);
       };
       const server = createServer(
@@ -219,8 +220,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         },
         route,
       );
-      server.on('upgrade', (request, socket, head) => {
-        websocket.upgrade(request, socket, head, isOwnerSocket);
+      server.on('upgrade', (request, stream, head) => {
+        websocket.upgrade({ request, stream, head, isOwnerSocket });
       });
       server.on('clientError', (_, socket) => {
         const answer = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
@@ -240,11 +241,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       config.synapse === null
         ? null
         : await openSynapse(config.host, config.synapse, closers, {
-            hostLimit,
-            desk,
-            guard,
+            ...{ hostLimit, desk, origins, report },
             hub: spaceOf(spaces.find(DEFAULT_SPACE)),
-            onTrouble: (what, cause) => log('error', what, cause),
             ...hooks.synapse,
           });
     // These end before the servers are shut, or the servers would wait for them.
@@ -346,7 +344,9 @@ async function openSynapse(
       '{"error_code":"validation_error","message":"Synapse clients speak WebSocket here"}',
     );
   });
-  server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
+  server.on('upgrade', (request, stream, head) => {
+    door.upgrade({ request, stream, head, isOwnerSocket: false });
+  });
   server.on('clientError', (_, socket) => socket.destroy());
   await listen(server, { host, port });
   closers.push(async () => {

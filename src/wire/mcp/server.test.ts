@@ -15,6 +15,7 @@ async function toolsFor(name: string) {
     ...{ tools, listed, version: '0' },
     call: async () => ({ error: toEnvelope(refuse('access.denied', 'not yours')) }),
     onError: () => {},
+    onFailure: () => refuse('internal', 'not expected here'),
   });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name, version: '0' });

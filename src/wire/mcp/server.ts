@@ -2,11 +2,10 @@
  * One MCP server over the operation table, for one request or one connection. Both
  * MCP doors make theirs here, so they cannot differ. It passes arguments on as they
  * came: the desk alone judges them, and what it says reaches the model as a tool
- * result, never as a protocol error [MC5]. A failure of ours becomes
- * `internal_error` without its cause.
+ * result, never as a protocol error [MC5].
  */
 import { ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelcontextprotocol/server';
-import { refuse } from '../../core/law/decider.ts';
+import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { toEnvelope } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -35,7 +34,10 @@ export interface McpServerOptions {
   readonly listed: readonly Tool[];
   readonly version: string;
   call(operation: Operation, input: unknown, options: CallOptions): Promise<ToolAnswer>;
+  /** Of the protocol: whatever it was, the client has been answered. */
   onError(error: Error): void;
+  /** A call threw: that is logged there, and the refusal is what the client is answered. */
+  onFailure(what: string, cause: unknown): Refusal;
   /** Null where nobody could be told of a change: the wire keeps no stream. */
   readonly subscriptions?: Subscriptions | null;
   /** How often a waiting call reports progress to a client that asked for it. */
@@ -62,6 +64,22 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   );
   server.onerror = onError;
+
+  async function call(
+    operation: Operation,
+    input: unknown,
+    callOptions: CallOptions,
+  ): Promise<ToolAnswer> {
+    try {
+      return await options.call(operation, input, callOptions);
+    } catch (cause) {
+      // Nobody reads the answer to a call that was abandoned.
+      const refusal = callOptions.signal.aborted
+        ? refuse('internal', 'the call was abandoned')
+        : options.onFailure(`${operation.name} failed`, cause);
+      return { error: toEnvelope(refusal) };
+    }
+  }
 
   server.setRequestHandler('tools/list', ({ params }) => {
     // The list has one page, so a cursor is none of ours.
@@ -91,22 +109,13 @@ export function createMcpServer(options: McpServerOptions): Server {
           .catch(onError);
       }, progressMs);
     try {
-      const answer = await options.call(operation, params.arguments ?? {}, {
+      const answer = await call(operation, params.arguments ?? {}, {
         clientVersion: typeof clientVersion === 'string' ? clientVersion : null,
         wantsTrace: trace === true,
         signal: mcpReq.signal,
         meta: mcpReq._meta ?? {},
       });
       return toToolResult(answer);
-    } catch (error) {
-      // Nobody reads the answer to a call that was abandoned.
-      if (!mcpReq.signal.aborted)
-        onError(error instanceof Error ? error : new Error(String(error)));
-      const refusal = refuse(
-        'internal',
-        `${operation.name} failed inside the hub; its log says why`,
-      );
-      return toToolResult({ error: toEnvelope(refusal) });
     } finally {
       if (reporting) clearInterval(reporting);
     }
@@ -117,7 +126,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   }));
   server.setRequestHandler('resources/read', ({ params }, { mcpReq }) =>
     readResource(params.uri, (operation, input) =>
-      options.call(operation, input, {
+      call(operation, input, {
         clientVersion: null,
         wantsTrace: false,
         signal: mcpReq.signal,

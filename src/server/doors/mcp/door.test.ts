@@ -22,6 +22,7 @@ import { createActivity } from '../../desk/activity.ts';
 import { type Answer, refusalAnswer } from '../../desk/answer.ts';
 import type { Caller } from '../../desk/caller.ts';
 import type { CallOptions, Desk } from '../../desk/desk.ts';
+import { createFailureReport } from '../../desk/failure.ts';
 import { parseInput } from '../../desk/input.ts';
 import { createMcpDoor, type McpDoor } from './door.ts';
 
@@ -82,6 +83,7 @@ beforeAll(async () => {
     version: '0.0.1',
     progressMs: 5,
     onError: (error) => errors.push(error),
+    report: createFailureReport((_, cause) => errors.push(cause as Error)),
   });
   const refused = refusalAnswer(refuse('access.unknown', 'opens nothing'));
   http = createServer(

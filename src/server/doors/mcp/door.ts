@@ -34,6 +34,7 @@ import type { Operation } from '../../../wire/operation.ts';
 import { type Answer, refusalAnswer } from '../../desk/answer.ts';
 import type { Caller } from '../../desk/caller.ts';
 import type { Desk } from '../../desk/desk.ts';
+import type { ReportFailure } from '../../desk/failure.ts';
 import { type FollowSpace, followChanges } from './changes.ts';
 import { createExchanges } from './exchanges.ts';
 
@@ -43,6 +44,7 @@ export interface McpDoorOptions {
   readonly version: string;
   /** For the log; whatever it was, the client has been answered. */
   onError(error: Error): void;
+  readonly report: ReportFailure;
   readonly progressMs?: number;
   /** Where changes are heard of; without it nothing can be subscribed to. */
   readonly follow?: FollowSpace;
@@ -69,7 +71,7 @@ const LISTENER_EVENTS_MAX = 1_000;
 const BY_LISTENING: Subscriptions = { add: () => {}, remove: () => {} };
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
-  const { desk, tools, onError, follow, ...about } = options;
+  const { desk, tools, onError, report, follow, ...about } = options;
   const exchanges = createExchanges();
   const visits = new WeakMap<Request, Visit>();
   const ended = new Map<AbortController, string | null>();
@@ -95,7 +97,15 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       'principal' in caller
         ? carryOut(caller, operation, input, callOptions)
         : Promise.resolve(caller);
-    return createMcpServer({ ...about, tools, listed, call, onError, subscriptions });
+    return createMcpServer({
+      ...about,
+      tools,
+      listed,
+      call,
+      onError,
+      onFailure: report,
+      subscriptions,
+    });
   }
 
   async function carryOut(

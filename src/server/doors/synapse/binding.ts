@@ -10,11 +10,11 @@ import type { Hub } from '../../../hub/hub.ts';
 import { countConnection } from '../../desk/activity.ts';
 import type { Desk } from '../../desk/desk.ts';
 import { DEFAULT_SPACE } from '../../desk/spaces.ts';
-import type { Client } from './client.ts';
+import type { SynapseClient } from './client.ts';
 import { type Frame, own, textOf } from './frame.ts';
 import { HUB_NAME, type Speech } from './speech.ts';
 
-export type NameBook = Map<string, Client>;
+export type NameBook = Map<string, SynapseClient>;
 
 export interface BindingOptions {
   readonly desk: Desk;
@@ -23,12 +23,12 @@ export interface BindingOptions {
   readonly speech: Speech;
   readonly token: string | null;
   readonly cooldownMs: number;
-  welcome(client: Client): void;
-  onBound(client: Client, isNew: boolean): void;
+  welcome(client: SynapseClient): void;
+  onBound(client: SynapseClient, isNew: boolean): void;
 }
 
 /** True when the socket is bound to the sender of the frame; else it has been told and closed. */
-export type Bind = (client: Client, frame: Frame) => Promise<boolean>;
+export type Bind = (client: SynapseClient, frame: Frame) => Promise<boolean>;
 
 export function createBinding(options: BindingOptions): Bind {
   const { desk, hub, names, speech, token, cooldownMs } = options;
@@ -36,9 +36,9 @@ export function createBinding(options: BindingOptions): Bind {
   const takenOverAt = new Map<string, number>();
   let anonymous = 0;
 
-  function refuse(client: Client, type: string, code: number, payload: string): false {
-    client.socket.send(speech.say(type, 'self', payload));
-    client.socket.close(code, type);
+  function refuse(client: SynapseClient, type: string, code: number, payload: string): false {
+    client.peer.send(speech.say(type, 'self', payload));
+    client.peer.close(code, type);
     return false;
   }
 
@@ -57,7 +57,7 @@ export function createBinding(options: BindingOptions): Bind {
   }
 
   /** False: nobody bore the name. Null: it may not be taken now. */
-  function takeName(client: Client, name: string, frame: Frame): boolean | null {
+  function takeName(client: SynapseClient, name: string, frame: Frame): boolean | null {
     const holder = names.get(name);
     if (holder === undefined) {
       names.set(name, client);
@@ -68,7 +68,7 @@ export function createBinding(options: BindingOptions): Bind {
     }
     const now = performance.now();
     if (now - (takenOverAt.get(name) ?? Number.NEGATIVE_INFINITY) < cooldownMs) {
-      client.socket.close(4014, 'takeover cooldown');
+      client.peer.close(4014, 'takeover cooldown');
       return null;
     }
     for (const [one, at] of takenOverAt) if (now - at >= cooldownMs) takenOverAt.delete(one);
@@ -77,7 +77,7 @@ export function createBinding(options: BindingOptions): Bind {
     // What the name waits for goes with the name, and ends with its last socket.
     for (const wait of holder.waits) client.waits.add(wait);
     holder.waits.clear();
-    holder.socket.close(4010, 'superseded');
+    holder.peer.close(4010, 'superseded');
     return true;
   }
 
@@ -111,7 +111,7 @@ export function createBinding(options: BindingOptions): Bind {
       connectionId: `synapse-${speech.hubId}-${name}`,
       isVouchedFor: true,
     });
-    if (!client.socket.isOpen) return false;
+    if (!client.peer.isOpen) return false;
     if (isRefusal(caller)) return refuse(client, 'auth_denied', 4010, caller.message);
     client.caller = caller;
     client.boundAt = hub.stats.entries;

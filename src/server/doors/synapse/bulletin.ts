@@ -8,10 +8,11 @@ import { dmParties, toChannel } from '../../../core/law/name.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import type { DurableEvent } from '../../../core/law/world.ts';
 import type { Hub } from '../../../hub/hub.ts';
+import type { ReportFailure } from '../../desk/failure.ts';
 import { encodeFrames } from '../frames.ts';
 import type { NameBook } from './binding.ts';
 import { CHAT_CHANNEL, chatFrame } from './chat.ts';
-import type { Client } from './client.ts';
+import type { SynapseClient } from './client.ts';
 import { newsOf } from './news.ts';
 import type { Fields, Speech } from './speech.ts';
 
@@ -21,9 +22,9 @@ const ROSTER_MAX = 4_000;
 export interface BulletinOptions {
   readonly hub: Hub;
   readonly speech: Speech;
-  readonly clients: ReadonlySet<Client>;
+  readonly clients: ReadonlySet<SynapseClient>;
   readonly names: NameBook;
-  onTrouble(what: string, cause: unknown): void;
+  readonly report: ReportFailure;
 }
 
 export interface Bulletin {
@@ -37,7 +38,7 @@ export interface Bulletin {
 type EventOf<Type extends DurableEvent['type']> = Extract<DurableEvent, { type: Type }>;
 
 export function openBulletin(options: BulletinOptions): Bulletin {
-  const { hub, speech, clients, names, onTrouble } = options;
+  const { hub, speech, clients, names, report } = options;
   const online = new Set<string>();
 
   function roster(without?: string): string[] {
@@ -52,7 +53,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     for (const client of clients) {
       if (!client.isWelcome) continue;
       if (client.isBusy) client.heard.add(`${type}\n${about}`);
-      client.socket.sendFrame(frame);
+      client.peer.sendFrames(frame);
     }
   }
 
@@ -93,7 +94,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     const recipient = a === by ? b : a;
     const client = names.get(recipient);
     if (client?.caller == null) return;
-    client.socket.send(speech.relay(chatFrame(spoken, recipient)));
+    client.peer.send(speech.relay(chatFrame(spoken, recipient)));
     client.mail.add(channel);
   }
 
@@ -103,7 +104,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     if (client?.caller == null || !client.waits.has(number)) return;
     client.mail.add(toChannel(agent));
     const payload = `${id ?? 'what you wait for'} is free and kept for you; claim it`;
-    client.socket.send(
+    client.peer.send(
       speech.say('wait_granted', agent, payload, {
         task_id: id ?? '',
         holder: '',
@@ -126,7 +127,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     try {
       onEvents(world, first, events);
     } catch (cause) {
-      onTrouble('news could not be told at the Synapse door', cause);
+      report('news could not be told at the Synapse door', cause);
     }
   });
   void hub

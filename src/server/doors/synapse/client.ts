@@ -1,9 +1,9 @@
 /** A socket and the agent behind it, once it has said its name. */
 import type { Caller } from '../../desk/caller.ts';
-import type { Socket } from './socket.ts';
+import type { Peer } from '../peer.ts';
 
-export interface Client {
-  readonly socket: Socket;
+export interface SynapseClient {
+  readonly peer: Peer;
   /** `?` until it is bound. */
   name: string;
   /** Null until the desk knows the agent. */
@@ -29,10 +29,10 @@ export interface Client {
   relief(): Promise<void>;
 }
 
-export function createClient(open: (client: Client) => Socket): Client {
+export function createClient(open: (client: SynapseClient) => Peer): SynapseClient {
   let wake = (): void => {};
   let wakeAt = 0;
-  const client: Omit<Client, 'socket'> & { socket?: Socket } = {
+  const client: Omit<SynapseClient, 'peer'> & { peer?: Peer } = {
     name: '?',
     caller: null,
     isWelcome: false,
@@ -54,6 +54,6 @@ export function createClient(open: (client: Client) => Socket): Client {
       });
     },
   };
-  client.socket = open(client as Client);
-  return client as Client;
+  client.peer = open(client as SynapseClient);
+  return client as SynapseClient;
 }

@@ -5,7 +5,7 @@ import type { Caller } from '../../desk/caller.ts';
 import type { Desk } from '../../desk/desk.ts';
 import { chatHandler, historyHandler, resumeHandler } from './chat.ts';
 import { claimFrames } from './claim-frames.ts';
-import type { Client } from './client.ts';
+import type { SynapseClient } from './client.ts';
 import { type Frame, own, textOf } from './frame.ts';
 import { snapshotFrames } from './snapshots.ts';
 import type { Fields, Speech } from './speech.ts';
@@ -26,7 +26,7 @@ export interface DispatchOptions {
 }
 
 /** Settles when the frame has been carried out, or, for a chat, handed over. */
-export type Dispatch = (client: Client, frame: Frame) => Promise<void>;
+export type Dispatch = (client: SynapseClient, frame: Frame) => Promise<void>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { speech } = options;
@@ -69,7 +69,7 @@ function typeOf(frame: Frame): string {
 
 function turnOf(
   { desk, hub, speech, roster, clientCount }: DispatchOptions,
-  client: Client,
+  client: SynapseClient,
   caller: Caller,
   frame: Frame,
   type: string,
@@ -93,10 +93,10 @@ function turnOf(
       });
     },
     reply: (replyType, payload, fields = {}) =>
-      client.socket.send(speech.say(replyType, client.name, payload, { ...fields, ...id })),
+      client.peer.send(speech.say(replyType, client.name, payload, { ...fields, ...id })),
     hasHeard: (heardType, about) => client.heard.has(`${heardType}\n${about}`),
     online: roster,
-    pass: (text) => client.socket.send(text),
+    pass: (text) => client.peer.send(text),
   };
 }
 

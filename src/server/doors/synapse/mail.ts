@@ -7,12 +7,12 @@ import type { OutputOf } from '../../../wire/operation.ts';
 import { recv } from '../../../wire/operations/channels.ts';
 import type { Desk } from '../../desk/desk.ts';
 import { chatFrame } from './chat.ts';
-import type { Client } from './client.ts';
+import type { SynapseClient } from './client.ts';
 import type { Speech } from './speech.ts';
 
 const MESSAGES_MAX = 500;
 
-export async function readMail(desk: Desk, speech: Speech, client: Client): Promise<void> {
+export async function readMail(desk: Desk, speech: Speech, client: SynapseClient): Promise<void> {
   const { caller, mail, boundAt } = client;
   if (caller === null || mail.size === 0) return;
   const channels = [...mail];
@@ -28,6 +28,6 @@ export async function readMail(desk: Desk, speech: Speech, client: Client): Prom
     const position = parseMessageId(message_id ?? '');
     if (position === null || position >= boundAt || !channel.startsWith('dm/')) continue;
     const spoken = { by: sender, at: sent_at * 1000, position, body };
-    client.socket.send(speech.relay(chatFrame(spoken, client.name)));
+    client.peer.send(speech.relay(chatFrame(spoken, client.name)));
   }
 }

@@ -8,27 +8,27 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
 import type { Introduction } from '../desk/caller.ts';
 
-export interface GuardOptions {
+export interface OriginCheckOptions {
   /** Host names (without port) that are ours, besides loopback. */
   readonly allowedHosts: readonly string[];
   /** Origins of web pages that may call: exact, or with `*` for the port. */
   readonly corsOrigins: readonly string[];
 }
 
-export interface Turned {
+export interface TurnedAway {
   readonly status: number;
   readonly envelope: ErrorEnvelope;
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-export interface Guard {
+export interface OriginCheck {
   /** Null when the request may come in. */
-  check(headers: IncomingHttpHeaders, isOwnerSocket: boolean): Turned | null;
+  check(headers: IncomingHttpHeaders, isOwnerSocket: boolean): TurnedAway | null;
   isAllowedOrigin(origin: string, host: string | undefined): boolean;
 }
 
-export function createGuard(options: GuardOptions): Guard {
+export function createOriginCheck(options: OriginCheckOptions): OriginCheck {
   const hosts = new Set([...LOOPBACK, ...options.allowedHosts.map(hostName)]);
   const origins = options.corsOrigins.map((origin) => origin.toLowerCase());
 
@@ -105,6 +105,6 @@ function quote(text: string | undefined): string {
   return JSON.stringify((text ?? '').slice(0, 100));
 }
 
-function turned(status: number, reason: string, message: string): Turned {
+function turned(status: number, reason: string, message: string): TurnedAway {
   return { status, envelope: { error_code: 'identity_failure', message, detail: { reason } } };
 }

@@ -1,8 +1,8 @@
 /** Whose Host and whose Origin: the rule by itself. That every route asks it is shown in test/e2e/security.test.ts. */
 import { describe, expect, test } from 'vitest';
-import { createGuard } from './guard.ts';
+import { createOriginCheck } from './origin-check.ts';
 
-const guard = createGuard({
+const guard = createOriginCheck({
   allowedHosts: ['192.168.7.1', 'Hub.Example', 'fe80::1', '[fd00::2]'],
   corsOrigins: ['http://localhost:*', 'https://App.example', 'https://page.example:8443'],
 });
