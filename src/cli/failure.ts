@@ -35,6 +35,8 @@ export const EXITS: Readonly<Record<FailureCode, number>> = {
   'log.locked': 75,
   'log.newer': 65,
   'log.position': 65,
+  'log.shape': 65,
+  'log.snapshot': 65,
   'log.unavailable': 74,
 };
 
@@ -64,6 +66,8 @@ export type FailureCode =
   | 'log.locked'
   | 'log.newer'
   | 'log.position'
+  | 'log.shape'
+  | 'log.snapshot'
   | 'log.unavailable';
 
 const INTERNAL_EXIT = 70;

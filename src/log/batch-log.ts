@@ -178,11 +178,12 @@ export function openBatchLog(storage: BatchStorage): Log {
     },
     follow,
     batches,
-    async loadSnapshot() {
+    async loadSnapshot(onRefused) {
       requireOpen();
       for (const bytes of storage.snapshots()) {
         const snapshot = decodeSnapshot(bytes);
         if (snapshot !== null && headAt(snapshot.position) === snapshot.head) return snapshot;
+        onRefused?.(foreignSnapshot(storage.path, snapshot, tail.length));
       }
       return null;
     },
@@ -235,6 +236,20 @@ function missing(path: string, position: number): LogError {
   return new LogError(
     'log.corrupt',
     `${path} has no entry at position ${position} though later ones are stored; run "synod log verify" and restore the log from a copy or an export`,
+    { path },
+  );
+}
+
+function foreignSnapshot(path: string, snapshot: Snapshot | null, length: number): LogError {
+  const what =
+    snapshot === null
+      ? 'does not verify'
+      : snapshot.position > length
+        ? `is of ${snapshot.position} entries, and the log has ${length}: if no older copy was put in its place, entries are missing`
+        : `is not of this log: another chain led to entry ${snapshot.position}`;
+  return new LogError(
+    'log.snapshot',
+    `a snapshot in ${path} ${what}; it is left as it is and the log alone is read: run "synod log verify", then restore the log it belongs to or remove the snapshot`,
     { path },
   );
 }

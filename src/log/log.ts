@@ -30,8 +30,8 @@ export interface Log {
   follow(from: number, signal?: AbortSignalLike): AsyncIterable<Chunk>;
   /** The stored batches as they lie, for verify and export. */
   batches(from: number): AsyncIterable<StoredBatch>;
-  /** The newest snapshot whose head still matches the chain at its position, if there is one. */
-  loadSnapshot(): Promise<Snapshot | null>;
+  /** The newest snapshot whose head still matches the chain at its position, if there is one; newer ones are refused. */
+  loadSnapshot(onRefused?: (why: LogError) => void): Promise<Snapshot | null>;
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   close(): Promise<void>;
 }
@@ -68,6 +68,8 @@ export type LogErrorCode =
   | 'log.unavailable' // the disk said no: full, I/O error, read-only
   | 'log.locked' // another process owns the data directory
   | 'log.newer' // written by a newer program
+  | 'log.shape' // an entry is sound, and not of a shape this program can read
+  | 'log.snapshot' // a snapshot is not of this log, which is read instead
   | 'log.corrupt' // stored bytes do not verify
   | 'log.position' // no such position
   | 'log.diverged' // an import disagrees with what is stored

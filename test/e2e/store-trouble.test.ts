@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { until } from './deadline.ts';
 import {
   type Exited,
@@ -48,11 +49,17 @@ async function start(dir: string, options?: StartOptions): Promise<HubProcess> {
   return hub;
 }
 
-async function ask(hub: HubProcess, dir: string, operation: string, input: object): Promise<Reply> {
+async function ask(
+  hub: HubProcess,
+  dir: string,
+  operation: string,
+  input: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
   const credential = (await readFile(join(dir, 'credential'), 'utf8')).trim();
   return fetchReply(`${hub.url}/v1/ops/${operation}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${credential}`, 'x-sox-agent-id': 'ada' },
+    headers: { authorization: `Bearer ${credential}`, 'x-sox-agent-id': 'ada', ...headers },
     body: JSON.stringify(input),
   });
 }
@@ -73,6 +80,15 @@ async function fingerprint(dir: string): Promise<string> {
     .sort();
   for (const path of paths) hash.update(path).update(await readFile(path));
   return hash.digest('hex');
+}
+
+/** Puts an entry behind the last one, as a program does that writes other entries than ours. */
+async function append(path: string, entry: string): Promise<number> {
+  const log = await openSqliteLog(path);
+  const position = log.length;
+  await log.append(position, [entry]);
+  await log.close();
+  return position;
 }
 
 /** The refusal to start, when it is one that helps. */
@@ -143,6 +159,22 @@ describe('serve refuses a data directory that is', () => {
     expect(failure.error_code).toBe('log.newer');
     expect(failure.message).toContain(path);
     expect(failure.message).toContain('upgrade');
+    expect(await fingerprint(dir)).toBe(before);
+  });
+
+  test.each([
+    ['newer', 'log.newer', '{"type":"future.thing","at":1}', /future\.thing.*upgrade/],
+    ['unknown', 'log.shape', '{"type":"message.sent","at":1,"by":"ada"}', /message\.sent.*restore/],
+  ])('[L2] with an entry of a program that is %s', async (name, code, entry, message) => {
+    const dir = await copyOfUsed(`entry-${name}`);
+    const path = join(dir, 'spaces', 'default.sqlite');
+    const position = await append(path, entry);
+    const before = await fingerprint(dir);
+    const failure = await refusal(dir);
+    expect([failure.error_code, failure.exitCode]).toEqual([code, 65]);
+    expect(failure.message).toContain(path);
+    expect(failure.message).toContain(`entry ${position} `);
+    expect(failure.message).toMatch(message);
     expect(await fingerprint(dir)).toBe(before);
   });
 
@@ -236,6 +268,51 @@ describe('serve refuses a data directory that is', () => {
       expect(failure.message).toContain(path);
     }
     expect(await readFile(path, 'utf8')).toBe('not a directory');
+  });
+});
+
+describe('serve starts with', () => {
+  test('[SP2] a space that a newer program has written, which alone is refused', async () => {
+    const dir = await copyOfUsed('newer-space');
+    const first = await start(dir);
+    const other = { 'x-sox-namespace': 'other' };
+    expect((await ask(first, dir, 'send', { channel: 'c', body: {} }, other)).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+    const path = join(dir, 'spaces', 'other.sqlite');
+    await append(path, '{"type":"future.thing","at":1}');
+    const before = await readFile(path);
+    const hub = await start(dir);
+    const refused = await ask(hub, dir, 'send', { channel: 'c', body: {} }, other);
+    expect([refused.status, refused.body.detail.failure]).toEqual([503, 'log.newer']);
+    expect((await ask(hub, dir, 'send', { channel: 'kept', body: {} })).status).toBe(200);
+    expect(await hub.stop()).toBe(0);
+    expect(hub.stderr()).toContain(path);
+    expect(hub.stderr()).toContain('upgrade synod');
+    expect(await readFile(path)).toEqual(before);
+  });
+
+  test('[H8] a snapshot of another log, which is told, left as it is, and not believed', async () => {
+    const stores = ['one', 'another'].map((name) => join(work, `snapshot-of-${name}`));
+    const dir = join(work, 'snapshots');
+    const said = async (store: string, n: number): Promise<HubProcess> => {
+      const hub = await start(dir, { args: ['--store', `file://${store}`] });
+      for (let i = 0; i < n; i++) await ask(hub, dir, 'send', { channel: 'c', body: { n, i } });
+      return hub;
+    };
+    for (const [i, store] of stores.entries()) {
+      expect(await (await said(store, 2 + 7 * i)).stop()).toBe(0);
+    }
+    const [store = '', another = ''] = stores;
+    const [name = ''] = (await readdir(another)).filter((one) => one.endsWith('.snapshot'));
+    await cp(join(another, name), join(store, name));
+    const before = await readFile(join(store, name));
+    const hub = await said(store, 0);
+    await ask(hub, dir, 'subscribe', { pattern: 'c' });
+    const { body } = await ask(hub, dir, 'replay', { channel: 'c', since: 0, limit: 10 });
+    expect(body.messages.map((one: Json) => one.body.n)).toEqual([2, 2]);
+    expect(await hub.stop()).toBe(0);
+    expect(hub.stderr()).toMatch(/log\.snapshot: .*remove the snapshot/);
+    expect(await readFile(join(store, name))).toEqual(before);
   });
 });
 

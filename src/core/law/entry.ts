@@ -2,12 +2,14 @@
  * Events as log entries: JSON text, one entry an event. A message's body is
  * spliced in as the text it came with, so it is encoded once in its life.
  *
- * Reading turns yesterday's shapes into today's; an entry of a type this program
- * does not know is refused, because skipping it would make a different world.
+ * Reading lifts yesterday's shapes into today's (lift.ts) and holds the outcome to the shape of its
+ * kind (shape.ts). What this program does not know is refused, because skipping it, or guessing,
+ * would make a different world.
  */
 
 import type { MessageSent } from '../talk/message.ts';
-import { assert } from './assert.ts';
+import { lift, type StoredEvent } from './lift.ts';
+import { findFlaw } from './shape.ts';
 import type { DurableEvent } from './world.ts';
 
 export function encodeEvent(event: DurableEvent): string {
@@ -16,63 +18,50 @@ export function encodeEvent(event: DurableEvent): string {
   return `${JSON.stringify(head).slice(0, -1)},"body":${body}}`;
 }
 
-/** The event without its body: all that `evolve` needs. */
+/** The event without its body: all that `evolve` needs. Throws EntryError for what it cannot read [L2]. */
 export function decodeEvent(entry: string): DurableEvent {
-  const event = JSON.parse(entry) as DurableEvent;
-  assert(KNOWN.has(event.type), `an entry of type ${event.type} is from a newer program`);
-  return event;
+  return read(entry) as unknown as DurableEvent;
 }
 
 /** A stored message with its parsed body, or null when the entry is something else. */
 export function decodeMessage(entry: string): StoredMessage | null {
   if (!entry.startsWith('{"type":"message.sent"')) return null;
-  return JSON.parse(entry) as StoredMessage;
+  return read(entry) as unknown as StoredMessage;
 }
 
 export type StoredMessage = Omit<MessageSent, 'body'> & { readonly body: Record<string, unknown> };
 
-const KNOWN: ReadonlySet<string> = new Set<DurableEvent['type']>([
-  'message.sent',
-  'message.reviewed',
-  'subscription.added',
-  'subscription.removed',
-  'inbox.drained',
-  'inbox.lapsed',
-  'ack.recorded',
-  'presence.changed',
-  'group.created',
-  'group.invited',
-  'group.joined',
-  'group.left',
-  'space.configured',
-  'channel.configured',
-  'token.created',
-  'token.rotated',
-  'token.revoked',
-  'refusal.recorded',
-  'bus.recorded',
-  'agent.assumed',
-  'claim.taken',
-  'claim.renewed',
-  'claim.updated',
-  'claim.checkpointed',
-  'claim.handed-off',
-  'claim.released',
-  'claim.expired',
-  'claim.keyed',
-  'wait.started',
-  'wait.reserved',
-  'wait.ended',
-  'task.declared',
-  'task.updated',
-  'task.removed',
-  'task.escalated',
-  'progress.noted',
-  'offer.made',
-  'offer.expired',
-  'offer.withdrawn',
-  'card.advertised',
-  'card.dropped',
-  'finding.recorded',
-  'recall.logged',
-]);
+/** An entry that this program must not guess at; who reads the log knows where it lies. */
+export class EntryError extends Error {
+  /** `newer`: of a kind that is not known here. `shape`: of a kind that is, with other fields. */
+  readonly problem: 'newer' | 'shape';
+  constructor(message: string, how: { problem: 'newer' | 'shape'; cause?: unknown }) {
+    super(message, { cause: how.cause });
+    this.name = 'EntryError';
+    this.problem = how.problem;
+  }
+}
+
+function read(entry: string): StoredEvent {
+  const event = lift(parse(entry));
+  const flaw = findFlaw(event);
+  if (flaw === null) return event;
+  const kind = String(event.type).slice(0, KIND_CHARS_MAX);
+  throw flaw === undefined
+    ? new EntryError(`${kind} is an event of a newer program`, { problem: 'newer' })
+    : new EntryError(`${kind} without a ${flaw} this program can read`, { problem: 'shape' });
+}
+
+function parse(entry: string): StoredEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(entry);
+  } catch (cause) {
+    throw new EntryError('it is not JSON', { problem: 'shape', cause });
+  }
+  if (typeof event === 'object' && event !== null && 'type' in event) return event as StoredEvent;
+  throw new EntryError('it is no event', { problem: 'shape' });
+}
+
+/** How much of a kind nobody knows is repeated to a reader. */
+const KIND_CHARS_MAX = 64;

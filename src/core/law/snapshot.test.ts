@@ -109,10 +109,6 @@ describe('replay', () => {
     );
   });
 
-  test('[L2] an entry of a type this program does not know is refused, not skipped', () => {
-    expect(() => decodeEvent('{"type":"future.thing","at":1}')).toThrow('newer program');
-  });
-
   test('[L4] a refusal put on record says who, what and why, and changes nothing else', () => {
     const story = createStory();
     const before = portrayIndexes(story.world);

@@ -10,6 +10,7 @@ import { type Hub, openHub } from '../../hub/hub.ts';
 import { LogError } from '../../log/log.ts';
 import { DEFAULT_SPACE, isSpaceName, type Spaces } from '../desk/spaces.ts';
 import { logUrlOf, openLog, spacesOnDisk } from './open-log.ts';
+import { parseStoreUrl } from './store-url.ts';
 
 export const SPACES_MAX = 256;
 
@@ -40,7 +41,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   ]);
 
   async function openOne(name: string): Promise<Hub> {
-    const log = await openLog(logUrlOf(options.store, options.dir, name));
+    const url = logUrlOf(options.store, options.dir, name);
+    const log = await openLog(url);
     let hub: Hub | null = null;
     try {
       hub = await openHub({
@@ -55,7 +57,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       return hub;
     } catch (cause) {
       await (hub ?? log).close();
-      throw cause;
+      throw cause instanceof LogError ? located(cause, url) : cause;
     }
   }
 
@@ -84,7 +86,11 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       // One damaged file is the trouble of one space; whoever asks for it is told, the others go on [SP2].
       if (!(cause instanceof LogError)) throw cause;
       options.onTrouble(`space ${name} cannot be opened`, cause);
-      return refuse('store.unavailable', `space ${name} cannot be opened; the hub’s log says why`);
+      return refuse(
+        'store.unavailable',
+        `space ${name} cannot be opened (${cause.code}); the hub’s log says why and what to do`,
+        { failure: cause.code },
+      );
     }
   }
 
@@ -101,6 +107,15 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await Promise.all([...hubs.values()].map((hub) => hub.close()));
     },
   };
+}
+
+/** What the hub says of an entry, with the store it lies in: whoever must act has to find it. */
+function located(cause: LogError, url: string): LogError {
+  const store = parseStoreUrl(url);
+  if (cause.path !== undefined || store === null || store.kind === 'memory') return cause;
+  const { path } = store;
+  const told = cause.message.slice(cause.code.length + 2);
+  return new LogError(cause.code, `${path}: ${told}`, { cause, path });
 }
 
 /** Lays the configuration down; what is so already leaves no trace in the log. */

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { decodeEvent, decodeMessage, EntryError } from './entry.ts';
+import { evolveSettings, NO_SETTINGS, type SpaceConfigured } from './settings.ts';
+import { createWorld, DEFAULT_SETTINGS } from './state.ts';
+
+function problemOf(entry: string): readonly [problem: string, message: string] {
+  try {
+    decodeEvent(entry);
+  } catch (error) {
+    if (error instanceof EntryError) return [error.problem, error.message];
+    throw error;
+  }
+  throw new Error('it was read');
+}
+
+describe('an entry', () => {
+  test('[L2] of a kind this program does not know is refused by its name', () => {
+    expect(problemOf('{"type":"future.thing","at":1}')).toEqual([
+      'newer',
+      'future.thing is an event of a newer program',
+    ]);
+    for (const type of ['constructor', '__proto__', 'toString']) {
+      expect(problemOf(`{"type":"${type}","at":1}`)[0]).toBe('newer');
+    }
+    // Memory only: no log holds it.
+    expect(problemOf('{"type":"clock.ticked","at":1}')[0]).toBe('newer');
+  });
+
+  test('[L2] of a known kind is refused when a field is missing or is something else', () => {
+    const sent = { type: 'message.sent', at: 1, by: 'ada', channel: 'c', seq: 1, body: {} };
+    expect(decodeEvent(JSON.stringify(sent))).toEqual(sent);
+    const { seq: _, ...without } = sent;
+    for (const bad of [without, { ...sent, seq: '1' }, { ...sent, seq: null }]) {
+      expect(problemOf(JSON.stringify(bad))).toEqual([
+        'shape',
+        'message.sent without a seq this program can read',
+      ]);
+      expect(() => decodeMessage(JSON.stringify(bad))).toThrow(EntryError);
+    }
+    const drained = { type: 'inbox.drained', at: 1, by: 'ada', through: {} };
+    expect(problemOf(JSON.stringify(drained))[1]).toContain('through');
+    const made = { type: 'offer.made', at: 1, offer: [] };
+    expect(problemOf(JSON.stringify(made))[1]).toContain('offer');
+  });
+
+  test('[L2] that is no event at all is refused', () => {
+    for (const entry of ['', '{', 'null', '7', '"message.sent"', '[]', '{}']) {
+      expect(problemOf(entry)[0]).toBe('shape');
+    }
+  });
+});
+
+describe('an entry from before a setting existed', () => {
+  test('[L6] has that setting as it is where nobody has said anything', () => {
+    const { retentionMs: _, ...then } = { ...DEFAULT_SETTINGS, queueLimit: 7 };
+    const entry = JSON.stringify({ type: 'space.configured', at: 1, by: 'root', settings: then });
+    const world = createWorld();
+    evolveSettings(world, decodeEvent(entry) as SpaceConfigured);
+    expect(world.settings).toEqual({ ...DEFAULT_SETTINGS, queueLimit: 7 });
+  });
+
+  test('[L6] so for a channel, and what was said stays as it was said', () => {
+    const settings = { schema: null, schemaVersion: 3, queueLimit: null };
+    const event = { type: 'channel.configured', at: 1, by: 'root', channel: 'c', settings };
+    expect(decodeEvent(JSON.stringify(event))).toEqual({
+      ...event,
+      settings: { ...NO_SETTINGS, schemaVersion: 3 },
+    });
+  });
+});

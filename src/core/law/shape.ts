@@ -1,0 +1,172 @@
+/**
+ * What a stored event of each kind must hold before `evolve` may see it. The table is complete by its
+ * type: a new kind, or a new field that is always there, does not compile until it has its place here.
+ *
+ * A field that is added later must be lifted into old entries, in lift.ts. One that changes its
+ * meaning takes a new kind: no check here could tell.
+ */
+import type { DurableEvent } from './world.ts';
+
+/** What `typeof` says, or `list`; with `?` it may be null. */
+type Word =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'object'
+  | 'list'
+  | 'string?'
+  | 'number?'
+  | 'boolean?'
+  | 'object?'
+  | 'any';
+
+type WordFor<V> = unknown extends V
+  ? 'any'
+  : null extends V
+    ? `${PlainWord<NonNullable<V>>}?`
+    : PlainWord<V>;
+type PlainWord<V> = V extends string
+  ? 'string'
+  : V extends number
+    ? 'number'
+    : V extends boolean
+      ? 'boolean'
+      : V extends readonly unknown[]
+        ? 'list'
+        : 'object';
+
+/** The fields that are always there. A body is text in memory and JSON in the log, and opaque in both. */
+type Shape<E> = {
+  readonly [K in keyof E as K extends 'type' | 'body'
+    ? never
+    : object extends Pick<E, K>
+      ? never
+      : K]: WordFor<E[K]>;
+};
+
+type OfKind<E, T> = E extends { readonly type: infer U } ? (T extends U ? E : never) : never;
+type Shapes = { readonly [T in DurableEvent['type']]: Shape<OfKind<DurableEvent, T>> };
+
+const SAID = { at: 'number', by: 'string' } as const;
+const ON_MESSAGE = { ...SAID, channel: 'string', seq: 'number', position: 'number' } as const;
+const ON_GROUP = { ...SAID, group: 'string' } as const;
+const ON_ID = { ...SAID, id: 'string' } as const;
+const ON_WAIT = { at: 'number', agent: 'string', number: 'number' } as const;
+const ON_OFFER = { at: 'number', agent: 'string', kind: 'string', name: 'string' } as const;
+
+const SHAPES: Shapes = {
+  'message.sent': { ...SAID, channel: 'string', seq: 'number' },
+  'message.reviewed': { ...ON_MESSAGE, isReleased: 'boolean', reason: 'string?' },
+  'subscription.added': { ...SAID, pattern: 'string' },
+  'subscription.removed': { ...SAID, patterns: 'list' },
+  'inbox.drained': { ...SAID, through: 'list' },
+  'inbox.lapsed': { at: 'number', agent: 'string', again: 'list', dead: 'list' },
+  'ack.recorded': { ...ON_MESSAGE, status: 'string', reason: 'string?' },
+  'presence.changed': { at: 'number', agent: 'string', state: 'string' },
+  'group.created': { ...ON_GROUP, displayName: 'string?', replayPolicy: 'string?' },
+  'group.invited': { ...ON_GROUP, agent: 'string' },
+  'group.joined': ON_GROUP,
+  'group.left': ON_GROUP,
+  'space.configured': { ...SAID, settings: 'object' },
+  'channel.configured': { ...SAID, channel: 'string', settings: 'object' },
+  'token.created': { ...SAID, token: 'object' },
+  'token.rotated': { ...ON_ID, hash: 'string', expiresAt: 'number?' },
+  'token.revoked': ON_ID,
+  'refusal.recorded': { ...SAID, operation: 'string', code: 'string', about: 'string?' },
+  'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
+  'agent.assumed': { ...SAID, roles: 'list' },
+  'claim.taken': {
+    ...ON_ID,
+    epoch: 'number',
+    scope: 'object?',
+    ttlMs: 'number',
+    note: 'string?',
+    git: 'string?',
+    inheritedFrom: 'string?',
+  },
+  'claim.renewed': { ...ON_ID, epoch: 'number', ttlMs: 'number' },
+  'claim.updated': { ...ON_ID, version: 'number', status: 'string' },
+  'claim.checkpointed': { ...ON_ID, version: 'number', checkpoint: 'string' },
+  'claim.handed-off': {
+    ...ON_ID,
+    to: 'string',
+    epoch: 'number',
+    lapsesAt: 'number',
+    ttlMs: 'number',
+  },
+  'claim.released': { ...ON_ID, owner: 'string', evidence: 'string?' },
+  'claim.expired': { at: 'number', id: 'string', owner: 'string', epoch: 'number' },
+  'claim.keyed': { ...SAID, command: 'string', key: 'string', digest: 'string', answer: 'any' },
+  'wait.started': { ...SAID, number: 'number', id: 'string?', scope: 'object?', until: 'number' },
+  'wait.reserved': { ...ON_WAIT, id: 'string?', until: 'number' },
+  'wait.ended': { ...ON_WAIT, reason: 'string' },
+  'task.declared': {
+    ...ON_ID,
+    title: 'string',
+    description: 'string',
+    project: 'string?',
+    dependsOn: 'list',
+    suggestedOwner: 'string?',
+    causalParent: 'string?',
+    version: 'number',
+  },
+  'task.updated': {
+    ...ON_ID,
+    status: 'string',
+    suggestedOwner: 'string?',
+    version: 'number',
+    cause: 'string',
+  },
+  'task.removed': ON_ID,
+  'task.escalated': { ...ON_ID, status: 'string', tries: 'number' },
+  'progress.noted': { ...SAID, taskId: 'string?', kind: 'string', text: 'string' },
+  'offer.made': { at: 'number', offer: 'object' },
+  'offer.expired': ON_OFFER,
+  'offer.withdrawn': ON_OFFER,
+  'card.advertised': { at: 'number', agent: 'string', card: 'object' },
+  'card.dropped': { at: 'number', agent: 'string', reason: 'string' },
+  'finding.recorded': { ...SAID, verdict: 'string', reasons: 'list', finding: 'object' },
+  'recall.logged': {
+    ...SAID,
+    queryText: 'string',
+    returnedIds: 'list',
+    wasUsed: 'boolean?',
+    hasAbstained: 'boolean?',
+  },
+};
+
+/** Every kind of event that goes into the log. */
+export const DURABLE_KINDS: readonly DurableEvent['type'][] = Object.keys(
+  SHAPES,
+) as DurableEvent['type'][];
+
+interface Field {
+  readonly name: string;
+  readonly said: string;
+  readonly mayBeNull: boolean;
+}
+
+/** The table as it is asked for every entry that is read: nothing is left to work out. */
+const FIELDS: ReadonlyMap<unknown, readonly Field[]> = new Map(
+  Object.entries(SHAPES).map(([kind, shape]) => [kind, Object.entries(shape).map(toField)]),
+);
+
+function toField([name, word]: readonly [string, Word]): Field {
+  return { name, said: word.replace('?', ''), mayBeNull: word === 'any' || word.endsWith('?') };
+}
+
+/** The first field that is not what it must be; null when all are; undefined for a kind that is not ours. */
+export function findFlaw(event: Readonly<Record<string, unknown>>): string | null | undefined {
+  const fields = FIELDS.get(event.type);
+  if (fields === undefined) return undefined;
+  for (const { name, said, mayBeNull } of fields) {
+    const value = event[name];
+    if (value === null ? !mayBeNull : !isSaid(value, said)) return name;
+  }
+  return null;
+}
+
+function isSaid(value: unknown, said: string): boolean {
+  if (typeof value === said) return said !== 'object' || !Array.isArray(value);
+  return said === 'list' ? Array.isArray(value) : said === 'any' && value !== undefined;
+}
