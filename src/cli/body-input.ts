@@ -4,7 +4,10 @@ import { parseObject } from './parse-value.ts';
 import { readStdin } from './stdin.ts';
 
 /** Plain text becomes `{"text": …}`. */
-export async function bodyOf(text: string | undefined, json: string | undefined): Promise<object> {
+export async function bodyOf(
+  text: string | undefined,
+  json: string | undefined,
+): Promise<Record<string, unknown>> {
   if ((text === undefined) === (json === undefined)) {
     throw fail('cli.usage', 'say what to send: either a text or --body JSON');
   }

@@ -1,5 +1,6 @@
 /** `synod call`: any operation, by id or name, with its input as JSON. */
 import type { Command } from 'commander';
+import { callByName } from '../client/node/call.ts';
 import { handle } from './context.ts';
 import { parseObject } from './parse-value.ts';
 import { readStdin } from './stdin.ts';
@@ -11,12 +12,10 @@ export function registerCall(program: Command): void {
     .description('call any operation')
     .argument('<operation>', 'an id or a name, as in: synod ops')
     .argument('[input]', 'a JSON object; - reads it from standard input', '{}');
-  handle(command, async ({ args, call, show }) => {
+  handle(command, async ({ args, target, show }) => {
     const [operation = '', given = '{}'] = args;
     const input = parseObject(given === '-' ? await readStdin() : given, 'the input');
-    // Both may wait as long as they were asked to.
-    const waitMs = Math.max(Number(input.wait_ms) || 0, (Number(input.timeout) || 0) * 1000);
-    const answer = await call(operation, input, waitMs);
+    const answer = await callByName(target(), operation, input);
     show(answer, () => [jsonText(answer, 2)]);
   });
 }

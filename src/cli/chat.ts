@@ -6,10 +6,11 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Client, Socket } from '../client/index.ts';
+import { dataDirectory } from '../client/node/hub-file.ts';
+import { startHub } from '../client/node/start-hub.ts';
+import { chosenAgent, type Globals, resolveTarget, type Target } from '../client/node/target.ts';
 import { collect, handle } from './context.ts';
-import { CliError, fail, refused } from './failure.ts';
-import { dataDirectory } from './hub-file.ts';
-import { chosenAgent, type Globals, resolveTarget, type Target } from './target.ts';
+import { fail } from './failure.ts';
 import { wantsColours } from './terminal.ts';
 
 interface ChatFlags extends Globals {
@@ -28,7 +29,9 @@ export function registerChat(program: Command): void {
     checkTerminal(isJson);
     const globals = named(flags);
     const isElsewhere = Boolean(flags.url ?? process.env.SYNOD_URL);
-    if (flags.spawn !== false && !isElsewhere) await startHub(globals);
+    if (flags.spawn !== false && !isElsewhere) {
+      await startHub(dataDirectory(globals.dir, process.env));
+    }
     await talk(globals, flags.channel ?? []);
   });
 }
@@ -62,18 +65,6 @@ function userName(): string {
   }
 }
 
-async function startHub(globals: Globals): Promise<void> {
-  const { ensureHub } = await import('./background.ts');
-  const dir = dataDirectory(globals.dir, process.env);
-  try {
-    await ensureHub(dir, [], 'agent');
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'hub.port-taken') throw error;
-    // Nobody chose that port: any will do, because hub.json says which.
-    await ensureHub(dir, ['--port=0'], 'agent');
-  }
-}
-
 async function talk(globals: Globals, channels: readonly string[]): Promise<void> {
   // React's development build keeps a record of every frame; nobody here would look at it.
   process.env.NODE_ENV ??= 'production';
@@ -86,8 +77,6 @@ async function talk(globals: Globals, channels: readonly string[]): Promise<void
   const hasColour = wantsColours(process.stdout, process.env);
   try {
     await runChat({ client, channels, hasColour, signal: stop.signal });
-  } catch (error) {
-    throw await toCliError(error);
   } finally {
     for (const signal of signals) process.off(signal, onSignal);
     await client.close();
@@ -119,29 +108,10 @@ async function openClient(globals: Globals): Promise<Client> {
       return first;
     }
   };
-  try {
-    return await connect({
-      url: first.url.href,
-      openSocket: () => dial(locate()),
-      // A person watches: half a minute between two attempts would look like an end.
-      reconnect: { maxMs: 2_000 },
-    });
-  } catch (error) {
-    throw await toCliError(error);
-  }
-}
-
-/** What the client says, in the words and exit codes of the command line. */
-async function toCliError(error: unknown): Promise<unknown> {
-  if (error instanceof CliError) return error;
-  const { SynodError } = await import('../client/index.ts');
-  if (!(error instanceof SynodError)) return error;
-  if (/^(connection\.|request\.)/.test(error.code)) {
-    return fail('hub.unreachable', error.message, { cause: error });
-  }
-  return refused({
-    error_code: (error.soxCode ?? 'internal_error') as Parameters<typeof refused>[0]['error_code'],
-    message: error.message,
-    detail: { ...error.detail, reason: error.code },
+  return connect({
+    url: first.url.href,
+    openSocket: () => dial(locate()),
+    // A person watches: half a minute between two attempts would look like an end.
+    reconnect: { maxMs: 2_000 },
   });
 }

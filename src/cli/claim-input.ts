@@ -5,7 +5,6 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { placeOfPattern, readGround } from '../place/place.ts';
-import { given } from './context.ts';
 import { fail } from './failure.ts';
 import { orThrow } from './git-problem.ts';
 
@@ -16,7 +15,7 @@ export interface ScopeFlags {
 
 export interface ScopeInput {
   readonly worktree?: string;
-  readonly branch?: string;
+  readonly branch?: string | undefined;
   readonly paths?: readonly string[];
 }
 
@@ -37,12 +36,12 @@ export async function readScope(names: readonly string[], flags: ScopeFlags): Pr
   if (names.length === 0 && !isChosen) return {};
   const places = await Promise.all(names.map((name) => placeOfPattern(ground, name)));
   const paths = places.map((place) => orThrow(place).path);
-  return given({
+  return {
     worktree: ground.worktree,
     branch: ground.repository?.branch ?? undefined,
     // The root of the worktree is all of it, whatever else is named.
     paths: paths.includes('.') ? [] : paths,
-  }) as ScopeInput;
+  };
 }
 
 async function folderOf(name: string): Promise<string> {

@@ -3,9 +3,10 @@
  * answered when the turn has come. Whoever gives up leaves the queue, so that nobody is kept a
  * turn for that has gone.
  */
-import { WAITABLE } from './claim-text.ts';
-import { type Context, given } from './context.ts';
-import { CliError } from './failure.ts';
+import type { SpokenInput } from '../client/node/call.ts';
+import type { CallOutput } from '../client/operations.ts';
+import { isWaitable } from './claim-text.ts';
+import type { Context } from './context.ts';
 import { neutralise } from './terminal.ts';
 
 /** Shorter than the hub keeps a place in the queue, so that ours is never lost between two calls. */
@@ -19,13 +20,12 @@ const GIVEN_UP_EXIT = 130;
 /** Asks for it; where somebody is in the way and there is time, waits in the queue. */
 export async function takeClaim(
   { call, remark }: Pick<Context<object>, 'call' | 'remark'>,
-  input: Record<string, unknown>,
+  input: SpokenInput<'claims.take'>,
   waitMs: number,
-): Promise<Record<string, unknown>> {
+): Promise<CallOutput<'claims.take'>> {
   const until = Date.now() + waitMs;
   const leftMs = () => Math.max(0, until - Date.now());
-  const take = (callMs: number) =>
-    call('claims_take', given({ ...input, wait_ms: callMs || undefined }), callMs);
+  const take = (callMs: number) => call('claims.take', { ...input, wait_ms: callMs || undefined });
   let obstacle = '';
   try {
     return await take(0);
@@ -35,10 +35,10 @@ export async function takeClaim(
   }
   const { task_id, paths, worktree } = input;
   const ttl = Math.min(Math.max(leftMs() / 1000, PLACE_S_MIN), PLACE_S_MAX);
-  const queued = await call('claims_wait', given({ task_id, paths, worktree, ttl_seconds: ttl }));
+  const queued = await call('claims.wait', { task_id, paths, worktree, ttl_seconds: ttl });
   remark(neutralise(obstacle));
   remark(`waiting; ${queued.ahead} before you`);
-  const leave = () => call('claims_unwait', { wait: queued.wait }).catch(() => {});
+  const leave = () => call('claims.unwait', { wait: queued.wait }).catch(() => {});
   const giveUp = () => void leave().finally(() => process.exit(GIVEN_UP_EXIT));
   for (const signal of SIGNALS) process.once(signal, giveUp);
   try {
@@ -54,11 +54,6 @@ export async function takeClaim(
   } finally {
     for (const signal of SIGNALS) process.removeListener(signal, giveUp);
   }
-}
-
-/** Time may cure it. */
-function isWaitable(error: unknown): error is CliError {
-  return error instanceof CliError && WAITABLE.has(error.code);
 }
 
 /** What the holder before left, behind a bar; nothing when it left nothing. */

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import { envelopeError } from '../client/error.ts';
 import { claimRow, explainRefusal } from './claim-text.ts';
-import { type CliError, failureText, refused } from './failure.ts';
+import { type CliError, failureText } from './failure.ts';
 import { columns } from './terminal.ts';
 
+const refusal = (envelope: object) => envelopeError(envelope, null, '');
+
 const overlap = (mine: string, theirs: string) =>
-  refused({
+  refusal({
     error_code: 'validation_error',
     message: 'not free',
     detail: {
@@ -36,7 +39,7 @@ test('[CL4] a path cannot add a line of its own, nor colour one', () => {
 });
 
 test('what time does not cure is left as it is', () => {
-  const failure = refused({ error_code: 'x', message: 'm', detail: { reason: 'claim.cycle' } });
+  const failure = refusal({ error_code: 'x', message: 'm', detail: { reason: 'claim.cycle' } });
   expect(explainRefusal(failure, 'later')).toBe(failure);
 });
 
@@ -46,6 +49,10 @@ test('a claim of many paths stays one bounded line', () => {
     owner: 'ada',
     status: 'working',
     note: '',
+    data_ref: '',
+    version: 1,
+    git: null,
+    claimed_at: 0,
     worktree: '/w',
     branch: null,
     paths: Array.from({ length: 500 }, (_, i) => `f${i}`),

@@ -1,20 +1,9 @@
 /** A claim, and the refusal of one, for a person: who holds what, until when, and how to get it. */
-import { CliError } from './failure.ts';
+import { SynodError } from '../client/error.ts';
+import type { ClaimView } from './claims-of-hub.ts';
+import { CliError, toFailure } from './failure.ts';
 import { ageText, clockTime } from './message-text.ts';
 import { neutralise } from './terminal.ts';
-
-export interface ClaimView {
-  readonly task_id: string;
-  readonly owner: string;
-  readonly status: string;
-  readonly note: string;
-  readonly worktree: string;
-  readonly branch: string | null;
-  readonly paths: readonly string[];
-  readonly epoch: number;
-  readonly checkpoint: string | null;
-  readonly lease_expires_at: number;
-}
 
 interface RefusalDetail {
   readonly id?: string;
@@ -31,13 +20,18 @@ interface RefusalDetail {
   }[];
 }
 
-/** Refusals that time may cure. */
-export const WAITABLE: ReadonlySet<string> = new Set([
-  'claim.held',
-  'claim.overlap',
-  'claim.reserved',
-]);
+const WAITABLE: ReadonlySet<string> = new Set(['claim.held', 'claim.overlap', 'claim.reserved']);
 const SHOWN_MAX = 8;
+
+/** A refusal that time may cure. */
+export function isWaitable(error: unknown): error is SynodError {
+  return error instanceof SynodError && WAITABLE.has(error.code);
+}
+
+/** Where two scopes meet, in their own words. */
+export function metText({ mine, theirs }: { mine: string; theirs: string }): string {
+  return mine === theirs ? mine : `${mine} meets ${theirs}`;
+}
 
 /** `until 14:02:11 (59 min)`. */
 export function untilText(seconds: number): string {
@@ -59,13 +53,13 @@ export function claimRow(claim: ClaimView): string[] {
 
 /** The same refusal, with the lines that say who, what, until when, and how to wait. */
 export function explainRefusal(error: unknown, howToWait: string): unknown {
-  if (!(error instanceof CliError) || !WAITABLE.has(error.code)) return error;
-  const detail = (error.envelope.detail ?? {}) as RefusalDetail;
+  if (!isWaitable(error)) return error;
+  const detail = error.detail as RefusalDetail;
   const lapses = detail.lapses_at ?? detail.until;
   const held = detail.id === undefined ? '' : ` (${detail.id})`;
-  const overlaps = (detail.overlaps ?? []).slice(0, SHOWN_MAX).map(({ mine, theirs, holder }) => {
-    const both = mine === theirs ? mine : `${mine} meets ${theirs}`;
-    return `overlap  ${both}${holder === detail.holder ? '' : `, held by ${holder}`}`;
+  const overlaps = (detail.overlaps ?? []).slice(0, SHOWN_MAX).map((one) => {
+    const by = one.holder === detail.holder ? '' : `, held by ${one.holder}`;
+    return `overlap  ${metText(one)}${by}`;
   });
   const lines = [
     ...(detail.holder === undefined ? [] : [`holder   ${detail.holder}${held}`]),
@@ -73,7 +67,7 @@ export function explainRefusal(error: unknown, howToWait: string): unknown {
     ...(lapses === undefined ? [] : [`lapses   ${untilText(lapses).slice('until '.length)}`]),
     `wait     ${howToWait}`,
   ];
-  const { code, exit, envelope } = error;
+  const { code, message, exit, envelope } = toFailure(error);
   const hint = lines.map(neutralise).join('\n');
-  return new CliError({ ...envelope, message: error.message }, { code, exit, hint }, error);
+  return new CliError({ ...envelope, message }, { code, exit, hint }, error);
 }

@@ -6,17 +6,17 @@
 import type { Command } from 'commander';
 import { namedPaths, readScope, type ScopeFlags, type ScopeInput } from './claim-input.ts';
 import { checkpointLines, takeClaim } from './claim-take.ts';
-import { type ClaimView, explainRefusal, scopeText, untilText } from './claim-text.ts';
+import { explainRefusal, scopeText, untilText } from './claim-text.ts';
 import { readClaims, readMe } from './claims-of-hub.ts';
-import { type Context, given, handle } from './context.ts';
+import { type Context, handle } from './context.ts';
 import { type CliError, fail, refused } from './failure.ts';
-import { parseDurationMs } from './parse-value.ts';
+import { duration, seconds } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
 
 interface ClaimFlags extends ScopeFlags {
-  readonly ttl?: string;
+  readonly ttl?: number;
   readonly note?: string;
-  readonly wait?: string;
+  readonly wait?: number;
   readonly renew?: boolean;
 }
 
@@ -29,9 +29,9 @@ export function registerClaim(program: Command): void {
     .option('--paths <path...>', 'the same')
     .option('--no-paths', 'claim the work alone, and no files')
     .option('--worktree <dir>', 'the folder the paths are in (the git worktree you are in)')
-    .option('--ttl <time>', 'seconds, or 30m, 2h: then it lapses (1h)')
+    .option(...seconds('--ttl <time>', 'seconds, or 30m, 2h: then it lapses (1h)'))
     .option('--note <text>', 'what you are about to do')
-    .option('--wait <time>', 'queue for it that long when somebody holds it')
+    .option(...duration('--wait <time>', 'queue for it that long when somebody holds it'))
     .option('--renew', 'only keep what you hold for longer, with its paths');
   handle<ClaimFlags>(command, claim);
 }
@@ -39,22 +39,16 @@ export function registerClaim(program: Command): void {
 async function claim(context: Context<ClaimFlags>): Promise<void> {
   const { args, flags, call, show, remark } = context;
   const [task = '', ...rest] = args;
-  const waitMs = flags.wait === undefined ? 0 : parseDurationMs(flags.wait, '--wait');
   const names = namedPaths(rest, flags);
   const scope = await scopeOf(context, task, names);
-  const input = given({
-    task_id: task,
-    ...scope,
-    note: flags.note,
-    ttl_seconds: flags.ttl === undefined ? undefined : parseDurationMs(flags.ttl, '--ttl') / 1000,
-  });
-  const answer = await takeClaim(context, input, waitMs).catch((error) => {
+  const input = { task_id: task, ...scope, note: flags.note, ttl_seconds: flags.ttl };
+  const answer = await takeClaim(context, input, flags.wait ?? 0).catch((error) => {
     throw explainRefusal(error, `${retryText(task, names, flags)} --wait 10m`);
   });
-  const { claim: taken, renewed } = answer as unknown as { claim: ClaimView; renewed: boolean };
+  const { claim: taken, renewed } = answer;
   if (flags.renew === true && !renewed) {
     // It lapsed between our two questions; a new claim is not what was asked for.
-    await call('claims_release', { task_id: task, epoch: taken.epoch });
+    await call('claims.release', { task_id: task, epoch: taken.epoch });
     throw notHeld(task);
   }
   show(answer, () => [

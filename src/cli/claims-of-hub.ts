@@ -1,26 +1,28 @@
 /** The live claims of the hub, all pages of them, and who the hub takes us for. */
-import type { GitClaim } from '../place/auto-release.ts';
-import { type Context, given } from './context.ts';
+import type { CallOutput } from '../client/operations.ts';
+import type { Call } from './context.ts';
+
+export type ClaimView = CallOutput<'claims.list'>['claims'][number];
 
 const PAGE = 500;
 /** A hub that never says it was the last page is left in the end. */
 const PAGES_MAX = 400;
 
 export async function readClaims(
-  call: Context<object>['call'],
+  call: Call,
   filter: { readonly worktree?: string; readonly owner?: string } = {},
-): Promise<GitClaim[]> {
-  const claims: GitClaim[] = [];
+): Promise<ClaimView[]> {
+  const claims: ClaimView[] = [];
   let after: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
-    const answer = await call('claims_list', given({ ...filter, after, limit: PAGE }));
-    claims.push(...(answer.claims as GitClaim[]));
+    const answer = await call('claims.list', { ...filter, after, limit: PAGE });
+    claims.push(...answer.claims);
     if (typeof answer.next !== 'string') break;
     after = answer.next;
   }
   return claims;
 }
 
-export async function readMe(call: Context<object>['call']): Promise<string> {
-  return String((await call('whoami', {})).agent_id);
+export async function readMe(call: Call): Promise<string> {
+  return (await call('hub.whoami', {})).agent_id;
 }

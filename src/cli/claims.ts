@@ -3,14 +3,14 @@
  * about paths, report the status of a claim. Without a verb it lists.
  */
 import type { Command } from 'commander';
+import type { CallOutput } from '../client/operations.ts';
 import { namedPaths, readScope, type ScopeFlags } from './claim-input.ts';
-import { type ClaimView, claimRow, untilText } from './claim-text.ts';
+import { claimRow, metText, untilText } from './claim-text.ts';
 import { readMe } from './claims-of-hub.ts';
-import { given, handle } from './context.ts';
+import { handle } from './context.ts';
 import { fail } from './failure.ts';
-import { addPageFlags, type PageFlags, pageOf, remarkMore } from './paging.ts';
-import { parseDurationMs, parseWhole } from './parse-value.ts';
-import { columns, neutralise } from './terminal.ts';
+import { EPOCH_OPTION } from './held-claim.ts';
+import { addPageFlags, type PageFlags, parseWhole, seconds } from './parse-value.ts';
 
 export function registerClaims(program: Command): void {
   const claims = program.command('claims').description('who holds what, and waiting for it');
@@ -19,9 +19,9 @@ export function registerClaims(program: Command): void {
   registerCheck(claims);
   registerWait(claims);
   const unwait = claims.command('unwait').description('leave the queue').argument('<wait>');
-  handle(unwait, async ({ args, call, show }) => {
-    const answer = await call('claims_unwait', { wait: parseWhole(args[0] ?? '', 'the wait') });
-    show(answer, () => ['no longer waiting']);
+  handle(unwait, async ({ args, call, say }) => {
+    const wait = parseWhole(args[0] ?? '', 'the wait');
+    say(await call('claims.unwait', { wait }), 'no longer waiting');
   });
 }
 
@@ -40,24 +40,21 @@ function registerList(claims: Command): void {
       .option('--mine', 'only your own')
       .option('--worktree <dir>', 'only those in this worktree'),
   );
-  handle<ListFlags>(list, async ({ flags, call, show, remark }) => {
+  handle<ListFlags>(list, async ({ flags, call, table }) => {
     if (flags.mine === true && flags.owner !== undefined) {
       throw fail('cli.usage', 'either --mine or --owner, not both');
     }
     const owner = flags.mine === true ? await readMe(call) : flags.owner;
-    const { worktree } = flags;
-    const answer = await call('claims_list', given({ owner, worktree, ...pageOf(flags) }));
-    const found = answer.claims as ClaimView[];
-    show(answer, () => columns(found.map(claimRow)));
-    if (found.length === 0) remark('no claims');
-    remarkMore(answer.next, remark);
+    const { worktree, limit, after } = flags;
+    const answer = await call('claims.list', { owner, worktree, limit, after });
+    table(answer, answer.claims.map(claimRow), 'no claims');
   });
 }
 
 interface UpdateFlags {
   readonly note?: string;
   readonly dataRef?: string;
-  readonly epoch?: string;
+  readonly epoch?: number;
 }
 
 function registerUpdate(claims: Command): void {
@@ -68,20 +65,13 @@ function registerUpdate(claims: Command): void {
     .argument('[status]', 'claimed, working, input_required, done or failed')
     .option('--note <text>')
     .option('--data-ref <text>', 'where the result is')
-    .option('--epoch <n>', 'only if it is still that tenure');
-  handle<UpdateFlags>(update, async ({ args, flags, call, show }) => {
-    const [task, status] = args;
-    const epoch = flags.epoch === undefined ? undefined : parseWhole(flags.epoch, '--epoch');
-    const { note, dataRef } = flags;
-    const input = given({ task_id: task, status, note, data_ref: dataRef, epoch });
-    const answer = await call('claims_update', input);
-    show(answer, () => columns([claimRow(answer.claim as ClaimView)]));
+    .option(...EPOCH_OPTION);
+  handle<UpdateFlags>(update, async ({ args, flags, call, table }) => {
+    const [task_id = '', status] = args;
+    const { note, dataRef: data_ref, epoch } = flags;
+    const answer = await call('claims.update', { task_id, status, note, data_ref, epoch });
+    table(answer, [claimRow(answer.claim)]);
   });
-}
-
-interface Conflict {
-  readonly claim: ClaimView;
-  readonly overlaps: readonly { readonly mine: string; readonly theirs: string }[];
 }
 
 function registerCheck(claims: Command): void {
@@ -90,29 +80,27 @@ function registerCheck(claims: Command): void {
     .description('which of these paths others hold; exit code 12 when any')
     .argument('<paths...>')
     .option('--worktree <dir>', 'the folder the paths are in');
-  handle<{ worktree?: string }>(check, async ({ args, flags, call, show }) => {
+  handle<{ worktree?: string }>(check, async ({ args, flags, call, say, table }) => {
     const { worktree, paths = [] } = await readScope(args, flags);
     // All of a worktree, written as a pattern.
     const asked = paths.length === 0 ? ['**'] : paths;
-    const answer = await call('claims_check', given({ paths: asked, worktree }));
-    const conflicts = answer.conflicts as Conflict[];
-    show(answer, () =>
-      conflicts.length === 0
-        ? [answer.mine === true ? 'free: you hold it' : 'free']
-        : columns(conflicts.map(conflictRow)),
-    );
-    if (conflicts.length > 0) process.exitCode = HELD_EXIT;
+    const answer = await call('claims.check', { paths: asked, worktree });
+    const { conflicts, mine } = answer;
+    if (conflicts.length === 0) return say(answer, mine ? 'free: you hold it' : 'free');
+    table(answer, conflicts.map(conflictRow));
+    process.exitCode = HELD_EXIT;
   });
 }
 
 /** As the hub's own refusal of a claim leaves. */
 const HELD_EXIT = 12;
 
-function conflictRow({ claim, overlaps }: Conflict): string[] {
-  const met = overlaps.map(({ mine, theirs }) =>
-    mine === theirs ? mine : `${mine} meets ${theirs}`,
-  );
-  return [claim.owner, claim.task_id, untilText(claim.lease_expires_at), met.join(', ')];
+function conflictRow({
+  claim,
+  overlaps,
+}: CallOutput<'claims.check'>['conflicts'][number]): string[] {
+  const met = overlaps.map(metText).join(', ');
+  return [claim.owner, claim.task_id, untilText(claim.lease_expires_at), met];
 }
 
 function registerWait(claims: Command): void {
@@ -122,23 +110,24 @@ function registerWait(claims: Command): void {
     .argument('[task]')
     .option('--paths <path...>', 'files, folders or quoted globs')
     .option('--worktree <dir>', 'the folder the paths are in')
-    .option('--ttl <time>', 'how long to stay in the queue (1h)');
-  handle<ScopeFlags & { ttl?: string }>(wait, async ({ args, flags, call, show, remark }) => {
-    const [task] = args;
+    .option(...seconds('--ttl <time>', 'how long to stay in the queue (1h)'));
+  handle<ScopeFlags & { ttl?: number }>(wait, async ({ args, flags, call, say, remark }) => {
+    const [task_id] = args;
     const names = namedPaths([], flags);
-    if (task === undefined && names.length === 0) {
+    if (task_id === undefined && names.length === 0) {
       throw fail('cli.usage', 'say what to wait for: a task, --paths, or both');
     }
     const scope = names.length === 0 ? {} : await readScope(names, flags);
     const { worktree, paths } = scope;
-    const ttl = flags.ttl === undefined ? undefined : parseDurationMs(flags.ttl, '--ttl') / 1000;
-    const input = given({ task_id: task, worktree, paths, ttl_seconds: ttl });
-    const answer = await call('claims_wait', input);
-    show(answer, () => [
-      answer.reserved === true
-        ? 'it is free and kept for you for a minute: claim it now'
-        : `wait ${answer.wait}: ${answer.ahead} before you, ${untilText(Number(answer.until))}`,
-    ]);
-    if (answer.reserved !== true) remark(neutralise('synod arm tells when it is your turn'));
+    const input = { task_id, worktree, paths, ttl_seconds: flags.ttl };
+    const answer = await call('claims.wait', input);
+    if (answer.reserved) {
+      return say(answer, 'it is free and kept for you for a minute: claim it now');
+    }
+    say(
+      answer,
+      `wait ${answer.wait}: ${answer.ahead} before you, ${untilText(Number(answer.until))}`,
+    );
+    remark('synod arm tells when it is your turn');
   });
 }

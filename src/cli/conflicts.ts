@@ -15,10 +15,9 @@ import { isProblem, type Problem, problem } from '../place/problem.ts';
 import { type Repository, readRepository } from '../place/repository.ts';
 import { readClaims } from './claims-of-hub.ts';
 import { handle } from './context.ts';
-import { toFailure } from './failure.ts';
+import { TROUBLE_EXIT, toFailure } from './failure.ts';
 import { neutralise } from './terminal.ts';
 
-const TROUBLE_EXIT = 1;
 const SHOWN_MAX = 5;
 
 export function registerConflicts(program: Command): void {

@@ -5,9 +5,20 @@
  * on stdout; without it, text for a person. Errors go to stderr in either form.
  */
 import type { Command } from 'commander';
-import { callHub } from './hub-call.ts';
-import { type Globals, resolveTarget, type Target } from './target.ts';
-import { type Colours, createColours, jsonText, wantsColours } from './terminal.ts';
+import { callHub, type SpokenInput } from '../client/node/call.ts';
+import { type Globals, resolveTarget, type Target } from '../client/node/target.ts';
+import type { CallId, CallOutput } from '../client/operations.ts';
+import {
+  type Colours,
+  columns,
+  createColours,
+  jsonText,
+  neutralise,
+  wantsColours,
+} from './terminal.ts';
+
+/** Calls an operation of the hub; its refusal is thrown. */
+export type Call = <Id extends CallId>(id: Id, input: SpokenInput<Id>) => Promise<CallOutput<Id>>;
 
 export interface Context<Flags> {
   readonly args: readonly string[];
@@ -16,9 +27,18 @@ export interface Context<Flags> {
   readonly colours: Colours;
   /** Where the hub is; throws when none is known. */
   target(): Target;
-  call(operation: string, input: object, waitMs?: number): Promise<Record<string, unknown>>;
+  readonly call: Call;
   /** Text lines, or the document: whichever was asked for. */
   show(document: unknown, lines: () => readonly string[]): void;
+  /** The same with one line, which is neutralised. */
+  say(document: unknown, line: string): void;
+  /** The same with a row for each thing; remarks `none` when there are none, and when there are more. */
+  table(
+    document: object,
+    rows: readonly (readonly string[])[],
+    none?: string,
+    below?: readonly string[],
+  ): void;
   print(line: string): void;
   /** A remark for a person; silent with --json. */
   remark(line: string): void;
@@ -44,29 +64,33 @@ function createContext<Flags extends object>(command: Command): Context<Flags> {
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
+  const show: Context<Flags>['show'] = (document, lines) => {
+    if (isJson) print(jsonText(document));
+    else for (const line of lines()) print(line);
+  };
+  const remark = (line: string): void => {
+    if (!isJson) process.stderr.write(`${line}\n`);
+  };
   return {
     args: command.args,
     flags,
     isJson,
     colours: createColours(wantsColours(process.stdout, process.env)),
     target,
-    call: (operation, input, waitMs) => callHub(target(), operation, { ...input }, waitMs),
+    call: (id, input) => callHub(target(), id, input),
     print,
-    show(document, lines) {
-      if (isJson) print(jsonText(document));
-      else for (const line of lines()) print(line);
+    show,
+    say: (document, line) => show(document, () => [neutralise(line)]),
+    table(document, rows, none, below = []) {
+      show(document, () => [...columns(rows), ...below]);
+      if (rows.length === 0 && none !== undefined) remark(none);
+      const { next } = document as { next?: unknown };
+      if (typeof next === 'string' || typeof next === 'number') {
+        remark(`there is more: --after ${neutralise(String(next))}`);
+      }
     },
-    remark(line) {
-      if (!isJson) process.stderr.write(`${line}\n`);
-    },
+    remark,
   };
-}
-
-/** Leaves out what was not given, so that the hub's defaults stand. */
-export function given<T extends Record<string, unknown>>(fields: T): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Partial<T>;
 }
 
 /** For flags that may be repeated. */

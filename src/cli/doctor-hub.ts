@@ -6,17 +6,18 @@
 import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { DoctorHub, HubAnswer } from '../harness/doctor/canary.ts';
+import { callHub } from '../client/node/call.ts';
+import { isHealthy } from '../client/node/http.ts';
+import { dataDirectory, type HubFile, readHubFile } from '../client/node/hub-file.ts';
+import { ensureHub, findHub } from '../client/node/start-hub.ts';
+import { type Globals, resolveTarget, strangerAt, type Target } from '../client/node/target.ts';
+import type { DoctorHub } from '../harness/doctor/canary.ts';
 import { type Found, fail, ok, warn } from '../harness/doctor/hop.ts';
 import { readTokenFate } from '../harness/doctor/token-fate.ts';
 import type { Environment } from '../harness/doctor/vendor-env.ts';
 import { processMark } from '../server/hooks/process-mark.ts';
 import { packageVersion } from '../server/run/version.ts';
-import { ensureHub, findHub } from './background.ts';
-import { CliError, toFailure } from './failure.ts';
-import { callHub, isHealthy } from './hub-call.ts';
-import { dataDirectory, type HubFile, readHubFile } from './hub-file.ts';
-import { type Globals, resolveTarget, type Target } from './target.ts';
+import { toFailure } from './failure.ts';
 
 export interface ExaminedHub {
   readonly dir: string;
@@ -43,14 +44,14 @@ export async function examineHub(asked: Asked): Promise<ExaminedHub | null> {
   const hub = await findOrStart(asked);
   if (hub === null) return null;
   const doctor = createDoctorHub(asked);
-  const status = await doctor.call(null, 'status', {});
+  const status = await doctor.call(null, 'hub.status', {});
   if ('refused' in status) {
     tell(ok('hub', `${hub.url}, process ${hub.pid}, since ${hub.since}`));
     tell(refusedOwner(asked, hub, status));
     return null;
   }
-  const version = String(status.answer.version);
-  tell(judgeVersion(hub, version, status.answer.store_ok === true));
+  const { version, store_ok: isStoreOk } = status.answer;
+  tell(judgeVersion(hub, version, isStoreOk));
   for (const found of await findNeighbours(asked, hub)) tell(found);
   tell(await examineCredential(asked, hub, doctor));
   return {
@@ -115,9 +116,9 @@ function ownerTarget({ dir, flags, env }: Asked): Target {
 function createDoctorHub(asked: Asked): DoctorHub {
   const target = ownerTarget(asked);
   return {
-    async call(agent, operation, input, waitMs): Promise<HubAnswer> {
+    async call(agent, operation, input) {
       try {
-        return { answer: await callHub({ ...target, agent }, operation, input, waitMs) };
+        return { answer: await callHub({ ...target, agent }, operation, input) };
       } catch (error) {
         const { code, message } = toFailure(error);
         return { refused: code, message };
@@ -155,14 +156,14 @@ async function examineCredential(asked: Asked, hub: HubFile, doctor: DoctorHub):
   }
   try {
     const target = resolveTarget({ ...flags, token }, env);
-    const { agent_id: agent, tier } = await callHub({ ...target, agent: null }, 'whoami', {});
+    const { agent_id: agent, tier } = await callHub({ ...target, agent: null }, 'hub.whoami', {});
     return ok('credential', `accepted: the token in ${from} is that of ${agent} (${tier})`);
   } catch (error) {
-    if (!(error instanceof CliError) || !error.code.startsWith('access.')) {
-      const { message, hint } = toFailure(error);
+    const { code, message: said, hint } = toFailure(error);
+    if (!code.startsWith('access.')) {
       return fail(
         'credential',
-        `the token in ${from} could not be shown: ${message}`,
+        `the token in ${from} could not be shown: ${said}`,
         hint ?? 'synod status',
       );
     }
@@ -210,11 +211,6 @@ async function findNeighbours({ dir, env }: Asked, hub: HubFile): Promise<Found[
     found.push(warn('two hubs', what, 'see that nobody means this one by that address'));
   }
   return found;
-}
-
-function strangerAt(url: string, dir: string): Target {
-  const nobody = { token: null, agent: null, space: null, clientVersion: null };
-  return { url: new URL(url), socketPath: null, dir, ...nobody };
 }
 
 function isSame(one: string, other: string): boolean {

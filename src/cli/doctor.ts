@@ -4,6 +4,8 @@
  * agrees to nothing in a person's stead. Exit code 1 when a hop failed.
  */
 import type { Command } from 'commander';
+import { dataDirectory } from '../client/node/hub-file.ts';
+import type { Globals } from '../client/node/target.ts';
 import { headlessRow, tryArm } from '../harness/doctor/arm-hop.ts';
 import { takeLeave, WITNESS } from '../harness/doctor/canary.ts';
 import { examine } from '../harness/doctor/examine.ts';
@@ -23,12 +25,10 @@ import type { DoorSettings } from '../wire/hook-settings.ts';
 import { VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { type Context, handle } from './context.ts';
 import { type ExaminedHub, examineHub, hookDirectory } from './doctor-hub.ts';
-import { dataDirectory } from './hub-file.ts';
-import { parseVendors, readPlaces, thisLaunch } from './install.ts';
-import type { Globals } from './target.ts';
+import { TROUBLE_EXIT } from './failure.ts';
+import { readPlaces, thisLaunch } from './install.ts';
 import { columns, neutralise } from './terminal.ts';
-
-const TROUBLE_EXIT = 1;
+import { parseVendors } from './vendor.ts';
 
 interface DoctorFlags extends Globals {
   readonly projectDir?: string;

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { dataDirectory, isAlive } from '../client/node/hub-file.ts';
+import type { Globals } from '../client/node/target.ts';
 import { handle } from './context.ts';
 import { fail } from './failure.ts';
-import { dataDirectory, isAlive } from './hub-file.ts';
-import type { Globals } from './target.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;

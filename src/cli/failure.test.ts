@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { envelopeError, SynodError } from '../client/error.ts';
+import { LOCKED_EXIT } from '../client/node/hub-file.ts';
 import { LogError } from '../log/log.ts';
 import { PluginStartupError } from '../server/plugins/startup-error.ts';
 import { REFUSALS } from '../wire/errors.ts';
-import { fail, failureText, refused, toFailure } from './failure.ts';
+import { EXITS, fail, failureText, refused, toFailure } from './failure.ts';
 
 describe('a refusal of the hub', () => {
   const envelope = (reason: string) => ({
@@ -43,6 +45,31 @@ describe('a refusal of the hub', () => {
       detail: { reason: 'input.invalid', violations },
     });
     expect(failureText(failure, false)).toContain('  channel: is missing\n  body: is missing\n');
+  });
+});
+
+describe('what the client throws', () => {
+  test('[CL1] a refusal of the hub keeps its envelope, byte for byte', () => {
+    const envelope = {
+      error_code: 'rate_limited',
+      message: 'slower',
+      detail: { reason: 'rate.limited', limit: 5 },
+      retry_after: 12.5,
+    };
+    const failure = toFailure(envelopeError(envelope, null, ''));
+    expect(JSON.stringify(failure.envelope)).toBe(JSON.stringify(envelope));
+    expect(failure.exit).toBe(REFUSALS['rate.limited'].exit);
+    const bare = { error_code: 'identity_failure', message: 'no' };
+    expect(toFailure(envelopeError(bare, null, '')).envelope).toEqual(bare);
+  });
+
+  test('[CL1] a connection that is lost is a hub that cannot be reached', () => {
+    const failure = toFailure(new SynodError('connection.lost', 'it broke'));
+    expect(failure).toMatchObject({ code: 'hub.unreachable', exit: 69 });
+  });
+
+  test('[CL5] a directory that is held is known by the exit code of the hub', () => {
+    expect(EXITS['log.locked']).toBe(LOCKED_EXIT);
   });
 });
 

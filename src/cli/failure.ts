@@ -5,11 +5,12 @@
  * failures on this side of the wire have their rows here. No stack trace is ever printed: in a
  * terminal it helps nobody, and it shows paths.
  */
+import { SynodError } from '../client/error.ts';
 import { type ErrorEnvelope, REFUSALS } from '../wire/errors.ts';
 import { jsonText, neutralise } from './terminal.ts';
 
 /** Exit codes of what fails without a refusal; those of sysexits.h where one fits. */
-export const EXITS: Readonly<Record<FailureCode, number>> = {
+export const EXITS = {
   'bus.address': 2,
   'bus.address-taken': 71,
   'bus.address-unusable': 71,
@@ -38,40 +39,14 @@ export const EXITS: Readonly<Record<FailureCode, number>> = {
   'log.shape': 65,
   'log.snapshot': 65,
   'log.unavailable': 74,
-};
+} as const;
 
-export type FailureCode =
-  | 'bus.address'
-  | 'bus.address-taken'
-  | 'bus.address-unusable'
-  | 'bus.config'
-  | 'bus.not-started'
-  | 'bus.open-not-loopback'
-  | 'bus.state'
-  | 'cli.usage'
-  | 'cli.no-input'
-  | 'config.faults-off'
-  | 'config.invalid'
-  | 'config.open-not-loopback'
-  | 'hub.foreign'
-  | 'hub.not-started'
-  | 'hub.not-stopped'
-  | 'hub.port-taken'
-  | 'hub.address-unusable'
-  | 'hub.unreachable'
-  | 'log.broken'
-  | 'log.closed'
-  | 'log.corrupt'
-  | 'log.diverged'
-  | 'log.locked'
-  | 'log.newer'
-  | 'log.position'
-  | 'log.shape'
-  | 'log.snapshot'
-  | 'log.unavailable';
+export type FailureCode = keyof typeof EXITS;
 
 const INTERNAL_EXIT = 70;
 const PLUGIN_EXIT = 78;
+/** Of commands that only say whether something is well: 0 it is, this it is not. */
+export const TROUBLE_EXIT = 1;
 
 /** What to do about a refusal, where the hub cannot know how it was asked. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -122,12 +97,18 @@ export function fail(
   return new CliError(envelope, { code, exit: EXITS[code], hint }, cause);
 }
 
+/** What is wrong on this machine, by a code of its own. */
+export function trouble(code: string, message: string, hint: string | null): CliError {
+  const envelope = { error_code: code, message, detail: { hint } };
+  return new CliError(envelope, { code, exit: TROUBLE_EXIT, hint });
+}
+
 /** A refusal as the hub sent it. */
-export function refused(envelope: ErrorEnvelope): CliError {
+export function refused(envelope: ErrorEnvelope, cause?: unknown): CliError {
   const reason = String(envelope.detail?.reason ?? envelope.error_code);
   const row = REFUSALS[reason as keyof typeof REFUSALS] ?? byName(envelope.error_code);
   const place = { code: reason, exit: row?.exit ?? 1, hint: HINTS[reason] ?? null };
-  return new CliError({ ...envelope }, place);
+  return new CliError({ ...envelope }, place, cause);
 }
 
 function byName(soxCode: string): { readonly exit: number } | undefined {
@@ -137,12 +118,19 @@ function byName(soxCode: string): { readonly exit: number } | undefined {
 /** Whatever was thrown, as a failure of the command. */
 export function toFailure(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const { code, message, record } = error as {
+  if (error instanceof SynodError) return ofClient(error);
+  const { code, message, record, envelope, exit } = error as {
     code?: unknown;
     message?: unknown;
     record?: unknown;
+    envelope?: ErrorEnvelope;
+    exit?: number;
   };
   const text = typeof message === 'string' ? message : String(error);
+  if (typeof code === 'string' && envelope !== undefined && exit !== undefined) {
+    const { hint } = (envelope.detail ?? {}) as { hint?: string };
+    return new CliError({ ...envelope }, { code, exit, hint: hint ?? null }, error);
+  }
   if (typeof code === 'string' && typeof record === 'object' && record !== null) {
     // The plugin contract wants its record as it is, with the sentence beside it.
     const { remediation = null } = record as { remediation?: string };
@@ -152,12 +140,41 @@ export function toFailure(error: unknown): CliError {
       error,
     );
   }
-  if (typeof code === 'string' && code in EXITS) {
+  if (isFailureCode(code)) {
     const bare = text.startsWith(`${code}: `) ? text.slice(code.length + 2) : text;
-    return fail(code as FailureCode, bare, { cause: error });
+    return fail(code, bare, { cause: error });
   }
-  const envelope = { error_code: 'internal_error', message: text };
-  return new CliError(envelope, { code: 'internal', exit: INTERNAL_EXIT, hint: null }, error);
+  const internal = { error_code: 'internal_error', message: text };
+  return new CliError(internal, { code: 'internal', exit: INTERNAL_EXIT, hint: null }, error);
+}
+
+/** What the client says, in the words and exit codes of the command line. */
+function ofClient(error: SynodError): CliError {
+  const { code, message, soxCode, retryAt } = error;
+  const { hint, ...detail } = error.detail as { hint?: string };
+  const isLost = /^(connection|request)\./.test(code);
+  if (soxCode === null && (isLost || isFailureCode(code))) {
+    return fail(isLost ? 'hub.unreachable' : (code as FailureCode), message, {
+      ...(hint !== undefined && { hint }),
+      ...(Object.keys(detail).length > 0 && { detail }),
+      cause: error,
+    });
+  }
+  // The client, too, refuses in the hub's codes.
+  const said = code === soxCode ? error.detail : { ...error.detail, reason: code };
+  return refused(
+    {
+      error_code: soxCode ?? 'internal_error',
+      message,
+      ...(Object.keys(said).length > 0 && { detail: said }),
+      ...(retryAt !== null && { retry_after: retryAt / 1000 }),
+    },
+    error,
+  );
+}
+
+function isFailureCode(code: unknown): code is FailureCode {
+  return typeof code === 'string' && code in EXITS;
 }
 
 /** The lines for stderr. */

@@ -62,7 +62,7 @@ async function afterwards(
   for (const claim of claimsToRelease(claims, { trigger, repository, changed, me })) {
     const evidence = `${trigger} ${repository.head ?? ''}`.trim();
     try {
-      await call('claims_release', { task_id: claim.task_id, epoch: claim.epoch, evidence });
+      await call('claims.release', { task_id: claim.task_id, epoch: claim.epoch, evidence });
       remark(`synod: released ${neutralise(claim.task_id)}`);
     } catch (error) {
       // The next one may still be let go; this one lapses by itself.

@@ -15,20 +15,20 @@ import { placeOfPattern, readGround } from '../place/place.ts';
 import { isProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
 import { checkpointLines, takeClaim } from './claim-take.ts';
-import { type ClaimView, explainRefusal } from './claim-text.ts';
-import { type Context, given, handle } from './context.ts';
+import { explainRefusal } from './claim-text.ts';
+import { type Context, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { runHook } from './git-hook.ts';
 import { orThrow } from './git-problem.ts';
-import { parseDurationMs } from './parse-value.ts';
+import { duration, seconds } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
 
 interface ClaimFlags {
   readonly base: string;
   readonly releaseOn: string;
   readonly note?: string;
-  readonly ttl?: string;
-  readonly wait?: string;
+  readonly ttl?: number;
+  readonly wait?: number;
 }
 
 export function registerGit(program: Command): void {
@@ -56,10 +56,10 @@ function registerClaim(git: Command): void {
     .option('--base <branch>', 'where it will be merged', 'main')
     .option('--release-on <event>', 'commit, merge or manual', 'merge')
     .option('--note <text>', 'what you are about to do')
-    .option('--ttl <time>', 'seconds, or 30m, 2h: then it lapses')
-    .option('--wait <time>', 'queue for it that long when it is held');
+    .option(...seconds('--ttl <time>', 'seconds, or 30m, 2h: then it lapses'))
+    .option(...duration('--wait <time>', 'queue for it that long when it is held'));
   handle<ClaimFlags>(command, async ({ args, flags, call, show, remark }) => {
-    const [task, ...names] = args;
+    const [task = '', ...names] = args;
     const { releaseOn } = flags;
     if (!['commit', 'merge', 'manual'].includes(releaseOn)) {
       throw fail('cli.usage', '--release-on is commit, merge or manual');
@@ -71,10 +71,9 @@ function registerClaim(git: Command): void {
     const ground = orThrow(await readGround(process.cwd()));
     const places = await Promise.all(names.map((name) => placeOfPattern(ground, name)));
     const paths = places.map((place) => orThrow(place).path);
-    const waitMs = flags.wait === undefined ? 0 : parseDurationMs(flags.wait, '--wait');
     const answer = await takeClaim(
       { call, remark },
-      given({
+      {
         task_id: task,
         // The root of the worktree is all of it, whatever else is named.
         paths: paths.includes('.') ? [] : paths,
@@ -82,16 +81,15 @@ function registerClaim(git: Command): void {
         branch: repository.branch ?? undefined,
         git: { repository: repository.commonDir, base: flags.base, auto_release_on: releaseOn },
         note: flags.note,
-        ttl_seconds:
-          flags.ttl === undefined ? undefined : parseDurationMs(flags.ttl, '--ttl') / 1000,
-      }),
-      waitMs,
+        ttl_seconds: flags.ttl,
+      },
+      flags.wait ?? 0,
     ).catch((error) => {
       throw explainRefusal(error, 'the same command with --wait 10m');
     });
     for (const note of repository.notes) remark(`${note.message}; ${note.remedy}`);
     if (releaseOn !== 'manual') await remarkMissingHooks(repository, releaseOn, remark);
-    const { claim, renewed } = answer as unknown as { claim: ClaimView; renewed: boolean };
+    const { claim, renewed } = answer;
     show(answer, () => [
       `claimed ${neutralise(claim.task_id)} on ${neutralise(repository.branch ?? 'no branch')} ` +
         `towards ${neutralise(flags.base)} (epoch ${claim.epoch})`,

@@ -4,11 +4,11 @@
  * with 0: a hook that fails would hold up the agent [HD2].
  */
 import type { Command } from 'commander';
+import { ask, readText } from '../client/node/http.ts';
+import { type Globals, resolveTarget, type Target } from '../client/node/target.ts';
 import { isVendor } from '../wire/tool-names.ts';
 import { handle } from './context.ts';
-import { ask } from './hub-call.ts';
 import { readStdin } from './stdin.ts';
-import { type Globals, resolveTarget, type Target } from './target.ts';
 
 const ANSWER_MS = 1_000;
 const WAKE_MS = 60_000;
@@ -47,7 +47,6 @@ async function read(target: Target, path: string, body: string | null): Promise<
       path,
       ...(body !== null && { body }),
       headers: {
-        'content-type': 'application/json',
         'x-synod-parent': String(process.ppid),
         ...(name !== null && { 'x-synod-agent': name }),
         ...(env.CLAUDE_CODE_MESSAGING_SOCKET && {
@@ -58,7 +57,6 @@ async function read(target: Target, path: string, body: string | null): Promise<
       timeoutMs: body === null ? WAKE_MS : ANSWER_MS,
     },
   );
-  let text = '';
-  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  const text = await readText(response);
   return response.statusCode === 200 ? text.trim() : '';
 }

@@ -5,22 +5,16 @@
  */
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { collect, given, handle } from './context.ts';
+import { collect, handle } from './context.ts';
 import { readCursor, saveCursor } from './cursor-file.ts';
 import { fail } from './failure.ts';
-import { parseWhole } from './parse-value.ts';
+import { whole } from './parse-value.ts';
 import { jsonText } from './terminal.ts';
 
 interface IngestFlags {
-  readonly since?: string;
+  readonly since?: number;
   readonly cursor?: string;
   readonly kind?: readonly string[];
-}
-
-interface Page {
-  readonly events: readonly object[];
-  readonly next: number;
-  readonly has_more: boolean;
 }
 
 const PAGE = 500;
@@ -29,19 +23,17 @@ export function registerIngest(program: Command): void {
   const command = program
     .command('ingest')
     .description('findings and other memory events as NDJSON, from a cursor')
-    .option('--since <n>', 'start here, as the last run said (0)')
+    .option(...whole('--since <n>', 'start here, as the last run said (0)'))
     .option('--cursor <file>', 'start where this file says, and save there how far it came')
     .option('--kind <kind>', 'finding, recall, checkpoint or handoff; may be repeated', collect);
   handle<IngestFlags>(command, async ({ flags, call, remark }) => {
     if (flags.since !== undefined && flags.cursor !== undefined) {
       throw fail('cli.usage', 'either --since or --cursor, not both');
     }
-    let since = flags.cursor === undefined ? 0 : readCursor(flags.cursor, 0);
-    if (flags.since !== undefined) since = parseWhole(flags.since, '--since');
+    let since = flags.since ?? (flags.cursor === undefined ? 0 : readCursor(flags.cursor, 0));
     let count = 0;
     for (;;) {
-      const input = given({ since, kinds: flags.kind, limit: PAGE });
-      const page = (await call('findings_list', input)) as unknown as Page;
+      const page = await call('findings.list', { since, kinds: flags.kind, limit: PAGE });
       await writeOut(page.events.map((event) => `${jsonText(event)}\n`).join(''));
       count += page.events.length;
       const isStuck = page.next <= since;

@@ -19,10 +19,9 @@ import { isProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
 import { VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { type Context, collect, handle } from './context.ts';
-import { CliError, fail } from './failure.ts';
+import { type CliError, fail, TROUBLE_EXIT, trouble } from './failure.ts';
 import { neutralise } from './terminal.ts';
-
-const TROUBLE_EXIT = 1;
+import { parseVendors } from './vendor.ts';
 
 export interface ScopeFlags {
   readonly project?: boolean;
@@ -106,16 +105,6 @@ function sayNext(
   remark('sessions that are open see it when they are started anew');
 }
 
-/** Null for all that are here. */
-export function parseVendors(args: readonly string[]): readonly Vendor[] | null {
-  if (args.length === 0 || args.includes('all')) return null;
-  return args.map((name) => {
-    const known = VENDORS.find((vendor) => vendor === name);
-    if (known !== undefined) return known;
-    throw fail('cli.usage', `${name} is none of ${VENDORS.join(', ')}, all`);
-  });
-}
-
 /** The scopes that were asked for, or those to take when none was. */
 export async function readPlaces(
   flags: ScopeFlags,
@@ -153,10 +142,8 @@ export function thisLaunch(): Launch {
 }
 
 function noVendor(): CliError {
-  const message = `none of ${VENDORS.join(', ')} is on the PATH`;
   const hint = 'install one, or name the one you mean: synod install claude';
-  const envelope = { error_code: 'install.no-vendor', message, detail: { hint } };
-  return new CliError(envelope, { code: 'install.no-vendor', exit: TROUBLE_EXIT, hint });
+  return trouble('install.no-vendor', `none of ${VENDORS.join(', ')} is on the PATH`, hint);
 }
 
 /** Prints all reports; a vendor that was refused is told on stderr and in the exit code. */

@@ -7,19 +7,19 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import { dataDirectory } from '../client/node/hub-file.ts';
+import type { Globals } from '../client/node/target.ts';
 import type { Log } from '../log/log.ts';
 import type { Verified } from '../log/verify.ts';
 import { handle } from './context.ts';
 import { EXITS, fail, failureText } from './failure.ts';
-import { dataDirectory } from './hub-file.ts';
 import { parseWhole } from './parse-value.ts';
-import type { Globals } from './target.ts';
 
 interface StoreFlags extends Globals {
   readonly store?: string;
 }
 
-interface Place {
+interface LogPlace {
   readonly space: string | null;
   readonly url: string;
   /** The file or directory, for messages. */
@@ -148,18 +148,18 @@ function registerImport(log: Command): void {
   });
 }
 
-async function openAt(place: Place, readOnly: boolean): Promise<Log> {
+async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {
   const { openLog } = await import('../server/run/open-log.ts');
   return openLog(place.url, { readOnly });
 }
 
-async function placeOf(flags: StoreFlags): Promise<Place> {
+async function placeOf(flags: StoreFlags): Promise<LogPlace> {
   if (flags.store !== undefined) return storePlace(flags.store);
   const space = flags.space ?? (process.env.SOX_NAMESPACE || 'default');
   return spacePlace(dataDirectory(flags.dir, process.env), space);
 }
 
-async function placesOf(flags: StoreFlags): Promise<Place[]> {
+async function placesOf(flags: StoreFlags): Promise<LogPlace[]> {
   if (flags.store !== undefined || flags.space !== undefined) return [await placeOf(flags)];
   const dir = dataDirectory(flags.dir, process.env);
   const folder = join(dir, 'spaces');
@@ -174,7 +174,7 @@ async function placesOf(flags: StoreFlags): Promise<Place[]> {
   return files.sort().map((name) => spacePlace(dir, basename(name, '.sqlite')));
 }
 
-function spacePlace(dir: string, space: string): Place {
+function spacePlace(dir: string, space: string): LogPlace {
   if (!/^[a-z0-9_-]{1,64}$/.test(space)) {
     throw fail('cli.usage', `${space} is not the name of a space: 1 to 64 of a-z, 0-9, _ and -`);
   }
@@ -182,7 +182,7 @@ function spacePlace(dir: string, space: string): Place {
   return { space, url: `sqlite://${path}`, path };
 }
 
-async function storePlace(text: string): Promise<Place> {
+async function storePlace(text: string): Promise<LogPlace> {
   const { parseStoreUrl, storeUrl } = await import('../server/run/store-url.ts');
   const store = parseStoreUrl(text);
   if (store === null || store.kind === 'memory') {
@@ -195,7 +195,7 @@ async function storePlace(text: string): Promise<Place> {
 }
 
 /** The lock of the data directory the log belongs to, wherever the store lies. */
-async function lockFor(place: Place, flags: StoreFlags): Promise<() => void> {
+async function lockFor(place: LogPlace, flags: StoreFlags): Promise<() => void> {
   const near = dirname(place.path);
   const owners = [dirname(near), near].filter((dir) => existsSync(join(dir, 'lock.sqlite')));
   const dir = place.space === null ? owners[0] : dataDirectory(flags.dir, process.env);

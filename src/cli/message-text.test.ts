@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { ageText, clockTime, type Message, messageText } from './message-text.ts';
+import type { MessageEnvelope } from '../wire/schemas.ts';
+import { ageText, clockTime, messageText } from './message-text.ts';
 import { createColours } from './terminal.ts';
 
 const AT = new Date(2026, 0, 2, 3, 4, 5).getTime() / 1000;
 const plain = createColours(false);
 
-function shown(fields: Partial<Message>): string {
+function shown(fields: Partial<MessageEnvelope>): string {
   const message = {
     channel: 'team/plan',
     sender: 'ada',

@@ -3,21 +3,10 @@
  * shown as text and every other body as JSON. Further lines of a text stand behind a bar, so that
  * no message can look like two.
  */
+import type { MessageEnvelope } from '../wire/schemas.ts';
 import { type Colours, jsonText, neutralise } from './terminal.ts';
 
-export interface Message {
-  readonly channel: string;
-  readonly sender: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly sent_at: number;
-  readonly message_id: string;
-  readonly seq: number;
-  readonly reply_to?: string | null;
-  readonly correlation_id?: string | null;
-  readonly ancestors?: readonly unknown[] | null;
-}
-
-export function messageText(message: Message, colours: Colours): string {
+export function messageText(message: MessageEnvelope, colours: Colours): string {
   const {
     channel,
     sender,

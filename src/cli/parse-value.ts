@@ -1,4 +1,9 @@
-/** Numbers as a person types them. What cannot be read is a usage error that says how to write it. */
+/**
+ * Values as a person types them, and the flags that many commands share. What cannot be read is a
+ * usage error that says how to write it.
+ */
+import type { Command } from 'commander';
+import { isFields } from '../wire/fields.ts';
 import { fail } from './failure.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -27,6 +32,45 @@ export function parseWhole(text: string, flag: string): number {
   return Number(text);
 }
 
+/** An option with a number, as commander wants it. */
+export function whole(flags: string, text: string): readonly [string, string, Parse] {
+  return [flags, text, (value) => parseWhole(value, nameOf(flags))];
+}
+
+/** An option with a time, in milliseconds. */
+export function duration(flags: string, text: string): readonly [string, string, Parse] {
+  return [flags, text, (value) => parseDurationMs(value, nameOf(flags))];
+}
+
+/** The same in seconds, as the hub counts leases. */
+export function seconds(flags: string, text: string): readonly [string, string, Parse] {
+  return [flags, text, (value) => parseDurationMs(value, nameOf(flags)) / 1000];
+}
+
+type Parse = (value: string) => number;
+
+function nameOf(flags: string): string {
+  return flags.split(' ')[0] ?? flags;
+}
+
+export interface PageFlags {
+  readonly limit?: number;
+  readonly after?: string;
+}
+
+/** Lists that the hub hands out a page at a time. */
+export function addPageFlags(command: Command): Command {
+  return command
+    .option(...whole('--limit <n>', 'at most so many rows'))
+    .option('--after <row>', 'go on behind this one, as the page before said');
+}
+
+/** Where a stream of messages starts. */
+export function parseStart(from: string): string {
+  if (/^(now|inbox|\d{1,15})$/.test(from)) return from;
+  throw fail('cli.usage', `--from must be now, inbox or a position; found ${from}`);
+}
+
 /** A JSON object typed on the command line or piped in. */
 export function parseObject(text: string, what: string): Record<string, unknown> {
   let value: unknown;
@@ -35,8 +79,6 @@ export function parseObject(text: string, what: string): Record<string, unknown>
   } catch (cause) {
     throw fail('cli.usage', `${what} is not JSON: ${(cause as Error).message}`, { cause });
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
+  if (isFields(value)) return { ...value };
   throw fail('cli.usage', `${what} must be a JSON object, such as {"text":"hello"}`);
 }

@@ -1,20 +1,15 @@
 /** `synod recv`: drains the inbox, and can wait for mail or take it on lease. */
 import type { Command } from 'commander';
-import { collect, given, handle } from './context.ts';
-import { clockTime, type Message, messageText } from './message-text.ts';
-import { parseDurationMs, parseWhole } from './parse-value.ts';
+import { collect, handle } from './context.ts';
+import { clockTime, messageText } from './message-text.ts';
+import { duration, whole } from './parse-value.ts';
 
 interface RecvFlags {
   readonly channel?: readonly string[];
-  readonly max?: string;
-  readonly wait?: string;
-  readonly lease?: string;
-  readonly threadDepth?: string;
-}
-
-interface Drained {
-  readonly messages: readonly Message[];
-  readonly lease_until?: number;
+  readonly max?: number;
+  readonly wait?: number;
+  readonly lease?: number;
+  readonly threadDepth?: number;
 }
 
 export function registerRecv(program: Command): void {
@@ -22,23 +17,18 @@ export function registerRecv(program: Command): void {
     .command('recv')
     .description('take what is owed to you, each message once')
     .option('--channel <name>', 'only this channel; may be repeated', collect)
-    .option('--max <n>', 'at most so many messages (50)')
-    .option('--wait <time>', 'wait so many seconds for the first message')
-    .option('--lease <time>', 'comes back after so many seconds unless acked')
-    .option('--thread-depth <n>', 'how many ancestors to show; -1 for all');
+    .option(...whole('--max <n>', 'at most so many messages (50)'))
+    .option(...duration('--wait <time>', 'wait so many seconds for the first message'))
+    .option(...duration('--lease <time>', 'comes back after so many seconds unless acked'))
+    .option(...whole('--thread-depth <n>', 'how many ancestors to show; -1 for all'));
   handle<RecvFlags>(command, async ({ flags, call, show, remark, colours }) => {
-    const waitMs = flags.wait === undefined ? undefined : parseDurationMs(flags.wait, '--wait');
-    const input = given({
+    const drained = await call('channels.recv', {
       channels: flags.channel,
-      max_messages: flags.max === undefined ? undefined : parseWhole(flags.max, '--max'),
-      wait_ms: waitMs,
-      lease_ms: flags.lease === undefined ? undefined : parseDurationMs(flags.lease, '--lease'),
-      thread_depth:
-        flags.threadDepth === undefined
-          ? undefined
-          : parseWhole(flags.threadDepth, '--thread-depth'),
+      max_messages: flags.max,
+      wait_ms: flags.wait,
+      lease_ms: flags.lease,
+      thread_depth: flags.threadDepth,
     });
-    const drained = (await call('recv', input, waitMs)) as unknown as Drained;
     show(drained, () => drained.messages.map((message) => messageText(message, colours)));
     if (drained.messages.length === 0) remark('no messages');
     else if (drained.lease_until !== undefined) {

@@ -11,11 +11,11 @@ import { readCursor, saveCursor } from './cursor-file.ts';
 import { fail } from './failure.ts';
 import { writeOut } from './ingest.ts';
 import { clockTime } from './message-text.ts';
-import { parseWhole } from './parse-value.ts';
+import { whole } from './parse-value.ts';
 import { jsonText, neutralise } from './terminal.ts';
 
 interface RelayFlags {
-  readonly since?: string;
+  readonly since?: number;
   readonly cursor?: string;
   readonly for?: string;
   readonly project?: string;
@@ -28,7 +28,7 @@ const START = 'relay.start';
 const LINES_MAX = 1_000_000;
 
 /** A line of the file. */
-interface Line {
+interface RelayLine {
   readonly n: number;
   readonly ty: string;
   readonly s: string;
@@ -42,7 +42,7 @@ export function registerRelay(program: Command): void {
     .command('relay')
     .description('what is new in a relay file; asks no hub')
     .argument('<file>')
-    .option('--since <n>', 'start behind this position')
+    .option(...whole('--since <n>', 'start behind this position'))
     .option('--cursor <file>', 'start where this file says, and save there how far it came')
     .option('--for <name>', 'only what others say in its channels or with its name in it')
     .option('--project <name>', 'only what is in its channels or said by its agents');
@@ -51,7 +51,7 @@ export function registerRelay(program: Command): void {
       throw fail('cli.usage', 'either --since or --cursor, not both');
     }
     const start = flags.cursor === undefined ? NOTHING : readCursor(flags.cursor, NOTHING);
-    const since = flags.since === undefined ? start : parseWhole(flags.since, '--since');
+    const since = flags.since ?? start;
     const { lines, broken } = await readLines(args[0] ?? '');
     const last = lines.at(-1)?.n ?? NOTHING;
     // Trimming keeps the end, so a file that ends before the cursor has begun anew.
@@ -69,8 +69,8 @@ export function registerRelay(program: Command): void {
 }
 
 /** A relay file is bounded by the hub that writes it; anything much larger is none. */
-async function readLines(path: string): Promise<{ lines: Line[]; broken: number }> {
-  const lines: Line[] = [];
+async function readLines(path: string): Promise<{ lines: RelayLine[]; broken: number }> {
+  const lines: RelayLine[] = [];
   let broken = 0;
   for await (const text of wholeLines(path)) {
     const line = parseLine(text);
@@ -106,7 +106,7 @@ async function* wholeLines(path: string): AsyncGenerator<string> {
   if (before !== null && isEnded) yield before;
 }
 
-function parseLine(text: string): Line | null {
+function parseLine(text: string): RelayLine | null {
   try {
     const line = JSON.parse(text);
     const isLine = Number.isSafeInteger(line?.n) && typeof line.to === 'string';
@@ -121,7 +121,7 @@ function parseLine(text: string): Line | null {
  * Only what is public comes here, so it is addressed by the channel it is in, or by naming somebody
  * in the text; what one said oneself is no news.
  */
-function isWanted({ to, s, p }: Line, { for: name, project }: RelayFlags): boolean {
+function isWanted({ to, s, p }: RelayLine, { for: name, project }: RelayFlags): boolean {
   const isBelow = (owner: string) => to === owner || to.startsWith(`${owner}/`);
   if (name !== undefined) {
     const [own = ''] = name.split('/');
@@ -138,7 +138,7 @@ function doesName(text: unknown, name: string): boolean {
     .some((word) => word.replace(/\.$/, '') === name);
 }
 
-function lineText({ n, t, to, s, p }: Line): string {
+function lineText({ n, t, to, s, p }: RelayLine): string {
   const text = typeof p === 'string' ? p : jsonText(p);
   return neutralise(`${clockTime(t / 1000)} ${to} ${s}: ${text} [${n}]`);
 }

@@ -1,8 +1,8 @@
 /** `synod send`: one message to one channel. Plain text becomes `{"text": …}`; `-` reads standard input. */
 import type { Command } from 'commander';
 import { bodyOf } from './body-input.ts';
-import { given, handle } from './context.ts';
-import { parseDurationMs } from './parse-value.ts';
+import { handle } from './context.ts';
+import { duration } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
 
 interface SendFlags {
@@ -10,17 +10,7 @@ interface SendFlags {
   readonly replyTo?: string;
   readonly correlationId?: string;
   readonly idempotencyKey?: string;
-  readonly ttl?: string;
-}
-
-interface Sent {
-  readonly message_id: string;
-  readonly seq: number;
-  readonly backpressure: {
-    readonly queue_depth: number;
-    readonly threshold: number;
-    readonly state: string;
-  };
+  readonly ttl?: number;
 }
 
 export function registerSend(program: Command): void {
@@ -36,18 +26,17 @@ export function registerSend(program: Command): void {
     .option('--reply-to <id>', 'the message this answers')
     .option('--correlation-id <id>', 'what it is about')
     .option('--idempotency-key <key>', 'sent twice with one key, it is stored once')
-    .option('--ttl <time>', 'seconds, or 5m, 2h, 7d: not read by then, it expires');
+    .option(...duration('--ttl <time>', 'seconds, or 5m, 2h, 7d: not read by then, it expires'));
   handle<SendFlags>(command, async ({ args, flags, call, show, remark, colours }) => {
     const [channel = '', text] = args;
-    const input = given({
+    const sent = await call('channels.send', {
       channel,
       body: await bodyOf(text, flags.body),
       reply_to: flags.replyTo,
       correlation_id: flags.correlationId,
       idempotency_key: flags.idempotencyKey,
-      ttl_ms: flags.ttl === undefined ? undefined : parseDurationMs(flags.ttl, '--ttl'),
+      ttl_ms: flags.ttl,
     });
-    const sent = (await call('send', input)) as unknown as Sent;
     const { queue_depth: depth, threshold, state } = sent.backpressure;
     if (state !== 'ok')
       remark(`${neutralise(channel)} has ${depth} unread messages (limit ${threshold})`);

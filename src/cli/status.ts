@@ -1,11 +1,12 @@
 /** `synod status`: is a hub running, where, and how is it. Exits 69 when none is. */
 import type { Command } from 'commander';
-import { findHub } from './background.ts';
+import { dataDirectory } from '../client/node/hub-file.ts';
+import { findHub } from '../client/node/start-hub.ts';
+import type { Globals } from '../client/node/target.ts';
+import type { CallOutput } from '../client/operations.ts';
 import { handle } from './context.ts';
 import { EXITS } from './failure.ts';
-import { dataDirectory } from './hub-file.ts';
 import { ageText } from './message-text.ts';
-import type { Globals } from './target.ts';
 import { columns } from './terminal.ts';
 
 export function registerStatus(program: Command): void {
@@ -19,22 +20,29 @@ export function registerStatus(program: Command): void {
       process.exitCode = EXITS['hub.unreachable'];
       return;
     }
-    const status = await call('status', {});
+    const status = await call('hub.status', {});
     const url = hub?.url ?? flags.url ?? process.env.SYNOD_URL ?? '';
     const place =
       hub === null ? { url } : { url, socket: hub.socket, pid: hub.pid, since: hub.since, dir };
-    show({ running: true, ...place, ...status }, () => statusLines({ ...place, ...status }));
+    show({ running: true, ...place, ...status }, () => statusLines(place, status));
   });
 }
 
-function statusLines(status: Record<string, unknown>): string[] {
-  const { url, pid, dir, socket, version, uptime_s: uptime, store_ok: isStoreOk, space } = status;
-  const plugins = status.plugins as string[];
+interface HubPlace {
+  readonly url: string;
+  readonly pid?: number;
+  readonly dir?: string;
+  readonly socket?: string | null;
+}
+
+function statusLines(place: HubPlace, status: CallOutput<'hub.status'>): string[] {
+  const { url, pid, dir, socket } = place;
+  const { version, uptime_s: uptime, store_ok: isStoreOk, space, plugins } = status;
   return columns([
     ['running', `${url}${pid === undefined ? '' : ` (process ${pid})`}`],
-    ...(dir === undefined ? [] : [['kept in', String(dir)]]),
-    ...(socket ? [['socket', String(socket)]] : []),
-    ['version', `${version}, up ${ageText(Number(uptime))}`],
+    ...(dir === undefined ? [] : [['kept in', dir]]),
+    ...(socket ? [['socket', socket]] : []),
+    ['version', `${version}, up ${ageText(uptime)}`],
     ['store', isStoreOk ? 'ok' : 'FAILING: nothing is accepted; see the log'],
     [
       'space',

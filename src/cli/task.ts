@@ -1,12 +1,12 @@
 /** `synod task …`: put a task on the plan, change it, note progress, read the notes, take it off. */
 import type { Command } from 'commander';
+import type { CallOutput } from '../client/operations.ts';
 import { textOf } from './body-input.ts';
-import { given, handle } from './context.ts';
+import { handle } from './context.ts';
 import { fail } from './failure.ts';
 import { clockTime } from './message-text.ts';
-import { addPageFlags, type PageFlags, pageOf, remarkMore } from './paging.ts';
-import { parseWhole } from './parse-value.ts';
-import { columns, neutralise } from './terminal.ts';
+import { addPageFlags, type PageFlags, parseWhole, whole } from './parse-value.ts';
+import { neutralise } from './terminal.ts';
 
 interface DeclareFlags {
   readonly needs?: readonly string[];
@@ -14,9 +14,11 @@ interface DeclareFlags {
   readonly project?: string;
   readonly owner?: string;
   readonly parent?: string;
-  readonly ifVersion?: string;
+  readonly ifVersion?: number;
   readonly allowUnknown?: boolean;
 }
+
+const IF_VERSION = whole('--if-version <n>', 'only if it is still that version');
 
 export function registerTask(program: Command): void {
   const task = program.command('task').description('tasks of the plan; the board shows them all');
@@ -28,9 +30,9 @@ export function registerTask(program: Command): void {
     .command('remove')
     .description('take a done or cancelled task off the plan')
     .argument('<task>');
-  handle(remove, async ({ args, call, show }) => {
-    const answer = await call('plan_remove', { task_id: args[0] });
-    show(answer, () => [`removed ${neutralise(args[0] ?? '')}`]);
+  handle(remove, async ({ args, call, say }) => {
+    const [task_id = ''] = args;
+    say(await call('plan.remove', { task_id }), `removed ${task_id}`);
   });
 }
 
@@ -46,26 +48,23 @@ function registerDeclare(task: Command): void {
     .option('--owner <agent>', 'who might do it')
     .option('--parent <task>', 'what it came from')
     .option('--allow-unknown', 'what it needs may be declared later')
-    .option('--if-version <n>', 'only if it is still that version');
-  handle<DeclareFlags>(declare, async ({ args, flags, call, show, remark }) => {
-    const [id = '', title] = args;
-    const { description, needs, project, owner, parent } = flags;
-    const answer = await call(
-      'plan_declare',
-      given({
-        task_id: id,
-        title,
-        description: description === undefined ? undefined : await textOf(description),
-        depends_on: needs,
-        project,
-        suggested_owner: owner,
-        causal_parent: parent,
-        expected_version: versionOf(flags.ifVersion),
-        allow_unknown: flags.allowUnknown,
-      }),
-    );
-    show(answer, () => [taskLine('declared', answer)]);
-    const unknown = answer.unknown as string[];
+    .option(...IF_VERSION);
+  handle<DeclareFlags>(declare, async ({ args, flags, call, say, remark }) => {
+    const [task_id = '', title = ''] = args;
+    const { description, project } = flags;
+    const answer = await call('plan.declare', {
+      task_id,
+      title,
+      description: description === undefined ? undefined : await textOf(description),
+      depends_on: flags.needs,
+      project,
+      suggested_owner: flags.owner,
+      causal_parent: flags.parent,
+      expected_version: flags.ifVersion,
+      allow_unknown: flags.allowUnknown,
+    });
+    say(answer, taskLine('declared', answer));
+    const { unknown } = answer;
     if (unknown.length > 0) remark(neutralise(`not on the plan yet: ${unknown.join(', ')}`));
   });
 }
@@ -77,23 +76,16 @@ function registerUpdate(task: Command): void {
     .argument('<task>')
     .argument('[status]', 'open, in_progress, blocked, done or cancelled')
     .option('--owner <agent>', 'who might do it')
-    .option('--if-version <n>', 'only if it is still that version');
-  handle<DeclareFlags>(update, async ({ args, flags, call, show }) => {
-    const [id, status] = args;
-    const { owner, ifVersion } = flags;
-    if (status === undefined && owner === undefined) {
+    .option(...IF_VERSION);
+  handle<DeclareFlags>(update, async ({ args, flags, call, say }) => {
+    const [task_id = '', status] = args;
+    const { owner: suggested_owner, ifVersion: expected_version } = flags;
+    if (status === undefined && suggested_owner === undefined) {
       throw fail('cli.usage', 'say what to change: a status, or --owner');
     }
-    const answer = await call(
-      'plan_update',
-      given({
-        task_id: id,
-        status,
-        suggested_owner: owner,
-        expected_version: versionOf(ifVersion),
-      }),
-    );
-    show(answer, () => [taskLine('updated', answer)]);
+    const input = { task_id, status, suggested_owner, expected_version };
+    const answer = await call('plan.update', input);
+    say(answer, taskLine('updated', answer));
   });
 }
 
@@ -104,24 +96,15 @@ function registerProgress(task: Command): void {
     .argument('<task>', '. notes it on the plan as a whole')
     .argument('<text>', '- reads it from standard input')
     .option('--kind <kind>', 'note, blocked or assessment', 'note');
-  handle<{ kind: string }>(progress, async ({ args, flags, call, show }) => {
+  handle<{ kind: string }>(progress, async ({ args, flags, call, say }) => {
     const [id = '', text = ''] = args;
-    const answer = await call('plan_progress', {
+    const answer = await call('plan.progress', {
       task_id: id === '.' ? null : id,
       text: await textOf(text),
       kind: flags.kind,
     });
-    show(answer, () => [`noted #${answer.seq}`]);
+    say(answer, `noted #${answer.seq}`);
   });
-}
-
-interface Note {
-  readonly seq: number;
-  readonly task_id: string | null;
-  readonly kind: string;
-  readonly text: string;
-  readonly author: string;
-  readonly posted_at: number;
 }
 
 function registerNotes(task: Command): void {
@@ -131,33 +114,27 @@ function registerNotes(task: Command): void {
       .description('notes on a task, or on all of the plan, oldest first')
       .argument('[task]', '. for those on the plan as a whole'),
   );
-  handle<PageFlags>(notes, async ({ args, flags, call, show, remark }) => {
-    const { limit, after } = pageOf(flags);
-    const input = given({
+  handle<PageFlags>(notes, async ({ args, flags, call, table }) => {
+    const { limit, after } = flags;
+    const answer = await call('plan.notes', {
       task_id: args[0] === '.' ? null : args[0],
       limit,
       after: after === undefined ? undefined : parseWhole(after, '--after'),
     });
-    const answer = await call('plan_notes', input);
-    const found = answer.notes as Note[];
-    show(answer, () => columns(found.map(noteRow)));
-    if (found.length === 0) remark('no notes');
-    remarkMore(answer.next, remark);
+    table(answer, answer.notes.map(noteRow), 'no notes');
   });
 }
 
-function noteRow({ seq, task_id: id, kind, text, author, posted_at: at }: Note): string[] {
+function noteRow(note: CallOutput<'plan.notes'>['notes'][number]): string[] {
+  const { seq, task_id: id, kind, text, author, posted_at: at } = note;
   const what = kind === 'note' ? text : `${kind}: ${text}`;
   return [`#${seq}`, clockTime(at), id ?? '.', author, what];
 }
 
-function versionOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseWhole(text, '--if-version');
-}
-
-function taskLine(deed: string, answer: Record<string, unknown>): string {
-  const { task_id: id, status, version } = answer.task as Record<string, unknown>;
-  const unmet = answer.unmet as string[];
+function taskLine(
+  deed: string,
+  { task, unmet }: CallOutput<'plan.declare' | 'plan.update'>,
+): string {
   const needs = unmet.length === 0 ? '' : `; needs ${unmet.join(', ')}`;
-  return neutralise(`${deed} ${id}: ${status}, version ${version}${needs}`);
+  return `${deed} ${task?.task_id}: ${task?.status}, version ${task?.version}${needs}`;
 }

@@ -1,26 +1,19 @@
 /** `synod token …`: credentials for agents that are not this user on this machine. Shown once, stored hashed. */
 import type { Command } from 'commander';
-import { type Context, given, handle } from './context.ts';
+import type { CallOutput } from '../client/operations.ts';
+import { type Context, handle } from './context.ts';
 import { clockTime } from './message-text.ts';
-import { parseDurationMs } from './parse-value.ts';
-import { columns, neutralise } from './terminal.ts';
+import { seconds } from './parse-value.ts';
+import { neutralise } from './terminal.ts';
 
 interface CreateFlags {
   readonly kind?: string;
   readonly tier?: string;
   readonly label?: string;
-  readonly ttl?: string;
+  readonly ttl?: number;
 }
 
-interface TokenView {
-  readonly token_id: string;
-  readonly agent_id: string;
-  readonly kind: string;
-  readonly tier: string;
-  readonly label: string | null;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-}
+const TTL = seconds('--ttl <time>', 'seconds, or 12h, 30d: then it ends');
 
 export function registerToken(program: Command): void {
   const token = program
@@ -33,63 +26,59 @@ export function registerToken(program: Command): void {
     .option('--kind <kind>', 'agent, human, observer or admin')
     .option('--tier <tier>', 'owner, trusted, standard or untrusted')
     .option('--label <text>', 'for your own memory')
-    .option('--ttl <time>', 'seconds, or 12h, 30d: then it ends');
+    .option(...TTL);
   handle<CreateFlags>(create, async (context) => {
-    const { args, flags, call } = context;
-    const { kind, tier, label } = flags;
-    const input = given({ agent_id: args[0], kind, tier, label, ttl: ttlOf(flags.ttl) });
-    showSecret(context, await call('tokens_create', input));
+    const [agent_id = ''] = context.args;
+    const { kind, tier, label, ttl } = context.flags;
+    const input = { agent_id, kind, tier, label, ttl: wholeSeconds(ttl) };
+    showSecret(context, await context.call('tokens.create', input));
   });
   const list = token.command('list').description('all of this space, without their secrets');
-  handle(list, async ({ call, show, remark }) => {
-    const answer = await call('tokens_list', {});
-    const tokens = answer.tokens as TokenView[];
-    show(answer, () =>
-      columns(
-        tokens.map((one) => [
-          one.token_id,
-          one.agent_id,
-          one.kind,
-          one.tier,
-          endOf(one),
-          one.label ?? '',
-        ]),
-      ),
-    );
-    if (tokens.length === 0) remark('no tokens');
+  handle(list, async ({ call, table }) => {
+    const answer = await call('tokens.list', {});
+    const rows = answer.tokens.map((one) => [
+      one.token_id,
+      one.agent_id,
+      one.kind,
+      one.tier,
+      endOf(one),
+      one.label ?? '',
+    ]);
+    table(answer, rows, 'no tokens');
   });
   const rotate = token
     .command('rotate')
     .description('give it a new secret; the old one ends at once')
     .argument('<token-id>')
-    .option('--ttl <time>', 'seconds, or 12h, 30d: then it ends');
-  handle<{ ttl?: string }>(rotate, async (context) => {
-    const { args, flags, call } = context;
-    showSecret(
-      context,
-      await call('tokens_rotate', given({ token_id: args[0], ttl: ttlOf(flags.ttl) })),
-    );
+    .option(...TTL);
+  handle<{ ttl?: number }>(rotate, async (context) => {
+    const [token_id = ''] = context.args;
+    const input = { token_id, ttl: wholeSeconds(context.flags.ttl) };
+    showSecret(context, await context.call('tokens.rotate', input));
   });
   const revoke = token.command('revoke').description('end it for good').argument('<token-id>');
-  handle(revoke, async ({ args, call, show }) => {
-    const answer = await call('tokens_revoke', { token_id: args[0] });
-    show(answer, () => [answer.revoked ? `revoked ${args[0]}` : `${args[0]} was revoked before`]);
+  handle(revoke, async ({ args, call, say }) => {
+    const [token_id = ''] = args;
+    const answer = await call('tokens.revoke', { token_id });
+    say(answer, answer.revoked ? `revoked ${token_id}` : `${token_id} was revoked before`);
   });
 }
 
 /** The secret alone on stdout, so that a script can take it; the rest is for the person. */
-function showSecret(context: Context<object>, answer: Record<string, unknown>): void {
-  const { show, remark } = context;
-  const { token_id: id, agent_id: agent } = answer as unknown as TokenView;
+function showSecret(
+  { show, remark }: Context<object>,
+  answer: CallOutput<'tokens.create' | 'tokens.rotate'>,
+): void {
+  const { token_id: id, agent_id: agent, token } = answer;
   remark(`token ${id} for ${neutralise(agent)}; it is not shown again`);
-  show(answer, () => [String(answer.token)]);
+  show(answer, () => [token]);
 }
 
-function ttlOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Math.ceil(parseDurationMs(text, '--ttl') / 1000);
+function wholeSeconds(ttl: number | undefined): number | undefined {
+  return ttl === undefined ? undefined : Math.ceil(ttl);
 }
 
-function endOf(token: TokenView): string {
+function endOf(token: CallOutput<'tokens.list'>['tokens'][number]): string {
   if (token.revoked_at !== null) return `revoked ${clockTime(token.revoked_at)}`;
   return token.expires_at === null ? 'no end' : `until ${clockTime(token.expires_at)}`;
 }

@@ -9,14 +9,9 @@ import { uninstallVendor } from '../harness/install/uninstall.ts';
 import { listInstalled } from '../harness/install/world.ts';
 import { VENDORS } from '../wire/tool-names.ts';
 import { type Context, handle } from './context.ts';
-import {
-  addScopeFlags,
-  parseVendors,
-  readPlaces,
-  type ScopeFlags,
-  showReports,
-} from './install.ts';
+import { addScopeFlags, readPlaces, type ScopeFlags, showReports } from './install.ts';
 import { neutralise } from './terminal.ts';
+import { parseVendors } from './vendor.ts';
 
 interface UninstallFlags extends ScopeFlags {
   readonly dryRun?: boolean;

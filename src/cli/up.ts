@@ -1,9 +1,9 @@
 /** `synod up`: the hub in the background, one per data directory, unless it runs already. */
 import type { Command } from 'commander';
-import { ensureHub } from './background.ts';
+import { ensureHub } from '../client/node/start-hub.ts';
+import type { Globals } from '../client/node/target.ts';
 import { handle } from './context.ts';
 import { addServeFlags, readConfig, type ServeOptions, serveArguments } from './serve-flags.ts';
-import type { Globals } from './target.ts';
 
 export function registerUp(program: Command): void {
   const command = addServeFlags(

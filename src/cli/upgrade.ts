@@ -13,10 +13,8 @@ import { oneAtATime } from '../harness/install/one-at-a-time.ts';
 import { installPackage, packageStep, readNewest } from '../harness/install/package-step.ts';
 import { isProblem } from '../harness/install/problem.ts';
 import { type Context, handle } from './context.ts';
-import { CliError } from './failure.ts';
+import { TROUBLE_EXIT, trouble } from './failure.ts';
 import { addScopeFlags, readPlaces, type ScopeFlags, showReports, thisLaunch } from './install.ts';
-
-const TROUBLE_EXIT = 1;
 
 interface UpgradeFlags extends ScopeFlags {
   readonly checkOnly?: boolean;
@@ -52,11 +50,7 @@ async function upgrade(context: Context<UpgradeFlags>): Promise<void> {
     places.flatMap((place) => {
       const converged = convergeScope({ place, launch: thisLaunch(), isDry });
       if (!isProblem(converged)) return converged;
-      const { problem: code, message, remedy: hint } = converged;
-      throw new CliError(
-        { error_code: code, message, detail: { hint } },
-        { code, exit: TROUBLE_EXIT, hint },
-      );
+      throw trouble(converged.problem, converged.message, converged.remedy);
     });
   const reports = await oneAtATime(converge);
   showReports(context, reports, { withPieces: isDry, isUninstall: false }, { version, newest });
@@ -72,10 +66,7 @@ async function continueWith(version: string): Promise<void> {
   if (code !== 0) {
     const hint = `see what npm said above, or go on without: synod upgrade --no-package`;
     const message = `npm could not bring in synod@${version} (exit code ${code})`;
-    throw new CliError(
-      { error_code: 'install.package', message, detail: { hint } },
-      { code: 'install.package', exit: TROUBLE_EXIT, hint },
-    );
+    throw trouble('install.package', message, hint);
   }
   const { node, program } = thisLaunch();
   const args = [program, ...process.argv.slice(2), '--no-package'];

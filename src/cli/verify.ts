@@ -10,10 +10,10 @@ import { verifyScope } from '../harness/install/verify.ts';
 import { readRecord } from '../harness/install/world.ts';
 import { VENDORS } from '../wire/tool-names.ts';
 import { handle } from './context.ts';
-import { addScopeFlags, parseVendors, readPlaces, type ScopeFlags } from './install.ts';
+import { TROUBLE_EXIT } from './failure.ts';
+import { addScopeFlags, readPlaces, type ScopeFlags } from './install.ts';
 import { neutralise } from './terminal.ts';
-
-const TROUBLE_EXIT = 1;
+import { parseVendors } from './vendor.ts';
 
 export function registerVerify(program: Command): void {
   const command = addScopeFlags(

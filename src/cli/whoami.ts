@@ -3,12 +3,12 @@
  * default), and a warning for everything about it that looks accidental [CL12].
  */
 import type { Command } from 'commander';
+import { SynodError } from '../client/error.ts';
+import { callHub } from '../client/node/call.ts';
+import { defaultAgent, type Target } from '../client/node/target.ts';
 import { type IdentityWarning, resolveIdentity } from '../place/identity.ts';
 import { readRepository } from '../place/repository.ts';
 import { type Context, handle } from './context.ts';
-import { CliError } from './failure.ts';
-import { callHub } from './hub-call.ts';
-import { defaultAgent, type Target } from './target.ts';
 import { columns, neutralise } from './terminal.ts';
 
 export function registerWhoami(program: Command): void {
@@ -31,7 +31,7 @@ async function whoami(context: Context<object>): Promise<void> {
   });
   // A name that the credential contradicts opens nothing; we still want to say who it would open.
   const asked = credentialAgent === null ? agent : null;
-  const hub = await callHub({ ...target(), agent: asked }, 'whoami', {});
+  const hub = await callHub({ ...target(), agent: asked }, 'hub.whoami', {});
   const document = {
     ...hub,
     project: identity.project,
@@ -59,10 +59,10 @@ async function readCredentialAgent({ flags, target }: Context<object>): Promise<
   const isShown = flags.token !== undefined || Boolean(process.env.SYNOD_TOKEN);
   if (!isShown) return null;
   try {
-    const answer = await callHub({ ...target(), agent: null }, 'whoami', {});
-    return answer.tier === 'owner' ? null : String(answer.agent_id);
+    const answer = await callHub({ ...target(), agent: null }, 'hub.whoami', {});
+    return answer.tier === 'owner' ? null : answer.agent_id;
   } catch (error) {
-    if (error instanceof CliError && error.code === 'access.unknown') return null;
+    if (error instanceof SynodError && error.code === 'access.unknown') return null;
     throw error;
   }
 }

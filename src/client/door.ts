@@ -4,8 +4,9 @@
  * that opens nothing will open nothing in a second either: that ends the
  * attempts [K7]; everything else may pass.
  */
+import { isFields } from '../wire/fields.ts';
 import type { Address } from './address.ts';
-import { envelopeError, isRecord, SynodError } from './error.ts';
+import { envelopeError, SynodError } from './error.ts';
 
 const ASK_TIMEOUT_MS = 5_000;
 
@@ -56,5 +57,5 @@ export async function askWhyRefused(
 }
 
 function envelopeIn(body: unknown): unknown {
-  return isRecord(body) && isRecord(body.error) ? body.error : body;
+  return isFields(body) && isFields(body.error) ? body.error : body;
 }

@@ -4,6 +4,7 @@
  * stay, messages may improve.
  */
 import type { ErrorEnvelope, REFUSALS, SoxErrorCode } from '../wire/errors.ts';
+import { isFields } from '../wire/fields.ts';
 
 type RefusalCode = keyof typeof REFUSALS;
 
@@ -60,8 +61,8 @@ export function refusalOf(error: RpcError): SynodError {
 
 /** A SOX error envelope, from whatever door, as something to throw. */
 export function envelopeError(data: unknown, rpc: number | null, fallback: string): SynodError {
-  const envelope = isRecord(data) ? (data as Partial<ErrorEnvelope>) : {};
-  const detail = isRecord(envelope.detail) ? envelope.detail : {};
+  const envelope = isFields(data) ? (data as Partial<ErrorEnvelope>) : {};
+  const detail = isFields(envelope.detail) ? envelope.detail : {};
   const soxCode = typeof envelope.error_code === 'string' ? envelope.error_code : null;
   const reason = typeof detail.reason === 'string' ? detail.reason : null;
   return new SynodError(reason ?? soxCode ?? codeOfRpc(rpc), envelope.message ?? fallback, {
@@ -80,10 +81,6 @@ export function isPassing(error: SynodError): boolean {
     error.code === 'request.timeout' ||
     error.code === 'connection.lost'
   );
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function codeOfRpc(rpc: number | null): RefusalCode {

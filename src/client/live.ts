@@ -4,7 +4,8 @@
  * and that must not take other people's answers with it [K11]. What is told apart
  * between messages and receipts is in `messages.ts` and `receipts.ts`.
  */
-import { isPassing, isRecord, refusalOf, SynodError } from './error.ts';
+import { type Fields, isFields } from '../wire/fields.ts';
+import { isPassing, refusalOf, SynodError } from './error.ts';
 import type { Line, LineEvents } from './line.ts';
 import type { Sequence } from './sequence.ts';
 
@@ -28,7 +29,7 @@ export interface LiveOptions<T> {
   /** The hub confirmed; `position` is where it stands. */
   confirmed(position: number): void;
   /** Something pushed: a notification's method and params. */
-  pushed(method: string, params: Record<string, unknown>, chars: number): void;
+  pushed(method: string, params: Fields, chars: number): void;
   beforeNext(): void;
   delivered(value: T): void;
   /** The last word, before the stream is gone. */
@@ -60,14 +61,14 @@ export function openLive<T>(options: LiveOptions<T>): Live<T> {
       line.send(JSON.stringify({ jsonrpc: '2.0', id: OPEN_ID, method: 'stream.open', params }));
     },
     frame(frame, chars) {
-      if (!isRecord(frame)) return;
+      if (!isFields(frame)) return;
       const { id, method, params, result, error } = frame;
-      if (typeof method === 'string' && isRecord(params)) {
+      if (typeof method === 'string' && isFields(params)) {
         if (method === 'stream.end') line.drop(ended(String(params.reason)));
         else options.pushed(method, params, chars);
       } else if (id === OPEN_ID) {
         clearTimeout(openTimer);
-        if (isRecord(error)) refused(refusalOf(error));
+        if (isFields(error)) refused(refusalOf(error));
         else confirmed(result);
       }
     },
@@ -76,7 +77,7 @@ export function openLive<T>(options: LiveOptions<T>): Live<T> {
   });
 
   function confirmed(result: unknown): void {
-    const position = isRecord(result) ? result.position : undefined;
+    const position = isFields(result) ? result.position : undefined;
     options.confirmed(typeof position === 'number' ? position : -1);
     wasConfirmed = true;
     ready.resolve();

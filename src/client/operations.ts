@@ -88,13 +88,6 @@ export function isRepeatable(id: CallId, input: Readonly<Record<string, unknown>
   return REPEATABLE[id] ?? false;
 }
 
-/** How long the hub may rightly take, beyond the time of a plain answer. */
-export function waitMsOf(id: CallId, input: Readonly<Record<string, unknown>>): number {
-  if (id === 'channels.recv' || id === 'claims.take') return Number(input.wait_ms ?? 0);
-  if (id === 'channels.collect') return Number(input.timeout ?? 0) * 1000;
-  return 0;
-}
-
 /** What to do about a call whose outcome nobody knows. */
 export function adviceFor(id: CallId): string {
   switch (id) {

@@ -4,9 +4,10 @@
  * that changes nothing [K8], and fails with `connection.lost` if it might [K9].
  * Every question ends by its deadline, and only so many may be open at once.
  */
-import { isRecord, refusalOf, SynodError } from './error.ts';
+import { isFields, waitMsOf } from '../wire/fields.ts';
+import { refusalOf, SynodError } from './error.ts';
 import type { Line } from './line.ts';
-import { adviceFor, type CallId, isRepeatable, waitMsOf } from './operations.ts';
+import { adviceFor, type CallId, isRepeatable } from './operations.ts';
 
 /** Questions open at once. */
 export const PENDING_MAX = 10_000;
@@ -62,7 +63,7 @@ export function createRequests(place: string, timeoutMs: number): Requests {
       }
       options.signal?.throwIfAborted();
       const number = ++lastNumber;
-      const allowedMs = (options.timeoutMs ?? timeoutMs) + waitMsOf(id, input);
+      const allowedMs = (options.timeoutMs ?? timeoutMs) + waitMsOf(input);
       const onAbort = (): void => one.settle(options.signal?.reason);
       const one: Pending = {
         id,
@@ -92,10 +93,10 @@ export function createRequests(place: string, timeoutMs: number): Requests {
       for (const one of pending.values()) one.isSent = opened.send(one.text);
     },
     frame(frame) {
-      if (!isRecord(frame) || typeof frame.id !== 'number') return;
+      if (!isFields(frame) || typeof frame.id !== 'number') return;
       const one = pending.get(frame.id);
       if (one === undefined) return;
-      if (isRecord(frame.error)) one.settle(refusalOf(frame.error));
+      if (isFields(frame.error)) one.settle(refusalOf(frame.error));
       else one.settle(null, frame.result);
     },
     down(error) {

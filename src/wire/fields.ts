@@ -17,3 +17,10 @@ export function fieldsOf(fields: Fields, name: string): Fields {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return isFields(value) ? value : {};
 }
+
+/** How long an operation was asked to wait before it answers. `timeout` is what SOX calls it, in seconds. */
+export function waitMsOf(input: unknown): number {
+  if (!isFields(input)) return 0;
+  const waitMs = input.wait_ms ?? Number(input.timeout) * 1000;
+  return typeof waitMs === 'number' && waitMs > 0 ? waitMs : 0;
+}

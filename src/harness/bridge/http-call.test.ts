@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createHttpCall } from './http-call.ts';
+import { strangerAt, type Target } from '../../client/node/target.ts';
+import { createHttpCall, type HttpCallOptions } from './http-call.ts';
 
 const NEVER = new AbortController().signal;
 const PLAIN = { clientVersion: null, wantsTrace: false, signal: NEVER };
@@ -33,8 +34,13 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function open(...args: Parameters<typeof createHttpCall>) {
-  const http = createHttpCall(...args);
+interface Opened extends Omit<HttpCallOptions, 'target'> {
+  readonly url: string;
+  readonly who?: Partial<Target>;
+}
+
+function open({ url, who, ...options }: Opened) {
+  const http = createHttpCall({ ...options, target: { ...strangerAt(url, ''), ...who } });
   opened.push(() => http.close());
   return http.call;
 }
@@ -58,7 +64,7 @@ describe('a call to the hub', () => {
     });
     const call = open({
       url: `${urlOf(server)}/behind/`,
-      ...{ token: 'secret', agent: 'ada', space: 'team', transportHint: 'stdio' },
+      who: { token: 'secret', agent: 'ada', space: 'team' },
     });
     const traced = await call(
       'send',
@@ -97,7 +103,7 @@ describe('a call to the hub', () => {
     opened.push(() => rm(dir, { recursive: true }));
     const socketPath = join(dir, 'hub.sock');
     await listen(socketPath, (_, response) => answer(response, 200, { ok: true }));
-    const call = open({ url: 'http://127.0.0.1:1', socketPath });
+    const call = open({ url: 'http://127.0.0.1:1', who: { socketPath } });
     expect(await call('whoami', {}, PLAIN)).toEqual({ ok: { ok: true } });
   });
 
@@ -122,7 +128,7 @@ describe('a call to the hub', () => {
       url: 'http://127.0.0.1:1',
       async relocate() {
         server ??= await listen(0, (_, response) => answer(response, 200, { seq: 1 }));
-        return { url: urlOf(server) };
+        return strangerAt(urlOf(server), '');
       },
     });
     expect(await call('send', {}, PLAIN)).toEqual({ ok: { seq: 1 } });
@@ -131,7 +137,7 @@ describe('a call to the hub', () => {
   test('[MC14] what is only mentioned starts no hub and looks for none', async () => {
     let isAsked = false;
     const hub = createHttpCall({
-      url: 'http://127.0.0.1:1',
+      target: strangerAt('http://127.0.0.1:1', ''),
       async relocate() {
         isAsked = true;
         return null;

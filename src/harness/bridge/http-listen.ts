@@ -4,16 +4,16 @@
  * subscribes to something; when it breaks it is opened again, and then everything may
  * have changed [MC12]. It never starts a hub: calls do that.
  */
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { request as requestSecurely } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readEvents } from '../../client/node/event-stream.ts';
+import { ask } from '../../client/node/http.ts';
+import type { Target } from '../../client/node/target.ts';
 import { parseJson } from '../../wire/mcp/messages.ts';
 import { RESOURCE_URIS } from '../../wire/mcp/resources.ts';
-import { type HttpCallOptions, type HubAddress, hubHeaders, routeOf } from './http-call.ts';
 
 const REVISION = '2026-07-28';
 const RETRY_MS_MIN = 250;
 const RETRY_MS_MAX = 30_000;
-const EVENT_CHARS_MAX = 1024 * 1024;
 
 export interface ResourceEar {
   /** Opens it; again is harmless. */
@@ -27,63 +27,36 @@ export interface EarHooks {
   onReady(): void;
 }
 
-export function createResourceEar(
-  options: HttpCallOptions,
-  addressNow: () => HubAddress,
-  hooks: EarHooks,
-): ResourceEar {
-  let current: ClientRequest | null = null;
-  let timer: NodeJS.Timeout | null = null;
+export function createResourceEar(targetNow: () => Target, hooks: EarHooks): ResourceEar {
+  const closing = new AbortController();
+  const { signal } = closing;
   let isStarted = false;
-  let isClosed = false;
   let retryMs = RETRY_MS_MIN;
 
-  function connect(): void {
-    const address = addressNow();
-    const { url, isSecure } = routeOf(address, 'mcp');
-    const { socketPath } = address;
-    const body = Buffer.from(JSON.stringify(LISTEN));
-    let isOver = false;
-    const again = (): void => {
-      if (isOver || isClosed) return;
-      isOver = true;
-      timer = setTimeout(connect, retryMs);
-      timer.unref();
-      retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
-    };
-    current = (isSecure ? requestSecurely : request)(
-      url,
-      {
-        method: 'POST',
-        agent: false,
-        ...(socketPath !== undefined && { socketPath }),
-        headers: {
-          ...hubHeaders(options, address),
-          'Content-Type': 'application/json',
-          'Content-Length': body.length,
-          Accept: 'application/json, text/event-stream',
-          'MCP-Protocol-Version': REVISION,
-          'Mcp-Method': LISTEN.method,
-        },
+  async function listen(): Promise<void> {
+    const response = await ask(targetNow(), {
+      method: 'POST',
+      path: '/mcp',
+      body: JSON.stringify(LISTEN),
+      signal,
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'x-sox-transport': 'stdio',
+        'mcp-protocol-version': REVISION,
+        'mcp-method': LISTEN.method,
       },
-      (response) => {
-        response.on('error', again).on('close', again);
-        if (response.statusCode === 200) hear(response);
-        else response.resume();
-      },
-    );
-    current.on('error', again).end(body);
+    });
+    if (response.statusCode !== 200) response.destroy();
+    else for await (const { event, data } of readEvents(response)) if (event !== ':') take(data);
   }
 
-  function hear(response: IncomingMessage): void {
-    let text = '';
-    response.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-      const blocks = text.split('\n\n');
-      text = blocks.pop() ?? '';
-      if (text.length > EVENT_CHARS_MAX) response.destroy();
-      for (const block of blocks) take(/^data: ?(.*)$/m.exec(block)?.[1] ?? '');
-    });
+  async function listenOn(): Promise<void> {
+    while (!signal.aborted) {
+      // However it ended, it is opened again.
+      await listen().catch(() => {});
+      await pause(retryMs, null, { ref: false, signal }).catch(() => {});
+      retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+    }
   }
 
   function take(data: string): void {
@@ -100,15 +73,11 @@ export function createResourceEar(
 
   return {
     start() {
-      if (isStarted || isClosed) return;
+      if (isStarted) return;
       isStarted = true;
-      connect();
+      void listenOn();
     },
-    close() {
-      isClosed = true;
-      if (timer !== null) clearTimeout(timer);
-      current?.destroy();
-    },
+    close: () => closing.abort(),
   };
 }
 

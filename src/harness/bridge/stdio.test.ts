@@ -7,8 +7,9 @@ import { isRefusal } from '../../core/law/decider.ts';
 import type { CallOptions } from '../../wire/mcp/server.ts';
 import { createMcpTools } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
+import type { HubCall, Mention } from './http-call.ts';
 import { LINE_BYTES_MAX } from './lines.ts';
-import { type HubCall, type McpStdio, type Mention, serveMcpStdio } from './stdio.ts';
+import { type McpStdio, serveMcpStdio } from './stdio.ts';
 
 const tools = createMcpTools(operationList);
 

@@ -10,16 +10,13 @@ import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
-import { mayWait } from '../../wire/mcp/messages.ts';
+import { type Fields, waitMsOf } from '../../wire/fields.ts';
 import { RESOURCE_URIS } from '../../wire/mcp/resources.ts';
-import type { ToolAnswer } from '../../wire/mcp/result.ts';
-import { type CallOptions, createMcpServer } from '../../wire/mcp/server.ts';
+import { createMcpServer } from '../../wire/mcp/server.ts';
 import type { McpTools } from '../../wire/mcp/tools.ts';
+import type { HubCall, Mention } from './http-call.ts';
 import type { EarHooks, ResourceEar } from './http-listen.ts';
 import { createLineWire } from './lines.ts';
-
-/** Carries a call to the hub, by the operation's name. */
-export type HubCall = (name: string, input: unknown, options: CallOptions) => Promise<ToolAnswer>;
 
 export interface McpStdioOptions {
   readonly call: HubCall;
@@ -28,16 +25,13 @@ export interface McpStdioOptions {
   readonly version: string;
   readonly input: Readable;
   readonly output: Writable;
-  /** How the bridge learns of changes; null where it cannot. */
+  /** How the bridge learns of changes; null when it cannot. */
   readonly ear?: ((hooks: EarHooks) => ResourceEar) | null;
-  /** How the hub is told that the agent is here; null where nobody is to know. */
+  /** How the hub is told that the agent is here; null when it is not to be told. */
   readonly mention?: Mention | null;
   /** For stderr. */
   onError(error: Error): void;
 }
-
-/** Tells the hub something nobody waits for; false when it could not be reached. */
-export type Mention = (name: string, input: unknown, signal: AbortSignal) => Promise<boolean>;
 
 /** Who is told of changes. */
 interface Told {
@@ -101,9 +95,10 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
           return refuse('internal', `${what} in the bridge; its own log says why`);
         },
         async call(operation, input, callOptions) {
-          const signal = mayWait(operation, input)
-            ? AbortSignal.any([callOptions.signal, leaving.signal])
-            : callOptions.signal;
+          const signal =
+            waitMsOf(input) > 0
+              ? AbortSignal.any([callOptions.signal, leaving.signal])
+              : callOptions.signal;
           const answer = await options.call(operation.name, input, { ...callOptions, signal });
           if (!('error' in answer)) presence?.heard(operation.name, input);
           return answer;
@@ -151,7 +146,7 @@ function createPresence(mention: Mention): Presence {
   report();
   return {
     heard(name, input) {
-      const { state, status, note, ttl } = (input ?? {}) as Readonly<Record<string, unknown>>;
+      const { state, status, note, ttl } = (input ?? {}) as Fields;
       const isReport = name === 'presence_report';
       if (isReport || name === 'channels_heartbeat') {
         const beat = status === 'offline' ? null : { state: status === 'busy' ? 'busy' : 'idle' };

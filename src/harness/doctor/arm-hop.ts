@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { dmName } from '../../core/law/name.ts';
 import type { WakeSettings } from '../../wire/hook-settings.ts';
 import type { Launch } from '../install/world.ts';
-import { createMark, type DoctorHub, isRefused, WITNESS } from './canary.ts';
+import { canaryBody, createMark, type DoctorHub, isRefused, WITNESS } from './canary.ts';
 import type { Environment } from './vendor-env.ts';
 import type { WakeRow } from './wake-hop.ts';
 
@@ -32,9 +32,9 @@ export async function tryArm(
     const [line] = await Promise.race([once(lines, 'line'), ended.then(() => [''])]);
     if (line !== 'armed') return { ...row, works: false, note: `it did not arm: ${line}` };
     const from = performance.now();
-    const sent = await hub.call(SENDER, 'send', {
+    const sent = await hub.call(SENDER, 'channels.send', {
       channel: dmName(WITNESS, SENDER),
-      body: { text: `synod doctor: a canary, nothing to do (${mark})`, type: 'canary' },
+      body: canaryBody(mark),
     });
     if (isRefused(sent)) return { ...row, works: false, note: sent.message };
     const isWoken = (await printed).includes(mark);
@@ -51,7 +51,7 @@ export async function tryArm(
     return { ...row, works: false, note: (error as Error).message };
   } finally {
     child.kill();
-    await hub.call(SENDER, 'channels_heartbeat', { status: 'offline' });
+    await hub.call(SENDER, 'channels.heartbeat', { status: 'offline' });
   }
 }
 

@@ -4,21 +4,22 @@
  * no crowd behind; what passes between them is marked with a word of this run alone.
  */
 import { randomBytes } from 'node:crypto';
+import type { SpokenInput } from '../../client/node/call.ts';
+import type { CallId, CallOutput } from '../../client/operations.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 
 /** The hub, asked as the owner may ask: under any name, or as the owner for null. */
 export interface DoctorHub {
-  call(
+  call<Id extends CallId>(
     agent: string | null,
-    operation: string,
-    input: Readonly<Record<string, unknown>>,
-    waitMs?: number,
-  ): Promise<HubAnswer>;
+    operation: Id,
+    input: SpokenInput<Id>,
+  ): Promise<HubAnswer<Id>>;
 }
 
 /** A refusal is a value here: the doctor wants to say what it means. */
-export type HubAnswer =
-  | { readonly answer: Readonly<Record<string, unknown>> }
+export type HubAnswer<Id extends CallId> =
+  | { readonly answer: CallOutput<Id> }
   | { readonly refused: string; readonly message: string };
 
 export const WITNESS = 'doctor';
@@ -33,30 +34,31 @@ export function createMark(): string {
   return randomBytes(6).toString('hex');
 }
 
+/** What it says, to whoever reads it by accident too. */
+export function canaryBody(mark: string): { readonly text: string; readonly type: string } {
+  return { text: `synod doctor: a canary, nothing to do (${mark})`, type: 'canary' };
+}
+
 export function isRefused(
-  answer: HubAnswer,
+  answer: object,
 ): answer is { readonly refused: string; readonly message: string } {
   return 'refused' in answer;
 }
 
-/** The messages in an answer of recv, as far as they are ones. */
-export function messagesIn(answer: HubAnswer): readonly Readonly<Record<string, unknown>>[] {
-  if (isRefused(answer)) return [];
-  const { messages } = answer.answer;
-  return Array.isArray(messages) ? messages : [];
-}
-
 /** What the receipts of a message say of one agent. */
-export function stateFor(agent: string, answer: HubAnswer): string {
-  const receipts = isRefused(answer) ? [] : answer.answer.receipts;
-  const found = (Array.isArray(receipts) ? receipts : []).find(
-    ({ agent_id }) => agent_id === agent,
-  );
-  return String(found?.state ?? 'nothing');
+export async function stateFor(
+  agent: string,
+  hub: DoctorHub,
+  sender: string,
+  id: string,
+): Promise<string> {
+  const said = await hub.call(sender, 'receipts.get', { message_id: id });
+  const receipts = isRefused(said) ? [] : said.answer.receipts;
+  return receipts.find(({ agent_id }) => agent_id === agent)?.state ?? 'nothing';
 }
 
 /** Leaves the hub as it was found: nothing owed, nobody here. */
 export async function takeLeave(hub: DoctorHub, agent: string): Promise<void> {
-  await hub.call(agent, 'recv', { max_messages: DRAINED_MAX });
-  await hub.call(agent, 'channels_heartbeat', { status: 'offline' });
+  await hub.call(agent, 'channels.recv', { max_messages: DRAINED_MAX });
+  await hub.call(agent, 'channels.heartbeat', { status: 'offline' });
 }

@@ -11,7 +11,7 @@ import { readGround } from '../../place/place.ts';
 import { isProblem } from '../../place/problem.ts';
 import type { DoorSettings } from '../../wire/hook-settings.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
-import { canaryName, type DoctorHub, isRefused, stateFor, WITNESS } from './canary.ts';
+import { canaryBody, canaryName, type DoctorHub, isRefused, stateFor, WITNESS } from './canary.ts';
 import type { Fired, HookRunner } from './hook-run.ts';
 import { type Found, fail, inMs, ok, warn } from './hop.ts';
 import { MOMENTS } from './moments.ts';
@@ -37,12 +37,12 @@ export async function leaveWord(
   { vendor, hub }: Pick<HookCanary, 'vendor' | 'hub'>,
   mark: string,
 ): Promise<{ readonly id: string } | { readonly problem: string }> {
-  const sent = await hub.call(WITNESS, 'send', {
+  const sent = await hub.call(WITNESS, 'channels.send', {
     channel: dmName(WITNESS, canaryName(vendor)),
-    body: { text: `synod doctor: a canary, nothing to do (${mark})`, type: 'canary' },
+    body: canaryBody(mark),
     ttl_ms: CANARY_TTL_MS,
   });
-  return isRefused(sent) ? { problem: sent.message } : { id: String(sent.answer.message_id) };
+  return isRefused(sent) ? { problem: sent.message } : { id: sent.answer.message_id };
 }
 
 /** What is owed to the canary, taken and forgotten. */
@@ -50,14 +50,14 @@ export async function clearInbox({
   vendor,
   hub,
 }: Pick<HookCanary, 'vendor' | 'hub'>): Promise<void> {
-  await hub.call(canaryName(vendor), 'recv', { max_messages: 500 });
+  await hub.call(canaryName(vendor), 'channels.recv', { max_messages: 500 });
 }
 
 export async function receiptOf(
   { vendor, hub }: Pick<HookCanary, 'vendor' | 'hub'>,
   id: string,
 ): Promise<string> {
-  return stateFor(canaryName(vendor), await hub.call(WITNESS, 'receipts_get', { message_id: id }));
+  return stateFor(canaryName(vendor), hub, WITNESS, id);
 }
 
 export async function tryHook(canary: HookCanary): Promise<Found> {
@@ -140,7 +140,7 @@ export async function tryGuard(canary: HookCanary): Promise<Found> {
     const file = join(folder, 'held.txt');
     const path = relative(ground.worktree, file).split(sep).join('/');
     const scope = { task_id, worktree: ground.worktree, paths: [path], ttl_seconds: CLAIM_TTL_S };
-    const taken = await hub.call(WITNESS, 'claims_take', { ...scope, note: 'synod doctor' });
+    const taken = await hub.call(WITNESS, 'claims.take', { ...scope, note: 'synod doctor' });
     if (isRefused(taken))
       return fail('guard', `no claim was to be had: ${taken.message}`, 'synod claims');
     const held = await attempt(canary, file, folder, 1);
@@ -154,7 +154,7 @@ export async function tryGuard(canary: HookCanary): Promise<Found> {
         'see logs/decisions.jsonl in the data directory for what the guard saw',
       );
     }
-    await hub.call(WITNESS, 'claims_release', { task_id });
+    await hub.call(WITNESS, 'claims.release', { task_id });
     const free = await attempt(canary, file, folder, 2);
     if (free.reason !== null) {
       return fail(
@@ -169,7 +169,7 @@ export async function tryGuard(canary: HookCanary): Promise<Found> {
       held.ms,
     );
   } finally {
-    await hub.call(WITNESS, 'claims_release', { task_id });
+    await hub.call(WITNESS, 'claims.release', { task_id });
     await releaseTouched(canary, folder);
     await rm(folder, { recursive: true, force: true });
   }
@@ -178,9 +178,9 @@ export async function tryGuard(canary: HookCanary): Promise<Found> {
 /** A guard that claims on first touch has claimed our file. */
 async function releaseTouched({ vendor, hub }: HookCanary, folder: string): Promise<void> {
   const owner = canaryName(vendor);
-  const listed = await hub.call(owner, 'claims_list', { owner, worktree: folder });
-  const claims = isRefused(listed) ? [] : (listed.answer.claims as { task_id: string }[]);
-  for (const { task_id } of claims) await hub.call(owner, 'claims_release', { task_id });
+  const listed = await hub.call(owner, 'claims.list', { owner, worktree: folder });
+  const claims = isRefused(listed) ? [] : listed.answer.claims;
+  for (const { task_id } of claims) await hub.call(owner, 'claims.release', { task_id });
 }
 
 async function attempt(

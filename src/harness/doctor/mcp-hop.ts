@@ -3,10 +3,9 @@
  * and sends a message that the witness takes from its own inbox [DO4]. Whether it is the same hub is asked
  * before, so that a message to another hub is told as that, and not as lost.
  */
-
-import { isFields } from '../../wire/fields.ts';
+import { type Fields, isFields } from '../../wire/fields.ts';
 import { SEND_TOOL, type Vendor } from '../../wire/tool-names.ts';
-import { canaryName, type DoctorHub, isRefused, messagesIn, stateFor, WITNESS } from './canary.ts';
+import { canaryBody, canaryName, type DoctorHub, isRefused, stateFor, WITNESS } from './canary.ts';
 import { type Found, fail, inMs, ok, warn } from './hop.ts';
 import { type Launched, type LineRpc, openLineRpc } from './line-rpc.ts';
 import { readTokenFate } from './token-fate.ts';
@@ -103,7 +102,7 @@ async function exchange(rpc: LineRpc, canary: McpCanary): Promise<Found> {
       { name, arguments: input, _meta: { threadId: session, sessionId: session } },
       ANSWER_MS,
     );
-  const here = await hub.call(WITNESS, 'status', {});
+  const here = await hub.call(WITNESS, 'hub.status', {});
   const there = await call('hub__status', {});
   const trouble = textOfError(there);
   if (trouble !== null) return refusedCall(canary, trouble);
@@ -118,18 +117,19 @@ async function exchange(rpc: LineRpc, canary: McpCanary): Promise<Found> {
     );
   }
   // It stays subscribed: two doctors at once must not take the channel from each other.
-  await hub.call(WITNESS, 'subscribe', { pattern: channel });
+  await hub.call(WITNESS, 'channels.subscribe', { pattern: channel });
   const from = performance.now();
-  const body = { text: `synod doctor: a canary, nothing to do (${mark})`, type: 'canary' };
+  const body = canaryBody(mark);
   const sent = await call(SEND_TOOL, { channel, body, correlation_id: `doctor-${mark}` });
   const refused = textOfError(sent);
   if (refused !== null) return refusedCall(canary, refused);
   const id = String(structured(sent)?.message_id);
   const wait = { channels: [channel], wait_ms: ARRIVE_MS };
-  const taken = messagesIn(await hub.call(WITNESS, 'recv', wait, ARRIVE_MS));
+  const taken = await hub.call(WITNESS, 'channels.recv', wait);
   const ms = performance.now() - from;
-  const mine = taken.find(({ message_id }) => message_id === id);
-  const sender = String(mine?.sender ?? canaryName(vendor));
+  const messages = isRefused(taken) ? [] : taken.answer.messages;
+  const mine = messages.find(({ message_id }) => message_id === id);
+  const sender = mine?.sender ?? canaryName(vendor);
   return judgeReceipt(canary, { id, sender, ms, isTaken: mine !== undefined });
 }
 
@@ -144,7 +144,7 @@ interface Returned {
 /** Whoever took it, the receipt must say so. */
 async function judgeReceipt({ vendor, hub }: McpCanary, returned: Returned): Promise<Found> {
   const { id, sender, ms, isTaken } = returned;
-  const state = stateFor(WITNESS, await hub.call(sender, 'receipts_get', { message_id: id }));
+  const state = await stateFor(WITNESS, hub, sender, id);
   if (state === 'consumed') {
     const as = sender === canaryName(vendor) ? '' : `, sent as ${sender}`;
     const how = `taken by another in ${inMs(ms)}${as}; receipt consumed`;
@@ -182,9 +182,7 @@ function textOfError(said: Awaited<ReturnType<LineRpc['ask']>>): string | null {
   return JSON.stringify(said.result.content ?? said.result);
 }
 
-function structured(
-  said: Awaited<ReturnType<LineRpc['ask']>>,
-): Readonly<Record<string, unknown>> | null {
+function structured(said: Awaited<ReturnType<LineRpc['ask']>>): Fields | null {
   if ('error' in said) return null;
   const { structuredContent } = said.result;
   return isFields(structuredContent) ? structuredContent : null;

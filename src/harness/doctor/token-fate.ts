@@ -24,12 +24,11 @@ export async function readTokenFate(
     };
   }
   const renew = `make a new one: synod token create AGENT, and put it into ${from}`;
-  const listed = await hub.call(null, 'tokens_list', {});
+  const listed = await hub.call(null, 'tokens.list', {});
   if (isRefused(listed)) {
     return { message: `the token ${id} in ${from} is not accepted`, remedy: renew };
   }
-  const { tokens } = listed.answer as { tokens?: unknown };
-  const known = (Array.isArray(tokens) ? tokens : []).find(({ token_id }) => token_id === id);
+  const known = listed.answer.tokens.find(({ token_id }) => token_id === id);
   if (known === undefined) {
     const message = `the token ${id} in ${from} is not of this hub, or not of this space (it says ${space})`;
     return { message, remedy: renew };

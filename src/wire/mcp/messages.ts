@@ -1,5 +1,5 @@
 /** What a door must know of a JSON-RPC message before the MCP library has judged it. Nothing is believed. */
-import type { Operation } from '../operation.ts';
+import { type Fields, isFields, waitMsOf } from '../fields.ts';
 import type { McpTools } from './tools.ts';
 
 /** Undefined when the text is not JSON. */
@@ -18,37 +18,21 @@ export function requestIds(body: unknown): readonly unknown[] {
 export function cancelledIds(body: unknown): readonly unknown[] {
   return messagesOf(body)
     .filter(({ method }) => method === 'notifications/cancelled')
-    .map(({ params }) => (isObject(params) ? params.requestId : undefined));
+    .map(({ params }) => (isFields(params) ? params.requestId : undefined));
 }
 
 export function isListen(body: unknown): boolean {
-  return isObject(body) && body.method === 'subscriptions/listen';
+  return isFields(body) && body.method === 'subscriptions/listen';
 }
 
 export function anyMayWait(tools: McpTools, body: unknown): boolean {
   return messagesOf(body).some(({ method, params }) => {
-    if (method !== 'tools/call' || !isObject(params)) return false;
+    if (method !== 'tools/call' || !isFields(params)) return false;
     const operation = typeof params.name === 'string' ? tools.find(params.name) : undefined;
-    return operation !== undefined && mayWait(operation, params.arguments);
+    return operation !== undefined && waitMsOf(params.arguments) > 0;
   });
 }
 
-/** Whether a call may wait for something that has not happened yet. */
-export function mayWait(operation: Operation, input: unknown): boolean {
-  return waitMsOf(operation, input) > 0;
-}
-
-export function waitMsOf(operation: Pick<Operation, 'name'>, input: unknown): number {
-  if (!isObject(input)) return 0;
-  const waitMs =
-    operation.name === 'channels_collect' ? Number(input.timeout) * 1000 : input.wait_ms;
-  return typeof waitMs === 'number' && waitMs > 0 ? waitMs : 0;
-}
-
-function messagesOf(body: unknown): readonly Record<string, unknown>[] {
-  return (Array.isArray(body) ? body : [body]).filter(isObject);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function messagesOf(body: unknown): readonly Fields[] {
+  return (Array.isArray(body) ? body : [body]).filter(isFields);
 }

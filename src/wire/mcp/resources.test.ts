@@ -12,8 +12,9 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { within } from '../../../test/e2e/deadline.ts';
 import { type Json, openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
+import { strangerAt } from '../../client/node/target.ts';
 import { isRefusal } from '../../core/law/decider.ts';
-import { createHttpCall, type HttpCallOptions } from '../../harness/bridge/http-call.ts';
+import { createHttpCall } from '../../harness/bridge/http-call.ts';
 import { createResourceEar } from '../../harness/bridge/http-listen.ts';
 import { serveMcpStdio } from '../../harness/bridge/stdio.ts';
 import { operationList } from '../operations/table.ts';
@@ -147,13 +148,8 @@ describe('through the bridge', () => {
     closed: Promise<void>;
     input: PassThrough;
   } {
-    const options: HttpCallOptions = {
-      url: hub.url,
-      token: hub.owner,
-      agent: 'ada',
-      transportHint: 'stdio',
-    };
-    const call = createHttpCall(options);
+    const target = { ...strangerAt(hub.url, ''), token: hub.owner, agent: 'ada' };
+    const call = createHttpCall({ target });
     const input = new PassThrough();
     const output = new PassThrough();
     const said: Json[] = [];
@@ -166,7 +162,7 @@ describe('through the bridge', () => {
     });
     const served = serveMcpStdio({
       call: call.call,
-      ear: (hooks) => createResourceEar(options, () => call.address, hooks),
+      ear: (hooks) => createResourceEar(() => call.target, hooks),
       ...{ tools: createMcpTools(operationList), toolset: 'core', version: '1', input, output },
       onError: () => {},
     });
@@ -263,17 +259,14 @@ test('[MC12] the ear at the hub opens again after a restart, and then says that 
   const { url, owner, port } = restarted;
   const heard: string[] = [];
   const events = new EventEmitter();
-  const ear = createResourceEar(
-    { url, token: owner, agent: 'ada' },
-    () => ({ url, token: owner }),
-    {
-      onReady: () => events.emit('ready'),
-      onUpdated: (uri) => {
-        heard.push(uri);
-        events.emit('updated');
-      },
+  const target = { ...strangerAt(url, ''), token: owner, agent: 'ada' };
+  const ear = createResourceEar(() => target, {
+    onReady: () => events.emit('ready'),
+    onUpdated: (uri) => {
+      heard.push(uri);
+      events.emit('updated');
     },
-  );
+  });
   const ready = once(events, 'ready');
   ear.start();
   await within('the ear is open', ready);

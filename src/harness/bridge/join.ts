@@ -6,18 +6,13 @@
  */
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isVendor, VENDORS, type Vendor } from '../wire/tool-names.ts';
-import { fail } from './failure.ts';
-import { ask } from './hub-call.ts';
-import type { Target } from './target.ts';
+import { ask, readText } from '../../client/node/http.ts';
+import type { Target } from '../../client/node/target.ts';
+import type { Fields } from '../../wire/fields.ts';
+import type { Vendor } from '../../wire/tool-names.ts';
 
 const JOIN_MS = 3_000;
 const SESSION_CHARS_MAX = 256;
-
-export function parseVendor(name: string): Vendor {
-  if (isVendor(name)) return name;
-  throw fail('cli.usage', `--harness must be one of ${VENDORS.join(', ')}; found ${name}`);
-}
 
 /** Whether the session can be told before any call: it stands in the environment. */
 export function isSessionKnown(vendor: Vendor, env: NodeJS.ProcessEnv): boolean {
@@ -25,10 +20,7 @@ export function isSessionKnown(vendor: Vendor, env: NodeJS.ProcessEnv): boolean 
 }
 
 /** The session a call says it belongs to; only Codex says so. */
-export function sessionOfCall(
-  vendor: Vendor,
-  meta: Readonly<Record<string, unknown>>,
-): string | null {
+export function sessionOfCall(vendor: Vendor, meta: Fields): string | null {
   if (vendor !== 'codex') return null;
   for (const name of ['threadId', 'sessionId'] as const) {
     const said = meta[name];
@@ -60,16 +52,11 @@ export async function joinHub(
         method: 'POST',
         path: `/v1/hooks/${vendor}/join`,
         body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
         timeoutMs: JOIN_MS,
       },
     );
-    let text = '';
-    for await (const chunk of response.setEncoding('utf8')) text += chunk;
-    const answer = JSON.parse(text) as { agent?: unknown };
-    return response.statusCode === 200 && typeof answer.agent === 'string'
-      ? answer.agent
-      : fallback;
+    const { agent } = JSON.parse(await readText(response)) as { agent?: unknown };
+    return response.statusCode === 200 && typeof agent === 'string' ? agent : fallback;
   } catch {
     // An older hub, or a token that may not ask: then a name is all there is.
     return fallback;

@@ -14,6 +14,9 @@ export interface HubFile {
   readonly since: string;
 }
 
+/** How a hub ends that finds its directory held by another process. */
+export const LOCKED_EXIT = 75;
+
 /** The same rule as the server's config, kept here because a one-shot command must not load that. */
 export function dataDirectory(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   const path = flag ?? (env.SYNOD_DIR || undefined);

@@ -6,7 +6,7 @@
  * whoever took its port after it died [CL3].
  */
 import { userInfo } from 'node:os';
-import { fail } from './failure.ts';
+import { SynodError } from '../error.ts';
 import { dataDirectory, isAlive, readCredential, readHubFile } from './hub-file.ts';
 
 export interface Globals {
@@ -24,7 +24,7 @@ export interface Target {
   readonly socketPath: string | null;
   readonly dir: string;
   readonly token: string | null;
-  /** Null where the token says who it is. */
+  /** Null when the token says who it is. */
   readonly agent: string | null;
   readonly space: string | null;
   readonly clientVersion: string | null;
@@ -54,6 +54,12 @@ export function resolveTarget(globals: Globals, env: Environment = process.env):
   return { url, socketPath: null, dir, token: credential, ...who };
 }
 
+/** The hub at an address, for a caller who shows nothing. */
+export function strangerAt(url: string, dir: string): Target {
+  const nobody = { token: null, agent: null, space: null, clientVersion: null };
+  return { url: new URL(url), socketPath: null, dir, ...nobody };
+}
+
 export function headersOf({ token, agent, space, clientVersion }: Target): Record<string, string> {
   return {
     ...(token !== null && { authorization: `Bearer ${token}` }),
@@ -65,12 +71,15 @@ export function headersOf({ token, agent, space, clientVersion }: Target): Recor
 
 function parseUrl(text: string | null, dir: string): URL {
   if (text === null) {
-    throw fail('hub.unreachable', `no hub runs from ${dir}`, {
-      hint: 'start one with "synod up", or name one with --url',
+    throw new SynodError('hub.unreachable', `no hub runs from ${dir}`, {
+      detail: { hint: 'start one with "synod up", or name one with --url' },
     });
   }
   if (URL.canParse(text) && /^https?:\/\//i.test(text)) return new URL(text);
-  throw fail('cli.usage', `${text} is not the URL of a hub; it starts with http:// or https://`);
+  throw new SynodError(
+    'cli.usage',
+    `${text} is not the URL of a hub; it starts with http:// or https://`,
+  );
 }
 
 function sameOrigin(url: URL, other: string): boolean {

@@ -13,12 +13,13 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { CliError, EXITS, fail } from './failure.ts';
-import { isHealthy } from './hub-call.ts';
-import { type HubFile, readHubFile } from './hub-file.ts';
-import type { Target } from './target.ts';
+import type { ErrorEnvelope } from '../../wire/errors.ts';
+import { SynodError } from '../error.ts';
+import { isHealthy } from './http.ts';
+import { type HubFile, LOCKED_EXIT, readHubFile } from './hub-file.ts';
+import { strangerAt } from './target.ts';
 
-const BIN = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../../../bin/synod.js', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const HEALTH_TIMEOUT_MS = 2_000;
 const POLL_MS = 25;
@@ -36,9 +37,19 @@ export interface Started {
 export async function findHub(dir: string): Promise<HubFile | null> {
   const hub = readHubFile(dir);
   if (hub === null || !URL.canParse(hub.url)) return null;
-  const nobody = { token: null, agent: null, space: null, clientVersion: null };
-  const target: Target = { url: new URL(hub.url), socketPath: hub.socket, dir, ...nobody };
+  const target = { ...strangerAt(hub.url, dir), socketPath: hub.socket };
   return (await isHealthy(target, HEALTH_TIMEOUT_MS)) ? hub : null;
+}
+
+/** For programs that need a hub and no special one; a port that is taken is no reason to have none. */
+export async function startHub(dir: string): Promise<void> {
+  try {
+    await ensureHub(dir, [], 'agent');
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'hub.port-taken') throw error;
+    // Nobody chose that port: any will do, because hub.json says which.
+    await ensureHub(dir, ['--port=0'], 'agent');
+  }
 }
 
 export async function ensureHub(
@@ -57,7 +68,7 @@ export async function ensureHub(
     // Somebody else holds the directory: one that is starting will answer, one that is stopping will go.
     patience = OTHERS_MS;
   }
-  throw fail('hub.not-started', `another process holds ${dir}, but no hub answers there`);
+  throw new SynodError('hub.not-started', `another process holds ${dir}, but no hub answers there`);
 }
 
 async function waitForHub(dir: string, patienceMs: number): Promise<HubFile | null> {
@@ -107,17 +118,13 @@ async function start(
   } catch (cause) {
     if (!deadline.aborted) throw cause;
     child.kill();
-    throw fail(
-      'hub.not-started',
-      `the hub was not ready within ${START_TIMEOUT_MS / 1000} s; see ${logPath}`,
-      { cause },
-    );
+    throw tooSlow(logPath, cause);
   } finally {
     lines.close();
     output.destroy();
     child.unref();
   }
-  if (child.exitCode === EXITS['log.locked']) return null;
+  if (child.exitCode === LOCKED_EXIT) return null;
   const said = readFileSync(logPath).subarray(from).toString('utf8');
   throw startFailure(child.exitCode, said, logPath);
 }
@@ -129,33 +136,44 @@ function openLogFile(dir: string, path: string): number {
     if (size > LOG_BYTES_MAX) renameSync(path, `${path}.1`);
     return openSync(path, 'a', 0o600);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw fail(
-      'log.unavailable',
-      `${path} cannot be written (${code}); choose another directory with --dir`,
-      {
-        cause,
-      },
-    );
+    throw notWritable(path, cause);
   }
 }
 
-/** The server said why on stderr, as an envelope; it becomes our own failure. */
-function startFailure(exit: number | null, log: string, logPath: string): CliError {
-  const last = log.trimEnd().split('\n').at(-1) ?? '';
+function notWritable(path: string, cause: unknown): SynodError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const message = `${path} cannot be written (${code}); choose another directory with --dir`;
+  return new SynodError('log.unavailable', message, { cause });
+}
+
+function tooSlow(logPath: string, cause: unknown): SynodError {
+  const message = `the hub was not ready within ${START_TIMEOUT_MS / 1000} s; see ${logPath}`;
+  return new SynodError('hub.not-started', message, { cause });
+}
+
+/** Why a hub ended at once, as it said itself. */
+export class HubStartError extends Error {
+  override readonly name = 'HubStartError';
+  readonly code: string;
+  readonly exit: number;
+  readonly envelope: ErrorEnvelope;
+
+  constructor(envelope: ErrorEnvelope, exit: number) {
+    super(envelope.message);
+    this.code = envelope.error_code;
+    this.exit = exit;
+    this.envelope = envelope;
+  }
+}
+
+/** The server says on stderr why it ends, as an envelope in its last line. */
+function startFailure(exit: number | null, log: string, logPath: string): Error {
   try {
-    const envelope = JSON.parse(last) as {
-      error_code: string;
-      message: string;
-      detail?: { hint?: string };
-    };
-    const { error_code: code, message, detail } = envelope;
-    return new CliError(
-      { ...envelope, message },
-      { code, exit: exit ?? 1, hint: detail?.hint ?? null },
-    );
+    const envelope = JSON.parse(log.trimEnd().split('\n').at(-1) ?? '') as ErrorEnvelope;
+    return new HubStartError(envelope, exit ?? 1);
   } catch {
     // It ended without an envelope, so the log is all there is.
-    return fail('hub.not-started', `the hub ended at once (exit ${exit}); see ${logPath}`);
+    const message = `the hub ended at once (exit ${exit}); see ${logPath}`;
+    return new SynodError('hub.not-started', message);
   }
 }

@@ -1,12 +1,11 @@
 /**
- * Server-sent events, read line by line as they arrive. One event's text is bounded; what is longer
- * than any message can be ends the stream, because the other end is then no hub.
+ * Server-sent events, as they arrive. What one event may hold is bounded; what is longer than any
+ * message can be ends the stream, because the other end is then no hub.
  */
-
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { ErrorEnvelope } from '../wire/errors.ts';
-import { fail } from './failure.ts';
+import { SynodError } from '../error.ts';
+
+const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 
 export interface ServerEvent {
   readonly event: string;
@@ -19,10 +18,7 @@ export async function* readEvents(source: Readable): AsyncGenerator<ServerEvent>
   let event = 'message';
   let id: string | null = null;
   let data: string[] = [];
-  for await (const line of createInterface({
-    input: source,
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of readLines(source)) {
     if (line === '') {
       if (data.length > 0) yield { event, data: data.join('\n'), id };
       event = 'message';
@@ -34,15 +30,22 @@ export async function* readEvents(source: Readable): AsyncGenerator<ServerEvent>
     else if (field === 'event') event = value;
     else if (field === 'id') id = value;
     else if (field === 'data') data.push(value);
-    if (data.length > LINES_MAX) throw fail('hub.foreign', 'the stream does not speak like a hub');
   }
 }
 
-const LINES_MAX = 10_000;
-
-/** How the hub refuses a token it has revoked; a stream only says that it ended so. */
-export const REVOKED: ErrorEnvelope = {
-  error_code: 'identity_failure',
-  message: 'the token was revoked',
-  detail: { reason: 'access.unknown' },
-};
+async function* readLines(source: Readable): AsyncGenerator<string> {
+  let rest = '';
+  let eventChars = 0;
+  for await (const chunk of source.setEncoding('utf8')) {
+    eventChars += chunk.length;
+    rest += chunk;
+    if (eventChars > EVENT_CHARS_MAX) {
+      throw new SynodError('hub.foreign', 'the stream does not speak like a hub');
+    }
+    if (!chunk.includes('\n')) continue;
+    const lines = rest.split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    if (lines.includes('')) eventChars = rest.length;
+    yield* lines;
+  }
+}

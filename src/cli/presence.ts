@@ -1,0 +1,105 @@
+/** Who is here: `synod who` with what they do and how the hub knows, `synod agents`, and `synod report`. */
+import type { Command } from 'commander';
+import type { CallOutput } from '../client/operations.ts';
+import { collect, handle } from './context.ts';
+import { ageText } from './message-text.ts';
+import { addPageFlags, type PageFlags, seconds, whole } from './parse-value.ts';
+
+interface WhoFlags extends PageFlags {
+  readonly state?: readonly string[];
+  readonly project?: string;
+}
+
+type Seen = CallOutput<'presence.list'>['agents'][number];
+
+export function registerWho(program: Command): void {
+  const command = addPageFlags(
+    program
+      .command('who')
+      .description('who is here, what they do, and how the hub knows')
+      .option(
+        '--state <state>',
+        'connected, idle, busy, blocked, stale or gone; may be repeated',
+        collect,
+      )
+      .option('--project <name>', 'only agents named <project>/…'),
+  );
+  handle<WhoFlags>(command, async ({ flags, call, table }) => {
+    const { state, project, limit, after } = flags;
+    const answer = await call('presence.list', { state, project, limit, after });
+    table(answer, answer.agents.map(rowOf), 'nobody');
+  });
+}
+
+function rowOf(agent: Seen): string[] {
+  const { agent_id: name, state, since, claims, owed } = agent;
+  const held = [claims > 0 ? `${claims} claims` : '', owed > 0 ? `${owed} unread` : ''];
+  return [
+    name,
+    since === null ? state : `${state} for ${sinceText(since)}`,
+    held.filter(Boolean).join(', ') || '-',
+    evidenceText(agent),
+  ];
+}
+
+function evidenceText({ evidence, note, roles }: Seen): string {
+  const {
+    connections,
+    last_heartbeat: beat,
+    last_call: call,
+    last_operation: operation,
+  } = evidence;
+  const facts = [
+    connections > 0 ? `${connections} connections` : '',
+    beat === null ? '' : `heartbeat ${sinceText(beat)} ago`,
+    call === null ? '' : `${operation ?? 'a call'} ${sinceText(call)} ago`,
+    evidence.process === null ? '' : `process ${evidence.process}`,
+    roles.length === 0 ? '' : `roles ${roles.join(' ')}`,
+  ].filter(Boolean);
+  const known = facts.join(', ') || 'no sign of life';
+  return note ? `${known}; "${note}"` : known;
+}
+
+function sinceText(at: number): string {
+  return ageText(Date.now() / 1000 - at);
+}
+
+export function registerAgents(program: Command): void {
+  const command = program
+    .command('agents')
+    .description('list agents and their presence')
+    .option('--status <state>', 'online, busy, stale or offline; may be repeated', collect);
+  handle<{ status?: readonly string[] }>(command, async ({ flags, call, table }) => {
+    const answer = await call('channels.list_agents', { status_filter: flags.status });
+    // SOX counts in nanoseconds here, and 0 is never.
+    const seen = (at: number) => (at === 0 ? 'never seen' : `${sinceText(at / 1e9)} ago`);
+    table(
+      answer,
+      answer.agents.map((one) => [one.agent_id, one.presence_state, seen(one.last_heartbeat_at)]),
+      'no agents yet',
+    );
+  });
+}
+
+interface ReportFlags {
+  readonly role?: readonly string[];
+  readonly process?: number;
+  readonly ttl?: number;
+}
+
+export function registerReport(program: Command): void {
+  const command = program
+    .command('report')
+    .description('say what you are doing')
+    .argument('<state>', 'idle, busy, or blocked: waiting for a person')
+    .argument('[note]', 'what you are at, or the question to the person')
+    .option('--role <role>', 'a role you answer to; may be repeated', collect)
+    .option(...whole('--process <pid>', 'the process that is you'))
+    .option(...seconds('--ttl <time>', 'how long that holds unless said again (2m)'));
+  handle<ReportFlags>(command, async ({ args, flags, call, say }) => {
+    const [state = '', note] = args;
+    const { role: roles, process, ttl } = flags;
+    const answer = await call('presence.report', { state, note, roles, process, ttl });
+    say(answer, `${answer.agent_id} is ${answer.state}`);
+  });
+}

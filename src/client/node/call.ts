@@ -1,0 +1,79 @@
+/**
+ * One call of an operation over HTTP, typed by the operation table and without loading it. A refusal
+ * is thrown as the hub said it; a hub that is not there says how to start one.
+ */
+import type { IncomingMessage } from 'node:http';
+import { type Fields, waitMsOf } from '../../wire/fields.ts';
+import { envelopeError, SynodError } from '../error.ts';
+import type { CallId, CallInput, CallOutput } from '../operations.ts';
+import { ask, type Question, readAnswer } from './http.ts';
+import type { Target } from './target.ts';
+
+const ANSWER_TIMEOUT_MS = 30_000;
+/** Operations that are nobody's but the owner's and administrators'. */
+const ADMINISTRATION = /^(tokens|spaces|held)[._]|^channels[._]+configure$/;
+
+/** A word that a person typed is any word: the hub knows which there are, and says so. */
+type Spoken<T> = T extends string
+  ? string
+  : T extends readonly unknown[]
+    ? readonly Spoken<T[number]>[]
+    : T extends object
+      ? { [K in keyof T]: Spoken<T[K]> }
+      : T;
+
+export type SpokenInput<Id extends CallId> = Spoken<CallInput<Id>>;
+
+export async function callHub<Id extends CallId>(
+  target: Target,
+  id: Id,
+  input: SpokenInput<Id>,
+): Promise<CallOutput<Id>> {
+  return (await callByName(target, id, input as Fields)) as CallOutput<Id>;
+}
+
+/** An operation that may not be in our table, by its id or its name. */
+export async function callByName(target: Target, name: string, input: Fields): Promise<Fields> {
+  const response = await reach(target, {
+    method: 'POST',
+    path: `/v1/ops/${encodeURIComponent(name)}`,
+    body: JSON.stringify(input),
+    // The hub heeds it from the owner alone, who need not be an agent to administer.
+    headers: ADMINISTRATION.test(name) ? { 'x-synod-owner': '1' } : {},
+    timeoutMs: ANSWER_TIMEOUT_MS + waitMsOf(input),
+  });
+  return answerOf(target, response);
+}
+
+/** Asks, and says in words when no hub is there. */
+export async function reach(target: Target, question: Question): Promise<IncomingMessage> {
+  try {
+    return await ask(target, question);
+  } catch (cause) {
+    throw unreachable(target, cause);
+  }
+}
+
+/** The answer of an operation, or its refusal thrown. */
+export async function answerOf(target: Target, response: IncomingMessage): Promise<Fields> {
+  const answer = await readAnswer(response).catch((cause) => {
+    throw unreachable(target, cause);
+  });
+  if (answer === null) {
+    throw new SynodError(
+      'hub.foreign',
+      `what answers at ${target.url.origin} (status ${response.statusCode}) is not a Synod hub`,
+      { detail: { hint: 'check --url and SYNOD_URL' } },
+    );
+  }
+  if ('ok' in answer) return answer.ok;
+  throw envelopeError(answer.error, null, 'the hub gave no reason');
+}
+
+function unreachable(target: Target, cause: unknown): SynodError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return new SynodError('hub.unreachable', `no hub at ${target.url.origin} (${code ?? message})`, {
+    detail: { hint: 'start one with "synod up"' },
+    cause,
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * Paths that an agent names without a worktree are meant from where it stands: they are claimed as
+ * `synod claim` claims them, so that the two meet.
+ */
+import { realpath } from 'node:fs/promises';
+import { type Refusal, refuse } from '../../core/law/decider.ts';
+import { type Ground, placeOfPattern, readGround } from '../../place/place.ts';
+import { isProblem } from '../../place/problem.ts';
+import type { Fields } from '../../wire/fields.ts';
+
+const PLACED: ReadonlySet<string> = new Set(['claims_take', 'claims_check', 'claims_wait']);
+
+/**
+ * A claim without paths is of the work alone, or keeps what it has, and is left as it is: with a
+ * worktree it would be of all files.
+ */
+export function createPlacer(
+  cwd: string,
+): (name: string, input: unknown) => Promise<unknown | Refusal> {
+  let known: Promise<Ground> | null = null;
+  return async (name, input) => {
+    if (!PLACED.has(name)) return input;
+    const { worktree, branch, paths } = (input ?? {}) as Fields;
+    if (worktree != null || !isNames(paths)) return input;
+    // The worktree stays, but by the next claim another branch may be checked out.
+    if (known === null || name === 'claims_take') known = groundAt(cwd);
+    const ground = await known;
+    const places = await Promise.all(paths.map((path) => placeOfPattern(ground, path)));
+    const problem = places.find(isProblem);
+    if (problem !== undefined) {
+      const code = problem.problem === 'path.escapes' ? 'scope.escape' : 'input.invalid';
+      return refuse(code, `${problem.message}; ${problem.remedy}, or say the worktree`);
+    }
+    const inside = places.flatMap((one) => (isProblem(one) ? [] : [one.path]));
+    const isWhole = inside.includes('.');
+    return {
+      ...(input as object),
+      worktree: ground.worktree,
+      ...(name === 'claims_take' && { branch: branch ?? ground.repository?.branch ?? null }),
+      paths: !isWhole ? inside : name === 'claims_check' ? ['**'] : [],
+    };
+  };
+}
+
+/** Where git cannot tell, the folder itself. */
+async function groundAt(cwd: string): Promise<Ground> {
+  const ground = await readGround(cwd);
+  return isProblem(ground) ? { cwd, repository: null, worktree: await realpath(cwd) } : ground;
+}
+
+function isNames(paths: unknown): paths is readonly string[] {
+  return Array.isArray(paths) && paths.length > 0 && paths.every((one) => typeof one === 'string');
+}
