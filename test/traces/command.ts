@@ -3,7 +3,7 @@
  * meant, what is owed) is looked up in the world here; what is long and always the same is filled in.
  */
 import { isRefusal, type Refusal } from '../../src/core/law/decider.ts';
-import type { World } from '../../src/core/law/state.ts';
+import type { WorldView } from '../../src/core/law/state.ts';
 import type { Command } from '../../src/core/law/world.ts';
 import { peek } from '../../src/core/talk/inbox.ts';
 import type { MessageRef } from '../../src/core/talk/message.ts';
@@ -15,7 +15,7 @@ import type { Asked } from './script.ts';
 export function toCommand(
   { by, verb, fields }: Asked,
   at: number,
-  world: World,
+  world: WorldView,
   refs: ReadonlyMap<number, MessageRef>,
 ): Command | Refusal {
   const command: Record<string, unknown> = { type: verb, by, at, ...fields };

@@ -150,7 +150,7 @@ export function fieldsOf(fields: object): string[] {
 
 function shown(name: string, value: unknown): string {
   if (typeof value === 'number') {
-    if (/^(until|.*At|leaseUntil)$/.test(name)) return since(value);
+    if (/^(at|until|.*At|leaseUntil)$/.test(name)) return since(value);
     return name.endsWith('Ms') ? lasting(value) : String(value);
   }
   if (typeof value === 'string')

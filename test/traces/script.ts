@@ -201,8 +201,8 @@ function tokensOf(text: string): string[] {
   let token = '';
   let depth = 0;
   let isQuoted = false;
-  for (const [i, char] of [...text].entries()) {
-    if (char === '"' && text[i - 1] !== '\\') isQuoted = !isQuoted;
+  for (const char of text) {
+    if (char === '"' && !token.endsWith('\\')) isQuoted = !isQuoted;
     else if (!isQuoted && '[{'.includes(char)) depth++;
     else if (!isQuoted && ']}'.includes(char)) depth--;
     if (char === ' ' && depth === 0 && !isQuoted) {
