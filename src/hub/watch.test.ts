@@ -28,6 +28,18 @@ test('[W1] a held message wakes nobody', async () => {
   expect(await rig.until(wait)).toBe(false);
 });
 
+test('[N9] who is owed something already is woken by mail of its own alone', async () => {
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  await rig.send(ada, 'a');
+  const wait = rig.hub.watch.mail('bob', 5000);
+  await rig.send(ada, 'b');
+  expect(await rig.until(wait)).toBe(false);
+  const again = rig.hub.watch.mail('bob', 5000);
+  await rig.send(ada, 'a');
+  expect(await rig.until(again)).toBe(true);
+});
+
 test('[W1] a lease that lapses is mail', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');

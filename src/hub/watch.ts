@@ -125,9 +125,7 @@ export function createWatch(
     },
     onEvents(world, first, events) {
       if (events.length > 0) tell(eventListeners, (listener) => listener(world, first, events));
-      for (const agent of [...mail.keys()]) {
-        if ((world.agents.get(agent)?.ready.size ?? 0) > 0) wake(mail, agent);
-      }
+      if (mail.size > 0) for (const agent of newlyOwed(world, events, mail)) wake(mail, agent);
       if (turns.size > 0) {
         for (const event of events) {
           if (event.type === 'wait.reserved' || event.type === 'wait.ended')
@@ -158,6 +156,27 @@ export function createWatch(
       eventListeners.clear();
     },
   };
+}
+
+/** Those who wait for mail and may have got some. Without events memory is new, and all are looked at. */
+function newlyOwed(
+  world: WorldView,
+  events: readonly DurableEvent[],
+  waiting: ReadonlyMap<string, unknown>,
+): string[] {
+  const agents = new Set<string>(events.length === 0 ? waiting.keys() : []);
+  const channels = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'inbox.lapsed') agents.add(event.agent);
+    else if (event.type === 'message.sent') channels.add(event.channel);
+    else if (event.type === 'message.reviewed') channels.add(event.channel);
+  }
+  for (const channel of channels) {
+    const members = world.channels.get(channel)?.members ?? new Map();
+    const [few, many] = members.size < waiting.size ? [members, waiting] : [waiting, members];
+    for (const agent of few.keys()) if (many.has(agent)) agents.add(agent);
+  }
+  return [...agents].filter((agent) => (world.agents.get(agent)?.ready.size ?? 0) > 0);
 }
 
 /** Which receipts an event may have changed. The listener asks for their state itself. */

@@ -57,7 +57,7 @@ describe('the simulator notices', () => {
 
   test.each<[Lie, RegExp]>([
     ['acks-early', /not stored|durable entries/],
-    ['forgets-on-crash', /lost entries|jumps to seq|chain breaks/],
+    ['forgets-on-crash', /lost entries|jumps to seq|chain breaks|is owed differs/],
     ['changes-a-byte', /chain breaks/],
     ['stores-twice', /jumps to seq|chain breaks|takes|memory has|not stored/],
   ])('a log that %s', { timeout: 120_000 }, async (lie, why) => {
