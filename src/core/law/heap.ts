@@ -24,6 +24,11 @@ export class Heap<Item extends Heaped> {
     return this.#items.length;
   }
 
+  /** All of them, in no order that may be relied on. */
+  [Symbol.iterator](): Iterator<Item> {
+    return this.#items.values();
+  }
+
   /** Takes it in; one that is in already is moved to where it belongs now. */
   put(item: Item): void {
     if (item.heapIndex < 0) item.heapIndex = this.#items.push(item) - 1;

@@ -4,7 +4,7 @@
  * ignored, never interpreted.
  */
 import { agentOf } from '../talk/agent.ts';
-import { isOwedAnything } from '../talk/channel.ts';
+import { enterMember } from '../talk/channel.ts';
 import { LowestCursor } from '../talk/lowest-cursor.ts';
 import { Positions } from '../talk/positions.ts';
 import { armPresence } from '../talk/presence.ts';
@@ -234,12 +234,10 @@ function thawMember(world: World, channel: Channel, frozen: FrozenMember): void 
         : null,
     deliveries: frozen.deliveries.length > 0 ? new Map(frozen.deliveries) : null,
     isReady: false,
+    oldest: 0,
+    heapIndex: -1,
   };
-  member.isReady = isOwedAnything(member);
-  channel.members.set(agent.name, member);
-  agent.memberships.set(channel.name, member);
-  if (member.isReady) agent.ready.add(member);
-  else channel.idleCount++;
+  enterMember(member);
   for (const [, until] of frozen.leased) {
     world.deadlines.push({ at: until, kind: 'lease', agent: agent.name });
   }

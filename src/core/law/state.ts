@@ -15,6 +15,7 @@ import { createPlan, type PlanBook } from '../work/plan/plan.ts';
 import { Deadlines } from './deadlines.ts';
 import { FifoMap } from './fifo-map.ts';
 import type { Matcher } from './glob.ts';
+import type { Heap } from './heap.ts';
 import { DAY_MS } from './limits.ts';
 import type { ChannelKind } from './name.ts';
 import type { PrincipalKind, TrustTier } from './principal.ts';
@@ -117,7 +118,11 @@ export interface Member {
   leased: Map<number, Leased> | null;
   /** How often each seq was handed out on lease. */
   deliveries: Map<number, number> | null;
+  /** Whether something is owed; then it is in the agent's `ready`, by the oldest of it. */
   isReady: boolean;
+  /** The position of the oldest message owed; of the last one while nothing is. */
+  oldest: number;
+  heapIndex: number;
 }
 
 export interface PastMember {
@@ -145,8 +150,8 @@ export interface Agent {
   /** What it says it is, for those who speak to a role. */
   roles: readonly string[];
   readonly memberships: Map<string, Member>;
-  /** Memberships with something owed. */
-  readonly ready: Set<Member>;
+  /** Memberships with something owed, the oldest of it first. */
+  readonly ready: Heap<Member>;
   leasedCount: number;
   /** Positions shown on a live feed: first and last. */
   presented: readonly [from: number, to: number] | null;

@@ -22,7 +22,9 @@ function attempts(hub: Hub): void {
     // @ts-expect-error: also a range of positions
     agent.presented = null;
     // @ts-expect-error: also sets
-    agent.ready.clear();
+    agent.patterns.clear();
+    // @ts-expect-error: also what is in order
+    agent.ready.delete(null as never);
     // @ts-expect-error: also a list
     channel.members.get('ada')?.again.push(1);
     // @ts-expect-error: also what is reached in a circle

@@ -31,10 +31,11 @@ type ViewOfOurs<T> = T extends Positions
     : T extends LowestCursor
       ? Pick<T, 'among'>
       : T extends Heap<infer Item>
-        ? Pick<T, 'size'> & {
-            readonly first: View<Item> | undefined;
-            firsts(isWanted: (item: View<Item>) => boolean, max: number): View<Item>[];
-          }
+        ? Pick<T, 'size'> &
+            Iterable<View<Item>> & {
+              readonly first: View<Item> | undefined;
+              firsts(isWanted: (item: View<Item>) => boolean, max: number): View<Item>[];
+            }
         : T extends Register<infer Value>
           ? Pick<T, 'size'> & {
               get(key: string): View<Value> | undefined;

@@ -4,6 +4,7 @@
  */
 
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { Heap } from '../law/heap.ts';
 import { AGENTS_MAX } from '../law/limits.ts';
 import type { Agent, World, WorldView } from '../law/state.ts';
 
@@ -41,7 +42,7 @@ export function createAgent(name: string): Agent {
     patterns: new Set(),
     roles: [],
     memberships: new Map(),
-    ready: new Set(),
+    ready: new Heap((a, b) => a.oldest < b.oldest),
     leasedCount: 0,
     presented: null,
     presence: {

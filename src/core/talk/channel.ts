@@ -74,19 +74,26 @@ export function joinChannel(channel: Channel, agent: Agent, from: number): Membe
     leased: null,
     deliveries: null,
     isReady: false,
+    oldest: 0,
+    heapIndex: -1,
   };
-  member.isReady = isOwedAnything(member);
-  channel.members.set(agent.name, member);
-  agent.memberships.set(channel.name, member);
-  if (member.isReady) agent.ready.add(member);
-  else channel.idleCount++;
-  channel.lowest.forget();
+  enterMember(member);
   return member;
 }
 
-/** One subscription less; with the last one the agent leaves, and what it was owed is gone. */
-export function leaveChannel(member: Member): void {
-  if (--member.patterns > 0) return;
+/** Also for thawing: a new member takes its place on the channel and with its agent. */
+export function enterMember(member: Member): void {
+  const { channel, agent } = member;
+  channel.members.set(agent.name, member);
+  agent.memberships.set(channel.name, member);
+  channel.idleCount++;
+  settleMember(member);
+}
+
+/** So many subscriptions less; with the last one the agent leaves, and what it was owed is gone. */
+export function leaveChannel(member: Member, count = 1): void {
+  member.patterns -= count;
+  if (member.patterns > 0) return;
   const { channel, agent } = member;
   channel.members.delete(agent.name);
   agent.memberships.delete(channel.name);
@@ -109,25 +116,21 @@ export function leaveChannel(member: Member): void {
 export function settleMember(member: Member): void {
   const { channel, agent } = member;
   channel.lowest.forget();
-  const isReady = isOwedAnything(member);
-  if (isReady === member.isReady) return;
+  const seq = nextOwed(member);
+  const isReady = seq <= channel.positions.head;
+  if (isReady !== member.isReady) channel.idleCount += isReady ? -1 : 1;
   member.isReady = isReady;
   if (isReady) {
-    agent.ready.add(member);
-    channel.idleCount--;
+    member.oldest = channel.positions.at(seq);
+    agent.ready.put(member);
   } else {
     agent.ready.delete(member);
-    channel.idleCount++;
   }
 }
 
-/** Is there something to hand out? What is held or refused is passed by [R6]. */
-export function isOwedAnything(member: MemberView): boolean {
-  const { channel, cursor, again } = member;
-  if (again.length > 0) return true;
-  return channel.held === null
-    ? cursor < channel.positions.head
-    : nextFree(channel, cursor) <= channel.positions.head;
+/** The first seq to hand out, or one above the head; what is held or refused is passed by [R6]. */
+export function nextOwed({ again, channel, cursor }: MemberView): number {
+  return again[0] ?? nextFree(channel, cursor);
 }
 
 /** The next seq above a cursor that may be handed out, or one above the head. */

@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { createChance } from '../../testing/chance.ts';
 import { codeOf, createPrincipal, createStory } from '../../testing/story.ts';
 import { DELIVERIES_MAX, LEASED_PER_AGENT_MAX } from '../law/limits.ts';
+import { nextFree } from './channel.ts';
 import { owedTotal, peek } from './inbox.ts';
+import { Positions } from './positions.ts';
 
 const ada = createPrincipal('ada');
 const bob = createPrincipal('bob');
@@ -202,5 +205,52 @@ describe('leases', () => {
     story.pass(5000);
     expect(story.world.agents.get('bob')?.leasedCount).toBe(0);
     expect(story.states(sent)).toEqual({ bob: 'expired' });
+  });
+});
+
+describe('over many channels', () => {
+  test.each([1, 2, 3])('[N2] a drain takes the oldest of all that is owed (seed %i)', (seed) => {
+    const chance = createChance(seed);
+    const story = createStory();
+    const admin = createPrincipal('root', { kind: 'admin' });
+    const names = Array.from({ length: 12 }, (_, i) => `a:${i}`);
+    const held: ReturnType<typeof story.send>[] = [];
+    story.subscribe(bob, 'a:*');
+    for (let step = 0; step < 600; step++) {
+      const dice = chance.int(0, 100);
+      if (dice < 50) story.send(ada, chance.pick(names));
+      else if (dice < 60) held.push(story.send(eve, chance.pick(names)));
+      else if (dice < 70 && held.length > 0) {
+        story.review(admin, held.splice(chance.int(0, held.length - 1), 1)[0] as never, dice < 67);
+      } else if (dice < 75) story.pass(1_000);
+      else if (dice < 76) story.do(bob, { type: 'inbox.commit', through: chance.int(0, 1_000) });
+      else story.drain(bob, { max: chance.int(1, 9), ...(dice < 90 && { leaseMs: 1_000 }) });
+      const all: number[] = [];
+      for (const { again, cursor, channel } of story.world.agents.get('bob')?.ready ?? []) {
+        const { positions } = channel;
+        all.push(...again.map((seq) => positions.at(seq)));
+        for (let seq = nextFree(channel, cursor); seq <= positions.head; seq++) {
+          if (!channel.held?.has(seq)) all.push(positions.at(seq));
+        }
+      }
+      all.sort((a, b) => a - b);
+      expect(all).toHaveLength(owedTotal(story.world.agents.get('bob')));
+      for (const max of [1, 7, 1_000]) {
+        const owed = peek(story.world, 'bob', null, max);
+        if (!Array.isArray(owed)) expect.fail(owed.refused);
+        expect(owed.map(({ position }) => position)).toEqual(all.slice(0, max));
+      }
+    }
+  });
+
+  test('[N10] a drain of 50 from 3,000 channels with mail looks at what it takes', () => {
+    const story = createStory();
+    story.subscribe(bob, 'a:*');
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 3_000; i++) story.send(ada, `a:${i}`);
+    }
+    using looks = vi.spyOn(Positions.prototype, 'at');
+    expect(story.drain(bob, { max: 50 }).taken).toHaveLength(50);
+    expect(looks.mock.calls.length).toBeLessThan(300);
   });
 });

@@ -9,10 +9,11 @@
  */
 
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { Heap } from '../law/heap.ts';
 import { DELIVERIES_MAX, LEASED_PER_AGENT_MAX } from '../law/limits.ts';
 import type { AgentView, Member, MemberView, World, WorldView } from '../law/state.ts';
 import { agentOf } from './agent.ts';
-import { freeCount, nextFree, passRefused, settleMember } from './channel.ts';
+import { freeCount, nextFree, nextOwed, passRefused, settleMember } from './channel.ts';
 import { full, insertSorted } from './message.ts';
 import { rememberFate } from './receipt.ts';
 
@@ -81,14 +82,46 @@ export function peek(
     }
   }
   if (agent === undefined) return [];
+  // What is owed on a channel comes after the oldest of it: `max` channels are enough for `max` messages.
   const members =
-    channels === null ? [...agent.ready] : channels.map((name) => agent.memberships.get(name));
-  const found: Owed[] = [];
-  for (const member of new Set(members)) {
-    if (member?.isReady) found.push(...owedOn(member, max));
+    channels === null
+      ? agent.ready.firsts(() => true, max)
+      : channels.map((name) => agent.memberships.get(name) as MemberView);
+  return mergeOwed(new Set(members), max);
+}
+
+/** Over channels by position; only what is taken is looked at. */
+function mergeOwed(members: ReadonlySet<MemberView>, max: number): Owed[] {
+  const heads = new Heap<Head>((a, b) => a.position < b.position);
+  for (const member of members) {
+    if (!member.isReady) continue;
+    const { oldest: position } = member;
+    heads.put({ member, againIndex: 0, seq: nextOwed(member), position, heapIndex: -1 });
   }
-  found.sort((a, b) => a.position - b.position);
-  return found.length > max ? found.slice(0, max) : found;
+  const owed: Owed[] = [];
+  for (let head = heads.first; head !== undefined && owed.length < max; head = heads.first) {
+    const { member, seq, position } = head;
+    const { channel, again, cursor } = member;
+    owed.push({ channel: channel.name, seq, position });
+    head.seq = again[++head.againIndex] ?? nextFree(channel, Math.max(seq, cursor));
+    if (head.seq > channel.positions.head) {
+      heads.delete(head);
+      continue;
+    }
+    head.position = channel.positions.at(head.seq);
+    heads.put(head);
+  }
+  return owed;
+}
+
+/** The next message to take from one channel. */
+interface Head {
+  readonly member: MemberView;
+  /** Where it lies in `again`, or beyond when it is a new one. */
+  againIndex: number;
+  seq: number;
+  position: number;
+  heapIndex: number;
 }
 
 /** How much an agent is owed, without reading any of it. */
@@ -260,17 +293,4 @@ export function endLease(member: Member, seq: number): boolean {
   if (!member.leased?.delete(seq)) return false;
   member.agent.leasedCount--;
   return true;
-}
-
-function owedOn(member: MemberView, max: number): Owed[] {
-  const { name, positions, held } = member.channel;
-  const owed: Owed[] = [];
-  for (const seq of member.again) {
-    if (owed.length >= max) return owed;
-    owed.push({ channel: name, seq, position: positions.at(seq) });
-  }
-  for (let seq = member.cursor + 1; seq <= positions.head && owed.length < max; seq++) {
-    if (!held?.has(seq)) owed.push({ channel: name, seq, position: positions.at(seq) });
-  }
-  return owed;
 }
