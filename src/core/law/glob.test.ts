@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMatcher, isGlob } from './glob.ts';
+import { createCounter, createMatcher, isGlob } from './glob.ts';
 
 /** The same glob as a regular expression, by the book and without regard for speed. */
 function oracle(pattern: string): RegExp {
@@ -47,6 +47,7 @@ function setSource(
 }
 
 const letters = fc.constantFrom('a', 'b', 'c', '/', ':', '-', '!', ']', '\uFF5E', '\u{1F600}');
+const half = fc.constantFrom('\uD83D', '\uDE00');
 const signs = fc.oneof({ weight: 2, arbitrary: letters }, fc.constantFrom('*', '?', '['));
 
 test('[C3] a glob matches what its regular expression matches', () => {
@@ -57,6 +58,19 @@ test('[C3] a glob matches what its regular expression matches', () => {
       expect(createMatcher(glob)(text)).toBe(oracle(glob).test(text));
     }),
     { numRuns: 5000 },
+  );
+});
+
+test('[C3] many globs together match as often as each for itself, also over broken characters', () => {
+  const text = fc
+    .array(fc.oneof({ weight: 6, arbitrary: signs }, half), { maxLength: 6 })
+    .map((chars) => chars.join(''));
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 8 }), text, (patterns, name) => {
+      const each = patterns.filter((pattern) => oracle(pattern).test(name));
+      expect(createCounter(patterns)(name)).toBe(each.length);
+    }),
+    { numRuns: 3000 },
   );
 });
 

@@ -21,9 +21,33 @@ type Range = readonly [low: number, high: number];
 export type Matcher = (name: string) => boolean;
 
 export function createMatcher(pattern: string): Matcher {
-  if (!isGlob(pattern)) return (name) => name === pattern;
-  const tokens = parseGlob(pattern);
-  return (name) => matchStars(tokens, [...name], isStar, matchesOne);
+  const start = plainStart(pattern);
+  if (start === pattern) return (name) => name === pattern;
+  const tokens = parseGlob(pattern.slice(start.length));
+  if (tokens.length === 1 && tokens[0]?.kind === 'any') return (name) => name.startsWith(start);
+  return (name) =>
+    name.startsWith(start) && matchStars(tokens, [...name.slice(start.length)], isStar, matchesOne);
+}
+
+/** How many of the patterns match a name; only those are tried that begin as the name does. */
+export function createCounter(patterns: readonly string[]): (name: string) => number {
+  const byStart = Map.groupBy(patterns, plainStart);
+  const matchers = new Map([...byStart].map(([start, some]) => [start, some.map(createMatcher)]));
+  const lengths = new Set([...byStart.keys()].map(({ length }) => length));
+  return (name) => {
+    let count = 0;
+    for (const length of lengths) {
+      if (length > name.length) continue;
+      for (const matches of matchers.get(name.slice(0, length)) ?? []) if (matches(name)) count++;
+    }
+    return count;
+  };
+}
+
+/** What every match begins with; never half a character. */
+function plainStart(pattern: string): string {
+  const end = pattern.search(/[\ud800-\udbff]?[*?[]/);
+  return end < 0 ? pattern : pattern.slice(0, end);
 }
 
 function parseGlob(pattern: string): Token[] {

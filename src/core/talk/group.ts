@@ -21,7 +21,7 @@ import type { View } from '../law/view.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { channelOf } from './channel.ts';
 import { full, heldReason, type MessageSent } from './message.ts';
-import { addSubscription, removeSubscription } from './subscription.ts';
+import { addSubscription, removeSubscriptions } from './subscription.ts';
 
 export interface CreateGroup extends Asked {
   readonly type: 'group.create';
@@ -211,7 +211,7 @@ export function evolveGroup(world: World, event: GroupEvent): void {
       return;
     case 'group.left':
       world.groups.get(event.group)?.members.delete(event.by);
-      removeSubscription(world, agentOf(world, event.by), event.group);
+      removeSubscriptions(world, agentOf(world, event.by), [event.group]);
       return;
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { type Asked, type Decision, refuse } from '../law/decider.ts';
-import { createMatcher, isGlob } from '../law/glob.ts';
+import { createCounter, createMatcher, isGlob } from '../law/glob.ts';
 import { CHANNELS_MAX, SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
 import { channelKind } from '../law/name.ts';
 import type { Agent, MemberView, World, WorldView } from '../law/state.ts';
@@ -93,12 +93,10 @@ export function decideUnsubscribe(
 > {
   const agent = world.agents.get(command.by.id);
   if (agent === undefined) return { events: [], answer: { patterns: [], cleared: 0 } };
-  const wanted = command.patterns.map((pattern) => ({ pattern, matches: createMatcher(pattern) }));
-  const patterns = [...agent.patterns].filter((mine) =>
-    wanted.some(
-      ({ pattern, matches }) =>
-        pattern === mine || (channelKind(mine) === 'plain' && matches(mine)),
-    ),
+  const named = new Set(command.patterns);
+  const countMatches = createCounter(command.patterns);
+  const patterns = [...agent.patterns].filter(
+    (mine) => named.has(mine) || (channelKind(mine) === 'plain' && countMatches(mine) > 0),
   );
   if (patterns.length === 0) return { events: [], answer: { patterns, cleared: 0 } };
   let cleared = 0;
@@ -113,16 +111,17 @@ export function decideUnsubscribe(
 }
 
 export function evolveUnsubscribed(world: World, event: SubscriptionRemoved): void {
-  const agent = agentOf(world, event.by);
-  for (const pattern of event.patterns) removeSubscription(world, agent, pattern);
+  removeSubscriptions(world, agentOf(world, event.by), event.patterns);
 }
 
-export function removeSubscription(world: World, agent: Agent, pattern: string): void {
-  if (!agent.patterns.delete(pattern)) return;
-  for (const member of [...membersOf(agent.memberships, [pattern]).keys()]) leaveChannel(member);
-  const glob = world.globs.get(pattern);
-  glob?.agents.delete(agent);
-  if (glob?.agents.size === 0) world.globs.delete(pattern);
+export function removeSubscriptions(world: World, agent: Agent, patterns: readonly string[]): void {
+  const known = patterns.filter((pattern) => agent.patterns.delete(pattern));
+  for (const [member, count] of membersOf(agent.memberships, known)) leaveChannel(member, count);
+  for (const pattern of known) {
+    const glob = world.globs.get(pattern);
+    glob?.agents.delete(agent);
+    if (glob?.agents.size === 0) world.globs.delete(pattern);
+  }
 }
 
 export function matchingChannels(world: WorldView, pattern: string): string[] {
@@ -147,13 +146,15 @@ function membersOf<M extends MemberView>(
 ): Map<M, number> {
   const found = new Map<M, number>();
   for (const pattern of patterns) {
-    const matches = createMatcher(pattern);
-    for (const member of memberships.values()) {
-      const isUpheld = isGlob(pattern)
-        ? member.channel.kind === 'plain' && matches(member.channel.name)
-        : member.channel.name === pattern;
-      if (isUpheld) found.set(member, (found.get(member) ?? 0) + 1);
-    }
+    const member = isGlob(pattern) ? undefined : memberships.get(pattern);
+    if (member !== undefined) found.set(member, 1);
+  }
+  const globs = patterns.filter(isGlob);
+  if (globs.length === 0) return found;
+  const countMatches = createCounter(globs);
+  for (const member of memberships.values()) {
+    const count = member.channel.kind === 'plain' ? countMatches(member.channel.name) : 0;
+    if (count > 0) found.set(member, (found.get(member) ?? 0) + count);
   }
   return found;
 }
