@@ -33,6 +33,14 @@ test('[L2] so is one with an entry of a shape nothing lifts', async () => {
   expect(failure.message).toMatch(/entry 1 .*message\.sent without a seq.*restore/);
 });
 
+test('[L2] so is one that evolves into no world: its fields are there and mean nothing', async () => {
+  const taken = { type: 'claim.taken', at: 1, by: 'ada', id: 't', epoch: 1, scope: {}, ttlMs: 1 };
+  const entry = JSON.stringify({ ...taken, note: null, git: null, inheritedFrom: null });
+  const failure = await failureOf(await logOf(SENT, entry));
+  expect(failure.code).toBe('log.shape');
+  expect(failure.message).toContain('entry 1 ');
+});
+
 test('[H8] a snapshot that does not match its log is refused by name, and the log is read', async () => {
   const told: unknown[] = [];
   const log = await logOf(SENT);

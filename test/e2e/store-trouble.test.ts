@@ -162,6 +162,20 @@ describe('serve refuses a data directory that is', () => {
     expect(await fingerprint(dir)).toBe(before);
   });
 
+  test('[ST1] newer than the program, as a directory of files', async () => {
+    const dir = join(work, 'newer-files');
+    const path = join(dir, 'log', 'format');
+    const args = ['--store', `file://${join(dir, 'log')}`];
+    expect(await (await start(dir, { args })).stop()).toBe(0);
+    await writeFile(path, 'synod-log 999\n');
+    const before = await fingerprint(dir);
+    const failure = await refusal(dir, { args });
+    expect([failure.error_code, failure.exitCode]).toEqual(['log.newer', 65]);
+    expect(failure.message).toContain(path);
+    expect(failure.message).toContain('upgrade');
+    expect(await fingerprint(dir)).toBe(before);
+  });
+
   test.each([
     ['newer', 'log.newer', '{"type":"future.thing","at":1}', /future\.thing.*upgrade/],
     ['unknown', 'log.shape', '{"type":"message.sent","at":1,"by":"ada"}', /message\.sent.*restore/],
