@@ -6,7 +6,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { Command } from 'commander';
-import type { ServerLog } from '../server/run/server.ts';
+import type { ServerLog } from '../server/run/server-log.ts';
 import { type Context, handle } from './context.ts';
 import { CliError, fail } from './failure.ts';
 import { addServeFlags, readConfig, type ServeOptions } from './serve-flags.ts';

@@ -4,7 +4,12 @@
  * agent may be reminded a little later or shown once more what it has not read, and nothing worse.
  */
 
+import { isRefusal } from '../../core/law/decider.ts';
+import type { Hub } from '../../hub/hub.ts';
 import type { Policy } from '../../wire/policy.ts';
+import type { Caller } from '../desk/caller.ts';
+import type { Desk } from '../desk/desk.ts';
+import type { Spaces } from '../desk/spaces.ts';
 import {
   CADENCE_VERSION,
   type CadenceDecision,
@@ -14,11 +19,15 @@ import {
   initialCadence,
 } from './cadence.ts';
 import type { HookOutput } from './hook-event.ts';
-import type { BookedSession } from './session-book.ts';
+import type { BookedSession } from './session-file.ts';
 
 export interface Attention {
   readonly space: string;
   readonly agent: string;
+  /** Null until the agent was seated, or when the hub does not know its space. */
+  hub: Hub | null;
+  /** What is asked here is asked as the agent itself would ask; null until it was seated. */
+  caller: Caller | null;
   booked: BookedSession;
   cadence: CadenceState;
   /** Said by the enforcer when the harness had no ear for it; the next event carries it. */
@@ -72,16 +81,17 @@ export interface Reach {
 
 export interface Attentions {
   of(booked: BookedSession): Attention;
+  /** Called before anything is asked about an agent. */
+  seat(attention: Attention): Promise<void>;
   find(space: string, agent: string): Attention | undefined;
-  all(): Iterable<Attention>;
 }
 
-export const ATTENTIONS_MAX = 5_000;
+const ATTENTIONS_MAX = 5_000;
 /** More than this is not shown until something is read. */
 export const SHOWN_MAX = 1_000;
 const VIEWS_MAX = 16;
 
-export function createAttentions(): Attentions {
+export function createAttentions(desk: Desk, spaces: Spaces): Attentions {
   const known = new Map<string, Attention>();
   const keyOf = (space: string, agent: string): string => `${space} ${agent}`;
   return {
@@ -98,6 +108,8 @@ export function createAttentions(): Attentions {
         space,
         agent,
         booked,
+        hub: null,
+        caller: null,
         cadence: initialCadence(agent),
         pending: null,
         views: new Map(),
@@ -113,8 +125,19 @@ export function createAttentions(): Attentions {
       known.set(keyOf(space, agent), made);
       return made;
     },
+    async seat(attention) {
+      const { space, agent } = attention;
+      if (attention.caller === null) {
+        // The door was opened with the owner's credential, and the owner may speak for any agent of theirs.
+        const caller = await desk.authenticate({
+          ...{ token: null, agent, space, clientVersion: null, isOwnerSocket: true },
+          ...{ wantsOwner: false, transport: 'http', connectionId: 'hooks' },
+        });
+        attention.caller = isRefusal(caller) ? null : caller;
+      }
+      attention.hub = spaces.find(space);
+    },
     find: (space, agent) => known.get(keyOf(space, agent)),
-    all: () => known.values(),
   };
 }
 
@@ -128,8 +151,14 @@ export function viewOf({ views }: Attention, session: string): View {
   return made;
 }
 
+/** When the agent last read its inbox, by whatever door; milliseconds, 0 for never. */
+export function lastDrainAt({ caller }: Attention): number {
+  return caller?.activity.lastDrainAt ?? 0;
+}
+
 /** A drain by any door resets; what was to be said about reading has lost its point. */
-export function noteDrain(attention: Attention, drainAt: number, policy: Policy): void {
+export function noteDrain(attention: Attention, policy: Policy): void {
+  const drainAt = lastDrainAt(attention);
   if (drainAt <= attention.drainAt) return;
   attention.drainAt = drainAt;
   attention.pending = null;

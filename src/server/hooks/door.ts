@@ -3,12 +3,15 @@
  * back what that hook shall print; `…/join` tells an MCP server which agent it is, `GET …/wake` waits until
  * the session has reason to wake. Host and Origin are judged before; here only the owner gets in, and no
  * web page at all [HD1]. Whatever goes wrong behind it is an empty 204, never an error: a hook
- * that fails would hold up an agent [HD2].
+ * that fails would hold up an agent [HD2]. What is behind it is opened when the first hook comes, or when
+ * the hub has time, because a hub that nobody's hooks speak to needs none of it.
  */
+import { randomUUID } from 'node:crypto';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
+import { isFields } from '../../wire/fields.ts';
 import { isVendor, type Vendor } from '../../wire/tool-names.ts';
 import type { Caller } from '../desk/caller.ts';
-import type { HookRoom } from './hook-room.ts';
+import type { Hooks, HooksOptions } from './hooks.ts';
 
 export interface HookVisit {
   readonly caller: Caller;
@@ -23,56 +26,96 @@ export interface HookVisit {
 /** Null when the path is none of ours. */
 export type HookHandler = (visit: HookVisit) => Promise<Response | Refusal | null>;
 
+export interface HookDoor {
+  readonly handle: HookHandler;
+  /** Begins to load what the first hook would wait for. */
+  prepare(): void;
+  close(): Promise<void>;
+}
+
 const TEXT_CHARS_MAX = 1_024;
 
-export function createHookHandler(room: HookRoom): HookHandler {
-  return async (visit) => {
-    const { vendor, what, request, caller } = visit;
-    if (!isVendor(vendor)) return null;
-    const refused = checkVisit(visit);
-    if (refused !== null) return refused;
-    if (what === '' && request.method === 'POST') return answerEvent(visit, vendor);
-    if (what === 'join' && request.method === 'POST') return joined(visit, vendor);
-    if (what === 'wake' && request.method === 'GET') return waited(request, caller.space);
-    return null;
+export function createHookDoor(options: HooksOptions): HookDoor {
+  const { report } = options;
+  let opened: Promise<Hooks> | null = null;
+  const open = (): Promise<Hooks> => {
+    opened ??= import('./hooks.ts').then(({ openHooks }) => openHooks(options));
+    return opened;
   };
+  return {
+    async handle(visit) {
+      const { vendor, caller } = visit;
+      if (!isVendor(vendor)) return null;
+      const refused = checkVisit(visit);
+      if (refused !== null) return refused;
+      try {
+        const hooks = await open();
+        hooks.follow(caller.space);
+        return await answerVisit(hooks, visit, vendor);
+      } catch (cause) {
+        const id = randomUUID();
+        report('a hook was met with silence', cause, id);
+        return new Response(null, { status: 204, headers: { 'x-correlation-id': id } });
+      }
+    },
+    prepare() {
+      open().catch((cause) => report('the hook door does not open', cause));
+    },
+    async close() {
+      // One that did not open has said so, and has nothing to close.
+      const hooks = await opened?.catch(() => null);
+      await hooks?.close();
+    },
+  };
+}
 
-  async function answerEvent(visit: HookVisit, vendor: Vendor): Promise<Response> {
-    const { headers, signal } = visit.request;
-    const { json } = await room.desk.answer({
-      vendor,
-      space: visit.caller.space,
-      input: visit.body,
-      parent: pidOf(headers.get('x-synod-parent')),
-      name: textOf(headers.get('x-synod-agent')),
-      reach: {
-        claudeSocket: textOf(headers.get('x-synod-claude-socket')),
-        codexHome: textOf(headers.get('x-synod-codex-home')),
-      },
-      isGone: () => signal.aborted,
-    });
-    return json === null ? silence() : reply(json);
-  }
+async function answerVisit(
+  hooks: Hooks,
+  visit: HookVisit,
+  vendor: Vendor,
+): Promise<Response | null> {
+  const { request, what, caller } = visit;
+  if (what === '' && request.method === 'POST') return answerEvent(hooks, visit, vendor);
+  if (what === 'join' && request.method === 'POST') return joined(hooks, visit, vendor);
+  if (what === 'wake' && request.method === 'GET') return waited(hooks, request, caller.space);
+  return null;
+}
 
-  function joined({ body, caller }: HookVisit, vendor: Vendor): Response {
-    const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-    const { agent } = room.desk.join({
-      vendor,
-      space: caller.space,
-      session: textOf(said.session),
-      parent: pidOf(said.parent),
-      name: textOf(said.agent),
-      reach: { claudeSocket: textOf(said.socket), claudeToken: textOf(said.token) },
-    });
-    return reply({ agent, space: caller.space });
-  }
+async function answerEvent(hooks: Hooks, visit: HookVisit, vendor: Vendor): Promise<Response> {
+  const { headers, signal } = visit.request;
+  const { json } = await hooks.desk.answer({
+    vendor,
+    space: visit.caller.space,
+    input: visit.body,
+    parent: pidOf(headers.get('x-synod-parent')),
+    name: textOf(headers.get('x-synod-agent')),
+    reach: {
+      claudeSocket: textOf(headers.get('x-synod-claude-socket')),
+      codexHome: textOf(headers.get('x-synod-codex-home')),
+    },
+    isGone: () => signal.aborted,
+  });
+  return json === null ? silence() : reply(json);
+}
 
-  async function waited(request: Request, space: string): Promise<Response> {
-    const session = textOf(new URL(request.url).searchParams.get('session'));
-    if (session === null) return silence();
-    const woken = await room.waiters.wait(space, session, request.signal);
-    return woken === null ? silence() : reply(woken);
-  }
+function joined(hooks: Hooks, { body, caller }: HookVisit, vendor: Vendor): Response {
+  const said = isFields(body) ? body : {};
+  const { agent } = hooks.desk.join({
+    vendor,
+    space: caller.space,
+    session: textOf(said.session),
+    parent: pidOf(said.parent),
+    name: textOf(said.agent),
+    reach: { claudeSocket: textOf(said.socket), claudeToken: textOf(said.token) },
+  });
+  return reply({ agent, space: caller.space });
+}
+
+async function waited(hooks: Hooks, request: Request, space: string): Promise<Response> {
+  const session = textOf(new URL(request.url).searchParams.get('session'));
+  if (session === null) return silence();
+  const woken = await hooks.waiters.wait(space, session, request.signal);
+  return woken === null ? silence() : reply(woken);
 }
 
 /** Hooks are run by programs of the owner; a browser has no business here, allowed origin or not. */

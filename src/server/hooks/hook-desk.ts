@@ -1,65 +1,63 @@
 /**
- * Where a hook is answered. One event of one vendor comes in with what is known of its process; out
- * goes what that vendor takes for an answer, or silence. Each agent's events are answered in order.
- * Whatever fails here is silence and a line in the record: no agent ever waits or stops because
- * we do not know [HD2].
+ * Where a hook is answered: what each event of an agent means, and what is said back. One event of one
+ * vendor comes in with what is known of its process; out goes what that vendor takes for an answer, or
+ * silence. Each agent's events are answered in order. `cadence.ts` holds the rules of reminding and of
+ * stopping, `guard.ts` those of writing, `wake/` those of waking.
  */
 
 import { isFields, textOf } from '../../wire/fields.ts';
 import type { DoorSettings } from '../../wire/hook-settings.ts';
-import { spokenPolicy } from '../../wire/policy.ts';
+import { heartbeat } from '../../wire/operations/channels.ts';
+import { type Policy, spokenPolicy } from '../../wire/policy.ts';
 import { RECV_TOOL, toolNameFor, type Vendor } from '../../wire/tool-names.ts';
+import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import {
   type Attention,
+  type Attentions,
   advance,
-  type createAttentions,
   noteDrain,
   noteSend,
   type Reach,
   type View,
   viewOf,
 } from './attention.ts';
-import { answerOf, cadenceEventOf } from './binding.ts';
+import type { CadenceDecision } from './cadence.ts';
+import { answerOf, cadenceEventOf } from './cadence-hooks.ts';
 import type { DecisionLine, DecisionLog } from './decision-log.ts';
-import { findArrived, forgetRead, markShown } from './delivery.ts';
-import { DIALECTS } from './dialects.ts';
-import { createGuardDoor } from './guard-door.ts';
-import type { HarnessHub } from './harness-hub.ts';
+import { guardWrites } from './guard.ts';
 import {
-  type HookAnswer,
   type HookEvent,
   type HookOutput,
   INJECTED_CHARS_MAX,
   isUnheard,
   SILENCE,
 } from './hook-event.ts';
+import { findArrived, forgetRead, markShown, owedMail } from './mail.ts';
 import type { SessionBook } from './session-book.ts';
 import { again, findTwin } from './twin.ts';
+import { DIALECTS } from './vendors/vendors.ts';
 import type { Waker } from './wake/wake.ts';
 
-export interface HookCall {
-  readonly vendor: Vendor;
-  readonly space: string;
-  readonly input: unknown;
-  readonly parent: number | null;
-  /** The name somebody chose: SYNOD_AGENT where the hook runs. */
-  readonly name: string | null;
-  readonly reach: Partial<Reach>;
-  /** Whether the one who asked is still there to be told. */
-  isGone(): boolean;
-}
-
+/** What is known of the process a hook or an MCP server runs in. */
 export interface JoinCall {
   readonly vendor: Vendor;
   readonly space: string;
   readonly session: string | null;
   readonly parent: number | null;
+  /** The name somebody chose: SYNOD_AGENT where the hook runs. */
   readonly name: string | null;
   readonly reach: Partial<Reach>;
 }
 
+export interface HookCall extends Omit<JoinCall, 'session'> {
+  readonly input: unknown;
+  /** Whether the one who asked is still there to be told. */
+  isGone(): boolean;
+}
+
 export interface HookDesk {
+  /** Throws when something fails; that too is in the record. */
   answer(call: HookCall): Promise<HookOutput>;
   /** Who the session behind an MCP server is. */
   join(call: JoinCall): { readonly agent: string };
@@ -70,14 +68,23 @@ export interface HookDesk {
 }
 
 export interface HookDeskOptions {
-  readonly hub: HarnessHub;
+  readonly desk: Desk;
   readonly book: SessionBook;
-  readonly attentions: ReturnType<typeof createAttentions>;
+  readonly attentions: Attentions;
   readonly waker: Waker;
   readonly settings: () => DoorSettings;
   readonly record: DecisionLog;
   readonly report: ReportFailure;
-  readonly now?: () => number;
+}
+
+/** An event on its way to its answer. */
+interface Happening {
+  readonly call: HookCall;
+  readonly event: HookEvent;
+  readonly attention: Attention;
+  readonly view: View;
+  readonly policy: Policy;
+  note(line: Pick<DecisionLine, 'action' | 'reason' | 'rule'>): void;
 }
 
 /** Of one agent; beyond that a hook is answered with silence. */
@@ -86,123 +93,110 @@ const WAITING_MAX = 64;
 const STOP_LOOK = 50;
 
 export function createHookDesk(options: HookDeskOptions): HookDesk {
-  const { hub, book, attentions, waker, settings, record, now = Date.now } = options;
-  const guard = createGuardDoor(hub, now);
+  const { desk, book, attentions, waker, settings, record, report } = options;
 
-  function attend(
-    call: Omit<JoinCall, 'session'> & { readonly session: string | null },
-  ): Attention {
-    const attention = attentions.of(book.join(call));
-    for (const [name, value] of Object.entries(call.reach)) {
-      if (value) attention.reach[name as keyof Reach] = value;
-    }
-    return attention;
-  }
-
-  function policyOf(attention: Attention) {
-    const recv = toolNameFor(attention.booked.vendor, RECV_TOOL);
-    return spokenPolicy(settings().policy, recv);
-  }
-
-  async function handle(
-    call: HookCall,
-    event: HookEvent,
-    attention: Attention,
-  ): Promise<HookOutput> {
-    const { space, agent } = attention;
+  async function handle(call: HookCall, event: HookEvent, attention: Attention) {
     const startedAt = performance.now();
-    const note = (line: Pick<DecisionLine, 'action' | 'reason' | 'rule'>): void =>
+    const { space, agent } = attention;
+    const policy = policyOf(attention);
+    await attentions.seat(attention);
+    if (event.kind !== 'session_ended') await announce(attention);
+    noteDrain(attention, policy);
+    const view = viewOf(attention, event.session);
+    await forgetRead(attention, view);
+    const note: Happening['note'] = (line) =>
       record.write({
         ...{ space, agent, vendor: event.vendor, session: event.session, event: event.name },
         ...{ tool: event.tool, ms: Math.round((performance.now() - startedAt) * 100) / 100 },
         ...line,
       });
-    const write = (answer: HookAnswer): HookOutput => DIALECTS[event.vendor].write(answer, event);
-    const policy = policyOf(attention);
-    await hub.seat(space, agent);
-    await announce(attention, event.kind === 'session_ended');
-    noteDrain(attention, hub.lastDrainAt(space, agent), policy);
-    const view = viewOf(attention, event.session);
-    await forgetRead(hub, attention, view);
-    if (event.kind === 'tool_about') {
-      stir(attention);
-      const guarded = await guard.judge(event, attention, settings().guard);
-      if (guarded.reason !== 'no writes') note({ ...guarded, rule: 'guard' });
-      return guarded.action === 'deny' ? write({ act: 'deny', reason: guarded.reason }) : SILENCE;
-    }
+    return answerEvent({ call, event, attention, view, policy, note });
+  }
+
+  async function answerEvent(happening: Happening): Promise<HookOutput> {
+    const { event, attention } = happening;
+    if (event.kind === 'tool_about') return beforeTool(happening);
     // A subagent works under the session's name, but what is owed is the session's own to read.
     if (event.subagent !== null || event.name === 'SubagentStop') return SILENCE;
-    if (event.kind === 'session_ended') {
-      attention.isEnded = true;
-      attention.isAnnounced = false;
-      stir(attention);
-      book.end(attention.booked);
-      await hub.announce(space, agent, 'offline');
-      note({ action: 'noop', reason: `the session ended: ${event.source ?? 'no reason given'}` });
-      return SILENCE;
-    }
+    if (event.kind === 'session_ended') return atEnd(happening);
     attention.isEnded = false;
-    if (event.kind === 'turn_started') await heard(call, attention, view);
-    if (event.kind !== 'stop_requested') stir(attention);
-    const isEnd = event.kind === 'stop_requested' || event.kind === 'session_started';
-    const mail = isEnd ? await hub.owed(space, agent, STOP_LOOK) : null;
+    if (event.kind === 'stop_requested') return atStop(happening);
+    if (event.kind === 'turn_started') await hearPrompt(happening);
+    stir(attention);
+    if (event.kind === 'session_started') return atStart(happening);
+    const decision = decideCadence(happening);
+    return speak(happening, decision?.action === 'inject' ? decision.message : null);
+  }
+
+  async function beforeTool({ event, attention, note }: Happening): Promise<HookOutput> {
+    stir(attention);
+    const guarded = await guardWrites(desk, event, attention, settings().guard);
+    if (guarded.reason !== 'no writes') note({ ...guarded, rule: 'guard' });
+    if (guarded.action !== 'deny') return SILENCE;
+    return DIALECTS[event.vendor].write({ act: 'deny', reason: guarded.reason }, event);
+  }
+
+  /** The rules of stopping are the enforcer's; an agent that may stop rests from here on. */
+  async function atStop(happening: Happening): Promise<HookOutput> {
+    const { event, attention } = happening;
+    const mail = await owedMail(attention, STOP_LOOK);
+    const isOwed = mail === null ? undefined : mail.messages.length > 0 || mail.hasMore;
+    const decision = decideCadence(happening, isOwed);
+    const answer = decision === null ? ({ act: 'noop' } as const) : answerOf(decision);
+    const output = DIALECTS[event.vendor].write(answer, event);
     const left = mail?.messages.map(({ position }) => position) ?? [];
-    const told = cadenceEventOf(event, {
-      agentId: agent,
-      timestamp: now() / 1000,
-      ...(mail !== null && { isInboxNonEmpty: mail.messages.length > 0 || mail.hasMore }),
-    });
-    const decision = told === null ? null : advance(attention, told, policy);
-    const answer: HookAnswer = decision === null ? { act: 'noop' } : answerOf(decision);
-    if (decision !== null) {
-      const { action, reason, rule } = decision;
-      note({ action, reason, rule });
-    }
-    if (event.kind === 'stop_requested') {
-      const output = write(answer);
-      if (output.json === null) rest(attention, event.session, left);
-      return output;
-    }
+    if (output.json === null) rest(attention, event.session, left);
+    return output;
+  }
+
+  async function atStart(happening: Happening): Promise<HookOutput> {
+    const { event, attention } = happening;
     // After a compaction the turn goes on.
-    if (event.kind === 'session_started' && event.source !== 'compact')
-      rest(attention, event.session, left);
-    return speak(call, event, attention, answer.act === 'inject' ? answer.text : null);
+    if (event.source !== 'compact') {
+      const mail = await owedMail(attention, STOP_LOOK);
+      rest(attention, event.session, mail?.messages.map(({ position }) => position) ?? []);
+    }
+    return speak(happening, null);
   }
 
-  function rest(attention: Attention, session: string, left: readonly number[]): void {
-    const { claudeSocket, codexHome } = attention.reach;
-    const idle = { session, through: Math.max(0, ...left) };
-    waker.idle(attention, session, left);
-    book.keep(attention.booked, { idle, claudeSocket, codexHome });
+  async function atEnd({ event, attention, note }: Happening): Promise<HookOutput> {
+    attention.isEnded = true;
+    attention.isAnnounced = false;
+    stir(attention);
+    book.end(attention.booked);
+    const { caller } = attention;
+    // Its MCP server says goodbye itself; a second one would look like a new sign of life.
+    if (caller?.activity.process === null)
+      await desk.call(caller, heartbeat, { status: 'offline' });
+    note({ action: 'noop', reason: `the session ended: ${event.source ?? 'no reason given'}` });
+    return SILENCE;
   }
 
-  function stir(attention: Attention): void {
-    waker.busy(attention);
-    book.keep(attention.booked, { idle: null, claudeSocket: null, codexHome: null });
-  }
-
-  /** Nobody can speak to an agent the hub has never heard of. */
-  async function announce(attention: Attention, isEnd: boolean): Promise<void> {
-    if (attention.isAnnounced || isEnd) return;
-    attention.isAnnounced = true;
-    await hub.announce(attention.space, attention.agent, 'online');
-  }
-
-  async function heard(call: HookCall, attention: Attention, view: View): Promise<void> {
+  /** A prompt may be a wake of ours: then what it showed counts as shown. */
+  async function hearPrompt({ call, attention, view }: Happening): Promise<void> {
     const prompt = isFields(call.input) ? textOf(call.input, 'prompt') : null;
     const woken = prompt === null ? null : waker.heard(attention, prompt);
-    if (woken !== null) await markShown(hub, attention, view, woken);
+    if (woken !== null) await markShown(attention, view, woken);
+  }
+
+  function decideCadence(happening: Happening, isInboxNonEmpty?: boolean): CadenceDecision | null {
+    const { event, attention, policy, note } = happening;
+    const told = cadenceEventOf(event, {
+      agentId: attention.agent,
+      timestamp: Date.now() / 1000,
+      ...(isInboxNonEmpty !== undefined && { isInboxNonEmpty }),
+    });
+    if (told === null) return null;
+    const decision = advance(attention, told, policy);
+    const { action, reason, rule } = decision;
+    note({ action, reason, rule });
+    return decision;
   }
 
   /** Everything that is to be said, in one text, as far as it fits; the rest waits for the next event. */
-  async function speak(
-    call: HookCall,
-    event: HookEvent,
-    attention: Attention,
-    reminder: string | null,
-  ): Promise<HookOutput> {
-    const view = viewOf(attention, event.session);
-    const arrived = await findArrived(hub, attention, view, now());
+  async function speak(happening: Happening, reminder: string | null): Promise<HookOutput> {
+    const { call, event, attention, view } = happening;
+    const arrived = await findArrived(attention, view, Date.now());
     const reminders = [...new Set([attention.pending, reminder].filter((one) => one !== null))];
     const texts = [!view.isIntroduced ? introduction(attention) : null, arrived?.text ?? null];
     const said = texts.filter((one) => one !== null);
@@ -219,8 +213,40 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     }
     view.isIntroduced = true;
     attention.pending = words === '' || isFitting ? null : words;
-    if (arrived !== null) await markShown(hub, attention, view, arrived.messages);
+    if (arrived !== null) await markShown(attention, view, arrived.messages);
     return output;
+  }
+
+  function rest(attention: Attention, session: string, left: readonly number[]): void {
+    const { claudeSocket, codexHome } = attention.reach;
+    const idle = { session, through: Math.max(0, ...left) };
+    waker.idle(attention, session, left);
+    book.keep(attention.booked, { idle, claudeSocket, codexHome });
+  }
+
+  function stir(attention: Attention): void {
+    waker.busy(attention);
+    book.keep(attention.booked, { idle: null, claudeSocket: null, codexHome: null });
+  }
+
+  /** Nobody can speak to an agent the hub has never heard of. */
+  async function announce(attention: Attention): Promise<void> {
+    if (attention.isAnnounced) return;
+    attention.isAnnounced = true;
+    const { caller } = attention;
+    if (caller !== null) await desk.call(caller, heartbeat, { status: 'online' });
+  }
+
+  function attend(call: JoinCall): Attention {
+    const attention = attentions.of(book.join(call));
+    for (const [name, value] of Object.entries(call.reach)) {
+      if (value) attention.reach[name as keyof Reach] = value;
+    }
+    return attention;
+  }
+
+  function policyOf({ booked }: Attention): Policy {
+    return spokenPolicy(settings().policy, toolNameFor(booked.vendor, RECV_TOOL));
   }
 
   return {
@@ -238,7 +264,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
       const { session } = event;
       const said = event.subagent === null ? event.agentName : null;
       const attention = attend({ ...call, session, name: call.name ?? said });
-      const twin = findTwin(attention, event, call.input, now());
+      const twin = findTwin(attention, event, call.input, Date.now());
       if (twin.answered !== null) return again(await twin.answered.output);
       if (attention.waiting >= WAITING_MAX) return failed('too many hooks of one agent at once');
       attention.waiting++;
@@ -257,26 +283,24 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     },
     join(call) {
       const attention = attend(call);
-      announce(attention, false).catch((cause) =>
-        options.report('a session was not announced', cause),
-      );
+      attentions
+        .seat(attention)
+        .then(() => announce(attention))
+        .catch((cause) => report('a session was not announced', cause));
       return { agent: attention.agent };
     },
     async restore() {
       const spaces = new Set<string>();
       for (const booked of book.list()) {
-        const { idle, space, agent, claudeSocket, codexHome } = booked;
+        const { idle, space, claudeSocket, codexHome } = booked;
         if (idle === null || !book.isLive(booked)) continue;
         const attention = attentions.of(booked);
         Object.assign(attention.reach, { claudeSocket, codexHome });
-        await hub.seat(space, agent);
-        const mail = await hub.owed(space, agent, STOP_LOOK);
+        await attentions.seat(attention);
+        const mail = await owedMail(attention, STOP_LOOK);
         const owed = mail?.messages.map(({ position }) => position) ?? [];
-        waker.idle(
-          attention,
-          idle.session,
-          owed.filter((position) => position <= idle.through),
-        );
+        const left = owed.filter((position) => position <= idle.through);
+        waker.idle(attention, idle.session, left);
         spaces.add(space);
       }
       return [...spaces];
@@ -285,7 +309,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
       const attention = attentions.find(space, by);
       if (attention === undefined) return;
       const policy = policyOf(attention);
-      noteDrain(attention, hub.lastDrainAt(space, by), policy);
+      noteDrain(attention, policy);
       noteSend(attention, atMs, policy);
     },
   };

@@ -79,10 +79,6 @@ export function isUnheard(event: HookEvent | Unheard): event is Unheard {
   return 'unheard' in event;
 }
 
-export function delivered(json: Readonly<Record<string, unknown>>): HookOutput {
-  return { json, isDelivered: true };
-}
-
 /** A text as a vendor takes it: never empty, which some refuse, and never too long. */
 export function fitted(text: string, charsMax: number): string {
   const words = text.trim() === '' ? 'Synod gave no reason.' : text;

@@ -7,7 +7,7 @@
 import { isAgentName } from '../../core/law/principal.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 import { processMark } from './process-mark.ts';
-import { loadSessions, type SessionStore } from './session-file.ts';
+import { type BookedSession, loadSessions, type SessionStore } from './session-file.ts';
 
 export interface SessionFacts {
   readonly space: string;
@@ -18,24 +18,6 @@ export interface SessionFacts {
   readonly parent: number | null;
   /** What somebody chose to call it. */
   readonly name: string | null;
-}
-
-export interface BookedSession {
-  readonly space: string;
-  readonly vendor: Vendor;
-  session: string | null;
-  parent: number | null;
-  /** Tells the process from another under the same pid. */
-  parentMark: string | null;
-  agent: string;
-  isNamed: boolean;
-  seenAt: number;
-  endedAt: number | null;
-  /** Null while it works. What was owed up to this position it left unread when it stopped. */
-  idle: { readonly session: string; readonly through: number } | null;
-  /** By what it can be woken; never a secret. */
-  claudeSocket: string | null;
-  codexHome: string | null;
 }
 
 /** What is known of an idle session, so that it can be woken after a restart of the hub, too. */

@@ -5,8 +5,25 @@
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { VENDORS } from '../../wire/tool-names.ts';
-import type { BookedSession } from './session-book.ts';
+import { VENDORS, type Vendor } from '../../wire/tool-names.ts';
+
+export interface BookedSession {
+  readonly space: string;
+  readonly vendor: Vendor;
+  session: string | null;
+  parent: number | null;
+  /** Tells the process from another under the same pid. */
+  parentMark: string | null;
+  agent: string;
+  isNamed: boolean;
+  seenAt: number;
+  endedAt: number | null;
+  /** Null while it works. What was owed up to this position it left unread when it stopped. */
+  idle: { readonly session: string; readonly through: number } | null;
+  /** By what it can be woken; never a secret. */
+  claudeSocket: string | null;
+  codexHome: string | null;
+}
 
 export interface SessionStore {
   readonly loaded: readonly BookedSession[];
@@ -17,7 +34,7 @@ export interface SessionStore {
 
 const session: z.ZodType<BookedSession> = z.object({
   space: z.string(),
-  vendor: z.enum(VENDORS as [BookedSession['vendor']]),
+  vendor: z.enum(VENDORS as [Vendor]),
   session: z.string().nullable(),
   parent: z.int().nullable(),
   parentMark: z.string().nullable(),

@@ -18,7 +18,7 @@ import { isRefusal } from '../../core/law/decider.ts';
 import type { Principal } from '../../core/law/principal.ts';
 import type { BusCall } from '../../core/work/bus-call.ts';
 import type { Hub } from '../../hub/hub.ts';
-import type { ServerLog } from './server.ts';
+import type { ServerLog } from './server-log.ts';
 
 const BUS: Principal = { id: '__bus__', kind: 'agent', tier: 'trusted' };
 const SOCKET_NAME = 'bus.sock';

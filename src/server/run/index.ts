@@ -1,4 +1,5 @@
 /** `synod/server`: the hub inside another program. */
 export { createPluginRegistry, type PluginRegistry } from '../plugins/registry.ts';
 export { type Config, type ConfigProblem, parseConfig } from './config.ts';
-export { type RunningServer, type ServerHooks, type ServerLog, startServer } from './server.ts';
+export { type RunningServer, type ServerHooks, startServer } from './server.ts';
+export type { ServerLog } from './server-log.ts';

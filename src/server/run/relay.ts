@@ -10,7 +10,7 @@ import { decodeEvent, decodeMessage } from '../../core/law/entry.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { createRelayFile, NotOursError } from './relay-file.ts';
 import { messageLine, type RelayLine, workLine } from './relay-line.ts';
-import type { ServerLog } from './server.ts';
+import type { ServerLog } from './server-log.ts';
 
 /** Lines are gathered this long, so that a busy hub costs few writes. */
 const GATHER_MS = 50;

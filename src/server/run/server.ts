@@ -26,7 +26,8 @@ import { createOriginCheck } from '../doors/origin-check.ts';
 import { createSseDoor } from '../doors/sse.ts';
 import type { SynapseOptions } from '../doors/synapse/door.ts';
 import { createWebSocketDoor } from '../doors/websocket.ts';
-import { createHookDoor, type WakeTimes } from '../hooks/lazy-door.ts';
+import { createHookDoor } from '../hooks/door.ts';
+import type { WakeTimes } from '../hooks/hooks.ts';
 import { openPluginHost } from '../plugins/host.ts';
 import type { PluginRegistry } from '../plugins/registry.ts';
 import type { HubBus } from './bus.ts';
@@ -35,14 +36,9 @@ import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
 import { ensureCredential } from './credential.ts';
 import { openRelay } from './relay.ts';
+import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
 import { packageVersion } from './version.ts';
-
-export type ServerLog = (
-  level: 'debug' | 'info' | 'warn' | 'error',
-  line: string,
-  cause?: unknown,
-) => void;
 
 export interface ServerHooks {
   readonly log?: ServerLog;

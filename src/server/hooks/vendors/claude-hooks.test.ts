@@ -6,7 +6,7 @@ import {
   isUnheard,
   REASON_CHARS_MAX,
 } from '../hook-event.ts';
-import { claudeHooks } from './claude-hooks.ts';
+import { DIALECTS } from './vendors.ts';
 
 const common = {
   session_id: 's1',
@@ -16,12 +16,12 @@ const common = {
   permission_mode: 'default',
 };
 function read(more: Record<string, unknown>): HookEvent {
-  const event = claudeHooks.read({ ...common, ...more });
+  const event = DIALECTS.claude.read({ ...common, ...more });
   if (isUnheard(event)) throw new Error(event.unheard);
   return event;
 }
 const at = (hook_event_name: string): HookEvent => read({ hook_event_name, tool_name: 'Edit' });
-const write = (answer: HookAnswer, name: string) => claudeHooks.write(answer, at(name));
+const write = (answer: HookAnswer, name: string) => DIALECTS.claude.write(answer, at(name));
 
 test('[HK1] what Claude Code sends is heard, as it was seen to send it', () => {
   const start = read({ hook_event_name: 'SessionStart', source: 'startup' });
@@ -94,7 +94,7 @@ test('[HK1] what is not ours, or not whole, is not heard, and nothing in it can 
     { hook_event_name: 'Stop', session_id: 7 },
     { hook_event_name: 'Stop', session_id: 'x'.repeat(300) },
   ];
-  for (const input of inputs) expect(isUnheard(claudeHooks.read(input))).toBe(true);
+  for (const input of inputs) expect(isUnheard(DIALECTS.claude.read(input))).toBe(true);
   const odd = { tool_name: 'Edit', tool_input: 'not an object', cwd: 3, tool_use_id: {} };
   expect(read({ hook_event_name: 'PreToolUse', ...odd })).toMatchObject({
     paths: [],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type HookAnswer, type HookEvent, isUnheard } from '../hook-event.ts';
-import { codexHooks } from './codex-hooks.ts';
-import { patchPaths } from './patch-paths.ts';
+import { patchPaths } from './dialect.ts';
+import { DIALECTS } from './vendors.ts';
 
 const common = {
   session_id: '019a',
@@ -12,7 +12,7 @@ const common = {
   turn_id: 't1',
 };
 function read(more: Record<string, unknown>): HookEvent {
-  const event = codexHooks.read({ ...common, ...more });
+  const event = DIALECTS.codex.read({ ...common, ...more });
   if (isUnheard(event)) throw new Error(event.unheard);
   return event;
 }
@@ -62,7 +62,7 @@ test('[HK1] what Codex sends is heard, as it was seen to send it', () => {
   ];
   for (const [input, event] of table) expect(read(input)).toMatchObject(event);
   for (const hook_event_name of ['PreCompact', 'PermissionRequest', 'Interrupt']) {
-    expect(isUnheard(codexHooks.read({ ...common, hook_event_name }))).toBe(true);
+    expect(isUnheard(DIALECTS.codex.read({ ...common, hook_event_name }))).toBe(true);
   }
 });
 
@@ -128,7 +128,7 @@ test('[HK4] no answer at any event holds a field that Codex does not take there'
   for (const [hook_event_name, { top, nested }] of Object.entries(TAKES)) {
     const event = read({ hook_event_name, tool_name: 'Bash' });
     for (const answer of ANSWERS) {
-      const { json } = codexHooks.write(answer, event);
+      const { json } = DIALECTS.codex.write(answer, event);
       if (json === null) continue;
       expect(Object.keys(json).filter((key) => !top.includes(key))).toEqual([]);
       const inner = (json.hookSpecificOutput ?? { hookEventName: hook_event_name }) as object;
@@ -143,7 +143,7 @@ test('[HK4] no answer at any event holds a field that Codex does not take there'
 
 test('[HK3] each answer in the words of Codex', () => {
   const write = (answer: HookAnswer, hook_event_name: string) =>
-    codexHooks.write(answer, read({ hook_event_name, tool_name: 'Bash' }));
+    DIALECTS.codex.write(answer, read({ hook_event_name, tool_name: 'Bash' }));
   for (const name of ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse']) {
     expect(write({ act: 'inject', text: 'T' }, name).json).toEqual({
       hookSpecificOutput: { hookEventName: name, additionalContext: 'T' },
@@ -166,7 +166,7 @@ test('[HK3] each answer in the words of Codex', () => {
 test('[HK6] Codex has no field for a text at a stop, so it is handed back', () => {
   for (const name of ['Stop', 'SubagentStop', 'SessionEnd']) {
     const event = read({ hook_event_name: name });
-    expect(codexHooks.write({ act: 'inject', text: 'T' }, event)).toEqual({
+    expect(DIALECTS.codex.write({ act: 'inject', text: 'T' }, event)).toEqual({
       json: null,
       isDelivered: false,
     });

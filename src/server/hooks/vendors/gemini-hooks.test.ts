@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type HookAnswer, type HookEvent, isUnheard } from '../hook-event.ts';
-import { geminiHooks } from './gemini-hooks.ts';
+import { DIALECTS } from './vendors.ts';
 
 const common = {
   session_id: 'g1',
@@ -9,7 +9,7 @@ const common = {
   timestamp: '2026-01-01T00:00:00.000Z',
 };
 function read(more: Record<string, unknown>): HookEvent {
-  const event = geminiHooks.read({ ...common, ...more });
+  const event = DIALECTS.gemini.read({ ...common, ...more });
   if (isUnheard(event)) throw new Error(event.unheard);
   return event;
 }
@@ -44,7 +44,7 @@ test('[HK1] what Gemini CLI sends is heard', () => {
   ];
   for (const [input, event] of table) expect(read(input)).toMatchObject(event);
   for (const hook_event_name of ['BeforeModel', 'AfterModel', 'Notification', 'PreCompress']) {
-    expect(isUnheard(geminiHooks.read({ ...common, hook_event_name }))).toBe(true);
+    expect(isUnheard(DIALECTS.gemini.read({ ...common, hook_event_name }))).toBe(true);
   }
 });
 
@@ -65,7 +65,7 @@ test('[HK2] an edit says which file, a shell which command and where it runs', (
 
 test('[HK3] each answer in the words of Gemini CLI', () => {
   const write = (answer: HookAnswer, hook_event_name: string) =>
-    geminiHooks.write(answer, read({ hook_event_name, tool_name: 'replace' }));
+    DIALECTS.gemini.write(answer, read({ hook_event_name, tool_name: 'replace' }));
   for (const name of ['SessionStart', 'BeforeAgent', 'AfterTool']) {
     expect(write({ act: 'inject', text: 'T' }, name)).toEqual({
       json: { hookSpecificOutput: { hookEventName: name, additionalContext: 'T' } },
@@ -80,7 +80,7 @@ test('[HK3] each answer in the words of Gemini CLI', () => {
 
 test('[HK6] before a tool it takes no text, and a prompt or a result is never thrown away', () => {
   const write = (answer: HookAnswer, hook_event_name: string) =>
-    geminiHooks.write(answer, read({ hook_event_name, tool_name: 'replace' }));
+    DIALECTS.gemini.write(answer, read({ hook_event_name, tool_name: 'replace' }));
   const undelivered = { json: null, isDelivered: false };
   for (const name of ['BeforeTool', 'AfterAgent', 'SessionEnd']) {
     expect(write({ act: 'inject', text: 'T' }, name)).toEqual(undelivered);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { type HookAnswer, type HookEvent, isUnheard } from '../hook-event.ts';
-import { opencodeHooks } from './opencode-hooks.ts';
+import { DIALECTS } from './vendors.ts';
 
 function read(more: Record<string, unknown>): HookEvent {
-  const event = opencodeHooks.read({ session_id: 'ses_1', cwd: '/p', ...more });
+  const event = DIALECTS.opencode.read({ session_id: 'ses_1', cwd: '/p', ...more });
   if (isUnheard(event)) throw new Error(event.unheard);
   return event;
 }
@@ -22,9 +22,9 @@ test('[HK1] what our plugin posts for opencode is heard', () => {
     const tool = kind.startsWith('tool_') ? 'synod_channels__recv' : null;
     expect(event).toMatchObject({ kind, session: 'ses_1', tool, callId: 'c1', vendor: 'opencode' });
   }
-  expect(isUnheard(opencodeHooks.read({ session_id: 'x', hook_event_name: 'file.edited' }))).toBe(
-    true,
-  );
+  expect(
+    isUnheard(DIALECTS.opencode.read({ session_id: 'x', hook_event_name: 'file.edited' })),
+  ).toBe(true);
 });
 
 test('[HK2] an edit or a patch says which files, a shell which command and where it runs', () => {
@@ -52,7 +52,7 @@ test('[HK3] each answer as something the plugin can do', () => {
   ];
   for (const [answer, hook_event_name, json] of table) {
     const event = read({ hook_event_name, tool_name: 'edit' });
-    expect(opencodeHooks.write(answer, event)).toEqual({ json, isDelivered: true });
+    expect(DIALECTS.opencode.write(answer, event)).toEqual({ json, isDelivered: true });
   }
 });
 
@@ -66,6 +66,6 @@ test('[HK6] what the plugin can do nothing with is handed back', () => {
   ];
   for (const [answer, hook_event_name] of table) {
     const event = read({ hook_event_name, tool_name: 'edit' });
-    expect(opencodeHooks.write(answer, event)).toEqual({ json: null, isDelivered: false });
+    expect(DIALECTS.opencode.write(answer, event)).toEqual({ json: null, isDelivered: false });
   }
 });

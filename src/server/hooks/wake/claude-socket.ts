@@ -5,8 +5,7 @@
  */
 import { lstatSync } from 'node:fs';
 import { connect } from 'node:net';
-import { ATTEMPT_MS } from './limits.ts';
-import type { WakeMeans } from './means.ts';
+import { ATTEMPT_MS, type WakeMeans } from './wake-means.ts';
 
 export const claudeSocket: WakeMeans = {
   name: 'claude-socket',

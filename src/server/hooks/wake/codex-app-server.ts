@@ -7,13 +7,12 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { ATTEMPT_MS } from './limits.ts';
-import type { WakeMeans } from './means.ts';
+import { ATTEMPT_MS, type WakeMeans } from './wake-means.ts';
 
 const SOCKET = join('app-server-control', 'app-server-control.sock');
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 
-type Answer = Readonly<Record<string, unknown>>;
+type RpcReply = Readonly<Record<string, unknown>>;
 
 export const codexAppServer: WakeMeans = {
   name: 'codex-app-server',
@@ -46,7 +45,7 @@ async function startTurn(path: string, threadId: string, text: string): Promise<
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
   const timer = setTimeout(() => reject(new Error('the Codex daemon did not answer')), ATTEMPT_MS);
-  const waiting = new Map<number, (answer: Answer) => void>();
+  const waiting = new Map<number, (answer: RpcReply) => void>();
   socket.on('error', reject);
   socket.on('close', () => reject(new Error('the Codex daemon closed the connection')));
   socket.on('message', (frame) => {
@@ -56,10 +55,10 @@ async function startTurn(path: string, threadId: string, text: string): Promise<
     }
   });
   let count = 0;
-  const ask = (method: string, params: object): Promise<Answer> =>
+  const ask = (method: string, params: object): Promise<RpcReply> =>
     Promise.race([
       failed,
-      new Promise<Answer>((resolve) => {
+      new Promise<RpcReply>((resolve) => {
         waiting.set(++count, resolve);
         socket.send(JSON.stringify({ id: count, method, params }));
       }),
@@ -80,10 +79,10 @@ async function startTurn(path: string, threadId: string, text: string): Promise<
   }
 }
 
-function parse(text: string): Answer {
+function parse(text: string): RpcReply {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Answer) : {};
+    return typeof value === 'object' && value !== null ? (value as RpcReply) : {};
   } catch {
     return {};
   }

@@ -5,7 +5,7 @@
  * when it takes too long.
  */
 import { spawn } from 'node:child_process';
-import type { WakeMeans } from './means.ts';
+import type { WakeMeans } from './wake-means.ts';
 
 export const HEADLESS_MS: number = 10 * 60_000;
 const KILL_MS = 5_000;

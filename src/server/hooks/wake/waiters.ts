@@ -3,7 +3,7 @@
  * its answer. One waits for each session; a newer takes the place of an older one. All are bounded in
  * number and in time [WA5].
  */
-import type { WakeMeans } from './means.ts';
+import type { WakeMeans } from './wake-means.ts';
 
 export interface Woken {
   readonly id: string;

@@ -9,12 +9,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DoorSettings } from '../../../wire/hook-settings.ts';
 import { RECV_TOOL, toolNameFor } from '../../../wire/tool-names.ts';
-import type { Attention } from '../attention.ts';
+import { type Attention, lastDrainAt } from '../attention.ts';
 import type { DecisionLog } from '../decision-log.ts';
-import type { HarnessHub, OwedMessage } from '../harness-hub.ts';
+import { type OwedMessage, owedMail } from '../mail.ts';
 import { quoteArrival } from '../quoted.ts';
-import * as limits from './limits.ts';
-import type { WakeMeans } from './means.ts';
+import type { WakeMeans } from './wake-means.ts';
 
 export interface Waker {
   /** It stopped, with these left unread on purpose. */
@@ -29,7 +28,6 @@ export interface Waker {
 }
 
 export interface WakerOptions {
-  readonly hub: HarnessHub;
   /** Best first. */
   readonly means: readonly WakeMeans[];
   readonly settings: () => DoorSettings;
@@ -61,13 +59,32 @@ interface Sleeper {
   fruitless: number;
 }
 
+// The bounds of waking: every one of them is an end of some loop that others have fallen into.
+
+/** How long an agent is left alone after it went idle: its person may be about to speak [WA3]. */
+const SETTLE_MS = 500;
+/** How long mail is gathered, so that what comes together wakes once. */
+const GATHER_MS = 75;
+/** A wake that nobody confirmed within this time did not happen. */
+const CONFIRM_MS = 10_000;
+/** How often one message may be the reason. */
+const WAKES_PER_MESSAGE_MAX = 2;
+/** So many in this time for one agent, whatever for. */
+const WAKES_PER_WINDOW_MAX = 10;
+const WINDOW_MS = 600_000;
+/** At least so long between two; doubled for each wake in a row that led to no reading. */
+const GAP_MS = 2_000;
+/** After so many in a row without reading there are none until the agent reads. */
+const FRUITLESS_MAX = 3;
+/** What a wake looks at. */
+const WAKE_LOOK = 20;
 const TRIES_MAX = 1_000;
 /** Of all spaces; who has been idle longest is forgotten first. */
 const IDLERS_MAX = 5_000;
 
 export function createWaker(options: WakerOptions): Waker {
-  const { hub, settings, record, now = Date.now } = options;
-  const { settleMs = limits.SETTLE_MS, confirmMs = limits.CONFIRM_MS } = options;
+  const { settings, record, now = Date.now } = options;
+  const { settleMs = SETTLE_MS, confirmMs = CONFIRM_MS } = options;
   const sleepers = new WeakMap<Attention, Sleeper>();
   const timers = new Set<NodeJS.Timeout>();
   const idlers = new Set<Attention>();
@@ -104,16 +121,16 @@ export function createWaker(options: WakerOptions): Waker {
   /** Milliseconds until a wake may be, 0 for now, null for not before the agent has read. */
   function restMs(attention: Attention, sleeper: Sleeper): number | null {
     const last = sleeper.times.at(-1);
-    if (last !== undefined && hub.lastDrainAt(attention.space, attention.agent) > last) {
+    if (last !== undefined && lastDrainAt(attention) > last) {
       sleeper.fruitless = 0;
     }
-    if (sleeper.fruitless >= limits.FRUITLESS_MAX) return null;
-    sleeper.times = sleeper.times.filter((at) => now() - at < limits.WINDOW_MS);
+    if (sleeper.fruitless >= FRUITLESS_MAX) return null;
+    sleeper.times = sleeper.times.filter((at) => now() - at < WINDOW_MS);
     const [first] = sleeper.times;
-    if (first !== undefined && sleeper.times.length >= limits.WAKES_PER_WINDOW_MAX) {
-      return first + limits.WINDOW_MS - now();
+    if (first !== undefined && sleeper.times.length >= WAKES_PER_WINDOW_MAX) {
+      return first + WINDOW_MS - now();
     }
-    const gapMs = limits.GAP_MS * 2 ** sleeper.fruitless;
+    const gapMs = GAP_MS * 2 ** sleeper.fruitless;
     return last === undefined ? 0 : Math.max(0, last + gapMs - now());
   }
 
@@ -136,13 +153,12 @@ export function createWaker(options: WakerOptions): Waker {
   }
 
   async function wakeFor(attention: Attention, sleeper: Sleeper): Promise<void> {
-    const mail = await hub.owed(attention.space, attention.agent, limits.WAKE_LOOK);
+    const mail = await owedMail(attention, WAKE_LOOK);
     const { idle } = attention;
     if (mail === null || idle === null) return;
     const messages = mail.messages.filter(
       ({ position }) =>
-        !idle.left.has(position) &&
-        (sleeper.tries.get(position) ?? 0) < limits.WAKES_PER_MESSAGE_MAX,
+        !idle.left.has(position) && (sleeper.tries.get(position) ?? 0) < WAKES_PER_MESSAGE_MAX,
     );
     if (messages.length === 0) return;
     const waitMs = restMs(attention, sleeper);
@@ -209,7 +225,7 @@ export function createWaker(options: WakerOptions): Waker {
       const sleeper = sleeperOf(attention);
       const wake = sleeper.current;
       if (wake?.isConfirmed === true) {
-        const hasRead = hub.lastDrainAt(attention.space, attention.agent) > wake.at;
+        const hasRead = lastDrainAt(attention) > wake.at;
         sleeper.fruitless = hasRead ? 0 : sleeper.fruitless + 1;
         sleeper.current = null;
       }
@@ -239,7 +255,7 @@ export function createWaker(options: WakerOptions): Waker {
       for (const attention of idlers) {
         if (attention.space !== space || attention.isEnded) continue;
         const restedMs = now() - (attention.idle?.since ?? 0);
-        const waitMs = Math.max(Math.min(limits.GATHER_MS, settleMs), settleMs - restedMs);
+        const waitMs = Math.max(Math.min(GATHER_MS, settleMs), settleMs - restedMs);
         later(attention, sleeperOf(attention), waitMs);
       }
     },

@@ -1,12 +1,28 @@
 /**
- * Reading what a hook was handed: parsed JSON whose shape nobody vouches for. A field that is not
- * what it should be is absent; only a missing session or event name makes the whole unheard [HK1].
+ * How every vendor's hooks are read and answered; the vendors differ in words alone, in `vendors.ts`.
+ *
+ * What a hook was handed is JSON of any shape: a field that is not what it should be is absent, and
+ * only a missing session or event name makes the whole unheard [HK1]. A refusal is for a tool that has
+ * not run yet and a block for a stop; a text goes where the vendor takes one. Whatever has no words at
+ * that event is handed back [HK6]. Consent is silence, so it never answers a question for a person [HK5].
  */
 import { resolve } from 'node:path';
 import { type Fields, fieldsOf, isFields, textOf } from '../../../wire/fields.ts';
 import type { Vendor } from '../../../wire/tool-names.ts';
-import type { HookEvent, HookKind, Unheard } from '../hook-event.ts';
-import { patchPaths } from './patch-paths.ts';
+import {
+  fitted,
+  type HookAnswer,
+  type HookDialect,
+  type HookEvent,
+  type HookKind,
+  type HookOutput,
+  INJECTED_CHARS_MAX,
+  isUnheard,
+  REASON_CHARS_MAX,
+  SILENCE,
+  UNDELIVERED,
+  type Unheard,
+} from '../hook-event.ts';
 
 const SESSION_CHARS_MAX = 256;
 
@@ -20,12 +36,63 @@ export interface VendorTools {
   readonly folder: string | null;
 }
 
-/** What Claude Code, Codex and Gemini share: one flat object with `hook_event_name`. */
-export function readFlat(
+/** What tells one vendor from another. */
+export interface VendorWords {
+  readonly kinds: Readonly<Record<string, HookKind>>;
+  /** The event under which a failed tool is reported, where it has a name of its own. */
+  readonly failure?: string;
+  readonly tools: VendorTools;
+  /** Events at which the vendor takes a text. */
+  readonly takesText: readonly HookKind[];
+  inject(text: string, event: HookEvent): Fields;
+  deny(reason: string, event: HookEvent): Fields;
+  block(reason: string): Fields;
+}
+
+export function createDialect(vendor: Vendor, words: VendorWords): HookDialect {
+  return {
+    read(input) {
+      const event = readFlat(vendor, input, words);
+      if (isUnheard(event) || event.name !== words.failure) return event;
+      return { ...event, isFailure: true };
+    },
+    write(answer, event) {
+      const json = jsonOf(answer, event, words);
+      return json === null ? UNDELIVERED : json === 'silence' ? SILENCE : delivered(json);
+    },
+  };
+}
+
+function jsonOf(
+  answer: HookAnswer,
+  event: HookEvent,
+  words: VendorWords,
+): Fields | 'silence' | null {
+  switch (answer.act) {
+    case 'noop':
+    case 'allow':
+      return 'silence';
+    case 'inject':
+      if (!words.takesText.includes(event.kind)) return null;
+      return words.inject(fitted(answer.text, INJECTED_CHARS_MAX), event);
+    case 'deny':
+      if (event.kind !== 'tool_about') return null;
+      return words.deny(fitted(answer.reason, REASON_CHARS_MAX), event);
+    case 'block':
+      if (event.kind !== 'stop_requested') return null;
+      return words.block(fitted(answer.reason, REASON_CHARS_MAX));
+  }
+}
+
+function delivered(json: Fields): HookOutput {
+  return { json, isDelivered: true };
+}
+
+/** All of them send one flat object with `hook_event_name`. */
+function readFlat(
   vendor: Vendor,
   input: unknown,
-  kinds: Readonly<Record<string, HookKind>>,
-  tools: VendorTools,
+  { kinds, tools }: VendorWords,
 ): HookEvent | Unheard {
   if (!isFields(input)) return { unheard: 'the input is not an object' };
   const name = textOf(input, 'hook_event_name');
@@ -51,11 +118,11 @@ export function readFlat(
   };
 }
 
-export function sessionOf(text: string | null): string | null {
+function sessionOf(text: string | null): string | null {
   return text !== null && text.length <= SESSION_CHARS_MAX ? text : null;
 }
 
-export function touched(
+function touched(
   tool: string | null,
   input: Fields,
   cwd: string | null,
@@ -92,4 +159,19 @@ function hasFailed(response: unknown): boolean {
     isFields(response) &&
     (response.isError === true || response.is_error === true || Boolean(response.error))
   );
+}
+
+/**
+ * Which files a patch in the form of Codex touches: those it adds, changes, deletes, and where it
+ * moves them. Lines of the files themselves begin with a space, `+` or `-`, so a patch about
+ * patches is not misread.
+ */
+const PATCH_MARK = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$/;
+
+export function patchPaths(patch: string): string[] {
+  const paths = patch.split(/\r?\n/).flatMap((line) => {
+    const [, path] = PATCH_MARK.exec(line) ?? [];
+    return path === undefined ? [] : [path];
+  });
+  return [...new Set(paths)];
 }

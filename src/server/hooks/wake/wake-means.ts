@@ -6,6 +6,9 @@
 import type { WakeSettings } from '../../../wire/hook-settings.ts';
 import type { Attention } from '../attention.ts';
 
+/** For one attempt by one means. */
+export const ATTEMPT_MS = 3_000;
+
 export interface WakeRequest {
   readonly id: string;
   readonly attention: Attention;
@@ -21,3 +24,13 @@ export interface WakeMeans {
   /** Null when it was handed over; else why it was not. */
   attempt(request: WakeRequest): Promise<string | null>;
 }
+
+/**
+ * An agent that waits by itself, as with `synod arm`: its stream has already brought the message, so there
+ * is nothing to send. It is given its time before anything else is tried.
+ */
+export const streamMeans: WakeMeans = {
+  name: 'stream',
+  isFor: ({ caller }) => (caller?.activity.connections ?? 0) > 0,
+  attempt: () => Promise.resolve(null),
+};

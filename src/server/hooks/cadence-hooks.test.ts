@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, spokenPolicy } from '../../wire/policy.ts';
 import { toolNameFor, VENDORS, type Vendor } from '../../wire/tool-names.ts';
-import { answerOf, cadenceEventOf } from './binding.ts';
 import { decide, initialCadence } from './cadence.ts';
-import { DIALECTS } from './dialects.ts';
+import { answerOf, cadenceEventOf } from './cadence-hooks.ts';
 import { type HookEvent, isUnheard } from './hook-event.ts';
+import { DIALECTS } from './vendors/vendors.ts';
 
 /** What each vendor calls the five things this is about. */
 const NAMES: Readonly<Record<Vendor, readonly [tool: string, turn: string, stop: string]>> = {

@@ -1,0 +1,98 @@
+/**
+ * Everything behind the hook door, put together: the session book, the record, the settings, the desk of
+ * hooks and the waker, for one hub and one data directory. It hears what is sent in every space whose
+ * agents came by.
+ */
+import { join } from 'node:path';
+import type { Desk } from '../desk/desk.ts';
+import type { ReportFailure } from '../desk/failure.ts';
+import type { Spaces } from '../desk/spaces.ts';
+import { createAttentions } from './attention.ts';
+import { openDecisionLog } from './decision-log.ts';
+import { createHookDesk, type HookDesk } from './hook-desk.ts';
+import { openSessionBook } from './session-book.ts';
+import { openDoorSettings } from './settings-file.ts';
+import { claudeSocket } from './wake/claude-socket.ts';
+import { codexAppServer } from './wake/codex-app-server.ts';
+import { createHeadless } from './wake/headless.ts';
+import { createWaiters, type Waiters } from './wake/waiters.ts';
+import { createWaker } from './wake/wake.ts';
+import { streamMeans } from './wake/wake-means.ts';
+
+export interface HooksOptions {
+  readonly desk: Desk;
+  readonly spaces: Spaces;
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How long the waking of idle agents waits, for tests. */
+  readonly wake?: WakeTimes | undefined;
+  /** For a mistake in a person's settings. */
+  warn(line: string): void;
+  readonly report: ReportFailure;
+}
+
+export interface WakeTimes {
+  readonly settleMs?: number;
+  readonly confirmMs?: number;
+}
+
+export interface Hooks {
+  readonly desk: HookDesk;
+  readonly waiters: Waiters;
+  /** From now on it is heard what is sent there. */
+  follow(space: string): void;
+  close(): Promise<void>;
+}
+
+export async function openHooks(options: HooksOptions): Promise<Hooks> {
+  const { spaces, dir, env, warn, report } = options;
+  const book = await openSessionBook({ path: join(dir, 'sessions.json'), onTrouble: report });
+  const logs = env.SOX_LOG_DIR || join(dir, 'logs');
+  const record = openDecisionLog(join(logs, 'decisions.jsonl'), report);
+  const settings = openDoorSettings(dir, env, (what, cause) => {
+    if (cause === null) warn(what);
+    else report(what, cause);
+  });
+  const waiters = createWaiters();
+  const headless = createHeadless(env);
+  const waker = createWaker({
+    ...{ settings, record, ...options.wake },
+    means: [streamMeans, waiters.means, claudeSocket, codexAppServer, headless.means],
+  });
+  const attentions = createAttentions(options.desk, spaces);
+  const desk = createHookDesk({
+    ...{ desk: options.desk, book, attentions, waker, settings, record, report },
+  });
+  const followed = new Map<string, () => void>();
+
+  function follow(space: string): void {
+    const hub = followed.has(space) ? null : spaces.find(space);
+    if (hub === null) return;
+    const stop = hub.watch.events((_world, _first, events) => {
+      let isAnySent = false;
+      for (const event of events) {
+        if (event.type === 'message.sent' && event.held === undefined) {
+          desk.onSent(space, event.by, event.at);
+          isAnySent = true;
+        } else if (event.type === 'message.reviewed' && event.isReleased) isAnySent = true;
+      }
+      if (isAnySent) waker.arrived(space);
+    });
+    followed.set(space, stop);
+  }
+
+  // Where agents were idle when the hub stopped, they are to be heard of again.
+  for (const space of await desk.restore()) follow(space);
+  return {
+    desk,
+    waiters,
+    follow,
+    async close() {
+      for (const stop of followed.values()) stop();
+      waker.close();
+      waiters.close();
+      headless.close();
+      await Promise.all([book.close(), record.close()]);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * What is owed to an agent, looked at and never taken: only a real recv takes, and until then the message
+ * is owed [HD4]. What arrived is quoted between two tools, each message once in a session; that it was
+ * shown is said in the receipts once it has been handed to the harness, and not before [HD5].
+ */
+import { isRefusal } from '../../core/law/decider.ts';
+import { knownAs } from '../../core/law/token.ts';
+import { owedTotal, peek } from '../../core/talk/inbox.ts';
+import { messageId } from '../../core/talk/message.ts';
+import { isWorthShowing } from '../../core/talk/present.ts';
+import type { Message } from '../../hub/message-store.ts';
+import { RECV_TOOL, toolNameFor } from '../../wire/tool-names.ts';
+import { type Attention, SHOWN_MAX, type View } from './attention.ts';
+import { QUOTED_MESSAGES_MAX, type QuotedMessage, quoteArrival } from './quoted.ts';
+
+export interface OwedMessage extends QuotedMessage {
+  readonly position: number;
+}
+
+export interface OwedMail {
+  /** Oldest first. */
+  readonly messages: readonly OwedMessage[];
+  /** Owed as well, but nothing to show: the agent's own words, and what has expired. */
+  readonly passed: readonly number[];
+  /** Whether there is more than was asked for. */
+  readonly hasMore: boolean;
+}
+
+export interface Arrived {
+  readonly text: string;
+  readonly messages: readonly OwedMessage[];
+}
+
+/** Null when the hub cannot say; then a hook is silent. */
+export async function owedMail({ hub, agent }: Attention, max: number): Promise<OwedMail | null> {
+  if (hub === null) return null;
+  const seen = await hub.ask((world) => ({
+    found: peek(world, agent, null, max),
+    total: owedTotal(world.agents.get(agent)),
+  }));
+  if (isRefusal(seen) || isRefusal(seen.found)) return null;
+  const { found, total } = seen;
+  if (found.length === 0) return { messages: [], passed: [], hasMore: false };
+  const stored = await hub.messages(found.map(({ position }) => position));
+  const at = hub.stamp();
+  const wanted = stored.filter(
+    (one): one is Message => one !== null && isWorthShowing(one, agent, at),
+  );
+  const told = new Set(wanted.map(({ position }) => position));
+  const passed = found.flatMap(({ position }) => (told.has(position) ? [] : [position]));
+  const hasMore = total > found.length;
+  if (wanted.length === 0) return { messages: [], passed, hasMore };
+  const senders = await hub.ask((world) => wanted.map(({ by }) => knownAs(world, by)));
+  const messages = wanted.map((one, i) => ({
+    ...asOwed(one),
+    ...((isRefusal(senders) ? null : senders[i]) ?? { kind: null, tier: null }),
+  }));
+  return { messages, passed, hasMore };
+}
+
+/** Null when nothing new is owed. */
+export async function findArrived(
+  attention: Attention,
+  { shown }: View,
+  nowMs: number,
+): Promise<Arrived | null> {
+  if (shown.size >= SHOWN_MAX) return null;
+  const mail = await owedMail(attention, shown.size + QUOTED_MESSAGES_MAX + 1);
+  if (mail === null) return null;
+  for (const position of mail.passed) shown.add(position);
+  const fresh = mail.messages.filter(({ position }) => !shown.has(position));
+  if (fresh.length === 0) return null;
+  const quotation = quoteArrival({
+    messages: fresh,
+    moreOwed: 0,
+    nowMs,
+    recvTool: toolNameFor(attention.booked.vendor, RECV_TOOL),
+    isTaken: false,
+  });
+  if (quotation === null || quotation.shown.length === 0) return null;
+  const told = new Set(quotation.shown);
+  return { text: quotation.text, messages: fresh.filter(({ id }) => told.has(id)) };
+}
+
+/** Says in the receipts that these, with what was shown before, were put before the agent; they stay owed. */
+export async function markShown(
+  { hub, agent, caller }: Attention,
+  { shown }: View,
+  messages: readonly OwedMessage[],
+): Promise<void> {
+  if (messages.length === 0) return;
+  for (const { position } of messages) shown.add(position);
+  if (hub === null || caller === null) return;
+  const by = caller.principal;
+  const done = await hub.submit({ type: 'inbox.present', by, at: hub.stamp(), shown });
+  if (!isRefusal(done)) hub.watch.onPresented(agent, messages);
+}
+
+/** What was read need not be remembered. */
+export async function forgetRead(attention: Attention, view: View): Promise<void> {
+  const { shown } = view;
+  if (view.forgotAt >= attention.drainAt) return;
+  view.forgotAt = attention.drainAt;
+  if (shown.size === 0) return;
+  const mail = await owedMail(attention, SHOWN_MAX + 1);
+  if (mail === null) return;
+  const owed = new Set([...mail.messages.map(({ position }) => position), ...mail.passed]);
+  for (const position of shown) if (!owed.has(position)) shown.delete(position);
+}
+
+function asOwed(message: Message): Omit<OwedMessage, 'kind' | 'tier'> {
+  const { position, channel, by, at, body, replyTo } = message;
+  return {
+    position,
+    channel,
+    body,
+    id: messageId(position),
+    sender: by,
+    sentAtMs: at,
+    replyTo: replyTo === undefined ? null : messageId(replyTo),
+  };
+}
