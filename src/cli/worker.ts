@@ -167,7 +167,7 @@ function registerMcpProxy(worker: Command): void {
     const { env } = process;
     await runMcpProxy(
       {
-        address: addressOf(flags, env),
+        socket: addressOf(flags, env),
         token: env.SYNOD_BUS_TOKEN || null,
         pool: flags.pool ?? null,
         agentId: flags.agent ?? (env.AGENT_ID || null),
@@ -182,15 +182,15 @@ function registerMcpProxy(worker: Command): void {
 function addressOf(
   flags: ProxyFlags,
   env: NodeJS.ProcessEnv,
-): { path: string } | { host: string; port: number } {
+): { unixPath: string } | { tcpHost: string; tcpPort: number } {
   if (flags.unix !== undefined && flags.tcp !== undefined) {
     throw fail('cli.usage', '--unix and --tcp cannot both be given');
   }
-  if (flags.unix !== undefined) return { path: flags.unix };
+  if (flags.unix !== undefined) return { unixPath: flags.unix };
   const text = flags.tcp ?? `${env.ACP_HOST || '127.0.0.1'}:${env.ACP_PORT || '9000'}`;
   const [, host = '', port = ''] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(text) ?? [];
   if (host !== '' && Number(port) >= 1 && Number(port) <= 65_535) {
-    return { host, port: Number(port) };
+    return { tcpHost: host, tcpPort: Number(port) };
   }
   throw fail('cli.usage', `the address of the bus must be HOST:PORT; found ${text}`);
 }

@@ -10,14 +10,19 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The value of a JSON text; undefined when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The message of a line; null when the line is not a JSON object. */
 export function parseObject(line: ByteLine): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(textOf(line));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(textOf(line));
+  return isObject(value) ? value : null;
 }
 
 /** The field if it is an object, else an empty one. */

@@ -13,7 +13,7 @@ import type {
   RequestPermissionRequest,
   ToolCallStatus,
 } from '@agentclientprotocol/sdk';
-import { isObject, type JsonObject } from '../process/json-object.ts';
+import { isObject, type JsonObject, parseJson } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
 import { createMcpServers, type McpServers } from './mcp-servers.ts';
@@ -162,12 +162,8 @@ async function outcomeOf(
 }
 
 function parseInput(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // Said below.
-  }
+  const value = parseJson(text);
+  if (isObject(value)) return value;
   throw new ProgramError(CODE.invalidParams, 'the input of a tool is a JSON object');
 }
 

@@ -5,22 +5,20 @@
  */
 import { type CallToolResult, Server } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
-import { type BusAddress, createBusLine } from './bus-line.ts';
+import type { WorkerRequest } from '../sdk/incoming.ts';
 import { serveMcp } from './mcp-wire.ts';
 import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import {
   createProxySessions,
   PROXY_LIMITS,
   type PromptOptions,
+  type ProxyBusOptions,
   type ProxySession,
 } from './proxy-sessions.ts';
 import { errorResult, PROXY_TOOLS, resultOf } from './proxy-tools.ts';
 import type { LineIo } from './stdio-lines.ts';
 
-export interface McpProxyOptions {
-  readonly address: BusAddress;
-  readonly token: string | null;
-  readonly pool: string | null;
+export interface McpProxyOptions extends Pick<ProxyBusOptions, 'socket' | 'token' | 'pool'> {
   readonly agentId: string | null;
   readonly cwd: string;
   readonly version: string;
@@ -33,14 +31,11 @@ type Call = (input: JsonObject, options: PromptOptions) => Promise<CallToolResul
 
 export function runMcpProxy(options: McpProxyOptions, io: LineIo): Promise<void> {
   let server: Server | null = null;
-  const line = createBusLine({
-    address: options.address,
-    token: options.token,
+  const sessions = createProxySessions({
+    ...options,
     note: io.note,
-    onNotification: (message) => sessions.heard(message),
-    onRequest: (message) => answerAgent(server, message, io),
+    onRequest: (request) => answerAgent(server, request, io),
   });
-  const sessions = createProxySessions(line, options.pool);
   const startedAt = Date.now();
   let inFlight = 0;
   let own: Promise<ProxySession> | null = null;
@@ -106,14 +101,14 @@ export function runMcpProxy(options: McpProxyOptions, io: LineIo): Promise<void>
     },
     async bridge_health() {
       let reason: string | null = null;
-      if (!line.isOpen) {
+      if (!sessions.isConnected) {
         await sessions.describe(options.agentId).catch((error) => {
           reason = messageOfError(error);
         });
       }
       const uptimeMs = Date.now() - startedAt;
       const counts = { sessions: sessions.size, in_flight: inFlight, uptime_ms: uptimeMs };
-      return resultOf({ connected: line.isOpen, reason, ...counts, limits: PROXY_LIMITS });
+      return resultOf({ connected: sessions.isConnected, reason, ...counts, limits: PROXY_LIMITS });
     },
   };
 
@@ -156,19 +151,19 @@ export function runMcpProxy(options: McpProxyOptions, io: LineIo): Promise<void>
     server = made;
     return made;
   }
-  return serveMcp({ create, close: async () => sessions.end() }, io);
+  return serveMcp({ create, close: () => sessions.end() }, io);
 }
 
 /** What an agent asks of its client. We offered nothing but to pass on the question. */
 async function answerAgent(
   server: Server | null,
-  message: JsonObject,
+  { method, params }: WorkerRequest,
   io: LineIo,
 ): Promise<JsonObject> {
-  if (message.method !== 'session/request_permission') {
+  if (method !== 'session/request_permission') {
     throw new ProgramError(CODE.methodUnknown, 'this client offers no files and no terminals');
   }
-  const { options, toolCall } = isObject(message.params) ? message.params : {};
+  const { options, toolCall } = isObject(params) ? params : {};
   const choices = (Array.isArray(options) ? options : []).flatMap((option) => {
     const id = textAt(option, 'optionId');
     return id === undefined ? [] : [{ const: id, title: textAt(option, 'name') ?? id }];

@@ -5,7 +5,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isObject, type JsonObject, objectAt, textAt } from '../process/json-object.ts';
-import type { BusLine } from './bus-line.ts';
+import { ErrorCode, StdioBusError } from '../sdk/errors.ts';
+import type { RequestHandler } from '../sdk/incoming.ts';
+import type { SocketOptions } from '../sdk/options.ts';
+import type { RequestOptions } from '../sdk/request-options.ts';
+import { StdioBus } from '../sdk/stdio-bus.ts';
 import { CODE, messageOfError, ProgramError } from './program-error.ts';
 
 export const PROXY_LIMITS = {
@@ -31,8 +35,8 @@ export interface ProxySession {
   readonly createdAt: number;
   usedAt: number;
   prompts: number;
-  /** The turn that runs. */
-  turn: { readonly said: string[]; chars: number; onText?(text: string): void } | null;
+  /** The turn that runs, and what the agent has said in it. */
+  turn: { said: string } | null;
 }
 
 export interface PromptAnswer {
@@ -53,10 +57,12 @@ export class BrokenAnswerError extends Error {
 export interface PromptOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  onText?(text: string): void;
+  onText?(): void;
 }
 
 export interface ProxySessions {
+  /** Whether the bus is reached now. */
+  readonly isConnected: boolean;
   readonly size: number;
   create(agentId: string | null, cwd: string, metadata: JsonObject): Promise<ProxySession>;
   find(id: string): ProxySession;
@@ -64,19 +70,89 @@ export interface ProxySessions {
   prompt(session: ProxySession, text: string, options: PromptOptions): Promise<PromptAnswer>;
   cancel(session: ProxySession): void;
   close(session: ProxySession): Promise<void>;
-  /** A notification that came from the bus. */
-  heard(message: JsonObject): void;
   /** What the agent says of itself, without a session. */
   describe(agentId: string | null): Promise<JsonObject>;
-  end(): void;
+  end(): Promise<void>;
 }
 
-export function createProxySessions(line: BusLine, pool: string | null): ProxySessions {
+export interface ProxyBusOptions {
+  /** Where the bus is. */
+  readonly socket: Pick<SocketOptions, 'unixPath' | 'tcpHost' | 'tcpPort'>;
+  /** Shown to a bus that wants one. */
+  readonly token: string | null;
+  readonly pool: string | null;
+  note(text: string): void;
+  /** A request of an agent; what it returns goes back as the result. */
+  readonly onRequest: RequestHandler;
+}
+
+export function createProxySessions(options: ProxyBusOptions): ProxySessions {
+  const { pool, token } = options;
   const sessions = new Map<string, ProxySession>();
   let starting = 0;
+  let bus: StdioBus | null = null;
+  let opening: Promise<StdioBus> | null = null;
   const sweep = setInterval(() => expire(), SWEEP_MS).unref();
 
-  const around = (id: string, agentId: string | null): JsonObject => ({
+  /** The bus, joined at the first request and again after the connection broke. */
+  function connected(): Promise<StdioBus> {
+    if (bus?.isRunning()) return Promise.resolve(bus);
+    opening ??= join().finally(() => {
+      opening = null;
+    });
+    return opening;
+  }
+  async function join(): Promise<StdioBus> {
+    const fresh = new StdioBus({
+      backend: 'socket',
+      socket: {
+        ...options.socket,
+        // Only who has a token says hello: what listens there may be a bare worker.
+        ...(token === null ? { dialect: 'stdio_bus' } : { token }),
+        reconnect: false,
+      },
+      onLog: (_, text) => options.note(`the bus: ${text}`),
+    });
+    fresh.onRequest(options.onRequest);
+    await fresh.start();
+    bus = fresh;
+    return fresh;
+  }
+  async function request(
+    method: string,
+    params: JsonObject,
+    asked: RequestOptions,
+  ): Promise<JsonObject> {
+    try {
+      const result = await (await connected()).request(method, params, asked);
+      return isObject(result) ? result : { value: result };
+    } catch (error) {
+      throw toProgramError(error);
+    }
+  }
+
+  /** Gives every piece of the answer; ends with why the agent stopped. */
+  async function streamPrompt(
+    { id, agentId, agentSession }: ProxySession,
+    text: string,
+    asked: RequestOptions,
+    onPiece: (piece: string) => void,
+  ): Promise<string> {
+    let stopReason: string | undefined;
+    try {
+      const params = { sessionId: agentSession, prompt: [{ type: 'text', text }] };
+      const route = { ...routeOf(id, agentId), ...asked };
+      for await (const event of (await connected()).stream('session/prompt', params, route)) {
+        if (event.type === 'chunk') onPiece(event.text);
+        else stopReason = textAt(event.result, 'stopReason');
+      }
+      return stopReason ?? 'end_turn';
+    } catch (error) {
+      throw toProgramError(error);
+    }
+  }
+
+  const routeOf = (id: string, agentId: string | null): RequestOptions => ({
     sessionId: id,
     ...(pool !== null && { pool }),
     ...(agentId !== null && { agentId }),
@@ -91,29 +167,27 @@ export function createProxySessions(line: BusLine, pool: string | null): ProxySe
   }
   function initialize(id: string, agentId: string | null): Promise<JsonObject> {
     const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false } };
-    return line.request({
-      method: 'initialize',
-      params: { protocolVersion: 1, clientCapabilities },
-      around: around(id, agentId),
-      timeoutMs: SETUP_MS,
-    });
+    const params = { protocolVersion: 1, clientCapabilities };
+    return request('initialize', params, { ...routeOf(id, agentId), timeoutMs: SETUP_MS });
   }
   async function close(session: ProxySession): Promise<void> {
     sessions.delete(session.id);
     if (session.turn !== null) cancel(session);
     const { sessionCapabilities } = objectAt(session.agent, 'agentCapabilities');
     if (!isObject(sessionCapabilities) || sessionCapabilities.close == null) return;
-    const params = { sessionId: session.agentSession };
-    const request = { method: 'session/close', params, timeoutMs: CLOSE_MS };
+    const asked = { ...routeOf(session.id, session.agentId), timeoutMs: CLOSE_MS };
     // It is closed here whatever the agent says.
-    await line.request({ ...request, around: aroundOf(session) }).catch(() => {});
+    await request('session/close', { sessionId: session.agentSession }, asked).catch(() => {});
   }
-  function cancel(session: ProxySession): void {
-    line.notify('session/cancel', { sessionId: session.agentSession }, aroundOf(session));
+  function cancel({ id, agentId, agentSession }: ProxySession): void {
+    if (!bus?.isRunning()) return;
+    bus.notify('session/cancel', { sessionId: agentSession }, routeOf(id, agentId));
   }
-  const aroundOf = (session: ProxySession): JsonObject => around(session.id, session.agentId);
 
   return {
+    get isConnected() {
+      return bus?.isRunning() ?? false;
+    },
     get size() {
       return sessions.size;
     },
@@ -127,12 +201,8 @@ export function createProxySessions(line: BusLine, pool: string | null): ProxySe
       try {
         const id = `mcp-${randomUUID()}`;
         const agent = await initialize(id, agentId);
-        const made = await line.request({
-          method: 'session/new',
-          params: { cwd, mcpServers: [] },
-          around: around(id, agentId),
-          timeoutMs: SETUP_MS,
-        });
+        const asked = { ...routeOf(id, agentId), timeoutMs: SETUP_MS };
+        const made = await request('session/new', { cwd, mcpServers: [] }, asked);
         const agentSession = textAt(made, 'sessionId');
         if (agentSession === undefined) {
           throw new ProgramError(CODE.internal, 'session/new was answered without a sessionId');
@@ -163,21 +233,19 @@ export function createProxySessions(line: BusLine, pool: string | null): ProxySe
         const busy = 'a prompt runs in this session; wait for it, or use sessions_cancel';
         throw new ProgramError(CODE.invalidRequest, busy);
       }
-      const turn = { said: [] as string[], chars: 0, ...(onText !== undefined && { onText }) };
+      const turn = { said: '' };
       session.turn = turn;
       session.prompts += 1;
       try {
-        const result = await line.request({
-          method: 'session/prompt',
-          params: { sessionId: session.agentSession, prompt: [{ type: 'text', text }] },
-          around: aroundOf(session),
-          ...{ timeoutMs, signal },
+        const stopReason = await streamPrompt(session, text, { timeoutMs, signal }, (piece) => {
+          if (turn.said.length + piece.length > PROXY_LIMITS.answerCharsMax) return;
+          turn.said += piece;
+          onText?.();
         });
-        const stopReason = textAt(result, 'stopReason') ?? 'end_turn';
-        return { text: turn.said.join(''), stopReason };
+        return { text: turn.said, stopReason };
       } catch (error) {
-        if (turn.chars === 0) throw error;
-        throw new BrokenAnswerError(turn.said.join(''), { cause: error });
+        if (turn.said === '') throw error;
+        throw new BrokenAnswerError(turn.said, { cause: error });
       } finally {
         session.turn = null;
         session.usedAt = Date.now();
@@ -185,21 +253,20 @@ export function createProxySessions(line: BusLine, pool: string | null): ProxySe
     },
     cancel,
     close,
-    heard(message) {
-      const turn = sessions.get(textAt(message, 'sessionId') ?? '')?.turn;
-      const update = objectAt(message.params, 'update');
-      if (turn == null || update.sessionUpdate !== 'agent_message_chunk') return;
-      const text = textAt(update.content, 'text') ?? '';
-      if (turn.chars + text.length > PROXY_LIMITS.answerCharsMax) return;
-      turn.chars += text.length;
-      turn.said.push(text);
-      turn.onText?.(text);
-    },
     describe: (agentId) => initialize(`mcp-${randomUUID()}`, agentId),
-    end() {
+    async end() {
       clearInterval(sweep);
       for (const session of sessions.values()) if (session.turn !== null) cancel(session);
-      line.close();
+      await bus?.stop(0);
     },
   };
+}
+
+/** The numbers of the bus and of the programs are the same; a cancel of our own has ACP's. */
+function toProgramError(error: unknown): unknown {
+  if (!(error instanceof StdioBusError)) return error;
+  const { rpcCode, code, message, details, isRetryable, mayHaveRun } = error;
+  const own = code === ErrorCode.CANCELLED ? CODE.cancelled : code;
+  const detail = rpcCode === null ? { retryable: isRetryable, mayHaveRun } : details;
+  return new ProgramError(rpcCode ?? own, message, detail, { cause: error });
 }

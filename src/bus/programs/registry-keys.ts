@@ -4,7 +4,7 @@
  * alone, by replacing it whole; its values are never printed.
  */
 import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { isObject } from '../process/json-object.ts';
+import { isObject, parseJson } from '../process/json-object.ts';
 import { messageOfError } from './program-error.ts';
 import { RegistryError } from './registry-file.ts';
 
@@ -51,14 +51,6 @@ function parseKeys(text: string, path: string): Keys {
       return [id, { apiKey, env: env as Record<string, string> }];
     }),
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export async function writeKeys(path: string, keys: Keys): Promise<void> {

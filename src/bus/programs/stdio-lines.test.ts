@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLineReader, type LineOutput, serveLines } from './stdio-lines.ts';
+import { createMessageReader, type LineOutput, serveLines } from './stdio-lines.ts';
 
 const message = fc.dictionary(
   fc.string({ maxLength: 8 }).filter((key) => key !== '__proto__'),
@@ -19,16 +19,16 @@ test('[WP1] lines are the same wherever the chunks fall', () => {
         const whole = isOpenEnded ? text : `${text}\n\n`;
         const taken: unknown[] = [];
         const notes: string[] = [];
-        const reader = createLineReader(
+        const reader = createMessageReader(
           (note) => notes.push(note),
           (one) => taken.push(one),
         );
-        let rest = whole;
+        let rest = Buffer.from(whole);
         for (const cut of cuts) {
-          if (cut > 0 && rest !== '') reader.push(rest.slice(0, cut));
-          rest = rest.slice(cut);
+          reader.push(rest.subarray(0, cut));
+          rest = rest.subarray(cut);
         }
-        if (rest !== '') reader.push(rest);
+        reader.push(rest);
         reader.end();
         expect(taken).toEqual(messages.map((one) => JSON.parse(JSON.stringify(one))));
         expect(notes).toEqual([]);
@@ -40,11 +40,11 @@ test('[WP1] lines are the same wherever the chunks fall', () => {
 test('[WP2] a line that is no message is told without its content, and the next one is read', () => {
   const taken: unknown[] = [];
   const notes: string[] = [];
-  const reader = createLineReader(
+  const reader = createMessageReader(
     (note) => notes.push(note),
     (one) => taken.push(one),
   );
-  reader.push('secret{\n[1,2]\n"text"\n{"a":1}\n');
+  reader.push(Buffer.from('secret{\n[1,2]\n"text"\n{"a":1}\n'));
   expect(taken).toEqual([{ a: 1 }]);
   expect(notes).toHaveLength(3);
   expect(notes.join()).not.toContain('secret');

@@ -5,7 +5,9 @@
  * SIGTERM mean the same: take nothing more, finish what is in hand, and be done.
  */
 import type { Readable, Writable } from 'node:stream';
-import { isObject, type JsonObject } from '../process/json-object.ts';
+import { createLineSplitter, type Splitter } from '../process/frames.ts';
+import { isObject, type JsonObject, parseJson } from '../process/json-object.ts';
+import { textOf } from '../process/line.ts';
 
 export interface LineIo {
   readonly input: Readable;
@@ -31,7 +33,7 @@ export interface LineProgram {
 /** What is sent waits for the end of the tick, up to this. */
 const WAITING_CHARS_MAX = 64 * 1024;
 /** A longer line is skipped: no honest message comes near. */
-const LINE_CHARS_MAX = 64 * 1024 * 1024;
+const LINE_BYTES_MAX = 64 * 1024 * 1024;
 
 export function processIo(name: string): LineIo {
   return {
@@ -64,9 +66,8 @@ export async function serveLines(
     input.pause();
     ended.resolve();
   };
-  const lines = createLineReader(io.note, (message) => program.take(message));
-  input.setEncoding('utf8');
-  input.on('data', (chunk: string) => {
+  const lines = createMessageReader(io.note, (message) => program.take(message));
+  input.on('data', (chunk: Buffer) => {
     if (isEnding) return;
     lines.push(chunk);
     if (writer.isFull()) input.pause();
@@ -140,62 +141,23 @@ function lineText(message: object): string {
   return text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
-interface LineReader {
-  push(chunk: string): void;
-  /** What stands after the last newline is a line too. */
-  end(): void;
-}
-
-/** Cuts text into lines and parses them; the chunks may fall anywhere. */
-export function createLineReader(
+/** Cuts bytes into lines and parses them; the chunks may fall anywhere. */
+export function createMessageReader(
   note: (text: string) => void,
   take: (message: JsonObject) => void,
-): LineReader {
-  let parts: string[] = [];
-  let partChars = 0;
-  let isSkipping = false;
-
-  function keep(part: string): void {
-    partChars += part.length;
-    if (partChars > LINE_CHARS_MAX) {
-      if (!isSkipping) note(`a line is longer than ${LINE_CHARS_MAX} characters; skipped`);
-      isSkipping = true;
-      parts = [];
-    } else if (part !== '') parts.push(part);
-  }
-  function cut(part: string): void {
-    if (partChars === 0) return read(part);
-    keep(part);
-    const line = parts.length === 1 ? (parts[0] as string) : parts.join('');
-    const wasSkipping = isSkipping;
-    parts = [];
-    partChars = 0;
-    isSkipping = false;
-    if (!wasSkipping) read(line);
-  }
-  function read(line: string): void {
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      // How much, but not what: it may be anybody's secret.
-      if (line.trim() !== '') note(`a line of ${line.length} characters is not JSON; skipped`);
-      return;
-    }
-    if (isObject(value)) take(value);
-    else note(`a line of ${line.length} characters is not a JSON object; skipped`);
-  }
-  return {
-    push(chunk) {
-      let from = 0;
-      for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', from)) {
-        cut(chunk.slice(from, at));
-        from = at + 1;
+): Splitter {
+  return createLineSplitter(LINE_BYTES_MAX, {
+    onLines(lines) {
+      for (const line of lines) {
+        const message = parseJson(textOf(line));
+        if (isObject(message)) take(message);
+        else {
+          // How much, but not what: it may hold a secret.
+          const what = message === undefined ? 'JSON' : 'a JSON object';
+          note(`a line of ${line.length} bytes is not ${what}; skipped`);
+        }
       }
-      if (from < chunk.length) keep(from === 0 ? chunk : chunk.slice(from));
     },
-    end() {
-      if (partChars > 0) cut('');
-    },
-  };
+    onTooLarge: () => note(`a line is longer than ${LINE_BYTES_MAX} bytes; skipped`),
+  });
 }

@@ -4,7 +4,7 @@
  * whether it can have run. A break of the line fails what was sent; what was not waits for the next.
  */
 
-import { cancelledId, isObject, type JsonObject } from '../process/json-object.ts';
+import { cancelledId, isObject, type JsonObject, parseJson } from '../process/json-object.ts';
 import { type ByteLine, textOf } from '../process/line.ts';
 import type { Backend, LogLevel } from './backend.ts';
 import {
@@ -153,7 +153,7 @@ export class Conversation {
       this.bytesOut += line.length + 1;
       const text = textOf(line);
       this.events.onMessage(text);
-      const message = parse(text);
+      const message = parseJson(text);
       if (isObject(message)) this.take(message);
       else if (!Array.isArray(message)) {
         this.events.onLog('warn', `the bus wrote a line that is no message (${line.length} bytes)`);
@@ -348,12 +348,4 @@ function failed(call: PendingCall, problem: StdioBusError): StdioBusError {
 
 function withoutDeadline({ timeoutMs: _, ...rest }: RequestOptions): RequestOptions {
   return rest;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
