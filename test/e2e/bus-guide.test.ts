@@ -2,10 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type Limits } from '../../src/bus/router/config.ts';
+import { LIMIT_ROWS } from '../../src/bus/router/config-limits.ts';
 import { BUS_ERRORS } from '../../src/bus/router/errors.ts';
-import { LIMIT_ROWS } from '../../src/bus/router/parse-config-limits.ts';
-import { POOL_KEYS } from '../../src/bus/router/parse-config-pool.ts';
+import { POOL_SHAPE } from '../../src/bus/router/parse-config.ts';
 import { readText, tableRows } from '../tidy/repository.ts';
 import { openBusHome, talkOver } from './bus-process.ts';
 
@@ -21,7 +20,8 @@ const named = (cell = ''): string[] =>
 
 test('[BC12] every key of a pool', () => {
   const keys = tableRows(section('### `pools`'), 2).flatMap(([key]) => named(key));
-  expect(keys.toSorted()).toEqual(POOL_KEYS.toSorted());
+  const known = Object.values(POOL_SHAPE).map(([name]) => name);
+  expect(keys.toSorted()).toEqual(known.toSorted());
 });
 
 test('[BC12] every limit with its default', () => {
@@ -29,10 +29,7 @@ test('[BC12] every limit with its default', () => {
     const numbers = defaults.split(', ');
     return named(keys).map((key, i) => [key, Number(numbers[i])]);
   });
-  const actual = Object.entries(LIMIT_ROWS).map(([key, { name, unit }]) => {
-    const value = DEFAULT_LIMITS[key as keyof Limits];
-    return [name, unit === 'seconds' ? value / 1_000 : value];
-  });
+  const actual = Object.values(LIMIT_ROWS).map(({ name, usual }) => [name, usual]);
   expect(Object.fromEntries(told)).toEqual(Object.fromEntries(actual));
 });
 

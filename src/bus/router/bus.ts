@@ -6,7 +6,8 @@
  */
 import type { Worker, WorkerEvents, WorkerNote } from '../process/worker.ts';
 import type { Clock } from './clock.ts';
-import type { BusConfig, Limits, PoolConfig } from './config.ts';
+import type { BusConfig, PoolConfig } from './config.ts';
+import type { Limits } from './config-limits.ts';
 import type { Attachment, Peer, PeerClosing } from './peer.ts';
 
 export type BusState = 'created' | 'starting' | 'running' | 'stopping' | 'stopped';

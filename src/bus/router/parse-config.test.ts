@@ -1,10 +1,9 @@
 /** What a config may say, and that every refusal names the file and the field. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from './config.ts';
+import { DEFAULT_LIMITS, LIMIT_ROWS } from './config-limits.ts';
+import { BusConfigError } from './config-reader.ts';
 import { type ParsedBusConfig, parseBusConfig } from './parse-config.ts';
-import { LIMIT_ROWS } from './parse-config-limits.ts';
-import { BusConfigError } from './parse-config-reader.ts';
 
 const POOL = { id: 'echo', command: 'cat', instances: 1 };
 

@@ -6,7 +6,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ReloadReport } from './bus.ts';
-import type { BusConfig, Limits, PoolConfig } from './config.ts';
+import type { BusConfig, PoolConfig } from './config.ts';
+import type { Limits } from './config-limits.ts';
 import type { Link, Pool } from './state.ts';
 
 export interface ReloadPlan {

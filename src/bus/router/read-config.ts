@@ -8,8 +8,8 @@ import { Socket } from 'node:net';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { PoolConfig } from './config.ts';
+import { BusConfigError } from './config-reader.ts';
 import { type ParsedBusConfig, parseBusConfig } from './parse-config.ts';
-import { BusConfigError } from './parse-config-reader.ts';
 
 /** The reference's range. */
 export const DESCRIPTOR_MAX = 1_024;

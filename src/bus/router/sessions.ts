@@ -8,7 +8,7 @@
  */
 import { detached } from '../process/frames.ts';
 import { type ByteLine, messageOf } from '../process/line.ts';
-import type { Limits } from './config.ts';
+import type { Limits } from './config-limits.ts';
 import type { BusClient, Link, SessionRecord } from './state.ts';
 
 export interface Sessions {

@@ -1,7 +1,8 @@
 /** A place in a pool as its config says it, made into what a worker process is started from. */
 import { workerEnvironment } from '../process/environment.ts';
 import type { WorkerSpec } from '../process/spec.ts';
-import type { Limits, PoolConfig } from './config.ts';
+import type { PoolConfig } from './config.ts';
+import type { Limits } from './config-limits.ts';
 
 const WAIT_MS_MAX = 30_000;
 /** Ready for so long, and a worker is taken for healthy. */

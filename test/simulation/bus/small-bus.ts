@@ -5,13 +5,8 @@
 import { expect } from 'vitest';
 import { type ByteLine, lineOf, textOf } from '../../../src/bus/process/line.ts';
 import type { AuditRecord, Bus, BusLogLine } from '../../../src/bus/router/bus.ts';
-import {
-  type BusConfig,
-  DEFAULT_LIMITS,
-  type Limits,
-  type PolicyRule,
-  type PoolConfig,
-} from '../../../src/bus/router/config.ts';
+import type { BusConfig, PolicyRule, PoolConfig } from '../../../src/bus/router/config.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../../src/bus/router/config-limits.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';
 import type { Identity } from '../../../src/bus/router/peer.ts';
 import {

@@ -4,7 +4,8 @@
  */
 
 import { type ByteLine, messageOf } from '../../../src/bus/process/line.ts';
-import { type BusConfig, DEFAULT_LIMITS, type PoolConfig } from '../../../src/bus/router/config.ts';
+import type { BusConfig, PoolConfig } from '../../../src/bus/router/config.ts';
+import { DEFAULT_LIMITS } from '../../../src/bus/router/config-limits.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';
 import type { Chance } from '../../../src/testing/chance.ts';
 import {
