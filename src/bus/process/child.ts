@@ -1,9 +1,9 @@
 /**
- * The birth of a worker process: by its command, without a shell, in a session and a process group
- * of its own, with exactly the environment given and the mark of its bus.
+ * Spawns a worker process: its command, without a shell, in a session and a process group of its
+ * own, with exactly the environment given and the mark of its bus.
  *
  * A process that could not be started never exits either: `error` before `spawn` is all that comes.
- * It is told as a sentence that names the command, the directory and what to do [WO6]. Arguments and
+ * The failure is a sentence that names the command, the directory and what to do [WO6]. Arguments and
  * variables are never part of it: they may hold credentials.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import type { WorkerSpec } from './spec.ts';
 
 export interface SpawnFailure {
   readonly reason: string;
-  /** It would fail in the same way again, until somebody changes a file or the config. */
+  /** It would fail in the same way again, until a file or the config is changed. */
   readonly isLasting: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Spawned {
 /** The system is short of something it may have again in a moment. */
 const PASSING = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY']);
 
-/** Null: it failed, and `onFailed` will be called, always later. */
+/** Null when it failed; `onFailed` is then called, always later. */
 export function spawnChild(
   spec: WorkerSpec,
   mark: string,

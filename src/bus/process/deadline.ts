@@ -1,6 +1,6 @@
 /**
  * A deadline that is put off far more often than it is reached: touching it costs a look at the
- * clock, not a new timer. While it is held, time does not count: nobody can be late with an answer
+ * clock, not a new timer. While it is held, time does not count: a worker cannot be late with an answer
  * that we do not read.
  */
 const TIMER_MS_MAX = 2_147_483_647;

@@ -127,7 +127,7 @@ export function scan(line: ByteLine): Scanned {
 
 /**
  * The bytes of the line, and a zero. Strings that are windows are slow to read a character at a time:
- * it is worth a copy, and for most lines not even an allocation. Nobody keeps the bytes.
+ * it is worth a copy, and for most lines not even an allocation. The bytes are valid until the next call.
  */
 function bytesOf(line: ByteLine): Uint8Array {
   const length = line.length;

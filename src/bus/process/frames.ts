@@ -5,7 +5,7 @@
  * between chunks change nothing [FR1]. What is longer than the limit is told once and skipped
  * without being kept, and its neighbours survive [FR2]. It does not look into a message.
  *
- * The lines it gives are windows on their chunk: whoever keeps one for long keeps `detached(line)`.
+ * The lines it gives are windows on their chunk: to keep one for long, keep `detached(line)`.
  */
 import type { ByteLine } from './line.ts';
 
@@ -234,7 +234,7 @@ export function frameLines(lines: readonly ByteLine[]): string {
 
 /**
  * The same JSON in what every reader takes for one line [FR5]. A line break between two tokens is
- * legal, so a message could bring a second one for whoever reads lines, past every check of ours; and
+ * legal, so a reader of lines could see a second message in it, past every check of ours; and
  * some readers, Node's readline among them, also break at \r, U+2028 and U+2029.
  */
 export function oneLine(line: ByteLine): ByteLine {

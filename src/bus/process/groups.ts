@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const IS_WINDOWS = process.platform === 'win32';
 const IS_LINUX = process.platform === 'linux';
 
-/** False: there was nobody to signal. */
+/** Returns false when there was no process to signal. */
 export function signalGroup(pid: number, signal: NodeJS.Signals, isLeaderReaped: boolean): boolean {
   if (isLeaderReaped && (IS_WINDOWS || exists(pid))) return false;
   // Windows has no groups: the process itself is all that can be reached.
@@ -33,17 +33,17 @@ export function bornAt(pid: number): string {
   return (IS_LINUX && readStat(String(pid))?.[19]) || '-';
 }
 
-function kill(pid: number, signal: NodeJS.Signals | 0): 'done' | 'nobody' | 'refused' {
+function kill(pid: number, signal: NodeJS.Signals | 0): 'done' | 'gone' | 'refused' {
   try {
     process.kill(pid, signal);
     return 'done';
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'nobody' : 'refused';
+    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'gone' : 'refused';
   }
 }
 
 function exists(pid: number): boolean {
-  return kill(pid, 0) !== 'nobody';
+  return kill(pid, 0) !== 'gone';
 }
 
 /** Where no init reaps orphans, as in many containers, the dead stay in the table for ever. */

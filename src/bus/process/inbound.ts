@@ -21,7 +21,7 @@ export interface Inbound {
   readonly isReading: boolean;
   readonly isDone: boolean;
   setReading(isOn: boolean): void;
-  /** Waits no longer for the end: somebody else may hold the pipe for ever. */
+  /** Stops waiting for the end: another process may hold the pipe for ever. */
   abandon(): void;
 }
 
@@ -106,7 +106,7 @@ export function createInbound(
       if (isOn === isReading) return;
       isReading = isOn;
       if (!isOn) pipe.pause();
-      // Later, because whoever turns reading on does not expect lines before we return.
+      // Later, because the caller does not expect lines before we return.
       else process.nextTick(pump);
     },
     abandon() {

@@ -1,8 +1,8 @@
 /**
- * The way down: input closed, SIGTERM to the group, the grace, SIGKILL to the group; then we see to
- * it that the group is empty, so that no child of the worker stays behind [WO7].
+ * How a worker is ended: input closed, SIGTERM to the group, the grace, SIGKILL to the group; then
+ * we wait until the group is empty, so that no child of the worker stays behind [WO7].
  *
- * When the leader ends by itself its children have nobody to work for, and are killed at once. On
+ * When the leader ends by itself its children have no work left, and are killed at once. On
  * the way down they have the same grace as the leader: `npx` may be gone before what it started.
  */
 import { timerMs } from './deadline.ts';
@@ -15,9 +15,9 @@ const LOOK_MS_MIN = 2;
 const LOOK_MS_MAX = 50;
 
 export interface Ladder {
-  /** Whether SIGKILL was needed on the way down. */
+  /** Whether SIGKILL was needed. */
   readonly hasKilled: boolean;
-  /** Begins the way down. Called again, it can only shorten the grace. */
+  /** Begins to end it. Called again, it can only shorten the grace. */
   descend(graceMs: number): void;
   /** The leader was reaped: from now on its number stands for the group only. */
   leaderGone(): void;

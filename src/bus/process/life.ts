@@ -15,10 +15,11 @@ import type { ByteLine } from './line.ts';
 import { createOutbound } from './outbound.ts';
 import { plainText } from './plain-text.ts';
 import { createProbes, inSeconds } from './probes.ts';
+import type { WorkerEnd } from './restart.ts';
 import { enrol, strike } from './roster.ts';
 import type { WorkerSpec } from './spec.ts';
 import { createStderrRing } from './stderr-ring.ts';
-import type { WorkerNote } from './worker.ts';
+import type { Down, WorkerNote } from './worker.ts';
 
 /** A worker we end because it misbehaves has so long to do it by itself. */
 const MISBEHAVED_GRACE_MS = 1_000;
@@ -28,17 +29,8 @@ const EXIT_AFTER_PIPE_MS = 1_000;
 const PIPES_MS = 2_000;
 const STRAY_BYTES_SHOWN = 200;
 
-export interface Over {
-  readonly reason: string;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly handedOver: number;
-  readonly unsent: readonly ByteLine[];
-  readonly stderrTail: readonly string[];
-  /** It was ready, exited with 0, and nobody made it. */
-  readonly isClean: boolean;
-  readonly readyForMs: number | null;
-}
+/** How a life ended: what its pool is told, and what the next start is decided from. */
+export type Over = Omit<Down, 'restartInMs'> & Pick<WorkerEnd, 'isClean' | 'readyForMs'>;
 
 export interface LifeEvents {
   onSpawned(): void;

@@ -2,8 +2,8 @@
  * A line: the bytes of one message, one character a byte.
  *
  * The bus forwards what it does not read, so it never decodes: bytes come in as Latin-1, are cut
- * and joined as strings, which V8 does without copying, and leave as Latin-1. Whoever wants to read
- * a message as text says so with `textOf`; whoever made one says `lineOf`.
+ * and joined as strings, which V8 does without copying, and leave as Latin-1. Code that reads
+ * a message as text calls `textOf`; code that makes one calls `lineOf`.
  */
 declare const BYTES: unique symbol;
 export type ByteLine = string & { readonly [BYTES]: true };

@@ -96,7 +96,7 @@ export function createOutbound(pipe: Writable, events: OutboundEvents): Outbound
       if (!isWhole && lines.length > 0) break;
       if (isOwn && offset === 0) handedOver += 1;
       if (!isWhole) {
-        // In pieces nobody could look at it as a whole any more.
+        // Once it is cut in pieces, it cannot be checked as a whole.
         const whole = isOwn && offset === 0 ? oneLine(line) : line;
         if (isOwn) queue[head] = whole;
         queuedBytes += whole.length - line.length;

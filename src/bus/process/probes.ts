@@ -75,7 +75,7 @@ export function createProbes(
   }
 
   function isAnswer(line: ByteLine, id: string): boolean {
-    // Nearly every line is somebody else's, and is not parsed to find that out.
+    // Nearly every line is an answer to another request, and is not parsed to find that out.
     if (!line.includes(`"${id}"`)) return false;
     try {
       const answer = JSON.parse(line);

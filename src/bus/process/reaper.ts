@@ -1,5 +1,5 @@
 /**
- * The reaper: a tiny shell that outlives us by a moment, so that no worker outlives us at all [WO8].
+ * The reaper: a small shell process that runs a moment longer than we do, so that no worker does [WO8].
  *
  * It holds one end of a pipe, we hold the other, and no worker inherits ours. However we end, the
  * system closes it, and the reaper kills what is left. It stands in a session of its own, so that
@@ -14,7 +14,7 @@ export interface Reaper {
   remove(pid: number): void;
 }
 
-/** Null where there is no POSIX shell. `onGone` when it ended before us, which nobody should make it do. */
+/** Null where there is no POSIX shell. `onGone` is called when it ends before us, which it should not. */
 export function openReaper(mark: string, onGone: () => void, proc = '/proc'): Reaper | null {
   if (process.platform === 'win32') return null;
   let child: ChildProcess;

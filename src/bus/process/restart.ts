@@ -17,7 +17,7 @@ export interface RestartHistory {
 
 export interface WorkerEnd {
   readonly at: number;
-  /** It was ready, exited with 0, and nobody made it. */
+  /** It was ready and exited with 0 by itself. */
   readonly isClean: boolean;
   /** How long it was ready; null when it never was. */
   readonly readyForMs: number | null;

@@ -43,7 +43,7 @@ export function enrol(pid: number): void {
   reaper?.add(pid, born);
 }
 
-/** Its group is empty: the number may be anybody's from now on. */
+/** Its group is empty: another process may get the number from now on. */
 export function strike(pid: number): void {
   if (living.delete(pid)) reaper?.remove(pid);
 }

@@ -13,11 +13,6 @@ import { prepareRoster } from './roster.ts';
 import type { WorkerSpec } from './spec.ts';
 import type { Worker, WorkerEvents, WorkerNote, WorkerState } from './worker.ts';
 
-export interface WorkerOptions {
-  /** A number in [0, 1), for the jitter of the waits. */
-  readonly random?: () => number;
-}
-
 interface Stop {
   readonly done: Promise<void>;
   readonly resolve: () => void;
@@ -28,13 +23,7 @@ interface Ended extends Over {
   readonly isLasting: boolean;
 }
 
-export function openWorker(
-  spec: WorkerSpec,
-  index: number,
-  events: WorkerEvents,
-  options: WorkerOptions = {},
-): Worker {
-  const { random = Math.random } = options;
+export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents): Worker {
   let state: WorkerState = 'idle';
   let life: Life | null = null;
   let starts = 0;
@@ -93,22 +82,14 @@ export function openWorker(
       state = 'stopped';
       note('info', 'stopped', ended.reason);
     }
-    const { reason, exitCode, signal, handedOver, unsent, stderrTail } = ended;
+    const { isClean: _, readyForMs: __, isLasting: ___, ...down } = ended;
     const stop = stopping;
     stopping = null;
-    events.onDown(worker, {
-      reason,
-      exitCode,
-      signal,
-      handedOver,
-      unsent,
-      restartInMs,
-      stderrTail,
-    });
+    events.onDown(worker, { ...down, restartInMs });
     stop?.resolve();
   }
 
-  /** Sets state and timer before anybody hears of it: the listener may stop or start us. */
+  /** Sets state and timer before a listener is called, because it may stop or start us. */
   function decideRestart(ended: Ended): number | null {
     const { reason, isClean, readyForMs } = ended;
     if (ended.isLasting && starts === 0) {
@@ -117,7 +98,7 @@ export function openWorker(
       return null;
     }
     const end = { at: performance.now(), isClean, readyForMs };
-    const plan = planRestart(spec.restart, history, end, random);
+    const plan = planRestart(spec.restart, history, end, Math.random);
     history = plan.history;
     if (plan.waitMs === null) {
       state = 'failed';

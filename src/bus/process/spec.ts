@@ -31,14 +31,14 @@ export interface WorkerSpec {
   readonly pool: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Null: where the bus runs. */
+  /** Null stands for the directory of the bus. */
   readonly cwd: string | null;
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   readonly restart: RestartLimits;
   readonly ready: ReadyProbe | null;
   readonly ping: PingProbe | null;
-  /** With work in hand and not a byte for so long, it hangs: killed and started again. Null: never. */
+  /** With work in hand and not a byte for so long, it hangs: killed and started again. Null turns this off. */
   readonly hangMs: number | null;
   /** A longer line ends the worker. */
   readonly lineBytesMax: number;

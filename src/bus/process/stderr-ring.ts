@@ -1,7 +1,7 @@
 /**
- * What a worker says on stderr: the last lines are kept for whoever asks why it died, and each is
+ * What a worker says on stderr: the last lines are kept to tell why it died, and each is
  * passed on for the log, so many in a second and no more [WO12]. It never stops reading: a worker
- * must not block because nobody listens to its complaints.
+ * must not block because its stderr is not read.
  */
 import type { ByteLine } from './line.ts';
 import { plainText } from './plain-text.ts';

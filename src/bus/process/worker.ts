@@ -12,7 +12,7 @@ import type { ByteLine } from './line.ts';
 
 /**
  * - `idle`: not started; - `starting`: spawned, not yet ready; - `ready`: takes messages;
- * - `waiting`: down, will be started again; - `failed`: down, and nobody will start it again until
+ * - `waiting`: down, will be started again; - `failed`: down, and not started again before
  *   a reload; - `stopping`; - `stopped`: by us.
  */
 export type WorkerState =

@@ -147,7 +147,7 @@ async function askPermission(turn: Turn, what: string): Promise<string> {
   return outcome.outcome === 'selected' ? 'refused, there is no such option' : 'cancelled';
 }
 
-/** Whoever cannot be asked, or answers with an error, has not agreed. */
+/** A client that cannot be asked, or answers with an error, has not agreed. */
 async function outcomeOf(
   turn: Turn,
   request: RequestPermissionRequest,

@@ -9,9 +9,9 @@ const SESSIONS_MAX = 10_000;
 const HELD_MAX = 1_000;
 
 export interface AgentSessionMap {
-  /** Null: a client that named no routing session. Answers what had been held for it. */
+  /** Null stands for a client that named no routing session. Returns what had been held for it. */
   learn(agentId: string, session: string, routing: string | null): readonly JsonObject[];
-  /** Undefined: nobody has said. */
+  /** Undefined when it is not known. */
   routingOf(agentId: string, session: string): string | null | undefined;
   agentOf(session: string): string | undefined;
   hold(agentId: string, session: string, message: JsonObject): void;

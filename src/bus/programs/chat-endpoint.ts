@@ -2,7 +2,7 @@
  * A chat completions endpoint of the OpenAI dialect: one request, streamed. It gives pieces of text
  * as they come and ends with why the model stopped. Everything else is thrown: a status, a
  * silence, a connection cut in the middle. It does not follow redirects, which could carry the key
- * to somebody else, and it tries nothing twice: whoever asked knows whether that is safe.
+ * to another host, and it tries nothing twice: only the caller knows whether that is safe.
  */
 import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
 import { CODE, messageOfError, ProgramError } from './program-error.ts';
@@ -10,7 +10,7 @@ import { readEvents } from './sse.ts';
 
 export interface Endpoint {
   readonly baseUrl: string;
-  /** Null: no Authorization header, as local servers like it. */
+  /** Null sends no Authorization header, which local servers expect. */
   readonly apiKey: string | null;
   readonly model: string;
   readonly maxTokens: number | null;
@@ -245,7 +245,7 @@ function safe({ apiKey }: Endpoint, said: string): string {
   return apiKey === null ? said : said.replaceAll(apiKey, '[the key]');
 }
 
-/** The host alone: a path or a query may hold what is nobody's business. */
+/** Only the host is shown: a path or a query may hold a secret. */
 function where({ baseUrl, model }: Endpoint): string {
   return `${model} at ${URL.canParse(baseUrl) ? new URL(baseUrl).host : 'an address that is no URL'}`;
 }

@@ -94,7 +94,7 @@ export function runMcpProxy(options: McpProxyOptions, io: LineIo): Promise<void>
       }
     },
     async agents_discover() {
-      // A registry lists its agents to whoever names none.
+      // A registry answers a request that names no agent with the list of its agents.
       const agent = await sessions.describe(null).catch(() => sessions.describe(options.agentId));
       const listed = isObject(agent._meta) ? agent._meta['synod/agents'] : undefined;
       return resultOf({ agents: Array.isArray(listed) ? listed : [agent.agentInfo ?? {}] });

@@ -92,7 +92,7 @@ export async function chat({ endpoint, systemPrompt }: ChatOptions, turn: Turn):
       await turn.say(next.value);
     }
   } finally {
-    // Whoever can no longer be told need not be waited for: this hangs up.
+    // When the client cannot be told any more, this closes the connection.
     await pieces.return('end_turn');
   }
 }

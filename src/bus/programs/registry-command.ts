@@ -13,7 +13,7 @@ import {
 } from './registry-keys.ts';
 
 export interface RegistryFiles {
-  /** Null: nobody said where it is. */
+  /** Null when it was not given. */
   readonly registry: string | null;
   readonly customAgents: string | null;
   readonly apiKeys: string;

@@ -2,7 +2,7 @@
  * The launcher for agents of an ACP registry: reads the top-level `agentId`, starts that agent at
  * its first message, and passes messages both ways with ids of its own.
  *
- * It decides nothing for anybody. What an agent asks, above all a permission, goes to the client
+ * It makes no decision. What an agent asks, above all a permission, goes to the client
  * whose session it is; no answer in time, no client or an error in its place is a refusal. Every
  * request is answered: also when its agent dies.
  */

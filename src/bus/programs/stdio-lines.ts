@@ -1,7 +1,7 @@
 /**
  * The worker contract on two streams: one JSON object a line in, one a line out, nothing else. It
  * cuts lines wherever the chunks fall, tells stderr about a line it cannot read and goes on, writes
- * once per tick, and reads no further while nobody takes what it writes. The end of the input and
+ * once per tick, and reads no further while its output is not read. The end of the input and
  * SIGTERM mean the same: take nothing more, finish what is in hand, and be done.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -95,14 +95,14 @@ interface Writer {
 function createWriter({ output }: LineIo, onDrain: () => void): Writer {
   let waiting = '';
   let isBroken = false;
-  /** While nobody takes what was written. */
+  /** Set while the other side does not read. */
   let full: PromiseWithResolvers<void> | null = null;
   const empty = (): void => {
     full?.resolve();
     full = null;
     onDrain();
   };
-  // Whoever read us has gone: nothing we write can matter. The end of the input follows.
+  // The reader has gone, so nothing we write can matter. The end of the input follows.
   const breakOff = (): void => {
     isBroken = true;
     empty();

@@ -72,7 +72,7 @@ function answerBy(tier: ModelTier, turn: Turn): Promise<Outcome> {
   return tier.kind === 'rule' ? answerTurnByRule(tier.rules, turn) : chat(tier.chat, turn);
 }
 
-/** Beside the answer, not in it: a thought, so that nobody takes it for the model's words. */
+/** Told as a thought beside the answer, so that it is not mistaken for the model's words. */
 async function tell(turn: Turn, next: string, failed: readonly Failed[]): Promise<void> {
   const { tier, reason } = failed.at(-1) as Failed;
   const text = `${tier} could not answer (${reason}); ${next} answers instead`;

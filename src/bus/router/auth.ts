@@ -11,7 +11,7 @@ import type { Identity } from './peer.ts';
 
 /** Shorter ones can be guessed. */
 export const TOKEN_CHARS_MIN = 16;
-/** What somebody unknown may send at once. */
+/** What a client without an identity may send at once. */
 export const AUTH_BYTES_MAX = 16_384;
 export const AUTH_WAIT_MS = 5_000;
 
@@ -25,7 +25,7 @@ export interface Admission {
 }
 
 export interface Gate {
-  /** Whether anybody is known: then everybody must say who they are. */
+  /** Whether any token is known: then every client must show one. */
   readonly isGuarded: boolean;
   /** Whether it would be, were these the clients of the config. */
   wouldGuard(clients: readonly KnownClient[]): boolean;

@@ -32,11 +32,11 @@ export interface BusCounts {
 }
 
 export interface BusLogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly level: WorkerNote['level'];
   readonly text: string;
 }
 
-/** One request's life, for whoever keeps the record. */
+/** One request's life, for the record. */
 export interface AuditRecord {
   readonly eventId: string;
   readonly parentEventId: string | null;
@@ -60,7 +60,6 @@ export interface BusOptions {
   ) => Worker;
   readonly clock?: Clock;
   readonly onLog?: (line: BusLogLine) => void;
-  readonly onWorker?: (worker: Worker, event: WorkerNote['what']) => void;
   readonly onClient?: (label: string, event: 'connected' | PeerClosing) => void;
   readonly onAudit?: (record: AuditRecord) => void;
   /** There can be one client only, as over stdio: errors then carry the worker's last words. */

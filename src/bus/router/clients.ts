@@ -1,6 +1,6 @@
 /**
  * A client comes and goes. When it goes, its requests that wait are forgotten, those that run are
- * let run, the questions put to it are refused, and whoever stood still because of it goes on.
+ * let run, the questions put to it are refused, and workers stopped because of it go on.
  */
 
 import type { Exchange } from './exchange.ts';

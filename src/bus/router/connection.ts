@@ -35,7 +35,7 @@ export interface ConnectionOptions {
   readonly output: Writable;
   readonly framing: TransportConfig['framing'];
   readonly messageBytesMax: number;
-  /** Takes the first line, when somebody must say who they are; then calls `open`, or `close`. */
+  /** Takes the first line, when a token must be shown; then calls `open`, or `close`. */
   readonly onIntroduction?: (line: ByteLine | null) => void;
   /** The other side sends no more. Without it the connection ends once nothing is owed. */
   readonly onInputEnd?: () => void;

@@ -68,10 +68,7 @@ export function createBus(options: BusOptions): Bus {
         for (const look of [...watchers]) look();
       },
       onLines: (_worker, lines) => receiveFromWorker(exchange, link, lines),
-      onNote(worker, note) {
-        options.onLog?.({ level: note.level, text: `[worker=${worker.name}] ${note.text}` });
-        if (note.what !== 'stderr') options.onWorker?.(worker, note.what);
-      },
+      onNote: ({ name }, { level, text }) => exchange.log(level, `[worker=${name}] ${text}`),
     };
     const link: Link = createLink(options.openWorker(pool.config, index, events, limits), pool);
     pool.links.push(link);

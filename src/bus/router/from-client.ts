@@ -222,7 +222,7 @@ function isRepeat(
   const { paramsStart, paramsEnd } = envelope;
   const params = paramsStart === -1 ? '' : line.slice(paramsStart, paramsEnd);
   const print = printOf(request.method, params);
-  // A key is its owner's: whoever else comes with it is not given the answer.
+  // A key belongs to its subject: another subject with the same key is not given the answer.
   const owned = JSON.stringify([request.client.identity?.subjectId ?? null, key]);
   const known = exchange.keys.find(owned, now);
   if (!known) {
@@ -258,14 +258,14 @@ function takeNotification(
     objectionTo(exchange, client, envelope, pools) ??
     pass(exchange, client, line, envelope, pools, wishes);
   if (!trouble) return;
-  // Nobody is owed an answer, but nothing is dropped in silence either [BU11].
+  // A notification gets no answer, but it is not dropped in silence either [BU11].
   exchange.stats.routing_errors += 1;
   const dropped = { method, code: trouble.code, reason: trouble.message };
   const told = { jsonrpc: '2.0', method: 'stdio_bus/dropped', params: dropped };
   deliver(exchange, client, messageOf(told), null);
 }
 
-/** Only what nobody objects to joins its session: a refused message leaves no trace. */
+/** It joins its session only after every objection: a refused message leaves no trace. */
 function pass(
   exchange: Exchange,
   client: BusClient,

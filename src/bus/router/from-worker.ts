@@ -1,5 +1,5 @@
 /**
- * What a worker says: answers, notifications, questions. An answer goes to whoever asked, by the id
+ * What a worker says: answers, notifications, questions. An answer goes to the client that asked, by the id
  * we gave it [BU2]; anything else goes where its session is, and only if that session lives on this
  * very worker: a worker cannot speak into the sessions of another [BU8].
  */

@@ -1,6 +1,6 @@
 /**
  * The file of a Unix socket. One that a dead bus left behind is taken away; one that answers is
- * somebody's, and anything that is no socket is not ours to touch: both are refused. Only the owner
+ * in use, and what is no socket is not ours to remove: both are refused. Only the owner
  * may connect, from the first moment [BD5]; at the end the file goes, if it is still the one we made.
  */
 import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
@@ -54,11 +54,11 @@ export async function clearSocketPath(path: string): Promise<void> {
         : `${path} is in use: a bus answers there; stop it, or choose another path`,
     );
   }
-  // Somebody who started with us may have put a live one there while we knocked.
+  // A bus that started at the same time may have put a live one there meanwhile.
   if (markOf(path) === mark) unlinkSync(path);
 }
 
-/** Knocks: the code of the refusal, or null when somebody opened, or did not say no. */
+/** Tries to connect: the code of the refusal, or null when it was accepted, or not refused in time. */
 function probe(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -1,8 +1,8 @@
 /**
- * The door for many clients: a Unix socket for this user, or TCP. Whoever comes over TCP while
+ * The door for many clients: a Unix socket for this user, or TCP. A client that comes over TCP while
  * tokens are known must show one with the first line, within a few seconds, before anything of it
  * is carried out [BD6]; without tokens only this machine is listened to [BD7], also after a reload;
- * and whoever is inside under what a reload took away or changed is cut off [BD18].
+ * and a connection whose token a reload removed or changed is cut off [BD18].
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ByteLine } from '../process/line.ts';
@@ -82,7 +82,7 @@ export async function openListener(options: ListenOptions): Promise<Door> {
     });
   }
 
-  /** Whoever has a token shows it at once: the one silent for longest goes, not the newcomer. */
+  /** A client with a token shows it at once: the one silent for longest is closed, not the newest. */
   function makeRoom(): void {
     const [oldest] = waiting.keys();
     if (oldest === undefined || waiting.size < UNKNOWN_MAX) return;
@@ -139,7 +139,7 @@ export async function openListener(options: ListenOptions): Promise<Door> {
     connection.close('error', true);
   }
 
-  /** Null: they may go on. */
+  /** Null when it may stay. */
   function whyCut(admission: Admission | null): string | null {
     if (admission === null) {
       return kind === 'tcp' && gate.isGuarded ? 'came without a token, and now needs one' : null;

@@ -1,5 +1,5 @@
 /**
- * What Prometheus reads of a bus: the eight counters and what it holds now, asked when somebody
+ * What Prometheus reads of a bus: the eight counters and what it holds now, read when Prometheus
  * scrapes. Only this machine is listened to, and only under a name of this machine: a web page that
  * rebinds its own name to loopback is turned away [BD9].
  */

@@ -1,6 +1,6 @@
 /**
  * Who may ask what of whom: the rules of the config in order, the first match wins, and what no rule
- * names is allowed. A rule about a subject or a role never matches somebody the bus does not know:
+ * names is allowed. A rule about a subject or a role never matches a client without an identity:
  * what a client says of itself is no evidence [BU17].
  */
 import type { PolicyRule } from './config.ts';

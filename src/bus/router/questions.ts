@@ -1,7 +1,7 @@
 /**
  * Questions: requests of a worker to a client, such as a permission prompt. They go to the one
  * client that is meant, under an id of our own, and the answer finds its way back by that id. If
- * nobody is there, or nobody answers, the worker is told so: the bus never answers for a person
+ * no client is there, or none answers, the worker is told so: the bus never answers for a person
  * [BU14].
  */
 import { type Envelope, readExt, rewrite, withId } from '../process/envelope.ts';

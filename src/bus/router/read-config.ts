@@ -1,5 +1,5 @@
 /**
- * Brings the config of a bus in: from a file, or from a descriptor somebody handed us, read to its
+ * Brings the config of a bus in: from a file, or from a descriptor that was handed over, read to its
  * end. A relative `cwd`, and a command with a slash in it, are meant from the folder of the file.
  */
 import { createReadStream, existsSync, fstatSync, type Stats } from 'node:fs';
@@ -14,7 +14,7 @@ import { type ParsedBusConfig, parseBusConfig } from './parse-config.ts';
 /** The reference's range. */
 export const DESCRIPTOR_MAX = 1_024;
 const CONFIG_BYTES_MAX = 67_108_864;
-/** Whoever hands us a descriptor writes at once; a pipe that is never closed must not hold us for ever. */
+/** The config is written at once; a descriptor that is never closed must not hold us for ever. */
 const DESCRIPTOR_WAIT_MS = 30_000;
 
 /** Behind stdin, stdout and stderr; the runtime opens its own before anything else. */
@@ -75,7 +75,7 @@ function openDescriptor(fd: number): Readable {
 }
 
 /**
- * A descriptor nobody opened for us may be one that the runtime has taken for itself since: something
+ * A number that was not handed over may be a descriptor of the runtime itself: something
  * without a kind, or one end of a pipe whose other end is ours too. Reading it would break us.
  */
 function isOurOwn(fd: number, kind: Stats): boolean {

@@ -110,7 +110,7 @@ export function failed(exchange: Exchange, request: BusRequest, problem: BusProb
 export function failRest(exchange: Exchange): void {
   const rest: BusRequest[] = [];
   for (const client of exchange.clients) rest.push(...client.requests.values());
-  // Those under a key may have lost their client, and are still owed to whoever repeats them.
+  // Those under a key may have lost their client, and a repeat may still wait for them.
   for (const { links, waiting } of exchange.pools.all) {
     for (const queue of [waiting, ...links.map((link) => link.waiting)]) {
       for (const { request } of queue.live()) if (request) rest.push(request);

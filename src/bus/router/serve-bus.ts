@@ -86,7 +86,7 @@ export async function serveBus(options: ServeBusOptions): Promise<BusEnd> {
   return end;
 }
 
-/** `cut`: somebody did not want to wait, and what is left goes with the process. */
+/** `cut`: a second signal ended it, and what is left ends with the process. */
 export type BusEnd = 'drained' | 'cut';
 
 type Log = (level: BusLogLine['level'], text: string) => void;
@@ -97,7 +97,7 @@ async function run(bus: Bus, door: Door, signals: BusSignals, log: Log): Promise
   door.stopAccepting();
   log('info', `${why}: draining`);
   const drained = bus.stop().then((): BusEnd => 'drained');
-  // Whoever asked by end of input may still ask by signal.
+  // After the end of input a signal may still come.
   const impatient = why.startsWith('SIG') ? signals.again : signals.stop;
   const hurried = impatient.then(async (signal): Promise<BusEnd> => {
     log('warn', `${signal}: stopping now`);

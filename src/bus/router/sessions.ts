@@ -1,10 +1,10 @@
 /**
  * Sessions: which worker a conversation lives on, who listens to it, and what they missed.
  *
- * There is no table to fill up [BU6]: a session is made by its first message, forgotten when nobody
- * used it for `session_idle_sec`, and above `max_sessions` the one that has been idle for longest
+ * There is no table to fill up [BU6]: a session is made by its first message, forgotten when not
+ * used for `session_idle_sec`, and above `max_sessions` the one that has been idle for longest
  * makes room. A session with a request in flight is never forgotten. It outlives its clients:
- * notifications that find nobody are kept, within bounds, for whoever comes back [BU7].
+ * notifications that find no client are kept, within bounds, for the next one [BU7].
  */
 import { detached } from '../process/frames.ts';
 import { type ByteLine, messageOf } from '../process/line.ts';

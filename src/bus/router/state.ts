@@ -133,9 +133,9 @@ export interface Pool {
   readonly waiting: Waiting;
   /** Where the next equally loaded choice begins. */
   turn: number;
-  /** Why the last worker went down: the error of whoever finds the pool empty says it. */
+  /** Why the last worker went down: told in the error when the pool is empty. */
   lastReason: string | null;
-  /** The same with its last words, for whoever runs the bus. */
+  /** The same with its last lines of stderr, for the operator. */
   lastDown: string | null;
 }
 

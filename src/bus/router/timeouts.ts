@@ -43,7 +43,7 @@ export function sweep(exchange: Exchange): void {
   for (const { links, waiting } of exchange.pools.all) {
     for (const link of links) {
       forgetAbandoned(exchange, link, now - Math.min(requestMs, ABANDONED_MS));
-      // Also a worker that took a long queue of notifications has told nobody that it has room.
+      // A worker that took a long queue of notifications does not say that it has room again.
       if (link.waiting.length > 0 || waiting.length > 0) pump(exchange, link);
     }
   }

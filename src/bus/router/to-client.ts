@@ -57,7 +57,7 @@ export function relieve(exchange: Exchange, client: BusClient): void {
   release(client);
 }
 
-/** Lets go whoever stands still because of this client. */
+/** Lets the workers go on that were stopped because of this client. */
 export function release(client: BusClient): void {
   client.stopPatience?.();
   client.stopPatience = null;

@@ -254,7 +254,7 @@ function refuseItem(exchange: Exchange, { request, line }: WaitingItem, problem:
   }
 }
 
-/** Nobody will come for what waits in this pool. */
+/** No worker will take what waits in this pool. */
 export function emptyPool(exchange: Exchange, pool: Pool): void {
   for (let item = takeFromPool(pool.waiting); item; item = takeFromPool(pool.waiting)) {
     refuseItem(exchange, item, noWorker([pool]));

@@ -21,7 +21,7 @@ export interface Utf8Check {
 
 export function createUtf8Check(): Utf8Check {
   let isGood = true;
-  /** A message that ends in this chunk may hold bytes nobody has vouched for. */
+  /** A message that ends in this chunk may hold bytes that were not checked. */
   let isSuspect = false;
   /** So may the one whose end is still to come. */
   let isRestSuspect = false;

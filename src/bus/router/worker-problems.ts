@@ -4,7 +4,7 @@ import { type BusProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Link, Pool } from './state.ts';
 
-/** A worker's last words may be about somebody else: only who has the bus for itself is told them. */
+/** What a worker wrote to stderr may concern another client: it is told only on a private bus. */
 export function died(exchange: Exchange, link: Link, down: Down): BusProblem {
   const isShown = exchange.isPrivate && down.stderrTail.length > 0;
   return {

@@ -9,10 +9,11 @@
  *   [SD4] `stop` lets answers still under way arrive, and after it nothing of the backend is left.
  */
 import type { ByteLine } from '../process/line.ts';
+import type { BusLogLine } from '../router/bus.ts';
 import type { StdioBusError } from './errors.ts';
 import type { BackendType, Dialect, ListenMode, StdioBusCounts, StdioBusStats } from './states.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogLevel = BusLogLine['level'];
 
 export interface BackendEvents {
   onLines(lines: readonly ByteLine[]): void;
@@ -42,7 +43,7 @@ export interface Backend {
   stop(timeoutMs: number): Promise<void>;
   /** At once, without waiting for anything. Safe to call twice, and before `open`. */
   destroy(): void;
-  /** Null: ask over the wire, or do without. */
+  /** Null when the bus must be asked over the wire. */
   look(): BackendLook | null;
   /** The last lines the bus wrote to stderr, oldest first. */
   stderrTail(count: number): readonly string[];

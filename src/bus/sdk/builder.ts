@@ -1,4 +1,4 @@
-/** A fluent way to the same object: setters, the last one wins, and nothing is checked before `build`. */
+/** Builds a StdioBus with setters: the last one wins, and nothing is checked before `build`. */
 import type { Backend } from './backend.ts';
 import type { WorkerFunction } from './function-worker.ts';
 import type {

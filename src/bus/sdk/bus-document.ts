@@ -1,6 +1,6 @@
 /**
  * The config of an SDK object as a document the bus reads, and the functions taken out of it. A
- * function cannot travel, so its pool stands in the document with a command nobody will start.
+ * function cannot travel, so its pool stands in the document with a command that is never started.
  */
 import type { BusConfig } from '../router/config.ts';
 import { parseBusDocument } from '../router/parse-config.ts';

@@ -266,7 +266,7 @@ export class Conversation {
     const { sessionIds, reason } = isObject(params) ? params : {};
     const lost = Array.isArray(sessionIds) ? sessionIds : [agentSessionOf(params) ?? ''];
     for (const sessionId of lost) {
-      // A session of one call that ended long ago: nobody can want to know, and there may be thousands.
+      // A session of one call that ended long ago is not told: there may be thousands.
       const isWanted = this.book.isKnown(sessionId) || this.pending.hasSession(sessionId);
       if (!isWanted) continue;
       this.book.forget(sessionId);
@@ -300,7 +300,7 @@ export class Conversation {
       const { id, sessionId, agentSession } = call;
       const routing = { sessionId, pool: call.choice.pool, agentId: call.choice.agentId };
       this.post(notificationLine('$/cancelRequest', { id }, routing));
-      // Agents of ACP listen to this word; it means the whole turn, so nobody else may be in it.
+      // Agents of ACP listen to this word; it means the whole turn, so no other request may be in it.
       if (call.method === 'session/prompt' && agentSession !== null && isAlone) {
         this.post(notificationLine('session/cancel', { sessionId: agentSession }, routing));
       }

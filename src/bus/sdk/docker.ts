@@ -16,7 +16,7 @@ import type { Backend, BackendEvents } from './backend.ts';
 import type { BusDocument } from './bus-document.ts';
 import { TransportError, UnavailableError } from './errors.ts';
 import type { DockerOptions } from './options.ts';
-import { endWithUs } from './own-children.ts';
+import { endWithUs, exitOf, isRunning } from './own-children.ts';
 import { within } from './probe.ts';
 import { SocketBackend } from './socket.ts';
 import type { Dialect } from './states.ts';
@@ -147,11 +147,7 @@ export class DockerBackend implements Backend {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.engine = engine;
-    this.gone = once(engine, 'close').then(
-      ([code, signal]) =>
-        signal === null ? `exited with code ${code}` : `was killed by ${signal}`,
-      () => 'was never started',
-    );
+    this.gone = exitOf(engine);
     engine.stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk));
     try {
       await once(engine, 'spawn');
@@ -224,10 +220,6 @@ export class DockerBackend implements Backend {
     if (this.folder !== null) await rm(this.folder, { recursive: true, force: true });
     this.folder = null;
   }
-}
-
-function isRunning(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
 }
 
 function pause(): Promise<void> {

@@ -127,7 +127,7 @@ export class PolicyDeniedError extends StdioBusError {
   }
 }
 
-/** Nobody there to do it: no worker, no engine, no bus at the address. */
+/** Not there to do it: no worker, no engine, no bus at the address. */
 export class UnavailableError extends StdioBusError {
   override name = 'UnavailableError';
   constructor(message: string, facts?: ErrorFacts) {

@@ -25,7 +25,7 @@ import type { Params } from './message.ts';
 export interface FunctionRequest {
   readonly method: string;
   readonly params: unknown;
-  /** Nobody waits for what the function returns. */
+  /** What the function returns is not used. */
   readonly isNotification: boolean;
   readonly sessionId: string | undefined;
   readonly agentId: string | undefined;
@@ -45,7 +45,7 @@ export interface FunctionContext {
 
 export type WorkerFunction = (request: FunctionRequest, context: FunctionContext) => unknown;
 
-/** Bytes a function may have written while nobody reads. */
+/** Bytes a function may have written that were not read yet. */
 export const UNREAD_BYTES_MAX = 41_943_040;
 const QUESTIONS_MAX = 1_024;
 

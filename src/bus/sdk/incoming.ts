@@ -63,7 +63,7 @@ export class IncomingRequests {
       signal: controller.signal,
     };
     void this.answer(request).then((outcome) => {
-      // Withdrawn, or the line it came by is gone: the answer would reach somebody else.
+      // Withdrawn, or the line it came by is gone: the answer would reach another bus.
       if (this.open.get(id) !== controller) return;
       this.open.delete(id);
       this.send(sayable(id, outcome, sessionId));

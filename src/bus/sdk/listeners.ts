@@ -1,4 +1,4 @@
-/** Callbacks of one kind. One that throws hurts nobody: it is told to the log, and the next is called. */
+/** Callbacks of one kind. One that throws stops no other: it is told to the log, and the next is called. */
 export class Listeners<T> {
   private readonly all = new Set<(value: T) => unknown>();
   private readonly onFailure: (error: unknown) => void;

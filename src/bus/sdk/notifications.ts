@@ -1,7 +1,7 @@
 /**
- * Notifications to whoever asked: callbacks first, then subscribers, each with a bounded queue and
+ * Notifications to listeners: callbacks first, then subscribers, each with a bounded queue and
  * a copy of its own. A subscriber that is too slow loses the newest or is ended, as it chose, and
- * nobody else notices. Ending drains: what was queued is still read.
+ * no other is affected. Ending drains: what was queued is still read.
  */
 import { InvalidArgumentError } from './errors.ts';
 import { ItemQueue } from './item-queue.ts';

@@ -63,7 +63,7 @@ export interface SocketOptions {
   readonly token?: string;
   readonly dialect?: Dialect;
   readonly connectTimeoutSec?: number;
-  /** False: a broken line is the end. */
+  /** With false a broken line is the end. */
   readonly reconnect?: ReconnectOptions | false;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Requests without an answer, and whose text a chunk is. A chunk belongs to the request it names
  * (`_ext.requestId`), else to the only request of its session; when that is not certain it belongs
- * to nobody, and is a notification like any other: text never leaks between requests [SD9].
+ * to none, and is a notification like any other: text never leaks between requests [SD9].
  */
 
 import { isObject } from '../process/json-object.ts';
@@ -55,7 +55,7 @@ export class PendingCalls {
     return this.bySession.has(sessionId);
   }
 
-  /** False when it was gone already: whoever takes it away is the one to settle it. */
+  /** False when it was gone already: only the caller that removes it settles it. */
   remove(call: PendingCall): boolean {
     if (!this.byId.delete(call.id)) return false;
     const same = call.sessionId === undefined ? undefined : this.bySession.get(call.sessionId);
@@ -91,7 +91,7 @@ export class PendingCalls {
     return meant.length === 1 ? (meant[0] as PendingCall) : null;
   }
 
-  /** Nobody else waits for the agent in this agent session. */
+  /** No other request waits for the agent in this agent session. */
   isAlone(call: PendingCall): boolean {
     const same = call.sessionId === undefined ? undefined : this.bySession.get(call.sessionId);
     return ![...(same ?? [])].some(

@@ -13,6 +13,8 @@ export interface Probe {
   readonly line: ByteLine;
   /** Ends when the bus has answered; throws its refusal. */
   readonly answered: Promise<void>;
+  /** The bus has not answered yet. */
+  readonly isPending: boolean;
   /** Takes the answer out of these lines; gives back the others. */
   take(lines: readonly ByteLine[]): readonly ByteLine[];
   fail(error: Error): void;
@@ -20,15 +22,22 @@ export interface Probe {
 
 export function createProbe(token: string | undefined): Probe {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  promise.catch(() => {});
+  let isPending = true;
+  const over = (): void => {
+    isPending = false;
+  };
+  promise.then(over, over);
   const params = token === undefined ? {} : { token };
   return {
     line: messageOf({ jsonrpc: '2.0', id: PROBE_ID, method: 'stdio_bus/hello', params }),
     answered: promise,
+    get isPending() {
+      return isPending;
+    },
     take: (lines) =>
       lines.filter((line) => {
         const message = parseObject(line);
-        // A bus that is full, or stopping, answers nobody in particular.
+        // A bus that is full, or stopping, answers without an id.
         const isRefusal = message?.id === null && 'error' in message;
         if (message?.id !== PROBE_ID && !isRefusal) return true;
         if ('error' in message) reject(errorOfWire(message.error));

@@ -37,7 +37,7 @@ export class SessionBook {
   private readonly homes = new Map<string, string>();
   /** The other way round: who lives in a bus session. */
   private readonly residents = new Map<string, Set<string>>();
-  /** Bus sessions somebody will use again, and must be attached again after a break. */
+  /** Bus sessions that will be used again, and must be attached again after a break. */
   private readonly kept = new Set<string>();
 
   constructor(mode: SessionMode) {
@@ -79,7 +79,7 @@ export class SessionBook {
     if (this.kept.size > REMEMBERED_SESSIONS_MAX) this.kept.delete(oldestOf(this.kept));
   }
 
-  /** Somebody will use it again; a session that served one call is known to nobody. */
+  /** It will be used again. A session that served one call is not remembered. */
   isKnown(sessionId: string): boolean {
     return this.kept.has(sessionId) || this.residents.has(sessionId);
   }

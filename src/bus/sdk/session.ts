@@ -19,7 +19,7 @@ export interface SessionHost {
 
 export interface Attached {
   readonly sessionId: string;
-  /** Notifications that were kept while nobody was attached, and have been given now. */
+  /** Notifications that were kept while no client was attached, and have been given now. */
   readonly missed: number;
   /** Notifications there was no room for. */
   readonly dropped: number;

@@ -1,7 +1,7 @@
 /**
  * A bus that runs already, joined by its Unix socket or TCP address. A line that breaks is made anew,
  * with growing waits and a number of attempts; what was on its way when it broke is never sent again
- * by this side, because nobody here can know whether it ran.
+ * by this side, because it cannot know whether it ran.
  */
 import { createConnection, type Socket } from 'node:net';
 import type { ByteLine } from '../process/line.ts';
@@ -9,7 +9,7 @@ import type { Backend, BackendEvents } from './backend.ts';
 import { StdioBusError, TransportError, UnavailableError } from './errors.ts';
 import { type LineStream, openLineStream } from './line-stream.ts';
 import type { SocketOptions } from './options.ts';
-import { createProbe, type Probe, within } from './probe.ts';
+import { createProbe, within } from './probe.ts';
 import type { BackendType, Dialect } from './states.ts';
 
 const CONNECT_TIMEOUT_SEC = 5;
@@ -101,11 +101,10 @@ export class SocketBackend implements Backend {
     const opened = Promise.withResolvers<void>();
     socket.once('connect', () => opened.resolve());
     const first = this.dialect === 'synod' ? createProbe(token) : null;
-    let waiting: Probe | null = first;
     let isUp = false;
     const stream = openLineStream(socket, socket, {
       onLines: (lines) => {
-        const others = waiting === null ? lines : waiting.take(lines);
+        const others = first?.isPending ? first.take(lines) : lines;
         if (others.length > 0) this.events?.onLines(others);
       },
       onTooLarge: (bytes) => this.events?.onLog('error', `an answer of ${bytes} bytes was skipped`),
@@ -114,7 +113,7 @@ export class SocketBackend implements Backend {
         const why = cause === null ? 'the bus closed the line' : cause.message;
         const problem = new TransportError(`${this.where}: ${why}`, { cause });
         opened.reject(problem);
-        waiting?.fail(problem);
+        first?.fail(problem);
         if (isUp) this.broke(problem);
       },
     });
@@ -132,7 +131,6 @@ export class SocketBackend implements Backend {
         { cause },
       );
     }
-    waiting = null;
     if (this.isOver || socket.destroyed) {
       socket.destroy();
       throw new TransportError(`${this.where}: the line was closed as soon as it was open`);

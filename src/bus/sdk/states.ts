@@ -1,15 +1,11 @@
 /** The words of the SDK that are numbers or names: states, backends, listeners, counters. */
+import type { BusCounts } from '../router/bus.ts';
+
 export const BusState = { CREATED: 0, STARTING: 1, RUNNING: 2, STOPPING: 3, STOPPED: 4 } as const;
 export type BusStateName = keyof typeof BusState;
 export type BusState = (typeof BusState)[BusStateName];
 
-export const BUS_STATE_NAMES: readonly BusStateName[] = [
-  'CREATED',
-  'STARTING',
-  'RUNNING',
-  'STOPPING',
-  'STOPPED',
-];
+export const BUS_STATE_NAMES: readonly BusStateName[] = Object.keys(BusState) as BusStateName[];
 
 /** `NATIVE` is the reference's word for `EMBEDDED`. */
 export const BackendMode = {
@@ -34,7 +30,7 @@ export type OverflowPolicy = (typeof OverflowPolicy)[keyof typeof OverflowPolicy
 /** What is at the other end: our bus, or one that forwards every `stdio_bus/…` to a worker. */
 export type Dialect = 'synod' | 'stdio_bus';
 
-/** Said in place of a number that nobody on this side can know. */
+/** Stands for a number that this side cannot know. */
 export const UNKNOWN_COUNT = -1;
 
 /** In is toward workers, out is toward clients. */
@@ -49,9 +45,4 @@ export interface StdioBusStats {
   readonly clientDisconnects: number;
 }
 
-export interface StdioBusCounts {
-  readonly workers: number;
-  readonly clients: number;
-  readonly sessions: number;
-  readonly pending: number;
-}
+export type StdioBusCounts = BusCounts;

@@ -110,7 +110,7 @@ export class StdioBus implements AsyncDisposable {
       this.state = BusState.STOPPED;
       throw error;
     }
-    // Somebody may have stopped it meanwhile.
+    // It may have been stopped meanwhile.
     if (this.state !== BusState.STARTING) return;
     this.state = BusState.RUNNING;
     this.isConnected = true;
@@ -186,7 +186,7 @@ export class StdioBus implements AsyncDisposable {
     return stream;
   }
 
-  /** False: the line is down, and it was not sent. Whether anybody hears it is not known. */
+  /** False when the line is down and it was not sent. Whether it is received is not known. */
   notify(method: string, params?: Params, options: NotifyOptions = {}): boolean {
     this.checkReady(method, {});
     return this.conversation.notify(method, params, options);
@@ -359,7 +359,7 @@ export class StdioBus implements AsyncDisposable {
     try {
       this.onLog?.(level, text);
     } catch {
-      // There is nobody left to tell.
+      // There is no other place to tell it.
     }
   }
 }

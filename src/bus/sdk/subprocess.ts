@@ -15,8 +15,8 @@ import type { BusDocument } from './bus-document.ts';
 import { TransportError, UnavailableError } from './errors.ts';
 import { type LineStream, openLineStream } from './line-stream.ts';
 import type { SubprocessOptions } from './options.ts';
-import { endWithUs } from './own-children.ts';
-import { createProbe, type Probe, within } from './probe.ts';
+import { endWithUs, exitOf, isRunning } from './own-children.ts';
+import { createProbe, within } from './probe.ts';
 import type { Dialect } from './states.ts';
 
 const START_TIMEOUT_SEC = 5;
@@ -62,10 +62,9 @@ export class SubprocessBackend implements Backend {
     await spawned(child);
     endWithUs(child);
     const probe = this.dialect === 'synod' ? createProbe(undefined) : null;
-    let waiting: Probe | null = probe;
     this.stream = openLineStream(child.stdout as Readable, child.stdin as Writable, {
       onLines: (lines) => {
-        const others = waiting === null ? lines : waiting.take(lines);
+        const others = probe?.isPending ? probe.take(lines) : lines;
         if (others.length > 0) events.onLines(others);
       },
       onTooLarge: (bytes) => events.onLog('error', `an answer of ${bytes} bytes was skipped`),
@@ -73,7 +72,7 @@ export class SubprocessBackend implements Backend {
         void ended.then((how) => {
           this.stderr.end();
           const problem = new TransportError(`the bus ${how}${this.lastWords()}`);
-          if (waiting !== null) waiting.fail(problem);
+          if (probe?.isPending) probe.fail(problem);
           else if (!this.isStopping) events.onDown(problem, false);
         });
       },
@@ -88,8 +87,6 @@ export class SubprocessBackend implements Backend {
       this.isStopping = true;
       this.destroy();
       throw new UnavailableError(`the bus did not start: ${(cause as Error).message}`, { cause });
-    } finally {
-      waiting = null;
     }
   }
 
@@ -100,7 +97,7 @@ export class SubprocessBackend implements Backend {
   async stop(timeoutMs: number): Promise<void> {
     this.isStopping = true;
     const { child } = this;
-    if (child === null || isGone(child)) return;
+    if (child === null || !isRunning(child)) return;
     const closed = once(child, 'close');
     this.stream?.end();
     if (await isOver(closed, timeoutMs)) return;
@@ -112,7 +109,7 @@ export class SubprocessBackend implements Backend {
 
   destroy(): void {
     this.isStopping = true;
-    if (this.child !== null && !isGone(this.child)) this.child.kill('SIGKILL');
+    if (this.child !== null && isRunning(this.child)) this.child.kill('SIGKILL');
   }
 
   look(): null {
@@ -162,12 +159,6 @@ export class SubprocessBackend implements Backend {
   }
 }
 
-/** "exited with code 3", once its pipes are read to the end. */
-async function exitOf(child: ChildProcess): Promise<string> {
-  const [code, signal] = await once(child, 'close').catch(() => [null, null]);
-  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-}
-
 async function spawned(child: ChildProcess): Promise<void> {
   try {
     await once(child, 'spawn');
@@ -180,16 +171,9 @@ async function spawned(child: ChildProcess): Promise<void> {
   }
 }
 
-function isGone(child: ChildProcess): boolean {
-  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-}
-
-async function isOver(closed: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const over = await Promise.race([closed.then(() => true), late]);
-  clearTimeout(timer);
-  return over;
+function isOver(closed: Promise<unknown>, ms: number): Promise<boolean> {
+  return within(closed, ms, () => new Error('late')).then(
+    () => true,
+    () => false,
+  );
 }

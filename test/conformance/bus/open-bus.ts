@@ -58,10 +58,13 @@ async function openEmbedded(document: object): Promise<OpenBus> {
   const bus: Bus = createBus({
     config,
     openWorker: (pool, index, events) =>
-      openWorker(workerSpecOf(pool, config.limits, process.env), index, events),
-    onWorker(worker, event) {
-      if (event === 'started' && worker.pid !== null) pids.push(worker.pid);
-    },
+      openWorker(workerSpecOf(pool, config.limits, process.env), index, {
+        ...events,
+        onNote(worker, note) {
+          if (note.what === 'started' && worker.pid !== null) pids.push(worker.pid);
+          events.onNote(worker, note);
+        },
+      }),
   });
   if (bus.state !== 'created') throw new Error(`a new bus is ${bus.state}`);
   const starting = bus.start();
