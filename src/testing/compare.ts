@@ -1,57 +1,180 @@
 /**
- * Two worlds compared by what they would tell: as frozen text with its lists in a
- * fixed order. Durable facts can be compared alone, because what only memory knew
- * (beats, what feeds showed) is promised to nobody.
+ * A world as text, one line for each fact, indexes included: two worlds are the same
+ * when their texts are. It is told from the fields themselves, whatever they are called,
+ * and knows nothing of snapshots, so that it can say when one forgot something.
+ *
+ * Things that refer to each other are told where they live and named elsewhere. A
+ * reference to anything but that very object is told in full, and so shows.
  */
-import { freezeWorld } from '../core/law/snapshot.ts';
-import type { WorldView } from '../core/law/state.ts';
+import { Deadlines } from '../core/law/deadlines.ts';
+import { FifoMap } from '../core/law/fifo-map.ts';
+import type { ChannelView, WorldView } from '../core/law/state.ts';
+import { LowestCursor } from '../core/talk/lowest-cursor.ts';
+import { Positions } from '../core/talk/positions.ts';
+import type { Dated } from '../core/work/claim/due.ts';
+import { Due } from '../core/work/claim/due.ts';
+import { Register } from '../core/work/claim/register.ts';
+import { patternsOf } from '../core/work/claim/scope.ts';
+import { ScopeIndex } from '../core/work/claim/scope-index.ts';
 
-interface Frozen {
-  at?: number;
-  readonly agents: { name: string; patterns: string[]; presented?: unknown; presence: object }[];
-  readonly channels: { name: string; members: { agent: string }[] }[];
-  readonly fates: [position: number, fates: unknown][];
-  readonly [other: string]: unknown;
-}
+/**
+ * Never told: since when the hub listens, when to look next (too early is harmless [L5]), and
+ * where in a heap a thing lies.
+ */
+const UNTOLD: readonly string[] = [
+  'awakeFrom',
+  'deadlines',
+  'claims.claims[].dueIndex',
+  'claims.waits[].dueIndex',
+];
+
+/** What only memory knew, and what is promised to nobody after a restart. */
+const MEMORY: readonly string[] = [
+  'at',
+  'agents[].presented',
+  'agents[].presence.beatAt',
+  'agents[].presence.staleMs',
+  'agents[].presence.offlineMs',
+  'offers.agents[][].expiresAt',
+];
+
+/** Collections whose order is a fact: the first is forgotten first. */
+const ORDERED: ReadonlySet<string> = new Set([
+  'tokens',
+  'claims.inherited',
+  'claims.keys',
+  'claims.keysBySender[]',
+]);
 
 export function portray(world: WorldView, facts: 'all' | 'durable' = 'all'): string {
-  const frozen = JSON.parse(freezeWorld(world)) as Frozen;
-  sortBy(frozen.agents, ({ name }) => name);
-  sortBy(frozen.channels, ({ name }) => name);
-  for (const { members } of frozen.channels) sortBy(members, ({ agent }) => agent);
-  frozen.fates.sort(([a], [b]) => a - b);
-  if (facts === 'durable') {
-    delete frozen.at;
-    for (const agent of frozen.agents) {
-      delete agent.presented;
-      const { state, changedAt } = agent.presence as { state: string; changedAt: number };
-      agent.presence = { state, changedAt };
+  const teller: Teller = {
+    lines: [],
+    homes: homesOf(world),
+    untold: new Set(facts === 'all' ? UNTOLD : [...UNTOLD, ...MEMORY]),
+    open: new Set(),
+  };
+  for (const [field, value] of entriesOf(world)) tell(teller, value, { at: field, kind: field });
+  return teller.lines.join('\n');
+}
+
+interface Teller {
+  readonly lines: string[];
+  /** Where the things live that others refer to. */
+  readonly homes: ReadonlyMap<object, string>;
+  readonly untold: ReadonlySet<string>;
+  /** What is being told, so that a circle is noticed. */
+  readonly open: Set<object>;
+}
+
+interface Path {
+  readonly at: string;
+  /** The same with the keys of collections left out. */
+  readonly kind: string;
+  /** The object this is a field of. */
+  readonly parent?: object;
+}
+
+function homesOf(world: WorldView): Map<object, string> {
+  const homes = new Map<object, string>();
+  for (const agent of world.agents.values()) homes.set(agent, `agents[${agent.name}]`);
+  for (const channel of world.channels.values()) {
+    homes.set(channel, `channels[${channel.name}]`);
+    for (const [name, member] of channel.members) {
+      homes.set(member, `channels[${channel.name}].members[${name}]`);
     }
   }
-  return JSON.stringify(frozen, null, 1);
+  for (const claim of world.claims.claims.values()) homes.set(claim, `claims.claims[${claim.id}]`);
+  for (const [number, wait] of world.claims.waits) homes.set(wait, `claims.waits[${number}]`);
+  return homes;
 }
 
-/** What the indexes say that a snapshot leaves out; wrong numbers here would show only much later. */
-export function portrayIndexes(world: WorldView): object {
-  const agents = [...world.agents.values()].map((agent) => ({
-    name: agent.name,
-    leasedCount: agent.leasedCount,
-    ready: [...agent.ready].map(({ channel }) => channel.name).sort(),
-    memberships: [...agent.memberships.keys()].sort(),
-  }));
-  const channels = [...world.channels.values()].map((channel) => ({
-    name: channel.name,
-    idleCount: channel.idleCount,
-    members: [...channel.members.keys()].sort(),
-  }));
-  const globs = [...world.globs].map(([pattern, { agents: subscribers }]) => ({
-    name: pattern,
-    agents: [...subscribers].map(({ name }) => name).sort(),
-  }));
-  for (const list of [agents, channels, globs]) sortBy<{ name: string }>(list, ({ name }) => name);
-  return { agents, channels, globs, heldCount: world.heldCount };
+function tell(teller: Teller, value: unknown, path: Path): void {
+  const { lines, homes, untold, open } = teller;
+  if (untold.has(path.kind) || typeof value === 'function') return;
+  if (typeof value !== 'object' || value === null) {
+    lines.push(`${path.at} = ${typeof value === 'string' ? JSON.stringify(value) : value}`);
+    return;
+  }
+  const home = homes.get(value);
+  if (home !== undefined && home !== path.at) {
+    lines.push(`${path.at} is ${home}`);
+    return;
+  }
+  if (open.has(value)) throw new Error(`${path.at} is told within itself`);
+  open.add(value);
+  if (!tellCollection(teller, value, path)) {
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype) {
+      throw new Error(`${path.at} is a ${prototype?.constructor.name}, which nobody can tell`);
+    }
+    const fields = entriesOf(value);
+    if (fields.length === 0) lines.push(`${path.at} = {}`);
+    for (const [field, one] of fields) {
+      tell(teller, one, {
+        at: `${path.at}.${field}`,
+        kind: `${path.kind}.${field}`,
+        parent: value,
+      });
+    }
+  }
+  open.delete(value);
 }
 
-function sortBy<T>(items: T[], key: (item: T) => string): void {
-  items.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+/** False when it is no collection. */
+function tellCollection(teller: Teller, value: object, path: Path): boolean {
+  const { lines, homes } = teller;
+  const nameOf = (thing: object): string => homes.get(thing) ?? 'nobody of this world';
+  if (value instanceof Map) {
+    tellEntries(teller, [...value], path, value instanceof FifoMap || ORDERED.has(path.kind));
+    if (value instanceof FifoMap) lines.push(`${path.at} forgets ${value.oldest} first`);
+  } else if (value instanceof Set) {
+    const items = [...value].map((item) => (typeof item === 'object' ? nameOf(item) : `${item}`));
+    lines.push(`${path.at} = ${(ORDERED.has(path.kind) ? items : items.sort()).join(' ')}`);
+  } else if (Array.isArray(value)) {
+    tellEntries(teller, [...value.entries()], path, false);
+  } else if (value instanceof Positions) {
+    lines.push(`${path.at} = ${Array.from({ length: value.head }, (_, i) => value.at(i + 1))}`);
+  } else if (value instanceof LowestCursor) {
+    const { members, positions } = path.parent as ChannelView;
+    lines.push(`${path.at} = ${value.among(members, positions.head)}`);
+  } else if (value instanceof Register) {
+    tellEntries(
+      teller,
+      Array.from(value.values(), (one) => [one.id, one]),
+      path,
+      false,
+    );
+  } else if (value instanceof Due) {
+    const items = value.by(Number.POSITIVE_INFINITY) as Dated[];
+    lines.push(`${path.at} = ${items.map((one) => `${nameOf(one)} at ${one.dueAt}`).sort()}`);
+  } else if (value instanceof ScopeIndex) {
+    const found = value.find(patternsOf([]));
+    lines.push(`${path.at} = ${found.map((one) => `${nameOf(one.holder)} ${one.theirs}`).sort()}`);
+    lines.push(`${path.at} has ${value.size}`);
+  } else {
+    return value instanceof Deadlines;
+  }
+  return true;
+}
+
+function tellEntries(
+  teller: Teller,
+  entries: readonly (readonly [key: unknown, value: unknown])[],
+  path: Path,
+  isOrdered: boolean,
+): void {
+  const keyed = entries.map(([key, value]) => [`${key}`, value] as const);
+  teller.lines.push(`${path.at} has ${keyed.length}`);
+  if (isOrdered) teller.lines.push(`${path.at} in order: ${keyed.map(([key]) => key).join(' ')}`);
+  for (const [key, value] of keyed.sort(byName)) {
+    tell(teller, value, { at: `${path.at}[${key}]`, kind: `${path.kind}[]` });
+  }
+}
+
+function entriesOf(value: object): [string, unknown][] {
+  return Object.entries(value).sort(byName);
+}
+
+function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
 }

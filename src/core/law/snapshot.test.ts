@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createChance } from '../../testing/chance.ts';
-import { portray, portrayIndexes } from '../../testing/compare.ts';
+import { portray } from '../../testing/compare.ts';
 import { addStep, CAST } from '../../testing/history.ts';
 import { createStory, type Story } from '../../testing/story.ts';
 import { owedTotal, peek } from '../talk/inbox.ts';
@@ -44,7 +44,6 @@ describe('snapshots', () => {
         const { world } = tell(seed, STEPS);
         const thawed = thawWorld(freezeWorld(world)) as World;
         expect(portray(thawed)).toBe(portray(world));
-        expect(portrayIndexes(thawed)).toEqual(portrayIndexes(world));
         expect(answers(thawed)).toEqual(answers(world));
       }),
       RUNS,
@@ -80,7 +79,6 @@ describe('replay', () => {
         for (const [position, entry] of entries.entries())
           evolve(replayed, decodeEvent(entry), position);
         expect(portray(replayed, 'durable')).toBe(portray(world, 'durable'));
-        expect(portrayIndexes(replayed)).toEqual(portrayIndexes(world));
       }),
       RUNS,
     );
@@ -111,7 +109,7 @@ describe('replay', () => {
 
   test('[L4] a refusal put on record says who, what and why, and changes nothing else', () => {
     const story = createStory();
-    const before = portrayIndexes(story.world);
+    const before = portray(story.world, 'durable').replace(/^length = .*$/m, '');
     const [by] = CAST;
     if (by === undefined) return;
     story.do(by, { type: 'refusal.record', operation: 'send', code: 'access.denied', about: 'a' });
@@ -120,6 +118,6 @@ describe('replay', () => {
       operation: 'send',
       about: 'a',
     });
-    expect(portrayIndexes(story.world)).toEqual(before);
+    expect(portray(story.world, 'durable').replace(/^length = .*$/m, '')).toBe(before);
   });
 });

@@ -157,7 +157,7 @@ export function passRefused(member: Member): void {
 export function queueDepth(channel: ChannelView): number {
   const head = channel.positions.head;
   if (channel.members.size === 0) return head - channel.drained;
-  return head - channel.lowest.among(channel.members.values(), head);
+  return head - channel.lowest.among(channel.members, head);
 }
 
 export function backpressureOf(

@@ -11,11 +11,12 @@ export class LowestCursor {
     this.#known = -1;
   }
 
-  /** `head` when there are no members. */
-  among(members: Iterable<{ readonly cursor: number }>, head: number): number {
+  among(members: ReadonlyMap<string, { readonly cursor: number }>, head: number): number {
+    // Without members it is the head, which moves with every message and is not kept.
+    if (members.size === 0) return head;
     if (this.#known < 0) {
       let lowest = head;
-      for (const { cursor } of members) lowest = Math.min(lowest, cursor);
+      for (const { cursor } of members.values()) lowest = Math.min(lowest, cursor);
       this.#known = lowest;
     }
     return this.#known;
