@@ -8,11 +8,10 @@
  */
 import { Deadlines } from '../core/law/deadlines.ts';
 import { FifoMap } from '../core/law/fifo-map.ts';
+import { Heap } from '../core/law/heap.ts';
 import type { ChannelView, WorldView } from '../core/law/state.ts';
 import { LowestCursor } from '../core/talk/lowest-cursor.ts';
 import { Positions } from '../core/talk/positions.ts';
-import type { Dated } from '../core/work/claim/due.ts';
-import { Due } from '../core/work/claim/due.ts';
 import { Register } from '../core/work/claim/register.ts';
 import { patternsOf } from '../core/work/claim/scope.ts';
 import { ScopeIndex } from '../core/work/claim/scope-index.ts';
@@ -21,12 +20,8 @@ import { ScopeIndex } from '../core/work/claim/scope-index.ts';
  * Never told: since when the hub listens, when to look next (too early is harmless [L5]), and
  * where in a heap a thing lies.
  */
-const UNTOLD: readonly string[] = [
-  'awakeFrom',
-  'deadlines',
-  'claims.claims[].dueIndex',
-  'claims.waits[].dueIndex',
-];
+const UNTOLD: readonly string[] = ['awakeFrom', 'deadlines'];
+const IN_HEAP = /\.heapIndex$/;
 
 /** What only memory knew, and what is promised to nobody after a restart. */
 const MEMORY: readonly string[] = [
@@ -90,7 +85,7 @@ function homesOf(world: WorldView): Map<object, string> {
 
 function tell(teller: Teller, value: unknown, path: Path): void {
   const { lines, homes, untold, open } = teller;
-  if (untold.has(path.kind) || typeof value === 'function') return;
+  if (untold.has(path.kind) || IN_HEAP.test(path.kind) || typeof value === 'function') return;
   if (typeof value !== 'object' || value === null) {
     lines.push(`${path.at} = ${typeof value === 'string' ? JSON.stringify(value) : value}`);
     return;
@@ -144,9 +139,9 @@ function tellCollection(teller: Teller, value: object, path: Path): boolean {
       path,
       false,
     );
-  } else if (value instanceof Due) {
-    const items = value.by(Number.POSITIVE_INFINITY) as Dated[];
-    lines.push(`${path.at} = ${items.map((one) => `${nameOf(one)} at ${one.dueAt}`).sort()}`);
+  } else if (value instanceof Heap) {
+    const items = [...value];
+    lines.push(`${path.at} = ${items.map(nameOf).sort()}`);
   } else if (value instanceof ScopeIndex) {
     const found = value.find(patternsOf([]));
     lines.push(`${path.at} = ${found.map((one) => `${nameOf(one.holder)} ${one.theirs}`).sort()}`);

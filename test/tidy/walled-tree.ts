@@ -98,7 +98,7 @@ function accuse(all: Accusations, file: string, what: string): void {
   all.set(file, [...(all.get(file) ?? []), what]);
 }
 
-function run(cwd: string, tool: string, args: readonly string[]): string {
+export function run(cwd: string, tool: string, args: readonly string[]): string {
   const { error, stdout, stderr } = spawnSync(join(ROOT, 'node_modules', '.bin', tool), args, {
     cwd,
     encoding: 'utf8',

@@ -120,7 +120,7 @@ export interface Member {
   deliveries: Map<number, number> | null;
   /** Whether something is owed; then it is in the agent's `ready`, by the oldest of it. */
   isReady: boolean;
-  /** The position of the oldest message owed; of the last one while nothing is. */
+  /** The position of the oldest message owed; 0 while nothing is. */
   oldest: number;
   heapIndex: number;
 }

@@ -25,7 +25,7 @@ export type View<T> = T extends (...args: never[]) => unknown
 
 /** Our own collections show what only reads; what is not named here is hidden. */
 type ViewOfOurs<T> = T extends Positions
-  ? Pick<T, 'length' | 'head' | 'at' | 'lastAtOrBefore' | 'toDeltas'>
+  ? Pick<T, 'length' | 'head' | 'at' | 'lastAtOrBefore'>
   : T extends Deadlines
     ? Pick<T, 'next' | 'size'>
     : T extends LowestCursor

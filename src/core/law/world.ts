@@ -149,13 +149,15 @@ export type EphemeralEvent = Presented | PresenceBeaten | OfferRefreshed | Ticke
 
 export type Event = DurableEvent | EphemeralEvent;
 
+const EPHEMERAL: Readonly<Record<EphemeralEvent['type'], true>> = {
+  'inbox.presented': true,
+  'presence.beaten': true,
+  'offer.refreshed': true,
+  'clock.ticked': true,
+};
+
 export function isEphemeral(event: Event): event is EphemeralEvent {
-  return (
-    event.type === 'presence.beaten' ||
-    event.type === 'inbox.presented' ||
-    event.type === 'offer.refreshed' ||
-    event.type === 'clock.ticked'
-  );
+  return event.type in EPHEMERAL;
 }
 
 /** What each command answers, by its type. */

@@ -125,6 +125,7 @@ export function settleMember(member: Member): void {
     agent.ready.put(member);
   } else {
     agent.ready.delete(member);
+    member.oldest = 0;
   }
 }
 

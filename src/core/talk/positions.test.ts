@@ -15,7 +15,10 @@ test('[M1] positions answer like an array, by seq and by place, also out of a sn
         model.push(position);
         pushed.push(position);
       }
-      for (const positions of [pushed, Positions.fromDeltas(pushed.toDeltas())]) {
+      for (const positions of [
+        pushed,
+        Positions.thaw([...pushed.freeze().runs()].flat() as number[]),
+      ]) {
         expect(positions.head).toBe(model.length);
         expect(model.map((_, i) => positions.at(i + 1))).toEqual(model);
         expect(positions.lastAtOrBefore(probe)).toBe(model.filter((one) => one <= probe).length);

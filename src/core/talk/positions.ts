@@ -4,6 +4,7 @@
  * history.
  */
 import { assert } from '../law/assert.ts';
+import { Runs } from '../law/fields.ts';
 
 const CHUNK = 1024;
 
@@ -58,19 +59,27 @@ export class Positions {
     return low;
   }
 
-  /** Differences between neighbours: what a snapshot keeps. */
-  toDeltas(): number[] {
-    const deltas = new Array<number>(this.#length);
-    let previous = 0;
-    for (let seq = 1; seq <= this.#length; seq++) {
-      const position = this.at(seq);
-      deltas[seq - 1] = position - previous;
-      previous = position;
-    }
-    return deltas;
+  /**
+   * Differences between neighbours, chunk by chunk, as of now: what is there never changes, so
+   * a reader may take its time while more is pushed.
+   */
+  freeze(): Runs {
+    const chunks = this.#chunks.slice();
+    const length = this.#length;
+    return new Runs(function* () {
+      let previous = 0;
+      for (const [i, chunk] of chunks.entries()) {
+        const deltas: number[] = [];
+        for (const position of chunk.subarray(0, Math.min(CHUNK, length - i * CHUNK))) {
+          deltas.push(position - previous);
+          previous = position;
+        }
+        yield deltas;
+      }
+    });
   }
 
-  static fromDeltas(deltas: readonly number[]): Positions {
+  static thaw(deltas: readonly number[]): Positions {
     const positions = new Positions();
     let position = 0;
     for (const delta of deltas) {

@@ -11,6 +11,7 @@ import {
   type RefusalCode,
   refuse,
 } from '../law/decider.ts';
+import { fieldsOf, mapBy, whole } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
 import type { View } from '../law/view.ts';
 import { atBound, checkWriter, type WriteContext } from '../law/writer.ts';
@@ -58,9 +59,7 @@ export interface CardDropped {
 
 export type CardEvent = CardAdvertised | CardDropped;
 
-export interface FrozenCards {
-  readonly cards: readonly Card[];
-}
+const BOOK = whole(fieldsOf<CardBook>()({ cards: mapBy<Card>(({ agent }) => agent) }));
 
 export function createCards(): CardBook {
   return { cards: new Map() };
@@ -116,12 +115,12 @@ export function manifestPage(
   return takePage(rows, (card) => card.agent, query);
 }
 
-export function freezeCards(book: View<CardBook>): FrozenCards {
-  return { cards: [...book.cards.values()] };
+export function freezeCards(book: CardBook): unknown {
+  return BOOK.freeze(book);
 }
 
-export function thawCards(frozen: FrozenCards): CardBook {
-  return { cards: new Map(frozen.cards.map((card) => [card.agent, card])) };
+export function thawCards(frozen: unknown): CardBook {
+  return BOOK.thaw(frozen);
 }
 
 function isSame(known: Card, card: CardFields): boolean {

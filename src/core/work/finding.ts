@@ -11,6 +11,7 @@ import {
   type RefusalCode,
   refuse,
 } from '../law/decider.ts';
+import { fieldsOf, listOf, whole } from '../law/fields.ts';
 import { isPrintable, isProse } from '../law/text.ts';
 import type { View } from '../law/view.ts';
 import { atBound, checkWriter, invalid, type WriteContext } from '../law/writer.ts';
@@ -77,9 +78,14 @@ export interface FindingBook {
   readonly positions: number[];
 }
 
-export type FrozenFindings = Readonly<Omit<FindingBook, 'positions'>> & {
-  readonly positions: readonly number[];
-};
+const BOOK = whole(
+  fieldsOf<FindingBook>()({
+    accepted: 'stored',
+    floored: 'stored',
+    recalls: 'stored',
+    positions: listOf<number>(),
+  }),
+);
 
 export function createFindings(): FindingBook {
   return { accepted: 0, floored: 0, recalls: 0, positions: [] };
@@ -125,12 +131,12 @@ export function evolveFinding(book: FindingBook, event: FindingEvent, position: 
   if (book.positions.length > FINDING_POSITIONS_MAX) book.positions.shift();
 }
 
-export function freezeFindings(book: View<FindingBook>): FrozenFindings {
-  return { ...book, positions: [...book.positions] };
+export function freezeFindings(book: FindingBook): unknown {
+  return BOOK.freeze(book);
 }
 
-export function thawFindings(frozen: FrozenFindings): FindingBook {
-  return { ...frozen, positions: [...frozen.positions] };
+export function thawFindings(frozen: unknown): FindingBook {
+  return BOOK.thaw(frozen);
 }
 
 /** Blank times and project are filled in; the actor is overwritten. A missing part stays missing: the gate says so. */

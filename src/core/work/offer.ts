@@ -12,6 +12,7 @@ import {
   type RefusalCode,
   refuse,
 } from '../law/decider.ts';
+import { fieldsOf } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
 import { isPrintable, parseObjectText } from '../law/text.ts';
 import type { View } from '../law/view.ts';
@@ -99,9 +100,7 @@ export interface OfferQuery extends PageBounds {
   readonly after?: string;
 }
 
-export interface FrozenOffers {
-  readonly offers: readonly Offer[];
-}
+const BOOK = fieldsOf<OfferBook>()({ agents: 'linked', count: 'derived' });
 
 export function createOffers(): OfferBook {
   return { agents: new Map(), count: 0 };
@@ -210,13 +209,15 @@ export function offersPage(book: View<OfferBook>, query: OfferQuery): Page<Offer
   return takePage(rows, cursorOf, query);
 }
 
-export function freezeOffers(book: View<OfferBook>): FrozenOffers {
-  return { offers: [...book.agents.values()].flatMap((mine) => [...mine.values()]) };
+export function freezeOffers(book: OfferBook): object {
+  return BOOK.freeze(book, {
+    agents: [...book.agents.values()].flatMap((mine) => [...mine.values()]),
+  });
 }
 
-export function thawOffers(frozen: FrozenOffers): OfferBook {
-  const book = createOffers();
-  for (const offer of frozen.offers) put(book, offer);
+export function thawOffers(frozen: unknown): OfferBook {
+  const book = BOOK.thaw(frozen, createOffers());
+  for (const offer of (frozen as { readonly agents: readonly Offer[] }).agents) put(book, offer);
   return book;
 }
 

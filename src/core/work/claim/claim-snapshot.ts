@@ -3,7 +3,7 @@
  * would have been decided before. Indexes are not kept but made again.
  */
 
-import type { View } from '../../law/view.ts';
+import { fieldsOf, mapOf } from '../../law/fields.ts';
 import type { ClaimCommand } from './claim-events.ts';
 import { addClaim, addWait, rememberAnswer } from './claim-evolve.ts';
 import {
@@ -15,33 +15,74 @@ import {
   type Wait,
 } from './claim-state.ts';
 
-export interface FrozenClaims {
-  readonly counter: number;
-  readonly claims: readonly Omit<Claim, 'kind' | 'heapIndex'>[];
-  readonly waits: readonly Omit<Wait, 'kind' | 'heapIndex'>[];
-  readonly inherited: readonly (readonly [id: string, Inherited])[];
+const BOOK = fieldsOf<ClaimBook>()({
+  counter: 'stored',
+  claims: 'linked',
+  counts: 'derived',
+  inherited: mapOf<string, Inherited>(),
+  waits: 'linked',
+  waitsByAgent: 'derived',
+  waitsById: 'derived',
+  keys: 'linked',
+  keysBySender: 'derived',
+  due: 'derived',
+  held: 'derived',
+  wanted: 'derived',
+});
+
+const CLAIM = fieldsOf<Claim>()({
+  kind: 'derived',
+  id: 'stored',
+  owner: 'stored',
+  scope: 'stored',
+  status: 'stored',
+  note: 'stored',
+  dataRef: 'stored',
+  git: 'stored',
+  checkpoint: 'stored',
+  epoch: 'stored',
+  version: 'stored',
+  claimedAt: 'stored',
+  ttlMs: 'stored',
+  dueAt: 'stored',
+  heapIndex: 'derived',
+});
+
+const WAIT = fieldsOf<Wait>()({
+  kind: 'derived',
+  number: 'stored',
+  agent: 'stored',
+  id: 'stored',
+  scope: 'stored',
+  since: 'stored',
+  until: 'stored',
+  isReserved: 'stored',
+  dueAt: 'stored',
+  heapIndex: 'derived',
+});
+
+interface FrozenClaims {
+  readonly claims: readonly unknown[];
+  readonly waits: readonly unknown[];
   readonly keys: readonly (readonly [name: string, KeptAnswer])[];
 }
 
-export function freezeClaims(book: View<ClaimBook>): FrozenClaims {
-  return {
-    counter: book.counter,
+export function freezeClaims(book: ClaimBook): object {
+  return BOOK.freeze(book, {
     claims: [...book.claims.values()]
       .sort((a, b) => a.epoch - b.epoch)
-      .map(({ kind: _k, heapIndex: _i, ...claim }) => claim),
-    waits: [...book.waits.values()].map(({ kind: _k, heapIndex: _i, ...wait }) => wait),
-    inherited: [...book.inherited],
+      .map((claim) => CLAIM.freeze(claim, {})),
+    waits: Array.from(book.waits.values(), (wait) => WAIT.freeze(wait, {})),
     keys: [...book.keys],
-  };
+  });
 }
 
-export function thawClaims(frozen: FrozenClaims): ClaimBook {
-  const book = createClaimBook();
-  book.counter = frozen.counter;
-  for (const claim of frozen.claims) addClaim(book, { ...claim, kind: 'claim', heapIndex: -1 });
-  for (const wait of frozen.waits) addWait(book, { ...wait, kind: 'wait', heapIndex: -1 });
-  for (const [id, inherited] of frozen.inherited) book.inherited.set(id, inherited);
-  for (const [name, { digest, answer }] of frozen.keys) {
+export function thawClaims(frozen: unknown): ClaimBook {
+  const { claims, waits, keys } = frozen as FrozenClaims;
+  const book = BOOK.thaw(frozen, createClaimBook());
+  for (const claim of claims) addClaim(book, CLAIM.thaw(claim, { kind: 'claim', heapIndex: -1 }));
+  for (const wait of waits) addWait(book, WAIT.thaw(wait, { kind: 'wait', heapIndex: -1 }));
+  for (const [name, { digest, answer }] of keys) {
     const [by, command, key] = JSON.parse(name) as [string, ClaimCommand['type'], string];
     rememberAnswer(book, { by, command, key, digest, answer });
   }

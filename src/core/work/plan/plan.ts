@@ -4,6 +4,7 @@
  * [PL5], so asking never walks the plan. Only `evolvePlan` and thawing change it.
  */
 
+import { fieldsOf, listOf } from '../../law/fields.ts';
 import { placeAfter } from '../../law/page.ts';
 import type { View } from '../../law/view.ts';
 import { NOTES_KEPT_MAX } from '../work-limits.ts';
@@ -81,11 +82,27 @@ export interface PlanBook {
   noted: number;
 }
 
-export interface FrozenPlan {
-  readonly nodes: readonly Omit<TaskNode, 'unmet'>[];
-  readonly notes: readonly Note[];
-  readonly noted: number;
-}
+const PLAN = fieldsOf<PlanBook>()({
+  nodes: 'linked',
+  ids: 'derived',
+  dependents: 'derived',
+  watched: 'derived',
+  totals: 'derived',
+  projects: 'derived',
+  edges: 'derived',
+  chars: 'derived',
+  notes: listOf<Note>(),
+  noted: 'stored',
+});
+
+const NODE = fieldsOf<TaskNode>()({
+  task: 'stored',
+  unmet: 'derived',
+  metAt: 'stored',
+  movedAt: 'stored',
+  tries: 'stored',
+  isEscalated: 'stored',
+});
 
 export function createPlan(): PlanBook {
   return {
@@ -170,22 +187,20 @@ export function keepNote(book: PlanBook, note: Omit<Note, 'seq'>): void {
   if (book.notes.length > NOTES_KEPT_MAX) book.notes.shift();
 }
 
-export function freezePlan(book: View<PlanBook>): FrozenPlan {
-  const nodes = book.ids.map((id) => {
-    const { unmet: _, ...kept } = book.nodes.get(id) as TaskNode;
-    return kept;
-  });
-  return { nodes, notes: [...book.notes], noted: book.noted };
+export function freezePlan(book: PlanBook): object {
+  const nodes = book.ids.map((id) => NODE.freeze(book.nodes.get(id) as TaskNode, {}));
+  return PLAN.freeze(book, { nodes });
 }
 
-export function thawPlan(frozen: FrozenPlan): PlanBook {
-  const book = createPlan();
-  for (const { task } of frozen.nodes) putTask(book, task, 0);
-  for (const { task, ...kept } of frozen.nodes) {
-    Object.assign(book.nodes.get(task.id) as TaskNode, kept);
+export function thawPlan(frozen: unknown): PlanBook {
+  const { nodes } = frozen as { readonly nodes: readonly { readonly task: Task }[] };
+  const book = PLAN.thaw(frozen, createPlan());
+  for (const { task } of nodes) putTask(book, task, 0);
+  // Only now is it known what each waits for.
+  for (const one of nodes) {
+    const node = book.nodes.get(one.task.id) as TaskNode;
+    Object.assign(node, NODE.thaw(one, { unmet: node.unmet }));
   }
-  book.notes.push(...frozen.notes);
-  book.noted = frozen.noted;
   return book;
 }
 

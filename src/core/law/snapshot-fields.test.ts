@@ -1,0 +1,151 @@
+/**
+ * Goal: nothing a snapshot keeps can be forgotten without being noticed.
+ * Method: a world in which every field holds something is frozen; then each field of the
+ * text in turn is left out, and each list emptied, and thawing must refuse or the
+ * comparison, which knows nothing of snapshots, must tell a different world.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { createChance } from '../../testing/chance.ts';
+import { portray } from '../../testing/compare.ts';
+import { addStep, CAST } from '../../testing/history.ts';
+import { createStory, type Story } from '../../testing/story.ts';
+import type { Principal } from './principal.ts';
+import { freezeWorld, thawWorld } from './snapshot.ts';
+
+const [ada, bob, cat] = CAST as [Principal, Principal, Principal];
+const root = CAST.at(-1) as Principal;
+const NO_KEY = { idempotency: null, epoch: null };
+
+/** A world with something in every field. */
+function tellRich(): Story {
+  const story = createStory();
+  const chance = createChance(5);
+  for (let i = 0; i < 600; i++) addStep(story, chance);
+  const asked = { scope: null, ttlMs: null, note: 'n', git: 'g' };
+  const scope = { worktree: 'w', branch: 'main', paths: ['src/a.ts'] };
+  const idempotency = { key: 'k', digest: 'd' };
+  story.do(ada, { type: 'claim.take', id: 'one', epoch: null, idempotency, ...asked, scope });
+  story.do(bob, { type: 'claim.wait', id: 'one', scope, ttlMs: null, idempotency: null });
+  story.do(cat, { type: 'claim.take', id: 'two', ...NO_KEY, ...asked });
+  const checkpoint = { checkpoint: '{"step":1}', expectedVersion: null };
+  story.do(cat, { type: 'claim.checkpoint', id: 'two', ...NO_KEY, ...checkpoint });
+  story.do(cat, { type: 'claim.release', id: 'two', ...NO_KEY, evidence: null, isForced: false });
+  const declared = { description: 'd', project: 'p', suggestedOwner: 'ada', causalParent: 'c' };
+  for (const [id, dependsOn] of [
+    ['t1', []],
+    ['t2', ['t1']],
+  ] as [string, string[]][]) {
+    const task = { id, title: id, dependsOn, ...declared, expectedVersion: null };
+    story.do(ada, { type: 'task.declare', ...task });
+  }
+  story.do(ada, { type: 'progress.post', taskId: 't1', kind: 'note', text: 'so far' });
+  const offer = { kind: 'llm', name: 'm', capacity: 2, meta: '{"a":1}', ttlMs: null };
+  story.do(ada, { type: 'offer.make', ...offer });
+  story.do(ada, { type: 'agent.assume', roles: ['reviewer'] });
+  story.do(ada, { type: 'card.advertise', card: CARD });
+  story.do(ada, {
+    type: 'recall.log',
+    ...{ queryText: 'q', returnedIds: ['1'], wasUsed: true, hasAbstained: null },
+  });
+  const change = { replayPolicy: 'custom', replayAllow: ['ada'], schema: '{}' } as const;
+  story.do(root, { type: 'channel.configure', channel: 'a', change });
+  story.send(ada, 'a', { key: 'retry:1', schemaVersion: 1 });
+  const owed = [...(story.world.agents.get('bob')?.ready ?? [])];
+  const shown = new Set(
+    owed.flatMap(({ channel }) => channel.positions.at(channel.positions.head)),
+  );
+  story.do(bob, { type: 'inbox.present', shown });
+  story.drain(bob, { leaseMs: 60_000, max: 1 });
+  const token = { agent: 'ada', kind: 'agent', tier: 'standard', label: 'l' } as const;
+  story.do(root, { type: 'token.create', id: 'rich', hash: 'h', expiresAt: null, ...token });
+  return story;
+}
+
+const CARD = {
+  name: 'ada',
+  description: 'd',
+  version: '1',
+  supportedInterfaces: [
+    { url: 'http://a', protocolBinding: 'b', protocolVersion: '1', tenant: null },
+  ],
+  capabilities: {
+    streaming: true,
+    pushNotifications: false,
+    extendedAgentCard: false,
+    extensions: ['u'],
+  },
+  defaultInputModes: ['text'],
+  defaultOutputModes: ['text'],
+  skills: [
+    {
+      ...{ id: 's', name: 's', description: 'd', tags: ['t'], examples: ['e'] },
+      ...{ inputModes: ['text'], outputModes: ['text'] },
+    },
+  ],
+  provider: { organization: 'o', url: 'http://o' },
+  documentationUrl: null,
+  iconUrl: null,
+  taskClasses: ['code'],
+  model: 'm',
+  meta: null,
+};
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Every field, as `channels[].members[].cursor`, and every list, as `channels[]`. */
+function kindsIn(value: Json, kind = '', kinds = new Map<string, boolean>()): Map<string, boolean> {
+  if (Array.isArray(value)) {
+    kinds.set(`${kind}[]`, (kinds.get(`${kind}[]`) ?? false) || value.length > 0);
+    for (const one of value) kindsIn(one, `${kind}[]`, kinds);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, one] of Object.entries(value)) {
+      const path = kind === '' ? key : `${kind}.${key}`;
+      kinds.set(path, true);
+      kindsIn(one, path, kinds);
+    }
+  }
+  return kinds;
+}
+
+/** The same without a field, or with a list emptied, everywhere. */
+function without(value: Json, forgotten: string, kind = ''): Json {
+  if (Array.isArray(value)) {
+    if (`${kind}[]` === forgotten) return [];
+    return value.map((one) => without(one, forgotten, `${kind}[]`));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).flatMap(([key, one]) => {
+    const path = kind === '' ? key : `${kind}.${key}`;
+    return path === forgotten ? [] : [[key, without(one, forgotten, path)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+let frozen: Json;
+let expected: string;
+beforeAll(() => {
+  const { world } = tellRich();
+  frozen = JSON.parse(freezeWorld(world));
+  expected = portray(world);
+});
+
+function told(text: Json): string {
+  try {
+    const world = thawWorld(JSON.stringify(text));
+    return world === null ? 'refused: another version' : portray(world);
+  } catch (cause) {
+    return `refused: ${cause}`;
+  }
+}
+
+test('[L3] the world of this test leaves no list of a snapshot empty', () => {
+  const empty = [...kindsIn(frozen)].filter(([, isFilled]) => !isFilled).map(([kind]) => kind);
+  expect(empty).toEqual([]);
+  expect(told(frozen)).toBe(expected);
+});
+
+test('[L3] whichever field of a snapshot is forgotten, it is refused or tells another world', () => {
+  const kinds = [...kindsIn(frozen).keys()];
+  expect(kinds.length).toBeGreaterThan(150);
+  expect(kinds.filter((kind) => told(without(frozen, kind)) === expected)).toEqual([]);
+});
