@@ -63,7 +63,7 @@ describe('live', () => {
     expect(listener.positions).toEqual([1]);
   });
 
-  test('[F5] who listens to the same channel gets the same bundle, so that it is encoded once', async () => {
+  test('[F7] who listens to the same channel gets the same bundle, so that it is encoded once', async () => {
     const rig = await open();
     await rig.subscribe(ada, 'a');
     await rig.subscribe(bob, 'a');

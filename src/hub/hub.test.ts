@@ -39,14 +39,14 @@ describe('batches', () => {
     expect(stored).toBe(1);
   });
 
-  test('[H1] commands that arrive together are one append', async () => {
+  test('[H12] commands that arrive together are one append', async () => {
     const rig = await open();
     await rig.until(Promise.all([1, 2, 3, 4].map(() => rig.hub.submit(send(rig)))));
     expect(rig.disk.batches).toHaveLength(1);
     expect(rig.hub.stats).toMatchObject({ entries: 4, batches: 1, queued: 0 });
   });
 
-  test('[H1] what is refused or changes nothing costs no append', async () => {
+  test('[H12] what is refused or changes nothing costs no append', async () => {
     const rig = await open();
     expect(codeOf(await rig.send(ada, 'sox/x'))).toBe('channel.reserved');
     expect(rig.disk.batches).toHaveLength(0);
@@ -170,7 +170,7 @@ describe('a log that fails', () => {
     expect(await rig.send(ada, 'a')).toMatchObject({ seq: 1 });
   });
 
-  test('[H2] deadlines that pass while the log is down do not make the hub spin', async () => {
+  test('[H6] deadlines that pass while the log is down do not make the hub spin', async () => {
     const rig = await open();
     await rig.until(
       rig.hub.submit({

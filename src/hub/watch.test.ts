@@ -9,7 +9,7 @@ const bob = createPrincipal('bob');
 const eve = createPrincipal('eve', { tier: 'untrusted' });
 const open = (): Promise<Rig> => openRig(() => setImmediate());
 
-test('[W1] a wait for mail ends when mail comes, or when the time is up', async () => {
+test('[N9] a wait for mail ends when mail comes, or when the time is up', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');
   const [soon, never] = [rig.hub.watch.mail('bob', 5000), rig.hub.watch.mail('ada', 5000)];
@@ -20,7 +20,7 @@ test('[W1] a wait for mail ends when mail comes, or when the time is up', async 
   expect(await rig.until(never)).toBe(false);
 });
 
-test('[W1] a held message wakes nobody', async () => {
+test('[N9] [R6] a held message wakes nobody', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');
   const wait = rig.hub.watch.mail('bob', 5000);
@@ -40,7 +40,7 @@ test('[N9] who is owed something already is woken by mail of its own alone', asy
   expect(await rig.until(again)).toBe(true);
 });
 
-test('[W1] a lease that lapses is mail', async () => {
+test('[N9] [N5] a lease that lapses is mail', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');
   await rig.send(ada, 'a');
@@ -48,7 +48,7 @@ test('[W1] a lease that lapses is mail', async () => {
   expect(await rig.until(rig.hub.watch.mail('bob', 5000))).toBe(true);
 });
 
-test('[W2] a wait for an answer ends with an ack or a reply', async () => {
+test('[CO1] a wait for an answer ends with an ack or a reply', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');
   await rig.send(ada, 'a');
@@ -69,7 +69,7 @@ test('[W2] a wait for an answer ends with an ack or a reply', async () => {
   expect(await rig.until(second)).toBe(true);
 });
 
-test('[W3] waits are bounded in number, and all end when the hub closes', async () => {
+test('[N9] waits are bounded in number, and all end when the hub closes', async () => {
   const rig = await open();
   const waits = Array.from({ length: WAITS_MAX }, () => rig.hub.watch.mail('bob', 5000));
   expect(await rig.hub.watch.mail('bob', 5000)).toBeNull();
@@ -77,7 +77,7 @@ test('[W3] waits are bounded in number, and all end when the hub closes', async 
   expect(new Set(await Promise.all(waits))).toEqual(new Set([false]));
 });
 
-test('[W4] whoever follows receipts hears of drains, acks, lapses and what a feed showed', async () => {
+test('[R1] whoever follows receipts hears of drains, acks, lapses and what a feed showed', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');
   const heard: ReceiptChange[] = [];

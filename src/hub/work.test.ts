@@ -67,7 +67,7 @@ describe('leases in a running hub', () => {
     expect(await statusOf(rig, 'a')).toBe('in_progress');
   });
 
-  test('[CM9] [L3] what fell due while the hub was down falls due when it is back', async () => {
+  test('[CM9] [H6] what fell due while the hub was down falls due when it is back', async () => {
     let rig = await openRig(flush, { snapshotEvery: 1 });
     accepted(await declare(rig, 'a'));
     const { claim } = accepted(await take(rig, ada, 'a')) as { claim: { epoch: number } };

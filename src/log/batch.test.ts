@@ -50,6 +50,6 @@ test('[G8] bytes cut short or made longer are never taken for a batch', () => {
   expect(firstBadEntry(Buffer.concat([bytes, Buffer.from([0])]))).not.toBe(null);
 });
 
-test('[G1] text that UTF-8 cannot hold is refused instead of changed', () => {
+test('[G5] text that UTF-8 cannot hold is refused instead of changed', () => {
   expect(() => encodeBatch(['fine', '\ud800'], GENESIS)).toThrow(TypeError);
 });

@@ -392,7 +392,7 @@ describe('bad input changes nothing:', () => {
     expect(await hub.mark()).toBe(before);
   });
 
-  test('[O2] a bad token, a revoked token: refused at every door, nothing but the refusal on record', async () => {
+  test('[I3] [L4] a bad token, a revoked token: refused at every door, nothing but the refusal on record', async () => {
     const { token, token_id } = await hub.admin('tokens_create', { agent_id: 'eve' });
     await hub.admin('tokens_revoke', { token_id });
     for (const bad of ['wrong', 'syn_default.0.0', token]) {

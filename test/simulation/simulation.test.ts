@@ -24,7 +24,7 @@ const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
 
 const groups = Array.from({ length: SEEDS / PER_TEST }, (_, i) => i * PER_TEST + 1);
 
-describe('[P1] [P2] [P8] [P10] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] the hub under a seed', () => {
+describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] the hub under a seed', () => {
   test.each(groups)('twenty seeds from %i', { timeout: 120_000 }, async (from) => {
     for (let seed = from; seed < from + PER_TEST; seed++) {
       const report = await runSimulation({ seed, steps: STEPS, flush });

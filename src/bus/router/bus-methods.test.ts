@@ -69,7 +69,7 @@ test('[BU20] each request leaves one record: who, what, where, how it ended, how
   expect(audits[0]?.timestamp).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
 });
 
-test('[BU20] ping and unknown methods are answered by the bus, and no worker sees them', async () => {
+test('[BU11] ping and unknown methods are answered by the bus, and no worker sees them', async () => {
   const { worker, connect } = await openSmallBus();
   const client = connect();
   client.ask(1, 'stdio_bus/ping');

@@ -105,12 +105,14 @@ describe('access', () => {
     expect(story.take(ada)).toEqual([2]);
   });
 
-  test('[C5] nobody but the hub writes under sox/, and only two of its channels can be read', () => {
+  test('[C5] nobody but the hub writes under sox/, and three of its channels are for everybody', () => {
     const story = createStory();
-    for (const name of ['sox/presence', 'sox/acks', 'sox/other']) {
+    for (const name of ['sox/presence', 'sox/acks', 'sox/claims', 'sox/other']) {
       expect(codeOf(story.trySend(root, name))).toBe('channel.reserved');
     }
-    expect(checkRead(story.world, ada, 'sox/presence')).toBeNull();
+    for (const name of ['sox/presence', 'sox/acks', 'sox/claims']) {
+      expect(checkRead(story.world, ada, name)).toBeNull();
+    }
     expect(codeOf(checkRead(story.world, ada, 'sox/other'))).toBe('channel.reserved');
   });
 

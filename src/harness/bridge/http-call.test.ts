@@ -50,7 +50,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
 }
 
 describe('a call to the hub', () => {
-  test('[MC9] carries identity, version, trace and where it came from', async () => {
+  test('[MC4] carries identity, version, trace and where it came from', async () => {
     const heard: { request: IncomingMessage; body: string }[] = [];
     const server = await listen(0, (request, response) => {
       let body = '';
@@ -88,7 +88,7 @@ describe('a call to the hub', () => {
     });
   });
 
-  test('[MC9] brings a refusal back as it is', async () => {
+  test('[MC5] brings a refusal back as it is', async () => {
     const envelope = {
       error_code: 'identity_failure',
       message: 'no',
@@ -98,7 +98,7 @@ describe('a call to the hub', () => {
     expect(await open({ url: urlOf(server) })('recv', {}, PLAIN)).toEqual({ error: envelope });
   });
 
-  test('[MC9] goes by the Unix socket when there is one', async () => {
+  test('[I7] goes by the Unix socket when there is one', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'synod-call-'));
     opened.push(() => rm(dir, { recursive: true }));
     const socketPath = join(dir, 'hub.sock');

@@ -138,7 +138,7 @@ describe('those who belong', () => {
     await ivy.close();
   });
 
-  test('[C4] nobody writes to sox/, and presence is there for all', async () => {
+  test('[C5] nobody writes to sox/, and presence is there for all', async () => {
     const { status, body } = await byEve('send', { channel: 'sox/presence', body: {} });
     expect([status, body.detail.reason]).toEqual([403, 'channel.reserved']);
     await hub.ask('eve', 'subscribe', { pattern: 'sox/presence' });

@@ -195,7 +195,7 @@ describe('streams', () => {
     await bob.close();
   });
 
-  test('[F2] a position beyond the log is refused, and so is one that is no number', async () => {
+  test('[F6] a position beyond the log is refused, and so is one that is no number', async () => {
     const ada = await open('ada');
     for (const from of [1e9, -2, 1.5, 'yesterday', null, []]) {
       const { error } = await ada.call('stream.open', { from });
