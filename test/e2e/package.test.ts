@@ -3,8 +3,16 @@
  * Method: pack the package, unpack it into another project's node_modules, and run
  * the executable and the library entries from there.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -83,3 +91,29 @@ test('[RE2] the installed executable and library talk to each other', () => {
   );
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
 });
+
+test('[RE3] the public types hold for the packed declarations, and a looser one is noticed', () => {
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, target: 'es2024', module: 'nodenext', skipLibCheck: true },
+    ...{ lib: ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.AsyncIterable'], types: ['node'] },
+    exactOptionalPropertyTypes: true,
+  };
+  const file = 'public-types.test.ts';
+  copyFileSync(join(ROOT, 'test/types', file), join(project, file));
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+  const compile = (): string => {
+    const args = [join(ROOT, 'node_modules/.bin/tsc'), '-p', '.'];
+    return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' }).stdout;
+  };
+  expect(compile()).toBe('');
+  const declarations = join(modules, 'synod/dist/client/operations.d.ts');
+  const exact = readFileSync(declarations, 'utf8');
+  const output = /export type CallOutput<Id extends CallId> = [^;]+;/;
+  expect(exact).toMatch(output);
+  writeFileSync(
+    declarations,
+    exact.replace(output, 'export type CallOutput<Id extends CallId> = any;'),
+  );
+  expect(compile()).toMatch(/^public-types\.test\.ts\(\d+,\d+\): error TS/);
+}, 60_000);
