@@ -1,7 +1,8 @@
-/** What a person wants to say: a text, `-` for standard input, or a JSON object instead. */
+/** What a person wants to say: a text, `-` for standard input (bounded), or a JSON object instead. */
 import { fail } from './failure.ts';
 import { parseObject } from './parse-value.ts';
-import { readStdin } from './stdin.ts';
+
+const STDIN_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Plain text becomes `{"text": …}`. */
 export async function bodyOf(
@@ -17,4 +18,18 @@ export async function bodyOf(
 
 export async function textOf(text: string): Promise<string> {
   return text === '-' ? (await readStdin()).replace(/\r?\n$/, '') : text;
+}
+
+/** Everything on standard input, as text. */
+export async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > STDIN_BYTES_MAX) {
+      throw fail('cli.usage', `standard input holds more than ${STDIN_BYTES_MAX} bytes`);
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

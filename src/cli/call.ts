@@ -1,9 +1,9 @@
 /** `synod call`: any operation, by id or name, with its input as JSON. */
 import type { Command } from 'commander';
 import { callByName } from '../client/node/call.ts';
+import { readStdin } from './body-input.ts';
 import { handle } from './context.ts';
 import { parseObject } from './parse-value.ts';
-import { readStdin } from './stdin.ts';
 import { jsonText } from './terminal.ts';
 
 export function registerCall(program: Command): void {

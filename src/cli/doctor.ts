@@ -15,7 +15,7 @@ import type { WakeRow } from '../harness/doctor/wake-hop.ts';
 import { isProblem } from '../harness/install/problem.ts';
 import { vendorsOf } from '../harness/install/record.ts';
 import { VENDOR_PARTS } from '../harness/install/vendors/all.ts';
-import type { Place } from '../harness/install/vendors/vendor.ts';
+import type { InstallSite } from '../harness/install/vendors/vendor.ts';
 import { readRecord } from '../harness/install/world.ts';
 import { isProblem as isGitProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
@@ -26,7 +26,7 @@ import { VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { type Context, handle } from './context.ts';
 import { type ExaminedHub, examineHub, hookDirectory } from './doctor-hub.ts';
 import { TROUBLE_EXIT } from './failure.ts';
-import { readPlaces, thisLaunch } from './install.ts';
+import { readSites, thisLaunch } from './install.ts';
 import { columns, neutralise } from './terminal.ts';
 import { parseVendors } from './vendor.ts';
 
@@ -38,7 +38,7 @@ interface DoctorFlags extends Globals {
 
 interface Patient {
   readonly vendor: Vendor;
-  readonly place: Place;
+  readonly site: InstallSite;
 }
 
 export function registerDoctor(program: Command): void {
@@ -56,32 +56,32 @@ async function doctor(context: Context<DoctorFlags>): Promise<void> {
   const { args, flags, show, print, isJson } = context;
   const asked = parseVendors(args);
   const hops: Hop[] = [];
-  const told = (vendor: Vendor | null, place: Place | null) => (found: Found) => {
-    hops.push({ ...found, vendor, scope: place?.scope ?? null });
+  const told = (vendor: Vendor | null, site: InstallSite | null) => (found: Found) => {
+    hops.push({ ...found, vendor, scope: site?.scope ?? null });
     if (!isJson) for (const line of hopLines(found)) print(neutralise(line));
   };
   const tell = told(null, null);
   const dir = dataDirectory(flags.dir, process.env);
   const hub = await examineHub({ dir, flags, env: process.env, tell });
   const settings = readSettings(hub?.dir ?? dir, tell);
-  const all = await readPlaces({ project: true, ...flags }, ['project']);
+  const all = await readSites({ project: true, ...flags }, ['project']);
   const [project] = all;
-  const [user] = await readPlaces({ user: true }, ['user']);
+  const [user] = await readSites({ user: true }, ['user']);
   const root = project?.root ?? process.cwd();
   await examineProject(root, tell);
   const clean = environmentOf(flags, dir);
   const rows: WakeRow[] = [];
-  const places = [user, project].filter((place) => place !== undefined);
-  for (const { vendor, place } of findPatients(places, asked, tell)) {
+  const sites = [user, project].filter((site) => site !== undefined);
+  for (const { vendor, site } of findPatients(sites, asked, tell)) {
     const title = VENDOR_PARTS[vendor].title;
-    if (!isJson) print(`\n${title}, ${place.scope === 'user' ? 'for this user' : `in ${root}`}:`);
+    if (!isJson) print(`\n${title}, ${site.scope === 'user' ? 'for this user' : `in ${root}`}:`);
     const woken = await examine({
-      ...{ vendor, place, root, settings, clean },
+      ...{ vendor, site, root, settings, clean },
       hub: hub?.doctor ?? null,
       hookDir: hookDirectory(clean),
       isQuick: flags.quick === true,
       objection: async (env) => (hub === null ? null : hub.objection(env)),
-      tell: told(vendor, place),
+      tell: told(vendor, site),
     });
     // The same means twice tell nothing new.
     if (!rows.some((row) => row.vendor === vendor)) rows.push(...woken);
@@ -130,15 +130,15 @@ function closing(hops: readonly Hop[], rows: readonly WakeRow[]): string[] {
 
 /** Who is connected, by scope; whoever was asked for and is not, is told of. */
 function findPatients(
-  places: readonly Place[],
+  sites: readonly InstallSite[],
   asked: readonly Vendor[] | null,
   tell: (found: Found) => void,
 ): Patient[] {
   const patients: Patient[] = [];
-  for (const place of places) {
-    const record = readRecord(place);
+  for (const site of sites) {
+    const record = readRecord(site);
     if (isProblem(record)) tell(fail('files', record.message, record.remedy));
-    else for (const vendor of vendorsOf(record)) patients.push({ vendor, place });
+    else for (const vendor of vendorsOf(record)) patients.push({ vendor, site });
   }
   for (const vendor of asked ?? []) {
     if (patients.some((one) => one.vendor === vendor)) continue;

@@ -7,8 +7,8 @@ import type { Command } from 'commander';
 import { ask, readText } from '../client/node/http.ts';
 import { type Globals, resolveTarget, type Target } from '../client/node/target.ts';
 import { isVendor } from '../wire/tool-names.ts';
+import { readStdin } from './body-input.ts';
 import { handle } from './context.ts';
-import { readStdin } from './stdin.ts';
 
 const ANSWER_MS = 1_000;
 const WAKE_MS = 60_000;

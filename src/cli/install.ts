@@ -13,8 +13,8 @@ import { oneAtATime } from '../harness/install/one-at-a-time.ts';
 import { type Probe, probeFinding, probeVendor } from '../harness/install/probe.ts';
 import { type ReportOptions, reportDocument, reportLines } from '../harness/install/report-text.ts';
 import { VENDOR_PARTS } from '../harness/install/vendors/all.ts';
-import type { Place, ScopeKind } from '../harness/install/vendors/vendor.ts';
-import { createPlace, type Launch } from '../harness/install/world.ts';
+import type { InstallSite, ScopeKind } from '../harness/install/vendors/vendor.ts';
+import { createSite, type Launch } from '../harness/install/world.ts';
 import { isProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
 import { VENDORS, type Vendor } from '../wire/tool-names.ts';
@@ -61,8 +61,8 @@ export function addScopeFlags(command: Command): Command {
 async function install(context: Context<InstallFlags>): Promise<void> {
   const { args, flags, remark } = context;
   const asked = parseVendors(args);
-  const [place] = await readPlaces(flags, ['user']);
-  if (place === undefined) throw fail('cli.usage', 'say --user or --project');
+  const [site] = await readSites(flags, ['user']);
+  if (site === undefined) throw fail('cli.usage', 'say --user or --project');
   if (flags.channel !== undefined && !flags.autoSubscribe) {
     throw fail('cli.usage', '--channel goes with --auto-subscribe');
   }
@@ -79,23 +79,23 @@ async function install(context: Context<InstallFlags>): Promise<void> {
   };
   const isDry = flags.dryRun === true;
   const reports = vendors.map((vendor) => {
-    const report = installVendor({ vendor, place, options, launch: thisLaunch(), isDry });
+    const report = installVendor({ vendor, site, options, launch: thisLaunch(), isDry });
     const found = probeFinding(VENDOR_PARTS[vendor], probes.get(vendor) ?? { state: 'missing' });
     return found.level === 'ok' ? report : { ...report, findings: [found, ...report.findings] };
   });
   showReports(context, reports, { withPieces: isDry, isUninstall: false });
   if (isDry) remark('nothing was written (--dry-run)');
-  else if (reports.some(({ changes }) => changes.length > 0)) sayNext(context, reports, place);
+  else if (reports.some(({ changes }) => changes.length > 0)) sayNext(context, reports, site);
 }
 
 function sayNext(
   { remark }: Context<InstallFlags>,
   reports: readonly VendorReport[],
-  place: Place,
+  site: InstallSite,
 ): void {
   for (const { vendor, problem } of reports) {
     if (problem !== null) continue;
-    for (const line of VENDOR_PARTS[vendor].advice(place)) remark(`note: ${line}`);
+    for (const line of VENDOR_PARTS[vendor].advice(site)) remark(`note: ${line}`);
   }
   if (/[\\/]_npx[\\/]/.test(thisLaunch().program)) {
     remark(
@@ -106,17 +106,17 @@ function sayNext(
 }
 
 /** The scopes that were asked for, or those to take when none was. */
-export async function readPlaces(
+export async function readSites(
   flags: ScopeFlags,
   otherwise: readonly ScopeKind[],
-): Promise<readonly Place[]> {
+): Promise<readonly InstallSite[]> {
   const isProject = flags.project === true || flags.projectDir !== undefined;
   if (isProject && flags.user) {
     throw fail('cli.usage', 'it is either --user or --project; run it twice for both');
   }
   const scopes = isProject ? ['project' as const] : flags.user ? ['user' as const] : otherwise;
   const root = scopes.includes('project') ? await readRoot(flags) : '';
-  return scopes.map((scope) => createPlace(scope, root, process.env));
+  return scopes.map((scope) => createSite(scope, root, process.env));
 }
 
 /** The repository one stands in; without git, the folder itself. */

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import type { CallOutput } from '../client/operations.ts';
 import { isFields } from '../wire/fields.ts';
+import { readStdin } from './body-input.ts';
 import { handle } from './context.ts';
 import { addPageFlags, type PageFlags, parseObject } from './parse-value.ts';
-import { readStdin } from './stdin.ts';
 
 export function registerManifest(program: Command): void {
   const manifest = program.command('manifest').description('what every agent says it can do');

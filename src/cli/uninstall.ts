@@ -9,7 +9,7 @@ import { uninstallVendor } from '../harness/install/uninstall.ts';
 import { listInstalled } from '../harness/install/world.ts';
 import { VENDORS } from '../wire/tool-names.ts';
 import { type Context, handle } from './context.ts';
-import { addScopeFlags, readPlaces, type ScopeFlags, showReports } from './install.ts';
+import { addScopeFlags, readSites, type ScopeFlags, showReports } from './install.ts';
 import { neutralise } from './terminal.ts';
 import { parseVendors } from './vendor.ts';
 
@@ -30,10 +30,10 @@ export function registerUninstall(program: Command): void {
 async function uninstall(context: Context<UninstallFlags>): Promise<void> {
   const { args, flags, remark } = context;
   const vendors = parseVendors(args) ?? VENDORS;
-  const places = await readPlaces(flags, ['project', 'user']);
+  const sites = await readSites(flags, ['project', 'user']);
   const isDry = flags.dryRun === true;
-  const reports = places.flatMap((place) =>
-    vendors.map((vendor) => uninstallVendor({ vendor, place, isDry })),
+  const reports = sites.flatMap((site) =>
+    vendors.map((vendor) => uninstallVendor({ vendor, site, isDry })),
   );
   const told = reports.filter(
     ({ changes, findings, problem }) => changes.length + findings.length > 0 || problem !== null,

@@ -14,7 +14,7 @@ import { installPackage, packageStep, readNewest } from '../harness/install/pack
 import { isProblem } from '../harness/install/problem.ts';
 import { type Context, handle } from './context.ts';
 import { TROUBLE_EXIT, trouble } from './failure.ts';
-import { addScopeFlags, readPlaces, type ScopeFlags, showReports, thisLaunch } from './install.ts';
+import { addScopeFlags, readSites, type ScopeFlags, showReports, thisLaunch } from './install.ts';
 
 interface UpgradeFlags extends ScopeFlags {
   readonly checkOnly?: boolean;
@@ -45,10 +45,10 @@ async function upgrade(context: Context<UpgradeFlags>): Promise<void> {
     await continueWith(step.wanted);
     return;
   }
-  const places = await readPlaces(flags, ['user', 'project']);
+  const sites = await readSites(flags, ['user', 'project']);
   const converge = async () =>
-    places.flatMap((place) => {
-      const converged = convergeScope({ place, launch: thisLaunch(), isDry });
+    sites.flatMap((site) => {
+      const converged = convergeScope({ site, launch: thisLaunch(), isDry });
       if (!isProblem(converged)) return converged;
       throw trouble(converged.problem, converged.message, converged.remedy);
     });

@@ -11,7 +11,7 @@ import { readRecord } from '../harness/install/world.ts';
 import { VENDORS } from '../wire/tool-names.ts';
 import { handle } from './context.ts';
 import { TROUBLE_EXIT } from './failure.ts';
-import { addScopeFlags, readPlaces, type ScopeFlags } from './install.ts';
+import { addScopeFlags, readSites, type ScopeFlags } from './install.ts';
 import { neutralise } from './terminal.ts';
 import { parseVendors } from './vendor.ts';
 
@@ -24,14 +24,14 @@ export function registerVerify(program: Command): void {
   );
   handle<ScopeFlags>(command, async ({ args, flags, show }) => {
     const vendors = parseVendors(args) ?? VENDORS;
-    const all = await readPlaces(flags, ['user', 'project']);
-    const used = all.filter((place) => {
-      const record = readRecord(place);
+    const all = await readSites(flags, ['user', 'project']);
+    const used = all.filter((site) => {
+      const record = readRecord(site);
       return isProblem(record) || !isEmptyRecord(record);
     });
     // Where nothing is installed at all, the first scope says so.
-    const places = used.length > 0 ? used : all.slice(0, 1);
-    const findings: Finding[] = places.flatMap((place) => verifyScope(place, vendors));
+    const sites = used.length > 0 ? used : all.slice(0, 1);
+    const findings: Finding[] = sites.flatMap((site) => verifyScope(site, vendors));
     show({ findings }, () => findings.flatMap(findingLines).map(neutralise));
     if (findings.some(({ level }) => level === 'fail')) process.exitCode = TROUBLE_EXIT;
   });

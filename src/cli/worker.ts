@@ -5,10 +5,10 @@
 import type { Command } from 'commander';
 import type { KeysCommand, RegistryFiles } from '../bus/programs/registry-command.ts';
 import type { LineIo } from '../bus/programs/stdio-lines.ts';
+import { readStdin } from './body-input.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { parseDurationMs } from './parse-value.ts';
-import { readStdin } from './stdin.ts';
 import { neutralise } from './terminal.ts';
 
 export function registerWorker(program: Command): void {

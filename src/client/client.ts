@@ -3,8 +3,9 @@
  * It reconnects by itself and promises: a send lands once [K2], a stream neither
  * loses nor repeats [K3], and what cannot be known is said to be unknown [K9].
  */
+
+import type { ConnectionState } from './connection.ts';
 import { SynodError } from './error.ts';
-import type { ConnectionState } from './line.ts';
 import type { LiveStream } from './live.ts';
 import { type Message, type MessagesOptions, openMessages } from './messages.ts';
 import { type Call, createMethods, type Methods } from './methods.ts';
@@ -70,7 +71,7 @@ function startClient(
   let wasOpen = false;
   let closing: Promise<void> | null = null;
 
-  const line = settings.openLine({
+  const line = settings.openConnection({
     up() {
       wasOpen = true;
       firstOpen.resolve();
@@ -116,7 +117,7 @@ function startClient(
   }
 
   const context = {
-    openLine: settings.openLine,
+    openConnection: settings.openConnection,
     bufferMax: settings.bufferMax,
     openTimeoutMs: requestTimeoutMs,
   };

@@ -7,8 +7,8 @@ export {
   createClient,
   type StateListener,
 } from './client.ts';
+export type { ConnectionState } from './connection.ts';
 export { type ClientErrorCode, SynodError, type SynodErrorCode } from './error.ts';
-export type { ConnectionState } from './line.ts';
 export type { LiveStream } from './live.ts';
 export type { CommitMode, Message, MessagesOptions } from './messages.ts';
 export type { CallId, CallInput, CallOutput } from './operations.ts';

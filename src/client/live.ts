@@ -5,8 +5,8 @@
  * between messages and receipts is in `messages.ts` and `receipts.ts`.
  */
 import { type Fields, isFields } from '../wire/fields.ts';
+import type { Connection, ConnectionEvents } from './connection.ts';
 import { isPassing, refusalOf, SynodError } from './error.ts';
-import type { Line, LineEvents } from './line.ts';
 import type { Sequence } from './sequence.ts';
 
 /** An async iterator that must be left (`break`), closed or aborted to let go of its connection. */
@@ -23,7 +23,7 @@ export interface LiveOptions<T> {
   readonly sequence: Sequence<T>;
   readonly signal: AbortSignal | undefined;
   readonly openTimeoutMs: number;
-  readonly openLine: (events: LineEvents) => Line;
+  readonly openConnection: (events: ConnectionEvents) => Connection;
   /** What to ask of `stream.open`, each time anew. */
   request(): Readonly<Record<string, unknown>>;
   /** The hub confirmed; `position` is where it stands. */
@@ -39,7 +39,7 @@ export interface LiveOptions<T> {
 
 export interface Live<T> {
   readonly stream: LiveStream<T>;
-  readonly line: Line;
+  readonly line: Connection;
   fail(error: unknown): void;
 }
 
@@ -54,7 +54,7 @@ export function openLive<T>(options: LiveOptions<T>): Live<T> {
   let openTimer: ReturnType<typeof setTimeout> | undefined;
   let closing: Promise<void> | null = null;
 
-  const line = options.openLine({
+  const line = options.openConnection({
     up() {
       openTimer = setTimeout(() => line.drop(notOpened()), options.openTimeoutMs);
       const params = options.request();

@@ -6,7 +6,7 @@
  */
 import type { MessageEnvelope } from '../wire/schemas.ts';
 import { createCommitter } from './committer.ts';
-import type { Line, LineEvents } from './line.ts';
+import type { Connection, ConnectionEvents } from './connection.ts';
 import { type LiveStream, openLive } from './live.ts';
 import { createPlaceKeeper } from './place-keeper.ts';
 import { createSequence } from './sequence.ts';
@@ -37,7 +37,7 @@ export interface MessagesOptions {
 }
 
 export interface MessagesContext {
-  readonly openLine: (events: LineEvents) => Line;
+  readonly openConnection: (events: ConnectionEvents) => Connection;
   readonly commit: (through: number) => Promise<unknown>;
   readonly commitMode: CommitMode;
   readonly bufferMax: number;
@@ -67,7 +67,7 @@ export function openMessages(
   const live = openLive<Message>({
     sequence,
     signal,
-    openLine: context.openLine,
+    openConnection: context.openConnection,
     openTimeoutMs: context.openTimeoutMs,
     onClosed: context.onClosed,
     request: () => ({ from: place.last ?? from, ...(channels !== undefined && { channels }) }),

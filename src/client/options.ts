@@ -1,7 +1,7 @@
 /** What a client is made from, and what it assumes where nothing is said. */
 import { type Address, type Credential, parseAddress } from './address.ts';
 import { createBackoff, type ReconnectOptions } from './backoff.ts';
-import { type Line, type LineEvents, openLine } from './line.ts';
+import { type Connection, type ConnectionEvents, openConnection } from './connection.ts';
 import { BUFFER_MESSAGES_MAX, type CommitMode } from './messages.ts';
 import { type OpenSocket, openGlobalSocket } from './socket.ts';
 
@@ -27,7 +27,7 @@ export interface Settings {
   readonly commit: CommitMode;
   readonly bufferMax: number;
   /** Each line has a back-off of its own. */
-  openLine(events: LineEvents): Line;
+  openConnection(events: ConnectionEvents): Connection;
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -41,8 +41,8 @@ export function settle(options: ClientOptions): Settings {
     requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     commit: options.commit ?? 'auto',
     bufferMax: options.bufferMax ?? BUFFER_MESSAGES_MAX,
-    openLine: (events) =>
-      openLine(
+    openConnection: (events) =>
+      openConnection(
         {
           address,
           openSocket,

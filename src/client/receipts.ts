@@ -34,7 +34,7 @@ export function openReceipts(
   const live = openLive<ReceiptChange>({
     sequence,
     signal: options.signal,
-    openLine: context.openLine,
+    openConnection: context.openConnection,
     openTimeoutMs: context.openTimeoutMs,
     onClosed: context.onClosed,
     request: () => ({ from: 'now', receipts: true, channels: [NO_CHANNEL] }),

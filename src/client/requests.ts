@@ -5,8 +5,8 @@
  * Every question ends by its deadline, and only so many may be open at once.
  */
 import { isFields, waitMsOf } from '../wire/fields.ts';
+import type { Connection } from './connection.ts';
 import { refusalOf, SynodError } from './error.ts';
-import type { Line } from './line.ts';
 import { adviceFor, type CallId, isRepeatable } from './operations.ts';
 
 /** Questions open at once. */
@@ -26,7 +26,7 @@ export interface Requests {
     input: Readonly<Record<string, unknown>>,
     options: CallOptions,
   ): Promise<unknown>;
-  up(line: Line): void;
+  up(line: Connection): void;
   frame(frame: unknown): void;
   down(error: SynodError): void;
   /** Ends every question with this error. */
@@ -43,7 +43,7 @@ interface Pending {
 
 export function createRequests(place: string, timeoutMs: number): Requests {
   const pending = new Map<number, Pending>();
-  let line: Line | null = null;
+  let line: Connection | null = null;
   let over: SynodError | null = null;
   let lastNumber = 0;
 

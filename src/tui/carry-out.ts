@@ -7,8 +7,8 @@ import { type Command, type Problem, parseCommand } from './commands.ts';
 import { readAfter, replayOf, SEARCH_MESSAGES_MAX } from './history.ts';
 import { channelLabel, privateChannel } from './names.ts';
 import { boardLines, receiptLines } from './panel-lines.ts';
-import type { Session } from './session.ts';
-import { EMPTY, type Line, line, span } from './spans.ts';
+import type { ChatSession } from './session.ts';
+import { EMPTY, line, type ScreenLine, span } from './spans.ts';
 import { type ChatState, findChannel, type Panel } from './state.ts';
 import type { Store } from './store.ts';
 import { rootOf, type Said, saidOf } from './talk.ts';
@@ -17,7 +17,7 @@ import { gist } from './talk-lines.ts';
 export interface Desk {
   readonly client: Client;
   readonly store: Store;
-  readonly session: Session;
+  readonly session: ChatSession;
   quit(): void;
 }
 
@@ -216,7 +216,7 @@ async function showReceipts({ client, store }: Desk, wanted: string | null): Pro
   }));
   store.dispatch({ type: 'receipts', seen });
   const said = findMessage(state, id);
-  const head: Line[] = said === undefined ? [] : [line(gist(said), { dim: true }), EMPTY];
+  const head: ScreenLine[] = said === undefined ? [] : [line(gist(said), { dim: true }), EMPTY];
   open(store, {
     kind: 'text',
     title: `Receipts of ${id}`,
@@ -243,7 +243,10 @@ async function search({ client, store }: Desk, text: string): Promise<void> {
     );
   }
   const shown = found.slice(-FOUND_MAX);
-  const lines: Line[] = shown.map((said) => [span(`${said.id} `, { dim: true }), span(gist(said))]);
+  const lines: ScreenLine[] = shown.map((said) => [
+    span(`${said.id} `, { dim: true }),
+    span(gist(said)),
+  ]);
   const title = `${found.length} with "${text}" in ${channel.name}${from > 0 ? ', newest part' : ''}`;
   open(store, {
     kind: 'text',

@@ -5,7 +5,7 @@ import { COMMAND_ROWS } from './commands.ts';
 import { wrap } from './plain.ts';
 import { MARKS } from './receipts.ts';
 import { byState, LOOKS } from './side-lines.ts';
-import { EMPTY, type Line, line, span } from './spans.ts';
+import { EMPTY, line, type ScreenLine, span } from './spans.ts';
 import type { AgentRow, ChatState, ClaimRow } from './state.ts';
 import { colourOf } from './talk-lines.ts';
 
@@ -14,7 +14,7 @@ type Receipt = CallOutput<'receipts.get'>['receipts'][number];
 
 const PATHS_SHOWN_MAX = 8;
 
-export function claimLines({ claims, now }: ChatState): Line[] {
+export function claimLines({ claims, now }: ChatState): ScreenLine[] {
   if (claims.length === 0) return [line('Nobody holds anything.', { dim: true })];
   return claims.flatMap((claim) => {
     const { task_id: task, owner, status, note, lease_expires_at: until } = claim;
@@ -31,7 +31,7 @@ export function claimLines({ claims, now }: ChatState): Line[] {
   });
 }
 
-export function whoLines({ agents, now }: ChatState): Line[] {
+export function whoLines({ agents, now }: ChatState): ScreenLine[] {
   if (agents.length === 0) return [line('Nobody.', { dim: true })];
   return byState(agents).flatMap((agent) => {
     const { mark, word, colour } = LOOKS[agent.state];
@@ -49,7 +49,7 @@ export function whoLines({ agents, now }: ChatState): Line[] {
   });
 }
 
-export function boardLines(tasks: readonly Task[]): Line[] {
+export function boardLines(tasks: readonly Task[]): ScreenLine[] {
   if (tasks.length === 0) return [line('There is nothing on the plan.', { dim: true })];
   return tasks.flatMap((task) => {
     const { task_id: id, title, status, claim, depends_on: needs, ready } = task;
@@ -65,7 +65,7 @@ export function boardLines(tasks: readonly Task[]): Line[] {
   });
 }
 
-export function receiptLines(receipts: readonly Receipt[]): Line[] {
+export function receiptLines(receipts: readonly Receipt[]): ScreenLine[] {
   if (receipts.length === 0) return [line('It was owed to nobody.', { dim: true })];
   return receipts.map(({ agent_id: agent, state, reason, at }) => {
     const [mark, word] = MARKS[state];
@@ -89,7 +89,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl-C', 'leave'],
 ];
 
-export function helpLines(width: number): Line[] {
+export function helpLines(width: number): ScreenLine[] {
   const commands = COMMAND_ROWS.map(({ name, usage, summary }) => [
     `/${name} ${usage}`.trimEnd(),
     summary,
@@ -108,7 +108,7 @@ export function helpLines(width: number): Line[] {
 }
 
 /** Two columns, the second wrapped under itself. */
-function table(rows: readonly (readonly string[])[], width: number): Line[] {
+function table(rows: readonly (readonly string[])[], width: number): ScreenLine[] {
   const first = Math.max(...rows.map(([left = '']) => left.length)) + 2;
   return rows.flatMap(([left = '', right = '']) =>
     wrap(right, Math.max(10, width - first - 2)).map((text, at) => [

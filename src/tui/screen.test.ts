@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { layoutOf } from './layout.ts';
 import { screenOf, scrollMaxOf } from './screen.ts';
-import { type Line, lineWidth } from './spans.ts';
+import { lineWidth, type ScreenLine } from './spans.ts';
 import { type AgentRow, type ChatState, evolve, initialState } from './state.ts';
 import type { Said } from './talk.ts';
 
@@ -43,7 +43,7 @@ function said(seq: number, text: string, sender = 'bob', replyTo: string | null 
   return { id: `m${seq}`, channel: 'room', seq, sender, sentAt: seq, replyTo, text };
 }
 
-function textOf(lines: readonly Line[]): string {
+function textOf(lines: readonly ScreenLine[]): string {
   return lines
     .map((line) =>
       line

@@ -8,17 +8,17 @@ import { claimLines, helpLines, whoLines } from './panel-lines.ts';
 import { cut, graphemes, plain, widthOf } from './plain.ts';
 import { legend } from './receipts.ts';
 import { agentLines, channelLines } from './side-lines.ts';
-import { EMPTY, fitTo, type Line, line, span, spread } from './spans.ts';
+import { EMPTY, fitTo, line, type ScreenLine, span, spread } from './spans.ts';
 import { type ChatState, findChannel, isTalk } from './state.ts';
 import { talkLines, threadLines } from './talk-lines.ts';
 
 export interface Screen {
-  readonly bar: Line;
-  readonly left: readonly Line[];
-  readonly centre: readonly Line[];
-  readonly right: readonly Line[];
-  readonly status: Line;
-  readonly input: Line;
+  readonly bar: ScreenLine;
+  readonly left: readonly ScreenLine[];
+  readonly centre: readonly ScreenLine[];
+  readonly right: readonly ScreenLine[];
+  readonly status: ScreenLine;
+  readonly input: ScreenLine;
   /** Where the cursor stands on the input line. */
   readonly cursor: number;
 }
@@ -54,7 +54,7 @@ function rowsOf({ body }: Layout): number {
   return Math.max(0, body - 1);
 }
 
-function centreLines(state: ChatState, width: number, linesMax?: number): readonly Line[] {
+function centreLines(state: ChatState, width: number, linesMax?: number): readonly ScreenLine[] {
   const { panel } = state;
   const channel = findChannel(state, state.focus);
   switch (panel.kind) {
@@ -76,7 +76,7 @@ function centreLines(state: ChatState, width: number, linesMax?: number): readon
   }
 }
 
-function titleLine(state: ChatState, width: number): Line {
+function titleLine(state: ChatState, width: number): ScreenLine {
   const { panel, focus, me } = state;
   const name = focus === null ? '' : channelLabel(focus, me.agent_id);
   const titles = {
@@ -91,7 +91,7 @@ function titleLine(state: ChatState, width: number): Line {
   return spread([span(titles[panel.kind], { bold: true })], [span(aside, { dim: true })], width);
 }
 
-function barLine(state: ChatState, width: number): Line {
+function barLine(state: ChatState, width: number): ScreenLine {
   const { me, link } = state;
   const style = { inverse: true };
   const unread = state.channels.reduce((sum, one) => sum + one.unread, 0);
@@ -104,7 +104,7 @@ function barLine(state: ChatState, width: number): Line {
   );
 }
 
-function statusLine(state: ChatState, width: number, scroll: number, layout: Layout): Line {
+function statusLine(state: ChatState, width: number, scroll: number, layout: Layout): ScreenLine {
   const { notice, link, linkReason, upTo } = state;
   if (notice !== null) {
     return line(notice.text, { colour: notice.isProblem ? 'red' : 'cyan', bold: notice.isProblem });
@@ -133,7 +133,7 @@ function statusLine(state: ChatState, width: number, scroll: number, layout: Lay
 }
 
 /** A long line shows the part around the cursor; a line break within it is shown as a sign. */
-function inputLine(state: ChatState, width: number): { line: Line; cursor: number } {
+function inputLine(state: ChatState, width: number): { line: ScreenLine; cursor: number } {
   const { text, cursor } = state.input;
   const shown = (part: string): string => plain(part.replaceAll('\n', '⏎'));
   const before = shown(text.slice(0, cursor));
@@ -158,6 +158,6 @@ function keepEnd(text: string, width: number): string {
   return `…${kept.reverse().join('')}`;
 }
 
-function filled(lines: readonly Line[], width: number, rows: number): Line[] {
+function filled(lines: readonly ScreenLine[], width: number, rows: number): ScreenLine[] {
   return Array.from({ length: rows }, (_, at) => fitTo(lines[at] ?? EMPTY, width));
 }

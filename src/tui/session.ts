@@ -12,7 +12,7 @@ import { findChannel, isTalk } from './state.ts';
 import type { Store } from './store.ts';
 import { type Said, saidOf, TALK_MESSAGES_MAX } from './talk.ts';
 
-export interface Session {
+export interface ChatSession {
   /** Fetches what was said before; for a talk that was scrolled to its top. */
   loadOlder(): void;
   /** Asks for channels, agents and claims again. */
@@ -42,7 +42,7 @@ const RECEIPTS_ASKED_MAX = 30;
 const ROWS_MAX = 500;
 const GOODBYE_MS = 1_000;
 
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openSession(options: SessionOptions): Promise<ChatSession> {
   const { client, store } = options;
   const replay = replayOf(client);
   const stopping = new AbortController();

@@ -1,7 +1,7 @@
 /** The two lists at the sides: channels with what is unread, and agents with what they do. */
 import { spanText } from './clock.ts';
 import { channelLabel } from './names.ts';
-import { type Colour, EMPTY, type Line, line, span, spread } from './spans.ts';
+import { type Colour, EMPTY, line, type ScreenLine, span, spread } from './spans.ts';
 import type { AgentRow, Channel, ChatState } from './state.ts';
 
 interface Look {
@@ -23,7 +23,7 @@ export const LOOKS: Readonly<Record<AgentRow['state'], Look>> = {
 const ORDER = Object.keys(LOOKS);
 const UNREAD_SHOWN_MAX = 999;
 
-export function channelLines(state: ChatState, width: number, rows: number): Line[] {
+export function channelLines(state: ChatState, width: number, rows: number): ScreenLine[] {
   const joined = state.channels.map((channel) => channelLine(state, channel, width));
   const at = state.channels.findIndex(({ name }) => name === state.focus);
   const shown = around(joined, at, rows - 1);
@@ -37,9 +37,9 @@ export function channelLines(state: ChatState, width: number, rows: number): Lin
   ];
 }
 
-export function agentLines(state: ChatState, width: number, rows: number): Line[] {
+export function agentLines(state: ChatState, width: number, rows: number): ScreenLine[] {
   const here = state.agents.filter((one) => one.state !== 'gone').length;
-  const lines: Line[] = [
+  const lines: ScreenLine[] = [
     spread([span('Agents', { bold: true })], [span(`${here} here`, { dim: true })], width),
   ];
   const sorted = byState(state.agents);
@@ -61,7 +61,7 @@ export function byState(agents: readonly AgentRow[]): AgentRow[] {
   );
 }
 
-function channelLine(state: ChatState, channel: Channel, width: number): Line {
+function channelLine(state: ChatState, channel: Channel, width: number): ScreenLine {
   const isFocus = channel.name === state.focus;
   const label = channelLabel(channel.name, state.me.agent_id);
   // What is on the screen is being read; the hub hears of it a moment later.
@@ -75,7 +75,7 @@ function channelLine(state: ChatState, channel: Channel, width: number): Line {
   );
 }
 
-function agentRow(state: ChatState, agent: AgentRow, width: number): Line[] {
+function agentRow(state: ChatState, agent: AgentRow, width: number): ScreenLine[] {
   const { mark, word, colour } = LOOKS[agent.state];
   const isGone = agent.state === 'gone';
   const name = agent.agent_id === state.me.agent_id ? `${agent.agent_id} (you)` : agent.agent_id;
@@ -96,7 +96,7 @@ function agentRow(state: ChatState, agent: AgentRow, width: number): Line[] {
 }
 
 /** A window of the list in which one of its rows is seen. */
-function around(lines: readonly Line[], at: number, rows: number): readonly Line[] {
+function around(lines: readonly ScreenLine[], at: number, rows: number): readonly ScreenLine[] {
   if (lines.length <= rows) return lines;
   const from = Math.min(Math.max(0, at - Math.floor(rows / 2)), lines.length - rows);
   return lines.slice(from, from + rows);

@@ -17,24 +17,24 @@ export interface Span extends Style {
   readonly text: string;
 }
 
-export type Line = readonly Span[];
+export type ScreenLine = readonly Span[];
 
 export function span(text: string, style: Style = {}): Span {
   return { ...style, text: plain(text) };
 }
 
-export function line(text: string, style: Style = {}): Line {
+export function line(text: string, style: Style = {}): ScreenLine {
   return [span(text, style)];
 }
 
-export const EMPTY: Line = [];
+export const EMPTY: ScreenLine = [];
 
-export function lineWidth(spans: Line): number {
+export function lineWidth(spans: ScreenLine): number {
   return spans.reduce((sum, { text }) => sum + widthOf(text), 0);
 }
 
 /** Exactly as wide as asked: cut, or filled with spaces. */
-export function fitTo(spans: Line, width: number): Line {
+export function fitTo(spans: ScreenLine, width: number): ScreenLine {
   const fitted: Span[] = [];
   let left = width;
   for (const one of spans) {
@@ -49,7 +49,7 @@ export function fitTo(spans: Line, width: number): Line {
 }
 
 /** Text at the left and at the right edge; where they meet, the left one gives way. */
-export function spread(left: Line, right: Line, width: number): Line {
+export function spread(left: ScreenLine, right: ScreenLine, width: number): ScreenLine {
   const rightWidth = Math.min(lineWidth(right), width);
   const room = width - rightWidth;
   if (rightWidth === 0) return fitTo(left, width);

@@ -7,7 +7,7 @@ import type { CallOutput, ConnectionState } from '../client/index.ts';
 import { type Edit, editLine, type InputLine, NO_INPUT, sendLine } from './input-line.ts';
 import { compareChannels } from './names.ts';
 import { noteReceipts, type ReceiptSeen, type Receipts } from './receipts.ts';
-import type { Line } from './spans.ts';
+import type { ScreenLine } from './spans.ts';
 import { mergeTalk, type Said } from './talk.ts';
 
 export type Me = Pick<CallOutput<'hub.whoami'>, 'agent_id' | 'kind' | 'tier' | 'space'>;
@@ -31,7 +31,7 @@ export interface Channel {
 export type Panel =
   | { readonly kind: 'talk' | 'claims' | 'who' | 'help' }
   | { readonly kind: 'thread'; readonly root: string }
-  | { readonly kind: 'text'; readonly title: string; readonly lines: readonly Line[] };
+  | { readonly kind: 'text'; readonly title: string; readonly lines: readonly ScreenLine[] };
 
 export interface Sending {
   readonly key: number;

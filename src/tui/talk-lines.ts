@@ -6,7 +6,7 @@ import { dayText, timeText } from './clock.ts';
 import { senderLabel } from './names.ts';
 import { plain, wrap } from './plain.ts';
 import { receiptMark } from './receipts.ts';
-import { type Colour, EMPTY, type Line, line, type Span, span, spread } from './spans.ts';
+import { type Colour, EMPTY, line, type ScreenLine, type Span, span, spread } from './spans.ts';
 import type { Channel, ChatState } from './state.ts';
 import { type Said, threadOf } from './talk.ts';
 
@@ -18,7 +18,7 @@ const WIDE_MIN = 60;
 const GUTTERS = { narrow: 8, wide: 12 };
 
 /** The talk that was laid out whole last: whoever scrolls through it asks for it again and again. */
-let last: { readonly of: readonly unknown[]; readonly lines: readonly Line[] } | null = null;
+let last: { readonly of: readonly unknown[]; readonly lines: readonly ScreenLine[] } | null = null;
 
 /** Only the end of the talk is looked at when no more than so many lines of it are shown. */
 export function talkLines(
@@ -26,7 +26,7 @@ export function talkLines(
   channel: Channel,
   width: number,
   linesMax?: number,
-): readonly Line[] {
+): readonly ScreenLine[] {
   if (linesMax !== undefined) return layOut(state, channel, width, linesMax);
   const { upTo, receipts, sending, me } = state;
   const of = [channel, width, upTo, receipts, sending, me];
@@ -36,13 +36,13 @@ export function talkLines(
   return last.lines;
 }
 
-function layOut(state: ChatState, channel: Channel, width: number, linesMax: number): Line[] {
+function layOut(state: ChatState, channel: Channel, width: number, linesMax: number): ScreenLine[] {
   const { upTo } = state;
   const shown = upTo === null ? channel.talk : channel.talk.filter(({ seq }) => seq <= upTo);
   // Each message has a line at least; one more, because the first is shown without what was before it.
   const talk = shown.slice(-Math.min(shown.length, linesMax) - 1);
   const byId = new Map(channel.talk.map((one) => [one.id, one]));
-  const lines: Line[] = [];
+  const lines: ScreenLine[] = [];
   let before: Said | null = null;
   for (const said of talk) {
     if (before === null || dayText(before.sentAt) !== dayText(said.sentAt)) {
@@ -66,7 +66,7 @@ export function threadLines(
   channel: Channel,
   root: string,
   width: number,
-): Line[] {
+): ScreenLine[] {
   const { upTo } = state;
   return threadOf(channel.talk, root)
     .filter(({ said }) => upTo === null || said.seq <= upTo)
@@ -90,7 +90,7 @@ export function gist(said: Said): string {
   return `${senderLabel(said.sender)}: ${said.text.split('\n', 1)[0] ?? ''}`;
 }
 
-export function rule(text: string, width: number, colour?: Colour): Line {
+export function rule(text: string, width: number, colour?: Colour): ScreenLine {
   const words = ` ${text} `;
   const left = Math.max(0, Math.floor((width - words.length) / 2));
   const right = Math.max(0, width - words.length - left);
@@ -104,7 +104,7 @@ function isBreak(before: Said, said: Said): boolean {
   return before.sender !== said.sender || said.sentAt - before.sentAt > PAUSE_S;
 }
 
-function speaker(state: ChatState, said: Said): Line {
+function speaker(state: ChatState, said: Said): ScreenLine {
   const isMe = said.sender === state.me.agent_id;
   return [
     span(senderLabel(said.sender), { bold: true, colour: colourOf(said.sender) }),
@@ -113,13 +113,13 @@ function speaker(state: ChatState, said: Said): Line {
   ];
 }
 
-function answered(id: string, byId: ReadonlyMap<string, Said>, width: number): Line {
+function answered(id: string, byId: ReadonlyMap<string, Said>, width: number): ScreenLine {
   const parent = byId.get(id);
   const words = parent === undefined ? 'further up' : gist(parent);
   return spread([span(`  ↳ ${id} ${words}`, { dim: true })], EMPTY, width);
 }
 
-function bodyLines(state: ChatState, said: Said, indent: number, width: number): Line[] {
+function bodyLines(state: ChatState, said: Said, indent: number, width: number): ScreenLine[] {
   const gutter = width >= WIDE_MIN ? GUTTERS.wide : GUTTERS.narrow;
   const mark = receiptMark(state.receipts.get(said.id));
   const marks: Span[] = [span(mark === '' ? '' : `${mark} `), span(said.id, { dim: true })];
@@ -131,7 +131,7 @@ function bodyLines(state: ChatState, said: Said, indent: number, width: number):
     );
 }
 
-function sendingLines(state: ChatState, channel: string, width: number): Line[] {
+function sendingLines(state: ChatState, channel: string, width: number): ScreenLine[] {
   return state.sending
     .filter((one) => one.channel === channel)
     .map(({ text }) =>

@@ -6,7 +6,7 @@ import { Box, Text, useCursor } from 'ink';
 import { createElement as h, type ReactElement } from 'react';
 import { GAP, type Layout, layoutOf, type Size } from './layout.ts';
 import { type Screen, screenOf } from './screen.ts';
-import type { Line, Span } from './spans.ts';
+import type { ScreenLine, Span } from './spans.ts';
 import type { ChatState } from './state.ts';
 
 interface Painted {
@@ -14,7 +14,7 @@ interface Painted {
 }
 
 /** One line; the pieces of it that have no style need no element of their own. */
-function Row({ line, hasColour }: Painted & { readonly line: Line }): ReactElement {
+function Row({ line, hasColour }: Painted & { readonly line: ScreenLine }): ReactElement {
   return h(Text, { wrap: 'truncate' }, ...line.map((one, at) => piece(one, at, hasColour)));
 }
 
@@ -30,7 +30,7 @@ function Column({
   lines,
   width,
   hasColour,
-}: Painted & { readonly lines: readonly Line[]; readonly width: number }): ReactElement {
+}: Painted & { readonly lines: readonly ScreenLine[]; readonly width: number }): ReactElement {
   return h(
     Box,
     { flexDirection: 'column', width, flexShrink: 0 },

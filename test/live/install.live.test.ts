@@ -5,7 +5,7 @@ import { afterEach, describe, expect } from 'vitest';
 import { installVendor } from '../../src/harness/install/install.ts';
 import { uninstallVendor } from '../../src/harness/install/uninstall.ts';
 import { DEFAULT_OPTIONS } from '../../src/harness/install/vendors/vendor.ts';
-import { createPlace } from '../../src/harness/install/world.ts';
+import { createSite } from '../../src/harness/install/world.ts';
 import { BIN } from '../e2e/cli-run.ts';
 import { openModelServer } from './model-server.ts';
 import { openScene, type Scene } from './scene.ts';
@@ -47,10 +47,10 @@ describe.each(vendors)('$name', (vendor) => {
       const setup = { model: model.url };
       vendor.configure(scene, setup);
       const untouched = await traces(scene);
-      const place = createPlace(scope, scene.project, { HOME: scene.home });
+      const site = createSite(scope, scene.project, { HOME: scene.home });
       const launch = { node: process.execPath, program: BIN };
       const options = DEFAULT_OPTIONS;
-      const report = installVendor({ vendor: vendor.name, place, options, launch });
+      const report = installVendor({ vendor: vendor.name, site, options, launch });
       expect(report).toMatchObject({ problem: null, findings: [] });
       const hooks = recordHooks(scene);
       model.play([
@@ -76,7 +76,7 @@ describe.each(vendors)('$name', (vendor) => {
       expect(shown.join('\n')).toContain('inter-agent-channels');
       hooks.restore();
 
-      const gone = uninstallVendor({ vendor: vendor.name, place });
+      const gone = uninstallVendor({ vendor: vendor.name, site });
       expect(gone).toMatchObject({ problem: null, findings: [] });
       expect(await traces(scene)).toEqual(untouched);
       const status = await scene.run('git', ['-C', scene.project, 'status', '--porcelain']);

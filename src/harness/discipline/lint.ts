@@ -39,7 +39,7 @@ export const TOKENS: Readonly<Record<string, string>> = {
   '{{list_tool}}': 'channels__list_channels',
 };
 
-interface Line {
+interface DocumentLine {
   readonly number: number;
   readonly text: string;
   readonly isCode: boolean;
@@ -52,7 +52,7 @@ export function lintDiscipline(document: string): LintFinding[] {
   );
 }
 
-function lintHeadings(lines: readonly Line[]): LintFinding[] {
+function lintHeadings(lines: readonly DocumentLine[]): LintFinding[] {
   const prose = lines.filter(({ isCode }) => !isCode);
   const findings: LintFinding[] = [];
   let last = { heading: '', line: 0 };
@@ -70,7 +70,7 @@ function lintHeadings(lines: readonly Line[]): LintFinding[] {
 }
 
 /** A skill or a rules file has one title, and this document is put into both. */
-function lintTitles(lines: readonly Line[]): LintFinding[] {
+function lintTitles(lines: readonly DocumentLine[]): LintFinding[] {
   const prose = lines.filter(({ isCode }) => !isCode);
   const titles = prose.filter(({ text, number }) => {
     const below = lines[number];
@@ -91,7 +91,7 @@ function lintTitles(lines: readonly Line[]): LintFinding[] {
     }));
 }
 
-function lintWords({ text, number }: Line): LintFinding[] {
+function lintWords({ text, number }: DocumentLine): LintFinding[] {
   const tokens = [...text.matchAll(/\{\{[^}]*\}?\}?/g)]
     .map(([token]) => token)
     .filter((token) => !Object.hasOwn(TOKENS, token))
@@ -108,7 +108,7 @@ function lintWords({ text, number }: Line): LintFinding[] {
   return [...tokens, ...names];
 }
 
-function readLines(document: string): Line[] {
+function readLines(document: string): DocumentLine[] {
   let fence: string | null = null;
   return document.split(/\r?\n/).map((text, at) => {
     const [, mark] = /^ {0,3}(`{3,}|~{3,})/.exec(text) ?? [];

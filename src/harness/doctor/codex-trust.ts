@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { isFields } from '../../wire/fields.ts';
 import { VENDOR_PARTS } from '../install/vendors/all.ts';
-import type { Place } from '../install/vendors/vendor.ts';
+import type { InstallSite } from '../install/vendors/vendor.ts';
 import { type Found, fail, ok, skip, warn } from './hop.ts';
 import { openLineRpc } from './line-rpc.ts';
 import { readHook, valueAt } from './registered.ts';
@@ -15,15 +15,15 @@ import type { Environment } from './vendor-env.ts';
 const ANSWER_MS = 15_000;
 
 export async function readCodexTrust(asked: {
-  readonly place: Place;
+  readonly site: InstallSite;
   readonly root: string;
   readonly clean: Environment;
   readonly isQuick: boolean;
 }): Promise<Found[]> {
-  const { place, root, clean, isQuick } = asked;
-  const home = place.env.CODEX_HOME || join(place.home, '.codex');
+  const { site, root, clean, isQuick } = asked;
+  const home = site.env.CODEX_HOME || join(site.home, '.codex');
   const found: Found[] = [];
-  if (place.scope === 'project') {
+  if (site.scope === 'project') {
     const config = join(home, 'config.toml');
     const level = valueAt(config, 'toml', ['projects', root, 'trust_level']);
     if (level !== 'trusted') {
@@ -36,11 +36,11 @@ export async function readCodexTrust(asked: {
   }
   if (isQuick)
     return [...found, skip('trust', 'whether the hooks were reviewed: not asked (--quick)')];
-  return [...found, await reviewed(place, root, clean)];
+  return [...found, await reviewed(site, root, clean)];
 }
 
-async function reviewed(place: Place, root: string, clean: Environment): Promise<Found> {
-  const hook = readHook('codex', place, 'PreToolUse');
+async function reviewed(site: InstallSite, root: string, clean: Environment): Promise<Found> {
+  const hook = readHook('codex', site, 'PreToolUse');
   if (hook === null) return skip('trust', 'no hook of ours is registered, so none was reviewed');
   const { command } = VENDOR_PARTS.codex;
   const rpc = openLineRpc({ command, args: ['app-server'], env: clean, cwd: root });

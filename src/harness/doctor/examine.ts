@@ -6,7 +6,7 @@ import type { DoorSettings } from '../../wire/hook-settings.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 import { probeFinding, probeVendor } from '../install/probe.ts';
 import { VENDOR_PARTS } from '../install/vendors/all.ts';
-import type { Place } from '../install/vendors/vendor.ts';
+import type { InstallSite } from '../install/vendors/vendor.ts';
 import { verifyScope } from '../install/verify.ts';
 import { canaryName, createMark, type DoctorHub, takeLeave } from './canary.ts';
 import { type HookCanary, tryGuard, tryHook } from './hook-hop.ts';
@@ -15,13 +15,13 @@ import { type Found, fail, ofFinding, ok, skip } from './hop.ts';
 import { tryServer } from './mcp-hop.ts';
 import { MOMENTS } from './moments.ts';
 import { readServer } from './registered.ts';
-import { type Environment, expand, type Session, serverEnvironment } from './vendor-env.ts';
+import { type Environment, expand, serverEnvironment, type VendorSession } from './vendor-env.ts';
 import { readTrust } from './vendor-trust.ts';
 import { tryWake, type WakeRow, wakeFound } from './wake-hop.ts';
 
 export interface Examination {
   readonly vendor: Vendor;
-  readonly place: Place;
+  readonly site: InstallSite;
   /** Where a person would start the agent. */
   readonly root: string;
   /** Null when none runs: then no hop beyond it can be tried. */
@@ -39,7 +39,7 @@ export interface Examination {
 
 /** How waking stands; everything else is told as it is found. */
 export async function examine(asked: Examination): Promise<readonly WakeRow[]> {
-  const { vendor, place, root, hub, clean, isQuick, tell } = asked;
+  const { vendor, site, root, hub, clean, isQuick, tell } = asked;
   const part = VENDOR_PARTS[vendor];
   if (!isQuick) {
     const probe = await probeVendor(part, clean);
@@ -47,24 +47,28 @@ export async function examine(asked: Examination): Promise<readonly WakeRow[]> {
     // Elsewhere a hint; here it means that there is no agent at all.
     tell(probe.state === 'missing' ? { ...found, state: 'fail' } : found);
   }
-  const odd = verifyScope(place, [vendor]).filter(({ level }) => level !== 'ok');
+  const odd = verifyScope(site, [vendor]).filter(({ level }) => level !== 'ok');
   for (const one of odd) tell(ofFinding('files', one));
   if (odd.length === 0) tell(ok('files', 'all that was installed is there, as it was written'));
-  for (const found of await readTrust({ vendor, place, root, clean, isQuick })) tell(found);
+  for (const found of await readTrust({ vendor, site, root, clean, isQuick })) tell(found);
   if (hub === null) {
     for (const hop of ['mcp', 'message', 'hook', 'guard'] as const) {
       tell(skip(hop, 'needs the hub'));
     }
     return [];
   }
-  const session: Session = { id: `doctor-${createMark()}`, root };
+  const session: VendorSession = { id: `doctor-${createMark()}`, root };
   await examineTools(asked, hub, session);
   return examineHooks(asked, hub, session);
 }
 
-async function examineTools(asked: Examination, hub: DoctorHub, session: Session): Promise<void> {
-  const { vendor, place, root, clean, tell } = asked;
-  const server = readServer(vendor, place);
+async function examineTools(
+  asked: Examination,
+  hub: DoctorHub,
+  session: VendorSession,
+): Promise<void> {
+  const { vendor, site, root, clean, tell } = asked;
+  const server = readServer(vendor, site);
   if (server === null) {
     tell(fail('mcp', `no server of ours is registered with ${vendor}`, `synod install ${vendor}`));
     tell(skip('message', 'needs the server'));
@@ -96,10 +100,10 @@ async function examineTools(asked: Examination, hub: DoctorHub, session: Session
 async function examineHooks(
   asked: Examination,
   hub: DoctorHub,
-  session: Session,
+  session: VendorSession,
 ): Promise<readonly WakeRow[]> {
-  const { vendor, place, clean, settings, hookDir, isQuick, tell } = asked;
-  const hooks = openHookRunner(vendor, place, clean, session);
+  const { vendor, site, clean, settings, hookDir, isQuick, tell } = asked;
+  const hooks = openHookRunner(vendor, site, clean, session);
   if (typeof hooks === 'string') {
     tell(fail('hook', hooks, `synod install ${vendor}`));
     tell(skip('guard', 'needs the hook'));

@@ -8,11 +8,11 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { isFields } from '../../wire/fields.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
-import type { Place } from '../install/vendors/vendor.ts';
+import type { InstallSite } from '../install/vendors/vendor.ts';
 import { openLineRpc } from './line-rpc.ts';
 import { PLUGIN_DRIVER } from './plugin-driver.ts';
 import { pluginPath, readHook } from './registered.ts';
-import { type Environment, hookEnvironment, type Session } from './vendor-env.ts';
+import { type Environment, hookEnvironment, type VendorSession } from './vendor-env.ts';
 
 export interface Fired {
   /** Empty for silence. */
@@ -40,15 +40,15 @@ const LOAD_MS = 10_000;
 
 export function openHookRunner(
   vendor: Vendor,
-  place: Place,
+  site: InstallSite,
   clean: Environment,
-  session: Session,
+  session: VendorSession,
 ): HookRunner | string {
   const env = hookEnvironment(vendor, clean, session);
-  if (vendor === 'opencode') return openPlugin(place, env, session);
+  if (vendor === 'opencode') return openPlugin(site, env, session);
   return {
     async fire(event, fields, { cwd = session.root, env: more = {} } = {}) {
-      const hook = readHook(vendor, place, event);
+      const hook = readHook(vendor, site, event);
       if (hook === null) {
         return { answer: {}, ms: 0, trouble: `no hook of ours is registered for ${event}` };
       }
@@ -99,8 +99,12 @@ function parsed(stdout: string): Pick<Fired, 'answer' | 'trouble'> {
   return { answer: {}, trouble: 'what it printed is no JSON object' };
 }
 
-function openPlugin(place: Place, env: Environment, { id, root }: Session): HookRunner | string {
-  const path = pluginPath(place);
+function openPlugin(
+  site: InstallSite,
+  env: Environment,
+  { id, root }: VendorSession,
+): HookRunner | string {
+  const path = pluginPath(site);
   if (path === null) return 'the plugin is not where opencode looks for it';
   const rpc = openLineRpc({
     command: process.execPath,

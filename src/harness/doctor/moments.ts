@@ -2,11 +2,8 @@
  * The moments of a session in each vendor's words, as the doctor plays them, and how to read what a hook
  * answered. Kept apart from what the hub reads and writes, so that a slip there is not repeated here.
  */
-
-import { isFields } from '../../wire/fields.ts';
+import { type Fields, fieldsOf } from '../../wire/fields.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
-
-type Answer = Readonly<Record<string, unknown>>;
 
 export interface Moments {
   /** When something may be told to the session: the first of a session, or of a turn. */
@@ -15,14 +12,14 @@ export interface Moments {
   readonly before: string;
   readonly stop: string;
   readonly end: string;
-  edit(path: string): { readonly tool_name: string; readonly tool_input: Answer };
+  edit(path: string): { readonly tool_name: string; readonly tool_input: Fields };
   /** What the session is told, null for nothing. */
-  told(answer: Answer): string | null;
+  told(answer: Fields): string | null;
   /** Why the tool may not run, null for nothing. */
-  refused(answer: Answer): string | null;
+  refused(answer: Fields): string | null;
 }
 
-const nested = ({ hookSpecificOutput: inner }: Answer): Answer => (isFields(inner) ? inner : {});
+const nested = (answer: Fields): Fields => fieldsOf(answer, 'hookSpecificOutput');
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 const claude: Moments = {

@@ -9,7 +9,7 @@ import { readBytes } from '../install/apply.ts';
 import { readValue } from '../install/document.ts';
 import { wantedFiles } from '../install/install.ts';
 import type { WantedFile } from '../install/piece.ts';
-import { DEFAULT_OPTIONS, type Place } from '../install/vendors/vendor.ts';
+import { DEFAULT_OPTIONS, type InstallSite } from '../install/vendors/vendor.ts';
 
 export interface Registered {
   /** The file that says so. */
@@ -34,9 +34,9 @@ const SERVERS: Readonly<Record<Vendor, ServerPlace>> = {
   opencode: { at: ['mcp', SERVER_NAME], env: 'environment' },
 };
 
-export function readServer(vendor: Vendor, place: Place): Registered | null {
+export function readServer(vendor: Vendor, site: InstallSite): Registered | null {
   const { at, env } = SERVERS[vendor];
-  const file = filesOf(vendor, place).find(({ format, pieces }) =>
+  const file = filesOf(vendor, site).find(({ format, pieces }) =>
     pieces.some(
       (piece) =>
         (format === 'json' || format === 'toml') &&
@@ -73,8 +73,8 @@ export interface RegisteredHook {
 }
 
 /** The first command of ours that the vendor runs at this event. */
-export function readHook(vendor: Vendor, place: Place, event: string): RegisteredHook | null {
-  const file = filesOf(vendor, place).find(({ pieces }) =>
+export function readHook(vendor: Vendor, site: InstallSite, event: string): RegisteredHook | null {
+  const file = filesOf(vendor, site).find(({ pieces }) =>
     pieces.some((piece) => piece.kind === 'item' && piece.at[0] === 'hooks'),
   );
   if (file === undefined) return null;
@@ -92,9 +92,9 @@ export function readHook(vendor: Vendor, place: Place, event: string): Registere
 }
 
 /** Where opencode finds our plugin. */
-export function pluginPath(place: Place): string | null {
-  const found = filesOf('opencode', place).find(({ path }) => dirname(path).endsWith('plugins'));
-  return found !== undefined && place.exists(found.path) ? found.path : null;
+export function pluginPath(site: InstallSite): string | null {
+  const found = filesOf('opencode', site).find(({ path }) => dirname(path).endsWith('plugins'));
+  return found !== undefined && site.exists(found.path) ? found.path : null;
 }
 
 /** A value of one of the vendor's files; undefined where there is none. */
@@ -108,8 +108,8 @@ function isOurs(command: string, vendor: Vendor): boolean {
   return command.includes('bin/hook') && command.includes(vendor);
 }
 
-function filesOf(vendor: Vendor, place: Place): readonly WantedFile[] {
-  return wantedFiles(vendor, place, DEFAULT_OPTIONS);
+function filesOf(vendor: Vendor, site: InstallSite): readonly WantedFile[] {
+  return wantedFiles(vendor, site, DEFAULT_OPTIONS);
 }
 
 function fileValue({ path, format }: WantedFile, at: readonly string[]): unknown {

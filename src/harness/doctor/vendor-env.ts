@@ -40,7 +40,7 @@ export function cleanEnvironment(env: Readonly<Record<string, string | undefined
   );
 }
 
-export interface Session {
+export interface VendorSession {
   readonly id: string;
   readonly root: string;
 }
@@ -50,7 +50,7 @@ export function serverEnvironment(
   vendor: Vendor,
   clean: Environment,
   server: Pick<Registered, 'env' | 'envVars'>,
-  session: Session,
+  session: VendorSession,
 ): Environment {
   const said = Object.fromEntries(
     Object.entries(server.env).map(([name, text]) => [name, expand(vendor, text, clean)]),
@@ -65,7 +65,7 @@ function given(
   vendor: Vendor,
   env: Environment,
   { envVars }: Pick<Registered, 'envVars'>,
-  { id, root }: Session,
+  { id, root }: VendorSession,
 ): Environment {
   switch (vendor) {
     case 'claude':
@@ -87,7 +87,7 @@ function only(env: Environment, isKept: (name: string) => boolean): Environment 
 export function hookEnvironment(
   vendor: Vendor,
   clean: Environment,
-  { id, root }: Session,
+  { id, root }: VendorSession,
 ): Environment {
   const own = { SYNOD_AGENT: canaryName(vendor) };
   switch (vendor) {

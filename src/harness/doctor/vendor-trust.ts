@@ -5,7 +5,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { isFields } from '../../wire/fields.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
-import { namesUs, type Place } from '../install/vendors/vendor.ts';
+import { type InstallSite, namesUs } from '../install/vendors/vendor.ts';
 import { readCodexTrust } from './codex-trust.ts';
 import { type Found, fail, ok, warn } from './hop.ts';
 import { valueAt } from './registered.ts';
@@ -13,7 +13,7 @@ import type { Environment } from './vendor-env.ts';
 
 export interface TrustAsked {
   readonly vendor: Vendor;
-  readonly place: Place;
+  readonly site: InstallSite;
   /** The project somebody works in, also for an installation of the user. */
   readonly root: string;
   readonly clean: Environment;
@@ -24,7 +24,7 @@ export interface TrustAsked {
 export async function readTrust(asked: TrustAsked): Promise<Found[]> {
   switch (asked.vendor) {
     case 'claude':
-      return asked.place.scope === 'project' ? [claudeTrust(asked)] : [];
+      return asked.site.scope === 'project' ? [claudeTrust(asked)] : [];
     case 'codex':
       return readCodexTrust(asked);
     case 'gemini':
@@ -34,8 +34,8 @@ export async function readTrust(asked: TrustAsked): Promise<Found[]> {
   }
 }
 
-function claudeTrust({ place, root }: TrustAsked): Found {
-  const { home, env } = place;
+function claudeTrust({ site, root }: TrustAsked): Found {
+  const { home, env } = site;
   const folder = env.CLAUDE_CONFIG_DIR || join(home, '.claude');
   const settings = [
     join(root, '.claude', 'settings.local.json'),
@@ -71,9 +71,9 @@ function claudeTrust({ place, root }: TrustAsked): Found {
   return ok('trust', 'Claude Code trusts the folder and uses its server');
 }
 
-function geminiTrust({ place, root }: TrustAsked): Found {
-  const folder = join(place.env.GEMINI_CLI_HOME || place.home, '.gemini');
-  if (place.env.GEMINI_CLI_TRUST_WORKSPACE === 'true') {
+function geminiTrust({ site, root }: TrustAsked): Found {
+  const folder = join(site.env.GEMINI_CLI_HOME || site.home, '.gemini');
+  if (site.env.GEMINI_CLI_TRUST_WORKSPACE === 'true') {
     return ok('trust', 'GEMINI_CLI_TRUST_WORKSPACE says that folders are trusted');
   }
   const settings = join(folder, 'settings.json');

@@ -22,9 +22,9 @@ import { installVendor, type VendorReport } from './install.ts';
 import { isProblem } from './problem.ts';
 import { hookCommand } from './shim.ts';
 import { uninstallVendor } from './uninstall.ts';
-import { DEFAULT_OPTIONS, type InstallOptions, type Place } from './vendors/vendor.ts';
+import { DEFAULT_OPTIONS, type InstallOptions, type InstallSite } from './vendors/vendor.ts';
 import { verifyScope } from './verify.ts';
-import { createPlace } from './world.ts';
+import { createSite } from './world.ts';
 
 const folders: string[] = [];
 afterAll(() => {
@@ -33,7 +33,7 @@ afterAll(() => {
 
 interface Stage {
   readonly root: string;
-  readonly place: Place;
+  readonly site: InstallSite;
   install(vendor: Vendor, options?: Partial<InstallOptions>, program?: string): VendorReport;
   uninstall(vendor: Vendor): VendorReport;
   /** Where a file of the vendor is, from the root of the stage. */
@@ -45,20 +45,20 @@ function stage(scope: 'user' | 'project'): Stage {
   folders.push(root);
   mkdirSync(join(root, 'home'));
   mkdirSync(join(root, 'app'));
-  const place = createPlace(scope, join(root, 'app'), { HOME: join(root, 'home') });
+  const site = createSite(scope, join(root, 'app'), { HOME: join(root, 'home') });
   const launch = { node: process.execPath, program: join(root, 'synod.js') };
   writeFileSync(launch.program, '');
   return {
     root,
-    place,
+    site,
     install: (vendor, options = {}, program = launch.program) =>
       installVendor({
         vendor,
-        place,
+        site,
         options: { ...DEFAULT_OPTIONS, ...options },
         launch: { ...launch, program },
       }),
-    uninstall: (vendor) => uninstallVendor({ vendor, place }),
+    uninstall: (vendor) => uninstallVendor({ vendor, site }),
     at: (path) => join(root, path),
   };
 }
@@ -190,7 +190,7 @@ test.each(CASES)(
 
     expect(must(it.install(vendor)).changes.length).toBeGreaterThan(3);
     const installed = photograph(it.root);
-    expect(verifyScope(it.place).filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect(verifyScope(it.site).filter(({ level }) => level !== 'ok')).toEqual([]);
 
     const times = mtimes(it.root);
     expect(must(it.install(vendor)).changes).toEqual([]);
@@ -276,7 +276,7 @@ describe.each(
     if (scope === 'project') expect(all).not.toContain(it.root);
     if (vendor !== 'opencode') expect(all).toContain(JSON.stringify(hookCommand(vendor)));
     const again = convergeScope({
-      place: it.place,
+      site: it.site,
       launch: { node: '/elsewhere/node', program: '/elsewhere/synod.js' },
       isDry: true,
     });
@@ -310,12 +310,12 @@ test('[IN1] vendors come and go in any order, and the scripts stay while anybody
   }
   const before = photograph(it.root);
   for (const vendor of VENDORS) must(it.install(vendor));
-  const user = createPlace('user', it.place.root, it.place.env);
+  const user = createSite('user', it.site.root, it.site.env);
   const launch = { node: process.execPath, program: it.at('synod.js') };
-  must(installVendor({ vendor: 'gemini', place: user, options: DEFAULT_OPTIONS, launch }));
+  must(installVendor({ vendor: 'gemini', site: user, options: DEFAULT_OPTIONS, launch }));
   for (const vendor of ['codex', 'claude', 'opencode', 'gemini'] as const)
     must(it.uninstall(vendor));
   expect(existsSync(it.at('home/.synod/bin/hook'))).toBe(true);
-  must(uninstallVendor({ vendor: 'gemini', place: user }));
+  must(uninstallVendor({ vendor: 'gemini', site: user }));
   expect(photograph(it.root)).toEqual(before);
 });

@@ -11,9 +11,9 @@ import { type Change, type Plan, planVendor } from './plan.ts';
 import { type Finding, finding, type InstallProblem, isProblem } from './problem.ts';
 import { type ScopeRecord, vendorsOf } from './record.ts';
 import { VENDOR_PARTS } from './vendors/all.ts';
-import type { InstallOptions, Place } from './vendors/vendor.ts';
+import type { InstallOptions, InstallSite } from './vendors/vendor.ts';
 import {
-  createPlace,
+  createSite,
   type Launch,
   launcherChanges,
   readPresent,
@@ -23,7 +23,7 @@ import {
 
 export interface VendorReport {
   readonly vendor: Vendor;
-  readonly scope: Place['scope'];
+  readonly scope: InstallSite['scope'];
   readonly root: string;
   /** What was changed, or would be. */
   readonly changes: readonly Change[];
@@ -34,7 +34,7 @@ export interface VendorReport {
 
 export interface InstallRequest {
   readonly vendor: Vendor;
-  readonly place: Place;
+  readonly site: InstallSite;
   readonly options: InstallOptions;
   readonly launch: Launch;
   /** Only say what would happen. */
@@ -43,7 +43,7 @@ export interface InstallRequest {
 
 export function wantedFiles(
   vendor: Vendor,
-  place: Place,
+  site: InstallSite,
   options: InstallOptions,
 ): readonly WantedFile[] {
   const { channels } = options;
@@ -51,20 +51,20 @@ export function wantedFiles(
     vendor,
     ...(options.autoSubscribe && { autoSubscribe: { channels } }),
   });
-  return VENDOR_PARTS[vendor].files(place, options, text);
+  return VENDOR_PARTS[vendor].files(site, options, text);
 }
 
 export function installVendor(request: InstallRequest): VendorReport {
-  const { vendor, place, options, launch, isDry = false } = request;
-  const report = reporter(vendor, place);
-  const record = readRecord(place);
+  const { vendor, site, options, launch, isDry = false } = request;
+  const report = reporter(vendor, site);
+  const record = readRecord(site);
   if (isProblem(record)) return report({ problem: record });
-  const plan = planFor(vendor, place, record, wantedFiles(vendor, place, options), options);
+  const plan = planFor(vendor, site, record, wantedFiles(vendor, site, options), options);
   if (isProblem(plan)) return report({ problem: plan });
-  const { first, last } = recordChanges(place, plan);
-  const launchers = launcherChanges(place, launch);
+  const { first, last } = recordChanges(site, plan);
+  const launchers = launcherChanges(site, launch);
   if (isProblem(launchers)) return report({ problem: launchers });
-  const findings = [...plan.findings, ...elsewhereFindings(vendor, place)];
+  const findings = [...plan.findings, ...elsewhereFindings(vendor, site)];
   const problem = isDry ? null : applyChanges([...first, ...launchers, ...plan.changes, ...last]);
   const changes = [...launchers, ...plan.changes];
   return report({ problem, findings, changes: problem === null ? changes : [] });
@@ -72,28 +72,28 @@ export function installVendor(request: InstallRequest): VendorReport {
 
 export function planFor(
   vendor: Vendor,
-  place: Place,
+  site: InstallSite,
   record: ScopeRecord,
   wanted: readonly WantedFile[],
   options: InstallOptions,
 ): Plan | InstallProblem {
   const paths = [...wanted, ...record.files].map(({ path }) => path);
-  const present = readPresent(place, record, paths);
+  const present = readPresent(site, record, paths);
   if (isProblem(present)) return present;
   return planVendor({ vendor, options, wanted, record, present });
 }
 
 export function reporter(
   vendor: Vendor,
-  { scope, root }: Place,
+  { scope, root }: InstallSite,
 ): (of: Partial<VendorReport>) => VendorReport {
   return (of) => ({ vendor, scope, root, changes: [], findings: [], problem: null, ...of });
 }
 
 /** In both scopes at once every hook would run twice. */
-function elsewhereFindings(vendor: Vendor, place: Place): readonly Finding[] {
-  if (place.scope === 'user') return [];
-  const user = readRecord(createPlace('user', place.home, place.env));
+function elsewhereFindings(vendor: Vendor, site: InstallSite): readonly Finding[] {
+  if (site.scope === 'user') return [];
+  const user = readRecord(createSite('user', site.home, site.env));
   if (isProblem(user) || !vendorsOf(user).includes(vendor)) return [];
   return [
     finding(

@@ -7,9 +7,9 @@ import { wantedFiles } from './install.ts';
 import { type Plan, type PlanInput, planVendor } from './plan.ts';
 import { isProblem } from './problem.ts';
 import { emptyRecord } from './record.ts';
-import { DEFAULT_OPTIONS, type InstallOptions, type Place } from './vendors/vendor.ts';
+import { DEFAULT_OPTIONS, type InstallOptions, type InstallSite } from './vendors/vendor.ts';
 
-const place: Place = {
+const site: InstallSite = {
   scope: 'project',
   home: '/home/ada',
   root: '/srv/app',
@@ -106,15 +106,15 @@ test.each(VENDORS)(
     fc.assert(
       fc.property(world, options, options, (made, first, second) => {
         const before = new Map<string, Buffer>();
-        for (const { path, format } of wantedFiles(vendor, place, DEFAULT_OPTIONS)) {
+        for (const { path, format } of wantedFiles(vendor, site, DEFAULT_OPTIONS)) {
           const bytes = format === 'own' ? null : made[format];
           if (bytes !== null) before.set(path, bytes);
         }
         let files: Map<string, Buffer> = new Map(before);
-        let record = emptyRecord(place);
+        let record = emptyRecord(site);
         let originals: Files = new Map();
         for (const chosen of [first, first, second]) {
-          const wanted = wantedFiles(vendor, place, chosen);
+          const wanted = wantedFiles(vendor, site, chosen);
           const plan = planIn(files, originals, { vendor, record, wanted, options: chosen });
           if (record.files.length > 0 && chosen === first) expect(plan.changes).toEqual([]);
           files = changed(files, plan);

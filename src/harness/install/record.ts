@@ -8,7 +8,7 @@ import type { Vendor } from '../../wire/tool-names.ts';
 import type { Format, JsonPath, OwnedPiece } from './piece.ts';
 import { type InstallProblem, problem } from './problem.ts';
 import { digest } from './seal.ts';
-import type { InstallOptions, Place, ScopeKind } from './vendors/vendor.ts';
+import type { InstallOptions, InstallSite, ScopeKind } from './vendors/vendor.ts';
 
 export interface FileRecord {
   readonly path: string;
@@ -31,7 +31,7 @@ export interface ScopeRecord {
   readonly files: readonly FileRecord[];
 }
 
-export function emptyRecord({ scope, root }: Pick<Place, 'scope' | 'root'>): ScopeRecord {
+export function emptyRecord({ scope, root }: Pick<InstallSite, 'scope' | 'root'>): ScopeRecord {
   return { version: 1, scope, root, options: {}, files: [] };
 }
 
@@ -39,20 +39,20 @@ export function recordFolder(synodHome: string): string {
   return join(synodHome, 'install');
 }
 
-export function scopeId({ scope, root }: Pick<Place, 'scope' | 'root'>): string {
+export function scopeId({ scope, root }: Pick<InstallSite, 'scope' | 'root'>): string {
   return scope === 'user' ? 'user' : `project-${digest(root).slice(0, 16)}`;
 }
 
-export function recordPath(place: Pick<Place, 'scope' | 'root' | 'synodHome'>): string {
-  return join(recordFolder(place.synodHome), `${scopeId(place)}.json`);
+export function recordPath(site: Pick<InstallSite, 'scope' | 'root' | 'synodHome'>): string {
+  return join(recordFolder(site.synodHome), `${scopeId(site)}.json`);
 }
 
 /** Where the bytes with this digest are kept. */
 export function backupPath(
-  place: Pick<Place, 'scope' | 'root' | 'synodHome'>,
+  site: Pick<InstallSite, 'scope' | 'root' | 'synodHome'>,
   original: string,
 ): string {
-  return join(recordFolder(place.synodHome), scopeId(place), original);
+  return join(recordFolder(site.synodHome), scopeId(site), original);
 }
 
 export function recordText(record: ScopeRecord): string {

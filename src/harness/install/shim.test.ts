@@ -17,7 +17,7 @@ import {
   launcherScript,
   serverCommand,
 } from './shim.ts';
-import { createPlace } from './world.ts';
+import { createSite } from './world.ts';
 
 let home: string;
 let servers: Server[] = [];
@@ -156,7 +156,7 @@ test('[IN9] the launcher runs the Synod that installed it, with quotes in its pa
   writeFileSync(program, 'console.log(JSON.stringify(process.argv.slice(2)), process.ppid)\n');
   script(launcherPath(join(home, '.synod')), launcherScript(process.execPath, program));
   for (const scope of ['user', 'project'] as const) {
-    const { command, args } = serverCommand('claude', createPlace(scope, home, { HOME: home }));
+    const { command, args } = serverCommand('claude', createSite(scope, home, { HOME: home }));
     const child = spawn(command, args, { env: { HOME: home, PATH: process.env.PATH ?? '' } });
     expect(await text(child.stdout)).toBe(`["mcp","--harness","claude"] ${process.pid}\n`);
   }

@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import type { Vendor } from '../../wire/tool-names.ts';
 import { sealText } from './seal.ts';
-import type { Place } from './vendors/vendor.ts';
+import type { InstallSite } from './vendors/vendor.ts';
 
 export const HOOK_TIMEOUT_SECONDS = 5;
 /** As seen by the script: the harness gives more, so that it is never the one to complain. */
@@ -43,9 +43,9 @@ export interface ServerCommand {
  * How a harness starts our MCP server. A project's files travel to other machines and other homes,
  * so there a shell finds the launcher; the shell then is the launcher, and leaves no process between.
  */
-export function serverCommand(vendor: Vendor, place: Place): ServerCommand {
+export function serverCommand(vendor: Vendor, site: InstallSite): ServerCommand {
   const args = ['mcp', '--harness', vendor];
-  if (place.scope === 'user') return { command: launcherPath(place.synodHome), args };
+  if (site.scope === 'user') return { command: launcherPath(site.synodHome), args };
   const line = `exec "\${SYNOD_HOME:-$HOME/.synod}/bin/synod" ${args.join(' ')}`;
   return { command: 'sh', args: ['-c', line] };
 }

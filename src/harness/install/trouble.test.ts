@@ -18,9 +18,9 @@ import { isOlder, probeFinding, probeVendor } from './probe.ts';
 import { recordPath } from './record.ts';
 import { uninstallVendor } from './uninstall.ts';
 import { VENDOR_PARTS } from './vendors/all.ts';
-import { DEFAULT_OPTIONS, type Place, type ScopeKind } from './vendors/vendor.ts';
+import { DEFAULT_OPTIONS, type InstallSite, type ScopeKind } from './vendors/vendor.ts';
 import { verifyScope } from './verify.ts';
-import { createPlace } from './world.ts';
+import { createSite } from './world.ts';
 
 let root: string;
 beforeEach(() => {
@@ -37,16 +37,19 @@ function put(path: string, text: string): void {
   writeFileSync(at(path), text);
 }
 
-function place(scope: ScopeKind = 'user'): Place {
+function place(scope: ScopeKind = 'user'): InstallSite {
   mkdirSync(at('home'), { recursive: true });
   mkdirSync(at('app'), { recursive: true });
-  return createPlace(scope, at('app'), { HOME: at('home') });
+  return createSite(scope, at('app'), { HOME: at('home') });
 }
 
-function install(vendor: 'claude' | 'codex' | 'gemini' | 'opencode', where: Place): VendorReport {
+function install(
+  vendor: 'claude' | 'codex' | 'gemini' | 'opencode',
+  where: InstallSite,
+): VendorReport {
   put('synod.js', '');
   const launch = { node: process.execPath, program: at('synod.js') };
-  return installVendor({ vendor, place: where, options: DEFAULT_OPTIONS, launch });
+  return installVendor({ vendor, site: where, options: DEFAULT_OPTIONS, launch });
 }
 
 test.each([
@@ -77,7 +80,7 @@ test('[IN10] a file that was broken after the installation is named by uninstall
   const where = place();
   expect(install('gemini', where).problem).toBeNull();
   put('home/.gemini/settings.json', '{ "half": ');
-  const { problem, changes } = uninstallVendor({ vendor: 'gemini', place: where });
+  const { problem, changes } = uninstallVendor({ vendor: 'gemini', site: where });
   expect(problem?.message).toContain('settings.json:1:11');
   expect(changes).toEqual([]);
   expect(existsSync(at('home/.gemini/skills/inter-agent-channels/SKILL.md'))).toBe(true);
@@ -113,7 +116,7 @@ test('[IN4] a server of the same name that is not ours stays, and that is said',
     }),
   ]);
   expect(read('home/.claude.json')).toBe(mine);
-  uninstallVendor({ vendor: 'claude', place: where });
+  uninstallVendor({ vendor: 'claude', site: where });
   expect(read('home/.claude.json')).toBe(mine);
 });
 
@@ -122,7 +125,7 @@ test('[IN4] a skill of the same name that is not ours stays too', () => {
   put(path, 'mine');
   const where = place();
   expect(install('claude', where).findings[0]?.message).toContain('is not ours');
-  uninstallVendor({ vendor: 'claude', place: where });
+  uninstallVendor({ vendor: 'claude', site: where });
   expect(read(path)).toBe('mine');
 });
 
@@ -134,7 +137,7 @@ test('[IN2] a file of ours that somebody edited is not overwritten, nor deleted'
   const edited = read(path);
   expect(install('claude', where)).toMatchObject({ changes: [], problem: null });
   expect(verifyScope(where)).toContainEqual(expect.objectContaining({ level: 'warn' }));
-  const { findings } = uninstallVendor({ vendor: 'claude', place: where });
+  const { findings } = uninstallVendor({ vendor: 'claude', site: where });
   expect(findings[0]?.remedy).toContain('by hand');
   expect(read(path)).toBe(edited);
   expect(existsSync(at('home/.claude/settings.json'))).toBe(false);
@@ -149,7 +152,7 @@ test('[IN2] an entry of ours that somebody edited keeps the edit until it is tak
   expect(changes).toEqual([]);
   expect(findings[0]?.message).toContain('mcpServers.synod');
   expect(read(path)).toContain('"timeout": 9');
-  uninstallVendor({ vendor: 'gemini', place: where });
+  uninstallVendor({ vendor: 'gemini', site: where });
   expect(existsSync(at('home/.gemini'))).toBe(false);
 });
 
@@ -160,7 +163,7 @@ test('[IN8] without its record a user’s installation is recognised by what it 
   for (const vendor of ['claude', 'codex', 'gemini', 'opencode'] as const) install(vendor, where);
   rmSync(at('home/.synod'), { recursive: true });
   for (const vendor of ['claude', 'codex', 'gemini', 'opencode'] as const) {
-    expect(uninstallVendor({ vendor, place: where }).problem).toBeNull();
+    expect(uninstallVendor({ vendor, site: where }).problem).toBeNull();
   }
   expect(read('home/.codex/config.toml')).toBe('model = "x"\n');
   expect(read('home/.claude/settings.json')).toBe('{\n  "model": "x"\n}\n');
@@ -173,13 +176,13 @@ test('[IN8] entries that came with a project are left, and that is said', () => 
   install('claude', where);
   rmSync(at('home/.synod'), { recursive: true });
   const before = read('app/.mcp.json');
-  const { changes, findings } = uninstallVendor({ vendor: 'claude', place: where });
+  const { changes, findings } = uninstallVendor({ vendor: 'claude', site: where });
   expect(changes).toEqual([]);
   expect(findings[0]?.message).toContain('not written from here');
   expect(read('app/.mcp.json')).toBe(before);
   // Another person who installs there writes nothing into the project.
   expect(install('claude', where).changes.every(({ path }) => path.includes('.synod'))).toBe(true);
-  uninstallVendor({ vendor: 'claude', place: where });
+  uninstallVendor({ vendor: 'claude', site: where });
   expect(read('app/.mcp.json')).toBe(before);
 });
 
@@ -188,14 +191,14 @@ test('[IN8] an installation that was cut short after its record is undone, or fi
   const where = place();
   install('gemini', where);
   const record = read('home/.synod/install/user.json');
-  uninstallVendor({ vendor: 'gemini', place: where });
+  uninstallVendor({ vendor: 'gemini', site: where });
   put('home/.synod/install/user.json', record);
-  expect(uninstallVendor({ vendor: 'gemini', place: where }).problem).toBeNull();
+  expect(uninstallVendor({ vendor: 'gemini', site: where }).problem).toBeNull();
   expect(read('home/.gemini/settings.json')).toBe('{ "model": "x" }');
   put('home/.synod/install/user.json', record);
   expect(install('gemini', where).problem).toBeNull();
   expect(verifyScope(where).every(({ level }) => level === 'ok')).toBe(true);
-  uninstallVendor({ vendor: 'gemini', place: where });
+  uninstallVendor({ vendor: 'gemini', site: where });
   expect(read('home/.gemini/settings.json')).toBe('{ "model": "x" }');
   expect(existsSync(at('home/.synod'))).toBe(false);
 });
@@ -216,7 +219,7 @@ test('[IN8] a record that cannot be read is named, and nothing is guessed', () =
   install('gemini', where);
   put('home/.synod/install/user.json', '{"version":99}');
   expect(install('gemini', where).problem).toMatchObject({ problem: 'install.broken-record' });
-  expect(uninstallVendor({ vendor: 'gemini', place: where }).problem?.message).toContain(
+  expect(uninstallVendor({ vendor: 'gemini', site: where }).problem?.message).toContain(
     recordPath(where),
   );
 });

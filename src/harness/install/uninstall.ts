@@ -10,31 +10,31 @@ import { reporter, type VendorReport, wantedFiles } from './install.ts';
 import { planVendor } from './plan.ts';
 import { type Finding, finding, isProblem } from './problem.ts';
 import { isEmptyRecord, vendorsOf } from './record.ts';
-import { DEFAULT_OPTIONS, type Place } from './vendors/vendor.ts';
+import { DEFAULT_OPTIONS, type InstallSite } from './vendors/vendor.ts';
 import { launcherRemovals, readPresent, readRecord, recordChanges } from './world.ts';
 
 export interface UninstallRequest {
   readonly vendor: Vendor;
-  readonly place: Place;
+  readonly site: InstallSite;
   readonly isDry?: boolean;
 }
 
 export function uninstallVendor(request: UninstallRequest): VendorReport {
-  const { vendor, place, isDry = false } = request;
-  const report = reporter(vendor, place);
-  const record = readRecord(place);
+  const { vendor, site, isDry = false } = request;
+  const report = reporter(vendor, site);
+  const record = readRecord(site);
   if (isProblem(record)) return report({ problem: record });
-  const likely = wantedFiles(vendor, place, record.options[vendor] ?? DEFAULT_OPTIONS);
+  const likely = wantedFiles(vendor, site, record.options[vendor] ?? DEFAULT_OPTIONS);
   // A user's own files nobody but us writes into under our name. A project's may come from others.
-  const recognised = place.scope === 'user' ? likely : [];
+  const recognised = site.scope === 'user' ? likely : [];
   const paths = [...likely, ...record.files].map(({ path }) => path);
-  const present = readPresent(place, record, paths);
+  const present = readPresent(site, record, paths);
   if (isProblem(present)) return report({ problem: present });
   const plan = planVendor({ vendor, options: null, wanted: [], recognised, record, present });
   if (isProblem(plan)) return report({ problem: plan });
-  const { first, last } = recordChanges(place, plan);
-  const launchers = isEmptyRecord(plan.record) ? launcherRemovals(place) : [];
-  const isOthers = place.scope === 'project' && !vendorsOf(record).includes(vendor);
+  const { first, last } = recordChanges(site, plan);
+  const launchers = isEmptyRecord(plan.record) ? launcherRemovals(site) : [];
+  const isOthers = site.scope === 'project' && !vendorsOf(record).includes(vendor);
   const unrecorded = isOthers ? unrecordedFindings(likely, present.bytes) : [];
   // While a file of others is not mended yet, the record must still tell of it.
   const changes = [...plan.changes, ...first, ...last, ...launchers];

@@ -13,26 +13,26 @@ import { type Finding, finding, isProblem } from './problem.ts';
 import { vendorsOf } from './record.ts';
 import { hookShim, hookShimPath, launcherPath } from './shim.ts';
 import { VENDOR_PARTS } from './vendors/all.ts';
-import type { Place, Switch } from './vendors/vendor.ts';
+import type { InstallSite, Switch } from './vendors/vendor.ts';
 import { readRecord } from './world.ts';
 
-export function verifyScope(place: Place, vendors: readonly Vendor[] = VENDORS): Finding[] {
-  const record = readRecord(place);
+export function verifyScope(site: InstallSite, vendors: readonly Vendor[] = VENDORS): Finding[] {
+  const record = readRecord(site);
   if (isProblem(record)) return [finding('fail', 'the record', record.message, record.remedy)];
   const installed = vendorsOf(record).filter((vendor) => vendors.includes(vendor));
   if (installed.length === 0) {
-    const scope = place.scope === 'user' ? '--user' : '--project';
-    const what = place.scope === 'user' ? 'for this user' : `in ${place.root}`;
-    return [finding('fail', place.scope, `nothing is installed ${what}`, `synod install ${scope}`)];
+    const scope = site.scope === 'user' ? '--user' : '--project';
+    const what = site.scope === 'user' ? 'for this user' : `in ${site.root}`;
+    return [finding('fail', site.scope, `nothing is installed ${what}`, `synod install ${scope}`)];
   }
-  const findings = verifyLaunchers(place);
+  const findings = verifyLaunchers(site);
   for (const vendor of installed) {
     const options = record.options[vendor];
     if (options === undefined) continue;
-    const wanted = wantedFiles(vendor, place, options);
+    const wanted = wantedFiles(vendor, site, options);
     for (const file of wanted) findings.push(...verifyFile(vendor, file));
     findings.push(
-      ...VENDOR_PARTS[vendor].switches(place).flatMap((one) => verifySwitch(vendor, one)),
+      ...VENDOR_PARTS[vendor].switches(site).flatMap((one) => verifySwitch(vendor, one)),
     );
     const old = record.files.filter(
       ({ path, pieces }) =>
@@ -75,7 +75,7 @@ function verifySwitch(vendor: Vendor, { path, format, at, isOff, message }: Swit
   return [finding('fail', `${vendor}: ${path}`, `${message}, in ${path}`, remedy)];
 }
 
-function verifyLaunchers({ synodHome }: Place): Finding[] {
+function verifyLaunchers({ synodHome }: InstallSite): Finding[] {
   const again = 'synod upgrade';
   return [hookShimPath(synodHome), launcherPath(synodHome)].map((path) => {
     const stat = statSync(path, { throwIfNoEntry: false });

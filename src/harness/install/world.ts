@@ -21,7 +21,7 @@ import {
   scopeId,
 } from './record.ts';
 import { hookShim, hookShimPath, launcherFolder, launcherPath, launcherScript } from './shim.ts';
-import type { Place, ScopeKind } from './vendors/vendor.ts';
+import type { InstallSite, ScopeKind } from './vendors/vendor.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -35,7 +35,7 @@ export function synodHomeOf(env: Environment, home: string): string {
   return asked === '~' || asked.startsWith('~/') ? join(home, asked.slice(1)) : resolve(asked);
 }
 
-export function createPlace(scope: ScopeKind, root: string, env: Environment): Place {
+export function createSite(scope: ScopeKind, root: string, env: Environment): InstallSite {
   const home = env.HOME || homedir();
   return {
     scope,
@@ -47,16 +47,16 @@ export function createPlace(scope: ScopeKind, root: string, env: Environment): P
   };
 }
 
-export function readRecord(place: Place): ScopeRecord | InstallProblem {
-  const path = recordPath(place);
+export function readRecord(site: InstallSite): ScopeRecord | InstallProblem {
+  const path = recordPath(site);
   const bytes = readBytes(path);
   if (isProblem(bytes)) return bytes;
-  return bytes === null ? emptyRecord(place) : parseRecord(path, bytes.toString('utf8'));
+  return bytes === null ? emptyRecord(site) : parseRecord(path, bytes.toString('utf8'));
 }
 
 /** Reads all the files of a plan at once, so that it decides over one state of the world. */
 export function readPresent(
-  place: Place,
+  site: InstallSite,
   record: ScopeRecord,
   paths: Iterable<string>,
 ): Present | InstallProblem {
@@ -68,7 +68,7 @@ export function readPresent(
   }
   const originals = new Map<string, Buffer>();
   for (const { original } of record.files) {
-    const bytes = original === null ? null : readBytes(backupPath(place, original));
+    const bytes = original === null ? null : readBytes(backupPath(site, original));
     if (original !== null && Buffer.isBuffer(bytes)) originals.set(original, bytes);
   }
   return {
@@ -87,7 +87,7 @@ export interface Launch {
 
 /** The two scripts that every configuration calls. */
 export function launcherChanges(
-  { synodHome }: Place,
+  { synodHome }: InstallSite,
   { node, program }: Launch,
 ): Change[] | InstallProblem {
   const scripts = [
@@ -105,9 +105,9 @@ export function launcherChanges(
 }
 
 /** They go when no scope is left that calls them. */
-export function launcherRemovals(place: Place): Change[] {
-  const { synodHome } = place;
-  if (listRecords(synodHome).some((name) => name !== `${scopeId(place)}.json`)) return [];
+export function launcherRemovals(site: InstallSite): Change[] {
+  const { synodHome } = site;
+  if (listRecords(synodHome).some((name) => name !== `${scopeId(site)}.json`)) return [];
   const folders = [synodHome, launcherFolder(synodHome)];
   return [hookShimPath(synodHome), launcherPath(synodHome)].flatMap((path) => {
     const before = readBytes(path);
@@ -143,11 +143,11 @@ export interface RecordChanges {
   readonly last: readonly Change[];
 }
 
-export function recordChanges(place: Place, { record, originals }: Plan): RecordChanges {
-  const path = recordPath(place);
+export function recordChanges(site: InstallSite, { record, originals }: Plan): RecordChanges {
+  const path = recordPath(site);
   const before = bytesOrNull(path);
-  const folders = [place.synodHome, recordFolder(place.synodHome)];
-  const inner = join(recordFolder(place.synodHome), scopeId(place));
+  const folders = [site.synodHome, recordFolder(site.synodHome)];
+  const inner = join(recordFolder(site.synodHome), scopeId(site));
   const needed = new Set(record.files.flatMap(({ original }) => original ?? []));
   const stale: Change[] = listFolder(inner)
     .filter((file) => !needed.has(basename(file)))
@@ -164,7 +164,7 @@ export function recordChanges(place: Place, { record, originals }: Plan): Record
     return { first: [], last: [...stale, ...gone] };
   }
   const backups = [...originals].flatMap(([digest, bytes]): Change[] => {
-    const file = backupPath(place, digest);
+    const file = backupPath(site, digest);
     if (!needed.has(digest) || bytesOrNull(file) !== null) return [];
     return [{ path: file, before: null, after: bytes, why: 'what was there before', ...PRIVATE }];
   });

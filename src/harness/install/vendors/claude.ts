@@ -11,8 +11,8 @@ import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
 import {
   hookPieces,
   type InstallOptions,
+  type InstallSite,
   namesUs,
-  type Place,
   type Switch,
   type VendorPart,
 } from './vendor.ts';
@@ -42,13 +42,13 @@ export const claude: VendorPart = {
   files,
 };
 
-function folderOf({ scope, home, root, env }: Place): string {
+function folderOf({ scope, home, root, env }: InstallSite): string {
   return scope === 'user' ? env.CLAUDE_CONFIG_DIR || join(home, '.claude') : join(root, '.claude');
 }
 
-function switches(place: Place): Switch[] {
+function switches(site: InstallSite): Switch[] {
   return ['settings.json', 'settings.local.json'].flatMap((name): Switch[] => {
-    const path = join(folderOf(place), name);
+    const path = join(folderOf(site), name);
     return [
       {
         path,
@@ -68,13 +68,13 @@ function switches(place: Place): Switch[] {
   });
 }
 
-function files(place: Place, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
-  const isUser = place.scope === 'user';
-  const folder = folderOf(place);
+function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
+  const isUser = site.scope === 'user';
+  const folder = folderOf(site);
   const servers = isUser
-    ? join(place.env.CLAUDE_CONFIG_DIR || place.home, '.claude.json')
-    : join(place.root, '.mcp.json');
-  const server = { type: 'stdio', ...serverCommand('claude', place) };
+    ? join(site.env.CLAUDE_CONFIG_DIR || site.home, '.claude.json')
+    : join(site.root, '.mcp.json');
+  const server = { type: 'stdio', ...serverCommand('claude', site) };
   const hooks = hookPieces(EVENTS, hookCommand('claude'), () => ({
     timeout: HOOK_TIMEOUT_SECONDS,
   }));

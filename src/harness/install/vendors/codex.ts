@@ -12,7 +12,7 @@ import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { WantedFile } from '../piece.ts';
 import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
-import { hookPieces, type InstallOptions, type Place, type VendorPart } from './vendor.ts';
+import { hookPieces, type InstallOptions, type InstallSite, type VendorPart } from './vendor.ts';
 
 const EVENTS = [
   'SessionStart',
@@ -51,9 +51,9 @@ export const codex: VendorPart = {
       : []),
     'Codex runs the hooks only after you have reviewed them once: start codex and use /hooks',
   ],
-  switches: (place) => [
+  switches: (site) => [
     {
-      path: join(folderOf(place), 'config.toml'),
+      path: join(folderOf(site), 'config.toml'),
       format: 'toml',
       at: ['features', 'hooks'],
       isOff: (value) => value === false,
@@ -63,14 +63,14 @@ export const codex: VendorPart = {
   files,
 };
 
-function folderOf({ scope, home, root, env }: Place): string {
+function folderOf({ scope, home, root, env }: InstallSite): string {
   return scope === 'user' ? env.CODEX_HOME || join(home, '.codex') : join(root, '.codex');
 }
 
-function files(place: Place, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
-  const isUser = place.scope === 'user';
-  const folder = folderOf(place);
-  const { command, args } = serverCommand('codex', place);
+function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
+  const isUser = site.scope === 'user';
+  const folder = folderOf(site);
+  const { command, args } = serverCommand('codex', site);
   const hooks = hookPieces(EVENTS, hookCommand('codex'), (event) => ({
     timeout: event === 'SessionEnd' ? LAST_TIMEOUT_SECONDS : HOOK_TIMEOUT_SECONDS,
   }));
@@ -99,7 +99,7 @@ function files(place: Place, options: InstallOptions, text: RenderedDiscipline):
       pieces: hooks,
     },
     {
-      path: join(isUser ? folder : place.root, 'AGENTS.md'),
+      path: join(isUser ? folder : site.root, 'AGENTS.md'),
       format: 'markdown',
       why: 'tells the agent, in a few lines, that it has channels',
       pieces: [{ kind: 'section', mark: 'synod-codex', text: text.primer }],

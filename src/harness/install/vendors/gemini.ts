@@ -12,8 +12,8 @@ import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
 import {
   hookPieces,
   type InstallOptions,
+  type InstallSite,
   namesUs,
-  type Place,
   type Switch,
   type VendorPart,
 } from './vendor.ts';
@@ -38,12 +38,12 @@ export const gemini: VendorPart = {
   files,
 };
 
-function folderOf({ scope, home, root, env }: Place): string {
+function folderOf({ scope, home, root, env }: InstallSite): string {
   return join(scope === 'user' ? env.GEMINI_CLI_HOME || home : root, '.gemini');
 }
 
-function switches(place: Place): Switch[] {
-  const settings = { path: join(folderOf(place), 'settings.json'), format: 'json' } as const;
+function switches(site: InstallSite): Switch[] {
+  const settings = { path: join(folderOf(site), 'settings.json'), format: 'json' } as const;
   return [
     {
       ...settings,
@@ -72,11 +72,11 @@ function switches(place: Place): Switch[] {
   ];
 }
 
-function files(place: Place, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
-  const isUser = place.scope === 'user';
-  const folder = folderOf(place);
+function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
+  const isUser = site.scope === 'user';
+  const folder = folderOf(site);
   const server = {
-    ...serverCommand('gemini', place),
+    ...serverCommand('gemini', site),
     // Its word for: do not ask before each call.
     ...(options.permissions && { trust: true }),
   };
@@ -92,7 +92,7 @@ function files(place: Place, options: InstallOptions, text: RenderedDiscipline):
       pieces: [{ kind: 'member', at: ['mcpServers', SERVER_NAME], value: server }, ...hooks],
     },
     {
-      path: isUser ? join(folder, 'GEMINI.md') : join(place.root, 'GEMINI.md'),
+      path: isUser ? join(folder, 'GEMINI.md') : join(site.root, 'GEMINI.md'),
       format: 'markdown',
       why: 'tells the agent, in a few lines, that it has channels',
       pieces: [{ kind: 'section', mark: 'synod-gemini', text: text.primer }],

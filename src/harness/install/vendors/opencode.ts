@@ -10,7 +10,7 @@ import type { Piece, WantedFile } from '../piece.ts';
 import { sealText } from '../seal.ts';
 import { serverCommand } from '../shim.ts';
 import { opencodePlugin } from './opencode-plugin.ts';
-import type { InstallOptions, Place, VendorPart } from './vendor.ts';
+import type { InstallOptions, InstallSite, VendorPart } from './vendor.ts';
 
 const SCHEMA = 'https://opencode.ai/config.json';
 
@@ -25,10 +25,10 @@ export const opencode: VendorPart = {
   files,
 };
 
-function files(place: Place, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
-  const isUser = place.scope === 'user';
-  const folder = isUser ? userFolder(place) : join(place.root, '.opencode');
-  const { command, args } = serverCommand('opencode', place);
+function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipline): WantedFile[] {
+  const isUser = site.scope === 'user';
+  const folder = isUser ? userFolder(site) : join(site.root, '.opencode');
+  const { command, args } = serverCommand('opencode', site);
   const rules = join(folder, 'synod.md');
   const pieces: Piece[] = [
     // opencode adds it to any file that lacks it, and would so leave a trace in one that we made.
@@ -48,7 +48,7 @@ function files(place: Place, options: InstallOptions, text: RenderedDiscipline):
   }
   return [
     {
-      path: configPath(place, folder),
+      path: configPath(site, folder),
       format: 'json',
       why: 'registers the MCP server and the rules file',
       pieces,
@@ -74,14 +74,14 @@ function files(place: Place, options: InstallOptions, text: RenderedDiscipline):
   ];
 }
 
-function userFolder({ home, env }: Place): string {
+function userFolder({ home, env }: InstallSite): string {
   if (env.OPENCODE_CONFIG_DIR) return env.OPENCODE_CONFIG_DIR;
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'opencode');
 }
 
 /** The one that is there; where there is none, the plain name. */
-function configPath(place: Place, folder: string): string {
-  const places = place.scope === 'user' ? [folder] : [place.root, folder];
-  const names = places.flatMap((one) => [join(one, 'opencode.jsonc'), join(one, 'opencode.json')]);
-  return names.find((name) => place.exists(name)) ?? join(places[0] as string, 'opencode.json');
+function configPath(site: InstallSite, folder: string): string {
+  const sites = site.scope === 'user' ? [folder] : [site.root, folder];
+  const names = sites.flatMap((one) => [join(one, 'opencode.jsonc'), join(one, 'opencode.json')]);
+  return names.find((name) => site.exists(name)) ?? join(sites[0] as string, 'opencode.json');
 }

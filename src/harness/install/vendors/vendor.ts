@@ -10,7 +10,7 @@ import type { Json, JsonPath, Piece, WantedFile } from '../piece.ts';
 export type ScopeKind = 'user' | 'project';
 
 /** Where things are on this machine; every path is absolute. */
-export interface Place {
+export interface InstallSite {
   readonly scope: ScopeKind;
   /** The user's home. */
   readonly home: string;
@@ -62,10 +62,14 @@ export interface VendorPart {
   /** The oldest version this was seen to work with. */
   readonly versionMin: string;
   /** What is left for a person to do, in this scope. */
-  advice(place: Place): readonly string[];
+  advice(site: InstallSite): readonly string[];
   /** Where to look whether somebody has switched us off. */
-  switches(place: Place): readonly Switch[];
-  files(place: Place, options: InstallOptions, text: RenderedDiscipline): readonly WantedFile[];
+  switches(site: InstallSite): readonly Switch[];
+  files(
+    site: InstallSite,
+    options: InstallOptions,
+    text: RenderedDiscipline,
+  ): readonly WantedFile[];
 }
 
 /** The hooks of Claude Code, Codex and Gemini: a list of groups for each event, a list of handlers in each. */

@@ -13,7 +13,7 @@ import type { OpenSocket, Socket } from './socket.ts';
 /** `waiting`: for the next attempt, or on purpose. `closed` is for ever. */
 export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed';
 
-export interface LineOptions {
+export interface ConnectionOptions {
   readonly address: Address;
   readonly openSocket: OpenSocket;
   /** Whether the hub may be asked over HTTP why it refused: not when only `openSocket` knows the way to it. */
@@ -23,7 +23,7 @@ export interface LineOptions {
   readonly livenessMs: number;
 }
 
-export interface LineEvents {
+export interface ConnectionEvents {
   up(): void;
   frame(frame: unknown, chars: number): void;
   /** The connection broke, or an attempt failed; another attempt follows. */
@@ -33,7 +33,7 @@ export interface LineEvents {
   state?(state: ConnectionState, error: SynodError | null): void;
 }
 
-export interface Line {
+export interface Connection {
   readonly state: ConnectionState;
   /** False when the line is down. */
   send(text: string): boolean;
@@ -48,7 +48,7 @@ export interface Line {
 const OPEN_TIMEOUT_MS = 10_000;
 const SIGN_OF_LIFE = '{"jsonrpc":"2.0","id":"alive","method":"hub.whoami","params":{}}';
 
-export function openLine(options: LineOptions, events: LineEvents): Line {
+export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
   const { address, backoff, livenessMs } = options;
   const place = address.http;
   const stopped = new AbortController();
