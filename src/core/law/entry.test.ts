@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeEvent, decodeMessage, EntryError } from './entry.ts';
-import { evolveSettings, NO_SETTINGS, type SpaceConfigured } from './settings.ts';
+import { evolveSettings, type SpaceConfigured } from './settings.ts';
 import { createWorld, DEFAULT_SETTINGS } from './state.ts';
 
 function problemOf(entry: string): readonly [problem: string, message: string] {
@@ -56,7 +56,7 @@ describe('an entry from before a setting existed', () => {
     const entry = JSON.stringify({ type: 'space.configured', at: 1, by: 'root', settings: then });
     const world = createWorld();
     evolveSettings(world, decodeEvent(entry) as SpaceConfigured);
-    expect(world.settings).toEqual({ ...DEFAULT_SETTINGS, queueLimit: 7 });
+    expect(world.settings).toEqual({ ...then, retentionMs: 86_400_000 });
   });
 
   test('[L6] so for a channel, and what was said stays as it was said', () => {
@@ -64,7 +64,14 @@ describe('an entry from before a setting existed', () => {
     const event = { type: 'channel.configured', at: 1, by: 'root', channel: 'c', settings };
     expect(decodeEvent(JSON.stringify(event))).toEqual({
       ...event,
-      settings: { ...NO_SETTINGS, schemaVersion: 3 },
+      settings: {
+        schema: null,
+        schemaVersion: 3,
+        replayPolicy: 'subscriber',
+        replayAllow: [],
+        backpressureMode: null,
+        queueLimit: null,
+      },
     });
   });
 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DEFAULT_DOOR_SETTINGS, parseDoorSettings } from '../../wire/hook-settings.ts';
+import { parseDoorSettings } from '../../wire/hook-settings.ts';
 import { openDoorSettings } from './settings-file.ts';
 
 let dir: string;
@@ -12,7 +12,11 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 test('[HD7] nothing said is the defaults; both tables stand beside the policy', () => {
-  expect(parseDoorSettings(null, {})).toEqual(DEFAULT_DOOR_SETTINGS);
+  expect(parseDoorSettings(null, {})).toMatchObject({
+    policy: { reminder_threshold_tool_calls: 5, stop_blocks_max: 3 },
+    guard: { mode: 'refuse' },
+    wake: { mode: 'on', headless: false, command: [] },
+  });
   const toml = `
     reminder_threshold_turns = 9
     [guard]
