@@ -39,6 +39,7 @@ export const EXITS = {
   'log.shape': 65,
   'log.snapshot': 65,
   'log.unavailable': 74,
+  'log.unknown': 74,
 } as const;
 
 export type FailureCode = keyof typeof EXITS;

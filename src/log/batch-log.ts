@@ -7,7 +7,7 @@
  * bytes that changed are refused with 'log.corrupt', never served.
  */
 import { decodeBatch, encodeBatch, entryAt, firstBadEntry, GENESIS } from './batch.ts';
-import type { AbortSignalLike, Chunk, Log, Snapshot, StoredBatch } from './log.ts';
+import type { Chunk, Log, Snapshot, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 
@@ -17,13 +17,18 @@ export interface Tail {
   readonly head: string;
 }
 
-/** What an adapter supplies. Calls are synchronous where the hub waits for nothing else. */
+/**
+ * What an adapter over a disk or memory supplies. Calls are synchronous, so that an append costs no
+ * extra tick; storage behind a network cannot be that, and implements `Log` itself.
+ */
 export interface BatchStorage {
   /** What messages call this log: a path. */
   readonly path: string;
   tail(): Tail;
   /** The tail as it is stored now, should another opening of the same storage have moved it. */
   refresh(): Tail;
+  /** Calls `look` whenever another opening may have moved the tail, until the answer is called. */
+  watch(look: () => void): () => void;
   /** Stores the batch durably and answers true; false when the stored tail is not `previous`. Throws LogError and changes nothing. */
   write(batch: StoredBatch, previous: Tail): boolean;
   /** Consecutive batches: the one that holds `position` and, within a budget, those after it. Empty past the end. */
@@ -38,6 +43,15 @@ export interface BatchStorage {
   close(): void;
 }
 
+/** How often a disk is asked whether another process has written. Servers lock their store, so this is rarely news. */
+const LOOK_EVERY_MS = 500;
+
+/** `watch` for storage that cannot tell by itself: asks now and then, and keeps no process alive for it. */
+export function lookOften(look: () => void): () => void {
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
+
 /** Entries in one chunk, at most. */
 const CHUNK_ENTRIES_MAX = 4096;
 
@@ -46,7 +60,8 @@ export function openBatchLog(storage: BatchStorage): Log {
   let tail = storage.tail();
   // Callers ask for neighbours, often in calls of their own; what is stored never changes.
   let recent: StoredBatch | undefined;
-  const waiting = new Set<() => void>();
+  const followers = new Set<() => void>();
+  let unwatch: (() => void) | null = null;
 
   function requireOpen(): void {
     if (!isOpen) {
@@ -56,10 +71,36 @@ export function openBatchLog(storage: BatchStorage): Log {
     }
   }
 
-  function wake(): void {
-    const woken = [...waiting];
-    waiting.clear();
-    for (const resume of woken) resume();
+  /** Takes in how far other writers have come. */
+  function refresh(): void {
+    const { length } = tail;
+    tail = storage.refresh();
+    if (tail.length !== length) for (const hear of followers) hear();
+  }
+
+  function look(): void {
+    try {
+      refresh();
+    } catch {
+      // Nobody waits for this look; the next read or append says what is wrong.
+    }
+  }
+
+  function follow(hear: () => void): () => void {
+    requireOpen();
+    // A place of its own: the same function may follow twice.
+    const follower = (): void => hear();
+    followers.add(follower);
+    unwatch ??= storage.watch(look);
+    return () => {
+      followers.delete(follower);
+      if (followers.size === 0) stopWatching();
+    };
+  }
+
+  function stopWatching(): void {
+    unwatch?.();
+    unwatch = null;
   }
 
   async function* batches(from: number): AsyncGenerator<StoredBatch> {
@@ -84,6 +125,7 @@ export function openBatchLog(storage: BatchStorage): Log {
 
   async function* read(from: number): AsyncGenerator<Chunk> {
     requireOpen();
+    refresh();
     const end = tail.length;
     requirePosition(from, end, storage.path);
     for (let position = from; position < end; ) {
@@ -107,24 +149,6 @@ export function openBatchLog(storage: BatchStorage): Log {
     }
   }
 
-  async function* follow(from: number, signal?: AbortSignalLike): AsyncGenerator<Chunk> {
-    requireOpen();
-    requirePosition(from, tail.length, storage.path);
-    signal?.addEventListener('abort', wake);
-    const isWanted = (): boolean => isOpen && !signal?.aborted;
-    for (let position = from; isWanted(); ) {
-      if (position < tail.length) {
-        for await (const chunk of read(position)) {
-          yield chunk;
-          position = chunk.first + chunk.entries.length;
-          if (!isWanted()) return;
-        }
-      } else {
-        await new Promise<void>((resume) => waiting.add(resume));
-      }
-    }
-  }
-
   /** The chain head at `position` entries; null when no batch ends there. */
   function headAt(position: number): string | null {
     if (position === 0) return GENESIS;
@@ -143,17 +167,16 @@ export function openBatchLog(storage: BatchStorage): Log {
     // No await inside: the work is done when the promise is made, so an append costs no extra tick.
     async append(expected, entries) {
       requireOpen();
-      if (expected !== tail.length) tail = storage.refresh();
+      if (expected !== tail.length) refresh();
       if (expected !== tail.length) return { conflict: tail.length };
       if (entries.length === 0) return { length: tail.length };
       const { bytes, head } = encodeBatch(entries, tail.head);
       const batch = { first: tail.length, count: entries.length, bytes, head };
       if (!storage.write(batch, tail)) {
-        tail = storage.refresh();
+        refresh();
         return { conflict: tail.length };
       }
       tail = { length: batch.first + batch.count, head };
-      if (waiting.size > 0) wake();
       return { length: tail.length };
     },
     read,
@@ -178,10 +201,11 @@ export function openBatchLog(storage: BatchStorage): Log {
     },
     follow,
     batches,
-    async loadSnapshot(onRefused) {
+    async loadSnapshot(onRefused, atMost = Number.POSITIVE_INFINITY) {
       requireOpen();
       for (const bytes of storage.snapshots()) {
         const snapshot = decodeSnapshot(bytes);
+        if (snapshot !== null && snapshot.position > atMost) continue;
         if (snapshot !== null && headAt(snapshot.position) === snapshot.head) return snapshot;
         onRefused?.(foreignSnapshot(storage.path, snapshot, tail.length));
       }
@@ -202,7 +226,8 @@ export function openBatchLog(storage: BatchStorage): Log {
       if (!isOpen) return;
       isOpen = false;
       recent = undefined;
-      wake();
+      followers.clear();
+      stopWatching();
       storage.close();
     },
   };

@@ -10,8 +10,6 @@ const SHOWN_CHARACTERS_MAX = 400;
 
 export interface Case<Port> {
   readonly name: string;
-  /** The case opens its storage a second time, so it needs one that outlives the first. */
-  readonly reopens: boolean;
   run(open: () => Promise<Port>): Promise<void>;
 }
 
@@ -41,4 +39,20 @@ export function same(actual: unknown, expected: unknown): void {
 
 export function check(holds: boolean, complaint: string): void {
   if (!holds) throw new Error(complaint);
+}
+
+/** Something that may happen now or later, and how often it did. */
+export function createBell(): { readonly count: number; ring(): void; rang(): Promise<void> } {
+  let count = 0;
+  const first = Promise.withResolvers<void>();
+  return {
+    get count() {
+      return count;
+    },
+    ring() {
+      count++;
+      first.resolve();
+    },
+    rang: () => first.promise,
+  };
 }

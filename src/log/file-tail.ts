@@ -46,17 +46,21 @@ function listSegments(dir: string): number[] {
   return numbers.map(Number).sort((a, b) => a - b);
 }
 
-/** The tail as it lies, for readers: nothing is cut or refused, and content is left for verify to judge. */
-export function lookForTail(dir: string, firsts: number[] = listSegments(dir)): FileTail {
+/** The tail as it lies: nothing is cut or refused, and content is left for verify to judge. */
+export function lookForTail(
+  dir: string,
+  flags: 'r' | 'r+' = 'r',
+  firsts: number[] = listSegments(dir),
+): FileTail {
   const first = firsts.at(-1);
   if (first === undefined) return emptyTail();
   const path = segmentPath(dir, first);
-  const handle = openSync(path, 'r');
+  const handle = openSync(path, flags);
   const header = readSegmentHeader(handle);
   if (header?.first !== first) {
     closeSync(handle);
     const damage = corrupt(path, first, 'has a damaged header');
-    return { ...lookForTail(dir, firsts.slice(0, -1)), damage };
+    return { ...lookForTail(dir, flags, firsts.slice(0, -1)), damage };
   }
   const { size } = fstatSync(handle);
   const reader = createSegmentReader(handle, () => size);

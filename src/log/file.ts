@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { BatchStorage, Tail } from './batch-log.ts';
-import { openBatchLog } from './batch-log.ts';
+import { lookOften, openBatchLog } from './batch-log.ts';
 import { makePrivateDirectory, PRIVATE_FILE, syncDirectory, unavailable } from './disk.ts';
 import { requireFormat } from './file-format.ts';
 import { createFileReader } from './file-reader.ts';
@@ -100,7 +100,7 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
     return fresh;
   }
 
-  /** Takes back a write that failed; what cannot be taken back ends the log's life as a writer. */
+  /** Takes back a write that failed; one that cannot be taken back ends the log's life as a writer. */
   function undo(work: () => void): void {
     try {
       work();
@@ -129,7 +129,12 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
         ftruncateSync(target, offset);
         fdatasyncSync(target);
       });
-      throw error;
+      if (poison === null) throw error;
+      throw new LogError(
+        'log.unknown',
+        `cannot append to ${dir}, and the failed write could not be taken back: the next start tells whether it is stored`,
+        { cause: error, path: dir },
+      );
     }
     const size = header.length + batch.bytes.byteLength;
     index.add({ first: batch.first, offset });
@@ -138,10 +143,10 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
     return true;
   }
 
-  /** Follows another opening to where it has come. */
+  /** Follows another opening to where it has come. A record it is still writing is not a torn one. */
   function refresh(): Tail {
     if (poison !== null || !hasMoved()) return tail;
-    const moved = readOnly ? lookForTail(dir) : recoverTail(dir);
+    const moved = lookForTail(dir, readOnly ? 'r' : 'r+');
     if (handle !== null) closeSync(handle);
     handle = moved.handle;
     ({ index, offset } = moved.scanned);
@@ -166,6 +171,7 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
     path: dir,
     tail: () => tail,
     refresh: () => guard(dir, 'read', refresh),
+    watch: lookOften,
     write: (batch) => guard(dir, 'append to', () => write(batch)),
     load: (position, limit) => guard(dir, 'read', () => reader.load(position, limit)),
     saveSnapshot: snapshots.save,

@@ -11,27 +11,31 @@
  *   [G3] once append resolves, the entries survive a crash;
  *   [G4] read yields every entry from `from`, in order, without gaps;
  *   [G5] at answers any stored position with the entry appended there;
- *   [G6] follow yields what is stored and then what is appended, once each;
+ *   [G6] a follower is told of what another writer stored, by when it can be read here;
  *   [G7] a torn tail is found and cut on open, and nothing acknowledged is cut with it;
  *   [G8] a changed, missing or reordered stored byte is found by verify, which names a position;
- *   [G9] a failed append throws LogError and leaves the length as it was.
+ *   [G9] a failed append throws LogError and stored all or nothing: the next read tells which,
+ *        and only 'log.unknown' says that no read could.
  */
 export interface Log {
-  /** How many entries are stored; also the position the next entry gets. */
+  /** How many entries are stored as far as this opening knows; also the position the next entry gets. */
   readonly length: number;
   /** The chain head after the last append: 64 hex digits. */
   readonly head: string;
   append(expected: number, entries: readonly string[]): Promise<Appended>;
-  /** Chunks of consecutive entries; the first chunk starts at `from`. */
+  /** Chunks of consecutive entries from `from` to what is stored now, by whichever writer. */
   read(from: number): AsyncIterable<Chunk>;
   /** Entries by position, in the order asked; throws LogError 'log.position' for one out of range. */
   at(positions: readonly number[]): Promise<string[]>;
-  /** Like read, then goes on with later appends until `signal` aborts or the log closes. */
-  follow(from: number, signal?: AbortSignalLike): AsyncIterable<Chunk>;
+  /** Calls back whenever another writer has stored more, until the returned function is called. */
+  follow(hear: () => void): () => void;
   /** The stored batches as they lie, for verify and export. */
   batches(from: number): AsyncIterable<StoredBatch>;
-  /** The newest snapshot whose head still matches the chain at its position, if there is one; newer ones are refused. */
-  loadSnapshot(onRefused?: (why: LogError) => void): Promise<Snapshot | null>;
+  /**
+   * The newest snapshot of at most `atMost` entries whose head still matches the chain there, if
+   * there is one; newer ones that do not match are refused.
+   */
+  loadSnapshot(onRefused?: (why: LogError) => void, atMost?: number): Promise<Snapshot | null>;
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,15 +62,10 @@ export interface Snapshot {
   readonly text: string;
 }
 
-/** The part of AbortSignal that follow needs; the hub's world has no DOM. */
-export interface AbortSignalLike {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', listener: () => void): void;
-}
-
 export type LogErrorCode =
   | 'log.unavailable' // the disk said no: full, I/O error, read-only
-  | 'log.locked' // another process owns the data directory
+  | 'log.unknown' // whether the append is stored cannot be told before the log is opened again
+  | 'log.locked' // another process owns the store or the data directory
   | 'log.newer' // written by a newer program
   | 'log.shape' // an entry is sound, and not of a shape this program can read
   | 'log.snapshot' // a snapshot is not of this log, which is read instead

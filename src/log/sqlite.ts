@@ -10,7 +10,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asBuffer, chainHead, GENESIS } from './batch.ts';
 import type { BatchStorage, Tail } from './batch-log.ts';
-import { openBatchLog } from './batch-log.ts';
+import { lookOften, openBatchLog } from './batch-log.ts';
 import type { Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { SNAPSHOTS_KEPT } from './snapshot.ts';
@@ -74,6 +74,7 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
     path,
     tail: () => opened,
     refresh: () => guard(path, 'read', refresh),
+    watch: lookOften,
     write: (batch, previous) =>
       guard(path, 'append to', () => {
         const head = Buffer.from(batch.head, 'hex');
