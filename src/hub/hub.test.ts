@@ -189,24 +189,6 @@ describe('a log that fails', () => {
     expect(await rig.hub.ask((world) => world.agents.get('ada')?.presence.state)).toBe('offline');
   });
 
-  test('[H2] an append by somebody else is a refusal, then part of the world, and listeners resume', async () => {
-    const rig = await open();
-    await rig.subscribe(bob, 'a');
-    const listener = rig.listen({ by: bob, from: 'now', channels: null });
-    const foreign = { type: 'message.sent', at: 1, by: 'zoe', channel: 'a', seq: 1, body: {} };
-    rig.disk.batches.push({
-      first: 1,
-      entries: [JSON.stringify(foreign)],
-      head: 'x',
-      isWhole: true,
-    });
-    expect(codeOf(await rig.send(ada, 'a'))).toBe('store.unavailable');
-    await rig.clock.pass(1000);
-    expect(listener.end).toBe('store_unavailable');
-    expect(await rig.send(ada, 'a')).toMatchObject({ seq: 2 });
-    expect(await rig.take(bob)).toEqual([1, 2]);
-  });
-
   test('[H7] closing while the log is down ends the hub for good', async () => {
     const rig = await open();
     Object.assign(rig.faults, { appendFails: 1, readFails: 1 });

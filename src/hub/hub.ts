@@ -3,11 +3,10 @@
  *
  * Commands queue; a batch is decided in order against memory, appended once, and
  * only then are its answers and pushes released [H1]: nobody ever sees what could
- * still be lost. Questions stand in the same queue, for the same reason. When an
- * append fails, the batch is refused, memory is rebuilt from the log, and until
- * that succeeds every caller is told `store.unavailable` [H2].
+ * still be lost. Questions stand in the same queue, for the same reason. What is
+ * published is what became durable, whoever wrote it: a hub that is asked nothing
+ * follows its log and pushes what others store there [H11].
  */
-import { assert } from '../core/law/assert.ts';
 import { type Refusal, refuse } from '../core/law/decider.ts';
 import type { WorldView } from '../core/law/state.ts';
 import { isDue } from '../core/law/tick.ts';
@@ -15,21 +14,18 @@ import type { AnswerTo, Command, DurableEvent } from '../core/law/world.ts';
 import { cutPresented, evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
 import { createAlarm } from './alarm.ts';
-import { type Batch, decideBatch } from './batch.ts';
 import type { Clock } from './clock.ts';
+import { createCommitter } from './commit.ts';
 import { createFeeds, type Feed, type FeedSink, type Published } from './feed.ts';
 import type { FeedOptions } from './feed-page.ts';
 import { createMessageStore, type Message } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
-import { rebuildWorld } from './rebuild.ts';
+import { openReplica } from './replica.ts';
 import { readEntries, type Scanned, scanLog } from './scan.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createWatch, type Watch } from './watch.ts';
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
-const RECOVER_MS_MIN = 100;
-const RECOVER_MS_MAX = 10_000;
-const RETRY_MS = 1_000;
 
 export interface HubOptions {
   readonly space: string;
@@ -83,65 +79,85 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const { log, clock, space } = options;
   const onTrouble = options.onTrouble ?? (() => {});
 
-  let world = await rebuildWorld(log, onTrouble);
-  world.awakeFrom = clock.now();
-  let durable = world.length;
   let lastStamp = 0;
-  let batches = 0;
-  let status: 'open' | 'down' | 'closed' = 'open';
   let closing: Promise<void> | null = null;
   let isScheduled = false;
   let isRunning = false;
+  /** Another writer has stored what is not taken in yet. */
+  let isBehind = false;
   let onIdle: (() => void) | null = null;
-  let stopWaiting: (() => void) | null = null;
 
   const queueMax = options.queueMax ?? QUEUE_MAX;
   const queue = createQueue(queueMax);
-  const snapshots = createSnapshots(log, world.length, options.snapshotEvery, onTrouble);
+  const replica = await openReplica(log, publish, onTrouble);
+  replica.world.awakeFrom = clock.now();
+  const snapshots = createSnapshots(log, replica.length, options.snapshotEvery, onTrouble);
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
   const watch = createWatch(clock, onTrouble);
   const feeds = createFeeds({
     store,
     ask,
-    world: () => world,
-    durableLength: () => durable,
+    world: () => replica.world,
+    durableLength: () => replica.length,
     onPresented(by, messages, from, to) {
+      const { world } = replica;
       evolvePresented(world, { type: 'inbox.presented', at: world.at, by: by.id, from, to });
       watch.onPresented(by.id, messages);
     },
     onTrouble,
   });
+  const committer = createCommitter({
+    ...{ log, clock, replica, stamp, look, onBehind, onTrouble },
+    putBack: queue.putBack,
+    onDurable: publish,
+    onSettled() {
+      alarm.set();
+      // The head that is stored with a snapshot is the log's; it must be the one at this length.
+      if (log.length === replica.length) snapshots.offer(replica.world);
+    },
+  });
   const alarm = createAlarm(
     clock,
     stamp,
-    () => world.deadlines,
+    () => replica.world.deadlines,
     (done) =>
       enqueue({
         // Before any question what is due is recorded; this one asks for no more than that.
         question: () => null,
         done: (refusal) =>
-          done(status !== 'open' ? 'down' : refusal === null ? 'settled' : 'refused'),
+          done(!committer.isOpen ? 'down' : refusal === null ? 'settled' : 'refused'),
       }),
   );
   alarm.set();
+  const stopFollowing = log.follow(onBehind);
+  // What came while we were opening was told to nobody.
+  if (log.length > replica.length) onBehind();
+
+  function onBehind(): void {
+    isBehind = true;
+    wake();
+  }
 
   function stamp(): number {
-    lastStamp = Math.max(lastStamp, clock.now(), world.at);
+    lastStamp = Math.max(lastStamp, clock.now(), replica.world.at);
     return lastStamp;
   }
 
   function enqueue(item: Item): void {
-    if (closing !== null) release(item, unavailable());
+    if (closing !== null) committer.release(item, committer.unavailable());
     else if (queue.push(item)) wake();
-    else release(item, refuse('hub.busy', `${queueMax} commands wait already; try again soon`));
+    else {
+      const busy = refuse('hub.busy', `${queueMax} commands wait already; try again soon`);
+      committer.release(item, busy);
+    }
   }
 
   function ask<T>(question: (world: WorldView) => T): Promise<T | Refusal> {
     return new Promise((resolve) => {
       const item = { question, done: (outcome: unknown) => resolve(outcome as T | Refusal) };
       // With nothing under way or due, memory and log agree and nobody stands before us.
-      const isQuiet = queue.length === 0 && !isRunning && !isDue(world, stamp());
-      if (status === 'open' && isQuiet) release(item, look(item.question));
+      const isQuiet = queue.length === 0 && !isRunning && !isDue(replica.world, stamp());
+      if (committer.isOpen && isQuiet) committer.release(item, look(item.question));
       else enqueue(item);
     });
   }
@@ -159,74 +175,28 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     if (isRunning) return;
     isRunning = true;
     try {
-      if (queue.length > 0) await runBatch(queue.take());
+      if (isBehind) await takeIn();
+      if (queue.length > 0) await committer.commit(queue.take());
     } finally {
       isRunning = false;
     }
-    if (queue.length > 0) wake();
+    if (queue.length > 0 || (isBehind && closing === null)) wake();
     else onIdle?.();
   }
 
-  async function runBatch(items: readonly Item[]): Promise<void> {
-    if (status !== 'open') return refuseAll(items, unavailable());
-    const first = world.length;
-    assert(first === durable, 'memory is ahead of the log between batches');
-    const batch = await carryOut(first, items);
-    if ('cause' in batch) {
-      status = 'down';
-      refuseAll(items, unavailable());
-      onTrouble('a batch was refused; memory is rebuilt from the log', batch.cause);
-      // Not awaited: callers that arrive meanwhile are refused at once instead of waiting for us.
-      void recover();
-      return;
-    }
-    durable = world.length;
-    queue.putBack(batch.left);
-    for (const [i, item] of batch.commands.entries()) release(item, batch.outcomes[i]);
-    if (batch.events.length > 0) publish(first, batch.events, batch.entries);
-    // Last, when everything of the batch is known to everybody: who asks and then waits misses nothing.
-    for (const item of batch.questions) release(item, look(item.question));
-    alarm.set();
-    snapshots.offer(world);
-  }
-
-  /** The batch as it is stored now, or what broke: the log, or the law itself. */
-  async function carryOut(expected: number, items: readonly Item[]): Promise<Batch | Failure> {
-    try {
-      const batch = decideBatch(world, items, stamp());
-      if (batch.entries.length === 0) return batch;
-      const appended = await log.append(expected, batch.entries);
-      batches++;
-      if (!('conflict' in appended)) return batch;
-      const length = appended.conflict;
-      return {
-        cause: new Error(`another writer appended to ${space}: its log has ${length} entries`),
-      };
-    } catch (cause) {
-      return { cause };
-    }
+  async function takeIn(): Promise<void> {
+    isBehind = false;
+    // A hub that is down reads on by itself.
+    if (committer.isOpen) await committer.catchUp();
   }
 
   function look(question: (world: WorldView) => unknown): unknown {
     try {
-      return question(world);
+      return question(replica.world);
     } catch (cause) {
       onTrouble('a question about the state failed', cause);
       return refuse('internal', 'the hub could not answer; this is a bug');
     }
-  }
-
-  /** One caller that cannot take its answer must not cost the others theirs. */
-  function release(item: Item, outcome: unknown): void {
-    try {
-      item.done(outcome);
-    } catch (cause) {
-      onTrouble('an answer could not be handed over', cause);
-    }
-  }
-
-  function refuseAll(items: readonly Item[], refusal: Refusal): void {
-    for (const item of items) release(item, refusal);
   }
 
   function publish(
@@ -234,7 +204,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     events: readonly DurableEvent[],
     entries: readonly string[],
   ): void {
-    if (entries.length > 0) store.remember(first, entries);
+    store.remember(first, entries);
     const published: Published[] = [];
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as DurableEvent;
@@ -246,56 +216,11 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     for (const event of events) {
       if (event.type !== 'message.reviewed' || !event.isReleased) continue;
       // A page that was on its way while this was being stored may have claimed too much.
-      cutPresented(world, event.channel, event.position);
+      cutPresented(replica.world, event.channel, event.position);
       void feeds.release(event);
     }
     if (published.length > 0) feeds.publish(published);
-    watch.onEvents(world, first, events);
-  }
-
-  async function recover(): Promise<void> {
-    let waitMs = RECOVER_MS_MIN;
-    while (status === 'down') {
-      try {
-        const rebuilt = await rebuildWorld(log, onTrouble);
-        rebuilt.awakeFrom = clock.now();
-        if (isClosed()) return;
-        world = rebuilt;
-        status = 'open';
-        // Something was stored that we did not acknowledge: listeners resume from what they saw.
-        if (world.length !== durable) feeds.closeAll('store_unavailable');
-        durable = world.length;
-        watch.onEvents(world, durable, []);
-        alarm.set();
-        return;
-      } catch (cause) {
-        onTrouble(`the log cannot be read; trying again in ${waitMs} ms`, cause);
-      }
-      await pause(waitMs);
-      waitMs = Math.min(waitMs * 2, RECOVER_MS_MAX);
-    }
-  }
-
-  function isClosed(): boolean {
-    return status === 'closed';
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(ms, resolve);
-      stopWaiting = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
-  function unavailable(): Refusal {
-    const refusal = refuse(
-      'store.unavailable',
-      'the store did not take it; nothing was changed, try again',
-    );
-    return { ...refusal, retryAt: clock.now() + RETRY_MS };
+    watch.onEvents(replica.world, first, events);
   }
 
   /** Everything asked before is still done; what comes later is refused. */
@@ -305,10 +230,11 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         onIdle = resolve;
       });
     }
-    if (status === 'open') snapshots.offer(world, true);
-    status = 'closed';
+    stopFollowing();
+    const isWhole = committer.isOpen && log.length === replica.length;
+    if (isWhole) snapshots.offer(replica.world, true);
+    committer.close();
     alarm.close();
-    stopWaiting?.();
     feeds.closeAll('shutting_down');
     watch.close();
     await snapshots.settled();
@@ -327,29 +253,26 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       }),
     messages: (positions) => store.read(positions),
     schemaOf: (channel) => {
-      const settings = world.channels.get(channel)?.settings;
+      const settings = replica.world.channels.get(channel)?.settings;
       return { text: settings?.schema ?? null, version: settings?.schemaVersion ?? 0 };
     },
     scan: (from, isWanted, limit, scannedMax) =>
-      scanLog(log, { from, to: Math.min(durable, from + scannedMax), limit }, isWanted),
-    entries: (from, bytesMax) => readEntries(log, { from, to: durable, bytesMax }),
+      scanLog(log, { from, to: Math.min(replica.length, from + scannedMax), limit }, isWanted),
+    entries: (from, bytesMax) => readEntries(log, { from, to: replica.length, bytesMax }),
     get head() {
       return log.head;
     },
-    openFeed: (feed, sink) => (status === 'open' ? feeds.open(feed, sink) : unavailable()),
+    openFeed: (feed, sink) => (committer.isOpen ? feeds.open(feed, sink) : committer.unavailable()),
     get isAvailable() {
-      return status === 'open';
+      return committer.isOpen;
     },
     get stats() {
-      return { entries: durable, queued: queue.length, feeds: feeds.size, batches };
+      const { batches } = committer;
+      return { entries: replica.length, queued: queue.length, feeds: feeds.size, batches };
     },
     close() {
       closing ??= shutDown();
       return closing;
     },
   };
-}
-
-interface Failure {
-  readonly cause: unknown;
 }

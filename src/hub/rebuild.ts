@@ -9,23 +9,29 @@ import { createWorld, type World } from '../core/law/state.ts';
 import type { Log } from '../log/log.ts';
 import { applyEntry } from './apply-entry.ts';
 
+type OnTrouble = (what: string, cause: unknown) => void;
+
+/** The world of all that is stored, or of the first `length` entries. */
 export async function rebuildWorld(
   log: Log,
-  onTrouble: (what: string, cause: unknown) => void,
+  onTrouble: OnTrouble,
+  length: number = Number.POSITIVE_INFINITY,
 ): Promise<World> {
-  const world = (await thawNewest(log, onTrouble)) ?? createWorld();
+  const world = (await thawNewest(log, onTrouble, length)) ?? createWorld();
   for await (const chunk of log.read(world.length)) {
-    for (const entry of chunk.entries) applyEntry(world, entry);
+    for (const entry of chunk.entries) {
+      if (world.length >= length) return world;
+      applyEntry(world, entry);
+    }
   }
-  assert(world.length === log.length, 'the world is as long as its log');
+  const isWhole = length === Number.POSITIVE_INFINITY || world.length === length;
+  assert(isWhole, `the log has lost entries: ${length} were stored, ${world.length} are`);
   return world;
 }
 
-async function thawNewest(
-  log: Log,
-  onTrouble: (what: string, cause: unknown) => void,
-): Promise<World | null> {
-  const snapshot = await log.loadSnapshot((why) => onTrouble('a snapshot was refused', why));
+async function thawNewest(log: Log, onTrouble: OnTrouble, atMost: number): Promise<World | null> {
+  const onRefused = (why: unknown): void => onTrouble('a snapshot was refused', why);
+  const snapshot = await log.loadSnapshot(onRefused, atMost);
   if (snapshot === null) return null;
   try {
     const world = thawWorld(snapshot.text);

@@ -129,12 +129,7 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
         ftruncateSync(target, offset);
         fdatasyncSync(target);
       });
-      if (poison === null) throw error;
-      throw new LogError(
-        'log.unknown',
-        `cannot append to ${dir}, and the failed write could not be taken back: the next start tells whether it is stored`,
-        { cause: error, path: dir },
-      );
+      throw poison === null ? error : notTakenBack(dir, error);
     }
     const size = header.length + batch.bytes.byteLength;
     index.add({ first: batch.first, offset });
@@ -184,6 +179,14 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
       handle = null;
     },
   };
+}
+
+function notTakenBack(dir: string, cause: unknown): LogError {
+  return new LogError(
+    'log.unknown',
+    `cannot append to ${dir}, and the failed write could not be taken back: the next start tells whether it is stored`,
+    { cause, path: dir },
+  );
 }
 
 function writeAll(handle: number, parts: readonly Uint8Array[], offset: number): void {

@@ -1,8 +1,8 @@
 /**
- * A log that keeps its promises on a disk that does not make it easy: appends are
- * slow, fail before or while writing, are torn by a crash, or are stored and never
- * acknowledged; reads fail for a while. The disk outlives the process; the log is
- * what one process sees of it. The chain is cheap and not cryptographic.
+ * A log that keeps its promises on a disk that does not make it easy: appends are slow,
+ * fail before they write, fail after it, or are not heard of for longer than anybody
+ * waits; reads fail for a while; other processes write too. The disk outlives them; a
+ * log is what one of them sees of it. The chain is cheap and not cryptographic.
  *
  * `lie` breaks a promise on purpose, to show that whoever checks would notice.
  */
@@ -22,6 +22,10 @@ export type Lie = 'acks-early' | 'forgets-on-crash' | 'changes-a-byte' | 'stores
 export interface Faults {
   /** Probability that an append fails and leaves nothing. */
   appendFails: number;
+  /** Probability that an append is stored, and fails all the same. */
+  appendDoubts: number;
+  /** Probability that the disk does not answer an append for a minute, whether it stores it before or after. */
+  appendHangs: number;
   /** An append or read takes up to this long. */
   slowMs: number;
   /** Probability that a read fails. */
@@ -29,29 +33,46 @@ export interface Faults {
   lie: Lie | null;
 }
 
+export const NO_FAULTS: Readonly<Faults> = {
+  appendFails: 0,
+  appendDoubts: 0,
+  appendHangs: 0,
+  slowMs: 0,
+  readFails: 0,
+  lie: null,
+};
+
 interface DiskBatch {
   readonly first: number;
   readonly entries: string[];
   readonly head: string;
-  /** Being written: a crash now leaves a torn tail. */
-  isWhole: boolean;
 }
 
 export interface Disk {
-  batches: DiskBatch[];
+  readonly batches: DiskBatch[];
   snapshots: Snapshot[];
+  /** One for each open log; what is stored is told to all but the one that stored it. */
+  readonly followers: Set<Follower>;
+}
+
+interface Follower {
+  readonly clock: Clock;
+  readonly look: () => void;
 }
 
 const GENESIS = '0'.repeat(64);
-const CHUNK_BATCHES = 8;
+const CHUNK_ENTRIES = 8;
+const HANG_MS = 60_000;
+/** By when a follower hears of what another process stored. */
+const FOLLOW_MS_MAX = 500;
 
 export function createDisk(): Disk {
-  return { batches: [], snapshots: [] };
+  return { batches: [], snapshots: [], followers: new Set() };
 }
 
 /** What would survive a crash now. */
 export function storedEntries(disk: Disk): string[] {
-  return disk.batches.filter(({ isWhole }) => isWhole).flatMap(({ entries }) => entries);
+  return disk.batches.flatMap(({ entries }) => entries);
 }
 
 /** The first position whose batch does not fit its chain, or null. */
@@ -59,7 +80,6 @@ export function verifyDisk(disk: Disk): number | null {
   let head = GENESIS;
   let length = 0;
   for (const batch of disk.batches) {
-    if (!batch.isWhole) continue;
     head = chain(head, batch.entries);
     if (batch.first !== length || batch.head !== head) return batch.first;
     length += batch.entries.length;
@@ -67,25 +87,24 @@ export function verifyDisk(disk: Disk): number | null {
   return null;
 }
 
-/** What a crash does to the disk besides stopping everything: nothing, if nobody lied. */
+/** What a crash does to the disk besides stopping a process: nothing, if nobody lied. */
 export function crashDisk(disk: Disk, faults: Faults): void {
   if (faults.lie === 'forgets-on-crash') disk.batches.pop();
 }
 
 export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: Faults): Log {
-  // A torn tail is found and cut on open.
-  disk.batches = disk.batches.filter(({ isWhole }) => isWhole);
   let isClosed = false;
-  const length = (): number => {
-    const last = disk.batches.findLast(({ isWhole }) => isWhole);
-    return last === undefined ? 0 : last.first + last.entries.length;
-  };
-  const head = (): string => disk.batches.findLast(({ isWhole }) => isWhole)?.head ?? GENESIS;
+  let tail = endOf(disk);
+  const hearers = new Set<() => void>();
+  const me: Follower = { clock, look: () => isClosed || refresh() };
+  disk.followers.add(me);
   const wait = (): Promise<void> =>
     new Promise((resolve) => {
       if (chance.isLikely(0.5)) clock.soon(resolve);
       else clock.after(chance.int(0, faults.slowMs), resolve);
     });
+  const hang = (): Promise<void> =>
+    new Promise((resolve) => void clock.after(HANG_MS + chance.int(0, 1000), resolve));
   const failing = (what: string): LogError =>
     new LogError('log.unavailable', `${what}: the disk said no`);
   const open = (): void => {
@@ -97,45 +116,64 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
     if (chance.isLikely(faults.readFails)) throw failing('read');
   };
 
+  /** As real ones do, a log knows how far others have come only when it looks. */
+  function refresh(): void {
+    const { length } = tail;
+    tail = endOf(disk);
+    if (tail.length !== length) for (const hear of hearers) hear();
+  }
+
   async function append(expected: number, entries: readonly string[]): Promise<Appended> {
     open();
-    if (expected !== length()) return { conflict: length() };
-    const batch: DiskBatch = {
-      first: expected,
-      entries: [...entries],
-      head: chain(head(), entries),
-      isWhole: false,
-    };
+    if (expected !== tail.length) refresh();
+    if (expected !== tail.length) return { conflict: tail.length };
     if (faults.lie === 'acks-early') {
-      clock.after(chance.int(1, 1 + faults.slowMs), () => {
-        batch.isWhole = true;
-      });
-      disk.batches.push(batch);
+      clock.after(chance.int(1, 1 + faults.slowMs), () => store(expected, entries));
       return { length: expected + entries.length };
     }
+    const isHanging = chance.isLikely(faults.appendHangs);
     await wait();
+    if (isHanging && chance.isLikely(0.5)) await hang();
     if (chance.isLikely(faults.appendFails)) throw failing('append');
-    disk.batches.push(batch);
     await wait();
-    if (chance.isLikely(faults.appendFails)) {
-      disk.batches.splice(disk.batches.indexOf(batch), 1);
-      throw failing('append, half written and taken back');
+    // The write itself is one instant: of two processes, one is first.
+    if (!store(expected, entries)) {
+      refresh();
+      return { conflict: tail.length };
     }
-    batch.isWhole = true;
+    // Stored, and a crash from here on keeps it although nobody was told.
+    await wait();
+    if (isHanging) await hang();
+    if (chance.isLikely(faults.appendDoubts)) throw failing('append, which was stored');
+    // Somebody may have come behind it by now; we heard of this one alone.
+    const length = expected + entries.length;
+    if (tail.length < length) tail = { length, head: headAt(disk, length) ?? '' };
+    return { length };
+  }
+
+  function store(expected: number, entries: readonly string[]): boolean {
+    const end = endOf(disk);
+    if (end.length !== expected) return false;
+    const batch = { first: expected, entries: [...entries], head: chain(end.head, entries) };
     if (faults.lie === 'changes-a-byte' && chance.isLikely(0.05))
       batch.entries[0] = `${batch.entries[0]} `;
     if (faults.lie === 'stores-twice' && chance.isLikely(0.05))
       batch.entries.push(batch.entries[0] as string);
-    // Stored, and a crash from here on keeps it although nobody was told.
-    await wait();
-    return { length: length() };
+    disk.batches.push(batch);
+    for (const follower of disk.followers) {
+      if (follower !== me) follower.clock.after(chance.int(0, FOLLOW_MS_MAX), follower.look);
+    }
+    return true;
   }
 
   async function* read(from: number): AsyncGenerator<Chunk> {
-    for (let first = from; first < length(); ) {
-      await readable();
-      const stored = storedEntries(disk);
-      const entries = stored.slice(first, first + CHUNK_BATCHES);
+    await readable();
+    refresh();
+    const end = tail.length;
+    if (from > end) throw new LogError('log.position', `no entry ${from}`);
+    for (let first = from; first < end; ) {
+      if (first > from) await readable();
+      const entries = storedEntries(disk).slice(first, Math.min(end, first + CHUNK_ENTRIES));
       yield { first, entries };
       first += entries.length;
     }
@@ -143,10 +181,10 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
 
   return {
     get length() {
-      return length();
+      return tail.length;
     },
     get head() {
-      return head();
+      return tail.head;
     },
     append,
     read,
@@ -159,32 +197,49 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
         return entry;
       });
     },
-    follow: () => () => {},
+    follow(hear) {
+      const hearer = (): void => hear();
+      hearers.add(hearer);
+      return () => hearers.delete(hearer);
+    },
     async *batches(from): AsyncGenerator<StoredBatch> {
-      for (const { first, entries, head: stored } of disk.batches) {
-        if (first >= from)
-          yield { first, count: entries.length, bytes: new Uint8Array(), head: stored };
+      for (const { first, entries, head } of disk.batches) {
+        if (first >= from) yield { first, count: entries.length, bytes: new Uint8Array(), head };
       }
     },
-    async loadSnapshot() {
+    async loadSnapshot(_onRefused, atMost = Number.POSITIVE_INFINITY) {
       await readable();
-      return disk.snapshots.findLast((one) => one.head === headAt(disk, one.position)) ?? null;
+      const usable = ({ position, head }: Snapshot): boolean =>
+        position <= atMost && head === headAt(disk, position);
+      return disk.snapshots.findLast(usable) ?? null;
     },
     async saveSnapshot(snapshot) {
       open();
       await wait();
       if (chance.isLikely(faults.appendFails)) throw failing('snapshot');
-      disk.snapshots = [...disk.snapshots.slice(-1), snapshot];
+      if (snapshot.head !== headAt(disk, snapshot.position)) {
+        throw new LogError('log.position', `no head at ${snapshot.position} is that of a snapshot`);
+      }
+      const others = disk.snapshots.filter(({ position }) => position !== snapshot.position);
+      disk.snapshots = [...others, snapshot].sort((a, b) => a.position - b.position).slice(-2);
     },
     async close() {
       isClosed = true;
+      disk.followers.delete(me);
     },
   };
 }
 
-function headAt(disk: Disk, position: number): string | null {
+function endOf({ batches }: Disk): { readonly length: number; readonly head: string } {
+  const last = batches.at(-1);
+  if (last === undefined) return { length: 0, head: GENESIS };
+  return { length: last.first + last.entries.length, head: last.head };
+}
+
+/** The head at a position; null where no batch ends. */
+function headAt({ batches }: Disk, position: number): string | null {
   if (position === 0) return GENESIS;
-  const batch = disk.batches.find(({ first, entries }) => first + entries.length === position);
+  const batch = batches.findLast(({ first, entries }) => first + entries.length === position);
   return batch?.head ?? null;
 }
 

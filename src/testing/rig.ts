@@ -11,7 +11,7 @@ import type { FeedOptions } from '../hub/feed-page.ts';
 import { type Hub, type HubOptions, openHub } from '../hub/hub.ts';
 import type { Log } from '../log/log.ts';
 import { createChance } from './chance.ts';
-import { createDisk, type Disk, type Faults, openFaultyLog } from './faulty-log.ts';
+import { createDisk, type Disk, type Faults, NO_FAULTS, openFaultyLog } from './faulty-log.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 export interface Rig {
@@ -36,6 +36,8 @@ export interface Rig {
   listen(options: FeedOptions, sink?: Partial<FeedSink>): Listener;
   /** The process dies and another opens what is on the disk. */
   reopen(options?: Partial<HubOptions>): Promise<Rig>;
+  /** Another process opens the same disk while this one goes on. */
+  beside(options?: Partial<HubOptions>): Promise<Rig>;
 }
 
 export interface Listener {
@@ -52,11 +54,11 @@ export async function openRig(
   flush: () => Promise<void>,
   options: Partial<HubOptions> = {},
   disk: Disk = createDisk(),
+  world: VirtualClock = createVirtualClock(createChance(1), flush),
 ): Promise<Rig> {
   const chance = createChance(1);
-  const world = createVirtualClock(chance, flush);
   const { clock: own, kill } = world.fork();
-  const faults: Faults = { appendFails: 0, slowMs: 0, readFails: 0, lie: null };
+  const faults: Faults = { ...NO_FAULTS };
   const log = openFaultyLog(disk, own, chance, faults);
   const troubles: string[] = [];
   const causes: unknown[] = [];
@@ -166,6 +168,7 @@ export async function openRig(
       kill();
       return openRig(flush, { ...options, ...again }, disk);
     },
+    beside: (other = {}) => openRig(flush, { ...options, ...other }, disk, world),
   };
   return rig;
 }

@@ -11,6 +11,7 @@ import {
   createDisk,
   type Disk,
   type Faults,
+  NO_FAULTS,
   openFaultyLog,
   storedEntries,
 } from './faulty-log.ts';
@@ -65,7 +66,7 @@ export function createStage(options: SimulationOptions): Stage {
   const chance = createChance(options.seed);
   const clock = createVirtualClock(chance.fork(), options.flush);
   const disk = createDisk();
-  const faults: Faults = { appendFails: 0, slowMs: 5, readFails: 0, lie: options.lie ?? null };
+  const faults: Faults = { ...NO_FAULTS, slowMs: 5, lie: options.lie ?? null };
   const model = createModel();
   const work = createWorkModel();
   const diskChance = chance.fork();

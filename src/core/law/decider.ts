@@ -81,6 +81,7 @@ export type RefusalCode =
   | 'space.name-invalid'
   | 'space.not-found'
   | 'store.unavailable'
+  | 'store.unknown'
   | 'subscription.not-found'
   | 'token.not-found'
   | 'version.mismatch'

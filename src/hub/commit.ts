@@ -1,0 +1,260 @@
+/**
+ * Batches on their way into the log. A batch is decided, appended once and answered
+ * when it is durable. If another writer was first, the batch is decided again on what
+ * that one stored [H11]. If an append fails, the log is read to see what became of it
+ * and its callers are told the truth: stored, not stored, or not known in time [H2].
+ */
+import { type Refusal, refuse } from '../core/law/decider.ts';
+import type { WorldView } from '../core/law/state.ts';
+import { type Log, LogError } from '../log/log.ts';
+import { type Batch, decideBatch } from './batch.ts';
+import type { Clock } from './clock.ts';
+import type { Item } from './queue.ts';
+import type { OnDurable, Replica } from './replica.ts';
+
+/** How often a batch is decided again because others were first, before its callers are refused. */
+const REBASES_MAX = 8;
+/** An append that takes longer is not waited for; it may still be stored. */
+const APPEND_MS_MAX = 10_000;
+/** How long callers wait to hear what became of an append that failed. */
+const DOUBT_MS_MAX = 5_000;
+const RECOVER_MS_MIN = 100;
+const RECOVER_MS_MAX = 10_000;
+const RETRY_MS = 1_000;
+
+export interface CommitterOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly replica: Replica;
+  readonly stamp: () => number;
+  /** What a batch could not reach is next again. */
+  readonly putBack: (items: readonly Item[]) => void;
+  readonly onDurable: OnDurable;
+  /** Memory and log agree again after a batch, or after what others stored was taken in. */
+  readonly onSettled: () => void;
+  /** More may be stored than is known. */
+  readonly onBehind: () => void;
+  readonly look: (question: (world: WorldView) => unknown) => unknown;
+  readonly onTrouble: (what: string, cause: unknown) => void;
+}
+
+export interface Committer {
+  /** False while the log cannot be relied on, and when closed. */
+  readonly isOpen: boolean;
+  /** Appends so far. */
+  readonly batches: number;
+  /** Never throws; everybody asked is answered, at once or within bounds. */
+  commit(items: readonly Item[]): Promise<void>;
+  /** Takes in what another writer stored. */
+  catchUp(): Promise<void>;
+  release(item: Item, outcome: unknown): void;
+  unavailable(): Refusal;
+  close(): void;
+}
+
+/** A batch whose append failed, until it is known what became of it. */
+interface Doubt {
+  readonly batch: Batch;
+  /** Reading the log tells whether it is stored. */
+  readonly canTell: boolean;
+  /** Tells the callers what was decided, or why that does not hold; the first answer counts. */
+  answer(refusal: Refusal | null): void;
+}
+
+export function createCommitter(options: CommitterOptions): Committer {
+  const { log, clock, replica, onTrouble } = options;
+  let status: 'open' | 'down' | 'closed' = 'open';
+  let batches = 0;
+  let doubt: Doubt | null = null;
+  let stopWaiting: (() => void) | null = null;
+
+  async function commit(items: readonly Item[]): Promise<void> {
+    if (status !== 'open') return refuseAll(items, unavailable());
+    for (let tries = 0; tries <= REBASES_MAX; tries++) {
+      let batch: Batch;
+      try {
+        batch = decideBatch(replica.world, items, options.stamp());
+      } catch (cause) {
+        refuseAll(items, unavailable());
+        return goDown('the law broke; memory is made anew from the log', cause);
+      }
+      try {
+        if (await isAppended(batch)) return settle(batch);
+      } catch (cause) {
+        beginDoubt(batch, cause);
+        return goDown('an append failed; the log is read to see what became of it', cause);
+      }
+      try {
+        await replica.rewind();
+        await replica.catchUp();
+      } catch (cause) {
+        // The log said that somebody else was first: this batch is not stored.
+        refuseAll(items, unavailable());
+        return goDown('what another writer stored cannot be read', cause);
+      }
+    }
+    const times = `${REBASES_MAX + 1} times in a row`;
+    refuseAll(items, unavailable(`other writers were first ${times}; nothing was changed`));
+    options.onSettled();
+  }
+
+  /** False when another writer was first. */
+  async function isAppended({ entries }: Batch): Promise<boolean> {
+    if (entries.length === 0) return true;
+    const appended = await inTime(log.append(replica.length, entries));
+    batches++;
+    return !('conflict' in appended);
+  }
+
+  function inTime<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(APPEND_MS_MAX, () => {
+        const message = `an append took longer than ${APPEND_MS_MAX} ms and may still be stored`;
+        reject(new LogError('log.unknown', message));
+        // When it ends after all, it is like what another writer stored.
+        void promise.then(options.onBehind, options.onBehind);
+      });
+      void promise.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  function settle({ commands, outcomes, questions, events, entries, left }: Batch): void {
+    const first = replica.length;
+    replica.confirm();
+    options.putBack(left);
+    for (const [i, item] of commands.entries()) release(item, outcomes[i]);
+    if (events.length > 0) options.onDurable(first, events, entries);
+    // Last, when everything of the batch is known to everybody: who asks and then waits misses nothing.
+    for (const item of questions) release(item, options.look(item.question));
+    options.onSettled();
+  }
+
+  function beginDoubt(batch: Batch, cause: unknown): void {
+    const { commands, outcomes, questions, left } = batch;
+    let isAnswered = false;
+    const answer: Doubt['answer'] = (refusal) => {
+      if (isAnswered) return;
+      isAnswered = true;
+      cancel();
+      doubt = null;
+      for (const [i, item] of commands.entries()) release(item, refusal ?? outcomes[i]);
+    };
+    const cancel = clock.after(DOUBT_MS_MAX, () => answer(unknown()));
+    const canTell = !(cause instanceof LogError && cause.code === 'log.unknown');
+    doubt = { batch, canTell, answer };
+    refuseAll([...questions, ...left], unavailable());
+  }
+
+  /** What became of the batch, now that the log can be read again. */
+  async function resolveDoubt({ batch, canTell, answer }: Doubt): Promise<void> {
+    const isStored = await startsWith(log, replica.length, batch.entries);
+    answer(isStored ? null : canTell ? unavailable() : unknown());
+  }
+
+  function goDown(what: string, cause: unknown): void {
+    if (status !== 'open') return;
+    status = 'down';
+    onTrouble(what, cause);
+    // Not awaited: callers that arrive meanwhile are refused at once instead of waiting for us.
+    void recover();
+  }
+
+  async function recover(): Promise<void> {
+    let waitMs = RECOVER_MS_MIN;
+    while (status === 'down') {
+      try {
+        await replica.rewind();
+        if (doubt !== null) await resolveDoubt(doubt);
+        await replica.catchUp();
+        if (isClosed()) return;
+        // Beats were refused meanwhile.
+        replica.world.awakeFrom = clock.now();
+        status = 'open';
+        options.onSettled();
+        return;
+      } catch (cause) {
+        onTrouble(`the log cannot be read; trying again in ${waitMs} ms`, cause);
+      }
+      await pause(waitMs);
+      waitMs = Math.min(waitMs * 2, RECOVER_MS_MAX);
+    }
+  }
+
+  function isClosed(): boolean {
+    return status === 'closed';
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(ms, resolve);
+      stopWaiting = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** One caller that cannot take its answer must not cost the others theirs. */
+  function release(item: Item, outcome: unknown): void {
+    try {
+      item.done(outcome);
+    } catch (cause) {
+      onTrouble('an answer could not be handed over', cause);
+    }
+  }
+
+  function refuseAll(items: readonly Item[], refusal: Refusal): void {
+    for (const item of items) release(item, refusal);
+  }
+
+  function unavailable(why = 'the store did not take it; nothing was changed'): Refusal {
+    const refusal = refuse('store.unavailable', `${why}, try again`);
+    return { ...refusal, retryAt: clock.now() + RETRY_MS };
+  }
+
+  function unknown(): Refusal {
+    const message =
+      'the store failed while this was being stored: it may or may not have happened; look first, or repeat it with the same idempotency key';
+    return { ...refuse('store.unknown', message), retryAt: clock.now() + RETRY_MS };
+  }
+
+  return {
+    get isOpen() {
+      return status === 'open';
+    },
+    get batches() {
+      return batches;
+    },
+    commit,
+    async catchUp() {
+      try {
+        await replica.catchUp();
+        options.onSettled();
+      } catch (cause) {
+        goDown('what another writer stored cannot be read', cause);
+      }
+    },
+    release,
+    unavailable,
+    close() {
+      status = 'closed';
+      stopWaiting?.();
+      doubt?.answer(unknown());
+    },
+  };
+}
+
+/**
+ * Whether the log goes on with these entries at a position. They carry who, what and when, so
+ * that they are another writer's would need the same act in the same millisecond.
+ */
+async function startsWith(log: Log, first: number, entries: readonly string[]): Promise<boolean> {
+  let count = 0;
+  for await (const chunk of log.read(first)) {
+    for (const entry of chunk.entries) {
+      if (entry !== entries[count++]) return false;
+      if (count === entries.length) return true;
+    }
+  }
+  return false;
+}

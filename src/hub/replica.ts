@@ -1,0 +1,72 @@
+/**
+ * The world of one space: what its log holds, and, while a batch is decided and
+ * appended, what the batch would add. Entries count once they are durable, and they
+ * count the same whoever wrote them: each is handed on exactly once, in log order.
+ */
+import { assert } from '../core/law/assert.ts';
+import { carryMemory } from '../core/law/carry.ts';
+import type { World } from '../core/law/state.ts';
+import type { DurableEvent } from '../core/law/world.ts';
+import type { Log } from '../log/log.ts';
+import { applyEntry } from './apply-entry.ts';
+import { rebuildWorld } from './rebuild.ts';
+
+/** Told of entries that have become durable, in log order and once each. */
+export type OnDurable = (
+  first: number,
+  events: readonly DurableEvent[],
+  entries: readonly string[],
+) => void;
+
+export interface Replica {
+  /** Whoever decides a batch on it makes it run ahead of the log, until `confirm` or `rewind`. */
+  readonly world: World;
+  /** How many entries are durable and known here: all that may be shown to anybody. */
+  readonly length: number;
+  /** The batch that was decided is appended. */
+  confirm(): void;
+  /** Throws away what was decided: the world is made anew from the log, as far as it was known. */
+  rewind(): Promise<void>;
+  /** Reads on to the end of the log. */
+  catchUp(): Promise<void>;
+}
+
+export async function openReplica(
+  log: Log,
+  onDurable: OnDurable,
+  onTrouble: (what: string, cause: unknown) => void,
+): Promise<Replica> {
+  let world = await rebuildWorld(log, onTrouble);
+  let { length } = world;
+
+  return {
+    get world() {
+      return world;
+    },
+    get length() {
+      return length;
+    },
+    confirm() {
+      length = world.length;
+    },
+    async rewind() {
+      const fresh = await rebuildWorld(log, onTrouble, length);
+      fresh.awakeFrom = world.awakeFrom;
+      carryMemory(world, fresh);
+      world = fresh;
+    },
+    async catchUp() {
+      for await (const { first, entries } of log.read(length)) {
+        assert(world.length === first && length === first, 'what is read follows what is known');
+        const events = entries.map((entry) => withText(applyEntry(world, entry)));
+        length = world.length;
+        onDurable(first, events, entries);
+      }
+    },
+  };
+}
+
+/** As it was decided: listeners get a message's body as text. */
+function withText(event: DurableEvent): DurableEvent {
+  return event.type === 'message.sent' ? { ...event, body: JSON.stringify(event.body) } : event;
+}
