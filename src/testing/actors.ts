@@ -8,9 +8,9 @@ import { dmName } from '../core/law/name.ts';
 import type { Principal } from '../core/law/principal.ts';
 import type { AckStatus } from '../core/law/state.ts';
 import { type Owed, peek } from '../core/talk/inbox.ts';
-import type { Hub } from '../hub/hub.ts';
 import type { Message } from '../hub/message-store.ts';
 import type { ModelMessage } from './model.ts';
+import type { SimulatedProcess, Venue } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
 import { createPrincipal } from './story.ts';
 
@@ -46,14 +46,18 @@ export interface Actors {
 export function createActors(stage: Stage): Actors {
   const { chance, model } = stage;
   const wishes: Wish[] = [];
-  const trying = new Set<Wish>();
+  /** Where each wish is being tried. */
+  const trying = new Map<Wish, SimulatedProcess>();
   /** How often a drain that was answered handed out a message. */
   const answered = new Map<string, number>();
   const inHand = new Map<string, number[]>();
 
-  stage.onCrash(() => {
-    for (const wish of trying) wish.isUncertain = true;
-    trying.clear();
+  stage.onEnd((process) => {
+    for (const [wish, where] of trying) {
+      if (where !== process) continue;
+      wish.isUncertain = true;
+      trying.delete(wish);
+    }
   });
 
   function send(): void {
@@ -61,12 +65,11 @@ export function createActors(stage: Stage): Actors {
       (wish) => wish.key !== null && wish.position === null && !trying.has(wish),
     );
     const wish = unsure.length > 0 && chance.isLikely(0.4) ? chance.pick(unsure) : newWish();
-    trying.add(wish);
     const replyTo = chance.isLikely(0.15)
       ? (chance.pick([...model.messages, null])?.position ?? null)
       : null;
     const ttlMs = chance.isLikely(0.15) ? chance.int(1, 20_000) : null;
-    stage.begin(
+    const where = stage.begin(
       `${wish.by.id} sends ${wish.id} to ${wish.channel} key ${wish.key}`,
       async (hub) => {
         const answer = await hub.submit({
@@ -82,7 +85,11 @@ export function createActors(stage: Stage): Actors {
           schemaVersion: 0,
         });
         trying.delete(wish);
-        if (isRefusal(answer)) return;
+        if (isRefusal(answer)) {
+          // Only this one may turn out to be stored after all.
+          if (answer.refused === 'store.unknown') wish.isUncertain = true;
+          return;
+        }
         stage.learn();
         if (wish.position !== null && wish.position !== answer.position) {
           stage.fail(
@@ -98,6 +105,7 @@ export function createActors(stage: Stage): Actors {
         }
       },
     );
+    if (where !== null) trying.set(wish, where);
   }
 
   function newWish(): Wish {
@@ -225,7 +233,7 @@ export function createActors(stage: Stage): Actors {
     });
   }
 
-  const others: readonly ((hub: Hub, by: Principal) => Promise<unknown>)[] = [
+  const others: readonly ((hub: Venue, by: Principal) => Promise<unknown>)[] = [
     (hub, by) =>
       hub.submit({ type: 'subscription.add', by, at: hub.stamp(), pattern: chance.pick(PATTERNS) }),
     (hub, by) =>

@@ -10,11 +10,11 @@ import { createWorld, type WorldView } from '../core/law/state.ts';
 import { evolve } from '../core/law/world.ts';
 import { peek } from '../core/talk/inbox.ts';
 import { receiptsOf } from '../core/talk/receipt.ts';
-import type { Hub } from '../hub/hub.ts';
 import { type Actors, createActors } from './actors.ts';
 import { portray } from './compare.ts';
-import { storedEntries, verifyDisk } from './faulty-log.ts';
-import { createStage, QUEUE_MAX, type SimulationOptions, type Stage } from './stage.ts';
+import { NO_FAULTS, storedEntries, verifyDisk } from './faulty-log.ts';
+import { QUEUE_MAX, type SimulatedProcess } from './simulated-process.ts';
+import { createStage, type SimulationOptions, type Stage } from './stage.ts';
 import { createStreamers, type Streamers } from './streamers.ts';
 import { createWorkers, type Workers } from './workers.ts';
 
@@ -36,7 +36,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const workers = createWorkers(stage);
   let step = 0;
   try {
-    stage.open();
+    for (const process of stage.processes) process.open();
     for (step = 1; step <= options.steps; step++) {
       await takeStep(stage, actors, streamers, workers);
       throwIfFailed(stage);
@@ -51,7 +51,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   return {
     entries: stage.model.length,
     messages: stage.model.messages.length,
-    lives: stage.life + 1,
+    lives: stage.processes.reduce((sum, { life }) => sum + life + 1, 0),
     work: { ...stage.work.counts },
   };
 }
@@ -64,8 +64,8 @@ async function takeStep(
 ): Promise<void> {
   const { chance, clock, faults } = stage;
   const dice = chance.int(1, 1000);
-  if (dice <= 7) stage.crash();
-  else if (dice <= 10) stage.close();
+  if (dice <= 7) chance.pick(stage.processes).crash();
+  else if (dice <= 10) chance.pick(stage.processes).close();
   else if (dice <= 20) mishap(stage);
   else if (dice <= 30) heal(stage);
   else if (dice <= 40) clock.jump(chance.int(-60_000, 60_000));
@@ -75,20 +75,26 @@ async function takeStep(
   else if (dice <= 650) workers.act();
   else if (dice <= 700) await clock.pass(chance.int(1, 1000));
   else await clock.step();
-  if (stage.hub === null && chance.isLikely(0.5)) stage.open();
+  for (const process of stage.processes) {
+    if (process.hub === null && chance.isLikely(0.5)) process.open();
+  }
   checkBounds(stage, streamers);
   if (faults.lie === null) stage.learn();
 }
 
 function mishap({ chance, faults, note }: Stage): void {
   faults.appendFails = chance.pick([0, 0, 0.1, 0.5, 1]);
+  faults.appendDoubts = chance.pick([0, 0, 0.1, 0.5, 1]);
+  faults.appendHangs = chance.pick([0, 0, 0, 0.1]);
   faults.readFails = chance.pick([0, 0, 0.1, 0.5, 1]);
   faults.slowMs = chance.pick([1, 5, 100, 2000]);
-  note(`appends fail ${faults.appendFails}, reads ${faults.readFails}, slow ${faults.slowMs} ms`);
+  const { appendFails, appendDoubts, appendHangs, readFails, slowMs } = faults;
+  note(`appends fail ${appendFails}, stored ${appendDoubts}, hanging ${appendHangs}`);
+  note(`reads fail ${readFails}, slow ${slowMs} ms`);
 }
 
 function heal({ faults, note }: Stage): void {
-  Object.assign(faults, { appendFails: 0, readFails: 0, slowMs: 5 });
+  Object.assign(faults, { ...NO_FAULTS, slowMs: 5, lie: faults.lie });
   note('the disk is well');
 }
 
@@ -109,32 +115,44 @@ async function comeToRest(
       stage.learn();
       streamers.check();
       throwIfFailed(stage);
-      throw new Error(`the hub does not come to rest: ${stage.pending} actions hang`);
+      const pending = stage.processes.map((process) => process.pending);
+      throw new Error(`the hubs do not come to rest: ${pending} actions hang`);
     }
-    if (stage.hub === null) stage.open();
-    else if (isLast) streamers.calm();
+    for (const process of stage.processes) process.open();
+    if (isLast) streamers.calm();
     await clock.pass(100);
     stage.learn();
-    const isQuiet = stage.hub?.isAvailable === true && stage.pending === 0;
-    if (isQuiet && (!isLast || streamers.isComplete())) break;
+    if (stage.processes.every(isQuiet) && (!isLast || streamers.isComplete())) break;
   }
-  await compare(stage, streamers);
+  for (const process of stage.processes) await compare(stage, streamers, process);
   actors.check();
   Object.assign(faults, before, { lie: faults.lie });
 }
 
-/** Compares at rest, inside a question: it may have to wait for a deadline that is just being told. */
-async function compare(stage: Stage, streamers: Streamers): Promise<void> {
-  const hub = stage.hub as Hub;
+function isQuiet({ hub, pending }: SimulatedProcess): boolean {
+  return hub?.isAvailable === true && pending === 0;
+}
+
+/**
+ * Compares at rest, inside a question. It may have to wait: for a deadline that is just being told,
+ * and to hear of what the other process stored because of one.
+ */
+async function compare(
+  stage: Stage,
+  streamers: Streamers,
+  { hub, name }: SimulatedProcess,
+): Promise<void> {
   let isCompared = false;
-  const asked = hub.ask((world) => {
-    stage.learn();
-    compareWorld(stage, streamers, world, hub.stamp());
-    isCompared = true;
-  });
-  for (let tries = 0; !isCompared && tries < REST_TRIES_MAX; tries++) await stage.clock.pass(10);
-  if (!isCompared) throw new Error('the hub does not answer');
-  await asked;
+  for (let tries = 0; !isCompared && tries < REST_TRIES_MAX; tries++) {
+    void hub?.ask((world) => {
+      stage.learn();
+      if (isCompared || world.length < stage.model.length) return;
+      isCompared = true;
+      compareWorld(stage, streamers, world, hub.stamp());
+    });
+    await stage.clock.pass(100);
+  }
+  if (!isCompared) throw new Error(`${name} does not answer, or does not learn what is stored`);
 }
 
 function compareWorld(stage: Stage, streamers: Streamers, world: WorldView, at: number): void {
@@ -188,16 +206,17 @@ function compareReceipts(stage: Stage, streamers: Streamers, world: WorldView, a
 }
 
 function checkBounds(stage: Stage, streamers: Streamers): void {
-  const { hub } = stage;
-  if (hub === null) return;
-  if (hub.stats.queued > QUEUE_MAX) stage.fail(`${hub.stats.queued} commands are queued`);
-  if (hub.stats.feeds > streamers.openCount)
-    stage.fail(`${hub.stats.feeds} feeds, ${streamers.openCount} listeners`);
-  if (hub.stats.entries > storedEntries(stage.disk).length) {
-    stage.fail(
-      `the hub counts ${hub.stats.entries} durable entries, ${storedEntries(stage.disk).length} are stored`,
-    );
+  const stored = storedEntries(stage.disk).length;
+  let feeds = 0;
+  for (const { hub } of stage.processes) {
+    if (hub === null) continue;
+    const { stats } = hub;
+    feeds += stats.feeds;
+    if (stats.queued > QUEUE_MAX) stage.fail(`${stats.queued} commands are queued`);
+    if (stats.entries > stored)
+      stage.fail(`the hub counts ${stats.entries} durable entries, ${stored} are stored`);
   }
+  if (feeds > streamers.openCount) stage.fail(`${feeds} feeds, ${streamers.openCount} listeners`);
 }
 
 function same(stage: Stage, what: string, actual: string, expected: string): void {

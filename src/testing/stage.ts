@@ -1,21 +1,13 @@
 /**
- * What a simulation plays on: one seed, one disk, one clock, and a hub that may die
- * and come back at any moment. It remembers the last actions, so that a failure can
- * be told, and keeps the model up to date with what is stored.
+ * What a simulation plays on: one seed, one disk, one clock, and one or two processes that
+ * write to the disk. It remembers the last actions, so that a failure can be told, and
+ * keeps the model up to date with what is stored.
  */
-import { type Hub, openHub } from '../hub/hub.ts';
-import { LogError } from '../log/log.ts';
+import type { Hub } from '../hub/hub.ts';
 import { type Chance, createChance } from './chance.ts';
-import {
-  crashDisk,
-  createDisk,
-  type Disk,
-  type Faults,
-  NO_FAULTS,
-  openFaultyLog,
-  storedEntries,
-} from './faulty-log.ts';
+import { createDisk, type Disk, type Faults, NO_FAULTS, storedEntries } from './faulty-log.ts';
 import { createModel, type Model } from './model.ts';
+import { createProcess, type SimulatedProcess, type Venue } from './simulated-process.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 import { createWorkModel, type WorkModel } from './work-model.ts';
 
@@ -25,11 +17,11 @@ export interface SimulationOptions {
   /** Resolves when all promises that can go on have done so: `setImmediate` on Node. */
   readonly flush: () => Promise<void>;
   readonly lie?: Faults['lie'];
-  /** Stands between the actors and the hub, to show that a hub that errs is noticed. */
+  /** Stands between the actors and a hub, to show that a hub that errs is noticed. */
   readonly mutate?: (hub: Hub) => Hub;
+  /** How many processes write to the disk; drawn by chance when it is left out. */
+  readonly writers?: 1 | 2;
 }
-
-export const QUEUE_MAX = 60;
 
 export interface Stage {
   readonly chance: Chance;
@@ -39,25 +31,18 @@ export interface Stage {
   readonly model: Model;
   /** The same for claims and the plan. */
   readonly work: WorkModel;
-  /** Null while there is none. */
-  readonly hub: Hub | null;
-  /** Counts the lives of the hub. */
-  readonly life: number;
-  /** Actions under way in this life. */
-  readonly pending: number;
+  readonly processes: readonly SimulatedProcess[];
   /** The first thing that went wrong. */
   readonly failure: unknown;
   readonly actions: readonly string[];
   note(action: string): void;
   fail(why: unknown): void;
-  /** Starts an action; one the disk fails is over, one the hub dies on is never heard of again. */
-  begin(name: string, run: (hub: Hub) => Promise<void>): void;
+  /** Starts an action at one of the open hubs, and says where; null when there is none. */
+  begin(name: string, run: (venue: Venue) => Promise<void>): SimulatedProcess | null;
   /** Takes in what is stored by now. */
   learn(): void;
-  open(): void;
-  crash(): void;
-  close(): void;
-  onCrash(listener: () => void): void;
+  /** Called when a process has crashed or closed. */
+  onEnd(listener: (process: SimulatedProcess) => void): void;
 }
 
 const ACTIONS_KEPT = 40;
@@ -69,14 +54,8 @@ export function createStage(options: SimulationOptions): Stage {
   const faults: Faults = { ...NO_FAULTS, slowMs: 5, lie: options.lie ?? null };
   const model = createModel();
   const work = createWorkModel();
-  const diskChance = chance.fork();
   const actions: string[] = [];
-  const crashListeners: (() => void)[] = [];
-  let hub: Hub | null = null;
-  let life = 0;
-  let pending = 0;
-  let isOpening = false;
-  let kill = (): void => {};
+  const endListeners: ((process: SimulatedProcess) => void)[] = [];
   let failure: unknown;
 
   function note(action: string): void {
@@ -102,56 +81,17 @@ export function createStage(options: SimulationOptions): Stage {
     }
   }
 
-  function begin(name: string, run: (hub: Hub) => Promise<void>): void {
-    if (hub === null) return;
-    note(name);
-    const mine = life;
-    pending++;
-    run(hub)
-      .catch((cause) => {
-        if (!(cause instanceof LogError)) fail(cause);
-      })
-      .finally(() => {
-        if (mine === life) pending--;
-      });
-  }
-
-  function open(): void {
-    if (hub !== null || isOpening) return;
-    const mine = life;
-    const process = clock.fork();
-    isOpening = true;
-    kill = process.kill;
-    openHub({
-      space: 'simulated',
-      log: openFaultyLog(disk, process.clock, diskChance, faults),
-      clock: process.clock,
-      snapshotEvery: 25,
-      cacheBytesMax: 2000,
-      queueMax: QUEUE_MAX,
-    }).then(
-      (opened) => {
-        if (mine !== life) return;
-        isOpening = false;
-        hub = options.mutate?.(opened) ?? opened;
-        note('the hub is open');
+  const names = ['one', 'two'].slice(0, options.writers ?? chance.int(1, 2));
+  const processes = names.map((name) =>
+    createProcess({
+      ...{ name, chance: chance.fork(), clock, disk, faults, note, fail },
+      snapshotEvery: chance.pick([3, 25, 200]),
+      mutate: options.mutate ?? ((hub) => hub),
+      onEnd(process) {
+        for (const listener of endListeners) listener(process);
       },
-      (cause) => {
-        if (mine !== life) return;
-        isOpening = false;
-        note(`the hub did not open: ${cause}`);
-        if (!(cause instanceof LogError)) fail(cause);
-      },
-    );
-  }
-
-  function end(): void {
-    hub = null;
-    isOpening = false;
-    life++;
-    pending = 0;
-    for (const listener of crashListeners) listener();
-  }
+    }),
+  );
 
   return {
     chance,
@@ -160,40 +100,22 @@ export function createStage(options: SimulationOptions): Stage {
     faults,
     model,
     work,
+    processes,
     actions,
-    get hub() {
-      return hub;
-    },
-    get life() {
-      return life;
-    },
-    get pending() {
-      return pending;
-    },
     get failure() {
       return failure;
     },
     note,
     fail,
-    begin,
+    begin(name, run) {
+      const open = processes.filter(({ hub }) => hub !== null);
+      if (open.length === 0) return null;
+      const process = chance.pick(open);
+      note(`${process.name}: ${name}`);
+      process.begin(run);
+      return process;
+    },
     learn,
-    open,
-    crash() {
-      note('the hub crashes');
-      kill();
-      crashDisk(disk, faults);
-      end();
-    },
-    close() {
-      const closing = hub;
-      const mine = life;
-      if (closing === null) return;
-      note('the hub is closed');
-      closing.close().then(
-        () => mine === life && end(),
-        (cause) => fail(cause),
-      );
-    },
-    onCrash: (listener) => void crashListeners.push(listener),
+    onEnd: (listener) => void endListeners.push(listener),
   };
 }

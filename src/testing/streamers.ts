@@ -9,6 +9,7 @@ import type { Principal } from '../core/law/principal.ts';
 import type { Bundle, Feed } from '../hub/feed.ts';
 import type { FeedOptions } from '../hub/feed-page.ts';
 import type { ModelMessage } from './model.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
 import { createPrincipal } from './story.ts';
 
@@ -34,6 +35,8 @@ interface Streamer {
   readonly seen: number[];
   readonly seenSet: Set<number>;
   feed: Feed | null;
+  /** Where it listens. */
+  process: SimulatedProcess | null;
   isSlow: boolean;
 }
 
@@ -49,8 +52,8 @@ export function createStreamers(stage: Stage): Streamers {
       false,
     ),
   ];
-  stage.onCrash(() => {
-    for (const one of cast) one.feed = null;
+  stage.onEnd((process) => {
+    for (const one of cast) if (one.process === process) one.feed = null;
   });
 
   /** Follows its channels for good: what it must see is then what is stored after that. */
@@ -75,24 +78,24 @@ export function createStreamers(stage: Stage): Streamers {
   }
 
   function connect(one: Streamer): void {
-    const { hub } = stage;
+    const process = chance.pick(stage.processes);
+    const { hub, life } = process;
     if (one.feed !== null || one.start < 0 || hub === null) return;
     const from = one.isFromInbox ? 'inbox' : one.last;
     const options: FeedOptions = { by: one.by, from, channels: one.channels };
-    const { life } = stage;
     const now = new Set<number>();
     let feed: Feed | null = null;
-    stage.note(`${one.by.id} listens from ${from}`);
+    stage.note(`${process.name}: ${one.by.id} listens from ${from}`);
     const opened = hub.openFeed(options, {
       deliver(bundle) {
-        if (life !== stage.life) return false;
+        if (life !== process.life) return false;
         if (one.isSlow) return false;
         take(one, bundle, now);
         return true;
       },
       ready: () => new Promise((resolve) => void stage.clock.after(chance.int(0, 50), resolve)),
       end(reason) {
-        if (life !== stage.life) return;
+        if (life !== process.life) return;
         stage.note(`${one.by.id} is cut off: ${reason}`);
         if (one.feed === feed) one.feed = null;
         if (reason === 'slow_reader' && !one.isSlow)
@@ -102,6 +105,7 @@ export function createStreamers(stage: Stage): Streamers {
     if (isRefusal(opened)) return;
     feed = opened;
     one.feed = opened;
+    one.process = process;
   }
 
   function take(one: Streamer, bundle: Bundle, now: Set<number>): void {
@@ -204,6 +208,7 @@ function createStreamer(
     seen: [],
     seenSet: new Set(),
     feed: null,
+    process: null,
     isSlow: false,
   };
 }

@@ -7,8 +7,8 @@
 import { isRefusal, type Refusal } from '../core/law/decider.ts';
 import type { ClaimView } from '../core/work/claim/claim-state.ts';
 import type { Scope } from '../core/work/claim/scope.ts';
-import type { Hub } from '../hub/hub.ts';
 import { PEOPLE } from './actors.ts';
+import type { Venue } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
 
 const IDS = ['t1', 't2', 't3', 't4', 't5', 't6'];
@@ -66,7 +66,7 @@ export function createWorkers(stage: Stage): Workers {
         git: null,
         idempotency: isKeyed ? { key, digest: key } : null,
       });
-      unanswered.delete(wish);
+      if (!isRefusal(answer) || answer.refused !== 'store.unknown') unanswered.delete(wish);
       stage.learn();
       if (isRefusal(answer)) return checkLoser(by.id, id, answer);
       const { claim } = answer;
@@ -107,7 +107,7 @@ export function createWorkers(stage: Stage): Workers {
 
   /** A claim acted on with the epoch of some tenure, current or not. */
   const inTenure =
-    (name: string, run: (hub: Hub, asked: Asked) => Promise<ClaimView | Refusal>) => (): void => {
+    (name: string, run: (hub: Venue, asked: Asked) => Promise<ClaimView | Refusal>) => (): void => {
       if (tenures.length === 0) return take();
       const { by, id, epoch } = chance.pick(chance.isLikely(0.6) ? tenures.slice(-8) : tenures);
       stage.begin(`${by.id} ${name} ${id} at ${epoch}`, async (hub) => {
@@ -208,7 +208,7 @@ export function createWorkers(stage: Stage): Workers {
   function move(): void {
     const by = chance.pick(PEOPLE);
     const id = chance.pick(IDS);
-    const at = (hub: Hub) => ({ by, at: hub.stamp() });
+    const at = (hub: Venue) => ({ by, at: hub.stamp() });
     // Never in progress by word alone: then only a claim can have started a task.
     const status = chance.pick(['open', 'blocked', 'done', 'cancelled'] as const);
     const how = chance.int(0, 3);

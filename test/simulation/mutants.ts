@@ -6,6 +6,8 @@
 import type { Command } from '../../src/core/law/world.ts';
 import type { Bundle, FeedSink } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
+import type { openReplica } from '../../src/hub/replica.ts';
+import type { createSnapshots } from '../../src/hub/snapshots.ts';
 
 type Mutant = (hub: Hub) => Hub;
 
@@ -92,6 +94,15 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     between(hub, (command) =>
       command.type === 'inbox.drain' ? { ...command, expired: new Set() } : command,
     ),
+  'says that nothing was changed when it does not know': (hub) =>
+    between(
+      hub,
+      (command) => command,
+      (_, outcome) => {
+        const { refused } = outcome as { refused?: string };
+        return refused === 'store.unknown' ? { refused: 'store.unavailable' } : outcome;
+      },
+    ),
   'answers before it is durable': (hub) => {
     const mutant = Object.create(hub) as Hub;
     mutant.submit = async (command) => {
@@ -127,3 +138,64 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'cuts off a reader that keeps up': (hub) =>
     listening(hub, (sink, bundle, count) => (sink.deliver(bundle) ? count % 5 !== 0 : false)),
 };
+
+/** Parts of a hub that err, each in place of the module it is exported by. */
+export const PART_MUTANTS: Readonly<
+  Record<string, { readonly path: string; mutate(part: Parts): Partial<Parts> }>
+> = {
+  'publishes what it reads back twice': {
+    path: '../../src/hub/replica.ts',
+    mutate: (part) => ({
+      openReplica: (log, onDurable, onTrouble) =>
+        part.openReplica(
+          log,
+          (...durable) => {
+            onDurable(...durable);
+            onDurable(...durable);
+          },
+          onTrouble,
+        ),
+    }),
+  },
+  'does not publish what another writer stored': {
+    path: '../../src/hub/replica.ts',
+    mutate: (part) => ({
+      openReplica: (log, _, onTrouble) => part.openReplica(log, () => {}, onTrouble),
+    }),
+  },
+  'decides again without what another writer stored': {
+    path: '../../src/hub/replica.ts',
+    mutate: (part) => ({
+      async openReplica(log, onDurable, onTrouble) {
+        const replica = await part.openReplica(log, onDurable, onTrouble);
+        return Object.create(replica, { rewind: { value: async () => {} } });
+      },
+    }),
+  },
+  'takes a snapshot at the wrong position': {
+    path: '../../src/hub/snapshots.ts',
+    mutate: (part) => ({
+      createSnapshots(log, ...rest) {
+        let before: object | null = null;
+        const saveSnapshot: typeof log.saveSnapshot = (snapshot) => {
+          const { position } = snapshot;
+          const text = JSON.stringify({
+            ...(before ?? JSON.parse(snapshot.text)),
+            length: position,
+          });
+          before = JSON.parse(snapshot.text);
+          return log.saveSnapshot({ ...snapshot, text });
+        };
+        return part.createSnapshots(
+          Object.create(log, { saveSnapshot: { value: saveSnapshot } }),
+          ...rest,
+        );
+      },
+    }),
+  },
+};
+
+interface Parts {
+  openReplica: typeof openReplica;
+  createSnapshots: typeof createSnapshots;
+}

@@ -1,5 +1,5 @@
 /**
- * Goal: whatever crashes, fails, is slow or jumps, nothing acknowledged is lost,
+ * Goal: whatever crashes, fails, is slow, jumps or writes to the same log, nothing acknowledged is lost,
  * doubled or out of order, receipts are true, no path has two holders, late holders are
  * fenced, the plan holds no cycle, the work of the dead comes back, the log verifies and gives the very
  * world in memory, and every bound holds.
@@ -8,10 +8,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Lie } from '../../src/testing/faulty-log.ts';
 import { runSimulation } from '../../src/testing/index.ts';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, PART_MUTANTS } from './mutants.ts';
 
 const STEPS = 1500;
 const SEEDS = 200;
@@ -39,10 +39,13 @@ describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] 
 });
 
 /** The first seed at which something was noticed; fails when nothing was. */
-async function noticed(options: Partial<Parameters<typeof runSimulation>[0]>): Promise<string> {
+async function noticed(
+  options: Partial<Parameters<typeof runSimulation>[0]>,
+  run = runSimulation,
+): Promise<string> {
   for (let seed = 1; seed <= 30; seed++) {
     try {
-      await runSimulation({ seed, steps: STEPS, flush, ...options });
+      await run({ seed, steps: STEPS, flush, ...options });
     } catch (cause) {
       return String(cause);
     }
@@ -55,9 +58,27 @@ describe('the simulator notices', () => {
     expect(await noticed({ mutate })).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
   });
 
+  describe('a hub with a part that', () => {
+    afterEach(() => vi.resetModules());
+
+    test.each(Object.entries(PART_MUTANTS))('%s', { timeout: 120_000 }, async (_, mutant) => {
+      vi.resetModules();
+      vi.doMock(mutant.path, async (importOriginal) => {
+        const part = await importOriginal<never>();
+        return { ...(part as object), ...mutant.mutate(part) };
+      });
+      const { runSimulation: run } = await import('../../src/testing/index.ts');
+      vi.doUnmock(mutant.path);
+      expect(await noticed({}, run)).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
+    });
+  });
+
   test.each<[Lie, RegExp]>([
     ['acks-early', /not stored|durable entries/],
-    ['forgets-on-crash', /lost entries|jumps to seq|chain breaks|is owed differs/],
+    [
+      'forgets-on-crash',
+      /lost entries|jumps to seq|chain breaks|is owed differs|not stored|durable entries/,
+    ],
     ['changes-a-byte', /chain breaks/],
     ['stores-twice', /jumps to seq|chain breaks|takes|memory has|not stored/],
   ])('a log that %s', { timeout: 120_000 }, async (lie, why) => {
