@@ -14,7 +14,7 @@ import { createMatcher, isGlob } from '../core/law/glob.ts';
 import { channelKind } from '../core/law/name.ts';
 import type { Principal } from '../core/law/principal.ts';
 import type { ChannelView, WorldView } from '../core/law/state.ts';
-import { checkRead } from '../core/talk/channel.ts';
+import { channelWith, checkRead } from '../core/talk/channel.ts';
 import type { MessageSent } from '../core/talk/message.ts';
 import {
   type Due,
@@ -60,6 +60,8 @@ export interface Feeds {
   publish(messages: readonly Published[]): void;
   /** A held message was released, and that is durable. */
   release(message: Due): Promise<void>;
+  /** A channel was retired: should its name be used again, it counts anew. */
+  forget(channel: string): void;
   closeAll(reason: FeedEnd): void;
 }
 
@@ -189,7 +191,7 @@ export function createFeeds(source: FeedSource): Feeds {
       if (bundles === undefined) touched.set(feed, [bundle]);
       else bundles.push(bundle);
     };
-    for (const bundle of bundlesByChannel(messages)) {
+    for (const bundle of bundlesByChannel(world(), messages)) {
       const channel = world().channels.get(bundle.messages[0]?.event.channel as string);
       if (channel === undefined) continue;
       publishToMembers(channel, bundle, add);
@@ -246,6 +248,10 @@ export function createFeeds(source: FeedSource): Feeds {
     open,
     publish,
     release,
+    forget(channel) {
+      for (const feed of byPattern) feed.shown.delete(channel);
+      for (const feeds of byAgent.values()) for (const feed of feeds) feed.shown.delete(channel);
+    },
     closeAll(reason) {
       for (const feed of [...byPattern]) close(feed, reason);
       for (const feeds of [...byAgent.values()]) for (const feed of [...feeds]) close(feed, reason);
@@ -306,9 +312,12 @@ function checkGlob(pattern: string): Refusal | null {
   );
 }
 
-function bundlesByChannel(messages: readonly Published[]): Bundle[] {
+function bundlesByChannel(world: WorldView, messages: readonly Published[]): Bundle[] {
   const lists = new Map<string, Published[]>();
   for (const message of messages) {
+    const { channel, seq } = message.event;
+    // Retired within its own batch, it has no readers; its name may stand for another channel now.
+    if (channelWith(world, { channel, seq, position: message.position }) === undefined) continue;
     const list = lists.get(message.event.channel);
     if (list === undefined) lists.set(message.event.channel, [message]);
     else list.push(message);

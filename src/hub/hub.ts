@@ -208,9 +208,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     const published: Published[] = [];
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as DurableEvent;
-      if (event.type !== 'message.sent') continue;
-      const position = first + i;
-      if (event.held === undefined) published.push({ position, event });
+      if (event.type === 'channel.retired') feeds.forget(event.channel);
+      if (event.type !== 'message.sent' || event.held !== undefined) continue;
+      published.push({ position: first + i, event });
     }
     // Releases first: what a feed claims to have shown with the rest must not cover them.
     for (const event of events) {

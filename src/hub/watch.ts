@@ -190,6 +190,11 @@ function changesOf(world: WorldView, event: DurableEvent): ReceiptChange[] {
       const agents = world.channels.get(event.channel)?.members.keys() ?? [];
       return [...agents].map((agent) => ({ position: event.position, agent }));
     }
+    case 'held.expired':
+      return event.expired.flatMap(([channel, , position]) => {
+        const agents = world.channels.get(channel)?.members.keys() ?? [];
+        return [...agents].map((agent) => ({ position, agent }));
+      });
     case 'inbox.lapsed':
       return [...event.again, ...event.dead].flatMap(([name, seq]) =>
         changed(world, name, seq, seq, event.agent),
@@ -215,7 +220,8 @@ function changed(
 ): ReceiptChange[] {
   const positions = world.channels.get(name)?.positions;
   const changes: ReceiptChange[] = [];
-  for (let seq = Math.max(1, from); seq <= to && positions !== undefined; seq++) {
+  const last = Math.min(to, positions?.head ?? 0);
+  for (let seq = Math.max(1, from); seq <= last && positions !== undefined; seq++) {
     changes.push({ position: positions.at(seq), agent });
   }
   return changes;

@@ -35,6 +35,11 @@ export const replayPolicy = z.enum(['subscriber', 'admin_only', 'custom']);
 export const backpressureMode = z.enum(['advisory', 'enforced']);
 export const principalKind = z.enum(['agent', 'human', 'observer', 'admin']);
 export const trustTier = z.enum(['owner', 'trusted', 'standard', 'untrusted']);
+export const messageRetention = z
+  .int()
+  .min(1)
+  .max(100 * 365 * 86_400_000)
+  .nullish();
 export const spaceName = z.string().regex(/^[a-z0-9_-]{1,64}$/);
 
 /** A message as every door shows it. */

@@ -255,6 +255,37 @@ describe.each([
     expect(await ask('bob', 'group.leave', { group_id })).toMatchObject({ left: true, group_id });
   });
 
+  test('[O1] [GA1] [GA2] [GR8] what goes away: channels, groups, agents', async () => {
+    await ask('gus', 'channels.subscribe', { pattern: 'passing' });
+    await ask('bob', 'channels.send', { channel: 'passing', body: {} });
+    const inUse = await refusal('gus', 'channels.retire', { channel: 'passing' });
+    expect(inUse.detail).toMatchObject({ reason: 'channel.in-use', owed: 1 });
+    expect(await ask(null, 'channels.retire', { channel: 'passing', force: true })).toEqual({
+      channel: 'passing',
+      retired: true,
+      messages: 1,
+    });
+    const gone = await refusal(null, 'channels.replay', { channel: 'passing', since: 0 });
+    expect(gone.detail.reason).toBe('channel.retired');
+    const { group_id } = await ask('gus', 'group.create', {});
+    expect(await ask('gus', 'group.remove', { group_id })).toEqual({
+      removed: true,
+      group_id,
+      member_count: 1,
+    });
+    await ask('gus', 'channels.heartbeat', { status: 'online' });
+    const there = await refusal(null, 'agents.remove', { agent_id: 'gus' });
+    expect(there.detail.reason).toBe('agent.in-use');
+    expect(await ask(null, 'agents.remove', { agent_id: 'gus', force: true })).toEqual({
+      agent_id: 'gus',
+      removed: true,
+      subscriptions: 0,
+      tokens_revoked: 0,
+    });
+    const { agents } = await ask('bob', 'channels.list_agents');
+    expect(agents.map((one: Json) => one.agent_id)).not.toContain('gus');
+  });
+
   test('[O1] administration: tokens, spaces, channel settings, held messages', async () => {
     const made = await ask(null, 'tokens.create', {
       agent_id: 'carl',
@@ -287,6 +318,7 @@ describe.each([
       replay_allow: [],
       backpressure_mode: null,
       queue_limit: 5,
+      message_retention_ms: null,
     });
     expect((await ask(null, 'spaces.configure', { hold_untrusted: true })).hold_untrusted).toBe(
       true,

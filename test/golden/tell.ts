@@ -88,8 +88,13 @@ function tellWorld(world: WorldView, messages: readonly Message[]): string[] {
       line(`card of ${agent}`, { name, skills: skills.map(({ id }) => id) }),
     ),
     line('findings', world.findings),
-    line('due next', { at: world.deadlines.next?.at }),
+    line('due next', { at: nextDue(world) }),
   ];
+}
+
+/** Not the look for what may lapse: when that comes is promised to nobody. */
+function nextDue({ deadlines: { next } }: WorldView): number | undefined {
+  return next?.kind === 'sweep' ? undefined : next?.at;
 }
 
 function line(what: string, fields: object): string {

@@ -43,14 +43,14 @@ async function noticed(
   options: Partial<Parameters<typeof runSimulation>[0]>,
   run = runSimulation,
 ): Promise<string> {
-  for (let seed = 1; seed <= 30; seed++) {
+  for (let seed = 1; seed <= 60; seed++) {
     try {
       await run({ seed, steps: STEPS, flush, ...options });
     } catch (cause) {
       return String(cause);
     }
   }
-  throw new Error('nothing was noticed in thirty seeds');
+  throw new Error('nothing was noticed in sixty seeds');
 }
 
 describe('the simulator notices', () => {

@@ -63,6 +63,10 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'group.invite': { words: ['group', 'agent'], otherwise: { message: null } },
   'group.join': { words: ['group'], otherwise: {} },
   'group.leave': { words: ['group'], otherwise: {} },
+  'group.remove': { words: ['group'], otherwise: {} },
+  'channel.retire': { words: ['channel'], otherwise: { isForced: false } },
+  'agent.remove': { words: ['agent'], otherwise: { isForced: false } },
+  'agent.see': { words: [], otherwise: {} },
   'space.configure': { words: ['change'], otherwise: {} },
   'channel.configure': { words: ['channel', 'change'], otherwise: {} },
   'token.create': {

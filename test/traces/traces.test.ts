@@ -29,6 +29,7 @@ const EPHEMERAL: Readonly<Record<EphemeralEvent['type'], true>> = {
 
 /** Refusals of the law that no trace shows, and where they are shown instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  'channel.retired': 'answers a question, no command: src/core/talk/removal.test.ts',
   'ack.forgotten': 'needs 100,000 acked messages: src/core/talk/ack.test.ts',
 };
 

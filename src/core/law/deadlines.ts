@@ -7,7 +7,7 @@ import { Heap } from './heap.ts';
 
 export interface Deadline {
   readonly at: number;
-  readonly kind: 'presence' | 'lease' | 'claims' | 'offers' | 'supervisor';
+  readonly kind: 'presence' | 'lease' | 'claims' | 'offers' | 'supervisor' | 'held' | 'sweep';
   readonly agent: string;
 }
 
@@ -26,6 +26,8 @@ export class Deadlines {
     claims: new Map(),
     offers: new Map(),
     supervisor: new Map(),
+    held: new Map(),
+    sweep: new Map(),
   };
 
   get next(): Deadline | null {

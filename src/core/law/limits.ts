@@ -27,6 +27,8 @@ export const IDEMPOTENCY_KEYS_MAX = 500_000;
 export const RETRY_KEYS_MAX = 100_000;
 export const RETRY_KEY_TTL_MS = 600_000;
 export const HELD_MESSAGES_MAX = 10_000;
+/** Names of retired channels that are remembered, so that whoever asks is told. */
+export const RETIRED_CHANNELS_MAX = 10_000;
 
 /** Messages out on lease to one agent at once. */
 export const LEASED_PER_AGENT_MAX = 10_000;
@@ -34,6 +36,11 @@ export const LEASE_MS_MIN = 1_000;
 export const LEASE_MS_MAX = 3_600_000;
 /** A message that came back this often without an ack is dead. */
 export const DELIVERIES_MAX = 5;
+
+/** How often it is looked for what may lapse. */
+export const SWEEP_EVERY_MS = 3_600_000;
+/** Channels, groups, agents or held messages that lapse at one look; the next takes the rest. */
+export const LAPSES_PER_LOOK_MAX = 500;
 
 export const DRAIN_MESSAGES_MAX = 1_000;
 export const REPLAY_MESSAGES_MAX = 1_000;

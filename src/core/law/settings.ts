@@ -4,6 +4,7 @@
  * the version lets `message.send` notice that the schema moved meanwhile [T3].
  */
 import { channelOf, checkName } from '../talk/channel.ts';
+import { armHeld } from '../talk/held.ts';
 import { full } from '../talk/message.ts';
 import { type Asked, type Decision, refuse } from './decider.ts';
 import { CHANNELS_MAX } from './limits.ts';
@@ -42,6 +43,7 @@ export const NO_SETTINGS: ChannelSettings = {
   replayAllow: [],
   backpressureMode: null,
   queueLimit: null,
+  messageRetentionMs: null,
 };
 
 export function decideConfigureSpace(
@@ -84,6 +86,8 @@ export function decideConfigureChannel(
 }
 
 export function evolveSettings(world: World, event: SpaceConfigured | ChannelConfigured): void {
-  if (event.type === 'space.configured') world.settings = event.settings;
-  else channelOf(world, event.channel).settings = event.settings;
+  if (event.type === 'space.configured') {
+    world.settings = event.settings;
+    armHeld(world);
+  } else channelOf(world, event.channel).settings = event.settings;
 }

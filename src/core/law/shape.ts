@@ -56,6 +56,10 @@ const ON_OFFER = { at: 'number', agent: 'string', kind: 'string', name: 'string'
 
 const SHAPES: Shapes = {
   'message.sent': { ...SAID, channel: 'string', seq: 'number' },
+  'held.expired': { at: 'number', expired: 'list' },
+  'channel.retired': { ...SAID, channel: 'string' },
+  'agent.removed': { ...SAID, agent: 'string' },
+  'agent.seen': SAID,
   'message.reviewed': { ...ON_MESSAGE, isReleased: 'boolean', reason: 'string?' },
   'subscription.added': { ...SAID, pattern: 'string' },
   'subscription.removed': { ...SAID, patterns: 'list' },
@@ -67,6 +71,7 @@ const SHAPES: Shapes = {
   'group.invited': { ...ON_GROUP, agent: 'string' },
   'group.joined': ON_GROUP,
   'group.left': ON_GROUP,
+  'group.removed': ON_GROUP,
   'space.configured': { ...SAID, settings: 'object' },
   'channel.configured': { ...SAID, channel: 'string', settings: 'object' },
   'token.created': { ...SAID, token: 'object' },

@@ -56,6 +56,8 @@ function tellRich(): Story {
   );
   story.do(bob, { type: 'inbox.present', shown });
   story.drain(bob, { leaseMs: 60_000, max: 1 });
+  story.send(ada, 'passing');
+  story.do(root, { type: 'channel.retire', channel: 'passing', isForced: true });
   const token = { agent: 'ada', kind: 'agent', tier: 'standard', label: 'l' } as const;
   story.do(root, { type: 'token.create', id: 'rich', hash: 'h', expiresAt: null, ...token });
   return story;

@@ -101,7 +101,7 @@ describe('replay', () => {
         const waiting = [...world.channels.values()].flatMap(({ held }) => [
           ...(held?.values() ?? []),
         ]);
-        expect(world.heldCount).toBe(waiting.filter(({ isRefused }) => !isRefused).length);
+        expect(world.held.size).toBe(waiting.filter(({ isRefused }) => !isRefused).length);
       }),
       RUNS,
     );

@@ -6,6 +6,7 @@
  */
 import { createAgent } from '../talk/agent.ts';
 import { enterMember } from '../talk/channel.ts';
+import { armHeld } from '../talk/held.ts';
 import { armLeases } from '../talk/inbox.ts';
 import { LowestCursor } from '../talk/lowest-cursor.ts';
 import { Positions } from '../talk/positions.ts';
@@ -29,17 +30,20 @@ import type {
   Group,
   GroupMember,
   Held,
+  HeldPlace,
   Leased,
   Member,
   PastMember,
   Presence,
   Reply,
+  Retired,
   SentKey,
   Token,
   World,
 } from './state.ts';
+import { armSweep } from './sweep.ts';
 
-const VERSION = 4;
+const VERSION = 5;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -66,7 +70,8 @@ const WORLD = fieldsOf<World>()({
   cards: { freeze: freezeCards, thaw: thawCards },
   findings: { freeze: freezeFindings, thaw: thawFindings },
   deadlines: 'derived',
-  heldCount: 'derived',
+  held: fifoOf<number, HeldPlace>(),
+  retired: fifoOf<string, Retired>(),
   fatesFrom: 'stored',
   length: 'stored',
   awakeFrom: 'memory',
@@ -88,6 +93,7 @@ const AGENT = fieldsOf<Agent>()({
   memberships: 'derived',
   ready: 'derived',
   leasedCount: 'derived',
+  seenAt: 'stored',
   presented: 'stored',
   presence: whole(PRESENCE),
 });
@@ -167,7 +173,6 @@ export function thawWorld(text: string): World | null {
     channels: new Map(),
     globs: new Map(),
     deadlines: new Deadlines(),
-    heldCount: 0,
     awakeFrom: 0,
   });
   for (const agent of frozen.agents) thawAgent(world, agent);
@@ -179,6 +184,8 @@ export function thawWorld(text: string): World | null {
   for (const agent of world.offers.agents.keys()) armOffers(world, agent);
   armClaims(world);
   armSupervisor(world, world.at);
+  armHeld(world);
+  armSweep(world);
   return world;
 }
 
@@ -208,7 +215,6 @@ function thawChannel(world: World, frozen: FrozenChannel): void {
     lowest: new LowestCursor(),
   });
   world.channels.set(channel.name, channel);
-  for (const held of channel.held?.values() ?? []) if (!held.isRefused) world.heldCount++;
   for (const one of frozen.members) {
     const agent = world.agents.get(one.agent);
     assert(agent !== undefined, `a member of ${channel.name} is an agent of the space`);

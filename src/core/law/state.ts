@@ -42,8 +42,10 @@ export interface World {
   readonly cards: CardBook;
   readonly findings: FindingBook;
   readonly deadlines: Deadlines;
-  /** Messages that wait for a person; refused ones wait no more. */
-  heldCount: number;
+  /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
+  readonly held: FifoMap<number, HeldPlace>;
+  /** Channels that were retired and not used since; the oldest are forgotten first. */
+  readonly retired: FifoMap<string, Retired>;
   /** Positions below this had their fates forgotten. */
   fatesFrom: number;
   /** The position the next durable event gets. */
@@ -67,6 +69,12 @@ export interface SpaceSettings {
   /** How long a channel without subscribers stays listed after its last message. */
   readonly retentionMs: number;
   readonly doesHoldUntrusted: boolean;
+  /** How long a held message waits for a person before it expires. */
+  readonly heldTtlMs: number;
+  /** How long an agent to whom nothing is owed may stay away before it is forgotten. */
+  readonly agentIdleMs: number;
+  /** How old a body may get before compaction drops it; null keeps it for ever. */
+  readonly messageRetentionMs: number | null;
 }
 
 export type BackpressureMode = 'advisory' | 'enforced';
@@ -82,6 +90,8 @@ export interface ChannelSettings {
   readonly replayAllow: readonly string[];
   readonly backpressureMode: BackpressureMode | null;
   readonly queueLimit: number | null;
+  /** Instead of the space's, where one is given. */
+  readonly messageRetentionMs: number | null;
 }
 
 export interface Channel {
@@ -142,6 +152,19 @@ export interface Held {
   readonly reason: string;
   readonly since: number;
   readonly isRefused: boolean;
+  /** No person decided in time. */
+  readonly isExpired?: true;
+}
+
+export interface HeldPlace {
+  readonly channel: string;
+  readonly seq: number;
+  readonly since: number;
+}
+
+export interface Retired {
+  readonly at: number;
+  readonly by: string;
 }
 
 export interface Agent {
@@ -153,6 +176,8 @@ export interface Agent {
   /** Memberships with something owed, the oldest of it first. */
   readonly ready: Heap<Member>;
   leasedCount: number;
+  /** Its last recorded act. */
+  seenAt: number;
   /** Positions shown on a live feed: first and last. */
   presented: readonly [from: number, to: number] | null;
   presence: Presence;
@@ -228,6 +253,9 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   idempotencyTtlMs: DAY_MS,
   retentionMs: DAY_MS,
   doesHoldUntrusted: true,
+  heldTtlMs: 14 * DAY_MS,
+  agentIdleMs: 30 * DAY_MS,
+  messageRetentionMs: null,
 };
 
 export function createWorld(): World {
@@ -248,7 +276,8 @@ export function createWorld(): World {
     cards: createCards(),
     findings: createFindings(),
     deadlines: new Deadlines(),
-    heldCount: 0,
+    held: new FifoMap(),
+    retired: new FifoMap(),
     fatesFrom: 0,
     length: 0,
     awakeFrom: 0,

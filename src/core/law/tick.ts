@@ -4,7 +4,9 @@
  * so that each is decided against the state the one before left.
  */
 
+import { armHeld, expiredHeld, type HeldExpired } from '../talk/held.ts';
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
+import { lapses } from '../talk/lapse.ts';
 import type { MessageSent } from '../talk/message.ts';
 import { armPresence, type PresenceChanged, silenceOf } from '../talk/presence.ts';
 import {
@@ -18,6 +20,7 @@ import {
 } from '../work/work.ts';
 import type { Deadline } from './deadlines.ts';
 import type { World, WorldView } from './state.ts';
+import { armSweep } from './sweep.ts';
 
 /** Memory only: the soonest deadline is off the list. */
 export interface Ticked {
@@ -25,7 +28,14 @@ export interface Ticked {
   readonly at: number;
 }
 
-type TickEvent = PresenceChanged | MessageSent | Lapsed | Ticked | WorkEvent;
+type TickEvent =
+  | PresenceChanged
+  | MessageSent
+  | Lapsed
+  | Ticked
+  | WorkEvent
+  | HeldExpired
+  | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
   const due = world.deadlines.next;
@@ -53,6 +63,10 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return lapsedOffers(world, due.agent, at);
     case 'supervisor':
       return supervised(world, at);
+    case 'held':
+      return expiredHeld(world, at);
+    case 'sweep':
+      return lapses(world, at);
   }
 }
 
@@ -69,6 +83,10 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armOffers(world, due.agent);
     case 'supervisor':
       return armSupervisor(world, event.at);
+    case 'held':
+      return armHeld(world);
+    case 'sweep':
+      return armSweep(world);
     case undefined:
       return;
   }

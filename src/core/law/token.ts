@@ -117,14 +117,19 @@ export function principalOf(token: Token | undefined, hash: string, at: number):
 /** What the hub can still vouch for in one who spoke before: itself, and the holder of live tokens. */
 export function knownAs(world: WorldView, name: string): Pick<Principal, 'kind' | 'tier'> | null {
   if (name === SERVER.id) return { kind: SERVER.kind, tier: SERVER.tier };
-  const live = [...world.tokens.values()].filter(
-    ({ agent, revokedAt, expiresAt }) =>
-      agent === name && revokedAt === null && (expiresAt === null || expiresAt > world.at),
-  );
+  const live = liveTokens(world, name, world.at);
   const [first] = live;
   // Of two that differ, either may have spoken.
   const isOne = live.every(({ kind, tier }) => kind === first?.kind && tier === first.tier);
   return first !== undefined && isOne ? { kind: first.kind, tier: first.tier } : null;
+}
+
+export function liveTokens(world: WorldView, agent: string, at: number): Token[] {
+  return [...world.tokens.values()].filter((token) => token.agent === agent && isLive(token, at));
+}
+
+export function isLive({ revokedAt, expiresAt }: Token, at: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > at);
 }
 
 /** The oldest revoked token: the first to be forgotten when there is no room. */

@@ -4,19 +4,36 @@
  */
 
 import { type AckRecorded, decideAck, evolveAcked, type RecordAck } from '../talk/ack.ts';
-import { type AssumeRoles, decideAssume, evolveAssumed, type RolesAssumed } from '../talk/agent.ts';
+import {
+  type AgentSeen,
+  type AssumeRoles,
+  decideAssume,
+  decideSee,
+  evolveAssumed,
+  type RolesAssumed,
+  type SeeAgent,
+} from '../talk/agent.ts';
+import {
+  type AgentRemoved,
+  decideRemoveAgent,
+  evolveRemovedAgent,
+  type RemoveAgent,
+} from '../talk/departure.ts';
 import {
   type CreateGroup,
   decideCreate,
   decideInvite,
   decideJoin,
   decideLeave,
+  decideRemove,
   evolveGroup,
   type GroupEvent,
   type InviteToGroup,
   type JoinGroup,
   type LeaveGroup,
+  type RemoveGroup,
 } from '../talk/group.ts';
+import { evolveHeldExpired, type HeldExpired } from '../talk/held.ts';
 import {
   type Commit,
   type Drain,
@@ -46,6 +63,12 @@ import {
 } from '../talk/presence.ts';
 import { decidePresent, type Present } from '../talk/present.ts';
 import { evolvePresented, type Presented } from '../talk/presented.ts';
+import {
+  type ChannelRetired,
+  decideRetire,
+  evolveRetired,
+  type RetireChannel,
+} from '../talk/retire.ts';
 import {
   decideSubscribe,
   decideUnsubscribe,
@@ -115,6 +138,10 @@ export type Command =
   | InviteToGroup
   | JoinGroup
   | LeaveGroup
+  | RemoveGroup
+  | RetireChannel
+  | RemoveAgent
+  | SeeAgent
   | ConfigureSpace
   | ConfigureChannel
   | CreateToken
@@ -129,6 +156,10 @@ export type Command =
 export type DurableEvent =
   | MessageSent
   | MessageReviewed
+  | HeldExpired
+  | ChannelRetired
+  | AgentRemoved
+  | AgentSeen
   | SubscriptionAdded
   | SubscriptionRemoved
   | Drained
@@ -175,6 +206,10 @@ export interface Answers extends ClaimAnswers {
   'group.invite': ReturnType<typeof decideInvite>;
   'group.join': ReturnType<typeof decideJoin>;
   'group.leave': ReturnType<typeof decideLeave>;
+  'group.remove': ReturnType<typeof decideRemove>;
+  'channel.retire': ReturnType<typeof decideRetire>;
+  'agent.remove': ReturnType<typeof decideRemoveAgent>;
+  'agent.see': ReturnType<typeof decideSee>;
   'space.configure': ReturnType<typeof decideConfigureSpace>;
   'channel.configure': ReturnType<typeof decideConfigureChannel>;
   'token.create': ReturnType<typeof decideToken>;
@@ -228,6 +263,14 @@ export function decide(world: WorldView, command: Command): Decision<Event, unkn
       return decideJoin(world, command);
     case 'group.leave':
       return decideLeave(world, command);
+    case 'group.remove':
+      return decideRemove(world, command);
+    case 'channel.retire':
+      return decideRetire(world, command);
+    case 'agent.remove':
+      return decideRemoveAgent(world, command);
+    case 'agent.see':
+      return decideSee(world, command);
     case 'space.configure':
       return decideConfigureSpace(world, command);
     case 'channel.configure':
@@ -255,12 +298,22 @@ export function decide(world: WorldView, command: Command): Decision<Event, unkn
 /** `position` is where the event lies in the log; for an ephemeral event it is not looked at. */
 export function evolve(world: World, event: Event, position: number): void {
   world.at = Math.max(world.at, event.at);
-  if (!isEphemeral(event)) world.length = position + 1;
+  if (!isEphemeral(event)) {
+    world.length = position + 1;
+    const actor = 'by' in event ? world.agents.get(event.by) : undefined;
+    if (actor !== undefined) actor.seenAt = event.at;
+  }
   switch (event.type) {
     case 'message.sent':
       return evolveSent(world, event, position);
     case 'message.reviewed':
       return evolveReviewed(world, event);
+    case 'held.expired':
+      return evolveHeldExpired(world, event);
+    case 'channel.retired':
+      return evolveRetired(world, event);
+    case 'agent.removed':
+      return evolveRemovedAgent(world, event);
     case 'subscription.added':
       return evolveSubscribed(world, event);
     case 'subscription.removed':
@@ -280,6 +333,7 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'group.invited':
     case 'group.joined':
     case 'group.left':
+    case 'group.removed':
       return evolveGroup(world, event);
     case 'space.configured':
     case 'channel.configured':
@@ -290,6 +344,7 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveToken(world, event);
     case 'refusal.recorded':
     case 'bus.recorded':
+    case 'agent.seen':
       return;
     case 'agent.assumed':
       return evolveAssumed(world, event);

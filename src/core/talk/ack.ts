@@ -7,7 +7,7 @@
 import { type Asked, type Decision, refuse } from '../law/decider.ts';
 import { ACKS_CHANNEL, channelKind } from '../law/name.ts';
 import type { AckStatus, World, WorldView } from '../law/state.ts';
-import { settleMember } from './channel.ts';
+import { channelWith, settleMember } from './channel.ts';
 import { endLease } from './inbox.ts';
 import { type MessageRef, type MessageSent, messageId, serverMessage } from './message.ts';
 import { rememberFate, wasOwed } from './receipt.ts';
@@ -38,7 +38,7 @@ export function decideAck(
 ): Decision<AckRecorded | MessageSent, { readonly at: number }> {
   const { by, at, target, status, reason } = command;
   const { position, channel: name, seq } = target;
-  const channel = world.channels.get(name);
+  const channel = channelWith(world, target);
   // A held message has reached nobody, so nobody can have done anything with it.
   if (channel === undefined || !wasOwed(channel, seq, by.id) || channel.held?.has(seq)) {
     return refuse('ack.not-recipient', `${messageId(position)} was not sent to ${by.id}`);

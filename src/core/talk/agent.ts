@@ -5,8 +5,9 @@
 
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { Heap } from '../law/heap.ts';
-import { AGENTS_MAX } from '../law/limits.ts';
+import { AGENTS_MAX, DAY_MS } from '../law/limits.ts';
 import type { Agent, World, WorldView } from '../law/state.ts';
+import { armSweep } from '../law/sweep.ts';
 
 export interface AssumeRoles extends Asked {
   readonly type: 'agent.assume';
@@ -36,6 +37,24 @@ export function evolveAssumed(world: World, event: RolesAssumed): void {
   agentOf(world, event.by).roles = event.roles;
 }
 
+/** The desk says that an agent is about, though nothing it did was an event. */
+export interface SeeAgent extends Asked {
+  readonly type: 'agent.see';
+}
+
+export interface AgentSeen {
+  readonly type: 'agent.seen';
+  readonly at: number;
+  readonly by: string;
+}
+
+/** Once a day is enough to know who stays away, and little enough to be history [GA6]. */
+export function decideSee(world: WorldView, { by, at }: SeeAgent): Decision<AgentSeen, null> {
+  const agent = world.agents.get(by.id);
+  const isNews = agent !== undefined && at - agent.seenAt >= DAY_MS;
+  return { events: isNews ? [{ type: 'agent.seen', at, by: by.id }] : [], answer: null };
+}
+
 export function createAgent(name: string): Agent {
   return {
     name,
@@ -44,6 +63,7 @@ export function createAgent(name: string): Agent {
     memberships: new Map(),
     ready: new Heap((a, b) => a.oldest < b.oldest),
     leasedCount: 0,
+    seenAt: 0,
     presented: null,
     presence: {
       state: 'offline',
@@ -60,6 +80,8 @@ export function agentOf(world: World, name: string): Agent {
   let agent = world.agents.get(name);
   if (agent === undefined) {
     agent = createAgent(name);
+    agent.seenAt = world.at;
+    armSweep(world);
     world.agents.set(name, agent);
   }
   return agent;

@@ -27,6 +27,7 @@ import type {
   World,
   WorldView,
 } from '../law/state.ts';
+import { armSweep } from '../law/sweep.ts';
 import { LowestCursor } from './lowest-cursor.ts';
 import { Positions } from './positions.ts';
 
@@ -48,6 +49,8 @@ export function channelOf(world: World, name: string): Channel {
     held: null,
   };
   world.channels.set(name, channel);
+  world.retired.delete(name);
+  armSweep(world);
   if (channel.kind === 'plain') {
     for (const glob of world.globs.values()) {
       if (!glob.matches(name)) continue;
@@ -55,6 +58,19 @@ export function channelOf(world: World, name: string): Channel {
     }
   }
   return channel;
+}
+
+/** The channel a message lies on; none when that one was retired, also if its name is used again. */
+export function channelWith<W extends WorldView>(
+  world: W,
+  message: { readonly channel: string; readonly seq: number; readonly position: number },
+): ReturnType<W['channels']['get']> {
+  const channel = world.channels.get(message.channel);
+  const isIt =
+    channel !== undefined &&
+    message.seq <= channel.positions.head &&
+    channel.positions.at(message.seq) === message.position;
+  return (isIt ? channel : undefined) as ReturnType<W['channels']['get']>;
 }
 
 /** One more of the agent's subscriptions matches the channel; owed is what comes after seq `from`. */
@@ -233,8 +249,16 @@ export function checkRead(world: WorldView, by: Principal, name: string): Refusa
 export function checkReplay(world: WorldView, by: Principal, name: string): Refusal | null {
   const unreadable = checkName(name) ?? checkRead(world, by, name);
   if (unreadable !== null) return unreadable;
-  if (by.kind !== 'agent') return null;
   const channel = world.channels.get(name);
+  const retired = channel === undefined ? world.retired.get(name) : undefined;
+  if (retired !== undefined) {
+    return refuse(
+      'channel.retired',
+      `${name} was retired by ${retired.by}; what was said there is in the log, and a message makes it anew`,
+      { channel: name, retired_at: retired.at / 1000, by: retired.by },
+    );
+  }
+  if (by.kind !== 'agent') return null;
   const policy = channel?.settings?.replayPolicy ?? 'subscriber';
   switch (policy) {
     case 'subscriber':

@@ -76,7 +76,7 @@ test('[R6] the message of an invitation by an untrusted member is held like any 
   create(story, eve);
   invite(story, eve, 'bob', 'click here');
   expect(story.take(bob)).toEqual([]);
-  expect(story.world.heldCount).toBe(1);
+  expect(story.world.held.size).toBe(1);
 });
 
 test('[GR6] a group has a bounded number of members', () => {

@@ -21,6 +21,7 @@ import type { View } from '../law/view.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { channelOf } from './channel.ts';
 import { full, heldReason, type MessageSent } from './message.ts';
+import type { ChannelRetired } from './retire.ts';
 import { addSubscription, removeSubscriptions } from './subscription.ts';
 
 export interface CreateGroup extends Asked {
@@ -45,6 +46,11 @@ export interface JoinGroup extends Asked {
 
 export interface LeaveGroup extends Asked {
   readonly type: 'group.leave';
+  readonly group: string;
+}
+
+export interface RemoveGroup extends Asked {
+  readonly type: 'group.remove';
   readonly group: string;
 }
 
@@ -79,7 +85,14 @@ export interface GroupLeft {
   readonly group: string;
 }
 
-export type GroupEvent = GroupCreated | GroupInvited | GroupJoined | GroupLeft;
+export interface GroupRemoved {
+  readonly type: 'group.removed';
+  readonly at: number;
+  readonly by: string;
+  readonly group: string;
+}
+
+export type GroupEvent = GroupCreated | GroupInvited | GroupJoined | GroupLeft | GroupRemoved;
 
 export function decideCreate(world: WorldView, command: CreateGroup): Decision<GroupCreated, null> {
   const { by, at, group, displayName, replayPolicy } = command;
@@ -130,7 +143,7 @@ export function decideInvite(
     if (world.channels.size >= CHANNELS_MAX && !world.channels.has(dmName(by.id, agent))) {
       return full('CHANNELS_MAX', CHANNELS_MAX);
     }
-    if (heldReason(world, by) !== null && world.heldCount >= HELD_MESSAGES_MAX) {
+    if (heldReason(world, by) !== null && world.held.size >= HELD_MESSAGES_MAX) {
       return full('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
     }
     events.push(inviteMessage(world, command));
@@ -173,6 +186,35 @@ export function decideLeave(
   return { events: [{ type: 'group.left', at, by: by.id, group }], answer: { hasLeft: true } };
 }
 
+/** Its creator dissolves a group while it is a member, an administrator any [GR8]. */
+export function decideRemove(
+  world: WorldView,
+  command: RemoveGroup,
+): Decision<GroupRemoved | ChannelRetired, { readonly memberCount: number }> {
+  const { by, at, group: name } = command;
+  const group = activeGroup(world, by, name);
+  if ('refused' in group) return group;
+  if (group.createdBy !== by.id && by.kind !== 'admin') {
+    return refuse('access.denied', `${name} is dissolved by ${group.createdBy}, who made it`);
+  }
+  return {
+    events: removal(world, name, by.id, at),
+    answer: { memberCount: activeCount(group) },
+  };
+}
+
+/** The group, and then its channel: who makes a group of that name later finds nothing of this one. */
+export function removal(
+  world: WorldView,
+  group: string,
+  by: string,
+  at: number,
+): (GroupRemoved | ChannelRetired)[] {
+  const removed: GroupRemoved = { type: 'group.removed', at, by, group };
+  if (!world.channels.has(group)) return [removed];
+  return [removed, { type: 'channel.retired', at, by, channel: group }];
+}
+
 export function activeGroup(world: WorldView, by: Principal, name: string): View<Group> | Refusal {
   const group = world.groups.get(name);
   if (
@@ -212,6 +254,9 @@ export function evolveGroup(world: World, event: GroupEvent): void {
     case 'group.left':
       world.groups.get(event.group)?.members.delete(event.by);
       removeSubscriptions(world, agentOf(world, event.by), [event.group]);
+      return;
+    case 'group.removed':
+      world.groups.delete(event.group);
       return;
   }
 }

@@ -13,7 +13,14 @@ import { Heap } from '../law/heap.ts';
 import { DELIVERIES_MAX, LEASED_PER_AGENT_MAX } from '../law/limits.ts';
 import type { AgentView, Member, MemberView, World, WorldView } from '../law/state.ts';
 import { agentOf } from './agent.ts';
-import { freeCount, nextFree, nextOwed, passRefused, settleMember } from './channel.ts';
+import {
+  channelWith,
+  freeCount,
+  nextFree,
+  nextOwed,
+  passRefused,
+  settleMember,
+} from './channel.ts';
 import { full, insertSorted } from './message.ts';
 import { rememberFate } from './receipt.ts';
 
@@ -146,7 +153,8 @@ export function decideDrain(world: WorldView, command: Drain): Decision<Drained,
   const cursors = new Map<string, number>();
   for (const owed of command.owed) {
     const member = agent?.memberships.get(owed.channel);
-    if (member === undefined) continue;
+    // Between peek and now the channel may have been retired, and its name used again.
+    if (member === undefined || channelWith(world, owed) === undefined) continue;
     const cursor = cursors.get(owed.channel) ?? member.cursor;
     if (owed.seq <= cursor) {
       // Between peek and now another drain may have taken it.

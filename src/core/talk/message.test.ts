@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeOf, createPrincipal, createStory } from '../../testing/story.ts';
+import { codeOf, createPrincipal, createStory, type Story } from '../../testing/story.ts';
 import {
   BODY_BYTES_MAX,
   CHANNELS_MAX,
@@ -210,7 +210,7 @@ describe('held messages', () => {
   test('[R8] refusing also frees the room that waiting messages share', () => {
     const story = createStory();
     const held = story.send(eve, 'a');
-    story.world.heldCount = HELD_MESSAGES_MAX;
+    fillHeld(story);
     expect(codeOf(story.trySend(eve, 'a'))).toBe('limit.reached');
     story.review(mia, held, false);
     expect(codeOf(story.trySend(eve, 'a'))).toBeNull();
@@ -229,8 +229,15 @@ describe('held messages', () => {
     const story = createStory();
     story.subscribe(bob, 'a');
     story.do(root, { type: 'space.configure', change: { doesHoldUntrusted: false } });
-    story.world.heldCount = HELD_MESSAGES_MAX;
+    fillHeld(story);
     story.send(eve, 'a');
     expect(story.take(bob)).toEqual([1]);
   });
 });
+
+/** As many as may wait, all but the one that does. */
+function fillHeld({ world, at }: Story): void {
+  for (let i = world.held.size; i < HELD_MESSAGES_MAX; i++) {
+    world.held.set(1_000_000 + i, { channel: 'elsewhere', seq: i, since: at });
+  }
+}

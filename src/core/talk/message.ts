@@ -21,12 +21,13 @@ import { agentOf, checkAgentRoom } from './agent.ts';
 import {
   backpressureOf,
   channelOf,
+  channelWith,
   checkName,
   checkWrite,
   joinChannel,
-  passRefused,
   settleMember,
 } from './channel.ts';
+import { armHeld, passByRefused } from './held.ts';
 import { cutPresented } from './presented.ts';
 
 export interface SendMessage extends Asked {
@@ -179,7 +180,8 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   if (event.held !== undefined) {
     channel.held ??= new Map();
     channel.held.set(event.seq, { reason: event.held, since: event.at, isRefused: false });
-    world.heldCount++;
+    world.held.set(position, { channel: channel.name, seq: event.seq, since: event.at });
+    armHeld(world);
   } else if (channel.idleCount > 0) {
     for (const member of channel.members.values()) {
       if (!member.isReady && member.from < event.seq) settleMember(member);
@@ -198,7 +200,7 @@ export function decideReview(
     return refuse('access.denied', 'only a person releases or refuses a held message');
   }
   const { channel, seq, position } = target;
-  const held = world.channels.get(channel)?.held?.get(seq);
+  const held = channelWith(world, target)?.held?.get(seq);
   if (held === undefined || held.isRefused) {
     return refuse(
       'message.not-held',
@@ -217,7 +219,7 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
   const channel = channelOf(world, event.channel);
   const held = channel.held?.get(event.seq);
   if (held === undefined || held.isRefused) return;
-  world.heldCount--;
+  world.held.delete(event.position);
   if (event.isReleased) {
     channel.held?.delete(event.seq);
     cutPresented(world, channel.name, event.position);
@@ -225,11 +227,15 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
     const reason = event.reason ?? `refused by ${event.by}`;
     channel.held?.set(event.seq, { reason, since: event.at, isRefused: true });
   }
+  if (!event.isReleased) passByRefused(channel, event.seq);
+  else oweReleased(channel, event.seq);
+}
+
+function oweReleased(channel: Channel, seq: number): void {
   for (const member of channel.members.values()) {
-    if (member.from >= event.seq) continue;
-    if (!event.isReleased) passRefused(member);
+    if (member.from >= seq) continue;
     // A reader that passed it by is owed it now; one that did not will meet it in order.
-    else if (member.cursor >= event.seq) insertSorted(member.again, event.seq);
+    if (member.cursor >= seq) insertSorted(member.again, seq);
     settleMember(member);
   }
 }
@@ -336,7 +342,7 @@ function checkRoom(
       return full('IDEMPOTENCY_KEYS_MAX', IDEMPOTENCY_KEYS_MAX);
     }
   }
-  if (heldReason(world, command.by) !== null && world.heldCount >= HELD_MESSAGES_MAX) {
+  if (heldReason(world, command.by) !== null && world.held.size >= HELD_MESSAGES_MAX) {
     return full('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
   }
   return null;

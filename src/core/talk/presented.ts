@@ -4,7 +4,6 @@
  */
 
 import type { World } from '../law/state.ts';
-import { agentOf } from './agent.ts';
 
 /** Memory only: a live feed showed the agent all it is owed between two positions. */
 export interface Presented {
@@ -16,7 +15,9 @@ export interface Presented {
 }
 
 export function evolvePresented(world: World, event: Presented): void {
-  const agent = agentOf(world, event.by);
+  // What only memory knows makes nobody known.
+  const agent = world.agents.get(event.by);
+  if (agent === undefined) return;
   const shown = agent.presented;
   if (shown === null || event.from > shown[1] + 1) agent.presented = [event.from, event.to];
   // Of two ranges apart only the newer is kept: better to forget than to claim what lies between.

@@ -5,6 +5,7 @@
  */
 import { ACKED_MESSAGES_MAX } from '../law/limits.ts';
 import type { ChannelView, Fate, World, WorldView } from '../law/state.ts';
+import { channelWith } from './channel.ts';
 
 export type ReceiptState =
   | 'accepted'
@@ -34,7 +35,7 @@ export interface ReceiptSubject {
 
 /** Receipts of all who were subscribed when the message was sent. */
 export function receiptsOf(world: WorldView, subject: ReceiptSubject, at: number): Receipt[] {
-  const channel = world.channels.get(subject.channel);
+  const channel = channelWith(world, subject);
   if (channel === undefined) return [];
   const names = new Set([...channel.members.keys(), ...channel.past.keys()]);
   const receipts: Receipt[] = [];
@@ -52,7 +53,7 @@ export function receiptFor(
   agent: string,
   at: number,
 ): Receipt | null {
-  const channel = world.channels.get(subject.channel);
+  const channel = channelWith(world, subject);
   const fate = world.fates.get(subject.position)?.get(agent);
   // Only what was owed has a fate, even where the interval of that time is forgotten by now.
   if (channel === undefined || (fate === undefined && !wasOwed(channel, subject.seq, agent)))
@@ -68,7 +69,7 @@ export function receiptFor(
   if (held !== undefined) {
     return {
       agent,
-      state: held.isRefused ? 'refused' : 'held',
+      state: held.isExpired ? 'expired' : held.isRefused ? 'refused' : 'held',
       reason: held.reason,
       at: held.since,
     };

@@ -198,6 +198,17 @@ export function offersDue(book: View<OfferBook>, agent: string, at: number): Off
     .map(({ kind, name }) => ({ type: 'offer.expired', at, agent, kind, name }));
 }
 
+/** An agent that is forgotten takes its offers with it. */
+export function withdrawAll(book: View<OfferBook>, agent: string, at: number): OfferEnded[] {
+  return [...(book.agents.get(agent)?.values() ?? [])].map(({ kind, name }) => ({
+    type: 'offer.withdrawn',
+    at,
+    agent,
+    kind,
+    name,
+  }));
+}
+
 /** By agent, kind, name. */
 export function offersPage(book: View<OfferBook>, query: OfferQuery): Page<Offer, string> {
   const { agent, kind, after = '' } = query;

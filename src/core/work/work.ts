@@ -15,12 +15,13 @@ import {
   type AdvertiseCard,
   type CardEvent,
   decideCard,
+  dropCard,
   evolveCard,
   type WithdrawCard,
 } from './card.ts';
 import type { ClaimCommand, ClaimEvent } from './claim/claim-events.ts';
 import { evolveClaims } from './claim/claim-evolve.ts';
-import { decideClaim, expireClaims, nextExpiry } from './claim/claims.ts';
+import { abandonClaims, decideClaim, expireClaims, nextExpiry } from './claim/claims.ts';
 import {
   decideFinding,
   evolveFinding,
@@ -36,6 +37,7 @@ import {
   offerDeadline,
   offersDue,
   type WithdrawOffer,
+  withdrawAll,
 } from './offer.ts';
 import type { PlanCommand, PlanEvent } from './plan/plan-events.ts';
 import { superviseDue } from './plan/supervise.ts';
@@ -126,6 +128,23 @@ function actorOf(event: WorkEvent): string | null {
 /** What time has done to claims, and what follows from it. */
 export function lapsedClaims(world: WorldView, at: number): (WorkEvent | MessageSent)[] {
   return withEchoes(world, expireClaims(world.claims, at));
+}
+
+export function holdsWork(world: WorldView, agent: string): boolean {
+  return world.claims.counts.has(agent) || world.claims.waitsByAgent.has(agent);
+}
+
+/** What becomes of an agent's claims, waits, offers and card when it is forgotten. */
+export function abandonedWork(
+  world: WorldView,
+  agent: string,
+  at: number,
+): (WorkEvent | MessageSent)[] {
+  return [
+    ...withEchoes(world, abandonClaims(world.claims, agent, at)),
+    ...withdrawAll(world.offers, agent, at),
+    ...dropCard(world.cards, agent, at),
+  ];
 }
 
 export function lapsedOffers(world: WorldView, agent: string, at: number): OfferEvent[] {

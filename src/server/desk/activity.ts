@@ -3,6 +3,7 @@
  * is doing. Evidence for presence; kept in memory only, because after a restart none
  * of it is true any more. One agent may hold several connections [PE1].
  */
+import { DAY_MS } from '../../core/law/limits.ts';
 
 const AGENTS_MAX = 100_000;
 
@@ -15,6 +16,8 @@ export interface Activity {
   disconnectedAt: number;
   /** Milliseconds; 0 = never. */
   lastCallAt: number;
+  /** When the space was last told that the agent is about; milliseconds, 0 = never. */
+  seenAt: number;
   lastOperation: string | null;
   /** When it last read its inbox, also when that was empty; milliseconds, 0 = never. */
   lastDrainAt: number;
@@ -81,11 +84,24 @@ export function createActivity(agent: string): Activity {
     connectedAt: 0,
     disconnectedAt: 0,
     lastCallAt: 0,
+    seenAt: 0,
     lastOperation: null,
     lastDrainAt: 0,
     process: null,
     reported: null,
   };
+}
+
+/**
+ * Notes a call. True once a day: what an agent does may leave no event, and its space must hear
+ * that it is about, or it would be forgotten [GA6].
+ */
+export function markCall(activity: Activity, operation: string, now: number): boolean {
+  activity.lastCallAt = now;
+  activity.lastOperation = operation;
+  if (now - activity.seenAt < DAY_MS) return false;
+  activity.seenAt = now;
+  return true;
 }
 
 /** Counts a connection; the answer counts it out, once however often it is called. */

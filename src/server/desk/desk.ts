@@ -14,7 +14,7 @@ import type { PluginHost } from '../plugins/host.ts';
 import type { Builtin } from '../plugins/pipeline.ts';
 import type { Reply } from '../plugins/reply.ts';
 import { checkAccess } from './access.ts';
-import { createActivities } from './activity.ts';
+import { createActivities, markCall } from './activity.ts';
 import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
 import type { Caller, Introduction } from './caller.ts';
@@ -137,8 +137,10 @@ export function createDesk(options: DeskOptions): DeskParts {
   }
 
   function precheck(caller: Caller, operation: string): Refusal | null {
-    caller.activity.lastCallAt = Date.now();
-    caller.activity.lastOperation = operation;
+    if (markCall(caller.activity, operation, Date.now())) {
+      const hub = spaces.find(caller.space);
+      hub?.submitThen({ type: 'agent.see', by: caller.principal, at: hub.stamp() }, () => {});
+    }
     if (options.fault !== null) return options.fault;
     return rateLimit.check(`${caller.space}/${caller.principal.id}`);
   }

@@ -4,6 +4,7 @@ import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import {
   agentId,
   backpressureMode,
+  messageRetention,
   principalKind,
   seconds,
   spaceName,
@@ -11,6 +12,7 @@ import {
 } from '../schemas.ts';
 
 const YEAR_S = 366 * 86_400;
+const YEAR_MS = YEAR_S * 1_000;
 const tokenId = z.string().min(1).max(64);
 const ttl = z
   .int()
@@ -113,7 +115,7 @@ export const spaceConfigure = operation({
   id: 'spaces.configure',
   name: 'spaces_configure',
   title: 'Configure this space',
-  doc: 'Defaults of this space: backpressure, idempotency, typed channels, holding of untrusted senders.',
+  doc: 'Defaults of this space: backpressure, idempotency, typed channels, untrusted senders, what lapses and when.',
   access: 'admin',
   toolset: 'admin',
   hints: SETS,
@@ -127,6 +129,21 @@ export const spaceConfigure = operation({
       .optional(),
     typed_only: z.boolean().optional(),
     hold_untrusted: z.boolean().optional(),
+    held_ttl_ms: z
+      .int()
+      .min(60_000)
+      .max(YEAR_MS)
+      .optional()
+      .describe('then a held message expires'),
+    agent_idle_ms: z
+      .int()
+      .min(86_400_000)
+      .max(10 * YEAR_MS)
+      .optional()
+      .describe('then an agent that is owed nothing is forgotten'),
+    message_retention_ms: messageRetention.describe(
+      'older bodies go at compaction; null keeps all',
+    ),
   }),
   output: z.object({
     backpressure_mode: backpressureMode,
@@ -134,5 +151,8 @@ export const spaceConfigure = operation({
     idempotency_ttl_ms: z.int(),
     typed_only: z.boolean(),
     hold_untrusted: z.boolean(),
+    held_ttl_ms: z.int(),
+    agent_idle_ms: z.int(),
+    message_retention_ms: z.int().nullable(),
   }),
 });

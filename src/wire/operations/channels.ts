@@ -16,6 +16,7 @@ import {
   jsonObject,
   messageEnvelope,
   messageIdText,
+  messageRetention,
   presenceState,
   replayPolicy,
   seconds,
@@ -206,6 +207,7 @@ export const configure = operation({
     replay_allow: z.array(z.string().min(1).max(256)).max(1000).optional(),
     backpressure_mode: backpressureMode.nullish(),
     queue_limit: z.int().min(1).max(10_000_000).nullish(),
+    message_retention_ms: messageRetention.describe('instead of the space’s; null follows it'),
   }),
   output: z.object({
     channel: z.string(),
@@ -214,5 +216,21 @@ export const configure = operation({
     replay_allow: z.array(z.string()),
     backpressure_mode: backpressureMode.nullable(),
     queue_limit: z.int().nullable(),
+    message_retention_ms: z.int().nullable(),
   }),
+});
+
+export const retire = operation({
+  id: 'channels.retire',
+  name: 'retire',
+  title: 'Retire a channel',
+  doc: 'Take an idle channel away; its messages stay in the log and its name is free. Refused while somebody counts on it.',
+  access: 'writer',
+  toolset: 'more',
+  hints: REMOVES,
+  input: z.strictObject({
+    channel: channelName,
+    force: z.boolean().default(false).describe('for a person or an administrator'),
+  }),
+  output: z.object({ channel: z.string(), retired: z.boolean(), messages: z.int().min(0) }),
 });

@@ -74,6 +74,19 @@ export const groupLeave = operation({
   output: z.object({ left: z.boolean(), group_id: z.string(), left_at: wholeSeconds }),
 });
 
+export const groupRemove = operation({
+  id: 'group.remove',
+  name: 'group_remove',
+  title: 'Dissolve a group',
+  doc: 'End a group you made, for all its members; its messages stay in the log.',
+  access: 'writer',
+  toolset: 'groups',
+  hints: REMOVES,
+  aliases: ['channels__group_remove'],
+  input: z.strictObject({ group_id: groupId }),
+  output: z.object({ removed: z.boolean(), group_id: z.string(), member_count: z.int().min(0) }),
+});
+
 export const groupListMembers = operation({
   id: 'group.list_members',
   name: 'group_list_members',

@@ -1,7 +1,7 @@
 /** Who is here with what evidence, and speaking to agents by name, project, role or glob. */
 import { z } from 'zod';
-import { ADDS, operation, READS, SETS } from '../operation.ts';
-import { correlationId, jsonObject, messageIdText, seconds } from '../schemas.ts';
+import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
+import { agentId, correlationId, jsonObject, messageIdText, seconds } from '../schemas.ts';
 import { TTL_MS_MAX } from './channels.ts';
 
 export const RECIPIENTS_MAX = 256;
@@ -81,5 +81,25 @@ export const agentsTell = operation({
   output: z.object({
     recipients: z.array(z.object({ agent_id: z.string(), message_id: z.string() })),
     unmatched: z.array(z.string()),
+  }),
+});
+
+export const agentsRemove = operation({
+  id: 'agents.remove',
+  name: 'agents_remove',
+  title: 'Remove an agent',
+  doc: 'Forget an agent that is gone: subscriptions, presence, roles, card, offers, groups. Refused while it is there, holds claims or has a live token.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: REMOVES,
+  input: z.strictObject({
+    agent_id: agentId,
+    force: z.boolean().default(false).describe('its claims lapse and its tokens end at once'),
+  }),
+  output: z.object({
+    agent_id: z.string(),
+    removed: z.boolean(),
+    subscriptions: z.int().min(0),
+    tokens_revoked: z.int().min(0),
   }),
 });

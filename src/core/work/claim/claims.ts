@@ -44,14 +44,27 @@ export function nextExpiry(book: BookView): number | null {
 }
 
 /** What has lapsed by `at`, in order and so much at once, and whose turn that makes it. */
-export function expireClaims(
-  book: BookView,
-  at: number,
-): (ClaimExpired | WaitEnded | WaitReserved)[] {
+export function expireClaims(book: BookView, at: number): LapseEvent[] {
+  return lapse(
+    book,
+    book.due.firsts(({ dueAt }) => dueAt <= at, LAPSES_AT_ONCE_MAX),
+    at,
+  );
+}
+
+/** What an agent that is forgotten held and waited for lapses at once. */
+export function abandonClaims(book: BookView, agent: string, at: number): LapseEvent[] {
+  const held = [...book.claims.values()].filter(({ owner }) => owner === agent);
+  return lapse(book, [...held, ...(book.waitsByAgent.get(agent) ?? [])], at);
+}
+
+type LapseEvent = ClaimExpired | WaitEnded | WaitReserved;
+
+function lapse(book: BookView, items: readonly (Claim | Wait)[], at: number): LapseEvent[] {
   const events: (ClaimExpired | WaitEnded)[] = [];
   const gone = new Set<Claim>();
   const ended = new Set<Wait>();
-  for (const item of book.due.firsts(({ dueAt }) => dueAt <= at, LAPSES_AT_ONCE_MAX)) {
+  for (const item of items) {
     if (item.kind === 'claim') {
       const { id, owner, epoch } = item;
       gone.add(item);

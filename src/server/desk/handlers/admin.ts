@@ -90,6 +90,11 @@ export const adminHandlers: Handlers<
       ...(input.idempotency_ttl_ms !== undefined && { idempotencyTtlMs: input.idempotency_ttl_ms }),
       ...(input.typed_only !== undefined && { isTypedOnly: input.typed_only }),
       ...(input.hold_untrusted !== undefined && { doesHoldUntrusted: input.hold_untrusted }),
+      ...(input.held_ttl_ms !== undefined && { heldTtlMs: input.held_ttl_ms }),
+      ...(input.agent_idle_ms !== undefined && { agentIdleMs: input.agent_idle_ms }),
+      ...(input.message_retention_ms !== undefined && {
+        messageRetentionMs: input.message_retention_ms,
+      }),
     };
     const settings = await hub.submit({ type: 'space.configure', by, at: hub.stamp(), change });
     if (isRefusal(settings)) return settings;
@@ -99,6 +104,9 @@ export const adminHandlers: Handlers<
       idempotency_ttl_ms: settings.idempotencyTtlMs,
       typed_only: settings.isTypedOnly,
       hold_untrusted: settings.doesHoldUntrusted,
+      held_ttl_ms: settings.heldTtlMs,
+      agent_idle_ms: settings.agentIdleMs,
+      message_retention_ms: settings.messageRetentionMs,
     };
   },
 };

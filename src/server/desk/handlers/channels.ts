@@ -21,6 +21,7 @@ export const channelHandlers: Handlers<
   | 'channels.heartbeat'
   | 'channels.replay'
   | 'channels.configure'
+  | 'channels.retire'
 > = {
   'channels.send': handleSend,
   'channels.recv': handleRecv,
@@ -117,6 +118,12 @@ export const channelHandlers: Handlers<
     };
   },
 
+  async 'channels.retire'({ hub, by }, { channel, force }) {
+    const at = hub.stamp();
+    const answer = await hub.submit({ type: 'channel.retire', by, at, channel, isForced: force });
+    return isRefusal(answer) ? answer : { channel, retired: true, messages: answer.messages };
+  },
+
   async 'channels.configure'({ hub, by, schemas }, input) {
     const schema = input.schema == null ? input.schema : bodyText(input.schema, 'schema');
     if (schema != null && typeof schema !== 'string') return schema;
@@ -132,6 +139,9 @@ export const channelHandlers: Handlers<
       ...(input.replay_allow !== undefined && { replayAllow: input.replay_allow }),
       ...(input.backpressure_mode !== undefined && { backpressureMode: input.backpressure_mode }),
       ...(input.queue_limit !== undefined && { queueLimit: input.queue_limit }),
+      ...(input.message_retention_ms !== undefined && {
+        messageRetentionMs: input.message_retention_ms,
+      }),
     };
     const { channel } = input;
     const settings = await hub.submit({
@@ -150,6 +160,7 @@ export const channelHandlers: Handlers<
       replay_allow: [...settings.replayAllow],
       backpressure_mode: settings.backpressureMode,
       queue_limit: settings.queueLimit,
+      message_retention_ms: settings.messageRetentionMs,
     };
   },
 };

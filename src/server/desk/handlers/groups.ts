@@ -12,6 +12,7 @@ export const groupHandlers: Handlers<
   | 'group.invite'
   | 'group.join'
   | 'group.leave'
+  | 'group.remove'
   | 'group.list_members'
   | 'group.list'
 > = {
@@ -71,6 +72,13 @@ export const groupHandlers: Handlers<
     const answer = await hub.submit({ type: 'group.leave', by, at, group });
     if (isRefusal(answer)) return answer;
     return { left: answer.hasLeft, group_id: group, left_at: seconds(at) };
+  },
+
+  async 'group.remove'({ hub, by }, { group_id }) {
+    const group = groupName(group_id);
+    const answer = await hub.submit({ type: 'group.remove', by, at: hub.stamp(), group });
+    if (isRefusal(answer)) return answer;
+    return { removed: true, group_id: group, member_count: answer.memberCount };
   },
 
   async 'group.list_members'({ hub, by }, { group_id, include_presence }) {

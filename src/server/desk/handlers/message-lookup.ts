@@ -1,9 +1,10 @@
 /** Messages named by a caller: found, and shown only to those who may read their channel. */
 
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import { channelKind } from '../../../core/law/name.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
-import { checkRead } from '../../../core/talk/channel.ts';
+import { channelWith, checkRead } from '../../../core/talk/channel.ts';
 import { type MessageRef, parseMessageId } from '../../../core/talk/message.ts';
 import type { Message } from '../../../hub/message-store.ts';
 import type { Room } from '../room.ts';
@@ -30,9 +31,12 @@ export async function findMessage(
 }
 
 /** What a person has not released is nobody's to name, but its sender's [R6]. */
-function mayRead(world: WorldView, by: Principal, message: Message): boolean {
+export function mayRead(world: WorldView, by: Principal, message: Message): boolean {
   if (by.kind === 'admin' || by.kind === 'human') return true;
-  const isHeld = world.channels.get(message.channel)?.held?.has(message.seq) ?? false;
+  const channel = channelWith(world, message);
+  // Who is in a group now was not in the one of that name that was dissolved.
+  if (channel === undefined && channelKind(message.channel) === 'group') return false;
+  const isHeld = channel?.held?.has(message.seq) ?? false;
   return (!isHeld || by.id === message.by) && checkRead(world, by, message.channel) === null;
 }
 

@@ -21,7 +21,24 @@ const REPORT_TTL_S = 120;
 /** A call younger than this is evidence that its agent is there. */
 const RECENT_MS = 60_000;
 
-export const presenceHandlers: Handlers<'presence.list' | 'presence.report' | 'agents.tell'> = {
+export const presenceHandlers: Handlers<
+  'presence.list' | 'presence.report' | 'agents.tell' | 'agents.remove'
+> = {
+  async 'agents.remove'({ hub, by, onRevoked, caller, activities }, { agent_id: agent, force }) {
+    const connections = activities.find(caller.space, agent)?.connections ?? 0;
+    if (connections > 0 && !force) {
+      return refuse('agent.in-use', `${agent} is connected; remove it by force, or wait`, {
+        agent,
+      });
+    }
+    const at = hub.stamp();
+    const answer = await hub.submit({ type: 'agent.remove', by, at, agent, isForced: force });
+    if (isRefusal(answer)) return answer;
+    for (const tokenId of answer.tokens) onRevoked(tokenId);
+    const { subscriptions, tokens } = answer;
+    return { agent_id: agent, removed: true, subscriptions, tokens_revoked: tokens.length };
+  },
+
   async 'presence.list'(room, { state, project, after, limit }) {
     const { hub, caller, activities } = room;
     const at = hub.stamp();

@@ -7,7 +7,7 @@
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { THREAD_DEPTH_MAX } from '../../../core/law/limits.ts';
 import type { WorldView } from '../../../core/law/state.ts';
-import { checkRead } from '../../../core/talk/channel.ts';
+import { channelWith, checkRead } from '../../../core/talk/channel.ts';
 import { type Owed, peek } from '../../../core/talk/inbox.ts';
 import { drainedBy } from '../../../core/talk/receipt.ts';
 import type { Message } from '../../../hub/message-store.ts';
@@ -16,6 +16,7 @@ import type { recv } from '../../../wire/operations/channels.ts';
 import { type Envelope, messageEnvelope } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
 import type { Room } from '../room.ts';
+import { mayRead } from './message-lookup.ts';
 
 type Input = ParsedInputOf<typeof recv>;
 type Output = OutputOf<typeof recv>;
@@ -116,7 +117,7 @@ async function drain(
 }
 
 export function readersOf(world: WorldView, message: Message): string[] | null {
-  const channel = world.channels.get(message.channel);
+  const channel = channelWith(world, message);
   if (channel === undefined) return null;
   return drainedBy(channel, message.seq, world.fates.get(message.position));
 }
@@ -141,24 +142,22 @@ async function findAncestors(
     const parents = new Map<number, Message>();
     for (const parent of await room.hub.messages(wanted))
       if (parent) parents.set(parent.position, parent);
-    const readable = await room.hub.ask((world) => ({
-      channels: new Set(
-        [...parents.values()]
-          .map(({ channel }) => channel)
-          .filter((channel) => checkRead(world, room.by, channel) === null),
-      ),
-      // What waits for a person, or was refused by one, is not shown by way of its answers either [R6].
-      held: new Set(
-        [...parents.values()]
-          .filter(({ channel, seq }) => world.channels.get(channel)?.held?.has(seq))
-          .map(({ position }) => position),
-      ),
-    }));
+    // What waits for a person, or was refused by one, is not shown by way of its answers either [R6].
+    const readable = await room.hub.ask(
+      (world) =>
+        new Set(
+          [...parents.values()].filter(
+            (parent) =>
+              checkRead(world, room.by, parent.channel) === null &&
+              mayRead(world, room.by, parent) &&
+              !channelWith(world, parent)?.held?.has(parent.seq),
+          ),
+        ),
+    );
     if (isRefusal(readable)) break;
     heads = heads.map((head, i) => {
       const parent = head?.replyTo === undefined ? undefined : parents.get(head.replyTo);
-      if (parent === undefined || !readable.channels.has(parent.channel)) return null;
-      if (readable.held.has(parent.position)) return null;
+      if (parent === undefined || !readable.has(parent)) return null;
       found[i]?.push(messageEnvelope(parent));
       return parent;
     });

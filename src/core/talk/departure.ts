@@ -1,0 +1,101 @@
+/**
+ * Forgetting an agent: its subscriptions, presence, roles, card, offers and places in groups go, and
+ * its name is free. What it said stays. One that holds work, is there, or has a token that opens a
+ * door is forgotten only by an administrator who insists [GA2]; what it held then lapses at once.
+ */
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { channelKind, toChannel } from '../law/name.ts';
+import type { AgentView, Token, World, WorldView } from '../law/state.ts';
+import { liveTokens, type TokenRevoked } from '../law/token.ts';
+import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
+import type { MessageSent } from './message.ts';
+import type { ChannelRetired } from './retire.ts';
+import { removeSubscriptions } from './subscription.ts';
+
+export interface RemoveAgent extends Asked {
+  readonly type: 'agent.remove';
+  readonly agent: string;
+  readonly isForced: boolean;
+}
+
+export interface AgentRemoved {
+  readonly type: 'agent.removed';
+  readonly at: number;
+  readonly by: string;
+  readonly agent: string;
+}
+
+export type DepartureEvent = AgentRemoved | ChannelRetired | TokenRevoked | WorkEvent | MessageSent;
+
+export interface DepartureAnswer {
+  readonly subscriptions: number;
+  /** Ids of the tokens that open nothing any more. */
+  readonly tokens: readonly string[];
+}
+
+export function decideRemoveAgent(
+  world: WorldView,
+  command: RemoveAgent,
+): Decision<DepartureEvent, DepartureAnswer> {
+  const { by, at, agent: name, isForced } = command;
+  if (by.kind !== 'admin') return refuse('access.denied', 'only an administrator removes an agent');
+  const agent = world.agents.get(name);
+  if (agent === undefined) return refuse('agent.not-found', `there is no agent ${name} here`);
+  const tokens = liveTokens(world, name, at);
+  const inUse = isForced ? null : checkGone(world, agent, tokens);
+  if (inUse !== null) return inUse;
+  return {
+    events: departure(world, agent, tokens, by.id, at),
+    answer: { subscriptions: agent.patterns.size, tokens: tokens.map(({ id }) => id) },
+  };
+}
+
+/** Everything that follows from the agent being gone, in order; the agent itself last. */
+export function departure(
+  world: WorldView,
+  agent: AgentView,
+  tokens: readonly Token[],
+  by: string,
+  at: number,
+): DepartureEvent[] {
+  const revoked = tokens.map(({ id }): TokenRevoked => ({ type: 'token.revoked', at, by, id }));
+  const retired = [...agent.memberships.values()]
+    .filter(({ channel }) => isAlone(agent.name, channel.name, channel.members.size))
+    .map(
+      ({ channel }): ChannelRetired => ({ type: 'channel.retired', at, by, channel: channel.name }),
+    );
+  return [
+    ...revoked,
+    ...abandonedWork(world, agent.name, at),
+    ...retired,
+    { type: 'agent.removed', at, by, agent: agent.name },
+  ];
+}
+
+export function evolveRemovedAgent(world: World, event: AgentRemoved): void {
+  const agent = world.agents.get(event.agent);
+  if (agent === undefined) return;
+  removeSubscriptions(world, agent, [...agent.patterns]);
+  for (const { past } of world.channels.values()) past.delete(agent.name);
+  for (const { members } of world.groups.values()) members.delete(agent.name);
+  world.agents.delete(agent.name);
+}
+
+/** A channel that only this agent could still read: what the hub told it, or a dm both have left. */
+function isAlone(agent: string, channel: string, members: number): boolean {
+  return channel === toChannel(agent) || (channelKind(channel) === 'dm' && members === 1);
+}
+
+function checkGone(world: WorldView, agent: AgentView, tokens: readonly Token[]): Refusal | null {
+  const reasons = [
+    agent.presence.state !== 'offline' && `it is ${agent.presence.state}`,
+    holdsWork(world, agent.name) && 'it holds or waits for claims',
+    tokens.length > 0 && `${tokens.length} of its tokens still open a door`,
+  ].filter((reason) => reason !== false);
+  if (reasons.length === 0) return null;
+  return refuse(
+    'agent.in-use',
+    `${agent.name} is in use: ${reasons.join(', ')}; end that first, or remove it by force`,
+    { agent: agent.name, state: agent.presence.state, tokens: tokens.length },
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Held messages and time: one that no person decides on expires, so that what waits for a person is
+ * bounded by a rule and not by patience alone [GA4].
+ */
+import { LAPSES_PER_LOOK_MAX } from '../law/limits.ts';
+import type { Channel, World, WorldView } from '../law/state.ts';
+import { channelWith, passRefused, settleMember } from './channel.ts';
+
+export interface HeldExpired {
+  readonly type: 'held.expired';
+  readonly at: number;
+  readonly expired: readonly (readonly [channel: string, seq: number, position: number])[];
+}
+
+/** What waited too long for a person, some at a time, oldest first [GA4]. */
+export function expiredHeld(world: WorldView, at: number): HeldExpired[] {
+  const expired: [string, number, number][] = [];
+  for (const [position, { channel, seq, since }] of world.held) {
+    if (since + world.settings.heldTtlMs > at || expired.length >= LAPSES_PER_LOOK_MAX) break;
+    expired.push([channel, seq, position]);
+  }
+  return expired.length === 0 ? [] : [{ type: 'held.expired', at, expired }];
+}
+
+export function evolveHeldExpired(world: World, event: HeldExpired): void {
+  for (const [name, seq, position] of event.expired) {
+    world.held.delete(position);
+    const channel = channelWith(world, { channel: name, seq, position });
+    if (channel === undefined) continue;
+    const reason = 'no person decided on it in time';
+    channel.held?.set(seq, { reason, since: event.at, isRefused: true, isExpired: true });
+    passByRefused(channel, seq);
+  }
+}
+
+/** Sees to it that what is held longest is looked at when its time is up. */
+export function armHeld(world: World): void {
+  const { oldest } = world.held;
+  const since = oldest === undefined ? undefined : world.held.get(oldest)?.since;
+  if (since === undefined) return;
+  world.deadlines.push({ at: since + world.settings.heldTtlMs, kind: 'held', agent: '' });
+}
+
+/** Nobody waits behind a message that will never be handed out [R8]. */
+export function passByRefused(channel: Channel, seq: number): void {
+  for (const member of channel.members.values()) {
+    if (member.from >= seq) continue;
+    passRefused(member);
+    settleMember(member);
+  }
+}

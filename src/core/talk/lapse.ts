@@ -1,0 +1,74 @@
+/**
+ * What lapses by itself when nobody needs it any more [GA5]: a channel without subscribers and
+ * without messages that are kept, a group in which nobody is left, an agent that stayed away and is
+ * owed nothing. Looked for now and then, and some at a time, so that one look is a bounded work.
+ */
+import { LAPSES_PER_LOOK_MAX } from '../law/limits.ts';
+import { addresseeOf, dmParties } from '../law/name.ts';
+import { SERVER } from '../law/principal.ts';
+import type { AgentView, ChannelView, WorldView } from '../law/state.ts';
+import { isLive } from '../law/token.ts';
+import { holdsWork } from '../work/work.ts';
+import { type DepartureEvent, departure } from './departure.ts';
+import { type GroupRemoved, removal } from './group.ts';
+
+/** Forgetting an agent visits every channel; one look visits this many at the most. */
+const VISITS_MAX = 1_000_000;
+
+export function lapses(world: WorldView, at: number): (DepartureEvent | GroupRemoved)[] {
+  const events: (DepartureEvent | GroupRemoved)[] = [];
+  let left = LAPSES_PER_LOOK_MAX;
+  for (const channel of world.channels.values()) {
+    if (left === 0) return events;
+    if (world.groups.has(channel.name) || !isForgettable(world, channel, at)) continue;
+    events.push({ type: 'channel.retired', at, by: SERVER.id, channel: channel.name });
+    left--;
+  }
+  for (const group of world.groups.values()) {
+    if (left === 0) return events;
+    const channel = world.channels.get(group.id);
+    if (group.members.size > 0 || (channel && !isForgettable(world, channel, at))) continue;
+    events.push(...removal(world, group.id, SERVER.id, at));
+    left--;
+  }
+  left = Math.min(left, Math.max(1, Math.floor(VISITS_MAX / (world.channels.size + 1))));
+  const open = [...world.tokens.values()].filter((token) => isLive(token, at));
+  const expected = new Set(open.map(({ agent }) => agent));
+  for (const agent of world.agents.values()) {
+    if (left === 0) return events;
+    if (expected.has(agent.name) || !isGone(world, agent, at)) continue;
+    events.push(...departure(world, agent, [], SERVER.id, at));
+    left--;
+  }
+  return events;
+}
+
+/** Nobody follows it, nothing is laid down for it, and nothing that was said there is kept. */
+function isForgettable(world: WorldView, channel: ChannelView, at: number): boolean {
+  if (channel.members.size > 0 || channel.settings !== null) return false;
+  for (const { isRefused } of channel.held?.values() ?? []) if (!isRefused) return false;
+  if (channel.positions.length === 0 || isPrivateOfNobody(world, channel)) return true;
+  const keptMs = world.settings.messageRetentionMs;
+  const idleMs = Math.max(keptMs ?? Number.POSITIVE_INFINITY, world.settings.retentionMs);
+  return at - channel.lastSentAt >= idleMs;
+}
+
+/** Only agents that are forgotten themselves could read it. */
+function isPrivateOfNobody(world: WorldView, { kind, name }: ChannelView): boolean {
+  const addressee = addresseeOf(name);
+  const readers = kind === 'dm' ? dmParties(name) : addressee === null ? null : [addressee];
+  return readers !== null && !readers.some((reader) => world.agents.has(reader));
+}
+
+function isGone(world: WorldView, agent: AgentView, at: number): boolean {
+  const { presence, seenAt, ready, leasedCount, name } = agent;
+  const lastAt = Math.max(seenAt, presence.beatAt, presence.changedAt);
+  return (
+    at - lastAt >= world.settings.agentIdleMs &&
+    presence.state === 'offline' &&
+    ready.size === 0 &&
+    leasedCount === 0 &&
+    !holdsWork(world, name) &&
+    !world.offers.agents.has(name)
+  );
+}

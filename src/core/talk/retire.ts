@@ -1,0 +1,91 @@
+/**
+ * Retiring a channel: its name is free again, and what was said there stays in the log. Nobody is
+ * robbed by it [GA1]: a channel on which somebody is owed a message, or which another agent follows
+ * by its exact name, is retired only by a person or an administrator who insists.
+ */
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { RETIRED_CHANNELS_MAX } from '../law/limits.ts';
+import type { ChannelView, World, WorldView } from '../law/state.ts';
+import { checkName, checkWrite } from './channel.ts';
+
+export interface RetireChannel extends Asked {
+  readonly type: 'channel.retire';
+  readonly channel: string;
+  readonly isForced: boolean;
+}
+
+export interface ChannelRetired {
+  readonly type: 'channel.retired';
+  readonly at: number;
+  readonly by: string;
+  readonly channel: string;
+}
+
+export function decideRetire(
+  world: WorldView,
+  command: RetireChannel,
+): Decision<ChannelRetired, { readonly messages: number }> {
+  const { by, at, channel: name, isForced } = command;
+  const isPerson = by.kind === 'admin' || by.kind === 'human';
+  const forbidden = checkName(name) ?? (isPerson ? null : checkWrite(world, by, name));
+  if (forbidden !== null) return forbidden;
+  const channel = world.channels.get(name);
+  if (channel === undefined) {
+    return refuse('channel.not-found', `there is no channel ${name}`, { channel: name });
+  }
+  if (world.groups.has(name)) {
+    return refuse('channel.in-use', `${name} belongs to a group; group.remove ends both`, {
+      channel: name,
+    });
+  }
+  if (isForced && !isPerson) {
+    return refuse('access.denied', 'only a person or an administrator retires by force');
+  }
+  const inUse = isForced ? null : checkIdle(channel, by.id);
+  if (inUse !== null) return inUse;
+  return {
+    events: [{ type: 'channel.retired', at, by: by.id, channel: name }],
+    answer: { messages: channel.positions.length },
+  };
+}
+
+export function evolveRetired(world: World, event: ChannelRetired): void {
+  const { channel: name, at, by } = event;
+  const channel = world.channels.get(name);
+  if (channel === undefined) return;
+  for (const { agent, leased } of channel.members.values()) {
+    agent.patterns.delete(name);
+    agent.memberships.delete(name);
+    agent.leasedCount -= leased?.size ?? 0;
+  }
+  for (const member of channel.members.values()) member.agent.ready.delete(member);
+  for (const seq of channel.held?.keys() ?? []) world.held.delete(channel.positions.at(seq));
+  world.channels.delete(name);
+  world.retired.set(name, { at, by });
+  const { oldest } = world.retired;
+  if (world.retired.size > RETIRED_CHANNELS_MAX && oldest !== undefined) {
+    world.retired.delete(oldest);
+  }
+}
+
+/** Somebody still counts on the channel: who, and how many messages wait. */
+function checkIdle(channel: ChannelView, by: string): Refusal | null {
+  const owed = [...channel.members.values()].filter(
+    ({ isReady, leased }) => isReady || (leased?.size ?? 0) > 0,
+  );
+  const others = [...channel.members.values()].filter(
+    ({ agent }) => agent.name !== by && agent.patterns.has(channel.name),
+  );
+  const held = [...(channel.held?.values() ?? [])].filter(({ isRefused }) => !isRefused);
+  if (owed.length === 0 && others.length === 0 && held.length === 0) return null;
+  const reasons = [
+    owed.length > 0 && `${owed.length} are owed messages`,
+    others.length > 0 && `${others.length} others are subscribed`,
+    held.length > 0 && `${held.length} messages wait for review`,
+  ].filter((reason) => reason !== false);
+  return refuse(
+    'channel.in-use',
+    `${channel.name} is in use: ${reasons.join(', ')}; a person or an administrator may force it`,
+    { channel: channel.name, owed: owed.length, subscribers: others.length, held: held.length },
+  );
+}
