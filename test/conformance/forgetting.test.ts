@@ -8,8 +8,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listFiles, ROOT, readText } from './repository.ts';
-import { run } from './walled-tree.ts';
+import { listFiles, ROOT, readText } from '../tidy/repository.ts';
+import { run } from '../tidy/walled-tree.ts';
 
 const tree = mkdtempSync(join(tmpdir(), 'synod-forgetting-'));
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
