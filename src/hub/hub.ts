@@ -91,7 +91,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const queue = createQueue(queueMax);
   const replica = await openReplica(log, publish, onTrouble);
   replica.world.awakeFrom = clock.now();
-  const snapshots = createSnapshots(log, replica.length, options.snapshotEvery, onTrouble);
+  const snapshots = createSnapshots(log, clock, replica.length, options.snapshotEvery, onTrouble);
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
   const watch = createWatch(clock, onTrouble);
   const feeds = createFeeds({
