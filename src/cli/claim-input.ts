@@ -4,7 +4,8 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { placeOfPattern, readGround } from '../place/place.ts';
+import { placeNames } from '../place/claim-scope.ts';
+import { readGround } from '../place/place.ts';
 import { fail } from './failure.ts';
 import { orThrow } from './git-problem.ts';
 
@@ -34,14 +35,8 @@ export async function readScope(names: readonly string[], flags: ScopeFlags): Pr
   const ground = orThrow(await readGround(cwd));
   const isChosen = flags.worktree !== undefined || ground.repository !== null;
   if (names.length === 0 && !isChosen) return {};
-  const places = await Promise.all(names.map((name) => placeOfPattern(ground, name)));
-  const paths = places.map((place) => orThrow(place).path);
-  return {
-    worktree: ground.worktree,
-    branch: ground.repository?.branch ?? undefined,
-    // The root of the worktree is all of it, whatever else is named.
-    paths: paths.includes('.') ? [] : paths,
-  };
+  const placed = orThrow(await placeNames(ground, names));
+  return { ...placed, branch: ground.repository?.branch ?? undefined };
 }
 
 async function folderOf(name: string): Promise<string> {

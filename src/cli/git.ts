@@ -3,6 +3,7 @@
  * them on commit or merge and refuse a commit that touches what somebody else holds.
  */
 import type { Command } from 'commander';
+import { placeNames } from '../place/claim-scope.ts';
 import { isHookName } from '../place/hook-script.ts';
 import {
   checkHooks,
@@ -11,7 +12,7 @@ import {
   installHooks,
   uninstallHooks,
 } from '../place/hooks.ts';
-import { placeOfPattern, readGround } from '../place/place.ts';
+import { readGround } from '../place/place.ts';
 import { isProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
 import { checkpointLines, takeClaim } from './claim-take.ts';
@@ -69,15 +70,12 @@ function registerClaim(git: Command): void {
     const detached = repository.notes.find(({ problem }) => problem === 'git.detached');
     if (detached !== undefined) orThrow(detached);
     const ground = orThrow(await readGround(process.cwd()));
-    const places = await Promise.all(names.map((name) => placeOfPattern(ground, name)));
-    const paths = places.map((place) => orThrow(place).path);
+    const placed = orThrow(await placeNames(ground, names));
     const answer = await takeClaim(
       { call, remark },
       {
         task_id: task,
-        // The root of the worktree is all of it, whatever else is named.
-        paths: paths.includes('.') ? [] : paths,
-        worktree: repository.toplevel,
+        ...placed,
         branch: repository.branch ?? undefined,
         git: { repository: repository.commonDir, base: flags.base, auto_release_on: releaseOn },
         note: flags.note,

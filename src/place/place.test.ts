@@ -3,16 +3,13 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commit, git, initRepository, tempFolder } from '../../test/place/real-repository.ts';
-import {
-  type Ground,
-  placeAnywhere,
-  placeOf,
-  placeOfPattern,
-  placeOn,
-  readGround,
-} from './place.ts';
+import { type Ground, placeAnywhere, placeOfPattern, placeOn, readGround } from './place.ts';
 import { isProblem } from './problem.ts';
 import { DISK, type Disk, resolvePath } from './resolve-path.ts';
+
+async function placeOf(path: string, cwd: string) {
+  return placeOn(await groundAt(cwd), path);
+}
 
 async function groundAt(cwd: string): Promise<Ground> {
   const ground = await readGround(cwd);
@@ -46,7 +43,7 @@ test('[GI5] one file has one place, from wherever and however it is named', asyn
   ];
   for (const [path, cwd] of names) {
     const ground = await groundAt(cwd === root ? app : cwd);
-    const expected = { repository: join(app, '.git'), worktree: app, path: 'src/deep/b.ts' };
+    const expected = { worktree: app, path: 'src/deep/b.ts' };
     expect(await placeOn(ground, path), path).toEqual(expected);
   }
 });
@@ -72,10 +69,10 @@ test('[GI5] worktrees are told apart, and a folder outside git is its own', asyn
     await placeOf('src/a.ts', app),
     await placeOf('src/a.ts', join(root, 'tree')),
   ];
-  expect(one).toMatchObject({ repository: join(app, '.git'), worktree: app, path: 'src/a.ts' });
-  expect(two).toMatchObject({ repository: join(app, '.git'), worktree: join(root, 'tree') });
+  expect(one).toMatchObject({ worktree: app, path: 'src/a.ts' });
+  expect(two).toMatchObject({ worktree: join(root, 'tree') });
   mkdirSync(join(root, 'plain'));
-  const plain = { repository: null, worktree: join(root, 'plain'), path: 'x' };
+  const plain = { worktree: join(root, 'plain'), path: 'x' };
   expect(await placeOf('x', join(root, 'plain'))).toEqual(plain);
 });
 
@@ -83,6 +80,8 @@ test('[GI7] what is outside, in a nested repository, or in the folder of git is 
   const { root, app } = project();
   initRepository(join(app, 'vendor/lib'));
   mkdirSync(join(app, 'odd/.git'), { recursive: true });
+  mkdirSync(join(app, 'file'));
+  writeFileSync(join(app, 'file/.git'), 'gitdir: nowhere\n');
   symlinkSync(root, join(app, 'out'));
   symlinkSync('loop', join(app, 'loop'));
   const code = async (path: string) => {
@@ -96,6 +95,7 @@ test('[GI7] what is outside, in a nested repository, or in the folder of git is 
   expect(await code('vendor/lib/x.ts')).toBe('path.other-repository');
   expect(await code('vendor/lib')).toBe('vendor/lib');
   expect(await code('odd/x')).toBe('odd/x');
+  expect(await code('file/x')).toBe('file/x');
   expect(await code('.git/config')).toBe('path.git-internal');
   expect(await code('loop/x')).toBe('path.loop');
   expect(await code('')).toBe('path.invalid');
@@ -108,7 +108,7 @@ test('[GI7] the guard finds the worktree a path is really in', async () => {
   const { root, app } = project();
   git(app, 'worktree', 'add', '-q', '-b', 'x', join(root, 'tree'));
   const ground = await groundAt(app);
-  const other = { repository: join(app, '.git'), worktree: join(root, 'tree'), path: 'src/a.ts' };
+  const other = { worktree: join(root, 'tree'), path: 'src/a.ts' };
   expect(await placeAnywhere(ground, '../tree/src/a.ts')).toEqual(other);
   expect(await placeAnywhere(ground, join(root, 'tree'))).toMatchObject({ ...other, path: '.' });
   expect(await placeAnywhere(ground, 'src/a.ts')).toMatchObject({

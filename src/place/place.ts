@@ -4,8 +4,8 @@
  * in and whatever they call it [GI5]; what lies outside the worktree, in a repository nested in
  * it, or in git's own folder is refused and never guessed at [GI7].
  */
-import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isProblem, type Problem, problem, quoted } from './problem.ts';
 import { type Repository, readRepository } from './repository.ts';
 import { PATH_CHARS_MAX, type ResolveOptions, resolvePath } from './resolve-path.ts';
@@ -20,8 +20,6 @@ export interface Ground {
 }
 
 export interface Place {
-  /** The key of the repository; null outside git. */
-  readonly repository: string | null;
   readonly worktree: string;
   /** From the root of the worktree, with `/`; `.` is the root itself. */
   readonly path: string;
@@ -34,9 +32,14 @@ export async function readGround(cwd: string, options: GitOptions = {}): Promise
   return { cwd, repository: null, worktree: await realpath(cwd) };
 }
 
-export async function placeOf(path: string, cwd: string): Promise<Place | Problem> {
-  const ground = await readGround(cwd);
-  return isProblem(ground) ? ground : placeOn(ground, path);
+/**
+ * The same, found by looking and without a branch, because a claim or a hook cannot wait for git. Null
+ * when the folder is not there.
+ */
+export async function findGround(folder: string): Promise<Ground | null> {
+  const cwd = await realpath(folder).catch(() => null);
+  if (cwd === null) return null;
+  return { cwd, repository: null, worktree: (await findTop(cwd, null)) ?? cwd };
 }
 
 /** The place of a path in the worktree of the ground, and in no other. */
@@ -50,20 +53,15 @@ export async function placeOn(
   const inside = relativeTo(ground.worktree, full);
   if (inside === null) return escapes(path, ground);
   if (isGitInternal(inside)) return internal(path);
-  const nested = await nestedRepository(ground, full);
-  if (isProblem(nested)) return nested;
-  if (nested !== null) {
+  const top = full === ground.worktree ? null : await findTop(dirname(full), ground.worktree);
+  if (top !== null && top !== ground.worktree) {
     return problem(
       'path.other-repository',
-      `${quoted(path)} is in the repository at ${quoted(nested.toplevel)}, nested in this one`,
+      `${quoted(path)} is in the repository at ${quoted(top)}, nested in this one`,
       'name it from there',
     );
   }
-  return {
-    repository: ground.repository?.commonDir ?? null,
-    worktree: ground.worktree,
-    path: inside,
-  };
+  return { worktree: ground.worktree, path: inside };
 }
 
 /** The place of a path in whichever worktree it is in; null when it is in none that we know. */
@@ -74,25 +72,11 @@ export async function placeAnywhere(
 ): Promise<Place | null | Problem> {
   const full = await resolvePath(path, ground.cwd, options);
   if (isProblem(full)) return full;
-  const root = (await hasGit(full)) ? full : await findRoot(dirname(full), null);
-  if (root === null || root === ground.worktree) {
-    const inside = relativeTo(ground.worktree, full);
-    if (inside === null) return null;
-    if (isGitInternal(inside)) return internal(path);
-    const repository = ground.repository?.commonDir ?? null;
-    return { repository, worktree: ground.worktree, path: inside };
-  }
-  const other = await readGround(root);
-  // What only looks like a repository has no worktree; its files are those of the folder around it.
-  if (isProblem(other)) return other.problem.startsWith('git.') ? null : other;
-  const inside = relativeTo(other.worktree, full);
+  const top = (await isTop(full)) ? full : await findTop(dirname(full), null);
+  const worktree = top ?? ground.worktree;
+  const inside = relativeTo(worktree, full);
   if (inside === null) return null;
-  if (isGitInternal(inside)) return internal(path);
-  return {
-    repository: other.repository?.commonDir ?? null,
-    worktree: other.worktree,
-    path: inside,
-  };
+  return isGitInternal(inside) ? internal(path) : { worktree, path: inside };
 }
 
 /**
@@ -134,32 +118,29 @@ function isGitInternal(path: string): boolean {
   return /^\.git(\/|$)/i.test(path);
 }
 
-async function nestedRepository(
-  ground: Ground,
-  full: string,
-): Promise<Repository | null | Problem> {
-  if (full === ground.worktree) return null;
-  const root = await findRoot(dirname(full), ground.worktree);
-  if (root === null || root === ground.worktree) return null;
-  const found = await readRepository(root);
-  if (!isProblem(found)) return found.toplevel === ground.worktree ? null : found;
-  // An empty folder named .git makes no repository, and git says so.
-  return found.problem === 'git.not-a-repository' ? null : found;
-}
-
-/** The nearest folder upwards that has something named .git, no further than `last`. */
-async function findRoot(from: string, last: string | null): Promise<string | null> {
+/** The nearest folder upwards that is the top of a worktree, no further than `last`. */
+async function findTop(from: string, last: string | null): Promise<string | null> {
   for (let folder = from; ; folder = dirname(folder)) {
-    if (await hasGit(folder)) return folder;
+    if (await isTop(folder)) return folder;
     if (folder === last || folder === dirname(folder)) return null;
   }
 }
 
-async function hasGit(folder: string): Promise<boolean> {
-  return lstat(join(folder, '.git')).then(
-    () => true,
-    () => false,
-  );
+/** As git itself tells: an empty folder named `.git`, or any other file, makes no repository [GI7]. */
+async function isTop(folder: string): Promise<boolean> {
+  const mark = join(folder, '.git');
+  const found = await stat(mark).catch(() => null);
+  if (found === null) return false;
+  // A linked worktree and a submodule have a file there that says where their folder is.
+  const said = found.isFile() ? await readFile(mark, 'utf8').catch(() => '') : '';
+  const gitDir = found.isFile() ? /^gitdir: (.+?)\r?\n?$/.exec(said)?.[1] : mark;
+  if (gitDir === undefined) return false;
+  const isThere = (name: string): Promise<boolean> =>
+    stat(resolve(folder, gitDir, name)).then(
+      () => true,
+      () => false,
+    );
+  return (await isThere('HEAD')) && ((await isThere('objects')) || (await isThere('commondir')));
 }
 
 function escapes(path: string, ground: Ground): Problem {

@@ -2,7 +2,15 @@
  * `synod mcp` beside the command line, in one real repository and against a real hub: claims of either
  * meet, whatever folder they are made from, and an agent behind the bridge is seen while it is there.
  */
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -155,3 +163,53 @@ test('[SB8] a hub that a bridge starts stands in the data directory, without the
     rmSync(project, { recursive: true, force: true });
   }
 });
+
+test('[WK3] one claim lies at one place, over HTTP, over the bridge and on the command line', async () => {
+  const app = makeRepository();
+  const nested = initRepository(join(app, 'sub'));
+  commit(nested, { 'f.ts': 'f' });
+  mkdirSync(join(app, 'd/.git'));
+  symlinkSync('d/e', join(app, 'short'));
+  symlinkSync(tmpdir(), join(app, 'out'));
+  const { url } = JSON.parse(readFileSync(join(home.dir, 'hub.json'), 'utf8')) as { url: string };
+  const token = readFileSync(join(home.dir, 'credential'), 'utf8').trim();
+  let count = 0;
+  /** `worktree path` as each door says it, or that it refused. */
+  async function atEveryDoor(cwd: string, path: string): Promise<Set<string>> {
+    const shown = (answer: Record<string, unknown>): string => {
+      const claim = answer.claim as { worktree: string; paths: string[] } | undefined;
+      return claim === undefined ? 'refused' : `${claim.worktree} ${claim.paths}`;
+    };
+    const bridge = await connect(`door-${++count}`, cwd);
+    const said = shown(await bridge.call('claims__take', { task_id: `b${count}`, paths: [path] }));
+    await bridge.call('claims__release', { task_id: `b${count}` });
+    const agent = { 'x-sox-agent-id': 'web', authorization: `Bearer ${token}` };
+    const post = (operation: string, input: object) =>
+      fetch(`${url}/v1/ops/${operation}`, {
+        method: 'POST',
+        headers: agent,
+        body: JSON.stringify(input),
+      }).then(async (response) => (await response.json()) as Record<string, unknown>);
+    const taken = await post('claims_take', { task_id: `h${count}`, worktree: cwd, paths: [path] });
+    await post('claims_release', { task_id: `h${count}` });
+    const options = { ...as('typist'), cwd };
+    const typed = await home.run(['--json', 'claim', `c${count}`, path], options);
+    await home.run(['release', `c${count}`], options);
+    const line = typed.code === 0 ? shown(JSON.parse(typed.stdout)) : 'refused';
+    return new Set([said, shown(taken), line]);
+  }
+  const table: readonly (readonly [cwd: string, path: string, place: string])[] = [
+    [app, 'd/e/r', `${app} d/e/r`],
+    [join(app, 'd'), 'e/r', `${app} d/e/r`],
+    [app, 'short/r', `${app} d/e/r`],
+    [app, 'short', `${app} d/e`],
+    [app, 'new/**/*.ts', `${app} new/**/*.ts`],
+    [nested, 'f.ts', `${nested} f.ts`],
+    [app, 'sub/f.ts', 'refused'],
+    [app, 'out/f.ts', 'refused'],
+    [app, '.git/config', 'refused'],
+  ];
+  for (const [cwd, path, place] of table) {
+    expect([...(await atEveryDoor(cwd, path))], `${path} from ${cwd}`).toEqual([place]);
+  }
+}, 60_000);

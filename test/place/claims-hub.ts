@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { GitClaim } from '../../src/place/auto-release.ts';
+import { findOperation } from '../../src/wire/operations/table.ts';
 
 export interface ClaimsHub {
   readonly url: string;
@@ -18,7 +19,8 @@ export async function openClaimsHub(): Promise<ClaimsHub> {
     taken: [] as ClaimsHub['taken'],
   };
   const answer = (operation: string, input: Record<string, unknown>, agent: string): unknown => {
-    switch (operation) {
+    // An operation goes by its id and by its name.
+    switch (findOperation(operation)?.name ?? operation) {
       case 'whoami':
         return { agent_id: agent };
       case 'claims_list': {

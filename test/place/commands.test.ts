@@ -95,7 +95,7 @@ test('[GI5] a claim records the worktree, the branch and the base, and places it
   expect(hub.taken).toEqual([
     {
       task_id: 'T1',
-      paths: ['src/a.ts', 'docs', 'src/*.md'],
+      paths: ['src/a.ts', 'docs/', 'src/*.md'],
       worktree: app,
       branch: 'topic',
       git: { repository: join(app, '.git'), base: 'main', auto_release_on: 'merge' },

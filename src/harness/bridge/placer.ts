@@ -3,8 +3,9 @@
  * `synod claim` claims them, so that the two meet.
  */
 import { realpath } from 'node:fs/promises';
-import { type Refusal, refuse } from '../../core/law/decider.ts';
-import { type Ground, placeOfPattern, readGround } from '../../place/place.ts';
+import type { Refusal } from '../../core/law/decider.ts';
+import { placeNames, refusalOf } from '../../place/claim-scope.ts';
+import { type Ground, readGround } from '../../place/place.ts';
 import { isProblem } from '../../place/problem.ts';
 import type { Fields } from '../../wire/fields.ts';
 
@@ -25,19 +26,13 @@ export function createPlacer(
     // The worktree stays, but by the next claim another branch may be checked out.
     if (known === null || name === 'claims_take') known = groundAt(cwd);
     const ground = await known;
-    const places = await Promise.all(paths.map((path) => placeOfPattern(ground, path)));
-    const problem = places.find(isProblem);
-    if (problem !== undefined) {
-      const code = problem.problem === 'path.escapes' ? 'scope.escape' : 'input.invalid';
-      return refuse(code, `${problem.message}; ${problem.remedy}, or say the worktree`);
-    }
-    const inside = places.flatMap((one) => (isProblem(one) ? [] : [one.path]));
-    const isWhole = inside.includes('.');
+    const placed = await placeNames(ground, paths);
+    if (isProblem(placed)) return refusalOf(placed);
     return {
       ...(input as object),
-      worktree: ground.worktree,
+      ...placed,
       ...(name === 'claims_take' && { branch: branch ?? ground.repository?.branch ?? null }),
-      paths: !isWhole ? inside : name === 'claims_check' ? ['**'] : [],
+      ...(name === 'claims_check' && placed.paths.length === 0 && { paths: ['**'] }),
     };
   };
 }

@@ -8,13 +8,17 @@ import type { Scope } from '../../core/work/claim/scope.ts';
 import type { Room } from './room.ts';
 
 /** A place in the queue; one that was there before the call outlives it. */
-export interface Place {
+export interface QueuePlace {
   readonly wait: number;
   readonly isOurs: boolean;
 }
 
 /** A place nobody waits at any more would only hold up the others. */
-export async function giveUp(room: Room, place: Place | null, refusal: Refusal): Promise<Refusal> {
+export async function giveUp(
+  room: Room,
+  place: QueuePlace | null,
+  refusal: Refusal,
+): Promise<Refusal> {
   const { hub, by } = room;
   if (place?.isOurs) {
     const { wait } = place;
@@ -29,8 +33,8 @@ export async function waitInLine(
   id: string,
   scope: Scope | null,
   leftMs: number,
-  place: Place | null,
-): Promise<Place | Refusal> {
+  place: QueuePlace | null,
+): Promise<QueuePlace | Refusal> {
   const { hub, by, signal } = room;
   const before = await hub.ask(
     (world) =>

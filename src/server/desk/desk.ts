@@ -33,7 +33,7 @@ import { sendThen } from './handlers/send.ts';
 import { createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
 import { createRateLimit } from './rate-limit.ts';
-import type { About, HandledId, Handlers, Room } from './room.ts';
+import type { About, HandledId, Handlers, PlaceScope, Room } from './room.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import type { Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
@@ -91,6 +91,7 @@ export interface DeskOptions {
   /** Is every open space's store answering? */
   isStoreOk(): boolean;
   readonly report: ReportFailure;
+  readonly placeScope: PlaceScope;
 }
 
 /** The chain is made of the desk's own units and plugins; the server hands it in once it is built. */
@@ -117,7 +118,7 @@ const HANDLERS: Handlers<HandledId> = {
 const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
 
 export function createDesk(options: DeskOptions): DeskParts {
-  const { spaces, about, nodeId, report } = options;
+  const { spaces, about, nodeId, report, placeScope } = options;
   const activities = createActivities();
   const authenticate = createIdentity(options.identity, spaces, activities);
   const rateLimit = createRateLimit(options.callsPerSecond, () => Date.now());
@@ -161,6 +162,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       hub,
       spaces,
       schemas,
+      placeScope,
       activities,
       nodeId,
       correlationId,

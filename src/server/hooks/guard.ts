@@ -7,15 +7,13 @@
  * guard rail and no sandbox, and the commit is checked again.
  */
 import { createHash } from 'node:crypto';
-import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { isRefusal } from '../../core/law/decider.ts';
 import { viewClaim } from '../../core/work/claim/claim-state.ts';
 import { touchClaim } from '../../core/work/claim/touch-claim.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { createHoldings, type HeldClaim } from '../../place/holdings.ts';
 import { judgeWrites } from '../../place/judge-writes.ts';
-import type { Ground } from '../../place/place.ts';
+import { findGround } from '../../place/place.ts';
 import { isProblem } from '../../place/problem.ts';
 import type { GuardSettings } from '../../wire/hook-settings.ts';
 import { claimTake } from '../../wire/operations/claims.ts';
@@ -45,7 +43,7 @@ export async function guardWrites(
   if (mode === 'off') return { action: 'allow', reason: 'the guard is switched off' };
   if (paths.length === 0 && command === null) return { action: 'allow', reason: 'no writes' };
   if (hub === null || (mode === 'refuse' && !(await hasClaimsOfOthers(hub, agent)))) return NOBODY;
-  const ground = cwd === null ? null : await groundAt(cwd);
+  const ground = cwd === null ? null : await findGround(cwd);
   if (ground === null) return { action: 'allow', reason: 'where it would write is not known' };
   const asked = { ground, paths, command, me: agent, nowMs: Date.now() };
   const judged = await judgeWrites(asked, (worktree) => claimsIn(hub, worktree));
@@ -110,23 +108,6 @@ async function claimTouched(
   const note = 'claimed on first touch';
   const answer = await desk.call(caller, claimTake, { ...scope, note });
   return !('error' in answer) || !TAKEN.has(answer.error.detail?.reason);
-}
-
-/**
- * Where the agent stands, as the hub names worktrees: found by looking, because a hook cannot wait for
- * git. Null when the folder is not there.
- */
-async function groundAt(cwd: string): Promise<Ground | null> {
-  try {
-    const folder = await realpath(cwd);
-    for (let place = folder; ; place = dirname(place)) {
-      const mark = await lstat(join(place, '.git')).catch(() => null);
-      if (mark !== null) return { cwd: folder, repository: null, worktree: place };
-      if (dirname(place) === place) return { cwd: folder, repository: null, worktree: folder };
-    }
-  } catch {
-    return null;
-  }
 }
 
 /** The id of a claim is another agent's words: short, and nothing in it can pass for ours. */

@@ -14,7 +14,7 @@ import { openInstances } from './instances.ts';
 import { PLUGINS_MAX, UNIT_TIMEOUT_MS } from './limits.ts';
 import { isInScope, type Transport } from './manifest.ts';
 import type { HookFailureMode, PluginUnit, Rules } from './passage.ts';
-import { type Builtin, type Dispatch, type Place, runPipeline } from './pipeline.ts';
+import { type Builtin, type Dispatch, type Link, runPipeline } from './pipeline.ts';
 import type { PluginLog, PluginRegistry } from './registry.ts';
 import type { Reply } from './reply.ts';
 import { checkRequirements, isSlot, resolveCapabilities, SLOTS, type Slot } from './slots.ts';
@@ -73,8 +73,8 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
     holders,
     options,
   );
-  const places = createPlaces(chain, instances.units, options.builtins);
-  const order = places.map(({ name }) => name);
+  const links = createLinks(chain, instances.units, options.builtins);
+  const order = links.map(({ name }) => name);
   // Where no plugin was found there is nothing to say about them.
   const level = found === 0 ? 'debug' : 'info';
   for (const { manifest } of plugins) {
@@ -98,17 +98,17 @@ export async function openPluginHost(options: PluginHostOptions): Promise<Plugin
     startup: instances.startup,
     appliesTo: (operation, transport) =>
       instances.units.some(({ manifest }) => isInScope(manifest, operation, transport)),
-    run: (call, dispatch) => runPipeline(places, rules, call, dispatch),
+    run: (call, dispatch) => runPipeline(links, rules, call, dispatch),
     counters: () => ({ 'sox.hook.failure_count': hookFailures }),
     close: instances.close,
   };
 }
 
-function createPlaces(
+function createLinks(
   chain: Chain,
   units: readonly PluginUnit[],
   builtins: readonly Builtin[],
-): readonly (Place & { readonly name: string })[] {
+): readonly (Link & { readonly name: string })[] {
   const slotOf = new Map<string, Slot>(SLOTS.map((slot) => [chain.holderOf(slot), slot]));
   return chain.order.map((name) => ({
     name,

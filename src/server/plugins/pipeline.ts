@@ -24,8 +24,8 @@ export interface Builtin {
   run(call: CallContext, next: Next): Promise<Reply>;
 }
 
-/** One place in the chain; where the plugin is out of scope the built-in does the work. */
-export interface Place {
+/** One link of the chain; where the plugin is out of scope the built-in does the work. */
+export interface Link {
   readonly plugin: PluginUnit | null;
   readonly builtin: Builtin | null;
   readonly isStore: boolean;
@@ -34,7 +34,7 @@ export interface Place {
 export type Dispatch = (call: CallContext) => Promise<Reply>;
 
 export async function runPipeline(
-  places: readonly Place[],
+  links: readonly Link[],
   rules: Rules,
   call: CallContext,
   dispatch: Dispatch,
@@ -47,40 +47,40 @@ export async function runPipeline(
     isCarriedOut: false,
     response: null,
   };
-  const storeAt = places.findIndex((place) => place.isStore);
+  const storeAt = links.findIndex((link) => link.isStore);
   assert(storeAt >= 0, 'the chain has a store');
 
   const step = (at: number): Promise<Reply> => {
-    const place = places[at] as Place;
-    if (at < storeAt) return runPlace(passage, place, () => step(at + 1));
-    const plugin = inScope(place, call);
+    const link = links[at] as Link;
+    if (at < storeAt) return runLink(passage, link, () => step(at + 1));
+    const plugin = inScope(link, call);
     const ask = (): Promise<Reply> => askStore(passage, dispatch);
     return plugin === null ? ask() : runStorePlugin(passage, plugin, ask);
   };
 
   let reply = await step(0);
-  for (const place of places.slice(storeAt + 1)) {
+  for (const link of links.slice(storeAt + 1)) {
     passage.response = reply;
     const given = reply;
-    const answer = await runPlace(passage, place, async () => given);
+    const answer = await runLink(passage, link, async () => given);
     // The audit watches; even a built-in one has no say.
-    reply = place.builtin !== null && inScope(place, call) === null ? given : answer;
+    reply = link.builtin !== null && inScope(link, call) === null ? given : answer;
   }
   call.metadata.pipeline_trace = passage.trace;
   return { reply, trace: passage.trace };
 }
 
-function inScope(place: Place, call: CallContext): PluginUnit | null {
-  const { plugin } = place;
+function inScope(link: Link, call: CallContext): PluginUnit | null {
+  const { plugin } = link;
   return plugin !== null && isInScope(plugin.manifest, call.operation, call.transport)
     ? plugin
     : null;
 }
 
-async function runPlace(passage: Passage, place: Place, next: Next): Promise<Reply> {
-  const plugin = inScope(place, passage.call);
+async function runLink(passage: Passage, link: Link, next: Next): Promise<Reply> {
+  const plugin = inScope(link, passage.call);
   if (plugin === null) {
-    return place.builtin === null ? next() : runBuiltin(passage, place.builtin, next);
+    return link.builtin === null ? next() : runBuiltin(passage, link.builtin, next);
   }
   const proceed = plugin.slot === 'auth' ? () => requireAgent(passage, next) : next;
   if (plugin.manifest.kind === 'interceptor') return runInterceptor(passage, plugin, proceed);

@@ -14,6 +14,7 @@ import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { unavailable } from '../../log/disk.ts';
 import { lockDirectory } from '../../log/lock.ts';
+import { placeScope } from '../../place/claim-scope.ts';
 import { createMcpTools, DEFAULT_TOOLSET } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import { createDesk } from '../desk/desk.ts';
@@ -116,6 +117,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       fault: config.faultInject && faultRefusal(config.faultInject),
       isStoreOk: () => spaces.isStoreOk(),
       report,
+      placeScope,
     });
     const metrics =
       config.metrics &&

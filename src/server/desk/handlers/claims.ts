@@ -8,10 +8,9 @@ import { parsePaths, type Scope } from '../../../core/work/claim/scope.ts';
 import type { Found } from '../../../core/work/claim/scope-index.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import type { claimCheck, claimUpdate } from '../../../wire/operations/claims.ts';
-import { giveUp, type Place, waitInLine } from '../claim-queue.ts';
+import { giveUp, type QueuePlace, waitInLine } from '../claim-queue.ts';
 import { checkStanding } from '../identity.ts';
-import { groundOf } from '../place.ts';
-import type { Handlers } from '../room.ts';
+import type { Handlers, Room } from '../room.ts';
 import { isThere } from './presence.ts';
 
 type View = OutputOf<typeof claimUpdate>['claim'];
@@ -35,7 +34,8 @@ export const claimHandlers: Handlers<
 > = {
   async 'claims.take'(room, input) {
     const { hub, by } = room;
-    const scope = await scopeOf(input);
+    const scope = await scopeOf(room, input);
+    if (isRefusal(scope)) return scope;
     const take = () =>
       hub.submit({
         type: 'claim.take',
@@ -50,14 +50,20 @@ export const claimHandlers: Handlers<
         idempotency: idempotencyOf(input),
       });
     const until = hub.stamp() + (input.wait_ms ?? 0);
-    let place: Place | null = null;
+    let place: QueuePlace | null = null;
     for (;;) {
       const answer = await take();
       if (!isRefusal(answer))
         return { claim: claimOutput(answer.claim), renewed: answer.isRenewal };
       const leftMs = until - hub.stamp();
       if (leftMs <= 0 || !WAITABLE.has(answer.refused)) return giveUp(room, place, answer);
-      const next: Place | Refusal = await waitInLine(room, input.task_id, scope, leftMs, place);
+      const next: QueuePlace | Refusal = await waitInLine(
+        room,
+        input.task_id,
+        scope,
+        leftMs,
+        place,
+      );
       if (isRefusal(next)) return giveUp(room, place, next);
       place = next;
       // Nothing is taken for a caller that has gone, or may no longer act.
@@ -134,10 +140,12 @@ export const claimHandlers: Handlers<
     return isRefusal(answer) ? answer : { claim: claimOutput(answer), previous_owner: by.id };
   },
 
-  async 'claims.check'({ hub, by }, input) {
-    const ground = await groundOf(input.worktree ?? '', input.paths);
-    const { worktree } = ground;
-    const parsed = parsePaths(ground.paths);
+  async 'claims.check'({ hub, by, placeScope }, input) {
+    const placed = await placeScope(input.worktree ?? '', input.paths);
+    if (isRefusal(placed)) return placed;
+    const { worktree, paths } = placed;
+    // The whole worktree is asked about like any other pattern.
+    const parsed = parsePaths(paths.length === 0 ? ['**'] : paths);
     if ('refused' in parsed) return parsed;
     const scope: Scope = { worktree, branch: null, paths: parsed.paths };
     const found = await hub.ask((world) => ({
@@ -153,8 +161,10 @@ export const claimHandlers: Handlers<
     return { free: found.conflicts.length === 0, ...found };
   },
 
-  async 'claims.list'({ hub }, { owner, worktree, after, limit }) {
-    const label = worktree === undefined ? undefined : (await groundOf(worktree, [])).worktree;
+  async 'claims.list'({ hub, placeScope }, { owner, worktree, after, limit }) {
+    const placed = worktree === undefined ? null : await placeScope(worktree, []);
+    if (isRefusal(placed)) return placed;
+    const label = placed?.worktree;
     return hub.ask((world) => {
       const rows = [...world.claims.claims.values()]
         .filter((claim) => owner === undefined || claim.owner === owner)
@@ -167,14 +177,17 @@ export const claimHandlers: Handlers<
     });
   },
 
-  async 'claims.wait'({ hub, by }, input) {
+  async 'claims.wait'(room, input) {
+    const { hub, by } = room;
     const wantsScope = input.paths != null || input.worktree != null;
+    const scope = wantsScope ? await scopeOf(room, input) : null;
+    if (isRefusal(scope)) return scope;
     const answer = await hub.submit({
       type: 'claim.wait',
       by,
       at: hub.stamp(),
       id: input.task_id ?? null,
-      scope: wantsScope ? await scopeOf(input) : null,
+      scope,
       ttlMs: toMs(input.ttl_seconds),
       idempotency: null,
     });
@@ -230,14 +243,17 @@ export function claimOutput(claim: ClaimView): View {
 }
 
 /** Null keeps what a renewed claim covers; a new one without paths covers the whole worktree it names. */
-async function scopeOf(input: {
-  readonly paths?: readonly string[] | null | undefined;
-  readonly worktree?: string | null | undefined;
-  readonly branch?: string | null | undefined;
-}): Promise<Scope | null> {
+async function scopeOf(
+  { placeScope }: Room,
+  input: {
+    readonly paths?: readonly string[] | null | undefined;
+    readonly worktree?: string | null | undefined;
+    readonly branch?: string | null | undefined;
+  },
+): Promise<Scope | Refusal | null> {
   if (input.paths == null && input.worktree == null && input.branch == null) return null;
-  const ground = await groundOf(input.worktree ?? '', input.paths ?? []);
-  return { ...ground, branch: input.branch ?? null };
+  const placed = await placeScope(input.worktree ?? '', input.paths ?? []);
+  return isRefusal(placed) ? placed : { ...placed, branch: input.branch ?? null };
 }
 
 function toMs(seconds: number | null | undefined): number | null {

@@ -3,11 +3,15 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
-import { groundOf } from './place.ts';
+import { openRunningHub, type RunningHub } from '../../test/e2e/running-hub.ts';
+import { isRefusal } from '../core/law/decider.ts';
+import { type PlacedScope, placeScope } from './claim-scope.ts';
 
-const realPaths = async (worktree: string, paths: readonly string[]): Promise<string[]> =>
-  (await groundOf(worktree, paths)).paths;
+async function groundOf(worktree: string, paths: readonly string[]): Promise<PlacedScope> {
+  const placed = await placeScope(worktree, paths);
+  if (isRefusal(placed)) throw new Error(placed.refused);
+  return placed;
+}
 const realWorktree = async (worktree: string): Promise<string> =>
   (await groundOf(worktree, [])).worktree;
 
@@ -33,6 +37,7 @@ describe('the real place of a claim', () => {
     expect(await realWorktree(`${tree}/`)).toBe(tree);
     expect(await realWorktree(join(root, 'alias/src/..'))).toBe(tree);
     expect(await realWorktree('/no/such/tree')).toBe('/no/such/tree');
+    expect(await realWorktree('/no/such/tree/')).toBe('/no/such/tree');
     expect(await realWorktree('a label')).toBe('a label');
   });
 
@@ -44,13 +49,18 @@ describe('the real place of a claim', () => {
     ['a glob behind a linked folder', 'lib/**/*.ts', 'src/lib/**/*.ts'],
     ['a glob at the root', '*.ts', '*.ts'],
     ['a link to where it lies', 'here/src/lib/a.ts', 'src/lib/a.ts'],
-    ['a link that leads out', 'outside/passwd', 'outside/passwd'],
-    ['a link to nothing', 'broken', 'broken'],
-    ['a path that escapes', '../x', '../x'],
-    ['an absolute path', '/etc/passwd', '/etc/passwd'],
-    ['nothing', '', ''],
+    ['a link to nothing, where it would be made', 'broken', 'nowhere'],
   ])('[WK3] %s: %s lies at %s', async (_, path, place) => {
-    expect(await realPaths(tree, [path])).toEqual([place]);
+    expect((await groundOf(tree, [path])).paths).toEqual([place]);
+  });
+
+  test.each([
+    ['a link that leads out', 'outside/passwd', 'scope.escape'],
+    ['a path that escapes', '../x', 'scope.escape'],
+    ['an absolute path elsewhere', '/etc/passwd', 'scope.escape'],
+    ['nothing', '', 'scope.invalid'],
+  ])('[WK3] %s is refused and never guessed at: %s', async (_, path, refused) => {
+    expect(await placeScope(tree, ['src', path])).toMatchObject({ refused });
   });
 });
 
@@ -121,8 +131,11 @@ test('[WK3] a folder is told from a file by looking, whatever its name', async (
 
 test('[WK3] a folder of a repository is the repository, with its paths put where they lie', async () => {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
-  await mkdir(join(top, '.git'));
+  await mkdir(join(top, '.git/objects'), { recursive: true });
+  await writeFile(join(top, '.git/HEAD'), 'ref: refs/heads/main\n');
   await mkdir(join(top, 'd/deep'), { recursive: true });
+  // What only looks like a repository moves no file into another worktree.
+  await mkdir(join(top, 'd/.git'));
   expect(await groundOf(join(top, 'd'), ['z', '**/*.ts'])).toEqual({
     worktree: top,
     paths: ['d/z', 'd/**/*.ts'],
