@@ -12,10 +12,13 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { decodeEvent } from '../../src/core/law/entry.ts';
 import { DURABLE_KINDS } from '../../src/core/law/shape.ts';
 import { thawWorld } from '../../src/core/law/snapshot.ts';
+import { createWorld } from '../../src/core/law/state.ts';
+import { evolve } from '../../src/core/law/world.ts';
 import { openFileLog } from '../../src/log/file.ts';
 import type { Log } from '../../src/log/log.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { verifyLog } from '../../src/log/verify.ts';
+import { portray } from '../../src/testing/compare.ts';
 import { createClock, openStage } from './stage.ts';
 import { tellAll } from './tell.ts';
 
@@ -133,6 +136,21 @@ describe.each(cases)('a log of $version over $adapter.name', ({ version, adapter
     await log.close();
   });
 });
+
+test.each(ADAPTERS)(
+  '[L3] what $name stored as a snapshot is the world of the entries before it',
+  async (adapter) => {
+    const log = await adapter.open(copyOf(NEWEST, adapter).path);
+    const snapshot = await log.loadSnapshot();
+    const before = (await entriesOf(log)).slice(0, snapshot?.position);
+    await log.close();
+    const replayed = createWorld();
+    for (const [position, entry] of before.entries())
+      evolve(replayed, decodeEvent(entry), position);
+    const thawed = thawWorld(snapshot?.text ?? '') ?? createWorld();
+    expect(portray(thawed, 'durable')).toEqual(portray(replayed, 'durable'));
+  },
+);
 
 test('[L6] the newest golden log holds every kind of event there is', async () => {
   const [adapter] = ADAPTERS as [Adapter];
