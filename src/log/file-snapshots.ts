@@ -25,9 +25,11 @@ export function createFileSnapshots(dir: string): FileSnapshots {
       .reverse();
   return {
     async save(position, bytes) {
-      await replaceLargeFile(join(dir, `${String(position).padStart(16, '0')}.snapshot`), bytes);
-      for (const name of newestFirst().slice(SNAPSHOTS_KEPT))
-        rmSync(join(dir, name), { force: true });
+      const saved = `${String(position).padStart(16, '0')}.snapshot`;
+      await replaceLargeFile(join(dir, saved), bytes);
+      // One that lies ahead is not ours: it is left there, and takes the place of none that is.
+      const ours = newestFirst().filter((name) => name <= saved);
+      for (const name of ours.slice(SNAPSHOTS_KEPT)) rmSync(join(dir, name), { force: true });
     },
     *stored() {
       for (const name of newestFirst()) {

@@ -221,6 +221,20 @@ describe('the directory', () => {
     ]);
   });
 
+  test('[H8] snapshots that lie ahead are left there, and crowd out none of ours', async () => {
+    const { dir } = await sample();
+    const foreign = ['0000000000000500.snapshot', '0000000000000600.snapshot'];
+    for (const name of foreign) writeFileSync(join(dir, name), 'of another log');
+    const log = await openFileLog(dir);
+    const refused: string[] = [];
+    const snapshot = { position: log.length, head: log.head, text: 'ours' };
+    await log.saveSnapshot(snapshot);
+    expect(await log.loadSnapshot(({ code }) => refused.push(code))).toEqual(snapshot);
+    expect(refused).toEqual(['log.snapshot', 'log.snapshot']);
+    await log.close();
+    expect(readdirSync(dir)).toEqual(expect.arrayContaining(foreign));
+  });
+
   test.each([
     ['synod-log 2\n', 'log.newer', /format 2.*upgrade synod/],
     ['something else', 'log.corrupt', /nothing was changed/],

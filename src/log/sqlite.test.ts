@@ -227,6 +227,20 @@ test('files are the owner’s alone', async () => {
   await log.close();
 });
 
+test('[H8] snapshots that lie ahead are left there, and crowd out none of ours', async () => {
+  const path = freshPath();
+  const log = await openSqliteLog(path);
+  await log.append(0, ['x']);
+  const db = new DatabaseSync(path);
+  db.exec("INSERT INTO snapshots VALUES (500, x'00'), (600, x'00')");
+  const snapshot = { position: 1, head: log.head, text: 'ours' };
+  await log.saveSnapshot(snapshot);
+  expect(await log.loadSnapshot()).toEqual(snapshot);
+  await log.close();
+  expect(db.prepare('SELECT position FROM snapshots').all()).toHaveLength(3);
+  db.close();
+});
+
 test('only the newest two snapshots are kept, and a damaged one gives way to the older', async () => {
   const path = freshPath();
   const log = await openSqliteLog(path);

@@ -57,7 +57,9 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
     WHERE ?1 = coalesce((SELECT first + count FROM batches ORDER BY first DESC LIMIT 1), 0)
       AND ?5 = coalesce((SELECT head FROM batches ORDER BY first DESC LIMIT 1), zeroblob(32))`);
   const dropSnapshots = db.prepare(
-    `DELETE FROM snapshots WHERE position NOT IN (SELECT position FROM snapshots ORDER BY position DESC LIMIT ${SNAPSHOTS_KEPT})`,
+    // One that lies ahead is not ours: it is left there, and takes the place of none that is.
+    `DELETE FROM snapshots WHERE position < ?1 AND position NOT IN
+       (SELECT position FROM snapshots WHERE position <= ?1 ORDER BY position DESC LIMIT ${SNAPSHOTS_KEPT})`,
   );
   const putSnapshot = db.prepare(
     'INSERT OR REPLACE INTO snapshots (position, bytes) VALUES (?, ?)',
@@ -101,7 +103,7 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
     saveSnapshot: async (position, bytes) =>
       guard(path, 'save a snapshot in', () => {
         putSnapshot.run(position, bytes);
-        dropSnapshots.run();
+        dropSnapshots.run(position);
       }),
     *snapshots() {
       for (const row of guard(path, 'read', () => allSnapshots.all())) {
