@@ -14,6 +14,7 @@ import type { LatencyJob } from './load/latency.ts';
 import type { RecvJob, RecvResult } from './load/recv.ts';
 import type { ReplayJob, ReplayResult } from './load/replay.ts';
 import type { StormJob, StormResult } from './load/storm.ts';
+import type { WideJob, WideResult } from './load/wide.ts';
 import type { Percentiles } from './percentiles.ts';
 
 /** Far beyond any job: a server that stops answering must not stop the bench. */
@@ -26,6 +27,7 @@ export function runLoad(job: ClaimsJob): Promise<ClaimsResult>;
 export function runLoad(job: RecvJob): Promise<RecvResult>;
 export function runLoad(job: ReplayJob): Promise<ReplayResult>;
 export function runLoad(job: StormJob): Promise<StormResult>;
+export function runLoad(job: WideJob): Promise<WideResult>;
 export async function runLoad(job: object): Promise<unknown> {
   return await runNode(join(import.meta.dirname, 'load/main.ts'), [JSON.stringify(job)]);
 }

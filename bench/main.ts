@@ -20,7 +20,7 @@ import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.t
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
 import { latency, readMachineCost } from './scenarios/latency.ts';
 import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
-import { recv, replay } from './scenarios/reads.ts';
+import { recv, recvWide, replay } from './scenarios/reads.ts';
 import { startEmpty, startLong } from './scenarios/start.ts';
 import { isBuilt } from './server.ts';
 
@@ -30,6 +30,7 @@ const scenarios: readonly Scenario[] = [
   fanOut100,
   latency,
   recv,
+  recvWide,
   replay,
   startEmpty,
   startLong,

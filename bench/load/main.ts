@@ -13,6 +13,7 @@ import { type LatencyJob, latency } from './latency.ts';
 import { type RecvJob, recv } from './recv.ts';
 import { type ReplayJob, replay } from './replay.ts';
 import { type StormJob, storm } from './storm.ts';
+import { type WideJob, wide } from './wide.ts';
 
 export type Job =
   | BoardJob
@@ -23,7 +24,8 @@ export type Job =
   | LatencyJob
   | RecvJob
   | ReplayJob
-  | StormJob;
+  | StormJob
+  | WideJob;
 
 function run(job: Job): Promise<object> {
   switch (job.kind) {
@@ -45,6 +47,8 @@ function run(job: Job): Promise<object> {
       return replay(job);
     case 'storm':
       return storm(job);
+    case 'wide':
+      return wide(job);
   }
 }
 

@@ -38,6 +38,34 @@ export const recv: Scenario = {
   },
 };
 
+export const recvWide: Scenario = {
+  name: 'recv-wide',
+  async run(setting): Promise<Measure[]> {
+    if (!setting.hasHub) return [];
+    const channels = setting.isQuick ? 500 : 5_000;
+    const recvs = setting.isQuick ? 20 : 100;
+    const figures = await takeTurns(setting.rounds, {
+      async hub() {
+        await using servers = await openServers(['hub'], true);
+        const url = servers.urls.get('hub') ?? '';
+        return { ...(await runLoad({ kind: 'wide', url, channels, mail: 20, recvs })) };
+      },
+    });
+    const of = `over ${channels} channels with 20 messages each`;
+    return [
+      { what: `recv of 50 ${of}, p50`, unit: 'ms', sides: figures('recvP50') },
+      { what: 'the same, p99', unit: 'ms', sides: figures('recvP99') },
+      {
+        what: 'another agent’s answer meanwhile, the longest',
+        unit: 'ms',
+        sides: figures('otherMax'),
+        goal: { atMost: 20 },
+      },
+      { what: 'the same, p50', unit: 'ms', sides: figures('otherP50') },
+    ];
+  },
+};
+
 export const replay: Scenario = {
   name: 'replay',
   async run(setting): Promise<Measure[]> {
