@@ -3,10 +3,10 @@
  * evolve it. Time stands still until it is told to move, and what lapses on the way lapses.
  */
 
+import type { Refusal } from '../core/law/decider.ts';
 import type { PrincipalKind } from '../core/law/principal.ts';
 import type { ClaimCommand, ClaimEvent } from '../core/work/claim/claim-events.ts';
 import { evolveClaims } from '../core/work/claim/claim-evolve.ts';
-import type { ClaimRefusal } from '../core/work/claim/claim-refusal.ts';
 import { type ClaimBook, createClaimBook } from '../core/work/claim/claim-state.ts';
 import {
   type ClaimAnswers,
@@ -34,7 +34,7 @@ export interface ClaimStory {
     type: Type,
     wishes: Wishes<Type>,
     kind?: PrincipalKind,
-  ): AnswerOf<Type> | ClaimRefusal;
+  ): AnswerOf<Type> | Refusal;
   /** The same, where a refusal is an error in the story. */
   ask<Type extends ClaimCommand['type']>(
     agent: string,
@@ -43,11 +43,7 @@ export interface ClaimStory {
   ): AnswerOf<Type>;
   /** Takes these paths of the worktree `w`, under the id. */
   take(agent: string, id: string, ...paths: readonly string[]): AnswerOf<'claim.take'>;
-  tryTake(
-    agent: string,
-    id: string,
-    ...paths: readonly string[]
-  ): AnswerOf<'claim.take'> | ClaimRefusal;
+  tryTake(agent: string, id: string, ...paths: readonly string[]): AnswerOf<'claim.take'> | Refusal;
   release(agent: string, id: string): void;
   /** Lets time pass and what lapses on the way lapse. */
   pass(ms: number): void;
@@ -125,7 +121,7 @@ export function claimCode(answer: unknown): string | null {
   return answer.refused as string;
 }
 
-export function refusalOf(answer: unknown): ClaimRefusal {
+export function refusalOf(answer: unknown): Refusal {
   if (claimCode(answer) === null) throw new Error('it was not refused');
-  return answer as ClaimRefusal;
+  return answer as Refusal;
 }

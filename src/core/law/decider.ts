@@ -6,7 +6,6 @@
  * always tells the same story. A decision is either events with the answer the
  * caller gets once they are durable, or a refusal.
  */
-import type { ClaimRefusalCode } from '../work/claim/claim-refusal.ts';
 import type { Principal } from './principal.ts';
 
 /** What every command carries: who asks, and when (milliseconds since the epoch). */
@@ -39,13 +38,18 @@ export function refuse(
   refused: RefusalCode,
   message: string,
   detail?: Readonly<Record<string, unknown>>,
+  retryAt?: number,
 ): Refusal {
-  return detail === undefined ? { refused, message } : { refused, message, detail };
+  return {
+    refused,
+    message,
+    ...(detail !== undefined && { detail }),
+    ...(retryAt !== undefined && { retryAt }),
+  };
 }
 
 /** Every refusal there is. docs/ERRORS.md explains each; wire/errors.ts says how each sounds. */
 export type RefusalCode =
-  | ClaimRefusalCode
   | 'access.denied'
   | 'access.unknown'
   | 'ack.backward'
@@ -58,13 +62,30 @@ export type RefusalCode =
   | 'body.invalid'
   | 'body.too-deep'
   | 'body.too-large'
+  | 'card.not-found'
   | 'channel.in-use'
   | 'channel.name-invalid'
   | 'channel.not-found'
   | 'channel.reserved'
   | 'channel.retired'
+  | 'claim.cycle'
+  | 'claim.fenced'
+  | 'claim.held'
+  | 'claim.id-invalid'
+  | 'claim.key-reused'
+  | 'claim.not-found'
+  | 'claim.not-holder'
+  | 'claim.overlap'
+  | 'claim.quota'
+  | 'claim.recipient-absent'
+  | 'claim.recipient-self'
+  | 'claim.reserved'
+  | 'claim.status'
+  | 'claim.text-too-long'
+  | 'claim.version'
   | 'dm.not-canonical'
   | 'dm.not-party'
+  | 'finding.rejected'
   | 'group.exists'
   | 'group.not-invited'
   | 'group.not-member'
@@ -75,25 +96,32 @@ export type RefusalCode =
   | 'limit.reached'
   | 'message.not-found'
   | 'message.not-held'
+  | 'offer.not-found'
   | 'operation.unknown'
   | 'pattern.reserved'
   | 'plugin.refused'
-  | 'recipient.unknown'
   | 'rate.limited'
+  | 'recipient.unknown'
   | 'replay.forbidden'
   | 'schema.changed'
+  | 'scope.absolute'
+  | 'scope.escape'
+  | 'scope.invalid'
+  | 'scope.too-complex'
+  | 'scope.too-long'
+  | 'scope.too-many'
   | 'space.name-invalid'
   | 'space.not-found'
   | 'space.removed'
   | 'store.unavailable'
   | 'store.unknown'
   | 'subscription.not-found'
-  | 'token.not-found'
-  | 'version.mismatch'
   | 'task.cycle'
   | 'task.needed'
   | 'task.not-found'
   | 'task.version'
-  | 'offer.not-found'
-  | 'card.not-found'
-  | 'finding.rejected';
+  | 'token.not-found'
+  | 'ttl.invalid'
+  | 'ttl.too-long'
+  | 'version.mismatch'
+  | 'wait.not-found';

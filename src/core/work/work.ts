@@ -5,7 +5,7 @@
  * an agent that goes offline takes its card with it, and leases lapse by deadline.
  */
 
-import type { Decision, Refusal } from '../law/decider.ts';
+import { type Decision, isRefusal } from '../law/decider.ts';
 import { CLAIMS_CHANNEL, toChannel } from '../law/name.ts';
 import { SERVER } from '../law/principal.ts';
 import type { World, WorldView } from '../law/state.ts';
@@ -82,8 +82,7 @@ export function decideWork(
       const decision = decideClaim(world.claims, command, {
         presenceOf: (agent) => presenceOf(world, agent, command),
       });
-      // The law of claims has its own union of codes; all of them are in ours.
-      if ('refused' in decision) return decision satisfies Refusal;
+      if (isRefusal(decision)) return decision;
       return { events: withEchoes(world, decision.events), answer: decision.answer };
     }
   }

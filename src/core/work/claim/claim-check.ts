@@ -2,6 +2,7 @@
  * The questions every act on a claim begins with: is the input sane, is the caller the holder,
  * is its epoch the current one? Each no says who holds the claim, until when, and what to do.
  */
+import { type Refusal, refuse } from '../../law/decider.ts';
 import type { ClaimAsked } from './claim-events.ts';
 import {
   CLAIM_ID_CHARS_MAX,
@@ -11,20 +12,31 @@ import {
   TTL_MS_MAX,
   TTL_MS_MIN,
 } from './claim-limits.ts';
-import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
 import { type BookView, type Claim, type Wait, wantedName } from './claim-state.ts';
-import type { Link } from './claim-turn.ts';
 import { isPrintable, type Scope } from './scope.ts';
 import type { Found } from './scope-index.ts';
 
-export function checkActor(command: ClaimAsked): ClaimRefusal | null {
-  if (command.by.kind !== 'observer') return null;
-  return refuseClaim('access.denied', 'an observer holds no claims and waits for none');
+/** One step of a circle of waiting. */
+export interface Link {
+  readonly agent: string;
+  readonly waits_for: string;
+  readonly held_by: string;
 }
 
-export function checkId(id: string): ClaimRefusal | null {
+/** A named bound was reached. */
+export function refuseFull(limit: string, max: number): Refusal {
+  const message = `${limit} is ${max}, and it is reached; try again later`;
+  return refuse('limit.reached', message, { limit, max });
+}
+
+export function checkActor(command: ClaimAsked): Refusal | null {
+  if (command.by.kind !== 'observer') return null;
+  return refuse('access.denied', 'an observer holds no claims and waits for none');
+}
+
+export function checkId(id: string): Refusal | null {
   if (id.length <= CLAIM_ID_CHARS_MAX && id.trim() !== '' && isPrintable(id)) return null;
-  return refuseClaim(
+  return refuse(
     'claim.id-invalid',
     `a claim's id has 1 to ${CLAIM_ID_CHARS_MAX} characters, all printable`,
     { field: 'id' },
@@ -35,17 +47,17 @@ export function checkId(id: string): ClaimRefusal | null {
 export function parseTtl(
   ttlMs: number | null,
   otherwise: number = TTL_MS_DEFAULT,
-): number | ClaimRefusal {
+): number | Refusal {
   if (ttlMs === null) return otherwise;
   if (!Number.isFinite(ttlMs) || ttlMs <= 0) {
-    return refuseClaim(
+    return refuse(
       'ttl.invalid',
       `a time to live of ${ttlMs / 1000} s is none; give ${TTL_MS_MIN / 1000} to ${TTL_MS_MAX / 1000} s, or nothing for ${TTL_MS_DEFAULT / 1000} s`,
       { ttl_s: String(ttlMs / 1000), min_s: TTL_MS_MIN / 1000, max_s: TTL_MS_MAX / 1000 },
     );
   }
   if (ttlMs > TTL_MS_MAX) {
-    return refuseClaim(
+    return refuse(
       'ttl.too-long',
       `a claim lives at most ${TTL_MS_MAX / 1000} s; take it for that long and renew it`,
       { ttl_s: String(ttlMs / 1000), max_s: TTL_MS_MAX / 1000 },
@@ -58,9 +70,9 @@ export function checkText(
   field: string,
   text: string | null,
   max: number = CLAIM_TEXT_CHARS_MAX,
-): ClaimRefusal | null {
+): Refusal | null {
   if (text === null || text.length <= max) return null;
-  return refuseClaim(
+  return refuse(
     'claim.text-too-long',
     `${field} has ${text.length} characters, at most ${max} are kept; store it elsewhere and refer to it`,
     { field, max },
@@ -71,11 +83,11 @@ export function checkText(
 export function holdingOf(
   book: BookView,
   command: ClaimAsked & { readonly id: string; readonly epoch: number | null },
-): Claim | ClaimRefusal {
+): Claim | Refusal {
   const { by, id, epoch } = command;
   const claim = book.claims.get(id);
   if (claim === undefined) {
-    return refuseClaim(
+    return refuse(
       'claim.not-found',
       `nobody holds ${id}: it was released or has lapsed; take it again before you go on`,
       { id },
@@ -84,33 +96,33 @@ export function holdingOf(
   const fenced = checkEpoch(claim, epoch);
   if (fenced !== null) return fenced;
   if (claim.owner === by.id) return claim;
-  return refuseClaim(
+  return refuse(
     'claim.not-holder',
     `${id} is held by ${claim.owner} ${left(claim.dueAt, command.at)}; only its holder does this. Wait for it, or ask ${claim.owner} to hand it off`,
     describe(claim),
   );
 }
 
-export function checkEpoch(claim: Claim, epoch: number | null): ClaimRefusal | null {
+export function checkEpoch(claim: Claim, epoch: number | null): Refusal | null {
   if (epoch === null || epoch === claim.epoch) return null;
-  return refuseClaim(
+  return refuse(
     'claim.fenced',
     `${claim.id} is at epoch ${claim.epoch} and held by ${claim.owner}; epoch ${epoch} is over. Stop this work, or take the claim again`,
     { ...describe(claim), given_epoch: epoch },
   );
 }
 
-export function checkVersion(claim: Claim, expected: number | null): ClaimRefusal | null {
+export function checkVersion(claim: Claim, expected: number | null): Refusal | null {
   if (expected === null || expected === claim.version) return null;
-  return refuseClaim(
+  return refuse(
     'claim.version',
     `${claim.id} is at version ${claim.version}, not ${expected}; read it again and decide anew`,
     { ...describe(claim), expected_version: expected },
   );
 }
 
-export function refuseHeld(claim: Claim, at: number): ClaimRefusal {
-  return refuseClaim(
+export function refuseHeld(claim: Claim, at: number): Refusal {
+  return refuse(
     'claim.held',
     `${claim.id} is held by ${claim.owner} ${left(claim.dueAt, at)}; wait for it with claims.wait {"task_id": ${JSON.stringify(claim.id)}}, or take it with wait_ms`,
     { ...describe(claim), wait: { task_id: claim.id } },
@@ -123,12 +135,12 @@ export function refuseOverlap(
   scope: Scope,
   found: readonly Found<Claim>[],
   at: number,
-): ClaimRefusal {
+): Refusal {
   const [first] = found as readonly [Found<Claim>];
   const { holder, mine, theirs, witness } = first;
   const retryAt = Math.max(...found.map((one) => one.holder.dueAt));
   const same = mine === theirs ? mine : `${mine} meets ${theirs} (both cover ${witness})`;
-  return refuseClaim(
+  return refuse(
     'claim.overlap',
     `${id} is not free: ${same}, held by ${holder.owner} as ${holder.id} ${left(holder.dueAt, at)}; narrow the scope, or wait for it with claims.wait, or take it with wait_ms`,
     {
@@ -147,8 +159,8 @@ export function refuseOverlap(
   );
 }
 
-export function refuseReserved(id: string, wait: Wait, at: number): ClaimRefusal {
-  return refuseClaim(
+export function refuseReserved(id: string, wait: Wait, at: number): Refusal {
+  return refuse(
     'claim.reserved',
     `${id} is not free yet: ${wait.agent} waited for ${wantedName(wait)} and may take it first ${left(wait.dueAt, at)}; wait with claims.wait`,
     {
@@ -160,11 +172,11 @@ export function refuseReserved(id: string, wait: Wait, at: number): ClaimRefusal
   );
 }
 
-export function refuseCycle(links: readonly Link[]): ClaimRefusal {
+export function refuseCycle(links: readonly Link[]): Refusal {
   const told = links.map(
     ({ agent, waits_for, held_by }) => `${agent} waits for ${waits_for}, held by ${held_by}`,
   );
-  return refuseClaim(
+  return refuse(
     'claim.cycle',
     `this would be a circle in which nobody moves: ${told.join('; ')}. Release something first, or ask one of them to hand off`,
     { cycle: [...links.map(({ agent }) => agent), links[0]?.agent], links },

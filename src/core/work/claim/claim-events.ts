@@ -206,14 +206,14 @@ export interface ClaimKeyed {
   readonly answer: unknown;
 }
 
+/** What changes a claim that is held. */
+export type ClaimChange = ClaimRenewed | ClaimUpdated | ClaimCheckpointed | ClaimHandedOff;
+
 export type WaitEvent = WaitStarted | WaitReserved | WaitEnded;
 
 export type ClaimEvent =
   | ClaimTaken
-  | ClaimRenewed
-  | ClaimUpdated
-  | ClaimCheckpointed
-  | ClaimHandedOff
+  | ClaimChange
   | ClaimReleased
   | ClaimExpired
   | ClaimKeyed

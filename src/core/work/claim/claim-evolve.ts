@@ -4,10 +4,9 @@
  */
 import { unreachable } from '../../law/assert.ts';
 import type {
+  ClaimChange,
   ClaimEvent,
-  ClaimHandedOff,
   ClaimKeyed,
-  ClaimRenewed,
   ClaimTaken,
   WaitStarted,
 } from './claim-events.ts';
@@ -23,27 +22,10 @@ export function evolveClaims(book: ClaimBook, event: ClaimEvent): void {
       book.inherited.delete(event.id);
       return;
     case 'claim.renewed':
-      return renewed(book, event);
-    case 'claim.updated': {
-      draw(book, event.version);
-      const claim = book.claims.get(event.id);
-      if (claim === undefined) return;
-      claim.version = event.version;
-      claim.status = event.status;
-      claim.note = event.note ?? claim.note;
-      claim.dataRef = event.dataRef ?? claim.dataRef;
-      return;
-    }
-    case 'claim.checkpointed': {
-      draw(book, event.version);
-      const claim = book.claims.get(event.id);
-      if (claim === undefined) return;
-      claim.version = event.version;
-      claim.checkpoint = event.checkpoint;
-      return;
-    }
+    case 'claim.updated':
+    case 'claim.checkpointed':
     case 'claim.handed-off':
-      return handedOff(book, event);
+      return changed(book, event);
     case 'claim.released':
     case 'claim.expired': {
       const claim = book.claims.get(event.id);
@@ -95,14 +77,40 @@ export function createClaim(event: ClaimTaken, checkpoint: string | null): Claim
   };
 }
 
+/** What an event changes of a claim; `decide` uses it too, as above. */
+export function changesOf(event: ClaimChange): Partial<Claim> {
+  switch (event.type) {
+    case 'claim.renewed': {
+      const { at, epoch, ttlMs, scope, note, git } = event;
+      return given({ epoch, ttlMs, dueAt: at + ttlMs, scope, note, git });
+    }
+    case 'claim.updated': {
+      const { version, status, note, dataRef } = event;
+      return given({ version, status, note, dataRef });
+    }
+    case 'claim.checkpointed':
+      return { version: event.version, checkpoint: event.checkpoint };
+    case 'claim.handed-off': {
+      const { to: owner, epoch, ttlMs, lapsesAt: dueAt, note } = event;
+      return given({ owner, epoch, version: epoch, ttlMs, dueAt, note });
+    }
+    default:
+      return unreachable(event);
+  }
+}
+
+/** What an event does not say stays as it was [CM2]. */
+function given(changes: { [Field in keyof Claim]?: Claim[Field] | undefined }): Partial<Claim> {
+  const said = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as Partial<Claim>;
+}
+
 /** For evolve and for thawing a snapshot. */
 export function addClaim(book: ClaimBook, claim: Claim): void {
   book.claims.set(claim.id, claim);
   count(book, claim.owner, 1);
   book.due.put(claim);
-  if (claim.scope !== null) {
-    indexOf(book.held, claim.scope.worktree).add(claim, patternsOf(claim.scope.paths));
-  }
+  index(book, claim);
 }
 
 export function addWait(book: ClaimBook, wait: Wait): void {
@@ -138,33 +146,17 @@ function forgetKey(book: ClaimBook, sender: string, name: string): void {
   part(book.keysBySender, sender, name);
 }
 
-function renewed(book: ClaimBook, event: ClaimRenewed): void {
-  draw(book, event.epoch);
-  const claim = book.claims.get(event.id);
-  if (claim === undefined) return;
-  claim.epoch = event.epoch;
-  claim.ttlMs = event.ttlMs;
-  claim.note = event.note ?? claim.note;
-  claim.git = event.git ?? claim.git;
-  postpone(book, claim, event.at + event.ttlMs);
-  if (event.scope === undefined) return;
-  unindex(book, claim);
-  claim.scope = event.scope;
-  indexOf(book.held, claim.scope.worktree).add(claim, patternsOf(claim.scope.paths));
-}
-
-function handedOff(book: ClaimBook, event: ClaimHandedOff): void {
-  draw(book, event.epoch);
+function changed(book: ClaimBook, event: ClaimChange): void {
+  draw(book, 'epoch' in event ? event.epoch : event.version);
   const claim = book.claims.get(event.id);
   if (claim === undefined) return;
   count(book, claim.owner, -1);
-  count(book, event.to, 1);
-  claim.owner = event.to;
-  claim.epoch = event.epoch;
-  claim.version = event.epoch;
-  claim.ttlMs = event.ttlMs;
-  claim.note = event.note ?? claim.note;
-  postpone(book, claim, event.lapsesAt);
+  const changes = changesOf(event);
+  if (changes.scope !== undefined) unindex(book, claim);
+  Object.assign(claim, changes);
+  count(book, claim.owner, 1);
+  book.due.put(claim);
+  if (changes.scope !== undefined) index(book, claim);
 }
 
 /** A checkpoint outlives its claim, unless the holder says the work is done and lets go [CM7]. */
@@ -204,6 +196,11 @@ function removeClaim(book: ClaimBook, claim: Claim): void {
   count(book, claim.owner, -1);
   book.due.delete(claim);
   unindex(book, claim);
+}
+
+function index(book: ClaimBook, claim: Claim): void {
+  if (claim.scope === null) return;
+  indexOf(book.held, claim.scope.worktree).add(claim, patternsOf(claim.scope.paths));
 }
 
 function unindex(book: ClaimBook, claim: Claim): void {

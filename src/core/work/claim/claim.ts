@@ -1,48 +1,67 @@
 /**
  * Claims: leases on work. At most one live claim covers a path in a worktree [CM1]; what an
  * agent holds itself never stands in its own way. Taking starts a tenure with a fresh epoch;
- * renewing extends it and loses nothing [CM2]; releasing and handing off end it.
+ * renewing extends it and loses nothing [CM2]; releasing and handing off end it. The status of
+ * the work moves only along the life cycle [CM6]; every change draws a greater version [CM5].
  */
-
-import type { Decided } from '../../law/decider.ts';
+import { type Decision, type Refusal, refuse } from '../../law/decider.ts';
 import {
   checkActor,
   checkEpoch,
   checkId,
   checkText,
+  checkVersion,
   holdingOf,
   parseTtl,
   refuseCycle,
+  refuseFull,
   refuseHeld,
   refuseOverlap,
   refuseReserved,
 } from './claim-check.ts';
 import type {
+  CheckpointClaim,
+  ClaimChange,
+  ClaimCheckpointed,
   ClaimHandedOff,
   ClaimReleased,
   ClaimRenewed,
   ClaimTaken,
+  ClaimUpdated,
   HandOffClaim,
   ReleaseClaim,
   RenewClaim,
   TakeClaim,
-  WaitEnded,
+  UpdateClaim,
   WaitEvent,
 } from './claim-events.ts';
-import { createClaim } from './claim-evolve.ts';
+import { changesOf, createClaim } from './claim-evolve.ts';
 import {
+  CHECKPOINT_CHARS_MAX,
   CLAIMS_MAX,
   CLAIMS_PER_AGENT_MAX,
   EVIDENCE_CHARS_MAX,
   OVERLAPS_SHOWN_MAX,
   TTL_MS_MIN,
 } from './claim-limits.ts';
-import { type ClaimRefusal, refuseClaim, refuseFull } from './claim-refusal.ts';
-import { type BookView, type Claim, type ClaimView, viewClaim, type Wait } from './claim-state.ts';
-import { doMeet, findCycle, findHeld, findReserved, passOn, type Wish } from './claim-turn.ts';
+import {
+  type BookView,
+  type Claim,
+  type ClaimStatus,
+  type ClaimView,
+  viewClaim,
+  type Wait,
+} from './claim-state.ts';
+import {
+  doMeet,
+  endOf,
+  findCycle,
+  findHeld,
+  findReserved,
+  passOn,
+  type Wish,
+} from './claim-wait.ts';
 import { parseScope, type Scope } from './scope.ts';
-
-export type ClaimDecision<Event, Answer> = Decided<Event, Answer> | ClaimRefusal;
 
 /** What lives outside the book. */
 export interface ClaimContext {
@@ -56,10 +75,19 @@ export interface TakenAnswer {
   readonly inheritedFrom: string | null;
 }
 
+/** Staying is always allowed; an empty row is an end. */
+export const NEXT_STATUSES: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> = {
+  claimed: ['working', 'done', 'failed'],
+  working: ['input_required', 'done', 'failed'],
+  input_required: ['working', 'done', 'failed'],
+  done: [],
+  failed: [],
+};
+
 export function decideTake(
   book: BookView,
   command: TakeClaim,
-): ClaimDecision<ClaimTaken | ClaimRenewed | WaitEvent, TakenAnswer> {
+): Decision<ClaimTaken | ClaimRenewed | WaitEvent, TakenAnswer> {
   const { by, at, id, note, git } = command;
   const bad =
     checkActor(command) ?? checkId(id) ?? checkText('note', note) ?? checkText('git', git);
@@ -87,7 +115,7 @@ export function decideTake(
   if (cycle !== null) return refuseCycle(cycle);
   const freed: Wish[] = [...ended].filter((wait) => wait.isReserved);
   if (known !== null && asked !== null) freed.push({ id: null, scope: known.scope });
-  const after = [...endings(ended, at), ...passOn(book, change, freed, at)];
+  const after = [...takenUp(ended, at), ...passOn(book, change, freed, at)];
   if (known !== null) {
     const event: ClaimRenewed = {
       type: 'claim.renewed',
@@ -102,7 +130,7 @@ export function decideTake(
     };
     return {
       events: [event, ...after],
-      answer: { claim: renewedView(known, event), isRenewal: true, inheritedFrom: null },
+      answer: { claim: changedView(known, event), isRenewal: true, inheritedFrom: null },
     };
   }
   const inherited = book.inherited.get(id);
@@ -127,7 +155,7 @@ export function decideTake(
 export function decideRenew(
   book: BookView,
   command: RenewClaim,
-): ClaimDecision<ClaimRenewed, ClaimView> {
+): Decision<ClaimRenewed, ClaimView> {
   const { by, at, id } = command;
   const claim = holdingOf(book, command);
   if ('refused' in claim) return claim;
@@ -135,13 +163,13 @@ export function decideRenew(
   if (typeof ttlMs !== 'number') return ttlMs;
   const { epoch } = claim;
   const event: ClaimRenewed = { type: 'claim.renewed', at, by: by.id, id, epoch, ttlMs };
-  return { events: [event], answer: renewedView(claim, event) };
+  return { events: [event], answer: changedView(claim, event) };
 }
 
 export function decideRelease(
   book: BookView,
   command: ReleaseClaim,
-): ClaimDecision<ClaimReleased | WaitEvent, ClaimView> {
+): Decision<ClaimReleased | WaitEvent, ClaimView> {
   const { by, at, id, evidence } = command;
   const claim = releasable(book, command);
   if ('refused' in claim) return claim;
@@ -158,7 +186,7 @@ export function decideHandOff(
   book: BookView,
   command: HandOffClaim,
   context: ClaimContext,
-): ClaimDecision<ClaimHandedOff | WaitEvent, ClaimView> {
+): Decision<ClaimHandedOff | WaitEvent, ClaimView> {
   const { by, at, id, to, note } = command;
   const claim = holdingOf(book, command);
   if ('refused' in claim) return claim;
@@ -192,20 +220,62 @@ export function decideHandOff(
   };
   const freed = [...ended].filter((wait) => wait.isReserved);
   return {
-    events: [event, ...endings(ended, at), ...passOn(book, change, freed, at)],
-    answer: {
-      ...viewClaim(claim),
-      owner: to,
-      epoch,
-      version: epoch,
-      lapsesAt: event.lapsesAt,
-      ttlMs: event.ttlMs,
-      ...(note !== null && { note }),
-    },
+    events: [event, ...takenUp(ended, at), ...passOn(book, change, freed, at)],
+    answer: changedView(claim, event),
   };
 }
 
-function releasable(book: BookView, command: ReleaseClaim): Claim | ClaimRefusal {
+export function decideUpdate(
+  book: BookView,
+  command: UpdateClaim,
+): Decision<ClaimUpdated, ClaimView> {
+  const { by, at, id, note, dataRef } = command;
+  const claim = holdingOf(book, command);
+  if ('refused' in claim) return claim;
+  const bad =
+    checkVersion(claim, command.expectedVersion) ??
+    checkText('note', note) ??
+    checkText('data_ref', dataRef);
+  if (bad !== null) return bad;
+  const status = parseMove(claim, command.status ?? claim.status);
+  if (typeof status !== 'string') return status;
+  const event: ClaimUpdated = {
+    type: 'claim.updated',
+    at,
+    by: by.id,
+    id,
+    version: book.counter + 1,
+    status,
+    ...(note !== null && { note }),
+    ...(dataRef !== null && { dataRef }),
+  };
+  return { events: [event], answer: changedView(claim, event) };
+}
+
+export function decideCheckpoint(
+  book: BookView,
+  command: CheckpointClaim,
+): Decision<ClaimCheckpointed, ClaimView> {
+  const { by, at, id, checkpoint } = command;
+  const claim = holdingOf(book, command);
+  if ('refused' in claim) return claim;
+  const bad =
+    checkVersion(claim, command.expectedVersion) ??
+    checkText('checkpoint', checkpoint, CHECKPOINT_CHARS_MAX);
+  if (bad !== null) return bad;
+  const version = book.counter + 1;
+  const event: ClaimCheckpointed = {
+    type: 'claim.checkpointed',
+    at,
+    by: by.id,
+    id,
+    version,
+    checkpoint,
+  };
+  return { events: [event], answer: changedView(claim, event) };
+}
+
+function releasable(book: BookView, command: ReleaseClaim): Claim | Refusal {
   const { by, id, epoch, isForced } = command;
   const claim = book.claims.get(id);
   if (claim === undefined || !isForced || by.kind !== 'admin') return holdingOf(book, command);
@@ -218,7 +288,7 @@ function checkFree(
   id: string,
   scope: Scope | null,
   at: number,
-): ClaimRefusal | null {
+): Refusal | null {
   if (scope !== null) {
     const found = findHeld(book, agent, scope, { limit: OVERLAPS_SHOWN_MAX });
     if (found.length > 0) return refuseOverlap(id, scope, found, at);
@@ -227,9 +297,9 @@ function checkFree(
   return reserved === null ? null : refuseReserved(id, reserved, at);
 }
 
-function checkQuota(book: BookView, agent: string): ClaimRefusal | null {
+function checkQuota(book: BookView, agent: string): Refusal | null {
   if ((book.counts.get(agent) ?? 0) >= CLAIMS_PER_AGENT_MAX) {
-    return refuseClaim(
+    return refuse(
       'claim.quota',
       `${agent} holds ${CLAIMS_PER_AGENT_MAX} claims, and that is the most; release one first`,
       { limit: 'CLAIMS_PER_AGENT_MAX', max: CLAIMS_PER_AGENT_MAX, holder: agent },
@@ -238,14 +308,14 @@ function checkQuota(book: BookView, agent: string): ClaimRefusal | null {
   return book.claims.size >= CLAIMS_MAX ? refuseFull('CLAIMS_MAX', CLAIMS_MAX) : null;
 }
 
-function checkRecipient(claim: Claim, to: string, context: ClaimContext): ClaimRefusal | null {
+function checkRecipient(claim: Claim, to: string, context: ClaimContext): Refusal | null {
   if (to === claim.owner) {
-    return refuseClaim('claim.recipient-self', `${to} holds ${claim.id} already; renew it instead`);
+    return refuse('claim.recipient-self', `${to} holds ${claim.id} already; renew it instead`);
   }
   const presence = context.presenceOf(to);
   if (presence === 'present') return null;
   const why = presence === 'unknown' ? 'is not known here' : 'is not there now';
-  return refuseClaim(
+  return refuse(
     'claim.recipient-absent',
     `${to} ${why}; hand ${claim.id} to somebody who is, or release it`,
     { id: claim.id, recipient: to, presence },
@@ -261,25 +331,27 @@ function satisfied(book: BookView, agent: string, has: Wish): Set<Wait> {
   return ended;
 }
 
-function endings(ended: ReadonlySet<Wait>, at: number): WaitEnded[] {
-  return [...ended].map(({ agent, number }) => ({
-    type: 'wait.ended',
-    at,
-    agent,
-    number,
-    reason: 'taken',
-  }));
+function takenUp(ended: ReadonlySet<Wait>, at: number): WaitEvent[] {
+  return [...ended].map((wait) => endOf(wait, at, 'taken'));
 }
 
-function renewedView(claim: Claim, event: ClaimRenewed): ClaimView {
-  const { at, epoch, ttlMs, scope, note, git } = event;
-  return {
-    ...viewClaim(claim),
-    epoch,
-    ttlMs,
-    lapsesAt: at + ttlMs,
-    ...(scope !== undefined && { scope }),
-    ...(note !== undefined && { note }),
-    ...(git !== undefined && { git }),
-  };
+/** The claim as the event will leave it. */
+function changedView(claim: Claim, event: ClaimChange): ClaimView {
+  return viewClaim({ ...claim, ...changesOf(event) });
+}
+
+function parseMove(claim: Claim, status: string): ClaimStatus | Refusal {
+  if (status === claim.status) return claim.status;
+  const next = NEXT_STATUSES[claim.status];
+  const found = next.find((one) => one === status);
+  if (found !== undefined) return found;
+  const way =
+    next.length === 0
+      ? `${claim.status} is an end; release the claim`
+      : `from ${claim.status} it goes to ${next.join(', ')}`;
+  return refuse('claim.status', `${claim.id} cannot become ${status.slice(0, 40)}: ${way}`, {
+    id: claim.id,
+    status: claim.status,
+    allowed: next,
+  });
 }

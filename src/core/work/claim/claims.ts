@@ -3,13 +3,15 @@
  * again under its key is answered again and done once [CM12].
  */
 import { unreachable } from '../../law/assert.ts';
+import { type Decision, type Refusal, refuse } from '../../law/decider.ts';
 import {
   type ClaimContext,
-  type ClaimDecision,
+  decideCheckpoint,
   decideHandOff,
   decideRelease,
   decideRenew,
   decideTake,
+  decideUpdate,
 } from './claim.ts';
 import type {
   ClaimCommand,
@@ -21,11 +23,8 @@ import type {
 } from './claim-events.ts';
 import { keyName } from './claim-evolve.ts';
 import { CLAIM_KEY_CHARS_MAX, LAPSES_AT_ONCE_MAX } from './claim-limits.ts';
-import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
 import type { BookView, Claim, KeptAnswer, Wait } from './claim-state.ts';
-import { passOn } from './claim-turn.ts';
-import { decideUnwait, decideWait, endOf } from './claim-wait.ts';
-import { decideCheckpoint, decideUpdate } from './claim-work.ts';
+import { decideUnwait, decideWait, endOf, passOn } from './claim-wait.ts';
 
 export interface ClaimAnswers {
   'claim.take': ReturnType<typeof decideTake>;
@@ -82,7 +81,7 @@ export function decideClaim(
   book: BookView,
   command: ClaimCommand,
   context: ClaimContext,
-): ClaimDecision<ClaimEvent, unknown> {
+): Decision<ClaimEvent, unknown> {
   const { by, at, type, idempotency } = command;
   if (idempotency === null) return decideLive(book, command, context);
   const { key, digest } = idempotency;
@@ -105,16 +104,16 @@ export function decideClaim(
   return { events: [...decision.events, keyed], answer };
 }
 
-function checkKey(key: string, digest: string, known: KeptAnswer | undefined): ClaimRefusal | null {
+function checkKey(key: string, digest: string, known: KeptAnswer | undefined): Refusal | null {
   if (key === '' || key.length > CLAIM_KEY_CHARS_MAX || digest.length > CLAIM_KEY_CHARS_MAX) {
     const max = CLAIM_KEY_CHARS_MAX;
-    return refuseClaim('claim.text-too-long', `an idempotency key has 1 to ${max} characters`, {
+    return refuse('claim.text-too-long', `an idempotency key has 1 to ${max} characters`, {
       field: 'idempotency_key',
       max,
     });
   }
   if (known === undefined || known.digest === digest) return null;
-  return refuseClaim(
+  return refuse(
     'claim.key-reused',
     `the idempotency key ${key} was used for another request; use a new key for a new request`,
     { key },
@@ -125,7 +124,7 @@ function decideLive(
   book: BookView,
   command: ClaimCommand,
   context: ClaimContext,
-): ClaimDecision<ClaimEvent, unknown> {
+): Decision<ClaimEvent, unknown> {
   switch (command.type) {
     case 'claim.take':
       return decideTake(book, command);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { foldText } from './fold.ts';
 import { parsePaths, parseScope } from './scope.ts';
+import { foldText } from './scope-pattern.ts';
 
 const codeOf = (...paths: string[]) => {
   const parsed = parsePaths(paths);

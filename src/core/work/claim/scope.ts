@@ -5,7 +5,7 @@
  * to do; a scope is never widened in silence [SC2].
  */
 import { assert } from '../../law/assert.ts';
-import { type ClaimRefusal, refuseClaim } from './claim-refusal.ts';
+import { type Refusal, refuse } from '../../law/decider.ts';
 import {
   ALTERNATIVES_PER_PATH_MAX,
   compilePath,
@@ -40,17 +40,17 @@ export function isPrintable(text: string): boolean {
   return PLAIN.test(text) || !UNPRINTABLE.test(text);
 }
 
-export function parseScope(raw: Scope): Scope | ClaimRefusal {
+export function parseScope(raw: Scope): Scope | Refusal {
   const { worktree, branch } = raw;
   if (worktree.length > WORKTREE_CHARS_MAX || !isPrintable(worktree)) {
-    return refuseClaim(
+    return refuse(
       'scope.invalid',
       `a worktree label has at most ${WORKTREE_CHARS_MAX} characters, all printable`,
       { field: 'worktree' },
     );
   }
   if (branch !== null && (branch.length > BRANCH_CHARS_MAX || !isPrintable(branch))) {
-    return refuseClaim(
+    return refuse(
       'scope.invalid',
       `a branch has at most ${BRANCH_CHARS_MAX} characters, all printable`,
       { field: 'branch' },
@@ -62,7 +62,7 @@ export function parseScope(raw: Scope): Scope | ClaimRefusal {
 
 export function parsePaths(
   raw: readonly string[],
-): { readonly paths: readonly string[] } | ClaimRefusal {
+): { readonly paths: readonly string[] } | Refusal {
   const patterns = new Map<string, PathPattern>();
   let globChars = 0;
   for (const [index, path] of raw.entries()) {
@@ -71,7 +71,7 @@ export function parsePaths(
     if (patterns.has(pattern.text)) continue;
     patterns.set(pattern.text, pattern);
     if (patterns.size > PATHS_PER_SCOPE_MAX) {
-      return refuseClaim(
+      return refuse(
         'scope.too-many',
         `a scope has at most ${PATHS_PER_SCOPE_MAX} paths; claim the folders above them, or send none for the whole worktree`,
         { limit: 'PATHS_PER_SCOPE_MAX', max: PATHS_PER_SCOPE_MAX },
@@ -106,31 +106,31 @@ function compileKnown(path: string): PathPattern {
   return pattern;
 }
 
-function parsePath(raw: string, index: number): PathPattern | ClaimRefusal {
+function parsePath(raw: string, index: number): PathPattern | Refusal {
   const at = { path: raw.slice(0, 200), index };
   if (raw.trim() === '') {
-    return refuseClaim(
+    return refuse(
       'scope.invalid',
       `path ${index} is empty; leave it out, or send no paths to claim the whole worktree`,
       at,
     );
   }
   if (raw.length > PATH_CHARS_MAX) {
-    return refuseClaim(
+    return refuse(
       'scope.too-long',
       `path ${index} has ${raw.length} characters, at most ${PATH_CHARS_MAX} are taken; claim a folder above it`,
       { ...at, limit: 'PATH_CHARS_MAX', max: PATH_CHARS_MAX },
     );
   }
   if (!isPrintable(raw)) {
-    return refuseClaim(
+    return refuse(
       'scope.invalid',
       `path ${index} holds a character that cannot be printed; claim the folder above it`,
       { path: raw.slice(0, 200).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd'), index },
     );
   }
   if (raw.includes('\\')) {
-    return refuseClaim(
+    return refuse(
       'scope.invalid',
       `path ${index} holds a backslash; write / between folders, and [*] for a plain *`,
       at,
@@ -144,29 +144,29 @@ function parsePath(raw: string, index: number): PathPattern | ClaimRefusal {
   return pattern;
 }
 
-function refuseProblem(problem: PathProblem['problem'], path: string, index: number): ClaimRefusal {
+function refuseProblem(problem: PathProblem['problem'], path: string, index: number): Refusal {
   const at = { path, index };
   switch (problem) {
     case 'absolute':
-      return refuseClaim(
+      return refuse(
         'scope.absolute',
         `${path} is absolute; write it relative to the root of the worktree`,
         at,
       );
     case 'escape':
-      return refuseClaim(
+      return refuse(
         'scope.escape',
         `${path} leaves the worktree; claim it in the worktree it lies in`,
         at,
       );
     case 'root':
-      return refuseClaim(
+      return refuse(
         'scope.invalid',
         `${path} is the root of the worktree; send no paths to claim the whole of it`,
         at,
       );
     case 'dots-after-glob':
-      return refuseClaim(
+      return refuse(
         'scope.invalid',
         `${path} goes up from a wildcard; write the folder it means`,
         at,
@@ -178,8 +178,8 @@ function refuseProblem(problem: PathProblem['problem'], path: string, index: num
   }
 }
 
-function tooComplex(path: string, index: number, limit: string, max: number): ClaimRefusal {
-  return refuseClaim(
+function tooComplex(path: string, index: number, limit: string, max: number): Refusal {
+  return refuse(
     'scope.too-complex',
     `${path.slice(0, 200)} makes the scope too complex (${limit} is ${max}); use a shorter glob or the folder above`,
     { path: path.slice(0, 200), index, limit, max },

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
 import { takePage } from '../../../core/law/page.ts';
 import { type Claim, type ClaimView, viewClaim } from '../../../core/work/claim/claim-state.ts';
-import { findHeld } from '../../../core/work/claim/claim-turn.ts';
+import { findHeld } from '../../../core/work/claim/claim-wait.ts';
 import { parsePaths, type Scope } from '../../../core/work/claim/scope.ts';
 import type { Found } from '../../../core/work/claim/scope-index.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
