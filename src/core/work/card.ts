@@ -4,13 +4,7 @@
  * it [CA3], so nobody has to repeat it. The manifest is all of them, by agent.
  */
 
-import {
-  type Asked,
-  type Decision,
-  type Refusal,
-  type RefusalCode,
-  refuse,
-} from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { fieldsOf, mapBy, whole } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
 import type { View } from '../law/view.ts';
@@ -18,12 +12,6 @@ import { atBound, checkWriter, type WriteContext } from '../law/writer.ts';
 import type { CardFields } from './card-fields.ts';
 import { cleanCard } from './card-fields.ts';
 import { CARDS_MAX } from './work-limits.ts';
-
-export type CardRefusalCode =
-  | 'access.denied'
-  | 'card.not-found'
-  | 'input.invalid'
-  | 'limit.reached';
 
 export interface Card extends CardFields {
   readonly agent: string;
@@ -129,7 +117,5 @@ function isSame(known: Card, card: CardFields): boolean {
 }
 
 function notFound(agent: string): Refusal {
-  const code: CardRefusalCode = 'card.not-found';
-  // TODO(#3): the cast goes when decider.ts lists the codes of CardRefusalCode.
-  return refuse(code as string as RefusalCode, `${agent} has no card; cards.advertise makes one`);
+  return refuse('card.not-found', `${agent} has no card; cards.advertise makes one`);
 }

@@ -4,13 +4,7 @@
  * [FI5]. Who found it and when is what the hub knows, not what the caller says [FI4].
  */
 
-import {
-  type Asked,
-  type Decision,
-  type Refusal,
-  type RefusalCode,
-  refuse,
-} from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { fieldsOf, listOf, whole } from '../law/fields.ts';
 import { isPrintable, isProse } from '../law/text.ts';
 import type { View } from '../law/view.ts';
@@ -26,24 +20,21 @@ import {
   STATEMENT_CHARS_MAX,
 } from './work-limits.ts';
 
-export type FindingRefusalCode =
-  | 'access.denied'
-  | 'finding.rejected'
-  | 'input.invalid'
-  | 'limit.reached';
-
 export interface RecordFinding extends Asked {
   readonly type: 'finding.record';
   readonly finding: Finding;
 }
 
 /** Telemetry of a look-up in a memory outside: what was asked, what came back, was it of use. */
-export interface LogRecall extends Asked {
-  readonly type: 'recall.log';
+interface Recall {
   readonly queryText: string;
   readonly returnedIds: readonly string[];
   readonly wasUsed: boolean | null;
   readonly hasAbstained: boolean | null;
+}
+
+export interface LogRecall extends Asked, Recall {
+  readonly type: 'recall.log';
 }
 
 export interface FindingRecorded {
@@ -55,14 +46,10 @@ export interface FindingRecorded {
   readonly finding: Finding;
 }
 
-export interface RecallLogged {
+export interface RecallLogged extends Recall {
   readonly type: 'recall.logged';
   readonly at: number;
   readonly by: string;
-  readonly queryText: string;
-  readonly returnedIds: readonly string[];
-  readonly wasUsed: boolean | null;
-  readonly hasAbstained: boolean | null;
 }
 
 export type FindingEvent = FindingRecorded | RecallLogged;
@@ -113,7 +100,7 @@ export function decideFinding(
   if (flaw !== null) return flaw;
   const { verdict, reasons, finding } = judgeFinding(stamp(command.finding, by, at));
   if (verdict === 'reject') {
-    return no('finding.rejected', `the finding was not recorded: ${reasons.join('; ')}`, {
+    return refuse('finding.rejected', `the finding was not recorded: ${reasons.join('; ')}`, {
       reasons,
     });
   }
@@ -215,13 +202,4 @@ function checkRecall({ queryText, returnedIds }: LogRecall): Refusal | null {
 /** Empty is for the gate to judge. */
 function isTooMuch(text: string | null, charsMax: number): boolean {
   return text !== null && text !== '' && !isPrintable(text, charsMax);
-}
-
-// TODO(#3): goes when decider.ts lists the codes of FindingRefusalCode.
-function no(
-  code: FindingRefusalCode,
-  message: string,
-  detail: Readonly<Record<string, unknown>>,
-): Refusal {
-  return refuse(code as RefusalCode, message, detail);
 }

@@ -5,13 +5,7 @@
  */
 
 import { unreachable } from '../law/assert.ts';
-import {
-  type Asked,
-  type Decision,
-  type Refusal,
-  type RefusalCode,
-  refuse,
-} from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { fieldsOf } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
 import { isPrintable, parseObjectText } from '../law/text.ts';
@@ -27,12 +21,6 @@ import {
   OFFERS_MAX,
   OFFERS_PER_AGENT_MAX,
 } from './work-limits.ts';
-
-export type OfferRefusalCode =
-  | 'access.denied'
-  | 'input.invalid'
-  | 'limit.reached'
-  | 'offer.not-found';
 
 export interface Offer {
   readonly agent: string;
@@ -254,8 +242,6 @@ function cursorOf(offer: Offer): string {
 }
 
 function notFound(agent: string, kind: string, name: string): Refusal {
-  const code: OfferRefusalCode = 'offer.not-found';
   const key = offerKey({ agent, kind, name }).slice(0, 512);
-  // TODO(#3): the cast goes when decider.ts lists the codes of OfferRefusalCode.
-  return refuse(code as string as RefusalCode, `there is no offer ${key}; offers.list shows yours`);
+  return refuse('offer.not-found', `there is no offer ${key}; offers.list shows yours`);
 }

@@ -2,7 +2,7 @@
  * Work: claims, plan, offers, cards and findings as the world knows them together.
  * A claim moves its task on the plan [WK1]; what happens to claims is told on
  * `sox/claims`, and whose turn has come is told in private on `sox/to/<agent>` [WK2];
- * an agent that goes offline takes its card with it, and leases lapse by deadline.
+ * an agent that goes offline takes its card with it, and claims lapse by deadline.
  */
 
 import { type Decision, isRefusal } from '../law/decider.ts';

@@ -89,11 +89,18 @@ export type ClaimCommand =
   | WaitForClaim
   | StopWaiting;
 
-export interface ClaimTaken {
-  readonly type: 'claim.taken';
+interface Recorded {
   readonly at: number;
+}
+
+/** What an agent did to a claim. */
+interface Done extends Recorded {
   readonly by: string;
   readonly id: string;
+}
+
+export interface ClaimTaken extends Done {
+  readonly type: 'claim.taken';
   readonly epoch: number;
   readonly scope: Scope | null;
   readonly ttlMs: number;
@@ -103,11 +110,8 @@ export interface ClaimTaken {
   readonly inheritedFrom: string | null;
 }
 
-export interface ClaimRenewed {
+export interface ClaimRenewed extends Done {
   readonly type: 'claim.renewed';
-  readonly at: number;
-  readonly by: string;
-  readonly id: string;
   readonly epoch: number;
   readonly ttlMs: number;
   /** What is not here stays as it was. */
@@ -116,31 +120,22 @@ export interface ClaimRenewed {
   readonly git?: string;
 }
 
-export interface ClaimUpdated {
+export interface ClaimUpdated extends Done {
   readonly type: 'claim.updated';
-  readonly at: number;
-  readonly by: string;
-  readonly id: string;
   readonly version: number;
   readonly status: ClaimStatus;
   readonly note?: string;
   readonly dataRef?: string;
 }
 
-export interface ClaimCheckpointed {
+export interface ClaimCheckpointed extends Done {
   readonly type: 'claim.checkpointed';
-  readonly at: number;
-  readonly by: string;
-  readonly id: string;
   readonly version: number;
   readonly checkpoint: string;
 }
 
-export interface ClaimHandedOff {
+export interface ClaimHandedOff extends Done {
   readonly type: 'claim.handed-off';
-  readonly at: number;
-  readonly by: string;
-  readonly id: string;
   readonly to: string;
   /** The new epoch, and the new version too. */
   readonly epoch: number;
@@ -149,26 +144,21 @@ export interface ClaimHandedOff {
   readonly note?: string;
 }
 
-export interface ClaimReleased {
+export interface ClaimReleased extends Done {
   readonly type: 'claim.released';
-  readonly at: number;
-  readonly by: string;
-  readonly id: string;
   readonly owner: string;
   readonly evidence: string | null;
 }
 
-export interface ClaimExpired {
+export interface ClaimExpired extends Recorded {
   readonly type: 'claim.expired';
-  readonly at: number;
   readonly id: string;
   readonly owner: string;
   readonly epoch: number;
 }
 
-export interface WaitStarted {
+export interface WaitStarted extends Recorded {
   readonly type: 'wait.started';
-  readonly at: number;
   readonly by: string;
   readonly number: number;
   readonly id: string | null;
@@ -177,18 +167,16 @@ export interface WaitStarted {
 }
 
 /** It is this waiter's turn: until then nobody else may take what it waited for. */
-export interface WaitReserved {
+export interface WaitReserved extends Recorded {
   readonly type: 'wait.reserved';
-  readonly at: number;
   readonly agent: string;
   readonly number: number;
   readonly id: string | null;
   readonly until: number;
 }
 
-export interface WaitEnded {
+export interface WaitEnded extends Recorded {
   readonly type: 'wait.ended';
-  readonly at: number;
   readonly agent: string;
   readonly number: number;
   /** `unused`: its turn came and passed. */
@@ -196,9 +184,8 @@ export interface WaitEnded {
 }
 
 /** The answer to a command that carried a key, for whoever sends it again. */
-export interface ClaimKeyed {
+export interface ClaimKeyed extends Recorded {
   readonly type: 'claim.keyed';
-  readonly at: number;
   readonly by: string;
   readonly command: ClaimCommand['type'];
   readonly key: string;

@@ -106,21 +106,9 @@ function numberOf(item: Claim | Wait): number {
 }
 
 /** A claim as the world may see it: plain, and a copy. */
-export interface ClaimView {
-  readonly id: string;
-  readonly owner: string;
-  readonly scope: Scope | null;
-  readonly status: ClaimStatus;
-  readonly note: string | null;
-  readonly dataRef: string | null;
-  readonly git: string | null;
-  readonly checkpoint: string | null;
-  readonly epoch: number;
-  readonly version: number;
-  readonly claimedAt: number;
+export type ClaimView = Readonly<Omit<Claim, 'kind' | keyof Dated>> & {
   readonly lapsesAt: number;
-  readonly ttlMs: number;
-}
+};
 
 export function viewClaim(claim: Claim): ClaimView {
   const { kind: _kind, dueAt, heapIndex: _index, ...view } = claim;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
-import { NEXT_STATUSES } from './claim.ts';
 import { evolveClaims } from './claim-evolve.ts';
 import {
   CHECKPOINT_CHARS_MAX,

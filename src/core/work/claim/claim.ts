@@ -1,5 +1,5 @@
 /**
- * Claims: leases on work. At most one live claim covers a path in a worktree [CM1]; what an
+ * Claims: work held for a time. At most one live claim covers a path in a worktree [CM1]; what an
  * agent holds itself never stands in its own way. Taking starts a tenure with a fresh epoch;
  * renewing extends it and loses nothing [CM2]; releasing and handing off end it. The status of
  * the work moves only along the life cycle [CM6]; every change draws a greater version [CM5].
@@ -76,7 +76,7 @@ export interface TakenAnswer {
 }
 
 /** Staying is always allowed; an empty row is an end. */
-export const NEXT_STATUSES: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> = {
+const NEXT_STATUSES: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> = {
   claimed: ['working', 'done', 'failed'],
   working: ['input_required', 'done', 'failed'],
   input_required: ['working', 'done', 'failed'],

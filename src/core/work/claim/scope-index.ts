@@ -40,7 +40,7 @@ interface Node<Holder> {
 }
 
 /** A node on the way of a search, and where in the pattern one may be there. */
-interface Place<Holder> {
+interface Visit<Holder> {
   readonly node: Node<Holder>;
   readonly places: readonly number[];
 }
@@ -95,7 +95,7 @@ export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
     for (const pattern of patterns) {
       const seen = new Set<Entry<Holder>>();
       for (const segments of pattern.alternatives) {
-        const open: Place<Holder>[] = [{ node: this.#root, places: closePlaces(segments, [0]) }];
+        const open: Visit<Holder>[] = [{ node: this.#root, places: closePlaces(segments, [0]) }];
         for (let at = open.pop(); at !== undefined; at = open.pop()) {
           for (const entry of at.node.entries ?? []) {
             if (seen.has(entry) || search.skip?.(entry.holder)) continue;
@@ -142,7 +142,7 @@ function reach<Holder>(
   children: ReadonlyMap<string, Node<Holder>>,
   segments: readonly Segment[],
   places: readonly number[],
-  open: Place<Holder>[],
+  open: Visit<Holder>[],
 ): void {
   const only = places.length === 1 ? segments[places[0] as number] : undefined;
   if (only?.kind === 'name') {

@@ -4,11 +4,12 @@
  * and changes nothing when nothing changed.
  */
 
-import type { Decision, Refusal } from '../../law/decider.ts';
+import { type Decision, type Refusal, refuse } from '../../law/decider.ts';
 import { isLine, isPrintable, isProse } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
 import { atBound, invalid } from '../../law/writer.ts';
 import {
+  CYCLE_NAMED_MAX,
   DEPENDENCIES_MAX,
   DEPENDENCIES_PER_TASK_MAX,
   PLAN_CHARS_MAX,
@@ -19,10 +20,9 @@ import {
   TASKS_MAX,
   TASKS_PER_PROJECT_MAX,
 } from '../work-limits.ts';
-import { findCycle, nameCycle } from './cycle.ts';
 import { charsOf, type PlanBook, type Task } from './plan.ts';
 import type { DeclareTask, PlanEvent, TaskAnswer } from './plan-events.ts';
-import { answerOf, badId, checkVersion, choose, isEmptyOr, no } from './task-words.ts';
+import { answerOf, badId, checkVersion, choose, isEmptyOr } from './task-words.ts';
 
 export function decideDeclare(
   book: View<PlanBook>,
@@ -62,7 +62,7 @@ export function decideDeclare(
   const cycle = findCycle(book, id, dependsOn);
   if (cycle !== null) {
     const path = nameCycle(cycle);
-    return no(
+    return refuse(
       'task.cycle',
       `${id} would wait for itself: ${path}; drop one of these dependencies`,
       {
@@ -81,11 +81,11 @@ export function decideDeclare(
 function checkStrictly(book: View<PlanBook>, id: string, named: readonly string[]): Refusal | null {
   if (named.includes(id)) {
     const cycle = `${id} -> ${id}`;
-    return no('task.cycle', `${id} would wait for itself: ${cycle}`, { cycle });
+    return refuse('task.cycle', `${id} would wait for itself: ${cycle}`, { cycle });
   }
   const unknown = named.filter((one) => !book.nodes.has(one));
   if (unknown.length === 0) return null;
-  return no(
+  return refuse(
     'task.not-found',
     `${id} would depend on ${unknown.join(', ')}, which nobody declared; declare it first, or allow_unknown`,
     { unknown },
@@ -147,4 +147,42 @@ function isSameText(a: Task, b: Task): boolean {
     a.dependsOn.length === b.dependsOn.length &&
     a.dependsOn.every((one, i) => one === b.dependsOn[i])
   );
+}
+
+/**
+ * The ids along the shortest cycle these dependencies would close, `id` first and last; null when none.
+ * The plan holds none [PL2], so only what is new can close one, and only when somebody waits for the task.
+ */
+function findCycle(
+  book: View<PlanBook>,
+  id: string,
+  dependsOn: readonly string[],
+): readonly string[] | null {
+  if (!book.dependents.has(id)) return null;
+  const old = new Set(book.nodes.get(id)?.task.dependsOn);
+  const cameFrom = new Map<string, string>();
+  for (const one of dependsOn) if (!old.has(one)) cameFrom.set(one, id);
+  // A map grows while it is walked, and is walked in order: it is the queue as well.
+  for (const [here] of cameFrom) {
+    for (const next of book.nodes.get(here)?.task.dependsOn ?? []) {
+      if (next === id) return trace(cameFrom, here, id);
+      if (!cameFrom.has(next)) cameFrom.set(next, here);
+    }
+  }
+  return null;
+}
+
+/** `a -> b -> a`; of a long one the beginning and the end. */
+function nameCycle(cycle: readonly string[]): string {
+  if (cycle.length <= CYCLE_NAMED_MAX) return cycle.join(' -> ');
+  const half = CYCLE_NAMED_MAX / 2;
+  const left = cycle.length - CYCLE_NAMED_MAX;
+  return [...cycle.slice(0, half), `(${left} more)`, ...cycle.slice(-half)].join(' -> ');
+}
+
+function trace(cameFrom: ReadonlyMap<string, string>, last: string, id: string): string[] {
+  const back = [id];
+  for (let here = last; here !== id; here = cameFrom.get(here) ?? id) back.push(here);
+  back.push(id);
+  return back.reverse();
 }

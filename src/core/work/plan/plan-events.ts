@@ -7,15 +7,6 @@ import type { Asked } from '../../law/decider.ts';
 import type { View } from '../../law/view.ts';
 import type { ProgressKind, Task, TaskNode, TaskStatus } from './plan.ts';
 
-export type PlanRefusalCode =
-  | 'access.denied'
-  | 'input.invalid'
-  | 'limit.reached'
-  | 'task.cycle'
-  | 'task.needed'
-  | 'task.not-found'
-  | 'task.version';
-
 export interface DeclareTask extends Asked {
   readonly type: 'task.declare';
   readonly id: string;
@@ -55,18 +46,11 @@ export interface PostProgress extends Asked {
 
 export type PlanCommand = DeclareTask | UpdateTask | RemoveTask | PostProgress;
 
-export interface TaskDeclared {
+export interface TaskDeclared
+  extends Omit<Task, 'status' | 'createdBy' | 'createdAt' | 'updatedAt'> {
   readonly type: 'task.declared';
   readonly at: number;
   readonly by: string;
-  readonly id: string;
-  readonly title: string;
-  readonly description: string;
-  readonly project: string | null;
-  readonly dependsOn: readonly string[];
-  readonly suggestedOwner: string | null;
-  readonly causalParent: string | null;
-  readonly version: number;
 }
 
 export interface TaskUpdated {

@@ -1,6 +1,6 @@
 /**
  * The supervisor, without any model: looks for tasks nobody moves and offers them
- * again, with a note that says so [PL12]. Never one whose lease is alive. After a number
+ * again, with a note that says so [PL12]. Never one that somebody holds. After a number
  * of tries it stops and a person is told, once [PL13]; progress starts the count anew.
  */
 
@@ -10,36 +10,28 @@ import { REOFFERS_MAX, STALLED_AFTER_MS, SUPERVISED_AT_ONCE_MAX } from '../work-
 import type { PlanBook, TaskNode } from './plan.ts';
 import { type PlanEvent, updated } from './plan-events.ts';
 
-export interface Patience {
-  readonly idleMs: number;
-  readonly triesMax: number;
-}
-
-export const DEFAULT_PATIENCE: Patience = { idleMs: STALLED_AFTER_MS, triesMax: REOFFERS_MAX };
-
 /** Recording the events and asking again gives the rest, when there were too many for one look. */
 export function superviseDue(
   book: View<PlanBook>,
-  leaseAlive: (taskId: string) => boolean,
+  isHeld: (taskId: string) => boolean,
   at: number,
-  patience: Patience = DEFAULT_PATIENCE,
 ): PlanEvent[] {
   const events: PlanEvent[] = [];
   let handled = 0;
   for (const id of book.watched) {
     const node = book.nodes.get(id) as TaskNode;
     if (node.isEscalated) continue;
-    const reason = stallOf(node, at, patience.idleMs);
-    if (reason === null || leaseAlive(id)) continue;
-    events.push(...offerAgain(node, reason, at, patience.triesMax));
+    const reason = stallOf(node, at);
+    if (reason === null || isHeld(id)) continue;
+    events.push(...offerAgain(node, reason, at));
     if (++handled >= SUPERVISED_AT_ONCE_MAX) break;
   }
   return events;
 }
 
-function stallOf(node: View<TaskNode>, at: number, idleMs: number): string | null {
+function stallOf(node: View<TaskNode>, at: number): string | null {
   const { status } = node.task;
-  const isIdle = at - node.movedAt >= idleMs;
+  const isIdle = at - node.movedAt >= STALLED_AFTER_MS;
   const idleS = Math.floor((at - node.movedAt) / 1000);
   if (status === 'in_progress') {
     return isIdle ? `nobody holds it and it has not moved for ${idleS} s` : null;
@@ -50,19 +42,14 @@ function stallOf(node: View<TaskNode>, at: number, idleMs: number): string | nul
   return isIdle ? `nothing on the plan blocks it and it has not moved for ${idleS} s` : null;
 }
 
-function offerAgain(
-  node: View<TaskNode>,
-  reason: string,
-  at: number,
-  triesMax: number,
-): PlanEvent[] {
+function offerAgain(node: View<TaskNode>, reason: string, at: number): PlanEvent[] {
   const { id, status } = node.task;
   const by = SERVER.id;
-  if (node.tries >= triesMax) {
+  if (node.tries >= REOFFERS_MAX) {
     return [{ type: 'task.escalated', at, by, id, status, tries: node.tries }];
   }
   const tries = node.tries + 1;
-  const text = `offered again (${tries} of ${triesMax}): it was ${status}, ${reason}`;
+  const text = `offered again (${tries} of ${REOFFERS_MAX}): it was ${status}, ${reason}`;
   return [
     { type: 'progress.noted', at, by, taskId: id, kind: 'assessment', text },
     updated(node, { at, by, status: 'open', cause: 'supervisor', tries }),

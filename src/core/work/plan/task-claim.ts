@@ -34,11 +34,7 @@ export function onClaimTaken(book: View<PlanBook>, fact: ClaimFact): PlanEvent[]
   return [updated(node, { at: fact.at, by: fact.agent, status: 'in_progress', cause: 'claim' })];
 }
 
-export function onClaimEnded(
-  book: View<PlanBook>,
-  fact: ClaimEnd,
-  triesMax: number = REOFFERS_MAX,
-): PlanEvent[] {
+export function onClaimEnded(book: View<PlanBook>, fact: ClaimEnd): PlanEvent[] {
   const node = book.nodes.get(fact.taskId);
   if (node === undefined || isTerminal(node.task.status)) return [];
   const { at, agent, taskId, outcome } = fact;
@@ -61,6 +57,6 @@ export function onClaimEnded(
   // A task that kills whoever takes it comes back all the same, but a person hears of it [PL13].
   const tries = node.tries + 1;
   const back = updated(node, { at, by: SERVER.id, status: 'open', cause: 'claim', tries });
-  if (tries <= triesMax || node.isEscalated) return [back];
+  if (tries <= REOFFERS_MAX || node.isEscalated) return [back];
   return [back, { type: 'task.escalated', at, by: SERVER.id, id: taskId, status: 'open', tries }];
 }

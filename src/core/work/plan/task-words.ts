@@ -2,13 +2,13 @@
  * What the verbs on tasks share: ids, versions, the answer, and the refusals.
  */
 
-import { type Refusal, type RefusalCode, refuse } from '../../law/decider.ts';
+import { type Refusal, refuse } from '../../law/decider.ts';
 import { isPrintable } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
 import { invalid } from '../../law/writer.ts';
 import { TASK_ID_CHARS_MAX } from '../work-limits.ts';
 import { isMet, type PlanBook, type Task } from './plan.ts';
-import type { PlanRefusalCode, TaskAnswer } from './plan-events.ts';
+import type { TaskAnswer } from './plan-events.ts';
 
 export function checkVersion(
   id: string,
@@ -17,7 +17,7 @@ export function checkVersion(
 ): Refusal | null {
   const actual = known?.version ?? 0;
   if (expected === null || expected === actual) return null;
-  return no(
+  return refuse(
     'task.version',
     `${id} is at version ${actual}, not ${expected}: read it again, then decide anew`,
     { expected, actual },
@@ -44,17 +44,8 @@ export function badId(id: string): Refusal {
 }
 
 export function notFound(id: string): Refusal {
-  return no(
+  return refuse(
     'task.not-found',
     `there is no task ${id.slice(0, TASK_ID_CHARS_MAX)} on the plan; plan.board lists them`,
   );
-}
-
-// TODO(#3): goes when decider.ts lists the codes of PlanRefusalCode.
-export function no(
-  code: PlanRefusalCode,
-  message: string,
-  detail?: Readonly<Record<string, unknown>>,
-): Refusal {
-  return refuse(code as RefusalCode, message, detail);
 }

@@ -5,7 +5,7 @@
  */
 
 import { unreachable } from '../../law/assert.ts';
-import type { Decision } from '../../law/decider.ts';
+import { type Decision, refuse } from '../../law/decider.ts';
 import { type Principal, SERVER } from '../../law/principal.ts';
 import { isPrintable, isProse } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
@@ -35,7 +35,7 @@ import {
   type UpdateTask,
   updated,
 } from './plan-events.ts';
-import { answerOf, badId, checkVersion, choose, isEmptyOr, no, notFound } from './task-words.ts';
+import { answerOf, badId, checkVersion, choose, isEmptyOr, notFound } from './task-words.ts';
 
 export function decidePlan(
   book: View<PlanBook>,
@@ -90,11 +90,14 @@ function decideRemove(book: View<PlanBook>, command: RemoveTask): Decision<PlanE
   const task = book.nodes.get(id)?.task;
   if (task === undefined) return notFound(id);
   if (!isTerminal(task.status)) {
-    return no('task.needed', `${id} is ${task.status}; only a done or cancelled task is removed`);
+    return refuse(
+      'task.needed',
+      `${id} is ${task.status}; only a done or cancelled task is removed`,
+    );
   }
   for (const dependent of book.dependents.get(id) ?? []) {
     if (isMet(book, dependent)) continue;
-    return no('task.needed', `${dependent} depends on ${id}; end or redeclare it first`, {
+    return refuse('task.needed', `${dependent} depends on ${id}; end or redeclare it first`, {
       dependent,
     });
   }
