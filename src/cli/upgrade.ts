@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { convergeScope } from '../harness/install/drift.ts';
+import { convergeScope } from '../harness/install/install.ts';
 import { oneAtATime } from '../harness/install/one-at-a-time.ts';
 import { installPackage, packageStep, readNewest } from '../harness/install/package-step.ts';
 import { isProblem } from '../harness/install/problem.ts';

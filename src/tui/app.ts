@@ -123,8 +123,7 @@ function completeLine({ store }: Desk): void {
   const { text, cursor } = state.input;
   const { candidates, ...done } = complete(text, cursor, wordsOf(state));
   store.dispatch({ type: 'edited', change: { edit: 'set', ...done } });
-  if (candidates.length === 0) return;
-  store.dispatch({ type: 'noticed', notice: { text: candidates.join('  '), isProblem: false } });
+  if (candidates.length > 0) store.say(candidates.join('  '));
 }
 
 function wordsOf(state: ChatState): Parameters<typeof complete>[2] {

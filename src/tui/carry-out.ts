@@ -4,9 +4,10 @@
  */
 import type { Client } from '../client/index.ts';
 import { type Command, type Problem, parseCommand } from './commands.ts';
-import { readAfter, replayOf, SEARCH_MESSAGES_MAX } from './history.ts';
+import { readAfter, SEARCH_MESSAGES_MAX } from './history.ts';
 import { channelLabel, privateChannel } from './names.ts';
 import { boardLines, receiptLines } from './panel-lines.ts';
+import { seenIn } from './receipts.ts';
 import type { ChatSession } from './session.ts';
 import { EMPTY, line, type ScreenLine, span } from './spans.ts';
 import { type ChatState, findChannel, type Panel } from './state.ts';
@@ -35,7 +36,7 @@ export function enter(desk: Desk): void {
   if (isProblem(command)) {
     // It stays on the line, to be mended.
     store.dispatch({ type: 'edited', change: { edit: 'set', text, cursor: text.length } });
-    say(store, command.problem, true);
+    store.say(command.problem, true);
     return;
   }
   void carryOut(desk, command).catch(session.complain);
@@ -43,10 +44,6 @@ export function enter(desk: Desk): void {
 
 function isProblem(command: Command | Problem): command is Problem {
   return 'problem' in command;
-}
-
-function say(store: Store, text: string, isProblem = false): void {
-  store.dispatch({ type: 'noticed', notice: { text, isProblem } });
 }
 
 async function carryOut(desk: Desk, command: Command): Promise<void> {
@@ -60,7 +57,7 @@ async function carryOut(desk: Desk, command: Command): Promise<void> {
     case 'reply': {
       const said = findMessage(state, command.message);
       const channel = said?.channel ?? state.focus;
-      if (channel === null) return say(store, 'there is no channel to answer on; /join one', true);
+      if (channel === null) return store.say('there is no channel to answer on; /join one', true);
       return send(desk, channel, command.text, command.message);
     }
     case 'join':
@@ -75,7 +72,7 @@ async function carryOut(desk: Desk, command: Command): Promise<void> {
       return showReceipts(desk, command.message);
     case 'ack': {
       await client.ack(command.message, command.status, command.reason ?? undefined);
-      return say(store, `acked ${command.message}: ${command.status}`);
+      return store.say(`acked ${command.message}: ${command.status}`);
     }
     case 'search':
       return search(desk, command.text);
@@ -105,7 +102,7 @@ function open(store: Store, panel: Panel): void {
 
 async function sendHere(desk: Desk, text: string): Promise<void> {
   const { panel, focus } = desk.store.state();
-  if (focus === null) return say(desk.store, 'there is no channel to speak on; /join one', true);
+  if (focus === null) return desk.store.say('there is no channel to speak on; /join one', true);
   if (panel.kind === 'thread') return send(desk, focus, text, panel.root);
   if (panel.kind !== 'talk') open(desk.store, { kind: 'talk' });
   return send(desk, focus, text, null);
@@ -132,10 +129,10 @@ async function send(
       store.dispatch({ type: 'said', messages: [said] });
     void session.askReceipts([said]).catch(session.complain);
     const { state, queue_depth: depth } = answer.backpressure;
-    if (state !== 'ok') say(store, `sent; ${depth} messages wait unread on ${channel}`);
+    if (state !== 'ok') store.say(`sent; ${depth} messages wait unread on ${channel}`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    say(store, `not sent: ${why}; Up brings it back`, true);
+    store.say(`not sent: ${why}; Up brings it back`, true);
   } finally {
     store.dispatch({ type: 'sent', key });
   }
@@ -145,9 +142,9 @@ async function tell(desk: Desk, agent: string, text: string): Promise<void> {
   const { store } = desk;
   const { me, agents } = store.state();
   const name = agent.replace(/^@/, '');
-  if (name === me.agent_id) return say(store, 'that is you', true);
+  if (name === me.agent_id) return store.say('that is you', true);
   if (!agents.some((one) => one.agent_id === name)) {
-    return say(store, `nobody is called ${name}; /who lists everybody`, true);
+    return store.say(`nobody is called ${name}; /who lists everybody`, true);
   }
   const channel = privateChannel(me.agent_id, name);
   store.dispatch({ type: 'joined', channel });
@@ -161,22 +158,22 @@ async function join({ client, store, session }: Desk, pattern: string): Promise<
   await session.refresh();
   const channel = subscribed.includes(pattern) ? pattern : first;
   if (channel === undefined)
-    return say(store, `nothing matches ${pattern} yet; what comes will show`);
+    return store.say(`nothing matches ${pattern} yet; what comes will show`);
   store.dispatch({ type: 'focused', channel });
   const more = subscribed.length > 1 ? ` (${subscribed.length} channels)` : '';
-  say(store, `joined ${pattern}${more}`);
+  store.say(`joined ${pattern}${more}`);
 }
 
 async function leave({ client, store, session }: Desk, channel: string | null): Promise<void> {
-  if (channel === null) return say(store, 'there is no channel to leave', true);
+  if (channel === null) return store.say('there is no channel to leave', true);
   const { unsubscribed, pending_cleared: cleared } = await client.unsubscribeFrom(channel);
   if (unsubscribed.length === 0) {
     const text = `${channel} comes by a pattern, or is private; leave the pattern: /leave PATTERN`;
-    return say(store, text, true);
+    return store.say(text, true);
   }
   store.dispatch({ type: 'left', channel });
   await session.refresh();
-  say(store, `left ${channel}${cleared > 0 ? `, ${cleared} unread with it` : ''}`);
+  store.say(`left ${channel}${cleared > 0 ? `, ${cleared} unread with it` : ''}`);
 }
 
 async function go({ store }: Desk, wanted: string): Promise<void> {
@@ -185,7 +182,7 @@ async function go({ store }: Desk, wanted: string): Promise<void> {
     ({ name }) => name === wanted || channelLabel(name, me.agent_id) === wanted,
   );
   if (found !== undefined) store.dispatch({ type: 'focused', channel: found.name });
-  else say(store, `you do not follow ${wanted}; /join ${wanted}`, true);
+  else store.say(`you do not follow ${wanted}; /join ${wanted}`, true);
 }
 
 async function openThread({ store }: Desk, wanted: string | null): Promise<void> {
@@ -194,10 +191,10 @@ async function openThread({ store }: Desk, wanted: string | null): Promise<void>
   // Without an id: the thread that was answered last.
   const id = wanted ?? talk.findLast(({ replyTo }) => replyTo !== null)?.id ?? null;
   if (id === null)
-    return say(store, 'nothing was answered here yet; /thread ID begins with one', true);
+    return store.say('nothing was answered here yet; /thread ID begins with one', true);
   const said = findMessage(state, id);
   if (said === undefined)
-    return say(store, `${id} is not among what is loaded; scroll up to it`, true);
+    return store.say(`${id} is not among what is loaded; scroll up to it`, true);
   if (said.channel !== state.focus) store.dispatch({ type: 'focused', channel: said.channel });
   const all = findChannel(store.state(), said.channel)?.talk ?? [];
   open(store, { kind: 'thread', root: rootOf(all, id) });
@@ -207,14 +204,9 @@ async function showReceipts({ client, store }: Desk, wanted: string | null): Pro
   const state = store.state();
   const talk = findChannel(state, state.focus)?.talk ?? [];
   const id = wanted ?? talk.findLast(({ sender }) => sender === state.me.agent_id)?.id ?? null;
-  if (id === null) return say(store, 'you said nothing here yet; /receipts ID', true);
+  if (id === null) return store.say('you said nothing here yet; /receipts ID', true);
   const receipts = await client.receiptsOf(id);
-  const seen = receipts.map(({ agent_id: agent, state: now }) => ({
-    message: id,
-    agent,
-    state: now,
-  }));
-  store.dispatch({ type: 'receipts', seen });
+  store.dispatch({ type: 'receipts', seen: seenIn(id, receipts) });
   const said = findMessage(state, id);
   const head: ScreenLine[] = said === undefined ? [] : [line(gist(said), { dim: true }), EMPTY];
   open(store, {
@@ -228,13 +220,13 @@ async function showReceipts({ client, store }: Desk, wanted: string | null): Pro
 async function search({ client, store }: Desk, text: string): Promise<void> {
   const { focus } = store.state();
   const channel = findChannel(store.state(), focus);
-  if (channel === undefined) return say(store, 'there is no channel to search', true);
-  say(store, `searching ${channel.name}…`);
+  if (channel === undefined) return store.say('there is no channel to search', true);
+  store.say(`searching ${channel.name}…`);
   const last = channel.talk.at(-1)?.seq ?? 0;
   const wanted = text.toLowerCase();
   const found: Said[] = [];
   const from = Math.max(0, last - SEARCH_MESSAGES_MAX);
-  for await (const page of readAfter(replayOf(client), channel.name, from)) {
+  for await (const page of readAfter(client.replay, channel.name, from)) {
     found.push(
       ...page.filter(
         (said) =>

@@ -4,7 +4,9 @@
  * cannot be understood comes back as a problem that says how it is written [TU4].
  */
 
-export type AckWord = 'received' | 'processing' | 'done' | 'nack';
+import type { CallInput } from '../client/index.ts';
+
+export type AckWord = CallInput<'channels.ack'>['status'];
 
 export type Command =
   | { readonly do: 'send'; readonly text: string }

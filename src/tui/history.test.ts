@@ -4,7 +4,9 @@ import { PAGE_MESSAGES, type Replay, readAfter, readBefore, readTail } from './h
 /** A channel of so many messages, some of them held, and how often it was asked. */
 function channelOf(count: number, held: ReadonlySet<number> = new Set()) {
   let asked = 0;
-  const replay: Replay = async (channel, { since, limit, until = count }) => {
+  const replay: Replay = async (channel, options = {}) => {
+    const { since = 0, limit = 100 } = options;
+    const until = options.until ?? count;
     asked++;
     const all = Array.from({ length: count }, (_, i) => i + 1).filter((seq) => !held.has(seq));
     const found = all.filter((seq) => seq >= since && seq <= until);

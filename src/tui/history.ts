@@ -4,7 +4,7 @@
  * its logarithm and no page is read that will not be shown.
  */
 import type { Client } from '../client/index.ts';
-import { type Envelope, type Said, saidOf } from './talk.ts';
+import { type Said, saidOf } from './talk.ts';
 
 export interface History {
   readonly messages: readonly Said[];
@@ -13,19 +13,12 @@ export interface History {
 }
 
 /** What reading needs of the client. */
-export type Replay = (
-  channel: string,
-  options: { readonly since: number; readonly limit: number; readonly until?: number },
-) => Promise<{ readonly messages: readonly Envelope[]; readonly has_more: boolean }>;
+export type Replay = Client['replay'];
 
 export const PAGE_MESSAGES = 200;
 const REPLAY_MESSAGES_MAX = 1_000;
 /** How far back a search goes. */
 export const SEARCH_MESSAGES_MAX = 5_000;
-
-export function replayOf(client: Client): Replay {
-  return (channel, options) => client.replay(channel, options);
-}
 
 /** The newest messages of a channel. */
 export async function readTail(replay: Replay, channel: string): Promise<History> {

@@ -15,6 +15,13 @@ export interface ReceiptSeen {
   readonly state: ReceiptState;
 }
 
+export function seenIn(
+  message: string,
+  receipts: CallOutput<'receipts.get'>['receipts'],
+): ReceiptSeen[] {
+  return receipts.map(({ agent_id: agent, state }) => ({ message, agent, state }));
+}
+
 /** In the order of a message's life; the unusual ends last. */
 export const MARKS: Readonly<Record<ReceiptState, readonly [mark: string, word: string]>> = {
   accepted: ['✓', 'owed'],

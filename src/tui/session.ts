@@ -6,8 +6,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, type LiveStream, SynodError } from '../client/index.ts';
-import { readAfter, readBefore, readTail, replayOf } from './history.ts';
-import type { ReceiptSeen } from './receipts.ts';
+import { readAfter, readBefore, readTail } from './history.ts';
+import { type ReceiptSeen, seenIn } from './receipts.ts';
 import { findChannel, isTalk } from './state.ts';
 import type { Store } from './store.ts';
 import { type Said, saidOf, TALK_MESSAGES_MAX } from './talk.ts';
@@ -44,7 +44,7 @@ const GOODBYE_MS = 1_000;
 
 export async function openSession(options: SessionOptions): Promise<ChatSession> {
   const { client, store } = options;
-  const replay = replayOf(client);
+  const { replay } = client;
   const stopping = new AbortController();
   const { signal } = stopping;
   const busy = new Set<string>();
@@ -73,7 +73,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     const isTold = store.state().link !== 'open' && code === 'request.timeout';
     if (isTold || /^(connection|client)\./.test(code)) return;
     const text = error instanceof Error ? error.message : String(error);
-    store.dispatch({ type: 'noticed', notice: { text, isProblem: true } });
+    store.say(text, true);
   }
 
   const askOwed = later(ASK_AFTER_MS, () => once('owed', lookAtInbox));
@@ -152,10 +152,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     const me = store.state().me.agent_id;
     const mine = talk.filter(({ sender }) => sender === me).slice(-RECEIPTS_ASKED_MAX);
     const answers = await Promise.all(
-      mine.map(async ({ id }): Promise<ReceiptSeen[]> => {
-        const receipts = await client.receiptsOf(id);
-        return receipts.map(({ agent_id: agent, state }) => ({ message: id, agent, state }));
-      }),
+      mine.map(async ({ id }) => seenIn(id, await client.receiptsOf(id))),
     );
     store.dispatch({ type: 'receipts', seen: answers.flat() });
   }
@@ -201,9 +198,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     const { name, talk } = channel;
     const before = talk[0]?.seq ?? 1;
     if (talk.length + DRAIN_MESSAGES > TALK_MESSAGES_MAX) {
-      const text = `the rest is further back: synod replay ${name} --until ${before - 1}`;
-      store.dispatch({ type: 'noticed', notice: { text, isProblem: false } });
-      return;
+      return store.say(`the rest is further back: synod replay ${name} --until ${before - 1}`);
     }
     once(`load ${name}`, async () => {
       const { messages, isWhole } = await readBefore(replay, name, before);

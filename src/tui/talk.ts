@@ -2,6 +2,7 @@
  * What was said on one channel: messages in the order of their number, each once, however often and
  * in whatever order they arrive [TU3]. Only so many are held, and the oldest give way.
  */
+import type { MessageEnvelope } from '../wire/schemas.ts';
 
 /** A message as far as the screen needs it. */
 export interface Said {
@@ -15,22 +16,11 @@ export interface Said {
   readonly text: string;
 }
 
-/** An envelope, from a stream, a drain or a replay. */
-export interface Envelope {
-  readonly message_id: string;
-  readonly channel: string;
-  readonly seq: number;
-  readonly sender: string;
-  readonly sent_at: number;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly reply_to?: string | null | undefined;
-}
-
 export const TALK_MESSAGES_MAX = 2_000;
 /** Of one message; whoever needs more reads it with `synod replay`. */
 const SHOWN_CHARS_MAX = 8_000;
 
-export function saidOf(envelope: Envelope): Said {
+export function saidOf(envelope: MessageEnvelope): Said {
   return {
     id: envelope.message_id,
     channel: envelope.channel,

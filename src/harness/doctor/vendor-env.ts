@@ -65,11 +65,11 @@ function given(
   vendor: Vendor,
   env: Environment,
   { envVars }: Pick<Registered, 'envVars'>,
-  { id, root }: VendorSession,
+  session: VendorSession,
 ): Environment {
   switch (vendor) {
     case 'claude':
-      return { ...env, CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: id, CLAUDE_PROJECT_DIR: root };
+      return { ...env, ...claudeSession(session) };
     case 'codex':
       return only(env, (name) => CODEX_PASSES.includes(name) || envVars.includes(name));
     case 'gemini':
@@ -77,6 +77,10 @@ function given(
     case 'opencode':
       return { ...env, OPENCODE: '1', AGENT: '1', OPENCODE_PID: `${process.pid}` };
   }
+}
+
+function claudeSession({ id, root }: VendorSession): Environment {
+  return { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: id, CLAUDE_PROJECT_DIR: root };
 }
 
 function only(env: Environment, isKept: (name: string) => boolean): Environment {
@@ -87,16 +91,13 @@ function only(env: Environment, isKept: (name: string) => boolean): Environment 
 export function hookEnvironment(
   vendor: Vendor,
   clean: Environment,
-  { id, root }: VendorSession,
+  session: VendorSession,
 ): Environment {
+  const { id, root } = session;
   const own = { SYNOD_AGENT: canaryName(vendor) };
   switch (vendor) {
     case 'claude':
-      return {
-        ...clean,
-        ...{ CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: id, CLAUDE_PROJECT_DIR: root },
-        ...own,
-      };
+      return { ...clean, ...claudeSession(session), ...own };
     case 'gemini':
       return {
         ...clean,

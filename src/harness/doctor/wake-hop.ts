@@ -63,15 +63,6 @@ async function fallAsleep(canary: HookCanary, env: Environment): Promise<string 
 }
 
 async function wakeBySocket(canary: HookCanary): Promise<WakeRow> {
-  const { vendor, hooks } = canary;
-  const row = { vendor, means: 'its socket', isFault: false };
-  const faulty = (note: string): WakeRow => ({
-    ...row,
-    works: false,
-    note,
-    ms: null,
-    isFault: true,
-  });
   const folder = await mkdtemp(join(tmpdir(), 'synod-wake-'));
   const path = join(folder, 'wake.sock');
   const { promise: woken, resolve } = Promise.withResolvers<string>();
@@ -84,53 +75,48 @@ async function wakeBySocket(canary: HookCanary): Promise<WakeRow> {
   });
   const env = { CLAUDE_CODE_MESSAGING_SOCKET: path };
   try {
-    await new Promise<void>((done, fault) => server.once('error', fault).listen(path, done));
+    return await wakeBy('its socket', canary, env, async () => {
+      await new Promise<void>((done, fault) => server.once('error', fault).listen(path, done));
+      return () => inTime(woken, WAKE_MS);
+    });
+  } finally {
+    server.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function wakeByPlugin(canary: HookCanary): Promise<WakeRow> {
+  return wakeBy('the plugin', canary, {}, async () => () => canary.hooks.prompted(WAKE_MS));
+}
+
+/** `listen` prepares for the prompt that wakes, and hands out how to wait for it. */
+async function wakeBy(
+  means: string,
+  canary: HookCanary,
+  env: Environment,
+  listen: () => Promise<() => Promise<string | null>>,
+): Promise<WakeRow> {
+  const { vendor, hooks } = canary;
+  const faulty = (note: string): WakeRow => ({
+    ...{ vendor, means, works: false, note, ms: null, isFault: true },
+  });
+  try {
+    const prompted = await listen();
     const trouble = await fallAsleep(canary, env);
     if (trouble !== null) return faulty(trouble);
     const mark = createMark();
     const left = await leaveWord(canary, mark);
     if ('problem' in left) return faulty(left.problem);
     const from = performance.now();
-    const prompt = await inTime(woken, WAKE_MS);
+    const prompt = await prompted();
     const ms = performance.now() - from;
     if (prompt === null || !prompt.includes(mark)) {
       return faulty(`the hub did not wake it within ${WAKE_MS} ms`);
     }
     await hooks.fire(MOMENTS[vendor].prompt, { prompt }, { env });
-    return { ...row, ...(await confirmed(canary, left.id)), ms };
+    return { vendor, means, ...(await confirmed(canary, left.id)), ms };
   } catch (error) {
     return faulty((error as Error).message);
-  } finally {
-    server.close();
-    await clearInbox(canary);
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function wakeByPlugin(canary: HookCanary): Promise<WakeRow> {
-  const { vendor, hooks } = canary;
-  const row = { vendor, means: 'the plugin', isFault: false };
-  const faulty = (note: string): WakeRow => ({
-    ...row,
-    works: false,
-    note,
-    ms: null,
-    isFault: true,
-  });
-  const trouble = await fallAsleep(canary, {});
-  if (trouble !== null) return faulty(trouble);
-  const mark = createMark();
-  const left = await leaveWord(canary, mark);
-  if ('problem' in left) return faulty(left.problem);
-  const from = performance.now();
-  const prompt = await hooks.prompted(WAKE_MS);
-  const ms = performance.now() - from;
-  try {
-    if (prompt === null || !prompt.includes(mark)) {
-      return faulty(`the hub did not wake it within ${WAKE_MS} ms`);
-    }
-    await hooks.fire(MOMENTS[vendor].prompt, { prompt });
-    return { ...row, ...(await confirmed(canary, left.id)), ms };
   } finally {
     await clearInbox(canary);
   }

@@ -1,17 +1,17 @@
 /**
  * One vendor installed in one scope: look, plan, and, unless it is only asked what would happen,
  * carry it out. A vendor whose files are in no state to be written is left wholly alone, and says why.
+ * An upgrade is every vendor of a scope installed again, with the options it was installed with.
  */
-
 import type { Vendor } from '../../wire/tool-names.ts';
 import { renderDiscipline } from '../discipline/render.ts';
 import { applyChanges } from './apply.ts';
 import type { WantedFile } from './piece.ts';
-import { type Change, type Plan, planVendor } from './plan.ts';
+import { type Change, planVendor } from './plan.ts';
 import { type Finding, finding, type InstallProblem, isProblem } from './problem.ts';
-import { type ScopeRecord, vendorsOf } from './record.ts';
+import { vendorsOf } from './record.ts';
 import { VENDOR_PARTS } from './vendors/all.ts';
-import type { InstallOptions, InstallSite } from './vendors/vendor.ts';
+import { DEFAULT_OPTIONS, type InstallOptions, type InstallSite } from './vendors/vendor.ts';
 import {
   createSite,
   type Launch,
@@ -59,7 +59,10 @@ export function installVendor(request: InstallRequest): VendorReport {
   const report = reporter(vendor, site);
   const record = readRecord(site);
   if (isProblem(record)) return report({ problem: record });
-  const plan = planFor(vendor, site, record, wantedFiles(vendor, site, options), options);
+  const wanted = wantedFiles(vendor, site, options);
+  const present = readPresent(site, record, wanted);
+  if (isProblem(present)) return report({ problem: present });
+  const plan = planVendor({ vendor, options, wanted, record, present });
   if (isProblem(plan)) return report({ problem: plan });
   const { first, last } = recordChanges(site, plan);
   const launchers = launcherChanges(site, launch);
@@ -70,17 +73,15 @@ export function installVendor(request: InstallRequest): VendorReport {
   return report({ problem, findings, changes: problem === null ? changes : [] });
 }
 
-export function planFor(
-  vendor: Vendor,
-  site: InstallSite,
-  record: ScopeRecord,
-  wanted: readonly WantedFile[],
-  options: InstallOptions,
-): Plan | InstallProblem {
-  const paths = [...wanted, ...record.files].map(({ path }) => path);
-  const present = readPresent(site, record, paths);
-  if (isProblem(present)) return present;
-  return planVendor({ vendor, options, wanted, record, present });
+/** What drifted is brought back; where nothing did, nothing is written. */
+export function convergeScope(
+  request: Omit<InstallRequest, 'vendor' | 'options'>,
+): readonly VendorReport[] | InstallProblem {
+  const record = readRecord(request.site);
+  if (isProblem(record)) return record;
+  return vendorsOf(record).map((vendor) =>
+    installVendor({ ...request, vendor, options: record.options[vendor] ?? DEFAULT_OPTIONS }),
+  );
 }
 
 export function reporter(

@@ -27,8 +27,7 @@ export function uninstallVendor(request: UninstallRequest): VendorReport {
   const likely = wantedFiles(vendor, site, record.options[vendor] ?? DEFAULT_OPTIONS);
   // A user's own files nobody but us writes into under our name. A project's may come from others.
   const recognised = site.scope === 'user' ? likely : [];
-  const paths = [...likely, ...record.files].map(({ path }) => path);
-  const present = readPresent(site, record, paths);
+  const present = readPresent(site, record, likely);
   if (isProblem(present)) return report({ problem: present });
   const plan = planVendor({ vendor, options: null, wanted: [], recognised, record, present });
   if (isProblem(plan)) return report({ problem: plan });

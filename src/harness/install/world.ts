@@ -7,6 +7,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { missingFolders, readBytes } from './apply.ts';
+import type { WantedFile } from './piece.ts';
 import type { Change, Plan, Present } from './plan.ts';
 import { type InstallProblem, isProblem } from './problem.ts';
 import {
@@ -58,10 +59,10 @@ export function readRecord(site: InstallSite): ScopeRecord | InstallProblem {
 export function readPresent(
   site: InstallSite,
   record: ScopeRecord,
-  paths: Iterable<string>,
+  wanted: readonly WantedFile[],
 ): Present | InstallProblem {
   const found = new Map<string, Buffer | null>();
-  for (const path of paths) {
+  for (const { path } of [...wanted, ...record.files]) {
     const bytes = readBytes(path);
     if (isProblem(bytes)) return bytes;
     found.set(path, bytes);

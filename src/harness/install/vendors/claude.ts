@@ -6,14 +6,16 @@ import { join } from 'node:path';
 import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { Piece, WantedFile } from '../piece.ts';
-import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
 import {
   hookPieces,
   type InstallOptions,
   type InstallSite,
+  jsonSwitch,
   namesUs,
+  primerFile,
   type Switch,
+  skillFile,
   type VendorPart,
 } from './vendor.ts';
 
@@ -49,21 +51,15 @@ function folderOf({ scope, home, root, env }: InstallSite): string {
 function switches(site: InstallSite): Switch[] {
   return ['settings.json', 'settings.local.json'].flatMap((name): Switch[] => {
     const path = join(folderOf(site), name);
+    const refused = 'disabledMcpjsonServers: somebody told Claude Code not to use the server here';
     return [
-      {
+      jsonSwitch(
         path,
-        format: 'json',
-        at: ['disableAllHooks'],
-        isOff: (value) => value === true,
-        message: 'disableAllHooks switches all hooks off',
-      },
-      {
-        path,
-        format: 'json',
-        at: ['disabledMcpjsonServers'],
-        isOff: namesUs,
-        message: 'disabledMcpjsonServers: somebody told Claude Code not to use the server here',
-      },
+        ['disableAllHooks'],
+        'disableAllHooks switches all hooks off',
+        (value) => value === true,
+      ),
+      jsonSwitch(path, ['disabledMcpjsonServers'], refused, namesUs),
     ];
   });
 }
@@ -95,18 +91,8 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
         : 'hooks: reminders, delivery, the guard',
       pieces: [...hooks, ...(options.permissions ? permissions(isUser) : [])],
     },
-    {
-      path: join(folder, 'rules', 'synod.md'),
-      format: 'own',
-      why: 'tells the agent, in a few lines, that it has channels',
-      pieces: [{ kind: 'whole', text: sealText(text.primer, 'markdown') }],
-    },
-    {
-      path: join(folder, 'skills', text.skillName, 'SKILL.md'),
-      format: 'own',
-      why: 'the skill that teaches the agent how to use channels',
-      pieces: [{ kind: 'whole', text: sealText(text.skill, 'markdown') }],
-    },
+    primerFile(join(folder, 'rules', 'synod.md'), text),
+    skillFile(folder, text),
   ];
 }
 

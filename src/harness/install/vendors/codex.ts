@@ -10,9 +10,15 @@ import { join } from 'node:path';
 import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { WantedFile } from '../piece.ts';
-import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
-import { hookPieces, type InstallOptions, type InstallSite, type VendorPart } from './vendor.ts';
+import {
+  hookPieces,
+  type InstallOptions,
+  type InstallSite,
+  primerSection,
+  skillFile,
+  type VendorPart,
+} from './vendor.ts';
 
 const EVENTS = [
   'SessionStart',
@@ -98,17 +104,7 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
       why: 'hooks: reminders, delivery, the guard',
       pieces: hooks,
     },
-    {
-      path: join(isUser ? folder : site.root, 'AGENTS.md'),
-      format: 'markdown',
-      why: 'tells the agent, in a few lines, that it has channels',
-      pieces: [{ kind: 'section', mark: 'synod-codex', text: text.primer }],
-    },
-    {
-      path: join(folder, 'skills', text.skillName, 'SKILL.md'),
-      format: 'own',
-      why: 'the skill that teaches the agent how to use channels',
-      pieces: [{ kind: 'whole', text: sealText(text.skill, 'markdown') }],
-    },
+    primerSection(join(isUser ? folder : site.root, 'AGENTS.md'), 'codex', text),
+    skillFile(folder, text),
   ];
 }

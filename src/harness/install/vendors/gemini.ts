@@ -7,14 +7,16 @@ import { join } from 'node:path';
 import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { WantedFile } from '../piece.ts';
-import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
 import {
   hookPieces,
   type InstallOptions,
   type InstallSite,
+  jsonSwitch,
   namesUs,
+  primerSection,
   type Switch,
+  skillFile,
   type VendorPart,
 } from './vendor.ts';
 
@@ -43,32 +45,15 @@ function folderOf({ scope, home, root, env }: InstallSite): string {
 }
 
 function switches(site: InstallSite): Switch[] {
-  const settings = { path: join(folderOf(site), 'settings.json'), format: 'json' } as const;
+  const path = join(folderOf(site), 'settings.json');
+  const isOff = (value: unknown) => value === false;
+  const isForOthers = (value: unknown) => Array.isArray(value) && !namesUs(value);
+  const allOff = 'hooksConfig.enabled switches all hooks off';
   return [
-    {
-      ...settings,
-      at: ['hooksConfig', 'enabled'],
-      isOff: (value) => value === false,
-      message: 'hooksConfig.enabled switches all hooks off',
-    },
-    {
-      ...settings,
-      at: ['hooksConfig', 'disabled'],
-      isOff: namesUs,
-      message: 'hooksConfig.disabled names our hooks',
-    },
-    {
-      ...settings,
-      at: ['mcp', 'excluded'],
-      isOff: namesUs,
-      message: 'mcp.excluded names our server',
-    },
-    {
-      ...settings,
-      at: ['mcp', 'allowed'],
-      isOff: (value) => Array.isArray(value) && !namesUs(value),
-      message: 'mcp.allowed does not name our server',
-    },
+    jsonSwitch(path, ['hooksConfig', 'enabled'], allOff, isOff),
+    jsonSwitch(path, ['hooksConfig', 'disabled'], 'hooksConfig.disabled names our hooks', namesUs),
+    jsonSwitch(path, ['mcp', 'excluded'], 'mcp.excluded names our server', namesUs),
+    jsonSwitch(path, ['mcp', 'allowed'], 'mcp.allowed does not name our server', isForOthers),
   ];
 }
 
@@ -91,17 +76,7 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
       why: 'registers the MCP server, and hooks: reminders, delivery, the guard',
       pieces: [{ kind: 'member', at: ['mcpServers', SERVER_NAME], value: server }, ...hooks],
     },
-    {
-      path: isUser ? join(folder, 'GEMINI.md') : join(site.root, 'GEMINI.md'),
-      format: 'markdown',
-      why: 'tells the agent, in a few lines, that it has channels',
-      pieces: [{ kind: 'section', mark: 'synod-gemini', text: text.primer }],
-    },
-    {
-      path: join(folder, 'skills', text.skillName, 'SKILL.md'),
-      format: 'own',
-      why: 'the skill that teaches the agent how to use channels',
-      pieces: [{ kind: 'whole', text: sealText(text.skill, 'markdown') }],
-    },
+    primerSection(join(isUser ? folder : site.root, 'GEMINI.md'), 'gemini', text),
+    skillFile(folder, text),
   ];
 }

@@ -7,10 +7,15 @@ import { join } from 'node:path';
 import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { Piece, WantedFile } from '../piece.ts';
-import { sealText } from '../seal.ts';
 import { serverCommand } from '../shim.ts';
 import { opencodePlugin } from './opencode-plugin.ts';
-import type { InstallOptions, InstallSite, VendorPart } from './vendor.ts';
+import {
+  type InstallOptions,
+  type InstallSite,
+  primerFile,
+  skillFile,
+  type VendorPart,
+} from './vendor.ts';
 
 const SCHEMA = 'https://opencode.ai/config.json';
 
@@ -53,24 +58,14 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
       why: 'registers the MCP server and the rules file',
       pieces,
     },
-    {
-      path: rules,
-      format: 'own',
-      why: 'tells the agent, in a few lines, that it has channels',
-      pieces: [{ kind: 'whole', text: sealText(text.primer, 'markdown') }],
-    },
+    primerFile(rules, text),
     {
       path: join(folder, 'plugins', 'synod.js'),
       format: 'own',
       why: 'the plugin: reminders, delivery, the guard',
       pieces: [{ kind: 'whole', text: opencodePlugin() }],
     },
-    {
-      path: join(folder, 'skills', text.skillName, 'SKILL.md'),
-      format: 'own',
-      why: 'the skill that teaches the agent how to use channels',
-      pieces: [{ kind: 'whole', text: sealText(text.skill, 'markdown') }],
-    },
+    skillFile(folder, text),
   ];
 }
 

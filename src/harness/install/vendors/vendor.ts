@@ -2,10 +2,11 @@
  * What a vendor's part of an installation is made of: where its files are, what is asked for, and
  * which pieces it therefore wants in which files.
  */
-
+import { join } from 'node:path';
 import { SERVER_NAME, type Vendor } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { Json, JsonPath, Piece, WantedFile } from '../piece.ts';
+import { sealText } from '../seal.ts';
 
 export type ScopeKind = 'user' | 'project';
 
@@ -84,4 +85,45 @@ export function hookPieces(
     value: { hooks: [{ type: 'command', command, ...handler(event) }] },
     command,
   }));
+}
+
+/** A setting in a file of JSON by which what we wrote does nothing. */
+export function jsonSwitch(
+  path: string,
+  at: JsonPath,
+  message: string,
+  isOff: (value: unknown) => boolean,
+): Switch {
+  return { path, format: 'json', at, isOff, message };
+}
+
+const PRIMER_WHY = 'tells the agent, in a few lines, that it has channels';
+
+/** The few lines that are always in context, as a file of our own. */
+export function primerFile(path: string, { primer }: RenderedDiscipline): WantedFile {
+  return { path, format: 'own', why: PRIMER_WHY, pieces: [sealed(primer)] };
+}
+
+/** The same in a file that others write too. */
+export function primerSection(
+  path: string,
+  vendor: Vendor,
+  { primer }: RenderedDiscipline,
+): WantedFile {
+  const section = { kind: 'section', mark: `synod-${vendor}`, text: primer } as const;
+  return { path, format: 'markdown', why: PRIMER_WHY, pieces: [section] };
+}
+
+/** The skill below a vendor's folder; all vendors look for it alike. */
+export function skillFile(folder: string, { skill, skillName }: RenderedDiscipline): WantedFile {
+  return {
+    path: join(folder, 'skills', skillName, 'SKILL.md'),
+    format: 'own',
+    why: 'the skill that teaches the agent how to use channels',
+    pieces: [sealed(skill)],
+  };
+}
+
+function sealed(text: string): Piece {
+  return { kind: 'whole', text: sealText(text, 'markdown') };
 }
