@@ -63,10 +63,7 @@ const SCRIPTS: Readonly<Record<string, (all: readonly Words[]) => string>> = {
   local cur="\${COMP_WORDS[COMP_CWORD]}" path="" word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-${all
-  .filter(({ path }) => path !== '')
-  .map(({ path }) => `      "${parentOf(path)} ${lastOf(path)}") path="${path}" ;;`)
-  .join('\n')}
+${walk(all)}
     esac
   done
   case "$path" in
@@ -79,10 +76,7 @@ _synod() {
   local path="" word
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$path $word" in
-${all
-  .filter(({ path }) => path !== '')
-  .map(({ path }) => `      "${parentOf(path)} ${lastOf(path)}") path="${path}" ;;`)
-  .join('\n')}
+${walk(all)}
     esac
   done
   case "$path" in
@@ -109,12 +103,16 @@ compdef _synod synod`,
       .join('\n'),
 };
 
-function parentOf(path: string): string {
-  return path.split(' ').slice(0, -1).join(' ');
-}
-
-function lastOf(path: string): string {
-  return path.split(' ').at(-1) ?? '';
+/** Which word leads from which command to which. */
+function walk(all: readonly Words[]): string {
+  return all
+    .filter(({ path }) => path !== '')
+    .map(({ path }) => {
+      const words = path.split(' ');
+      const parent = words.slice(0, -1).join(' ');
+      return `      "${parent} ${words.at(-1)}") path="${path}" ;;`;
+    })
+    .join('\n');
 }
 
 function quote(text: string): string {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from './commands.ts';
 import { commandName, createProgram, similarCommand } from './program.ts';
-import { addServeFlags } from './serve-flags.ts';
+import { addServeFlags, serveArguments } from './serve-flags.ts';
 
 test.each([
   [['send', 'a', 'b'], 'send'],
@@ -20,6 +20,19 @@ test('every value flag of serve is known where plain `synod` takes it', () => {
   for (const { long, required } of addServeFlags(new Command()).options) {
     if (required) expect(commandName([long as string, 'x'])).toBe(null);
   }
+});
+
+test('[CL5] up hands every flag on to the hub it starts', () => {
+  const given = [
+    ...['--host=::1', '--port=0', '--cors-origin=http://a', '--cors-origin=http://b'],
+    ...['--no-socket', '--synapse', '--relay-lines=7', '--metrics=secret', '--no-discovery'],
+    '--skip-mismatched-plugins',
+  ];
+  const parsed = addServeFlags(new Command()).parse(given, { from: 'user' });
+  expect(serveArguments({ ...parsed.opts(), json: true, dir: '/x' })).toEqual(given);
+  expect(serveArguments(addServeFlags(new Command()).parse([], { from: 'user' }).opts())).toEqual(
+    [],
+  );
 });
 
 test('a misspelt command is recognised, and a strange one is not', () => {

@@ -1,7 +1,7 @@
 /** The flags of `serve`, which `up` and plain `synod` take too, and the config file they name. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import type { Config } from '../server/run/config.ts';
 import type { ServeFlags } from '../server/run/config-sources.ts';
 import { collect } from './context.ts';
@@ -40,32 +40,15 @@ export function addServeFlags(command: Command): Command {
     .option('--skip-mismatched-plugins', 'leave out plugins of another protocol version');
 }
 
-/** The flags again as arguments, for the process that `up` starts. */
-export function serveArguments(options: ServeOptions & { readonly dir?: string }): string[] {
-  const one = (flag: string, value: string | undefined) =>
-    value === undefined ? [] : [`${flag}=${value}`];
-  return [
-    ...one('--host', options.host),
-    ...one('--port', options.port),
-    ...one('--store', options.store),
-    ...one('--auth', options.auth),
-    ...one('--config', options.config),
-    ...(options.corsOrigin ?? []).map((origin) => `--cors-origin=${origin}`),
-    ...(options.allowHost ?? []).map((name) => `--allow-host=${name}`),
-    ...one('--log-level', options.logLevel),
-    ...(options.socket === false ? ['--no-socket'] : []),
-    ...(options.synapse === true ? ['--synapse'] : []),
-    ...one('--synapse', typeof options.synapse === 'string' ? options.synapse : undefined),
-    ...one('--synapse-token', options.synapseToken),
-    ...one('--relay', options.relay),
-    ...one('--relay-lines', options.relayLines),
-    ...one('--bus', options.bus),
-    ...(options.metrics === true ? ['--metrics'] : []),
-    ...(typeof options.metrics === 'string' ? [`--metrics=${options.metrics}`] : []),
-    ...one('--allow-plugins', options.allowPlugins),
-    ...(options.discovery === false ? ['--no-discovery'] : []),
-    ...(options.skipMismatchedPlugins ? ['--skip-mismatched-plugins'] : []),
-  ];
+/** The flags again as arguments, for the process that `up` starts: what is on `up` is on `serve`. */
+export function serveArguments(options: object): string[] {
+  const values = new Map(Object.entries(options));
+  return addServeFlags(new Command()).options.flatMap((option) => {
+    const value: unknown = values.get(option.attributeName());
+    if (Array.isArray(value)) return value.map((one) => `${option.long}=${one}`);
+    if (typeof value === 'boolean') return value === option.negate ? [] : [`${option.long}`];
+    return value === undefined ? [] : [`${option.long}=${value}`];
+  });
 }
 
 export async function readConfig(options: ServeOptions): Promise<Config> {

@@ -5,6 +5,7 @@
  * call. An output names what is always there and its kind, and stays open to more.
  */
 import { z } from 'zod';
+import { isFields } from '../fields.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -45,7 +46,7 @@ function compact(node: JsonSchema, io: Direction, depth: number): JsonSchema {
 
 function compactValue(node: JsonSchema, keyword: string, io: Direction, depth: number): unknown {
   const value = node[keyword];
-  if (keyword === 'properties' && isSchema(value)) {
+  if (keyword === 'properties' && isFields(value)) {
     const always = new Set(Array.isArray(node.required) ? node.required : []);
     const named = Object.entries(value).filter(([name]) => io === 'input' || always.has(name));
     return Object.fromEntries(
@@ -53,7 +54,7 @@ function compactValue(node: JsonSchema, keyword: string, io: Direction, depth: n
     );
   }
   // A list of things is no deeper than the thing.
-  if (keyword === 'items' && isSchema(value)) return compact(value, io, depth);
+  if (keyword === 'items' && isFields(value)) return compact(value, io, depth);
   if (keyword === 'anyOf' && Array.isArray(value)) {
     return value.map((inner) => compact(inner, io, depth));
   }
@@ -72,8 +73,4 @@ function mergeNull(node: Record<string, unknown>): JsonSchema {
     ...(Array.isArray(value.enum) && { enum: [...value.enum, null] }),
     ...rest,
   };
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
