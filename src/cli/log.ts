@@ -1,9 +1,9 @@
 /**
  * `synod log verify|export|import`: the log itself, without a hub. Verify and export also work
- * beside a running one; import takes the directory's lock, because a log has one writer.
+ * beside a running one; import takes the store's lock, because a log has one writer.
  */
 import { createReadStream, createWriteStream, existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
@@ -125,25 +125,20 @@ function registerImport(log: Command): void {
     const [file = '-'] = args;
     if (file !== '-' && !existsSync(file)) throw fail('cli.no-input', `${file} does not exist`);
     const place = await placeOf(flags);
-    const release = await lockFor(place, flags);
+    const opened = await openAt(place, false);
     try {
-      const opened = await openAt(place, false);
-      try {
-        const input = file === '-' ? process.stdin : createReadStream(file);
-        const done = await importLog(
-          opened,
-          createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }),
-        );
-        const { length, appended, skipped, isComplete, head } = done;
-        const rest = isComplete ? '' : '; the export goes on: import the rest of it too';
-        show({ path: place.path, length, head, appended, skipped, is_complete: isComplete }, () => [
-          `imported ${appended} entries (${skipped} were there), now ${length}${rest}`,
-        ]);
-      } finally {
-        await opened.close();
-      }
+      const input = file === '-' ? process.stdin : createReadStream(file);
+      const done = await importLog(
+        opened,
+        createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }),
+      );
+      const { length, appended, skipped, isComplete, head } = done;
+      const rest = isComplete ? '' : '; the export goes on: import the rest of it too';
+      show({ path: place.path, length, head, appended, skipped, is_complete: isComplete }, () => [
+        `imported ${appended} entries (${skipped} were there), now ${length}${rest}`,
+      ]);
     } finally {
-      release();
+      await opened.close();
     }
   });
 }
@@ -192,15 +187,4 @@ async function storePlace(text: string): Promise<LogPlace> {
     );
   }
   return { space: null, url: storeUrl(store), path: store.path };
-}
-
-/** The lock of the data directory the log belongs to, wherever the store lies. */
-async function lockFor(place: LogPlace, flags: StoreFlags): Promise<() => void> {
-  const near = dirname(place.path);
-  const owners = [dirname(near), near].filter((dir) => existsSync(join(dir, 'lock.sqlite')));
-  const dir = place.space === null ? owners[0] : dataDirectory(flags.dir, process.env);
-  if (dir === undefined) return () => {};
-  const { lockDirectory } = await import('../log/lock.ts');
-  const lock = lockDirectory(dir);
-  return () => lock.release();
 }

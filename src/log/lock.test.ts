@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from 'vitest';
-import { lockDirectory, readHolder } from './lock.ts';
+import { lockDirectory, lockStore, readHolder } from './lock.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'synod-lock-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -15,9 +15,9 @@ function freshDir(): string {
 }
 
 /** A process that takes the lock, says so or why not, and then stays. */
-function contender(dir: string): ChildProcess {
-  const script = `import { lockDirectory } from '${import.meta.resolve('./lock.ts')}';
-    try { lockDirectory(${JSON.stringify(dir)}); console.log('held'); setInterval(() => globalThis.gc?.(), 5); }
+function contender(dir: string, call = `lockDirectory(${JSON.stringify(dir)})`): ChildProcess {
+  const script = `import { lockDirectory, lockStore } from '${import.meta.resolve('./lock.ts')}';
+    try { ${call}; console.log('held'); setInterval(() => globalThis.gc?.(), 5); }
     catch (error) { console.log(error.message); }`;
   const args = ['--input-type=module', '--no-warnings', '--expose-gc', '-e', script];
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -79,6 +79,44 @@ test('[G10] one process cannot hold a directory twice, and release frees it, onc
   lock.release();
   expect(readHolder(dir)?.pid).toBe(process.pid);
   next.release();
+});
+
+test('[G10] asking again in the process that holds a lock does not let go of it', async () => {
+  const dir = freshDir();
+  const lock = lockDirectory(dir);
+  expect(() => lockDirectory(dir)).toThrow('log.locked');
+  expect(await firstLine(contender(dir))).toMatch(/^log\.locked: /);
+  lock.release();
+});
+
+test('[G10] a store has one writer, however its path is spelt', async () => {
+  const folder = mkdtempSync(join(root, 'case-'));
+  const real = join(folder, 'real', 'log.sqlite');
+  for (const [kind, path] of [
+    ['sqlite', real],
+    ['file', join(folder, 'real', 'log')],
+  ] as const) {
+    const lock = lockStore(path, kind);
+    const link = join(folder, `link-${kind}`);
+    symlinkSync(path, link);
+    if (kind === 'sqlite') symlinkSync(join(folder, 'real'), join(folder, 'folder'));
+    const spellings = [
+      path,
+      link,
+      join(folder, 'folder', basename(path)),
+      `${folder}/real/../folder/./${basename(path)}`,
+    ];
+    for (const spelt of spellings) {
+      const call = `lockStore(${JSON.stringify(spelt)}, '${kind}')`;
+      const refused = await firstLine(contender('', call));
+      expect(refused).toMatch(/^log\.locked: the store /);
+      for (const part of [spelt, `process ${process.pid}`, 'or choose another store']) {
+        expect(refused).toContain(part);
+      }
+    }
+    lock.release();
+    lockStore(link, kind).release();
+  }
 });
 
 test('what the lock leaves in the directory is the owner’s alone', () => {

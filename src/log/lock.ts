@@ -1,26 +1,41 @@
 /**
- * One process owns a data directory; a second is told who does.
+ * A store has one process that writes to it, and a data directory one that runs from it; a
+ * second is told who that is.
  *
  * The lock is an SQLite exclusive transaction, that is a lock of the operating
  * system: it goes with the process, even on kill -9, so it is never stale. Who
- * holds it is written beside it in holder.json, for people; it decides nothing.
+ * holds it is written beside it, for people; that decides nothing.
  */
-import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makePrivateDirectory, replaceFile, touchPrivateFile } from './disk.ts';
+import {
+  makePrivateDirectory,
+  PRIVATE_FILE,
+  replaceFile,
+  touchPrivateFile,
+  unavailable,
+} from './disk.ts';
 import { LogError } from './log.ts';
 import { sqliteFailure } from './sqlite-error.ts';
 
-export interface DirectoryLock {
+export interface Lock {
   release(): void;
 }
 
-/** Who holds a directory, as holder.json tells it. */
+/** Who holds a lock, as it is written beside it. */
 export interface Holder {
   readonly pid: number;
   readonly since: string;
   readonly command: string;
+}
+
+interface LockPlace {
+  /** What is locked, as messages name it, and what to choose instead. */
+  readonly subject: string;
+  readonly instead: string;
+  readonly path: string;
+  readonly holderPath: string;
 }
 
 const SQLITE_BUSY = 5;
@@ -29,12 +44,43 @@ const COMMAND_CHARACTERS_MAX = 200;
 /** Held databases: one that nobody refers to would be collected, and its lock with it. */
 const held = new Set<DatabaseSync>();
 
-export function lockDirectory(dir: string): DirectoryLock {
-  const path = join(dir, 'lock.sqlite');
-  const holderPath = join(dir, 'holder.json');
+export function lockDirectory(dir: string): Lock {
   makePrivateDirectory(dir);
-  touchPrivateFile(path);
-  const db = new DatabaseSync(path, { timeout: 0 });
+  return takeLock({
+    ...{ subject: dir, instead: 'another directory' },
+    path: join(dir, 'lock.sqlite'),
+    holderPath: holderPathOf(dir),
+  });
+}
+
+/** Locks the store at a path, however the path is spelt: links are followed first. */
+export function lockStore(path: string, kind: 'file' | 'sqlite'): Lock {
+  const real = followed(path, kind);
+  return takeLock({
+    ...{ subject: `the store ${path}`, instead: 'another store' },
+    // In capitals, as no space is named: these lie where other spaces' stores may.
+    path: `${real}.LOCK`,
+    holderPath: `${real}.HOLDER`,
+  });
+}
+
+/** Where the store really lies. It must be there to be followed, so a new one is begun. */
+function followed(path: string, kind: 'file' | 'sqlite'): string {
+  if (!existsSync(path)) {
+    makePrivateDirectory(kind === 'file' ? path : dirname(path));
+    if (kind === 'sqlite') touchPrivateFile(path);
+  }
+  try {
+    return realpathSync.native(path);
+  } catch (cause) {
+    throw unavailable(path, 'open', cause);
+  }
+}
+
+function takeLock(place: LockPlace): Lock {
+  const { path, holderPath } = place;
+  createOnce(path);
+  const db = openLock(path);
   try {
     db.exec('BEGIN EXCLUSIVE');
     const holder: Holder = {
@@ -46,7 +92,7 @@ export function lockDirectory(dir: string): DirectoryLock {
     replaceFile(holderPath, `${JSON.stringify(holder)}\n`);
   } catch (error) {
     db.close();
-    throw isBusy(error) ? locked(dir, holderPath, error) : sqliteFailure(path, 'lock', error);
+    throw isBusy(error) ? locked(place, error) : sqliteFailure(path, 'lock', error);
   }
   held.add(db);
   return {
@@ -58,10 +104,39 @@ export function lockDirectory(dir: string): DirectoryLock {
   };
 }
 
+function openLock(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout: 0 });
+  } catch (error) {
+    throw sqliteFailure(path, 'lock', error);
+  }
+}
+
+/**
+ * For its owner alone, as SQLite would not make it. A file that is there is not even opened: in the
+ * process that holds the lock, closing it again would let go of the lock.
+ */
+function createOnce(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', PRIVATE_FILE));
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return;
+    throw unavailable(path, 'open', cause);
+  }
+}
+
 /** Who holds the directory as far as anybody has written down; null when nobody has. */
 export function readHolder(dir: string): Holder | null {
+  return readHolderAt(holderPathOf(dir));
+}
+
+function holderPathOf(dir: string): string {
+  return join(dir, 'holder.json');
+}
+
+function readHolderAt(path: string): Holder | null {
   try {
-    const holder = JSON.parse(readFileSync(join(dir, 'holder.json'), 'utf8'));
+    const holder = JSON.parse(readFileSync(path, 'utf8'));
     return typeof holder?.pid === 'number' && typeof holder.since === 'string' ? holder : null;
   } catch {
     // Missing or half there: the lock itself says all that matters.
@@ -69,8 +144,8 @@ export function readHolder(dir: string): Holder | null {
   }
 }
 
-function locked(dir: string, path: string, cause: unknown): LogError {
-  const holder = readHolder(dir);
+function locked({ subject, instead, holderPath }: LockPlace, cause: unknown): LogError {
+  const holder = readHolderAt(holderPath);
   const who =
     holder === null
       ? 'another process'
@@ -78,10 +153,10 @@ function locked(dir: string, path: string, cause: unknown): LogError {
   const wayOut = holder === null ? 'stop it' : `stop it (kill ${holder.pid})`;
   return new LogError(
     'log.locked',
-    `${dir} is in use by ${who}; ${wayOut} or choose another directory`,
+    `${subject} is in use by ${who}; ${wayOut} or choose ${instead}`,
     {
       cause,
-      path,
+      path: holderPath,
     },
   );
 }

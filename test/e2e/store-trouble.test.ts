@@ -9,7 +9,17 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
-import { chmod, chown, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -75,7 +85,9 @@ async function fingerprint(dir: string): Promise<string> {
   const hash = createHash('sha256');
   const files = await readdir(dir, { recursive: true, withFileTypes: true });
   const paths = files
-    .filter((file) => file.isFile() && !/^(lock\.sqlite|holder\.json)/.test(file.name))
+    .filter(
+      (file) => file.isFile() && !/^(lock\.sqlite|holder\.json)|\.(LOCK|HOLDER)/.test(file.name),
+    )
     .map((file) => join(file.parentPath, file.name))
     .sort();
   for (const path of paths) hash.update(path).update(await readFile(path));
@@ -147,6 +159,35 @@ describe('serve refuses a data directory that is', () => {
     expect((await ask(holder, dir, 'send', { channel: 'kept', body: {} })).status).toBe(200);
     expect(await holder.stop()).toBe(0);
   });
+
+  test.each(['sqlite', 'file'])(
+    '[G10] its own, with a %s store that a hub in another directory writes to',
+    async (kind) => {
+      const store = join(work, `shared-${kind}`, 'log');
+      const link = join(work, `link-${kind}`);
+      const [first, second] = [join(work, `first-${kind}`), join(work, `second-${kind}`)];
+      const holder = await start(first, { args: ['--store', `${kind}://${store}`] });
+      await symlink(join(work, `shared-${kind}`), link);
+      for (const spelt of [
+        store,
+        join(link, 'log'),
+        `${work}/./link-${kind}/../link-${kind}/log`,
+      ]) {
+        const failure = await refusal(second, { args: ['--store', `${kind}://${spelt}`] });
+        expect([failure.error_code, failure.exitCode]).toEqual(['log.locked', 75]);
+        expect(failure.message).toContain(`the store ${spelt}`);
+        expect(failure.message).toContain(`kill ${holder.child.pid}`);
+        expect(failure.message).toMatch(/choose another store/);
+      }
+      expect((await ask(holder, first, 'send', { channel: 'a', body: {} })).status).toBe(200);
+      // Killed without warning it holds nothing any more, and what it acknowledged is there.
+      await holder.kill();
+      const next = await start(second, { args: ['--store', `${kind}://${join(link, 'log')}`] });
+      const sent = await ask(next, second, 'send', { channel: 'a', body: {} });
+      expect(sent.body.seq).toBe(2);
+      expect(await next.stop()).toBe(0);
+    },
+  );
 
   test('[ST1] newer than the program', async () => {
     const dir = await copyOfUsed('newer');

@@ -2,11 +2,11 @@
  * A log by URL: `memory:`, `file:///dir`, `sqlite:///path`. The only place that
  * knows the adapters by name, and the only dynamic imports of them.
  */
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Log, LogError } from '../../log/log.ts';
 import { DEFAULT_SPACE, isSpaceName } from '../desk/spaces.ts';
-import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
+import { parseStoreUrl, STORE_FORMS, type Store, storeUrl } from './store-url.ts';
 
 /** Where the log of a space lies, given the configured store. */
 export function logUrlOf(store: string | null, dir: string, space: string): string {
@@ -32,15 +32,38 @@ export async function spacesOnDisk(store: string | null, dir: string): Promise<s
     .filter(isSpaceName);
 }
 
+/** To be written to, a store is locked until the log is closed: it has one writer [G10]. */
 export async function openLog(url: string, options: { readOnly?: boolean } = {}): Promise<Log> {
   const store = parseStoreUrl(url);
+  if (store === null || store.kind === 'memory' || options.readOnly) {
+    return openUnlocked(url, store, options);
+  }
+  const { lockStore } = await import('../../log/lock.ts');
+  const lock = lockStore(store.path, store.kind);
+  try {
+    const log = await openUnlocked(url, store, options);
+    const close = async (): Promise<void> => {
+      await log.close();
+      lock.release();
+    };
+    return Object.create(log, { close: { value: close } });
+  } catch (cause) {
+    lock.release();
+    throw cause;
+  }
+}
+
+async function openUnlocked(
+  url: string,
+  store: Store | null,
+  options: { readOnly?: boolean },
+): Promise<Log> {
   switch (store?.kind) {
     case 'memory': {
       const { openMemoryLog } = await import('../../log/memory.ts');
       return openMemoryLog();
     }
     case 'sqlite': {
-      if (!options.readOnly) await mkdir(dirname(store.path), { recursive: true, mode: 0o700 });
       const { openSqliteLog } = await import('../../log/sqlite.ts');
       return openSqliteLog(store.path, options);
     }
