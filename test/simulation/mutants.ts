@@ -8,6 +8,7 @@ import type { Bundle, FeedSink } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
 import type { openReplica } from '../../src/hub/replica.ts';
 import type { createSnapshots } from '../../src/hub/snapshots.ts';
+import { FORGETFUL, type ForgetfulParts } from './forgetful.ts';
 
 type Mutant = (hub: Hub) => Hub;
 
@@ -193,9 +194,10 @@ export const PART_MUTANTS: Readonly<
       },
     }),
   },
+  ...FORGETFUL,
 };
 
-interface Parts {
+interface Parts extends ForgetfulParts {
   openReplica: typeof openReplica;
   createSnapshots: typeof createSnapshots;
 }
