@@ -3,8 +3,8 @@
  * kind. A lift is named for what was different then; it is handed the entry as it was stored and
  * answers it as today's program would have written it. A kind without one costs nothing.
  *
- * No kind has changed its fields since the first log was written (test/golden/v0 is one). What does
- * grow are settings, which an event holds whole.
+ * No kind has changed its own fields since the first log was written. What does grow are settings,
+ * which an event holds whole: test/golden/v0 lays some down from before others existed.
  */
 import { NO_SETTINGS } from './settings.ts';
 import { DEFAULT_SETTINGS } from './state.ts';
