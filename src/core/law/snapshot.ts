@@ -73,6 +73,7 @@ const WORLD = fieldsOf<World>()({
   held: fifoOf<number, HeldPlace>(),
   retired: fifoOf<string, Retired>(),
   fatesFrom: 'stored',
+  recordedAt: 'stored',
   length: 'stored',
   awakeFrom: 'memory',
   at: 'stored',

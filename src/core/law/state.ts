@@ -48,6 +48,8 @@ export interface World {
   readonly retired: FifoMap<string, Retired>;
   /** Positions below this had their fates forgotten. */
   fatesFrom: number;
+  /** The stamp of the newest durable event. */
+  recordedAt: number;
   /** The position the next durable event gets. */
   length: number;
   /** Memory only: since when this world is listened to; beats before may have been missed. */
@@ -279,6 +281,7 @@ export function createWorld(): World {
     held: new FifoMap(),
     retired: new FifoMap(),
     fatesFrom: 0,
+    recordedAt: 0,
     length: 0,
     awakeFrom: 0,
     at: 0,

@@ -300,6 +300,7 @@ export function evolve(world: World, event: Event, position: number): void {
   world.at = Math.max(world.at, event.at);
   if (!isEphemeral(event)) {
     world.length = position + 1;
+    world.recordedAt = event.at;
     const actor = 'by' in event ? world.agents.get(event.by) : undefined;
     if (actor !== undefined) actor.seenAt = event.at;
   }

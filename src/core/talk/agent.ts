@@ -80,7 +80,8 @@ export function agentOf(world: World, name: string): Agent {
   let agent = world.agents.get(name);
   if (agent === undefined) {
     agent = createAgent(name);
-    agent.seenAt = world.at;
+    // Not `world.at`, which what only memory knew may have moved: replay would tell another time.
+    agent.seenAt = world.recordedAt;
     armSweep(world);
     world.agents.set(name, agent);
   }
