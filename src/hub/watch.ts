@@ -158,13 +158,13 @@ export function createWatch(
   };
 }
 
-/** Those who wait for mail and may have got some. Without events memory is new, and all are looked at. */
+/** Those who wait for mail and got some. */
 function newlyOwed(
   world: WorldView,
   events: readonly DurableEvent[],
   waiting: ReadonlyMap<string, unknown>,
 ): string[] {
-  const agents = new Set<string>(events.length === 0 ? waiting.keys() : []);
+  const agents = new Set<string>();
   const channels = new Set<string>();
   for (const event of events) {
     if (event.type === 'inbox.lapsed') agents.add(event.agent);

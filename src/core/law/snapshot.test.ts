@@ -94,6 +94,10 @@ describe('replay', () => {
             0,
           );
           expect(agent.leasedCount).toBe(leased);
+          expect([...agent.memberships.values()].filter((one) => one.leased?.size)).toHaveLength(
+            [...agent.leasing].filter((one) => one.leased?.size).length,
+          );
+          expect([...agent.leasing].every((one) => one.leased?.size)).toBe(true);
           const owed = peek(world, agent.name, null, 10_000);
           expect(Array.isArray(owed) ? owed.length : owed).toBe(owedTotal(agent));
           expect(agent.ready.size > 0).toBe(owedTotal(agent) > 0);

@@ -93,6 +93,7 @@ const AGENT = fieldsOf<Agent>()({
   roles: 'stored',
   memberships: 'derived',
   ready: 'derived',
+  leasing: 'derived',
   leasedCount: 'derived',
   seenAt: 'stored',
   presented: 'stored',
@@ -222,6 +223,7 @@ function thawChannel(world: World, frozen: FrozenChannel): void {
     const rest = { agent, channel, isReady: false, oldest: 0, heapIndex: -1 };
     const member = MEMBER.thaw(one, rest);
     enterMember(member);
+    if ((member.leased?.size ?? 0) > 0) agent.leasing.add(member);
     agent.leasedCount += member.leased?.size ?? 0;
   }
 }

@@ -177,6 +177,8 @@ export interface Agent {
   readonly memberships: Map<string, Member>;
   /** Memberships with something owed, the oldest of it first. */
   readonly ready: Heap<Member>;
+  /** Memberships with messages out on lease, and how many messages those are. */
+  readonly leasing: Set<Member>;
   leasedCount: number;
   /** Its last recorded act. */
   seenAt: number;

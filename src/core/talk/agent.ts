@@ -62,6 +62,7 @@ export function createAgent(name: string): Agent {
     roles: [],
     memberships: new Map(),
     ready: new Heap((a, b) => a.oldest < b.oldest),
+    leasing: new Set(),
     leasedCount: 0,
     seenAt: 0,
     presented: null,

@@ -115,6 +115,7 @@ export function leaveChannel(member: Member, count = 1): void {
   agent.memberships.delete(channel.name);
   agent.ready.delete(member);
   if (!member.isReady) channel.idleCount--;
+  agent.leasing.delete(member);
   agent.leasedCount -= member.leased?.size ?? 0;
   channel.lowest.forget();
   const { from, cursor } = member;

@@ -224,6 +224,7 @@ export function evolveDrained(world: World, event: Drained): void {
     member.leased ??= new Map();
     member.deliveries ??= new Map();
     if (!member.leased.has(seq)) agent.leasedCount++;
+    agent.leasing.add(member);
     member.leased.set(seq, { until: event.leaseUntil });
     member.deliveries.set(seq, (member.deliveries.get(seq) ?? 0) + 1);
   };
@@ -255,7 +256,7 @@ export function evolveDrained(world: World, event: Drained): void {
 export function lapsedLeases(world: WorldView, agentName: string, at: number): Lapsed | null {
   const again: ChannelSeq[] = [];
   const dead: (readonly [string, number, number])[] = [];
-  for (const member of world.agents.get(agentName)?.memberships.values() ?? []) {
+  for (const member of world.agents.get(agentName)?.leasing ?? []) {
     for (const [seq, lease] of member.leased ?? []) {
       if (lease.until > at) continue;
       const { name, positions } = member.channel;
@@ -290,7 +291,7 @@ export function armLeases(world: World, agentName: string): void {
   const agent = world.agents.get(agentName);
   if (agent === undefined || agent.leasedCount === 0) return;
   let due = Number.POSITIVE_INFINITY;
-  for (const member of agent.memberships.values()) {
+  for (const member of agent.leasing) {
     for (const { until } of member.leased?.values() ?? []) due = Math.min(due, until);
   }
   world.deadlines.push({ at: due, kind: 'lease', agent: agentName });
@@ -300,5 +301,6 @@ export function armLeases(world: World, agentName: string): void {
 export function endLease(member: Member, seq: number): boolean {
   if (!member.leased?.delete(seq)) return false;
   member.agent.leasedCount--;
+  if (member.leased.size === 0) member.agent.leasing.delete(member);
   return true;
 }

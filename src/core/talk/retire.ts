@@ -53,12 +53,14 @@ export function evolveRetired(world: World, event: ChannelRetired): void {
   const { channel: name, at, by } = event;
   const channel = world.channels.get(name);
   if (channel === undefined) return;
-  for (const { agent, leased } of channel.members.values()) {
+  for (const member of channel.members.values()) {
+    const { agent, leased } = member;
     agent.patterns.delete(name);
     agent.memberships.delete(name);
+    agent.ready.delete(member);
+    agent.leasing.delete(member);
     agent.leasedCount -= leased?.size ?? 0;
   }
-  for (const member of channel.members.values()) member.agent.ready.delete(member);
   for (const seq of channel.held?.keys() ?? []) world.held.delete(channel.positions.at(seq));
   world.channels.delete(name);
   world.retired.set(name, { at, by });
