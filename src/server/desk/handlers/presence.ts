@@ -44,12 +44,18 @@ export const presenceHandlers: Handlers<
     const at = hub.stamp();
     return hub.ask((world) => {
       const known = new Set([...world.agents.keys(), ...activities.connected(caller.space)]);
-      const names = [...known].sort().filter((name) => after === undefined || name > after);
-      const rows = names
+      const names = [...known]
+        .filter((name) => after === undefined || name > after)
         .filter((name) => project === undefined || projectOf(name) === project)
-        .map((name) => rowOf(world, name, activities.find(caller.space, name), at))
-        .filter((row) => state === undefined || state.includes(row.state));
-      const page = takePage(rows, (row) => row.agent_id, { limit });
+        .sort();
+      // A row counts what its agent is owed, so only those of the page are made.
+      function* rows(): Iterable<Row> {
+        for (const name of names) {
+          const row = rowOf(world, name, activities.find(caller.space, name), at);
+          if (state === undefined || state.includes(row.state)) yield row;
+        }
+      }
+      const page = takePage(rows(), (row) => row.agent_id, { limit });
       return { agents: [...page.rows], next: page.next };
     });
   },
