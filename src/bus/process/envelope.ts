@@ -28,8 +28,9 @@ export const BATCH_MAX = 10_000;
 
 export type MessageKind = 'request' | 'notification' | 'response' | 'invalid';
 
-/** Offsets are into the line; -1 when there is no such member. */
+/** A message with what it says about itself. Offsets are into its line; -1 for a member not there. */
 export interface Envelope {
+  readonly line: ByteLine;
   /** `invalid`: JSON-RPC knows no such object; `id` is there if it can be answered. */
   readonly kind: MessageKind;
   /** The raw JSON of the id, also `null` written out; null when there is none that can be used. */
@@ -213,6 +214,7 @@ function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envel
     idStart >= 0 && bytes[idStart] !== OPEN_OBJECT && bytes[idStart] !== OPEN_ARRAY;
   const hasAnswer = (seen & (RESULT | ERROR)) !== 0;
   return {
+    line,
     kind: idStart >= 0 && !isIdUsable ? 'invalid' : kindOf(method !== null, hasAnswer, isIdUsable),
     id: isIdUsable ? (line.slice(idStart, idEnd) as ByteLine) : null,
     idStart,
@@ -296,23 +298,17 @@ function skipPlain(bytes: Uint8Array, at: number): number {
 }
 
 /** The message under another id. */
-export function withId(line: ByteLine, envelope: Envelope, idText: string): ByteLine {
-  return rewrite(line, envelope, idText, null);
+export function withId(envelope: Envelope, idText: string): ByteLine {
+  return rewrite(envelope, idText, null);
 }
 
-/** The message with this `_ext`, in place of its own if it has one. */
-export function withExt(line: ByteLine, envelope: Envelope, extJson: string): ByteLine {
-  return rewrite(line, envelope, null, extJson);
-}
-
-/** Both at once, for the offsets are those of the line as it was scanned; null leaves it as it is. */
+/** The message with another id and another `_ext`; null leaves what is there. */
 export function rewrite(
-  line: ByteLine,
   envelope: Envelope,
   idText: string | null,
   extJson: string | null,
 ): ByteLine {
-  const { idStart, idEnd, extStart, extEnd, bodyStart } = envelope;
+  const { line, idStart, idEnd, extStart, extEnd, bodyStart } = envelope;
   let text = line.slice(0, bodyStart);
   let at = bodyStart;
   const put = (start: number, end: number, value: string | null) => {
@@ -338,13 +334,13 @@ function isEmpty(line: ByteLine, bodyStart: number): boolean {
 }
 
 /** What `_ext` says; undefined when it is not there or not an object. */
-export function readExt(line: ByteLine, envelope: Envelope): Record<string, unknown> | undefined {
-  if (envelope.extStart < 0 || line.charCodeAt(envelope.extStart) !== OPEN_OBJECT) return undefined;
-  return JSON.parse(textOf(line.slice(envelope.extStart, envelope.extEnd) as ByteLine));
+export function readExt({ line, extStart, extEnd }: Envelope): Record<string, unknown> | undefined {
+  if (extStart < 0 || line.charCodeAt(extStart) !== OPEN_OBJECT) return undefined;
+  return JSON.parse(textOf(line.slice(extStart, extEnd) as ByteLine));
 }
 
 /** What `params` say; undefined when there are none. */
-export function readParams(line: ByteLine, envelope: Envelope): unknown {
-  if (envelope.paramsStart < 0) return undefined;
-  return JSON.parse(textOf(line.slice(envelope.paramsStart, envelope.paramsEnd) as ByteLine));
+export function readParams({ line, paramsStart, paramsEnd }: Envelope): unknown {
+  if (paramsStart < 0) return undefined;
+  return JSON.parse(textOf(line.slice(paramsStart, paramsEnd) as ByteLine));
 }

@@ -2,20 +2,15 @@
  * The official ACP library, loaded only by the programs that speak ACP. It is an optional peer:
  * who does not use these programs need not install it, and who does is told its name.
  */
-import { messageOfError } from './program-error.ts';
+import { messageOfError, ProgramConfigError } from './program-error.ts';
 
 export type AcpSdk = typeof import('@agentclientprotocol/sdk');
-
-export class MissingPeerError extends Error {
-  override readonly name = 'MissingPeerError';
-  readonly code = 'config.invalid';
-}
 
 export async function loadAcpSdk(): Promise<AcpSdk> {
   try {
     return await import('@agentclientprotocol/sdk');
   } catch (cause) {
-    throw new MissingPeerError(
+    throw new ProgramConfigError(
       `this worker needs the package @agentclientprotocol/sdk, which does not load: ${messageOfError(cause)}; run: npm install @agentclientprotocol/sdk`,
       { cause },
     );

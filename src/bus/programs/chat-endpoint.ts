@@ -5,7 +5,7 @@
  * to another host, and it tries nothing twice: only the caller knows whether that is safe.
  */
 import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
-import { CODE, messageOfError, ProgramError } from './program-error.ts';
+import { CODE, messageOfError, ProgramError, readBounded } from './program-error.ts';
 import { readEvents } from './sse.ts';
 
 export interface Endpoint {
@@ -179,20 +179,12 @@ export function parseRetryAfter(header: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-async function readText(
+function readText(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax: number,
 ): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of chunks) {
-    bytes += part.length;
-    if (bytes > bytesMax) {
-      throw new ProgramError(CODE.transport, `the endpoint sent more than ${bytesMax} bytes`);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const message = `the endpoint sent more than ${bytesMax} bytes`;
+  return readBounded(chunks, bytesMax, () => new ProgramError(CODE.transport, message));
 }
 
 interface Patience {

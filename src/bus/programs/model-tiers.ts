@@ -6,7 +6,8 @@
 
 import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
 import { type ChatOptions, readChatOptions } from './openai.ts';
-import { parsePattern, parseRuleSet, RuleConfigError, type RuleSet } from './rule.ts';
+import { ProgramConfigError } from './program-error.ts';
+import { parsePattern, parseRuleSet, type RuleSet } from './rule.ts';
 
 export type ModelTier =
   | { readonly kind: 'chat'; readonly chat: ChatOptions }
@@ -60,7 +61,7 @@ export function parseModelTiers(
   env: NodeJS.ProcessEnv,
 ): ModelTiers {
   const refuse = (what: string): never => {
-    throw new RuleConfigError(`${source}: ${what}`);
+    throw new ProgramConfigError(`${source}: ${what}`);
   };
   if (!isObject(value) || !isObject(value.tiers) || Object.keys(value.tiers).length === 0) {
     return refuse('tiers must name at least one tier');
@@ -97,10 +98,10 @@ function mapOf<T>(value: unknown, read: (value: unknown, name: string) => T): Ma
 }
 
 function parseModelTier(tier: unknown, where: string, env: NodeJS.ProcessEnv): ModelTier {
-  if (!isObject(tier)) throw new RuleConfigError(`${where} must be an object`);
+  if (!isObject(tier)) throw new ProgramConfigError(`${where} must be an object`);
   if (Array.isArray(tier.rules)) return { kind: 'rule', rules: parseRuleSet(tier, where) };
   if (typeof tier.model !== 'string') {
-    throw new RuleConfigError(`${where} must have a model (an endpoint) or rules`);
+    throw new ProgramConfigError(`${where} must have a model (an endpoint) or rules`);
   }
   // The key itself never stands in a config: it names the variable that holds it.
   const apiKeyEnv = textAt(tier, 'apiKeyEnv') ?? 'OPENAI_API_KEY';
@@ -123,7 +124,7 @@ function pick(from: JsonObject, names: readonly string[], type: 'string' | 'numb
 }
 
 function parseRoute(route: unknown, where: string, known: (tier: unknown) => string): Route {
-  if (!isObject(route)) throw new RuleConfigError(`${where} must be an object`);
+  if (!isObject(route)) throw new ProgramConfigError(`${where} must be an object`);
   const tier = known(route.tier);
   const { longerThan, keyword, pattern } = route;
   if (typeof longerThan === 'number') {
@@ -140,5 +141,5 @@ function parseRoute(route: unknown, where: string, known: (tier: unknown) => str
     const why = `the prompt matches ${JSON.stringify(pattern)}`;
     return { tier, why, matches: (prompt) => expression.test(prompt) };
   }
-  throw new RuleConfigError(`${where} must have longerThan, keyword or pattern`);
+  throw new ProgramConfigError(`${where} must have longerThan, keyword or pattern`);
 }

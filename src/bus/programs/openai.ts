@@ -3,11 +3,13 @@
  * the answer streams, a cancel closes the connection. The key comes from the environment, never
  * from the command line.
  */
+
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import type { JsonObject } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
 import { type ChatMessage, type Endpoint, streamChat } from './chat-endpoint.ts';
+import { ProgramConfigError } from './program-error.ts';
 import { blockText } from './prompt-text.ts';
 import type { LineIo } from './stdio-lines.ts';
 
@@ -18,11 +20,6 @@ export interface ChatOptions {
 
 const IDLE_MS = 60_000;
 const TOTAL_MS = 600_000;
-
-export class ChatConfigError extends Error {
-  override readonly name = 'ChatConfigError';
-  readonly code = 'config.invalid';
-}
 
 export interface ChatFlags {
   readonly baseUrl?: string;
@@ -38,7 +35,7 @@ export interface ChatFlags {
 export function readChatOptions(env: NodeJS.ProcessEnv, flags: ChatFlags): ChatOptions {
   const baseUrl = flags.baseUrl ?? (env.OPENAI_BASE_URL || 'https://api.openai.com/v1');
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
-    throw new ChatConfigError(
+    throw new ProgramConfigError(
       'OPENAI_BASE_URL is no http(s) URL; write it like http://127.0.0.1:8080/v1',
     );
   }
@@ -60,7 +57,7 @@ function numberOf(name: string, text: string | undefined): number | null {
   if (!text) return null;
   const value = Number(text);
   if (Number.isFinite(value) && value >= 0) return value;
-  throw new ChatConfigError(`${name} must be a number, not negative; found ${text}`);
+  throw new ProgramConfigError(`${name} must be a number, not negative; found ${text}`);
 }
 
 export function runOpenai(

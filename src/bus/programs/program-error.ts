@@ -36,6 +36,28 @@ export class ProgramError extends Error {
   }
 }
 
+/** A file, flag or variable that cannot be used, or a package that is not installed. */
+export class ProgramConfigError extends Error {
+  override readonly name = 'ProgramConfigError';
+  readonly code = 'config.invalid';
+}
+
+/** Reads a body to its end, up to a bound. */
+export async function readBounded(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  bytesMax: number,
+  tooLong: () => Error,
+): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of chunks) {
+    bytes += part.length;
+    if (bytes > bytesMax) throw tooLong();
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
 /** Text of a peer for a log line: short, and without anything a terminal would obey. */
 export function quoted(text: string, charsMax = 200): string {
   return JSON.stringify(text.length > charsMax ? `${text.slice(0, charsMax)}…` : text);

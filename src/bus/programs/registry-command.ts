@@ -2,7 +2,8 @@
  * What `synod worker registry` does besides launching: it looks after the keys file. A key is read
  * from stdin, never from an argument, and none is ever printed.
  */
-import { RegistryError, readRegistry } from './registry-file.ts';
+import { ProgramConfigError } from './program-error.ts';
+import { readRegistry } from './registry-file.ts';
 import {
   keysText,
   readKeys,
@@ -45,10 +46,11 @@ export async function runKeysCommand(
     case 'set-key': {
       const [, agent, variable] = /^(.+):([A-Za-z_][A-Za-z0-9_]*)$/.exec(command.target) ?? [];
       if (agent === undefined || variable === undefined) {
-        throw new RegistryError('--set-key wants AGENT:VARIABLE');
+        throw new ProgramConfigError('--set-key wants AGENT:VARIABLE');
       }
       const value = command.value.replace(/\r?\n$/, '');
-      if (value === '') throw new RegistryError('--set-key reads the key from stdin: it was empty');
+      if (value === '')
+        throw new ProgramConfigError('--set-key reads the key from stdin: it was empty');
       await writeKeys(path, withVariable(keys, agent, variable, value));
       return [`${agent} gets ${variable}`];
     }

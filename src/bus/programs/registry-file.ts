@@ -8,7 +8,7 @@ import { arch, platform } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isObject, type JsonObject, textAt } from '../process/json-object.ts';
-import { messageOfError } from './program-error.ts';
+import { messageOfError, ProgramConfigError, readBounded } from './program-error.ts';
 
 export interface Runnable {
   /** The package, or null for a binary. */
@@ -37,11 +37,6 @@ const REGISTRY_BYTES_MAX = 16 * 1024 * 1024;
 const AGENTS_MAX = 10_000;
 const FETCH_MS = 30_000;
 
-export class RegistryError extends Error {
-  override readonly name = 'RegistryError';
-  readonly code = 'config.invalid';
-}
-
 export async function readRegistry(source: string, custom: string | null): Promise<Registry> {
   const agents = parseRegistry(await readSource(source), source);
   if (custom === null) return agents;
@@ -55,12 +50,12 @@ async function readSource(source: string): Promise<unknown> {
       ? await fetchText(source)
       : await readFile(pathOf(source), 'utf8');
   } catch (cause) {
-    throw new RegistryError(`${source} cannot be read: ${messageOfError(cause)}`, { cause });
+    throw new ProgramConfigError(`${source} cannot be read: ${messageOfError(cause)}`, { cause });
   }
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new RegistryError(`${source} is not JSON: ${messageOfError(cause)}`, { cause });
+    throw new ProgramConfigError(`${source} is not JSON: ${messageOfError(cause)}`, { cause });
   }
 }
 
@@ -70,30 +65,25 @@ function pathOf(source: string): string {
 
 async function fetchText(url: string): Promise<string> {
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_MS) });
-  if (!response.ok) throw new RegistryError(`it answered ${response.status}`);
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > REGISTRY_BYTES_MAX) {
-      throw new RegistryError(`it is longer than ${REGISTRY_BYTES_MAX} bytes`);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  if (!response.ok) throw new ProgramConfigError(`it answered ${response.status}`);
+  const tooLong = (): Error =>
+    new ProgramConfigError(`it is longer than ${REGISTRY_BYTES_MAX} bytes`);
+  return readBounded(response.body ?? [], REGISTRY_BYTES_MAX, tooLong);
 }
 
 export function parseRegistry(value: unknown, source: string): Registry {
   const list = isObject(value) ? value.agents : undefined;
-  if (!Array.isArray(list)) throw new RegistryError(`${source}: agents must be a list`);
+  if (!Array.isArray(list)) throw new ProgramConfigError(`${source}: agents must be a list`);
   if (list.length > AGENTS_MAX) {
-    throw new RegistryError(`${source}: agents has ${list.length} entries; at most ${AGENTS_MAX}`);
+    throw new ProgramConfigError(
+      `${source}: agents has ${list.length} entries; at most ${AGENTS_MAX}`,
+    );
   }
   const agents = new Map<string, RegistryAgent>();
   for (const [at, entry] of list.entries()) {
     const agent = parseAgent(entry, `${source}: agents[${at}]`);
     if (agents.has(agent.id)) {
-      throw new RegistryError(`${source}: agents[${at}].id: ${agent.id} is there twice`);
+      throw new ProgramConfigError(`${source}: agents[${at}].id: ${agent.id} is there twice`);
     }
     agents.set(agent.id, agent);
   }
@@ -101,18 +91,20 @@ export function parseRegistry(value: unknown, source: string): Registry {
 }
 
 function parseAgent(entry: unknown, where: string): RegistryAgent {
-  if (!isObject(entry)) throw new RegistryError(`${where} must be an object`);
+  if (!isObject(entry)) throw new ProgramConfigError(`${where} must be an object`);
   const id = textAt(entry, 'id');
-  if (id === undefined || id === '') throw new RegistryError(`${where}.id must be a string`);
+  if (id === undefined || id === '') throw new ProgramConfigError(`${where}.id must be a string`);
   const { distribution } = entry;
-  if (!isObject(distribution)) throw new RegistryError(`${where}.distribution must be an object`);
+  if (!isObject(distribution))
+    throw new ProgramConfigError(`${where}.distribution must be an object`);
   const part = (name: string, value: unknown, needs: 'package' | 'cmd'): Runnable | null =>
     value === undefined ? null : parseRunnable(value, `${where}.distribution.${name}`, needs);
   const { binary = {}, npx, uvx } = distribution;
-  if (!isObject(binary)) throw new RegistryError(`${where}.distribution.binary must be an object`);
+  if (!isObject(binary))
+    throw new ProgramConfigError(`${where}.distribution.binary must be an object`);
   const { mcpServers = [] } = entry;
   if (!Array.isArray(mcpServers) || !mcpServers.every(isObject)) {
-    throw new RegistryError(`${where}.mcpServers must be a list of objects`);
+    throw new ProgramConfigError(`${where}.mcpServers must be a list of objects`);
   }
   return {
     id,
@@ -132,16 +124,16 @@ function parseAgent(entry: unknown, where: string): RegistryAgent {
 }
 
 function parseRunnable(value: unknown, where: string, needs: 'package' | 'cmd'): Runnable {
-  if (!isObject(value)) throw new RegistryError(`${where} must be an object`);
+  if (!isObject(value)) throw new ProgramConfigError(`${where} must be an object`);
   if (textAt(value, needs) === undefined) {
-    throw new RegistryError(`${where}.${needs} must be a string`);
+    throw new ProgramConfigError(`${where}.${needs} must be a string`);
   }
   const { args = [], env = {} } = value;
   if (!Array.isArray(args) || !args.every((one) => typeof one === 'string')) {
-    throw new RegistryError(`${where}.args must be a list of strings`);
+    throw new ProgramConfigError(`${where}.args must be a list of strings`);
   }
   if (!isObject(env) || !Object.values(env).every((one) => typeof one === 'string')) {
-    throw new RegistryError(`${where}.env must be an object of strings`);
+    throw new ProgramConfigError(`${where}.env must be an object of strings`);
   }
   return {
     package: textAt(value, 'package') ?? null,

@@ -5,8 +5,7 @@
  */
 import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { isObject, parseJson } from '../process/json-object.ts';
-import { messageOfError } from './program-error.ts';
-import { RegistryError } from './registry-file.ts';
+import { messageOfError, ProgramConfigError } from './program-error.ts';
 
 export interface AgentKeys {
   readonly apiKey: string;
@@ -28,7 +27,7 @@ export async function readKeys(path: string, note: (text: string) => void): Prom
     }
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
-    throw new RegistryError(`${path} cannot be read: ${messageOfError(cause)}`, { cause });
+    throw new ProgramConfigError(`${path} cannot be read: ${messageOfError(cause)}`, { cause });
   }
   return parseKeys(text, path);
 }
@@ -37,16 +36,16 @@ function parseKeys(text: string, path: string): Keys {
   const value = parseJson(text);
   // Without the parser's own words: they would quote the file.
   if (value === undefined) {
-    throw new RegistryError(`${path} is not JSON; mend it, or remove it and run --setup`);
+    throw new ProgramConfigError(`${path} is not JSON; mend it, or remove it and run --setup`);
   }
   const agents = isObject(value) ? value.agents : undefined;
-  if (!isObject(agents)) throw new RegistryError(`${path}: agents must be an object`);
+  if (!isObject(agents)) throw new ProgramConfigError(`${path}: agents must be an object`);
   return new Map(
     Object.entries(agents).map(([id, entry]) => {
       const { apiKey = '', env = {} } = isObject(entry) ? entry : {};
       const isMap = isObject(env) && Object.values(env).every((one) => typeof one === 'string');
       if (!isMap || typeof apiKey !== 'string') {
-        throw new RegistryError(`${path}: agents.${id} must be {"apiKey": "", "env": {}}`);
+        throw new ProgramConfigError(`${path}: agents.${id} must be {"apiKey": "", "env": {}}`);
       }
       return [id, { apiKey, env: env as Record<string, string> }];
     }),

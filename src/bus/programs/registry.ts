@@ -8,6 +8,7 @@
  */
 
 import { cancelledId, isObject, type JsonObject, textAt } from '../process/json-object.ts';
+import type { Down } from '../process/worker.ts';
 import { createAgentSessions } from './agent-sessions.ts';
 import { CODE } from './program-error.ts';
 import { type AgentProcess, startAgent } from './registry-agent.ts';
@@ -162,8 +163,7 @@ export function createLauncher(
         onDown(down, hasStarted) {
           agents.delete(agentId);
           sessions.forgetAgent(agentId);
-          const { reason, handedOver, stderrTail } = down;
-          loseAgent(agent, { hasStarted, reason, handedOver, stderrTail });
+          loseAgent(agent, down, hasStarted);
         },
         note,
       }),
@@ -171,11 +171,11 @@ export function createLauncher(
     agents.set(agentId, agent);
     return agent;
   }
-  function loseAgent(agent: Running, down: AgentLoss): void {
+  function loseAgent(agent: Running, down: Down, hasStarted: boolean): void {
     for (const [ours, question] of questions) {
       if (question.agent === agent) forget(ours, question);
     }
-    const { hasStarted, reason, stderrTail } = down;
+    const { reason, stderrTail } = down;
     for (const [ours, request] of asked) {
       if (request.agent !== agent) continue;
       asked.delete(ours);
@@ -349,11 +349,4 @@ export function createLauncher(
       );
     },
   };
-}
-
-interface AgentLoss {
-  readonly hasStarted: boolean;
-  readonly reason: string;
-  readonly handedOver: number;
-  readonly stderrTail: readonly string[];
 }

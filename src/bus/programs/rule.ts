@@ -6,7 +6,7 @@
 import { isObject, textAt } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
-import { CODE, messageOfError, ProgramError } from './program-error.ts';
+import { CODE, messageOfError, ProgramConfigError, ProgramError } from './program-error.ts';
 import type { LineIo } from './stdio-lines.ts';
 
 export interface Rule {
@@ -24,24 +24,19 @@ const RULES_MAX = 10_000;
 /** A pattern is shown no more of a prompt than this. */
 const PROMPT_CHARS_MAX = 64 * 1024;
 
-export class RuleConfigError extends Error {
-  override readonly name = 'RuleConfigError';
-  readonly code = 'config.invalid';
-}
-
 /** `{"rules": [{"pattern": "^hi", "flags": "i", "answer": "hello"}], "otherwise": "…"}` */
 export function parseRuleSet(value: unknown, source: string): RuleSet {
   if (!isObject(value) || !Array.isArray(value.rules)) {
-    throw new RuleConfigError(`${source}: rules must be a list of {"pattern", "answer"}`);
+    throw new ProgramConfigError(`${source}: rules must be a list of {"pattern", "answer"}`);
   }
   if (value.rules.length > RULES_MAX) {
-    throw new RuleConfigError(
+    throw new ProgramConfigError(
       `${source}: rules has ${value.rules.length} entries; at most ${RULES_MAX}`,
     );
   }
   const { otherwise = null } = value;
   if (otherwise !== null && typeof otherwise !== 'string') {
-    throw new RuleConfigError(`${source}: otherwise must be a string`);
+    throw new ProgramConfigError(`${source}: otherwise must be a string`);
   }
   const rules = value.rules.map((rule, at) => parseRule(rule, `${source}: rules[${at}]`));
   return { rules, otherwise };
@@ -51,7 +46,7 @@ function parseRule(rule: unknown, where: string): Rule {
   const pattern = textAt(rule, 'pattern');
   const answer = textAt(rule, 'answer');
   if (pattern === undefined || answer === undefined) {
-    throw new RuleConfigError(`${where}: pattern and answer must be strings`);
+    throw new ProgramConfigError(`${where}: pattern and answer must be strings`);
   }
   return { pattern: parsePattern(pattern, textAt(rule, 'flags') ?? '', where), answer };
 }
@@ -61,14 +56,14 @@ export function parsePattern(pattern: string, flags: string, where: string): Reg
     // With g or y a pattern would remember where it last matched.
     return new RegExp(pattern, flags.replace(/[gy]/g, ''));
   } catch (cause) {
-    throw new RuleConfigError(`${where}: ${messageOfError(cause)}`, { cause });
+    throw new ProgramConfigError(`${where}: ${messageOfError(cause)}`, { cause });
   }
 }
 
 /** As on the command line: `pattern => answer`. */
 export function parseRuleFlag(text: string): Rule {
   const at = text.indexOf('=>');
-  if (at < 0) throw new RuleConfigError(`--rule ${text}: write it as "pattern => answer"`);
+  if (at < 0) throw new ProgramConfigError(`--rule ${text}: write it as "pattern => answer"`);
   const pattern = text.slice(0, at).trim();
   return {
     pattern: parsePattern(pattern, '', `--rule ${text}`),

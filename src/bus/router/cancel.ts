@@ -23,12 +23,12 @@ export const isCancel = (method: string): boolean => CANCELS.has(method);
  * Which requests the params of a cancel name: the id as it was written there, for a number read and
  * written again may be another text, and as JSON.stringify writes it, in case the two differ.
  */
-export function idsNamed(line: ByteLine, envelope: Envelope): Set<string> {
-  const params = readParams(line, envelope);
+export function idsNamed(envelope: Envelope): Set<string> {
+  const params = readParams(envelope);
   if (typeof params !== 'object' || params === null) return new Set();
   const { id, requestId } = params as { id?: unknown; requestId?: unknown };
   const value = id ?? requestId ?? null;
-  const written = scan(line.slice(envelope.paramsStart, envelope.paramsEnd) as ByteLine);
+  const written = scan(envelope.line.slice(envelope.paramsStart, envelope.paramsEnd) as ByteLine);
   const raw = 'id' in written && id !== undefined ? written.id : null;
   const plain = messageOf(value);
   return new Set(raw === null ? [plain] : [raw, plain]);

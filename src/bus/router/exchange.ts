@@ -39,14 +39,10 @@ export interface Exchange {
   onQuiet: (() => void) | null;
 }
 
-export interface ExchangeOptions {
-  readonly clock: Clock;
-  readonly limits: Limits;
-  readonly policy: readonly PolicyRule[];
-  readonly log: Exchange['log'];
-  readonly audit: Exchange['audit'];
-  readonly isPrivate: boolean;
-}
+export type ExchangeOptions = Pick<
+  Exchange,
+  'clock' | 'limits' | 'policy' | 'log' | 'audit' | 'isPrivate'
+>;
 
 export function createExchange(options: ExchangeOptions): Exchange {
   const exchange: Exchange = {

@@ -46,7 +46,7 @@ export function receive(exchange: Exchange, client: BusClient, line: ByteLine): 
   } else if (scanned.kind === 'batch') {
     receiveBatch(exchange, client, scanned.batch);
   } else {
-    handle(exchange, client, line, scanned, null);
+    handle(exchange, client, scanned, null);
   }
 }
 
@@ -80,7 +80,7 @@ function receiveBatch(exchange: Exchange, client: BusClient, lines: readonly Byt
       const message = 'an element of the batch is no message';
       refuseIn(batch, exchange, client, 'null', problem('bus.invalid', message));
     } else {
-      handle(exchange, client, line, element, batch);
+      handle(exchange, client, element, batch);
     }
   }
   batch.close();
@@ -89,19 +89,18 @@ function receiveBatch(exchange: Exchange, client: BusClient, lines: readonly Byt
 function handle(
   exchange: Exchange,
   client: BusClient,
-  line: ByteLine,
   envelope: Envelope,
   batch: Batch | null,
 ): void {
   switch (envelope.kind) {
     case 'request':
-      takeRequest(exchange, client, line, envelope, batch);
+      takeRequest(exchange, client, envelope, batch);
       return;
     case 'notification':
-      takeNotification(exchange, client, line, envelope);
+      takeNotification(exchange, client, envelope);
       return;
     case 'response':
-      answerQuestion(exchange, client, line, envelope);
+      answerQuestion(exchange, client, envelope);
       return;
     case 'invalid': {
       const message = 'a message has a method, a result or an error, and an id that is no object';
@@ -114,7 +113,6 @@ function handle(
 function takeRequest(
   exchange: Exchange,
   client: BusClient,
-  line: ByteLine,
   envelope: Envelope,
   batch: Batch | null,
 ): void {
@@ -122,7 +120,7 @@ function takeRequest(
   const method = envelope.method as string;
   if (isForBus(method)) {
     batch?.expect();
-    const params = readParams(line, envelope);
+    const params = readParams(envelope);
     const answer = answerByBus(exchange, client, {
       id,
       method,
@@ -133,7 +131,7 @@ function takeRequest(
     else deliver(exchange, client, answer, null);
     return;
   }
-  const { wishes, unclear } = wishesOf(line, envelope);
+  const { wishes, unclear } = wishesOf(envelope);
   const pools = poolsFor(exchange.pools, envelope);
   const objection = unclear ?? objectionTo(exchange, client, envelope, pools);
   if (objection) {
@@ -145,19 +143,19 @@ function takeRequest(
   const session = sessionOf(exchange, client, envelope);
   const request = beginRequest(exchange, { client, id, method, pools, session, batch, wishes });
   if (wishes?.timeoutMs) startDeadline(exchange, request, wishes.timeoutMs);
-  if (wishes?.key && isRepeat(exchange, request, wishes.key, line, envelope)) return;
-  const sent = rewrite(line, envelope, request.wireId, extForWorker(client.identity, wishes));
+  if (wishes?.key && isRepeat(exchange, request, wishes.key, envelope)) return;
+  const sent = rewrite(envelope, request.wireId, extForWorker(client.identity, wishes));
   const trouble = place(exchange, createItem(sent, request, session), pools);
   if (trouble) failed(exchange, request, trouble);
 }
 
 /** What `_ext` wishes, or why that cannot be read. */
-function wishesOf(
-  line: ByteLine,
-  envelope: Envelope,
-): { readonly wishes: Wishes | null; readonly unclear: BusProblem | null } {
+function wishesOf(envelope: Envelope): {
+  readonly wishes: Wishes | null;
+  readonly unclear: BusProblem | null;
+} {
   if (envelope.extStart === -1) return NO_WISHES;
-  const read = readWishes(readExt(line, envelope));
+  const read = readWishes(readExt(envelope));
   return isProblem(read) ? { wishes: null, unclear: read } : { wishes: read, unclear: null };
 }
 
@@ -215,11 +213,10 @@ function isRepeat(
   exchange: Exchange,
   request: BusRequest,
   key: string,
-  line: ByteLine,
   envelope: Envelope,
 ): boolean {
   const now = exchange.clock.now();
-  const { paramsStart, paramsEnd } = envelope;
+  const { line, paramsStart, paramsEnd } = envelope;
   const params = paramsStart === -1 ? '' : line.slice(paramsStart, paramsEnd);
   const print = printOf(request.method, params);
   // A key belongs to its subject: another subject with the same key is not given the answer.
@@ -239,24 +236,19 @@ function isRepeat(
   return true;
 }
 
-function takeNotification(
-  exchange: Exchange,
-  client: BusClient,
-  line: ByteLine,
-  envelope: Envelope,
-): void {
+function takeNotification(exchange: Exchange, client: BusClient, envelope: Envelope): void {
   const method = envelope.method as string;
   if (isCancel(method)) {
-    cancelOf(exchange, client, idsNamed(line, envelope), method);
+    cancelOf(exchange, client, idsNamed(envelope), method);
     return;
   }
-  const { wishes, unclear } = wishesOf(line, envelope);
+  const { wishes, unclear } = wishesOf(envelope);
   const pools = poolsFor(exchange.pools, envelope);
   const trouble =
     (isForBus(method) ? problem('bus.method-unknown', `the bus does not take ${method}`) : null) ??
     unclear ??
     objectionTo(exchange, client, envelope, pools) ??
-    pass(exchange, client, line, envelope, pools, wishes);
+    pass(exchange, client, envelope, pools, wishes);
   if (!trouble) return;
   // A notification gets no answer, but it is not dropped in silence either [BU11].
   exchange.stats.routing_errors += 1;
@@ -269,13 +261,12 @@ function takeNotification(
 function pass(
   exchange: Exchange,
   client: BusClient,
-  line: ByteLine,
   envelope: Envelope,
   pools: readonly Pool[],
   wishes: Wishes | null,
 ): BusProblem | undefined {
   const session = sessionOf(exchange, client, envelope);
-  const sent = rewrite(line, envelope, null, extForWorker(client.identity, wishes));
+  const sent = rewrite(envelope, null, extForWorker(client.identity, wishes));
   return place(exchange, createItem(sent, null, session), pools);
 }
 

@@ -26,19 +26,19 @@ export function receiveFromWorker(
       continue;
     }
     isSensible = true;
-    if (envelope.kind === 'response') answer(exchange, link, line, envelope);
-    else if (envelope.kind === 'request') question(exchange, link, line, envelope);
-    else notification(exchange, link, line, envelope);
+    if (envelope.kind === 'response') answer(exchange, link, envelope);
+    else if (envelope.kind === 'request') question(exchange, link, envelope);
+    else notification(exchange, link, envelope);
   }
   if (isSensible) link.worker.alive();
   if (link.waiting.length > 0 || link.pool.waiting.length > 0) pump(exchange, link);
 }
 
-function answer(exchange: Exchange, link: Link, line: ByteLine, envelope: Envelope): void {
+function answer(exchange: Exchange, link: Link, envelope: Envelope): void {
   const id = envelope.id as string;
   const request = link.inFlight.get(id);
   if (request) {
-    answered(exchange, request, line, envelope);
+    answered(exchange, request, envelope);
     return;
   }
   // Late, because it was cancelled or out of time: expected. Anything else the worker made up.
@@ -47,40 +47,34 @@ function answer(exchange: Exchange, link: Link, line: ByteLine, envelope: Envelo
   exchange.log('debug', `[worker=${link.worker.name}] answered what nobody asked: id ${id}`);
 }
 
-function question(exchange: Exchange, link: Link, line: ByteLine, envelope: Envelope): void {
+function question(exchange: Exchange, link: Link, envelope: Envelope): void {
   // A worker such as `cat` gives a request back as it is: its sender gets it, under its own id.
   const echoed = link.inFlight.get(envelope.id as string);
   if (echoed && echoed.method === envelope.method) {
-    deliver(exchange, echoed.client, withId(line, envelope, echoed.id), link);
+    deliver(exchange, echoed.client, withId(envelope, echoed.id), link);
     return;
   }
   const session = sessionOf(exchange, link, envelope);
-  const named = isElsewhere(exchange, link, envelope) ? null : requestNamed(link, line, envelope);
+  const named = isElsewhere(exchange, link, envelope) ? null : requestNamed(link, envelope);
   const asked = named ?? onlyRequestOf(session);
-  putQuestion(
-    exchange,
-    link,
-    asked?.client ?? firstOf(exchange, envelope, session),
-    line,
-    envelope,
-  );
+  putQuestion(exchange, link, asked?.client ?? firstOf(exchange, envelope, session), envelope);
 }
 
-function notification(exchange: Exchange, link: Link, line: ByteLine, envelope: Envelope): void {
+function notification(exchange: Exchange, link: Link, envelope: Envelope): void {
   if (isCancel(envelope.method as string)) {
-    withdrawOne(exchange, link, idsNamed(line, envelope));
+    withdrawOne(exchange, link, idsNamed(envelope));
     return;
   }
   const session = sessionOf(exchange, link, envelope);
-  const asked = requestNamed(link, line, envelope) ?? onlyRequestOf(session);
+  const asked = requestNamed(link, envelope) ?? onlyRequestOf(session);
   if (session) {
     if (session.clients.size === 0) {
-      exchange.sessions.keepMissed(session, withoutRequest(line, envelope));
+      exchange.sessions.keepMissed(session, withoutRequest(envelope));
       return;
     }
     for (const client of session.clients) {
       const isAsker = client === asked?.client;
-      const told = isAsker ? withRequest(line, envelope, asked) : withoutRequest(line, envelope);
+      const told = isAsker ? withRequest(envelope, asked) : withoutRequest(envelope);
       deliver(exchange, client, told, link);
     }
     return;
@@ -93,7 +87,7 @@ function notification(exchange: Exchange, link: Link, line: ByteLine, envelope: 
     exchange.log('debug', `[worker=${link.worker.name}] ${envelope.method} for ${where}: nobody's`);
     return;
   }
-  deliver(exchange, client, asked ? withRequest(line, envelope, asked) : line, link);
+  deliver(exchange, client, asked ? withRequest(envelope, asked) : envelope.line, link);
 }
 
 function sessionOf(exchange: Exchange, link: Link, { sessionId }: Envelope): SessionRecord | null {
@@ -123,9 +117,9 @@ function firstOf(
 }
 
 /** The request a worker says its message belongs to, in `_ext.requestId`, by the id it was given. */
-function requestNamed(link: Link, line: ByteLine, envelope: Envelope): BusRequest | null {
+function requestNamed(link: Link, envelope: Envelope): BusRequest | null {
   if (envelope.extStart === -1) return null;
-  const id = readExt(line, envelope)?.requestId;
+  const id = readExt(envelope)?.requestId;
   return id === undefined ? null : (link.inFlight.get(JSON.stringify(id)) ?? null);
 }
 
@@ -136,26 +130,21 @@ function onlyRequestOf(session: SessionRecord | null): BusRequest | null {
   return null;
 }
 
-function withRequest(line: ByteLine, envelope: Envelope, request: BusRequest): ByteLine {
-  const { requestId: _, ...rest } = readExt(line, envelope) ?? {};
+function withRequest(envelope: Envelope, request: BusRequest): ByteLine {
+  const { requestId: _, ...rest } = readExt(envelope) ?? {};
   const text = lineOf(JSON.stringify(rest));
   // The id is JSON already, and may be a number no double can hold: put in as it is.
   const member = `"requestId":${request.id}`;
-  return rewrite(
-    line,
-    envelope,
-    null,
-    text === '{}' ? `{${member}}` : `${text.slice(0, -1)},${member}}`,
-  );
+  return rewrite(envelope, null, text === '{}' ? `{${member}}` : `${text.slice(0, -1)},${member}}`);
 }
 
 /** Ids of one client mean nothing to another. */
-function withoutRequest(line: ByteLine, envelope: Envelope): ByteLine {
-  if (envelope.extStart === -1) return line;
-  const { requestId, ...rest } = readExt(line, envelope) ?? {};
+function withoutRequest(envelope: Envelope): ByteLine {
+  if (envelope.extStart === -1) return envelope.line;
+  const { requestId, ...rest } = readExt(envelope) ?? {};
   return requestId === undefined
-    ? line
-    : rewrite(line, envelope, null, lineOf(JSON.stringify(rest)));
+    ? envelope.line
+    : rewrite(envelope, null, lineOf(JSON.stringify(rest)));
 }
 
 /** A worker takes a question back: its client is told, under the id the client knows. */

@@ -7,7 +7,8 @@
  * that runs again, like the first time.
  */
 import { createHash } from 'node:crypto';
-import type { KeptAnswer, WorkerAnswer } from './state.ts';
+import type { Envelope } from '../process/envelope.ts';
+import type { KeptAnswer } from './state.ts';
 
 const KEYS_MAX = 10_000;
 const KEPT_BYTES_MAX = 33_554_432;
@@ -15,7 +16,7 @@ const KEPT_BYTES_MAX = 33_554_432;
 export interface Keys {
   find(key: string, now: number): KeptAnswer | undefined;
   begin(key: string, print: string, now: number, keptUntil: number): KeptAnswer;
-  settle(kept: KeptAnswer, answer: WorkerAnswer): void;
+  settle(kept: KeptAnswer, answer: Envelope): void;
   forget(kept: KeptAnswer): void;
 }
 

@@ -19,7 +19,6 @@ export function putQuestion(
   exchange: Exchange,
   link: Link,
   client: BusClient | null,
-  line: ByteLine,
   envelope: Envelope,
 ): void {
   const id = envelope.id as string;
@@ -42,16 +41,11 @@ export function putQuestion(
   };
   client.questions.set(wireId, question);
   link.questions.set(wireId, question);
-  deliver(exchange, client, withId(line, envelope, wireId), link);
+  deliver(exchange, client, withId(envelope, wireId), link);
 }
 
 /** A client's answer, back to the worker that asked. */
-export function answerQuestion(
-  exchange: Exchange,
-  client: BusClient,
-  line: ByteLine,
-  envelope: Envelope,
-): void {
+export function answerQuestion(exchange: Exchange, client: BusClient, envelope: Envelope): void {
   const question = client.questions.get(envelope.id ?? '');
   if (!question) {
     exchange.stats.routing_errors += 1;
@@ -62,8 +56,8 @@ export function answerQuestion(
   const ext =
     envelope.extStart === -1
       ? extForWorker(client.identity, null)
-      : extOfAnswer(client.identity, readExt(line, envelope));
-  tell(exchange, question.link, rewrite(line, envelope, question.id, ext));
+      : extOfAnswer(client.identity, readExt(envelope));
+  tell(exchange, question.link, rewrite(envelope, question.id, ext));
 }
 
 /** The client is gone: its questions are refused. */

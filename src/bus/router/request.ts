@@ -11,7 +11,7 @@ import type { Batch } from './batch.ts';
 import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Wishes } from './extension.ts';
-import type { BusClient, BusRequest, Link, Pool, SessionRecord, WorkerAnswer } from './state.ts';
+import type { BusClient, BusRequest, Link, Pool, SessionRecord } from './state.ts';
 import { deliver } from './to-client.ts';
 
 /** Ids of abandoned requests remembered for one worker; only its load is reckoned from them. */
@@ -62,31 +62,22 @@ export function beginRequest(exchange: Exchange, asked: NewRequest): BusRequest 
 }
 
 /** The worker answered. */
-export function answered(
-  exchange: Exchange,
-  request: BusRequest,
-  line: ByteLine,
-  envelope: Envelope,
-): void {
+export function answered(exchange: Exchange, request: BusRequest, envelope: Envelope): void {
   const { link, kept } = request;
   const outcome = envelope.hasError ? 'error' : 'ok';
   remove(exchange, request);
-  reply(exchange, request, withId(line, envelope, request.id), link);
+  reply(exchange, request, withId(envelope, request.id), link);
   recordEnd(exchange, request, outcome);
   if (!kept) return;
-  exchange.keys.settle(kept, { line, envelope });
-  for (const repeat of kept.waiting) repeated(exchange, repeat, { line, envelope });
+  exchange.keys.settle(kept, envelope);
+  for (const repeat of kept.waiting) repeated(exchange, repeat, envelope);
   kept.waiting.clear();
 }
 
 /** It was answered before, under the same key. */
-export function repeated(
-  exchange: Exchange,
-  request: BusRequest,
-  { line, envelope }: WorkerAnswer,
-): void {
+export function repeated(exchange: Exchange, request: BusRequest, answer: Envelope): void {
   remove(exchange, request);
-  reply(exchange, request, withId(line, envelope, request.id), null);
+  reply(exchange, request, withId(answer, request.id), null);
   recordEnd(exchange, request, 'repeated');
 }
 

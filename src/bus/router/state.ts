@@ -64,12 +64,6 @@ export interface WaitingItem extends Waitable {
 
 type Waiting = WaitingQueue<WaitingItem>;
 
-/** What a worker answered, as it was scanned. */
-export interface WorkerAnswer {
-  readonly line: ByteLine;
-  readonly envelope: Envelope;
-}
-
 /** A request under an idempotency key, and its answer once there is one. */
 export interface KeptAnswer {
   readonly key: string;
@@ -78,7 +72,7 @@ export interface KeptAnswer {
   readonly keptUntil: number;
   /** Repeats that came while the first one runs. */
   readonly waiting: Set<BusRequest>;
-  answer: WorkerAnswer | null;
+  answer: Envelope | null;
 }
 
 /** A request of a worker to a client. */
