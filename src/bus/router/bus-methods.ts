@@ -2,26 +2,20 @@
  * Methods the bus answers itself. Their names begin with `stdio_bus/`, and no worker ever sees them.
  */
 import { randomUUID } from 'node:crypto';
+import { type Envelope, readParams } from '../process/envelope.ts';
+import { textAt } from '../process/json-object.ts';
 import { type ByteLine, messageOf } from '../process/line.ts';
 import type { BusCounts } from './bus.ts';
 import { type BusProblem, errorLine, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { hello } from './hello.ts';
-import { denying } from './policy.ts';
+import { denial } from './policy.ts';
 import type { BusClient, SessionRecord } from './state.ts';
 import { deliver } from './to-client.ts';
 
 const PREFIX = 'stdio_bus/';
 
 export const isForBus = (method: string): boolean => method.startsWith(PREFIX);
-
-export interface BusCall {
-  readonly id: string;
-  readonly method: string;
-  readonly params: unknown;
-  /** The top-level `sessionId`, if any. */
-  readonly session: string | null;
-}
 
 /** A session belongs to the subject that made it; all clients without an identity count as one. */
 export function strangerTo(exchange: Exchange, client: BusClient, id: string): BusProblem | null {
@@ -30,27 +24,27 @@ export function strangerTo(exchange: Exchange, client: BusClient, id: string): B
   return problem('bus.policy', `session ${id} is somebody else's`);
 }
 
-/** Shaking hands is for everybody; the rest is asked of the policy like any method. */
-function denied(exchange: Exchange, client: BusClient, { method }: BusCall): BusProblem | null {
-  if (method === `${PREFIX}hello` || method === `${PREFIX}ping`) return null;
-  const rule = denying(exchange.policy, { method, pool: '', identity: client.identity });
-  if (!rule) return null;
-  return problem('bus.policy', `${method} is not allowed: ${rule.reason ?? 'a rule denies it'}`);
-}
-
-export function answerByBus(exchange: Exchange, client: BusClient, call: BusCall): ByteLine {
-  const outcome = denied(exchange, client, call) ?? carryOut(exchange, client, call);
+export function answerByBus(exchange: Exchange, client: BusClient, call: Envelope): ByteLine {
+  const id = call.id as string;
+  const outcome = carryOut(exchange, client, call);
   if (isProblem(outcome)) {
     exchange.stats.routing_errors += 1;
-    return errorLine(call.id, outcome);
+    return errorLine(id, outcome);
   }
-  return `{"jsonrpc":"2.0","id":${call.id},"result":${messageOf(outcome)}}` as ByteLine;
+  return `{"jsonrpc":"2.0","id":${id},"result":${messageOf(outcome)}}` as ByteLine;
 }
 
-function carryOut(exchange: Exchange, client: BusClient, call: BusCall): object {
-  switch (call.method.slice(PREFIX.length)) {
+function carryOut(exchange: Exchange, client: BusClient, call: Envelope): object {
+  const method = call.method as string;
+  const name = method.slice(PREFIX.length);
+  // The handshake is open to every client; the rest is asked of the policy like any method.
+  if (name !== 'hello' && name !== 'ping') {
+    const denied = denial(exchange.policy, { method, pool: '', identity: client.identity });
+    if (denied) return denied;
+  }
+  switch (name) {
     case 'hello':
-      return hello(call.params, call.session ?? `bus-${randomUUID()}`);
+      return hello(readParams(call), call.sessionId ?? `bus-${randomUUID()}`);
     case 'ping':
       return { pong: true };
     case 'stats':
@@ -60,7 +54,7 @@ function carryOut(exchange: Exchange, client: BusClient, call: BusCall): object 
     case 'close':
       return close(exchange, client, call);
     default:
-      return problem('bus.method-unknown', `the bus has no method ${call.method}`);
+      return problem('bus.method-unknown', `the bus has no method ${method}`);
   }
 }
 
@@ -81,17 +75,16 @@ export function countsOf(exchange: Exchange): BusCounts {
 function sessionOf(
   exchange: Exchange,
   client: BusClient,
-  { params, session }: BusCall,
+  call: Envelope,
 ): SessionRecord | BusProblem {
-  const named = (params as { sessionId?: unknown } | undefined)?.sessionId;
-  const id = typeof named === 'string' ? named : session;
+  const id = textAt(readParams(call), 'sessionId') ?? call.sessionId;
   const known = id === null ? undefined : exchange.sessions.find(id);
   if (known) return strangerTo(exchange, client, known.id) ?? known;
   return problem('bus.session-unknown', `the bus knows no session ${JSON.stringify(id)}`);
 }
 
 /** Joins a session without asking its worker anything, and takes what was missed. */
-function attach(exchange: Exchange, client: BusClient, call: BusCall): object {
+function attach(exchange: Exchange, client: BusClient, call: Envelope): object {
   const known = sessionOf(exchange, client, call);
   if (isProblem(known)) return known;
   const session = exchange.sessions.use(known.id, client, exchange.clock.now());
@@ -101,7 +94,7 @@ function attach(exchange: Exchange, client: BusClient, call: BusCall): object {
   return { sessionId: session.id, worker: session.link?.worker.name ?? null, missed, dropped };
 }
 
-function close(exchange: Exchange, client: BusClient, call: BusCall): object {
+function close(exchange: Exchange, client: BusClient, call: Envelope): object {
   const session = sessionOf(exchange, client, call);
   if (isProblem(session)) return session;
   const { id, requests } = session;

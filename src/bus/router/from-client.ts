@@ -6,7 +6,6 @@ import {
   BATCH_MAX,
   type Envelope,
   readExt,
-  readParams,
   rewrite,
   type ScanProblem,
   scan,
@@ -22,7 +21,7 @@ import { type BusProblem, errorLine, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { extForWorker, readWishes, type Wishes } from './extension.ts';
 import { printOf } from './idempotency.ts';
-import { denying } from './policy.ts';
+import { denial } from './policy.ts';
 import { answerQuestion } from './questions.ts';
 import { beginRequest, failed, repeated } from './request.ts';
 import {
@@ -120,13 +119,7 @@ function takeRequest(
   const method = envelope.method as string;
   if (isForBus(method)) {
     batch?.expect();
-    const params = readParams(envelope);
-    const answer = answerByBus(exchange, client, {
-      id,
-      method,
-      params,
-      session: envelope.sessionId,
-    });
+    const answer = answerByBus(exchange, client, envelope);
     if (batch) batch.answer(answer);
     else deliver(exchange, client, answer, null);
     return;
@@ -184,9 +177,8 @@ function objectionTo(
   // A session goes on where it lives, whatever pools the message itself would mean.
   const home = homeOf(exchange, envelope);
   for (const { config } of home ? [home, ...pools] : pools) {
-    const rule = denying(exchange.policy, { method, pool: config.id, identity });
-    if (!rule) continue;
-    return problem('bus.policy', `${method} is not allowed: ${rule.reason ?? 'a rule denies it'}`);
+    const denied = denial(exchange.policy, { method, pool: config.id, identity });
+    if (denied) return denied;
   }
   return null;
 }

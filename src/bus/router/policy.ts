@@ -4,6 +4,7 @@
  * what a client says of itself is no evidence [BU17].
  */
 import type { PolicyRule } from './config.ts';
+import { type BusProblem, problem } from './errors.ts';
 import type { Identity } from './peer.ts';
 
 export interface PolicyQuestion {
@@ -12,14 +13,16 @@ export interface PolicyQuestion {
   readonly identity: Identity | null;
 }
 
-/** The rule that forbids it, or null. */
-export function denying(rules: readonly PolicyRule[], asked: PolicyQuestion): PolicyRule | null {
+/** Why it is forbidden, or null. */
+export function denial(rules: readonly PolicyRule[], asked: PolicyQuestion): BusProblem | null {
   for (const rule of rules) {
     if (rule.method !== null && !asked.method.startsWith(rule.method)) continue;
     if (rule.pool !== null && rule.pool !== asked.pool) continue;
     if (rule.subject !== null && rule.subject !== asked.identity?.subjectId) continue;
     if (rule.role !== null && rule.role !== asked.identity?.role) continue;
-    return rule.effect === 'deny' ? rule : null;
+    if (rule.effect === 'allow') return null;
+    const why = rule.reason ?? 'a rule denies it';
+    return problem('bus.policy', `${asked.method} is not allowed: ${why}`);
   }
   return null;
 }
