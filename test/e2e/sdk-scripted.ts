@@ -1,6 +1,6 @@
 /** A backend whose bus is the test itself: it sees every message and says what it likes. */
 
-import { type ByteLine, lineOf, textOf } from '../../src/bus/process/line.ts';
+import { type ByteLine, lineOf, textOf } from '../../src/bus/process/byte-line.ts';
 import type { Backend, BackendEvents } from '../../src/bus/sdk/backend.ts';
 import { type StdioBusError, TransportError } from '../../src/bus/sdk/errors.ts';
 import { StdioBus, type StdioBusOptions } from '../../src/bus/sdk/index.ts';

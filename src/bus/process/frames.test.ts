@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type ByteLine, lineOf } from './byte-line.ts';
 import {
   createLengthSplitter,
   createLineSplitter,
@@ -14,7 +15,6 @@ import {
   oneLine,
   type Splitter,
 } from './frames.ts';
-import { type ByteLine, lineOf } from './line.ts';
 
 type Seen = ByteLine | { readonly tooLarge: number };
 type Create = typeof createLineSplitter;

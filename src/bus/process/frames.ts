@@ -7,7 +7,7 @@
  *
  * The lines it gives are windows on their chunk: to keep one for long, keep `detached(line)`.
  */
-import type { ByteLine } from './line.ts';
+import type { ByteLine } from './byte-line.ts';
 
 export interface FrameEvents {
   /** Whole messages, in order, never an empty list. */

@@ -6,8 +6,8 @@
  * flowing again by itself; what then arrives is held too, and the pipe paused again.
  */
 import type { Readable } from 'node:stream';
+import type { ByteLine } from './byte-line.ts';
 import { createLineSplitter } from './frames.ts';
-import type { ByteLine } from './line.ts';
 
 export interface InboundEvents {
   onBytes(): void;

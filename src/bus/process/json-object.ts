@@ -1,8 +1,8 @@
 /**
  * JSON-RPC messages as parsed objects, for the sides that read them whole: the programs and the SDK.
- * The router does not parse; it scans (`envelope.ts`).
+ * The router does not parse; it scans (`scan-message.ts`).
  */
-import { type ByteLine, textOf } from './line.ts';
+import { type ByteLine, textOf } from './byte-line.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

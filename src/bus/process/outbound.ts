@@ -6,8 +6,8 @@
  * `handedOver`, the last message of which the process can have seen anything at all.
  */
 import type { Writable } from 'node:stream';
+import type { ByteLine } from './byte-line.ts';
 import { detached, joinLines, oneLine } from './frames.ts';
-import type { ByteLine } from './line.ts';
 
 /** As much as is handed to the stream before it has taken it: about what a pipe holds. */
 export const HANDED_BYTES_MAX = 65_536;

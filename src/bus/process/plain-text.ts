@@ -3,7 +3,7 @@
  * in it that could move a cursor, end the line or turn the text around.
  */
 import { stripVTControlCharacters } from 'node:util';
-import { type ByteLine, textOf } from './line.ts';
+import { type ByteLine, textOf } from './byte-line.ts';
 
 const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 

@@ -6,8 +6,9 @@
  * Time counts from when the process took the probe, or last took anything before it: a worker that
  * still reads a long queue before the ping is not late. It does not count while we do not read.
  */
+
+import { type ByteLine, messageOf } from './byte-line.ts';
 import { createDeadline, type Deadline, timerMs } from './deadline.ts';
-import { type ByteLine, messageOf } from './line.ts';
 import type { WorkerSpec } from './spec.ts';
 
 export interface ProbeEvents {

@@ -3,7 +3,7 @@
  * passed on for the log, so many in a second and no more [WO12]. It never stops reading: a worker
  * must not block because its stderr is not read.
  */
-import type { ByteLine } from './line.ts';
+import type { ByteLine } from './byte-line.ts';
 import { plainText } from './plain-text.ts';
 
 /** A longer line is cut. */

@@ -1,5 +1,5 @@
 /**
- * A worker: one place in a pool, as the bus sees it. Behind it is a child process (`slot.ts`) or a
+ * A worker: one place in a pool, as the bus sees it. Behind it is a child process (`open-worker.ts`) or a
  * JavaScript function; the name stays when the process is replaced.
  *
  * Promises:
@@ -8,7 +8,7 @@
  *   [WO2] `onLines` brings whole lines, in order, and none while reading is off;
  *   [WO3] every start ends in exactly one `ready` or `down`, every `ready` in exactly one `down`.
  */
-import type { ByteLine } from './line.ts';
+import type { ByteLine } from './byte-line.ts';
 
 /**
  * - `idle`: not started; - `starting`: spawned, not yet ready; - `ready`: takes messages;

@@ -3,10 +3,11 @@
  * and with an environment of its own, gone with us. What it is given before it runs waits; when it
  * goes down the router is told how many of its messages it can have seen.
  */
+
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { workerEnvironment } from '../process/environment.ts';
 import { type JsonObject, parseObject } from '../process/json-object.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
-import { openWorker } from '../process/slot.ts';
+import { openWorker } from '../process/open-worker.ts';
 import type { WorkerSpec } from '../process/spec.ts';
 import type { Down, Worker } from '../process/worker.ts';
 import type { Launch } from './registry-file.ts';

@@ -5,9 +5,9 @@
  * SIGTERM mean the same: take nothing more, finish what is in hand, and be done.
  */
 import type { Readable, Writable } from 'node:stream';
+import { textOf } from '../process/byte-line.ts';
 import { createLineSplitter, type Splitter } from '../process/frames.ts';
 import { isObject, type JsonObject, parseJson } from '../process/json-object.ts';
-import { textOf } from '../process/line.ts';
 
 export interface LineIo {
   readonly input: Readable;

@@ -1,6 +1,6 @@
 /** Tokens and introductions: who is let in, and what of a first line goes on. */
 import { describe, expect, test } from 'vitest';
-import { lineOf } from '../process/line.ts';
+import { lineOf } from '../process/byte-line.ts';
 import { createGate, hashToken, readIntroduction } from './auth.ts';
 import type { KnownClient } from './config.ts';
 

@@ -4,8 +4,8 @@
  * before it is known is read only for its token, and only once.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { isObject, parseObject } from '../process/json-object.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
 import type { KnownClient } from './config.ts';
 import type { Identity } from './peer.ts';
 

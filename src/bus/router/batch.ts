@@ -2,7 +2,7 @@
  * A JSON-RPC batch: an array of messages, answered with one array once every request in it has its
  * answer [BU9]. A batch without a request gets no answer; an empty one is an invalid request.
  */
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 
 export interface Batch {
   /** Counts a request that will be answered. */

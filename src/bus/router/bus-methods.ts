@@ -2,9 +2,9 @@
  * Methods the bus answers itself. Their names begin with `stdio_bus/`, and no worker ever sees them.
  */
 import { randomUUID } from 'node:crypto';
-import { type Envelope, readParams } from '../process/envelope.ts';
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { textAt } from '../process/json-object.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
+import { type Envelope, readParams } from '../process/scan-message.ts';
 import type { BusCounts } from './bus.ts';
 import { type BusProblem, errorLine, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';

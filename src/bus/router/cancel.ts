@@ -2,8 +2,9 @@
  * A request ends before its worker is done: its client took it back, or its time is up. It is
  * answered at once; what no worker has yet never runs; a worker that may have it is told [BU13].
  */
-import { type Envelope, readParams, scan } from '../process/envelope.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
+
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
+import { type Envelope, readParams, scan } from '../process/scan-message.ts';
 import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { abandon, failed } from './request.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { within } from '../../../test/e2e/deadline.ts';
-import { type ByteLine, lineOf } from '../process/line.ts';
+import { type ByteLine, lineOf } from '../process/byte-line.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import type { Attachment, PeerClosing } from './peer.ts';
 import { GARBLED } from './utf8.ts';

@@ -7,13 +7,13 @@
  * is told to the bus in its turn and goes no further [BD19].
  */
 import type { Readable, Writable } from 'node:stream';
+import type { ByteLine } from '../process/byte-line.ts';
 import {
   createLengthSplitter,
   createLineSplitter,
   frameLines,
   joinLines,
 } from '../process/frames.ts';
-import type { ByteLine } from '../process/line.ts';
 import { AUTH_BYTES_MAX } from './auth.ts';
 import type { TransportConfig } from './config.ts';
 import type { Attachment, Identity, Peer, PeerClosing } from './peer.ts';

@@ -3,7 +3,7 @@
  * raise the class they know; `data.code` says which of our reasons it was, `data.mayHaveRun` whether
  * a worker can have seen the request, and `data.remedy` what to do.
  */
-import { type ByteLine, messageOf } from '../process/line.ts';
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 
 export type BusCode =
   | 'bus.parse'

@@ -1,7 +1,7 @@
 /** What a worker is told about a client: by the bus, whatever the client says. */
 import { expect, test } from 'vitest';
 import { hear, openSmallBus, say, serve } from '../../../test/simulation/bus/small-bus.ts';
-import { textOf } from '../process/line.ts';
+import { textOf } from '../process/byte-line.ts';
 
 const ADA = { subjectId: 'ada', role: 'lead', assertedBy: 'bus' } as const;
 const CLAIM = { subjectId: 'boss', role: 'admin', assertedBy: 'bus' };

@@ -2,8 +2,9 @@
  * `_ext`: what a client may ask of the bus beside its request, and what the bus says to the worker
  * about the client. A client cannot speak for the bus: `assertedBy` is set here, always [BU16].
  */
+
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { isObject } from '../process/json-object.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
 import { type BusProblem, isProblem, problem } from './errors.ts';
 import type { Identity } from './peer.ts';
 

@@ -2,6 +2,9 @@
  * What a client says: requests, notifications, batches. A request gets an id of our own [BU2], so that two clients with the same id never see each other's answers. What is wrong
  * with a message is answered under its id, and the next one is read as if nothing had happened.
  */
+
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
+import { DEPTH_MAX } from '../process/scan-json.ts';
 import {
   BATCH_MAX,
   type Envelope,
@@ -9,9 +12,7 @@ import {
   rewrite,
   type ScanProblem,
   scan,
-} from '../process/envelope.ts';
-import { DEPTH_MAX } from '../process/json.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
+} from '../process/scan-message.ts';
 import { recordRefusal } from './audit.ts';
 import { type Batch, createBatch } from './batch.ts';
 import { answerByBus, isForBus, strangerTo } from './bus-methods.ts';

@@ -3,8 +3,9 @@
  * we gave it [BU2]; anything else goes where its session is, and only if that session lives on this
  * very worker: a worker cannot speak into the sessions of another [BU8].
  */
-import { type Envelope, readExt, rewrite, scan, withId } from '../process/envelope.ts';
-import { type ByteLine, lineOf, messageOf } from '../process/line.ts';
+
+import { type ByteLine, lineOf, messageOf } from '../process/byte-line.ts';
+import { type Envelope, readExt, rewrite, scan, withId } from '../process/scan-message.ts';
 import { idsNamed, isCancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
 import { putQuestion } from './questions.ts';

@@ -7,7 +7,7 @@
  * that runs again, like the first time.
  */
 import { createHash } from 'node:crypto';
-import type { Envelope } from '../process/envelope.ts';
+import type { Envelope } from '../process/scan-message.ts';
 import type { KeptAnswer } from './state.ts';
 
 const KEYS_MAX = 10_000;

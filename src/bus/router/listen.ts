@@ -5,7 +5,7 @@
  * and a connection whose token a reload removed or changed is cut off [BD18].
  */
 import { createServer, type Server, type Socket } from 'node:net';
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 import { type Admission, AUTH_WAIT_MS, type Gate, readIntroduction } from './auth.ts';
 import type { Bus, BusLogLine } from './bus.ts';
 import type { TransportConfig } from './config.ts';

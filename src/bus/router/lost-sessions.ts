@@ -2,7 +2,7 @@
  * Sessions that lost their worker, and with it whatever the worker knew of them: their clients are
  * told, and those who are away when they come back [BU3].
  */
-import { messageOf } from '../process/line.ts';
+import { messageOf } from '../process/byte-line.ts';
 import type { Exchange } from './exchange.ts';
 import type { BusClient, SessionRecord } from './state.ts';
 import { deliver } from './to-client.ts';

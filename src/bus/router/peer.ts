@@ -3,7 +3,7 @@
  * bus is embedded in. The door writes and reads; the router decides who may be written to, and when
  * reading must pause.
  */
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 
 /**
  * Who is behind a connection, in the words of the reference's `_ext.identity`. Only the bus may say

@@ -4,8 +4,9 @@
  * no client is there, or none answers, the worker is told so: the bus never answers for a person
  * [BU14].
  */
-import { type Envelope, readExt, rewrite, withId } from '../process/envelope.ts';
-import type { ByteLine } from '../process/line.ts';
+
+import type { ByteLine } from '../process/byte-line.ts';
+import { type Envelope, readExt, rewrite, withId } from '../process/scan-message.ts';
 import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { extForWorker, extOfAnswer } from './extension.ts';

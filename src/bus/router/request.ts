@@ -3,9 +3,10 @@
  * `answered` is the worker's own, `failed` is the bus's; both remove the request from every place
  * it is in, so a second answer finds nothing.
  */
-import { type Envelope, withId } from '../process/envelope.ts';
+
+import type { ByteLine } from '../process/byte-line.ts';
 import { detached } from '../process/frames.ts';
-import type { ByteLine } from '../process/line.ts';
+import { type Envelope, withId } from '../process/scan-message.ts';
 import { recordEnd } from './audit.ts';
 import type { Batch } from './batch.ts';
 import { type BusProblem, errorLine } from './errors.ts';

@@ -3,7 +3,7 @@
  * input. SIGTERM and SIGINT drain, a second one ends it now [BD10]; SIGHUP takes a new config, and
  * one that cannot be used changes nothing [BD11]. It ends when every worker is gone.
  */
-import { openWorker } from '../process/slot.ts';
+import { openWorker } from '../process/open-worker.ts';
 import { createGate, TOKEN_CHARS_MIN } from './auth.ts';
 import type { Bus, BusLogLine } from './bus.ts';
 import type { BusConfig } from './config.ts';

@@ -6,8 +6,9 @@
  * makes room. A session with a request in flight is never forgotten. It outlives its clients:
  * notifications that find no client are kept, within bounds, for the next one [BU7].
  */
+
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { detached } from '../process/frames.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
 import type { Limits } from './config-limits.ts';
 import type { BusClient, Link, SessionRecord } from './state.ts';
 

@@ -3,8 +3,9 @@
  * Plain records that only the router's files change. A request is in exactly one place until it is
  * answered: waiting in its pool, waiting for its session's worker, or in flight on a link [BU1].
  */
-import type { Envelope } from '../process/envelope.ts';
-import type { ByteLine } from '../process/line.ts';
+
+import type { ByteLine } from '../process/byte-line.ts';
+import type { Envelope } from '../process/scan-message.ts';
 import type { Worker } from '../process/worker.ts';
 import type { Batch } from './batch.ts';
 import type { PoolConfig } from './config.ts';

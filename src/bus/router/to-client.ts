@@ -4,7 +4,7 @@
  * is not read from. It goes on when half is gone; if it does not for `backpressure_timeout_sec`,
  * the client is cut off, and only the client.
  */
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { BusClient, Link } from './state.ts';

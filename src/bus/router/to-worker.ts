@@ -3,7 +3,7 @@
  * becomes of everything when a worker goes down. Order within a session is kept [BU5]: what comes
  * later queues behind what still waits.
  */
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 import type { Down } from '../process/worker.ts';
 import { hasHope, hasRoom, leastLoaded } from './choose-worker.ts';
 import type { BusProblem } from './errors.ts';
@@ -274,7 +274,7 @@ export function moveWaiting(exchange: Exchange, pool: Pool): void {
   }
 }
 
-/** Its next life is read from; a client that is still full stops it again. */
+/** Its next process is read from; a client that is still full stops it again. */
 function freeBlocked(link: Link): void {
   if (link.blockedBy.size === 0) return;
   for (const client of link.blockedBy) client.blocks.delete(link);

@@ -1,8 +1,8 @@
 /** Bytes that are no UTF-8, cut anywhere: exactly the messages that hold them are thrown away. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ByteLine } from '../process/byte-line.ts';
 import { createLengthSplitter, createLineSplitter } from '../process/frames.ts';
-import type { ByteLine } from '../process/line.ts';
 import { createUtf8Check, GARBLED } from './utf8.ts';
 
 const NEWLINE_BYTE = 0x0a;

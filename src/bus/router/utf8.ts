@@ -5,7 +5,7 @@
  * place [BD19].
  */
 import { isUtf8 } from 'node:buffer';
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 
 /** Stands for a message that was thrown away; as bytes it is no UTF-8 either. */
 export const GARBLED: ByteLine = '\xff' as ByteLine;

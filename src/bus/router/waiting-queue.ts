@@ -3,8 +3,9 @@
  * only marks it; the marks are swept when they outweigh what is left, so that a storm of cancels
  * costs no more than the requests did.
  */
+
+import type { ByteLine } from '../process/byte-line.ts';
 import { detached } from '../process/frames.ts';
-import type { ByteLine } from '../process/line.ts';
 
 /** What can wait: it is marked when it is taken out of the middle. */
 export interface Waitable {

@@ -8,7 +8,7 @@
  *         follows;
  *   [SD4] `stop` lets answers still under way arrive, and after it nothing of the backend is left.
  */
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 import type { BusLogLine } from '../router/bus.ts';
 import type { StdioBusError } from './errors.ts';
 import type { BackendType, Dialect, ListenMode, StdioBusCounts, StdioBusStats } from './states.ts';

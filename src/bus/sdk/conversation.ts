@@ -4,8 +4,8 @@
  * whether it can have run. A break of the line fails what was sent; what was not waits for the next.
  */
 
+import { type ByteLine, textOf } from '../process/byte-line.ts';
 import { cancelledId, isObject, type JsonObject, parseJson } from '../process/json-object.ts';
-import { type ByteLine, textOf } from '../process/line.ts';
 import type { Backend, LogLevel } from './backend.ts';
 import {
   CancelledError,

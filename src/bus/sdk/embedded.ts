@@ -3,8 +3,8 @@
  * processes, as everywhere, or functions of this program. With a listener other clients come in too.
  */
 
-import type { ByteLine } from '../process/line.ts';
-import { openWorker } from '../process/slot.ts';
+import type { ByteLine } from '../process/byte-line.ts';
+import { openWorker } from '../process/open-worker.ts';
 import { createGate } from '../router/auth.ts';
 import type { Bus } from '../router/bus.ts';
 import type { BusConfig } from '../router/config.ts';

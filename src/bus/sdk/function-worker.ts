@@ -4,6 +4,7 @@
  * shares this process, so nothing restarts it, and a function that blocks the loop blocks the bus.
  */
 
+import { type ByteLine, messageOf, textOf } from '../process/byte-line.ts';
 import {
   cancelledId,
   isObject,
@@ -11,7 +12,6 @@ import {
   objectAt,
   textAt,
 } from '../process/json-object.ts';
-import { type ByteLine, messageOf, textOf } from '../process/line.ts';
 import type { Worker, WorkerEvents, WorkerState } from '../process/worker.ts';
 import {
   errorOfWire,

@@ -4,8 +4,8 @@
  * by itself [SD12].
  */
 
+import type { ByteLine } from '../process/byte-line.ts';
 import { type JsonObject, objectAt, textAt } from '../process/json-object.ts';
-import type { ByteLine } from '../process/line.ts';
 import { wireOfError } from './errors.ts';
 import { answerLine } from './message.ts';
 

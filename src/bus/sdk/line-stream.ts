@@ -3,8 +3,8 @@
  * tick is written at once; what the other side has not taken is counted.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { ByteLine } from '../process/byte-line.ts';
 import { createLineSplitter } from '../process/frames.ts';
-import type { ByteLine } from '../process/line.ts';
 
 /** A longer line from the bus is skipped and told. */
 export const LINE_BYTES_MAX = 268_435_456;

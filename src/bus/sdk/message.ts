@@ -2,8 +2,9 @@
  * Messages as the SDK makes and reads them. What it makes is JSON-RPC 2.0 with the bus's routing
  * fields at the top level; empty `params` and an empty `_ext` are left out, as the reference does.
  */
+
+import { type ByteLine, lineOf } from '../process/byte-line.ts';
 import { type JsonObject, objectAt, textAt } from '../process/json-object.ts';
-import { type ByteLine, lineOf } from '../process/line.ts';
 import { InvalidArgumentError } from './errors.ts';
 
 export type Params = JsonObject | readonly unknown[];

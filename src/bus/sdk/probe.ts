@@ -3,8 +3,8 @@
  * anything else, with the token when there is one. Other lines that come meanwhile are kept.
  */
 
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { parseObject } from '../process/json-object.ts';
-import { type ByteLine, messageOf } from '../process/line.ts';
 import { errorOfWire } from './errors.ts';
 
 const PROBE_ID = 'synod-sdk-hello';

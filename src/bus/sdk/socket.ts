@@ -4,7 +4,7 @@
  * by this side, because it cannot know whether it ran.
  */
 import { createConnection, type Socket } from 'node:net';
-import type { ByteLine } from '../process/line.ts';
+import type { ByteLine } from '../process/byte-line.ts';
 import type { Backend, BackendEvents } from './backend.ts';
 import { StdioBusError, TransportError, UnavailableError } from './errors.ts';
 import { type LineStream, openLineStream } from './line-stream.ts';

@@ -3,7 +3,7 @@
  * streams run side by side, as many as you like; every one ends, with a result or with an error that
  * says whether it can have run.
  */
-import { lineOf } from '../process/line.ts';
+import { lineOf } from '../process/byte-line.ts';
 import type { Backend, BackendLook, LogLevel } from './backend.ts';
 import { chooseBackend } from './choose-backend.ts';
 import { Conversation } from './conversation.ts';

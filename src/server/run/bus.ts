@@ -5,7 +5,7 @@
  * missing; the bus itself never waits for the log.
  */
 import { join } from 'node:path';
-import { openWorker } from '../../bus/process/slot.ts';
+import { openWorker } from '../../bus/process/open-worker.ts';
 import { createGate } from '../../bus/router/auth.ts';
 import type { AuditRecord, Bus, BusLogLine } from '../../bus/router/bus.ts';
 import { createBus } from '../../bus/router/create-bus.ts';

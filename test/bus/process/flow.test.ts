@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { type ByteLine, lineOf, messageOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, lineOf, messageOf } from '../../../src/bus/process/byte-line.ts';
 import { HANDED_BYTES_MAX } from '../../../src/bus/process/outbound.ts';
 import { firstDown, lookUntil, record, startReady } from './recorder.ts';
 import { specOf } from './spec-of.ts';

@@ -3,7 +3,7 @@
  * argument says: `stay`; `exit` at SIGUSR2 without stopping them; `stop`, and come to its natural
  * end; or `storm`, which is to start and lose workers all the time.
  */
-import { openWorker } from '../../../src/bus/process/slot.ts';
+import { openWorker } from '../../../src/bus/process/open-worker.ts';
 import type { WorkerEvents } from '../../../src/bus/process/worker.ts';
 import { specOf } from './spec-of.ts';
 

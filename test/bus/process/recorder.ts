@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach } from 'vitest';
-import type { ByteLine } from '../../../src/bus/process/line.ts';
-import { openWorker } from '../../../src/bus/process/slot.ts';
+import type { ByteLine } from '../../../src/bus/process/byte-line.ts';
+import { openWorker } from '../../../src/bus/process/open-worker.ts';
 import type { WorkerSpec } from '../../../src/bus/process/spec.ts';
 import type { Down, Worker, WorkerNote } from '../../../src/bus/process/worker.ts';
 import { DEADLINE_MS, within } from '../../e2e/deadline.ts';

@@ -3,7 +3,7 @@
  * one that is merely slow or not read from is left alone.
  */
 import { expect, test } from 'vitest';
-import { messageOf } from '../../../src/bus/process/line.ts';
+import { messageOf } from '../../../src/bus/process/byte-line.ts';
 import type { WorkerSpec } from '../../../src/bus/process/spec.ts';
 import { firstDown, lookUntil, record, startReady } from './recorder.ts';
 import { specOf } from './spec-of.ts';

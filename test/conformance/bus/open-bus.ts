@@ -5,8 +5,8 @@
  */
 import { PassThrough, Writable } from 'node:stream';
 import { joinLines } from '../../../src/bus/process/frames.ts';
-import type { ByteLine } from '../../../src/bus/process/line.ts';
-import { openWorker } from '../../../src/bus/process/slot.ts';
+import type { ByteLine } from '../../../src/bus/process/byte-line.ts';
+import { openWorker } from '../../../src/bus/process/open-worker.ts';
 import type { Bus } from '../../../src/bus/router/bus.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';
 import { parseBusConfig } from '../../../src/bus/router/parse-config.ts';

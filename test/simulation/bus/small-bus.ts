@@ -3,7 +3,7 @@
  * and what each side heard. Nothing moves unless a test moves it.
  */
 import { expect } from 'vitest';
-import { type ByteLine, lineOf, textOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, lineOf, textOf } from '../../../src/bus/process/byte-line.ts';
 import type { AuditRecord, Bus, BusLogLine } from '../../../src/bus/router/bus.ts';
 import type { BusConfig, PolicyRule, PoolConfig } from '../../../src/bus/router/config.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../src/bus/router/config-limits.ts';

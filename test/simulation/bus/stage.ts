@@ -4,7 +4,7 @@
  * drawn from one seed.
  */
 
-import { type ByteLine, messageOf, textOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, messageOf, textOf } from '../../../src/bus/process/byte-line.ts';
 import type { Worker, WorkerEvents, WorkerState } from '../../../src/bus/process/worker.ts';
 import type { Clock } from '../../../src/bus/router/clock.ts';
 import type { Attachment, Identity, Peer, PeerClosing } from '../../../src/bus/router/peer.ts';

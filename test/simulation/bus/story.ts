@@ -3,7 +3,7 @@
  * hold is checked at every step, and at the end every request must have had its one outcome.
  */
 
-import { type ByteLine, messageOf } from '../../../src/bus/process/line.ts';
+import { type ByteLine, messageOf } from '../../../src/bus/process/byte-line.ts';
 import type { BusConfig, PoolConfig } from '../../../src/bus/router/config.ts';
 import { DEFAULT_LIMITS } from '../../../src/bus/router/config-limits.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';

@@ -6,7 +6,7 @@
  * allocated, since every message of the bus passes here. The byte behind the last one must be zero:
  * JSON has no place for it, so that nothing ever looks further.
  */
-import type { ByteLine } from './line.ts';
+import type { ByteLine } from './byte-line.ts';
 
 /** Objects and arrays inside of each other; a parser that recurses survives so many. */
 export const DEPTH_MAX = 512;

@@ -1,22 +1,22 @@
 /**
- * One life of a worker: from a spawned process to the moment when nothing of it is left.
+ * One run of a worker: from a spawned process to the moment when nothing of it is left.
  *
- *   spawned → ready → ending (it exits, or we send it down the ladder) → over
+ *   spawned → ready → ending (it exits, or we end it) → over
  *
  * `onOver` comes exactly once, and only when the process was reaped, its group is empty and its
  * output was read to the end; each of these is waited for, and none of them for ever.
  */
 
-import type { Spawned } from './child.ts';
+import type { ByteLine } from './byte-line.ts';
 import { createDeadline } from './deadline.ts';
+import { createGroupEnding } from './end-group.ts';
 import { createInbound } from './inbound.ts';
-import { createLadder } from './ladder.ts';
-import type { ByteLine } from './line.ts';
+import { addGroup, removeGroup } from './live-groups.ts';
 import { createOutbound } from './outbound.ts';
 import { plainText } from './plain-text.ts';
 import { createProbes, inSeconds } from './probes.ts';
 import type { WorkerEnd } from './restart.ts';
-import { enrol, strike } from './roster.ts';
+import type { Spawned } from './spawn-child.ts';
 import type { WorkerSpec } from './spec.ts';
 import { createStderrRing } from './stderr-ring.ts';
 import type { Down, WorkerNote } from './worker.ts';
@@ -29,20 +29,20 @@ const EXIT_AFTER_PIPE_MS = 1_000;
 const PIPES_MS = 2_000;
 const STRAY_BYTES_SHOWN = 200;
 
-/** How a life ended: what its pool is told, and what the next start is decided from. */
-export type Over = Omit<Down, 'restartInMs'> & Pick<WorkerEnd, 'isClean' | 'readyForMs'>;
+/** How a run ended: what its pool is told, and what the next start is decided from. */
+export type RunEnd = Omit<Down, 'restartInMs'> & Pick<WorkerEnd, 'isClean' | 'readyForMs'>;
 
-export interface LifeEvents {
+export interface RunEvents {
   onSpawned(): void;
   onReady(): void;
   onLines(lines: readonly ByteLine[]): void;
   /** It takes no messages any more. */
   onEnding(): void;
   onNote(note: WorkerNote): void;
-  onOver(over: Over): void;
+  onOver(over: RunEnd): void;
 }
 
-export interface Life {
+export interface WorkerRun {
   /** Null once it was reaped. */
   readonly pid: number | null;
   readonly queuedBytes: number;
@@ -53,14 +53,14 @@ export interface Life {
   stop(graceMs: number): void;
 }
 
-export function beginLife(
+export function beginRun(
   spec: WorkerSpec,
   { child, pid }: Spawned,
   startNumber: number,
   isReadingNow: boolean,
-  events: LifeEvents,
-): Life {
-  enrol(pid);
+  events: RunEvents,
+): WorkerRun {
+  addGroup(pid);
   /** Why we ended it; null while we have not. */
   let verdict: string | null = null;
   let exit: { readonly code: number | null; readonly signal: string | null } | null = null;
@@ -76,12 +76,12 @@ export function beginLife(
   let pipesTimer: NodeJS.Timeout | undefined;
   let exitTimer: NodeJS.Timeout | undefined;
 
-  const ladder = createLadder(
+  const ending = createGroupEnding(
     pid,
     () => outbound.close(),
     (isEmpty) => {
       isGroupDone = true;
-      if (isEmpty) strike(pid);
+      if (isEmpty) removeGroup(pid);
       waitForPipes();
       maybeOver();
     },
@@ -150,7 +150,7 @@ export function beginLife(
     if (isEnding) return;
     verdict = reason;
     beginEnding();
-    ladder.descend(graceMs);
+    ending.begin(graceMs);
   }
 
   function expectExit(reason: string): void {
@@ -196,7 +196,7 @@ export function beginLife(
 
   function describeVerdict(reason: string): string {
     if (exit === null) return `${reason}; it could not even be killed`;
-    return ladder.hasKilled ? `${reason}; it did not end by itself and was killed` : reason;
+    return ending.hasKilled ? `${reason}; it did not end by itself and was killed` : reason;
   }
 
   child.once('spawn', () => {
@@ -207,10 +207,10 @@ export function beginLife(
   child.once('exit', (code, signal) => {
     exit = { code, signal };
     // The unkillable died after all.
-    if (isOver) return strike(pid);
+    if (isOver) return removeGroup(pid);
     beginEnding();
     outbound.close();
-    ladder.leaderGone();
+    ending.leaderGone();
   });
   // Only a signal or a message sent through `child` could fail here, and we send none; but unheard
   // it would end the whole bus.
@@ -259,7 +259,7 @@ export function beginLife(
     stop(graceMs) {
       isStopWanted = true;
       end('was stopped', graceMs);
-      ladder.descend(graceMs);
+      ending.begin(graceMs);
       waitForPipes();
     },
   };

@@ -1,31 +1,32 @@
 /**
- * A slot: a place in a pool with a process in it, or a process to come. It keeps the promises of
- * `worker.ts` over all the lives of its process: every start ends in one `ready` or `down`, every
- * `ready` in one `down` [WO3], and when it is down it says whether and when it comes again.
+ * Opens a worker that is a child process: its place in the pool stays while processes come and go.
+ * It keeps the promises of `worker.ts` over all of them: every start ends in one `ready` or `down`,
+ * every `ready` in one `down` [WO3], and when it is down it says whether and when it starts again.
  *
  * A program that could never be started at all is not tried again: a typo does not heal [RS5].
  */
-import { type SpawnFailure, spawnChild } from './child.ts';
+
 import { timerMs } from './deadline.ts';
-import { beginLife, type Life, type Over } from './life.ts';
+import { prepareGroups } from './live-groups.ts';
 import { NO_RESTARTS, planRestart, type RestartHistory } from './restart.ts';
-import { prepareRoster } from './roster.ts';
+import { type SpawnFailure, spawnChild } from './spawn-child.ts';
 import type { WorkerSpec } from './spec.ts';
 import type { Worker, WorkerEvents, WorkerNote, WorkerState } from './worker.ts';
+import { beginRun, type RunEnd, type WorkerRun } from './worker-run.ts';
 
 interface Stop {
   readonly done: Promise<void>;
   readonly resolve: () => void;
 }
 
-interface Ended extends Over {
+interface Ended extends RunEnd {
   /** It could not be spawned, and would not be the next time. */
   readonly isLasting: boolean;
 }
 
 export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents): Worker {
   let state: WorkerState = 'idle';
-  let life: Life | null = null;
+  let run: WorkerRun | null = null;
   let starts = 0;
   let isReading = true;
   let history: RestartHistory = NO_RESTARTS;
@@ -38,13 +39,13 @@ export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents
   function begin(): void {
     clearTimeout(restartTimer);
     state = 'starting';
-    const roster = prepareRoster();
-    const spawned = spawnChild(spec, roster.mark, onFailed);
+    const groups = prepareGroups();
+    const spawned = spawnChild(spec, groups.mark, onFailed);
     if (spawned === null) return;
-    life = beginLife(spec, spawned, starts + 1, isReading, {
+    run = beginRun(spec, spawned, starts + 1, isReading, {
       onSpawned() {
         starts += 1;
-        const unguarded = roster.isGuarded
+        const unguarded = groups.isGuarded
           ? ''
           : '; no reaper runs, so it may outlive a killed bus';
         note('info', 'started', `started as process ${spawned.pid}${unguarded}`);
@@ -76,7 +77,7 @@ export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents
   }
 
   function onEnded(ended: Ended): void {
-    life = null;
+    run = null;
     const restartInMs = stopping === null ? decideRestart(ended) : null;
     if (stopping !== null) {
       state = 'stopped';
@@ -119,13 +120,13 @@ export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents
       return state;
     },
     get pid() {
-      return life?.pid ?? null;
+      return run?.pid ?? null;
     },
     get starts() {
       return starts;
     },
     get queuedBytes() {
-      return life?.queuedBytes ?? 0;
+      return run?.queuedBytes ?? 0;
     },
     start() {
       if (stopping !== null) {
@@ -137,17 +138,17 @@ export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents
       begin();
     },
     send(line) {
-      if (state !== 'ready' || life === null) {
+      if (state !== 'ready' || run === null) {
         throw new Error(`${worker.name} is ${state}: messages are sent only while it is ready`);
       }
-      return life.send(line);
+      return run.send(line);
     },
     setReading(isOn) {
       isReading = isOn;
-      life?.setReading(isOn);
+      run?.setReading(isOn);
     },
-    stray: (line) => life?.stray(line),
-    alive: () => life?.alive(),
+    stray: (line) => run?.stray(line),
+    alive: () => run?.alive(),
     stop(graceMs) {
       clearTimeout(restartTimer);
       if (state !== 'starting' && state !== 'ready' && state !== 'stopping') {
@@ -160,7 +161,7 @@ export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents
       }
       const { done } = stopping;
       state = 'stopping';
-      life?.stop(graceMs);
+      run?.stop(graceMs);
       return done;
     },
   };

@@ -1,6 +1,8 @@
 /** The scanner against JSON.parse: the same lines are accepted, the same facts are read. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type ByteLine, lineOf, textOf } from './byte-line.ts';
+import { DEPTH_MAX } from './scan-json.ts';
 import {
   BATCH_MAX,
   type Envelope,
@@ -9,9 +11,7 @@ import {
   rewrite,
   scan,
   withId,
-} from './envelope.ts';
-import { DEPTH_MAX } from './json.ts';
-import { type ByteLine, lineOf, textOf } from './line.ts';
+} from './scan-message.ts';
 
 const ROUTING = ['id', 'method', 'sessionId', 'pool', 'agentId', '_ext', 'result', 'error'];
 

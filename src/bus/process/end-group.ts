@@ -6,7 +6,7 @@
  * the way down they have the same grace as the leader: `npx` may be gone before what it started.
  */
 import { timerMs } from './deadline.ts';
-import { isGroupGone, signalGroup } from './groups.ts';
+import { isGroupGone, signalGroup } from './process-groups.ts';
 
 /** SIGKILL cannot be refused, but the system may be slow about it; after this we stop waiting. */
 const UNKILLABLE_MS = 5_000;
@@ -14,22 +14,22 @@ const UNKILLABLE_MS = 5_000;
 const LOOK_MS_MIN = 2;
 const LOOK_MS_MAX = 50;
 
-export interface Ladder {
+export interface GroupEnding {
   /** Whether SIGKILL was needed. */
   readonly hasKilled: boolean;
   /** Begins to end it. Called again, it can only shorten the grace. */
-  descend(graceMs: number): void;
+  begin(graceMs: number): void;
   /** The leader was reaped: from now on its number stands for the group only. */
   leaderGone(): void;
 }
 
 /** `onGone` comes once; not empty when something of the group would not die. */
-export function createLadder(
+export function createGroupEnding(
   pid: number,
   closeInput: () => void,
   onGone: (isEmpty: boolean) => void,
-): Ladder {
-  let isDescending = false;
+): GroupEnding {
+  let hasBegun = false;
   let isReaped = false;
   let hasKilled = false;
   let isOver = false;
@@ -70,10 +70,10 @@ export function createLadder(
     get hasKilled() {
       return hasKilled;
     },
-    descend(graceMs) {
+    begin(graceMs) {
       if (isOver) return;
-      if (!isDescending) {
-        isDescending = true;
+      if (!hasBegun) {
+        hasBegun = true;
         closeInput();
         signalGroup(pid, 'SIGTERM', isReaped);
       }
@@ -91,7 +91,7 @@ export function createLadder(
       clearTimeout(lookTimer);
       lookTimer = undefined;
       lookMs = LOOK_MS_MIN;
-      if (!isDescending) kill();
+      if (!hasBegun) kill();
       else look();
     },
   };

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { messageOf } from '../../../src/bus/process/line.ts';
+import { messageOf } from '../../../src/bus/process/byte-line.ts';
 import { within } from '../../e2e/deadline.ts';
 import { firstDown, lookUntil, record, startReady } from './recorder.ts';
 import { fixture, specOf } from './spec-of.ts';

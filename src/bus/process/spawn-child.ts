@@ -9,7 +9,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { MARK_NAME } from './roster.ts';
+import { MARK_NAME } from './live-groups.ts';
 import type { WorkerSpec } from './spec.ts';
 
 export interface SpawnFailure {

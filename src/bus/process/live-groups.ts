@@ -1,12 +1,12 @@
 /**
- * The roster: the process groups of all workers of this process. When we end, they end: by the
+ * The process groups of all workers of this process. When we end, they end: by the
  * handler below when we exit in an orderly way [WO10], by the reaper however else [WO8].
  *
  * It is shared because the process is: one reaper and one handler serve every bus in it. Both come
  * with the first worker; importing this does nothing.
  */
 import { randomUUID } from 'node:crypto';
-import { bornAt, signalGroup } from './groups.ts';
+import { bornAt, signalGroup } from './process-groups.ts';
 import { openReaper, type Reaper } from './reaper.ts';
 
 /** Every worker carries it, and so do its children, wherever they go. */
@@ -20,7 +20,7 @@ let mark: string | null = null;
 let reaper: Reaper | null = null;
 let reaperStarts = 0;
 
-export interface Roster {
+export interface LiveGroups {
   /** For the worker's environment, under `MARK_NAME`. */
   readonly mark: string;
   /** Whether a reaper watches. */
@@ -28,7 +28,7 @@ export interface Roster {
 }
 
 /** To be called before a worker is spawned. */
-export function prepareRoster(): Roster {
+export function prepareGroups(): LiveGroups {
   if (mark === null) {
     mark = randomUUID();
     process.on('exit', killAll);
@@ -37,14 +37,14 @@ export function prepareRoster(): Roster {
   return { mark, isGuarded: reaper !== null };
 }
 
-export function enrol(pid: number): void {
+export function addGroup(pid: number): void {
   const born = bornAt(pid);
   living.set(pid, born);
   reaper?.add(pid, born);
 }
 
 /** Its group is empty: another process may get the number from now on. */
-export function strike(pid: number): void {
+export function removeGroup(pid: number): void {
   if (living.delete(pid)) reaper?.remove(pid);
 }
 

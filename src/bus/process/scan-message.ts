@@ -5,6 +5,8 @@
  * It refuses what two parsers could read as two messages: broken JSON, and a routing key that is
  * there twice [EN4].
  */
+
+import { type ByteLine, textOf } from './byte-line.ts';
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -20,8 +22,7 @@ import {
   skipSpace,
   skipString,
   skipValue,
-} from './json.ts';
-import { type ByteLine, textOf } from './line.ts';
+} from './scan-json.ts';
 
 /** Elements of one batch. */
 export const BATCH_MAX = 10_000;
