@@ -4,8 +4,8 @@
  * `Talk` and cannot tell which.
  */
 import { PassThrough, Writable } from 'node:stream';
-import { joinLines } from '../../../src/bus/process/frames.ts';
 import type { ByteLine } from '../../../src/bus/process/byte-line.ts';
+import { joinLines } from '../../../src/bus/process/frames.ts';
 import { openWorker } from '../../../src/bus/process/open-worker.ts';
 import type { Bus } from '../../../src/bus/router/bus.ts';
 import { createBus } from '../../../src/bus/router/create-bus.ts';
