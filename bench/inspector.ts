@@ -6,7 +6,12 @@
  */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import type { Memory } from './server.ts';
+
+export interface Memory {
+  readonly rss: number;
+  /** The JavaScript heap and the buffers it owns. */
+  readonly heap: number;
+}
 
 export interface Inspector extends AsyncDisposable {
   readMemory(): Promise<Memory>;

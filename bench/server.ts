@@ -12,7 +12,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openInspector } from './inspector.ts';
+import { type Memory, openInspector } from './inspector.ts';
 
 export type ServerName = 'hub' | 'bare' | 'broadcast';
 
@@ -23,12 +23,6 @@ export interface Server {
   /** Bytes after a full collection; only of an inspected server. */
   readMemory(): Promise<Memory>;
   close(): Promise<void>;
-}
-
-export interface Memory {
-  readonly rss: number;
-  /** The JavaScript heap and the buffers it owns. */
-  readonly heap: number;
 }
 
 const ROOT = join(import.meta.dirname, '..');

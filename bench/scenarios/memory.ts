@@ -4,9 +4,11 @@
  * Both are slopes, not totals: the first agents and messages warm up code and fill bounded caches,
  * and only what the following ones add is counted.
  */
+
+import type { Memory } from '../inspector.ts';
 import { openHold, runLoad } from '../load.ts';
 import { type Measure, type Scenario, type Sides, takeTurns } from '../scenario.ts';
-import { type Memory, openServer, type ServerName } from '../server.ts';
+import { openServer, type ServerName } from '../server.ts';
 
 const names = (hasHub: boolean): ServerName[] => (hasHub ? ['bare', 'hub'] : ['bare']);
 

@@ -6,9 +6,14 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Client, Socket } from '../client/index.ts';
-import { dataDirectory } from '../client/node/hub-file.ts';
 import { startHub } from '../client/node/start-hub.ts';
-import { chosenAgent, type Globals, resolveTarget, type Target } from '../client/node/target.ts';
+import {
+  chosenAgent,
+  dataDirectory,
+  type Globals,
+  resolveTarget,
+  type Target,
+} from '../client/node/target.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { wantsColours } from './terminal.ts';

@@ -8,9 +8,16 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { callHub } from '../client/node/call.ts';
 import { isHealthy } from '../client/node/http.ts';
-import { dataDirectory, type HubFile, readHubFile } from '../client/node/hub-file.ts';
 import { ensureHub, findHub } from '../client/node/start-hub.ts';
-import { type Globals, resolveTarget, strangerAt, type Target } from '../client/node/target.ts';
+import {
+  dataDirectory,
+  type Globals,
+  type HubFile,
+  readHubFile,
+  resolveTarget,
+  strangerAt,
+  type Target,
+} from '../client/node/target.ts';
 import type { DoctorHub } from '../harness/doctor/canary.ts';
 import { type Found, fail, ok, warn } from '../harness/doctor/hop.ts';
 import { readTokenFate } from '../harness/doctor/token-fate.ts';

@@ -4,8 +4,7 @@
  * agrees to nothing in a person's stead. Exit code 1 when a hop failed.
  */
 import type { Command } from 'commander';
-import { dataDirectory } from '../client/node/hub-file.ts';
-import type { Globals } from '../client/node/target.ts';
+import { dataDirectory, type Globals } from '../client/node/target.ts';
 import { headlessRow, tryArm } from '../harness/doctor/arm-hop.ts';
 import { takeLeave, WITNESS } from '../harness/doctor/canary.ts';
 import { examine } from '../harness/doctor/examine.ts';

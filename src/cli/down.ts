@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { dataDirectory, isAlive } from '../client/node/hub-file.ts';
-import type { Globals } from '../client/node/target.ts';
+import { dataDirectory, type Globals, isAlive } from '../client/node/target.ts';
 import { handle } from './context.ts';
 import { fail } from './failure.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { envelopeError, SynodError } from '../client/error.ts';
-import { LOCKED_EXIT } from '../client/node/hub-file.ts';
+import { LOCKED_EXIT } from '../client/node/target.ts';
 import { LogError } from '../log/log.ts';
 import { PluginStartupError } from '../server/plugins/startup-error.ts';
 import { EXITS, fail, failureText, refused, toFailure } from './failure.ts';

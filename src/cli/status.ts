@@ -1,8 +1,7 @@
 /** `synod status`: is a hub running, where, and how is it. Exits 69 when none is. */
 import type { Command } from 'commander';
-import { dataDirectory } from '../client/node/hub-file.ts';
 import { findHub } from '../client/node/start-hub.ts';
-import type { Globals } from '../client/node/target.ts';
+import { dataDirectory, type Globals } from '../client/node/target.ts';
 import type { CallOutput } from '../client/operations.ts';
 import { handle } from './context.ts';
 import { EXITS } from './failure.ts';

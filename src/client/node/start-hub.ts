@@ -16,8 +16,7 @@ import { fileURLToPath } from 'node:url';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
 import { SynodError } from '../error.ts';
 import { isHealthy } from './http.ts';
-import { type HubFile, LOCKED_EXIT, readHubFile } from './hub-file.ts';
-import { strangerAt } from './target.ts';
+import { type HubFile, LOCKED_EXIT, readHubFile, strangerAt } from './target.ts';
 
 const BIN = fileURLToPath(new URL('../../../bin/synod.js', import.meta.url));
 const START_TIMEOUT_MS = 30_000;

@@ -3,9 +3,13 @@
  * runs. Stdout belongs to the protocol, so everything else is said through `complain`.
  */
 import { envelopeError } from '../../client/error.ts';
-import { dataDirectory } from '../../client/node/hub-file.ts';
 import { startHub } from '../../client/node/start-hub.ts';
-import { type Globals, resolveTarget, type Target } from '../../client/node/target.ts';
+import {
+  dataDirectory,
+  type Globals,
+  resolveTarget,
+  type Target,
+} from '../../client/node/target.ts';
 import { isRefusal, refuse } from '../../core/law/decider.ts';
 import { toEnvelope } from '../../wire/errors.ts';
 import type { Fields } from '../../wire/fields.ts';
