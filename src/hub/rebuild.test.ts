@@ -1,7 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Log, Snapshot } from '../log/log.ts';
 import { LogError } from '../log/log.ts';
 import { openMemoryLog } from '../log/memory.ts';
+import { openRig } from '../testing/rig.ts';
+import { codeOf, createPrincipal } from '../testing/story.ts';
 import { rebuildWorld } from './rebuild.ts';
 
 const SENT = '{"type":"message.sent","at":1,"by":"ada","channel":"c","seq":1,"body":{}}';
@@ -53,4 +56,17 @@ test('[H8] a snapshot that does not match its log is refused by name, and the lo
     told.push(cause),
   );
   expect([world.length, told]).toEqual([1, [why]]);
+});
+
+test('[L2] a hub at work that meets an entry of a newer writer takes nothing more, and says why', async () => {
+  const rig = await openRig(() => setImmediate());
+  const ada = createPrincipal('ada');
+  expect(await rig.until(rig.send(ada, 'c'))).toMatchObject({ seq: 1 });
+  const { length } = rig.log;
+  await rig.until(rig.log.append(length, ['{"type":"future.thing","at":1}']));
+  const refused = await rig.until(rig.send(ada, 'c'));
+  expect(codeOf(refused)).toMatch(/^store\./);
+  expect(rig.hub.isAvailable).toBe(false);
+  expect(rig.causes).toContainEqual(expect.objectContaining({ code: 'log.newer' }));
+  expect(rig.log.length).toBe(length + 1);
 });
