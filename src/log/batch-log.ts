@@ -220,7 +220,8 @@ export function openBatchLog(storage: BatchStorage): Log {
           { path: storage.path },
         );
       }
-      await storage.saveSnapshot(snapshot.position, encodeSnapshot(snapshot));
+      const bytes = await encodeSnapshot(snapshot, storage.breathe);
+      await storage.saveSnapshot(snapshot.position, bytes);
     },
     async close() {
       if (!isOpen) return;

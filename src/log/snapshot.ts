@@ -4,18 +4,34 @@
  * A snapshot is only a shortcut, so one that does not verify is no failure: it
  * decodes to null and the log is read from further back.
  */
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { asBuffer } from './batch.ts';
 import type { Snapshot } from './log.ts';
 
 /** Snapshots kept: the newest, and one more should the newest not verify. */
 export const SNAPSHOTS_KEPT = 2;
 
-export function encodeSnapshot(snapshot: Snapshot): Buffer {
-  const text = Buffer.from(snapshot.text, 'utf8');
-  const claim = { position: snapshot.position, head: snapshot.head };
-  const sha256 = digest(claim.position, claim.head, text);
-  return Buffer.concat([Buffer.from(`${JSON.stringify({ ...claim, sha256 })}\n`), text]);
+/** Encoded and hashed at a time. */
+const SLICE_CHARS = 256 * 1024;
+
+/** A long text is encoded in slices; `breathe` lets the process do other work between them. */
+export async function encodeSnapshot(
+  snapshot: Snapshot,
+  breathe?: () => Promise<void>,
+): Promise<Buffer> {
+  const { position, head, text } = snapshot;
+  const hash = createHash('sha256').update(chained(position, head));
+  const slices: Buffer[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = endOfSlice(text, start + SLICE_CHARS);
+    const slice = Buffer.from(text.slice(start, end), 'utf8');
+    hash.update(slice);
+    slices.push(slice);
+    start = end;
+    await breathe?.();
+  }
+  const claim = { position, head, sha256: hash.digest('hex') };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(claim)}\n`), ...slices]);
 }
 
 export function decodeSnapshot(bytes: Uint8Array): Snapshot | null {
@@ -38,5 +54,15 @@ export function decodeSnapshot(bytes: Uint8Array): Snapshot | null {
 }
 
 function digest(position: number, head: string, text: Buffer): string {
-  return hash('sha256', Buffer.concat([Buffer.from(`${position} ${head}\n`), text]), 'hex');
+  return createHash('sha256').update(chained(position, head)).update(text).digest('hex');
+}
+
+function chained(position: number, head: string): string {
+  return `${position} ${head}\n`;
+}
+
+/** Both halves of a character lie in one slice. */
+function endOfSlice(text: string, end: number): number {
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
 }

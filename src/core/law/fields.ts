@@ -27,6 +27,8 @@ export interface Codec<T> {
   thaw(frozen: unknown): T;
 }
 
+const RUN = 128;
+
 /** A list that is made when it is written, a run at a time. */
 export class Runs {
   readonly runs: () => Iterable<readonly unknown[]>;
@@ -97,8 +99,29 @@ export function mapOf<K extends string | number, V>(...codec: CodecFor<V>): Code
   return mapMadeBy(() => new Map<K, V>(), codec[0]);
 }
 
+/** The same. Such maps grow long, so the list is put together while it is written. */
 export function fifoOf<K extends string | number, V>(...codec: CodecFor<V>): Codec<FifoMap<K, V>> {
-  return mapMadeBy(() => new FifoMap<K, V>(), codec[0]);
+  const [one] = codec;
+  const { thaw } = mapMadeBy(() => new FifoMap<K, V>(), one);
+  return {
+    thaw,
+    freeze(map) {
+      const keys = [...map.keys()];
+      const values =
+        one === undefined
+          ? [...map.values()]
+          : Array.from(map.values(), (value) => one.freeze(value));
+      return new Runs(function* () {
+        for (let start = 0; start < keys.length; start += RUN) {
+          const run: unknown[] = [];
+          for (let i = start; i < Math.min(start + RUN, keys.length); i++) {
+            run.push(keys[i], values[i]);
+          }
+          yield run;
+        }
+      });
+    },
+  };
 }
 
 function mapMadeBy<K, V, M extends Map<K, V>>(
