@@ -48,6 +48,12 @@ export function refuse(
   };
 }
 
+/** A named bound was reached. */
+export function refuseFull(limit: string, max: number): Refusal {
+  const message = `${limit} is ${max}, and it is reached; end or remove something, or try again later`;
+  return refuse('limit.reached', message, { limit, max });
+}
+
 /** Every refusal there is. docs/ERRORS.md explains each; wire/errors.ts says how each sounds. */
 export type RefusalCode =
   | 'access.denied'

@@ -5,8 +5,7 @@
  */
 import { channelOf, checkName } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
-import { full } from '../talk/message.ts';
-import { type Asked, type Decision, refuse } from './decider.ts';
+import { type Asked, type Decision, refuse, refuseFull } from './decider.ts';
 import { CHANNELS_MAX } from './limits.ts';
 import type { ChannelSettings, SpaceSettings, World, WorldView } from './state.ts';
 
@@ -71,7 +70,7 @@ export function decideConfigureChannel(
   if (badName !== null) return badName;
   const known = world.channels.get(channel);
   if (known === undefined && world.channels.size >= CHANNELS_MAX)
-    return full('CHANNELS_MAX', CHANNELS_MAX);
+    return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
   const before = known?.settings ?? NO_SETTINGS;
   const merged = { ...before, ...change };
   const isNewSchema = merged.schema !== before.schema;

@@ -3,8 +3,7 @@
  * expire, be rotated (same id, new secret) and be revoked for good [I5].
  */
 import { agentOf, checkAgentRoom } from '../talk/agent.ts';
-import { full } from '../talk/message.ts';
-import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from './decider.ts';
 import { TOKENS_MAX } from './limits.ts';
 import {
   isAgentName,
@@ -77,7 +76,7 @@ export function decideToken(
     // An id stands for one token forever: a revoked one does not come back under a new secret [I5].
     if (world.tokens.has(id)) return refuse('input.invalid', `token id ${id} is taken`);
     if (world.tokens.size >= TOKENS_MAX && revokedToken(world) === null)
-      return full('TOKENS_MAX', TOKENS_MAX);
+      return refuseFull('TOKENS_MAX', TOKENS_MAX);
     const token = { id, agent, kind, tier, hash, label, expiresAt };
     return { events: [{ type: 'token.created', at, by: by.id, token }], answer: null };
   }

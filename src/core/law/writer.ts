@@ -25,7 +25,3 @@ export function checkWriter(by: Principal, context: WriteContext): Refusal | nul
 export function invalid(message: string): Refusal {
   return refuse('input.invalid', message);
 }
-
-export function atBound(limit: string, max: number): Refusal {
-  return refuse('limit.reached', `this is at its bound ${limit} (${max})`, { limit, max });
-}

@@ -4,7 +4,7 @@
  * subscribed by the verbs themselves [GR4].
  */
 
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { isGlob } from '../law/glob.ts';
 import {
   CHANNEL_NAME_CHARS_MAX,
@@ -20,7 +20,7 @@ import type { Group, ReplayPolicy, World, WorldView } from '../law/state.ts';
 import type { View } from '../law/view.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { channelOf } from './channel.ts';
-import { full, heldReason, type MessageSent } from './message.ts';
+import { heldReason, type MessageSent } from './message.ts';
 import type { ChannelRetired } from './retire.ts';
 import { addSubscription, removeSubscriptions } from './subscription.ts';
 
@@ -113,8 +113,8 @@ export function decideCreate(world: WorldView, command: CreateGroup): Decision<G
       },
     );
   }
-  if (world.groups.size >= GROUPS_MAX) return full('GROUPS_MAX', GROUPS_MAX);
-  if (world.channels.size >= CHANNELS_MAX) return full('CHANNELS_MAX', CHANNELS_MAX);
+  if (world.groups.size >= GROUPS_MAX) return refuseFull('GROUPS_MAX', GROUPS_MAX);
+  if (world.channels.size >= CHANNELS_MAX) return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
   return {
     events: [{ type: 'group.created', at, by: by.id, group, displayName, replayPolicy }],
     answer: null,
@@ -132,7 +132,7 @@ export function decideInvite(
   const known = group.members.get(agent);
   if (known?.status === 'active') return { events: [], answer: { isInvited: false } };
   if (known === undefined && group.members.size >= GROUP_MEMBERS_MAX) {
-    return full('GROUP_MEMBERS_MAX', GROUP_MEMBERS_MAX);
+    return refuseFull('GROUP_MEMBERS_MAX', GROUP_MEMBERS_MAX);
   }
   const noRoom = checkAgentRoom(world, agent);
   if (noRoom !== null) return noRoom;
@@ -141,10 +141,10 @@ export function decideInvite(
     events.push({ type: 'group.invited', at, by: by.id, group: name, agent });
   if (message !== null) {
     if (world.channels.size >= CHANNELS_MAX && !world.channels.has(dmName(by.id, agent))) {
-      return full('CHANNELS_MAX', CHANNELS_MAX);
+      return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
     }
     if (heldReason(world, by) !== null && world.held.size >= HELD_MESSAGES_MAX) {
-      return full('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
+      return refuseFull('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
     }
     events.push(inviteMessage(world, command));
   }

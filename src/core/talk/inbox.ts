@@ -8,7 +8,7 @@
  * cannot be read is never marked as delivered.
  */
 
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { Heap } from '../law/heap.ts';
 import { DELIVERIES_MAX, LEASED_PER_AGENT_MAX } from '../law/limits.ts';
 import type { AgentView, Member, MemberView, World, WorldView } from '../law/state.ts';
@@ -21,7 +21,7 @@ import {
   passRefused,
   settleMember,
 } from './channel.ts';
-import { full, insertSorted } from './message.ts';
+import { insertSorted } from './message.ts';
 import { rememberFate } from './receipt.ts';
 
 export interface Owed {
@@ -145,7 +145,7 @@ export function decideDrain(world: WorldView, command: Drain): Decision<Drained,
   const { by, at, expired, leaseMs } = command;
   const agent = world.agents.get(by.id);
   if (leaseMs !== null && (agent?.leasedCount ?? 0) + command.owed.length > LEASED_PER_AGENT_MAX) {
-    return full('LEASED_PER_AGENT_MAX', LEASED_PER_AGENT_MAX);
+    return refuseFull('LEASED_PER_AGENT_MAX', LEASED_PER_AGENT_MAX);
   }
   const taken: Owed[] = [];
   const passed: (readonly [string, number, number])[] = [];

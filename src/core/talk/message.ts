@@ -4,7 +4,7 @@
  * is opaque JSON text: the law never looks inside.
  */
 
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import {
   CHANNELS_MAX,
   HELD_MESSAGES_MAX,
@@ -325,7 +325,7 @@ function checkRoom(
   command: SendMessage,
 ): Refusal | null {
   if (channel === undefined) {
-    if (world.channels.size >= CHANNELS_MAX) return full('CHANNELS_MAX', CHANNELS_MAX);
+    if (world.channels.size >= CHANNELS_MAX) return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
     // The first message of a dm makes both parties known.
     for (const party of channelKind(command.channel) === 'dm'
       ? (dmParties(command.channel) ?? [])
@@ -339,15 +339,11 @@ function checkRoom(
     const { oldest } = world.keys;
     const oldestAt = oldest === undefined ? 0 : (world.keys.get(oldest)?.at ?? 0);
     if (command.at < oldestAt + world.settings.idempotencyTtlMs) {
-      return full('IDEMPOTENCY_KEYS_MAX', IDEMPOTENCY_KEYS_MAX);
+      return refuseFull('IDEMPOTENCY_KEYS_MAX', IDEMPOTENCY_KEYS_MAX);
     }
   }
   if (heldReason(world, command.by) !== null && world.held.size >= HELD_MESSAGES_MAX) {
-    return full('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
+    return refuseFull('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
   }
   return null;
-}
-
-export function full(limit: string, max: number): Refusal {
-  return refuse('limit.reached', `this space is at its bound ${limit} (${max})`, { limit, max });
 }

@@ -4,14 +4,13 @@
  * discards only what no remaining subscription matches [S4].
  */
 
-import { type Asked, type Decision, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, refuse, refuseFull } from '../law/decider.ts';
 import { createCounter, createMatcher, isGlob } from '../law/glob.ts';
 import { CHANNELS_MAX, SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
 import { channelKind } from '../law/name.ts';
 import type { Agent, MemberView, World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { channelOf, checkPattern, freeCount, joinChannel, leaveChannel } from './channel.ts';
-import { full } from './message.ts';
 
 export interface Subscribe extends Asked {
   readonly type: 'subscription.add';
@@ -50,10 +49,10 @@ export function decideSubscribe(
   const patterns = world.agents.get(by.id)?.patterns;
   const isKnown = patterns?.has(pattern) ?? false;
   if (!isKnown && (patterns?.size ?? 0) >= SUBSCRIPTIONS_PER_AGENT_MAX) {
-    return full('SUBSCRIPTIONS_PER_AGENT_MAX', SUBSCRIPTIONS_PER_AGENT_MAX);
+    return refuseFull('SUBSCRIPTIONS_PER_AGENT_MAX', SUBSCRIPTIONS_PER_AGENT_MAX);
   }
   if (!isGlob(pattern) && !world.channels.has(pattern) && world.channels.size >= CHANNELS_MAX) {
-    return full('CHANNELS_MAX', CHANNELS_MAX);
+    return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
   }
   return {
     events: isKnown ? [] : [{ type: 'subscription.added', at, by: by.id, pattern }],

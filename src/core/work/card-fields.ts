@@ -3,9 +3,9 @@
  * `taskClasses`, `model`, `meta`. What comes in is trimmed, repeated tags are
  * dropped, and what is not text of a bounded size is refused [CA2].
  */
-import type { Refusal } from '../law/decider.ts';
+import { type Refusal, refuseFull } from '../law/decider.ts';
 import { isLine, isPrintable, isProse, parseObjectText, utf8Bytes } from '../law/text.ts';
-import { atBound, invalid } from '../law/writer.ts';
+import { invalid } from '../law/writer.ts';
 import { CARD_BYTES_MAX, CARD_LIST_MAX, CARD_SKILLS_MAX, META_BYTES_MAX } from './work-limits.ts';
 
 export interface Skill {
@@ -82,12 +82,12 @@ export function cleanCard(card: CardFields): CardFields | Refusal {
   if (card.meta !== null && meta === null) {
     return invalid(`meta is a JSON object of at most ${META_BYTES_MAX} bytes with finite numbers`);
   }
-  if (clean.skills.length > CARD_SKILLS_MAX) return atBound('CARD_SKILLS_MAX', CARD_SKILLS_MAX);
+  if (clean.skills.length > CARD_SKILLS_MAX) return refuseFull('CARD_SKILLS_MAX', CARD_SKILLS_MAX);
   if (listsOf(clean).some((list) => list.length > CARD_LIST_MAX)) {
-    return atBound('CARD_LIST_MAX', CARD_LIST_MAX);
+    return refuseFull('CARD_LIST_MAX', CARD_LIST_MAX);
   }
   if (utf8Bytes(JSON.stringify(clean)) > CARD_BYTES_MAX) {
-    return atBound('CARD_BYTES_MAX', CARD_BYTES_MAX);
+    return refuseFull('CARD_BYTES_MAX', CARD_BYTES_MAX);
   }
   const flaw = flawOf(clean);
   return flaw === null ? clean : invalid(flaw);

@@ -4,11 +4,11 @@
  * [FI5]. Who found it and when is what the hub knows, not what the caller says [FI4].
  */
 
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { fieldsOf, listOf, whole } from '../law/fields.ts';
 import { isPrintable, isProse } from '../law/text.ts';
 import type { View } from '../law/view.ts';
-import { atBound, checkWriter, invalid, type WriteContext } from '../law/writer.ts';
+import { checkWriter, invalid, type WriteContext } from '../law/writer.ts';
 import { type Finding, judgeFinding, type Verdict } from './finding-gate.ts';
 import {
   FINDING_LIST_MAX,
@@ -173,7 +173,7 @@ function checkFinding(finding: Finding): Refusal | null {
     return invalid(`a reference has at most ${FINDING_REF_CHARS_MAX} printable characters`);
   }
   if (Math.max(finding.entities.length, finding.tags.length) > FINDING_LIST_MAX) {
-    return atBound('FINDING_LIST_MAX', FINDING_LIST_MAX);
+    return refuseFull('FINDING_LIST_MAX', FINDING_LIST_MAX);
   }
   const figures = [
     finding.producerConfidence,
@@ -192,7 +192,8 @@ function checkRecall({ queryText, returnedIds }: LogRecall): Refusal | null {
   if (!isProse(queryText, QUERY_CHARS_MAX)) {
     return invalid(`a query has at most ${QUERY_CHARS_MAX} characters of text`);
   }
-  if (returnedIds.length > RECALLED_IDS_MAX) return atBound('RECALLED_IDS_MAX', RECALLED_IDS_MAX);
+  if (returnedIds.length > RECALLED_IDS_MAX)
+    return refuseFull('RECALLED_IDS_MAX', RECALLED_IDS_MAX);
   if (returnedIds.some((id) => isTooMuch(id, FINDING_REF_CHARS_MAX))) {
     return invalid(`an id has at most ${FINDING_REF_CHARS_MAX} printable characters`);
   }

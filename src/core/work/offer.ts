@@ -5,12 +5,12 @@
  */
 
 import { unreachable } from '../law/assert.ts';
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { fieldsOf } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
 import { isPrintable, parseObjectText } from '../law/text.ts';
 import type { View } from '../law/view.ts';
-import { atBound, checkWriter, invalid, type WriteContext } from '../law/writer.ts';
+import { checkWriter, invalid, type WriteContext } from '../law/writer.ts';
 import {
   META_BYTES_MAX,
   OFFER_CAPACITY_MAX,
@@ -142,9 +142,9 @@ export function decideOffer(
   }
   if (known === undefined) {
     if ((mine?.size ?? 0) >= OFFERS_PER_AGENT_MAX) {
-      return atBound('OFFERS_PER_AGENT_MAX', OFFERS_PER_AGENT_MAX);
+      return refuseFull('OFFERS_PER_AGENT_MAX', OFFERS_PER_AGENT_MAX);
     }
-    if (book.count >= OFFERS_MAX) return atBound('OFFERS_MAX', OFFERS_MAX);
+    if (book.count >= OFFERS_MAX) return refuseFull('OFFERS_MAX', OFFERS_MAX);
   }
   return { events: [{ type: 'offer.made', at, offer }], answer: offer };
 }

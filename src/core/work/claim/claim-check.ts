@@ -23,12 +23,6 @@ export interface Link {
   readonly held_by: string;
 }
 
-/** A named bound was reached. */
-export function refuseFull(limit: string, max: number): Refusal {
-  const message = `${limit} is ${max}, and it is reached; try again later`;
-  return refuse('limit.reached', message, { limit, max });
-}
-
 export function checkActor(command: ClaimAsked): Refusal | null {
   if (command.by.kind !== 'observer') return null;
   return refuse('access.denied', 'an observer holds no claims and waits for none');

@@ -4,15 +4,8 @@
  * and has RESERVATION_MS to take what it waited for, during which nobody else may [WT2]; if it does not,
  * the turn passes on [WT3]. A wait that would close a circle is refused, and the circle named [WT4].
  */
-import { type Decision, refuse } from '../../law/decider.ts';
-import {
-  checkActor,
-  checkId,
-  type Link,
-  parseTtl,
-  refuseCycle,
-  refuseFull,
-} from './claim-check.ts';
+import { type Decision, refuse, refuseFull } from '../../law/decider.ts';
+import { checkActor, checkId, type Link, parseTtl, refuseCycle } from './claim-check.ts';
 import type {
   StopWaiting,
   WaitEnded,

@@ -4,7 +4,7 @@
  * renewing extends it and loses nothing [CM2]; releasing and handing off end it. The status of
  * the work moves only along the life cycle [CM6]; every change draws a greater version [CM5].
  */
-import { type Decision, type Refusal, refuse } from '../../law/decider.ts';
+import { type Decision, type Refusal, refuse, refuseFull } from '../../law/decider.ts';
 import {
   checkActor,
   checkEpoch,
@@ -14,7 +14,6 @@ import {
   holdingOf,
   parseTtl,
   refuseCycle,
-  refuseFull,
   refuseHeld,
   refuseOverlap,
   refuseReserved,

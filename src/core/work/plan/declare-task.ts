@@ -4,10 +4,10 @@
  * and changes nothing when nothing changed.
  */
 
-import { type Decision, type Refusal, refuse } from '../../law/decider.ts';
+import { type Decision, type Refusal, refuse, refuseFull } from '../../law/decider.ts';
 import { isLine, isPrintable, isProse } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
-import { atBound, invalid } from '../../law/writer.ts';
+import { invalid } from '../../law/writer.ts';
 import {
   CYCLE_NAMED_MAX,
   DEPENDENCIES_MAX,
@@ -106,7 +106,7 @@ function checkWords(
     return invalid(`a description has at most ${TASK_DESCRIPTION_CHARS_MAX} characters of text`);
   }
   if (dependsOn.length > DEPENDENCIES_PER_TASK_MAX) {
-    return atBound('DEPENDENCIES_PER_TASK_MAX', DEPENDENCIES_PER_TASK_MAX);
+    return refuseFull('DEPENDENCIES_PER_TASK_MAX', DEPENDENCIES_PER_TASK_MAX);
   }
   const bad = dependsOn.find((one) => !isPrintable(one, TASK_ID_CHARS_MAX));
   if (bad !== undefined) return badId(bad);
@@ -120,20 +120,21 @@ function checkWords(
 }
 
 function checkRoom(book: View<PlanBook>, known: Task | undefined, task: Task): Refusal | null {
-  if (known === undefined && book.nodes.size >= TASKS_MAX) return atBound('TASKS_MAX', TASKS_MAX);
+  if (known === undefined && book.nodes.size >= TASKS_MAX)
+    return refuseFull('TASKS_MAX', TASKS_MAX);
   if (task.project !== null && task.project !== known?.project) {
     const there = book.projects.get(task.project)?.tasks ?? 0;
     if (there >= TASKS_PER_PROJECT_MAX) {
-      return atBound('TASKS_PER_PROJECT_MAX', TASKS_PER_PROJECT_MAX);
+      return refuseFull('TASKS_PER_PROJECT_MAX', TASKS_PER_PROJECT_MAX);
     }
   }
   const edges = book.edges - (known?.dependsOn.length ?? 0) + task.dependsOn.length;
   if (edges > Math.max(book.edges, DEPENDENCIES_MAX)) {
-    return atBound('DEPENDENCIES_MAX', DEPENDENCIES_MAX);
+    return refuseFull('DEPENDENCIES_MAX', DEPENDENCIES_MAX);
   }
   const chars = book.chars - (known === undefined ? 0 : charsOf(known)) + charsOf(task);
   if (chars > Math.max(book.chars, PLAN_CHARS_MAX))
-    return atBound('PLAN_CHARS_MAX', PLAN_CHARS_MAX);
+    return refuseFull('PLAN_CHARS_MAX', PLAN_CHARS_MAX);
   return null;
 }
 
