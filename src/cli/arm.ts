@@ -78,14 +78,17 @@ async function take(
 async function look(context: Context<ArmFlags>, until: number): Promise<Message[]> {
   const { call, flags, target, remark } = context;
   const me = await readMe(call);
-  const leftMs = Math.min(Math.max(0, until - Date.now()), TIMER_MS_MAX);
-  const stream = follow(target, {
-    from: flags.from,
-    onOpen: (isAgain) => !isAgain && remark('armed'),
-    ...(Number.isFinite(until) && { signal: AbortSignal.timeout(leftMs) }),
-  });
-  for await (const item of stream) {
-    if ('message' in item && item.message.sender !== me) return [item.message];
-  }
+  do {
+    const leftMs = Math.min(Math.max(0, until - Date.now()), TIMER_MS_MAX);
+    const stream = follow(target, {
+      from: flags.from,
+      onOpen: (isAgain) => !isAgain && remark('armed'),
+      ...(Number.isFinite(until) && { signal: AbortSignal.timeout(leftMs) }),
+    });
+    for await (const item of stream) {
+      if ('message' in item && item.message.sender !== me) return [item.message];
+    }
+    // A timer lasts 24 days at the most; somebody may have more patience.
+  } while (Date.now() < until);
   return [];
 }
