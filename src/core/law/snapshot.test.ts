@@ -113,7 +113,7 @@ describe('replay', () => {
 
   test('[L4] a refusal put on record says who, what and why, and changes nothing else', () => {
     const story = createStory();
-    const before = portray(story.world, 'durable').replace(/^length = .*$/m, '');
+    const before = portray(story.world, 'durable').replaceAll(/^(length|recordedAt) = .*$/gm, '');
     const [by] = CAST;
     if (by === undefined) return;
     story.do(by, { type: 'refusal.record', operation: 'send', code: 'access.denied', about: 'a' });
@@ -122,6 +122,8 @@ describe('replay', () => {
       operation: 'send',
       about: 'a',
     });
-    expect(portray(story.world, 'durable').replace(/^length = .*$/m, '')).toBe(before);
+    expect(portray(story.world, 'durable').replaceAll(/^(length|recordedAt) = .*$/gm, '')).toBe(
+      before,
+    );
   });
 });
