@@ -1,6 +1,6 @@
 /**
- * `synod log verify|export|import`: the log itself, without a hub. Verify and export also work
- * beside a running one; import takes the store's lock, because a log has one writer.
+ * `synod log verify|export|import|compact`: the log itself, without a hub. Verify and export also work
+ * beside a running one; import and compact take its lock, because a log has one writer.
  */
 import { createReadStream, createWriteStream, existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Log } from '../log/log.ts';
 import type { Verified } from '../log/verify.ts';
 import { handle } from './context.ts';
 import { EXITS, fail, failureText } from './failure.ts';
-import { parseWhole } from './parse-value.ts';
+import { parseDurationMs, parseWhole } from './parse-value.ts';
 
 interface StoreFlags extends Globals {
   readonly store?: string;
@@ -31,24 +31,30 @@ const STORE_FLAG = [
 ] as const;
 
 export function registerLog(program: Command): void {
-  const log = program.command('log').description('verify, export or import the log itself');
+  const log = program
+    .command('log')
+    .description('verify, export, import or compact the log itself');
   registerVerify(log);
   registerExport(log);
   registerImport(log);
+  registerCompact(log);
 }
 
 function registerVerify(log: Command): void {
   const verify = log
     .command('verify')
     .description('does the log still say what was appended; every space unless --space names one')
-    .option(...STORE_FLAG);
-  handle<StoreFlags>(verify, async ({ flags, show, isJson }) => {
+    .option(...STORE_FLAG)
+    .option('--archive <file>', 'and does this export, from before a compaction, lead to it');
+  handle<StoreFlags & { archive?: string }>(verify, async ({ flags, show, isJson }) => {
     const { verifyLog } = await import('../log/verify.ts');
     const logs: ({ space: string | null; path: string } & Verified)[] = [];
-    for (const place of await placesOf(flags)) {
+    const { archive } = flags;
+    for (const place of archive === undefined ? await placesOf(flags) : [await placeOf(flags)]) {
       const opened = await openAt(place, true);
       try {
         logs.push({ space: place.space, path: place.path, ...(await verifyLog(opened)) });
+        if (archive !== undefined) logs.push(await verifiedArchive(opened, archive));
       } finally {
         await opened.close();
       }
@@ -57,7 +63,7 @@ function registerVerify(log: Command): void {
     show({ ok: broken === undefined, logs }, () =>
       logs.map((one) =>
         one.ok
-          ? `ok      ${one.path}: ${one.length} entries, head ${one.head.slice(0, 16)}…`
+          ? `ok      ${one.path}: ${one.length} entries, head ${one.head.slice(0, 16)}…${droppedText(one)}`
           : `BROKEN  ${one.path}: position ${one.position}: ${one.reason}`,
       ),
     );
@@ -140,6 +146,59 @@ function registerImport(log: Command): void {
       await opened.close();
     }
   });
+}
+
+/** What a compaction took is said wherever the log is said to be sound. */
+function droppedText({ compacted }: Extract<Verified, { ok: true }>): string {
+  if (compacted === undefined) return '';
+  const { dropped, through, head } = compacted;
+  return `; compacted below ${through}: ${dropped} bodies dropped, head there ${head.slice(0, 16)}…`;
+}
+
+async function verifiedArchive(
+  log: Log,
+  file: string,
+): Promise<{ space: null; path: string } & Verified> {
+  if (!existsSync(file)) throw fail('cli.no-input', `${file} does not exist`);
+  const { verifyArchive } = await import('../log/transfer.ts');
+  const lines = createInterface({
+    input: createReadStream(file),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  });
+  return { space: null, path: file, ...(await verifyArchive(log, lines)) };
+}
+
+function registerCompact(log: Command): void {
+  const command = log
+    .command('compact')
+    .description(
+      'drop old bodies that nobody is owed; the chain stays provable (stop the hub first)',
+    )
+    .option(...STORE_FLAG)
+    .option('--older-than <age>', 'where no retention is set: 90d, 12h (keep all)')
+    .option('--dry-run', 'say what would go, and change nothing');
+  handle<StoreFlags & { olderThan?: string; dryRun?: boolean }>(
+    command,
+    async ({ flags, show }) => {
+      const { compactSpace } = await import('../server/run/compact.ts');
+      const { olderThan, dryRun: isDryRun = false } = flags;
+      const place = await placeOf(flags);
+      if (!existsSync(place.path)) throw fail('cli.no-input', `${place.path} does not exist`);
+      const facts = await compactSpace(place.url, {
+        olderThanMs: olderThan === undefined ? null : parseDurationMs(olderThan, '--older-than'),
+        isDryRun,
+        by: 'owner',
+        at: Date.now(),
+      });
+      const { dropped, bytesBefore, bytesAfter, through, head } = facts;
+      const result = { path: place.path, is_dry_run: isDryRun, dropped, through, head };
+      show({ ...result, bytes_before: bytesBefore, bytes_after: bytesAfter }, () => [
+        dropped === 0
+          ? `nothing to drop from ${place.path}: ${through} entries, ${bytesBefore} bytes`
+          : `${isDryRun ? 'would drop' : 'dropped'} ${dropped} bodies from ${place.path}: ${bytesBefore} bytes of entries become ${bytesAfter}`,
+      ]);
+    },
+  );
 }
 
 async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {

@@ -7,7 +7,7 @@
  * bytes that changed are refused with 'log.corrupt', never served.
  */
 import { decodeBatch, encodeBatch, entryAt, firstBadEntry, GENESIS } from './batch.ts';
-import type { Chunk, Log, Snapshot, StoredBatch } from './log.ts';
+import type { Chunk, Compacted, Log, Snapshot, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 
@@ -40,6 +40,9 @@ export interface BatchStorage {
   requireWhole?(): Promise<void>;
   /** Lets the process do other work between two chunks; absent where the caller owns time. */
   breathe?(): Promise<void>;
+  compacted(): Compacted | null;
+  /** Stores these batches instead of all that is there, or leaves everything as it was. */
+  replace(batches: AsyncIterable<StoredBatch>, compacted: Compacted): Promise<void>;
   close(): void;
 }
 
@@ -222,6 +225,22 @@ export function openBatchLog(storage: BatchStorage): Log {
       }
       const bytes = await encodeSnapshot(snapshot, storage.breathe);
       await storage.saveSnapshot(snapshot.position, bytes);
+    },
+    get compacted(): Compacted | null {
+      return storage.compacted();
+    },
+    async replace(expected, batches, compacted) {
+      requireOpen();
+      refresh();
+      if (expected !== tail.length) {
+        throw new LogError(
+          'log.diverged',
+          `${storage.path} holds ${tail.length} entries and not ${expected}: somebody wrote to it; nothing was changed, try again`,
+          { path: storage.path },
+        );
+      }
+      await storage.replace(batches, compacted);
+      await this.close();
     },
     async close() {
       if (!isOpen) return;

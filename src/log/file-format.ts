@@ -10,6 +10,8 @@ import { replaceFile } from './disk.ts';
 import { LogError } from './log.ts';
 
 const FORMAT = 1;
+/** A directory that was compacted: a program that knows nothing of that must leave it alone. */
+const COMPACTED_FORMAT = 2;
 const FORMAT_LINE = /^synod-log (\d+)\n$/;
 
 export function requireFormat(dir: string, readOnly: boolean): void {
@@ -34,11 +36,15 @@ export function requireFormat(dir: string, readOnly: boolean): void {
       { path },
     );
   }
-  if (format > FORMAT) {
+  if (format > COMPACTED_FORMAT) {
     throw new LogError(
       'log.newer',
-      `${path} says format ${format} and this program knows up to ${FORMAT}; nothing was changed: upgrade synod or choose another directory`,
+      `${path} says format ${format} and this program knows up to ${COMPACTED_FORMAT}; nothing was changed: upgrade synod or choose another directory`,
       { path },
     );
   }
+}
+
+export function markCompacted(dir: string): void {
+  replaceFile(join(dir, 'format'), `synod-log ${COMPACTED_FORMAT}\n`);
 }

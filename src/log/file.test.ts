@@ -236,7 +236,7 @@ describe('the directory', () => {
   });
 
   test.each([
-    ['synod-log 2\n', 'log.newer', /format 2.*upgrade synod/],
+    ['synod-log 3\n', 'log.newer', /format 3.*upgrade synod/],
     ['something else', 'log.corrupt', /nothing was changed/],
   ])('a format marker that says %j is refused', async (marker, code, message) => {
     const { dir } = await sample();

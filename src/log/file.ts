@@ -23,6 +23,12 @@ import { lookOften, openBatchLog } from './batch-log.ts';
 import { makePrivateDirectory, PRIVATE_FILE, syncDirectory, unavailable } from './disk.ts';
 import { requireFormat } from './file-format.ts';
 import { createFileReader } from './file-reader.ts';
+import {
+  finishReplacing,
+  readCompacted,
+  replaceSegments,
+  requireReplaced,
+} from './file-replace.ts';
 import { createFileSnapshots } from './file-snapshots.ts';
 import { lookForTail, recoverTail, segmentPath } from './file-tail.ts';
 import type { Log, StoredBatch } from './log.ts';
@@ -55,6 +61,8 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
   const segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX;
   if (!readOnly) makePrivateDirectory(dir);
   requireFormat(dir, readOnly);
+  if (readOnly) requireReplaced(dir);
+  else finishReplacing(dir);
 
   const opened = readOnly ? lookForTail(dir) : recoverTail(dir);
   const { damage, firsts } = opened;
@@ -172,6 +180,14 @@ function openStorage(dir: string, options: FileLogOptions): BatchStorage {
     saveSnapshot: snapshots.save,
     snapshots: snapshots.stored,
     breathe: () => nextTurn(),
+    compacted: () => readCompacted(dir),
+    async replace(batches, compacted) {
+      try {
+        await replaceSegments(dir, batches, compacted, segmentBytesMax);
+      } catch (error) {
+        throw unavailable(dir, 'compact', error);
+      }
+    },
     ...(damage === null ? {} : { requireWhole: () => requireWhole(damage) }),
     close() {
       reader.forget();

@@ -260,7 +260,62 @@ export const logContract: readonly Case<Log>[] = [
       await again.close();
     },
   },
+  {
+    name: '[G12] replace stores other batches instead of all, with the heads they are given, and closes',
+    async run(open) {
+      const log = await open();
+      await log.append(0, ['a', 'b']);
+      await log.append(2, ['c']);
+      const { head } = log;
+      const stored = await collect(log.batches(0));
+      const [short] = await collect(await otherBatches(['A', 'B']));
+      const [first, second] = stored as [StoredBatch, StoredBatch];
+      const batches = [{ ...first, bytes: (short as StoredBatch).bytes }, second];
+      await log.replace(3, allOf(batches), { through: 2, record: 2 });
+      same(codeOf(await failure(log.append(3, ['d']))), 'log.closed');
+      const again = await open();
+      same([again.length, again.head, again.compacted], [3, head, { through: 2, record: 2 }]);
+      same(await entriesFrom(again, 0), ['A', 'B', 'c']);
+      same(await again.append(3, ['d']), { length: 4 });
+      same(await again.at([0, 3]), ['A', 'd']);
+      await again.close();
+    },
+  },
+  {
+    name: '[G12] a replacement that breaks off, or meets another length, leaves everything as it was',
+    async run(open) {
+      const log = await open();
+      await log.append(0, ['a', 'b']);
+      const { head } = log;
+      const [batch] = await collect(log.batches(0));
+      async function* half(): AsyncGenerator<StoredBatch> {
+        yield batch as StoredBatch;
+        throw new Error('the power went');
+      }
+      const compacted = { through: 2, record: 2 };
+      check((await failure(log.replace(2, half(), compacted))) !== null, 'it was taken');
+      same(codeOf(await failure(log.replace(1, allOf([]), compacted))), 'log.diverged');
+      await log.close();
+      const again = await open();
+      same([again.length, again.head, again.compacted], [2, head, null]);
+      same(await entriesFrom(again, 0), ['a', 'b']);
+      same(await again.append(2, ['c']), { length: 3 });
+      await again.close();
+    },
+  },
 ];
+
+/** The bytes of one append of these entries. */
+async function otherBatches(entries: readonly string[]): Promise<AsyncIterable<StoredBatch>> {
+  const { openMemoryLog } = await import('./memory.ts');
+  const log = openMemoryLog();
+  await log.append(0, entries);
+  return log.batches(0);
+}
+
+async function* allOf(batches: readonly StoredBatch[]): AsyncGenerator<StoredBatch> {
+  yield* batches;
+}
 
 /** A case that needs one opening only. */
 function on(name: string, work: (log: Log) => Promise<void>): Case<Log> {

@@ -14,6 +14,7 @@
  *   [G6] a follower is told of what another writer stored, by when it can be read here;
  *   [G7] a torn tail is found and cut on open, and nothing acknowledged is cut with it;
  *   [G8] a changed, missing or reordered stored byte is found by verify, which names a position;
+ *   [G12] replace stores all of the batches or leaves everything as it was;
  *   [G9] a failed append throws LogError and stored all or nothing: the next read tells which,
  *        and only 'log.unknown' says that no read could.
  */
@@ -37,6 +38,17 @@ export interface Log {
    */
   loadSnapshot(onRefused?: (why: LogError) => void, atMost?: number): Promise<Snapshot | null>;
   saveSnapshot(snapshot: Snapshot): Promise<void>;
+  /** What was dropped from this log, if anything was. */
+  readonly compacted: Compacted | null;
+  /**
+   * Stores these batches instead of everything that is stored, all or nothing, and closes the log:
+   * open it again. Refused with 'log.diverged' unless `expected` entries are stored.
+   */
+  replace(
+    expected: number,
+    batches: AsyncIterable<StoredBatch>,
+    compacted: Compacted,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,6 +65,16 @@ export interface StoredBatch {
   readonly count: number;
   readonly bytes: Uint8Array;
   readonly head: string;
+}
+
+/**
+ * A compacted log: the entries below `through` may lack what was dropped from them, so their batches
+ * carry heads that their bytes do not make any more. What was done is recorded in the entry at
+ * `record`, which lies in the unbroken chain above (see compact.ts).
+ */
+export interface Compacted {
+  readonly through: number;
+  readonly record: number;
 }
 
 /** A state of the hub at `position` entries; `head` is the chain head there. */

@@ -9,7 +9,7 @@
 import { GENESIS } from './batch.ts';
 import type { BatchStorage, Tail } from './batch-log.ts';
 import { openBatchLog } from './batch-log.ts';
-import type { Log, StoredBatch } from './log.ts';
+import type { Compacted, Log, StoredBatch } from './log.ts';
 import { SNAPSHOTS_KEPT } from './snapshot.ts';
 
 /** Batches handed out by one load. */
@@ -20,10 +20,11 @@ export interface MemoryStore {
   readonly batches: StoredBatch[];
   snapshots: readonly { readonly position: number; readonly bytes: Uint8Array }[];
   readonly lookers: Set<() => void>;
+  compacted: Compacted | null;
 }
 
 export function createMemoryStore(): MemoryStore {
-  return { batches: [], snapshots: [], lookers: new Set() };
+  return { batches: [], snapshots: [], lookers: new Set(), compacted: null };
 }
 
 export function openMemoryLog(store: MemoryStore = createMemoryStore()): Log {
@@ -70,6 +71,13 @@ export function openMemoryLog(store: MemoryStore = createMemoryStore()): Log {
         .slice(0, SNAPSHOTS_KEPT);
     },
     snapshots: () => store.snapshots.map((snapshot) => snapshot.bytes),
+    compacted: () => store.compacted,
+    async replace(fresh, compacted) {
+      const all: StoredBatch[] = [];
+      for await (const batch of fresh) all.push(batch);
+      batches.splice(0, batches.length, ...all);
+      store.compacted = compacted;
+    },
     close() {},
   };
   return openBatchLog(storage);

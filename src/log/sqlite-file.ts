@@ -13,16 +13,22 @@ import { LogError } from './log.ts';
 /** `Syno`, at the place where `file` and SQLite look for whose file it is. */
 const APPLICATION_ID = 0x53_79_6e_6f;
 const FORMAT = 1;
+/** A file that was compacted: a program that knows nothing of that must leave it alone. */
+export const COMPACTED_FORMAT = 2;
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
 const BUSY_TIMEOUT_MS = 2_000;
 
 const SCHEMA = `
   BEGIN IMMEDIATE;
-  CREATE TABLE batches (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, bytes BLOB NOT NULL, head BLOB NOT NULL) STRICT;
+  ${batchesTable('batches')}
   CREATE TABLE snapshots (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${FORMAT};
   COMMIT;`;
+
+export function batchesTable(name: string): string {
+  return `CREATE TABLE ${name} (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, bytes BLOB NOT NULL, head BLOB NOT NULL) STRICT;`;
+}
 
 /** Opens the file, makes it ours when it is empty, and refuses it when it is somebody else's. */
 export function openDatabase(path: string, readOnly: boolean): DatabaseSync {
@@ -85,10 +91,10 @@ function foreign(path: string): LogError {
 function requireOurs(db: DatabaseSync, path: string): void {
   if (pragma(db, 'application_id') !== APPLICATION_ID) throw foreign(path);
   const format = pragma(db, 'user_version');
-  if (format > FORMAT) {
+  if (format > COMPACTED_FORMAT) {
     throw new LogError(
       'log.newer',
-      `${path} has format ${format} and this program knows up to ${FORMAT}; nothing was changed: upgrade synod or choose another path`,
+      `${path} has format ${format} and this program knows up to ${COMPACTED_FORMAT}; nothing was changed: upgrade synod or choose another path`,
       { path },
     );
   }

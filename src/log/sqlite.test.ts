@@ -153,14 +153,14 @@ test('a log whose newest append does not verify is refused for writing and left 
 test('a newer format is refused with the way out, and nothing is changed', async () => {
   const path = await sample();
   const db = new DatabaseSync(path);
-  db.exec('PRAGMA user_version = 2');
+  db.exec('PRAGMA user_version = 3');
   db.close();
   const before = readFileSync(path);
   for (const readOnly of [false, true]) {
     await expect(openSqliteLog(path, { readOnly })).rejects.toMatchObject({
       code: 'log.newer',
       path,
-      message: expect.stringMatching(/format 2.*upgrade synod/),
+      message: expect.stringMatching(/format 3.*upgrade synod/),
     });
   }
   expect(readFileSync(path)).toEqual(before);

@@ -11,11 +11,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asBuffer, chainHead, GENESIS } from './batch.ts';
 import type { BatchStorage, Tail } from './batch-log.ts';
 import { lookOften, openBatchLog } from './batch-log.ts';
-import type { Log, StoredBatch } from './log.ts';
+import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { SNAPSHOTS_KEPT } from './snapshot.ts';
 import { sqliteFailure } from './sqlite-error.ts';
-import { openDatabase } from './sqlite-file.ts';
+import { batchesTable, COMPACTED_FORMAT, openDatabase } from './sqlite-file.ts';
 
 export interface SqliteLogOptions {
   /** Opens beside a running hub, for verify and export: writes nothing, and does not refuse a damaged log. */
@@ -111,9 +111,46 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
       }
     },
     breathe: () => nextTurn(),
+    compacted: () => guard(path, 'read', () => readCompacted(db)),
+    replace: (batches, compacted) => replaceBatches(db, path, batches, compacted),
     // SQLite folds the WAL in when the last connection closes; if it cannot, the next opening does.
     close: () => guard(path, 'close', () => db.close()),
   };
+}
+
+function readCompacted(db: DatabaseSync): Compacted | null {
+  const table = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'compaction'").get();
+  if (table === undefined) return null;
+  const row = db.prepare('SELECT through, record FROM compaction').get() as Compacted | undefined;
+  return row === undefined ? null : { through: row.through, record: row.record };
+}
+
+/** One transaction, so that a crash leaves the old rows or the new; what is free is given back after it. */
+async function replaceBatches(
+  db: DatabaseSync,
+  path: string,
+  batches: AsyncIterable<StoredBatch>,
+  { through, record }: Compacted,
+): Promise<void> {
+  guard(path, 'compact', () => db.exec(`BEGIN IMMEDIATE; ${batchesTable('fresh')}`));
+  try {
+    const insert = db.prepare('INSERT INTO fresh (first, count, bytes, head) VALUES (?, ?, ?, ?)');
+    for await (const { first, count, bytes, head } of batches) {
+      insert.run(first, count, bytes, Buffer.from(head, 'hex'));
+    }
+    db.exec(`
+      DROP TABLE batches;
+      ALTER TABLE fresh RENAME TO batches;
+      DROP TABLE IF EXISTS compaction;
+      CREATE TABLE compaction (through INTEGER NOT NULL, record INTEGER NOT NULL) STRICT;
+      INSERT INTO compaction VALUES (${through}, ${record});
+      PRAGMA user_version = ${COMPACTED_FORMAT};
+      COMMIT;`);
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error instanceof LogError ? error : sqliteFailure(path, 'compact', error);
+  }
+  guard(path, 'compact', () => db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE);'));
 }
 
 /** A row of `batches`; STRICT tables hold the columns to these types. */

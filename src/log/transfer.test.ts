@@ -102,7 +102,7 @@ test('[G11] a changed, missing or foreign line is refused, and what was good bef
     [lines.toSpliced(2, 1, '[]'), 'log.corrupt', /line 3/, 2],
     [lines.slice(1), 'log.corrupt', /header/, 0],
     [[], 'log.corrupt', /no header/, 0],
-    [['{"synod_log":2}'], 'log.newer', /upgrade synod/, 0],
+    [['{"synod_log":3}'], 'log.newer', /upgrade synod/, 0],
   ];
   for (const [text, code, message, length] of cases) {
     const target = openMemoryLog();

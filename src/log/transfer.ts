@@ -7,8 +7,9 @@
  * the end is left for the next run. What disagrees is refused with its position.
  */
 import { chainHead, decodeBatch, encodeBatch, firstBadEntry, GENESIS } from './batch.ts';
-import type { Log, StoredBatch } from './log.ts';
+import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
+import { createWalk, type Verified } from './verify.ts';
 
 /** What `importLog` did; not complete means the text ended before the log it was taken from did. */
 export interface Imported {
@@ -25,6 +26,8 @@ interface Header {
   readonly length: number;
   readonly head: string;
   readonly previous: string;
+  /** The log was compacted; what it is proved by travels with it. */
+  readonly compacted?: Compacted;
 }
 
 interface Line {
@@ -34,6 +37,8 @@ interface Line {
 }
 
 const FORMAT = 1;
+/** Of a compacted log: a program that knows nothing of that must not read it. */
+const COMPACTED_FORMAT = 2;
 
 /** Writes what is stored now, from the batch that holds `from`; lines come without their newline. */
 export async function exportLog(
@@ -41,15 +46,24 @@ export async function exportLog(
   from: number,
   write: (line: string) => void | Promise<void>,
 ): Promise<void> {
-  const { length, head } = log;
+  const { length, head, compacted } = log;
   const first = from === length ? from : ((await firstOf(log.batches(from)))?.first ?? from);
+  if (compacted !== null && first > 0 && first < compacted.through) {
+    throw new LogError(
+      'log.position',
+      `the entries below ${compacted.through} were compacted and are proved together; export from 0, or from ${compacted.through} on`,
+    );
+  }
   let previous = await headAt(log, first);
-  await write(JSON.stringify({ synod_log: FORMAT, from: first, length, head, previous }));
+  const isWhole = compacted === null || first > 0;
+  const header = { synod_log: isWhole ? FORMAT : COMPACTED_FORMAT, from: first, length, head };
+  await write(JSON.stringify({ ...header, previous, ...(!isWhole && { compacted }) }));
   for await (const batch of log.batches(first)) {
     // Batches appended while we write belong to the next export: the header is already out.
     if (batch.first >= length) break;
     const bad = firstBadEntry(batch.bytes);
-    if (bad !== null || chainHead(previous, batch.bytes) !== batch.head) {
+    const isProved = !isWhole && batch.first < (compacted?.through ?? 0);
+    if (bad !== null || !(isProved || chainHead(previous, batch.bytes) === batch.head)) {
       throw corrupt(`the log does not verify at position ${batch.first + (bad ?? 0)}`);
     }
     previous = batch.head;
@@ -68,7 +82,9 @@ export async function importLog(
   let skipped = 0;
   let number = 0;
   let tornLine = 0;
-  for await (const text of lines) {
+  const source = oneByOne(lines);
+  for (let next = await source.next(); !next.done; next = await source.next()) {
+    const text = next.value;
     number++;
     if (text === '') continue;
     if (tornLine > 0) throw corrupt(`line ${tornLine} of the export is not JSON`);
@@ -78,6 +94,7 @@ export async function importLog(
       tornLine = number;
     } else if (header === null) {
       header = parseHeader(value);
+      if (header.compacted !== undefined) return importCompacted(log, header, source);
       await requireJoins(log, header);
       stored = log.batches(header.from)[Symbol.asyncIterator]();
     } else {
@@ -94,6 +111,80 @@ export async function importLog(
   if (header === null) throw corrupt('the export has no header line');
   const { length, head } = log;
   return { length, head, appended, skipped, isComplete: length >= header.length };
+}
+
+/** All at once and into an empty log: what was compacted is proved only as a whole [G13]. */
+async function importCompacted(
+  log: Log,
+  header: Header,
+  lines: AsyncIterable<string>,
+): Promise<Imported> {
+  const { length, head, compacted } = header;
+  if (log.length > 0 || compacted === undefined) {
+    throw new LogError(
+      'log.diverged',
+      'an export of a compacted log is read into an empty log only; nothing was changed',
+    );
+  }
+  const walk = createWalk(compacted);
+  async function* batches(): AsyncGenerator<StoredBatch> {
+    for await (const batch of batchesIn(lines, 1)) {
+      const problem = walk.take(batch);
+      if (problem !== null) throw corrupt(`position ${problem.position}: ${problem.reason}`);
+      yield batch;
+    }
+    const verified = walk.finish(header);
+    if (!verified.ok) throw corrupt(`position ${verified.position}: ${verified.reason}`);
+  }
+  await log.replace(0, batches(), compacted);
+  return { length, head, appended: length, skipped: 0, isComplete: true };
+}
+
+/**
+ * Does an export from before a compaction lead to this log? Its chain is made anew from the first
+ * entry on, and every head must be the one that this log has kept at that place [G14].
+ */
+export async function verifyArchive(
+  log: Log,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<Verified> {
+  const source = oneByOne(lines);
+  const first = await source.next();
+  const header = parseHeader(parseLine(first.done ? '' : first.value));
+  if (header.from !== 0 || header.compacted !== undefined) {
+    throw corrupt('an archive is an export from position 0 of a log before it was compacted');
+  }
+  const kept = log.batches(0)[Symbol.asyncIterator]();
+  const walk = createWalk(null);
+  let head = GENESIS;
+  for await (const batch of batchesIn(source, 1)) {
+    const problem = walk.take(batch);
+    if (problem !== null) return problem;
+    const { value } = await kept.next();
+    if (value?.first !== batch.first || value?.head !== batch.head) {
+      const reason = 'the archive leads to another head than the log has kept here';
+      return { ok: false, position: batch.first, reason };
+    }
+    head = batch.head;
+  }
+  return walk.finish({ length: header.length, head });
+}
+
+async function* batchesIn(
+  lines: AsyncIterable<string>,
+  before: number,
+): AsyncGenerator<StoredBatch> {
+  let number = before;
+  for await (const text of lines) {
+    number++;
+    if (text === '') continue;
+    const { first, head, entries } = parseBatchLine(parseLine(text), number);
+    yield { first, count: entries.length, bytes: encodeBatch(entries, GENESIS).bytes, head };
+  }
+}
+
+async function* oneByOne(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
+  yield* lines;
 }
 
 /** Refuses an export that neither continues this log nor overlaps it truly. */
@@ -155,10 +246,10 @@ function parseHeader(value: unknown): Header {
   if (typeof header?.synod_log !== 'number') {
     throw corrupt('the text does not start with the header of a log export');
   }
-  if (header.synod_log > FORMAT) {
+  if (header.synod_log > COMPACTED_FORMAT) {
     throw new LogError(
       'log.newer',
-      `the export has format ${header.synod_log} and this program knows up to ${FORMAT}; upgrade synod`,
+      `the export has format ${header.synod_log} and this program knows up to ${COMPACTED_FORMAT}; upgrade synod`,
     );
   }
   const isWhole =

@@ -188,6 +188,9 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
     },
     append,
     read,
+    // Nothing is compacted here: that is done to a log that no hub has open.
+    compacted: null,
+    replace: () => Promise.reject(new LogError('log.unavailable', 'this log is not compacted')),
     async at(positions) {
       await readable();
       const stored = storedEntries(disk);

@@ -56,6 +56,7 @@ export const messageEnvelope = z.object({
   delivered_to: z.array(z.string()).nullish(),
   origin_server: z.string().nullish(),
   ancestors: z.array(jsonObject).nullish(),
+  dropped: z.literal(true).optional().describe('too old: the body was dropped and is empty'),
   _meta: z
     .object({
       trace_id: z.string(),

@@ -76,6 +76,7 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'token.rotate': { words: ['id', 'hash'], otherwise: { expiresAt: null } },
   'token.revoke': { words: ['id'], otherwise: {} },
   'refusal.record': { words: ['operation', 'code'], otherwise: { about: null } },
+  'compaction.record': { words: ['facts'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },
   'agent.assume': { words: ['roles'], otherwise: {} },
   'claim.take': {

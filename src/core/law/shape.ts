@@ -78,6 +78,7 @@ const SHAPES: Shapes = {
   'token.rotated': { ...ON_ID, hash: 'string', expiresAt: 'number?' },
   'token.revoked': ON_ID,
   'refusal.recorded': { ...SAID, operation: 'string', code: 'string', about: 'string?' },
+  'log.compacted': { ...SAID, facts: 'object' },
   'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
   'agent.assumed': { ...SAID, roles: 'list' },
   'claim.taken': {

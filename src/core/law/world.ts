@@ -86,6 +86,7 @@ import type { decideFinding } from '../work/finding.ts';
 import type { decideOffer, OfferRefreshed } from '../work/offer.ts';
 import type { ProgressAnswer, TaskAnswer } from '../work/plan/plan-events.ts';
 import { decideWork, evolveWork, type WorkCommand, type WorkEvent } from '../work/work.ts';
+import { decideCompaction, type LogCompacted, type RecordCompaction } from './compaction.ts';
 import type { Asked, Decision } from './decider.ts';
 import {
   type ChannelConfigured,
@@ -149,6 +150,7 @@ export type Command =
   | RevokeToken
   | RecordRefusal
   | RecordBusCall
+  | RecordCompaction
   | AssumeRoles
   | WorkCommand;
 
@@ -172,6 +174,7 @@ export type DurableEvent =
   | TokenEvent
   | RefusalRecorded
   | BusCallRecorded
+  | LogCompacted
   | RolesAssumed
   | Exclude<WorkEvent, OfferRefreshed>;
 
@@ -217,6 +220,7 @@ export interface Answers extends ClaimAnswers {
   'token.revoke': ReturnType<typeof decideToken>;
   'refusal.record': Decision<RefusalRecorded, null>;
   'bus.record': ReturnType<typeof decideBusCall>;
+  'compaction.record': ReturnType<typeof decideCompaction>;
   'agent.assume': ReturnType<typeof decideAssume>;
   'task.declare': Decision<Event, TaskAnswer>;
   'task.update': Decision<Event, TaskAnswer>;
@@ -288,6 +292,8 @@ export function decide(world: WorldView, command: Command): Decision<Event, unkn
     }
     case 'bus.record':
       return decideBusCall(command);
+    case 'compaction.record':
+      return decideCompaction(command);
     case 'agent.assume':
       return decideAssume(world, command);
     default:
@@ -345,6 +351,7 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveToken(world, event);
     case 'refusal.recorded':
     case 'bus.recorded':
+    case 'log.compacted':
     case 'agent.seen':
       return;
     case 'agent.assumed':

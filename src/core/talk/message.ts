@@ -56,6 +56,8 @@ export interface MessageSent {
   readonly key?: string;
   readonly expiresAt?: number;
   readonly held?: string;
+  /** The body was dropped by a compaction and is empty now. */
+  readonly dropped?: true;
 }
 
 export interface SentAnswer {

@@ -32,6 +32,7 @@ export function messageEnvelope(message: Message): Envelope {
     // Nanoseconds exceed what a double holds exactly; the stamp is advisory and milliseconds are true.
     ts: at * 1_000_000,
     reply_to: replyTo === undefined ? null : messageId(replyTo),
+    ...(message.dropped && { dropped: true }),
   };
 }
 
@@ -43,6 +44,6 @@ export function messageEnvelopeText({ position, event }: Published): string {
   return (
     `{"channel":${JSON.stringify(event.channel)},"sender":${JSON.stringify(event.by)},"body":${event.body},` +
     `"sent_at":${at / 1000},"message_id":"${messageId(position)}","seq":${event.seq},` +
-    `"correlation_id":${correlation},"ts":${at * 1_000_000},"reply_to":${reply},"position":${position}}`
+    `"correlation_id":${correlation},"ts":${at * 1_000_000},"reply_to":${reply},"position":${position}${event.dropped ? ',"dropped":true' : ''}}`
   );
 }

@@ -1,0 +1,95 @@
+/** Whose body may go, and that the world is the same without it. */
+import { expect, test } from 'vitest';
+import { portray } from '../../testing/compare.ts';
+import { accepted, createPrincipal, createStory, type Story } from '../../testing/story.ts';
+import { createDropper } from './drop-body.ts';
+import { decodeEvent, decodeMessage } from './entry.ts';
+import { DAY_MS } from './limits.ts';
+import { createWorld } from './state.ts';
+import { evolve } from './world.ts';
+
+const ada = createPrincipal('ada');
+const bob = createPrincipal('bob');
+const eve = createPrincipal('eve', { tier: 'untrusted' });
+const root = createPrincipal('root', { kind: 'admin', tier: 'owner' });
+
+/** Positions whose bodies would go. */
+function dropped(story: Story, olderThanMs: number | null = null): number[] {
+  const drop = createDropper(story.world, story.at, olderThanMs);
+  return story.entries.flatMap((entry, position) =>
+    drop(entry, position) === null ? [] : [position],
+  );
+}
+
+const body = '{"secret":1}';
+
+test('[RT1] without a retention nothing goes, unless the one who compacts gives an age', () => {
+  const story = createStory();
+  story.send(ada, 'a', { body });
+  story.at += 2 * DAY_MS;
+  story.send(ada, 'a', { body });
+  expect(dropped(story)).toEqual([]);
+  expect(dropped(story, DAY_MS)).toEqual([0]);
+});
+
+test('[RT1] a channel’s retention goes before the space’s, and that before the age given', () => {
+  const story = createStory();
+  story.send(ada, 'short', { body });
+  story.send(ada, 'long', { body });
+  story.send(ada, 'plain', { body });
+  accepted(story.do(root, { type: 'space.configure', change: { messageRetentionMs: 2 * DAY_MS } }));
+  const configure = (channel: string, messageRetentionMs: number) =>
+    accepted(
+      story.do(root, { type: 'channel.configure', channel, change: { messageRetentionMs } }),
+    );
+  configure('short', DAY_MS);
+  configure('long', 10 * DAY_MS);
+  story.at += DAY_MS;
+  expect(dropped(story, 1)).toEqual([0]);
+  story.at += DAY_MS;
+  expect(dropped(story, 1)).toEqual([0, 2]);
+});
+
+test('[RT1] what somebody is owed, has on lease, or a person must decide on stays', () => {
+  const story = createStory();
+  story.subscribe(bob, 'a', 'b', 'c');
+  story.send(ada, 'a', { body });
+  story.send(ada, 'b', { body });
+  story.send(eve, 'c', { body });
+  story.send(ada, 'd', { body });
+  story.take(bob, { channels: ['b'], leaseMs: 60_000 });
+  story.at += 10;
+  expect(dropped(story, 1)).toEqual([6]);
+  story.take(bob, { channels: ['a'] });
+  expect(dropped(story, 1)).toEqual([3, 6]);
+});
+
+test('[RT1] what stays says that it was dropped, keeps all but the body, and makes the same world', () => {
+  const story = createStory();
+  story.subscribe(bob, 'a');
+  story.send(ada, 'a', { body, key: 'k', correlationId: 'c' });
+  story.take(bob);
+  story.send(bob, 'a', { body, replyTo: 1 });
+  story.take(bob);
+  story.at += 10;
+  const drop = createDropper(story.world, story.at, 1);
+  const kept = story.entries.map((entry, position) => drop(entry, position) ?? entry);
+  expect(kept.join()).not.toContain('secret');
+  expect(decodeMessage(kept[1] as string)).toMatchObject({
+    by: 'ada',
+    channel: 'a',
+    seq: 1,
+    key: 'k',
+    correlationId: 'c',
+    dropped: true,
+    body: {},
+  });
+  const world = createWorld();
+  kept.forEach((entry, position) => {
+    evolve(world, decodeEvent(entry), position);
+  });
+  expect(portray(world, 'durable')).toBe(portray(story.world, 'durable'));
+  expect(kept.map((entry, position) => drop(entry, position)).every((one) => one === null)).toBe(
+    true,
+  );
+});

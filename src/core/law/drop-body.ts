@@ -1,0 +1,58 @@
+/**
+ * Whose body may be dropped from the log, and what stays of the entry. The state never holds a body
+ * [M7], so a compacted log makes the same world.
+ */
+import { channelWith } from '../talk/channel.ts';
+import { decodeMessage, type StoredMessage } from './entry.ts';
+import type { ChannelView, WorldView } from './state.ts';
+
+/**
+ * What stays of an entry: null when all of it does. A body goes when it is older than its channel
+ * keeps, and nobody is owed it any more [RT1].
+ */
+export function createDropper(
+  world: WorldView,
+  at: number,
+  olderThanMs: number | null,
+): (entry: string, position: number) => string | null {
+  const settled = new Map<ChannelView, Settled>();
+  const settledOf = (channel: ChannelView): Settled => {
+    const known = settled.get(channel) ?? settledOn(channel);
+    settled.set(channel, known);
+    return known;
+  };
+  return (entry, position) => {
+    const message = decodeMessage(entry);
+    if (message === null || message.dropped) return null;
+    const channel = channelWith(world, { ...message, position });
+    const keptMs =
+      channel?.settings?.messageRetentionMs ?? world.settings.messageRetentionMs ?? olderThanMs;
+    if (keptMs === null || at - message.at < keptMs) return null;
+    if (channel !== undefined) {
+      const { through, except } = settledOf(channel);
+      if (message.seq > through || except.has(message.seq)) return null;
+    }
+    return withoutBody(message);
+  };
+}
+
+/** Up to which seq everybody has read, and what is open all the same. */
+interface Settled {
+  readonly through: number;
+  readonly except: ReadonlySet<number>;
+}
+
+function settledOn(channel: ChannelView): Settled {
+  let through = channel.positions.head;
+  const except = new Set<number>();
+  for (const { cursor, again, leased } of channel.members.values()) {
+    through = Math.min(through, cursor);
+    for (const seq of [...again, ...(leased?.keys() ?? [])]) except.add(seq);
+  }
+  for (const [seq, { isRefused }] of channel.held ?? []) if (!isRefused) except.add(seq);
+  return { through, except };
+}
+
+function withoutBody({ body: _, ...head }: StoredMessage): string {
+  return `${JSON.stringify({ ...head, dropped: true }).slice(0, -1)},"body":{}}`;
+}

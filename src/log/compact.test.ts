@@ -1,0 +1,213 @@
+/** Compaction over every adapter: what goes, what stays provable, what a crash leaves. */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type CompactionFacts, compactLog, measureCompaction } from './compact.ts';
+import { openFileLog } from './file.ts';
+import type { Log } from './log.ts';
+import { createMemoryStore, openMemoryLog } from './memory.ts';
+import { openSqliteLog } from './sqlite.ts';
+import { exportLog, importLog, verifyArchive } from './transfer.ts';
+import { verifyLog } from './verify.ts';
+
+const work = mkdtempSync(join(tmpdir(), 'synod-compact-'));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+let count = 0;
+
+/** Drops what begins with `old`. */
+const drop = (entry: string): string | null => (entry.startsWith('old') ? '-' : null);
+const record = (facts: CompactionFacts): string => JSON.stringify({ type: 'log.compacted', facts });
+
+async function linesOf(log: Log, from = 0): Promise<string[]> {
+  const lines: string[] = [];
+  await exportLog(log, from, (line) => void lines.push(line));
+  return lines;
+}
+
+async function entriesOf(log: Log): Promise<string[]> {
+  const entries: string[] = [];
+  for await (const chunk of log.read(0)) entries.push(...chunk.entries);
+  return entries;
+}
+
+async function fill(log: Log): Promise<Log> {
+  await log.append(0, ['old secret 1', 'kept 1']);
+  await log.append(2, ['kept 2']);
+  await log.append(3, ['old secret 2', 'old secret 3']);
+  return log;
+}
+
+const ADAPTERS: readonly [string, () => () => Promise<Log>][] = [
+  [
+    'memory',
+    () =>
+      (
+        (store) => async () =>
+          openMemoryLog(store)
+      )(createMemoryStore()),
+  ],
+  [
+    'file',
+    () =>
+      (
+        (dir) => () =>
+          openFileLog(dir)
+      )(join(work, `log${count++}`)),
+  ],
+  [
+    'sqlite',
+    () =>
+      (
+        (path) => () =>
+          openSqliteLog(path)
+      )(join(work, `log${count++}.sqlite`)),
+  ],
+];
+
+describe.each(ADAPTERS)('over %s', (_, storage) => {
+  test('[G13] what was dropped is gone, positions and heads stay, and the log verifies', async () => {
+    const open = storage();
+    const log = await fill(await open());
+    const { head } = log;
+    const before = await linesOf(log);
+    const facts = await compactLog(log, drop, record);
+    expect(facts).toMatchObject({ through: 5, head, dropped: 3 });
+    expect(facts.bytesAfter).toBeLessThan(facts.bytesBefore);
+    const compacted = await open();
+    expect((await entriesOf(compacted)).slice(0, 5)).toEqual(['-', 'kept 1', 'kept 2', '-', '-']);
+    expect(compacted.length).toBe(6);
+    expect(await verifyLog(compacted)).toMatchObject({
+      ok: true,
+      length: 6,
+      compacted: { through: 5, head, dropped: 3 },
+    });
+    expect(await verifyArchive(compacted, before)).toEqual({ ok: true, length: 5, head });
+    await compacted.append(6, ['old again']);
+    expect(await verifyLog(compacted)).toMatchObject({ ok: true, length: 7 });
+    await compacted.close();
+  });
+
+  test('[G13] it can be done again, and nothing is done where nothing is to go', async () => {
+    const open = storage();
+    await compactLog(await fill(await open()), drop, record);
+    const log = await open();
+    expect((await compactLog(log, drop, record)).dropped).toBe(0);
+    await log.append(6, ['old secret 4', 'kept 3']);
+    expect(await measureCompaction(log, drop)).toMatchObject({ through: 8, dropped: 1 });
+    expect((await entriesOf(log))[6]).toBe('old secret 4');
+    await compactLog(log, drop, record);
+    const again = await open();
+    expect(await verifyLog(again)).toMatchObject({ ok: true, compacted: { through: 8 } });
+    await again.close();
+  });
+
+  test('[G11] [G13] a compacted log is exported and imported with its proof, or not at all', async () => {
+    const open = storage();
+    await compactLog(await fill(await open()), drop, record);
+    const log = await open();
+    const lines = await linesOf(log);
+    await expect(linesOf(log, 3)).rejects.toThrow('export from 0, or from 5 on');
+    const openCopy = storage();
+    const changed = lines.map((line) => line.replace('kept 2', 'kept X'));
+    await expect(importLog(await openCopy(), changed)).rejects.toThrow('log.corrupt');
+    expect(await importLog(await openCopy(), lines)).toMatchObject({ length: 6, appended: 6 });
+    const copy = await openCopy();
+    expect(await verifyLog(copy)).toEqual(await verifyLog(log));
+    await expect(importLog(copy, lines)).rejects.toThrow('log.diverged');
+    await copy.close();
+    await log.close();
+  });
+
+  test('[G14] an archive of another history is refused, with the place', async () => {
+    const open = storage();
+    const log = await fill(await open());
+    const lines = await linesOf(log);
+    const other = openMemoryLog();
+    await other.append(0, ['old secret 1', 'kept 1']);
+    await other.append(2, ['another']);
+    await compactLog(log, drop, record);
+    const compacted = await open();
+    expect(await verifyArchive(compacted, await linesOf(other))).toMatchObject({
+      ok: false,
+      position: 2,
+    });
+    const forged = lines.map((line) => line.replace('secret 2', 'secret X'));
+    expect(await verifyArchive(compacted, forged)).toMatchObject({ ok: false, position: 3 });
+    await compacted.close();
+  });
+});
+
+test('[G13] a changed byte below the compaction is found, also where its checksum was made anew', async () => {
+  const path = join(work, 'changed.sqlite');
+  await compactLog(await fill(await openSqliteLog(path)), drop, record);
+  const other = openMemoryLog();
+  await other.append(0, ['kept X']);
+  for await (const { bytes } of other.batches(0)) {
+    const db = new DatabaseSync(path);
+    db.prepare('UPDATE batches SET bytes = ? WHERE first = 2').run(bytes);
+    db.close();
+  }
+  const log = await openSqliteLog(path);
+  const verified = await verifyLog(log);
+  expect(verified).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining('below position 5'),
+  });
+  await expect(compactLog(log, drop, record)).rejects.toThrow('does not verify');
+  await log.close();
+});
+
+test('[G13] the dropped text is in none of the files', async () => {
+  const dir = join(work, 'files');
+  await compactLog(await fill(await openFileLog(dir)), drop, record);
+  const path = join(work, 'files.sqlite');
+  await compactLog(await fill(await openSqliteLog(path)), drop, record);
+  const files = [...readdirSync(dir).map((name) => join(dir, name)), path];
+  for (const file of files) expect(readFileSync(file).includes('secret')).toBe(false);
+});
+
+describe('[G12] a crash while files are replaced', () => {
+  /** The directory before, and what the new segments would be. */
+  async function scene(): Promise<{ before: string; after: string }> {
+    const before = join(work, `crash${count++}`);
+    await (await fill(await openFileLog(before))).close();
+    const after = `${before}-after`;
+    cpSync(before, after, { recursive: true });
+    await compactLog(await openFileLog(after), drop, record);
+    return { before, after };
+  }
+  const segmentsIn = (dir: string) => readdirSync(dir).filter((name) => name.endsWith('.segment'));
+
+  test('before the moment it happened leaves the old log', async () => {
+    const { before, after } = await scene();
+    for (const name of segmentsIn(after)) cpSync(join(after, name), join(before, `${name}.fresh`));
+    const log = await openFileLog(before);
+    expect([log.length, log.compacted]).toEqual([5, null]);
+    expect(readdirSync(before).filter((name) => name.endsWith('.fresh'))).toEqual([]);
+    await log.close();
+  });
+
+  test('after it is finished by the next opening, wherever it stopped', async () => {
+    const { before, after } = await scene();
+    const segments = segmentsIn(after);
+    expect(segments.length).toBe(2);
+    for (const renamed of [0, 1, 2]) {
+      const dir = `${before}-${renamed}`;
+      cpSync(before, dir, { recursive: true });
+      writeFileSync(join(dir, 'compaction'), JSON.stringify({ through: 5, record: 5, segments }));
+      segments.forEach((name, i) => {
+        cpSync(join(after, name), join(dir, i < renamed ? name : `${name}.fresh`));
+      });
+      await expect(openFileLog(dir, { readOnly: true })).rejects.toThrow('broken off');
+      const log = await openFileLog(dir);
+      expect(await verifyLog(log)).toMatchObject({
+        ok: true,
+        length: 6,
+        compacted: { through: 5 },
+      });
+      await log.close();
+    }
+  });
+});
