@@ -134,6 +134,19 @@ describe('leases', () => {
     expect(story.take(bob, leased)).toEqual([1, 2]);
   });
 
+  test('[N5] [A1] what was acked before it was drained is handed out once, and its ack stands', () => {
+    const story = createStory();
+    story.subscribe(bob, 'a');
+    const sent = story.send(ada, 'a');
+    expect(codeOf(story.ack(bob, sent, 'done'))).toBeNull();
+    expect(story.take(bob, leased)).toEqual([1]);
+    for (let i = 0; i < DELIVERIES_MAX; i++) {
+      story.pass(1000);
+      expect(story.take(bob, leased)).toEqual([]);
+    }
+    expect(story.states(sent)).toEqual({ bob: 'acted' });
+  });
+
   test('[N5] after so many hand-outs without an ack a message is dead', () => {
     const story = createStory();
     story.subscribe(bob, 'a');

@@ -221,6 +221,8 @@ export function evolveDrained(world: World, event: Drained): void {
   const lease = (member: Member, seq: number): void => {
     if (event.leaseUntil === undefined || expired.has(`${seq} ${member.channel.name}`)) return;
     if (member.channel.held?.has(seq)) return;
+    // What was acked before it was drained is settled: it is handed out once and does not come back.
+    if (isAcked(world, member.channel.positions.at(seq), agent.name)) return;
     member.leased ??= new Map();
     member.deliveries ??= new Map();
     if (!member.leased.has(seq)) agent.leasedCount++;
@@ -284,6 +286,11 @@ export function evolveLapsed(world: World, event: Lapsed): void {
     const reason = `handed out ${DELIVERIES_MAX} times and never acked`;
     rememberFate(world, position, agent.name, { state: 'dead', reason, at: event.at });
   }
+}
+
+function isAcked(world: WorldView, position: number, agent: string): boolean {
+  const state = world.fates.get(position)?.get(agent)?.state;
+  return state !== undefined && state !== 'expired' && state !== 'dead';
 }
 
 /** Sees to it that the agent is looked at when the next of its leases runs out. */
