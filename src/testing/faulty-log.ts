@@ -50,6 +50,8 @@ interface DiskBatch {
 
 export interface Disk {
   readonly batches: DiskBatch[];
+  /** The entries of all batches; simulations look at them at every step. */
+  readonly entries: string[];
   snapshots: Snapshot[];
   /** One for each open log; what is stored is told to all but the one that stored it. */
   readonly followers: Set<Follower>;
@@ -67,12 +69,12 @@ const HANG_MS = 60_000;
 const FOLLOW_MS_MAX = 500;
 
 export function createDisk(): Disk {
-  return { batches: [], snapshots: [], followers: new Set() };
+  return { batches: [], entries: [], snapshots: [], followers: new Set() };
 }
 
 /** What would survive a crash now. */
-export function storedEntries(disk: Disk): string[] {
-  return disk.batches.flatMap(({ entries }) => entries);
+export function storedEntries(disk: Disk): readonly string[] {
+  return disk.entries;
 }
 
 /** The first position whose batch does not fit its chain, or null. */
@@ -89,7 +91,8 @@ export function verifyDisk(disk: Disk): number | null {
 
 /** What a crash does to the disk besides stopping a process: nothing, if nobody lied. */
 export function crashDisk(disk: Disk, faults: Faults): void {
-  if (faults.lie === 'forgets-on-crash') disk.batches.pop();
+  if (faults.lie !== 'forgets-on-crash') return;
+  disk.entries.length = disk.batches.pop()?.first ?? 0;
 }
 
 export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: Faults): Log {
@@ -160,6 +163,7 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
     if (faults.lie === 'stores-twice' && chance.isLikely(0.05))
       batch.entries.push(batch.entries[0] as string);
     disk.batches.push(batch);
+    disk.entries.push(...batch.entries);
     for (const follower of disk.followers) {
       if (follower !== me) follower.clock.after(chance.int(0, FOLLOW_MS_MAX), follower.look);
     }

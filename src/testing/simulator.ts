@@ -5,9 +5,7 @@
  * gives and the one a second, plain telling of the law gives. A failure names the
  * seed, the step and the last actions.
  */
-import { decodeEvent } from '../core/law/entry.ts';
-import { createWorld, type WorldView } from '../core/law/state.ts';
-import { evolve } from '../core/law/world.ts';
+import type { WorldView } from '../core/law/state.ts';
 import { peek } from '../core/talk/inbox.ts';
 import { receiptsOf } from '../core/talk/receipt.ts';
 import { type Actors, createActors } from './actors.ts';
@@ -166,11 +164,7 @@ function compareWorld(stage: Stage, streamers: Streamers, world: WorldView, at: 
   if (broken !== null) stage.fail(`the chain breaks at ${broken}`);
   if (world.length !== model.length)
     stage.fail(`memory has ${world.length} entries, the disk ${model.length}`);
-  const replayed = createWorld();
-  for (const [position, entry] of storedEntries(stage.disk).entries()) {
-    evolve(replayed, decodeEvent(entry), position);
-  }
-  same(stage, 'the world', portray(world, 'durable'), portray(replayed, 'durable'));
+  same(stage, 'the world', portray(world, 'durable'), stage.portrayStored());
   for (const agent of model.agents) {
     const owed = peek(world, agent, null, Number.MAX_SAFE_INTEGER);
     const positions = Array.isArray(owed) ? owed.map(({ position }) => position) : owed;

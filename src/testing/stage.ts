@@ -3,8 +3,12 @@
  * write to the disk. It remembers the last actions, so that a failure can be told, and
  * keeps the model up to date with what is stored.
  */
+import { decodeEvent } from '../core/law/entry.ts';
+import { createWorld } from '../core/law/state.ts';
+import { evolve } from '../core/law/world.ts';
 import type { Hub } from '../hub/hub.ts';
 import { type Chance, createChance } from './chance.ts';
+import { portray } from './compare.ts';
 import { createDisk, type Disk, type Faults, NO_FAULTS, storedEntries } from './faulty-log.ts';
 import { createModel, type Model } from './model.ts';
 import { createProcess, type SimulatedProcess, type Venue } from './simulated-process.ts';
@@ -41,6 +45,8 @@ export interface Stage {
   begin(name: string, run: (venue: Venue) => Promise<void>): SimulatedProcess | null;
   /** Takes in what is stored by now. */
   learn(): void;
+  /** The world that a replay of all that was taken in gives, told field by field. */
+  portrayStored(): string;
   /** Called when a process has crashed or closed. */
   onEnd(listener: (process: SimulatedProcess) => void): void;
 }
@@ -54,6 +60,8 @@ export function createStage(options: SimulationOptions): Stage {
   const faults: Faults = { ...NO_FAULTS, slowMs: 5, lie: options.lie ?? null };
   const model = createModel();
   const work = createWorkModel();
+  const replayed = createWorld();
+  let portrait = { length: -1, text: '' };
   const actions: string[] = [];
   const endListeners: ((process: SimulatedProcess) => void)[] = [];
   let failure: unknown;
@@ -75,6 +83,7 @@ export function createStage(options: SimulationOptions): Stage {
       for (const entry of stored.slice(model.length)) {
         model.add(entry);
         work.add(JSON.parse(entry));
+        evolve(replayed, decodeEvent(entry), replayed.length);
       }
     } catch (cause) {
       fail(cause);
@@ -116,6 +125,11 @@ export function createStage(options: SimulationOptions): Stage {
       return process;
     },
     learn,
+    portrayStored() {
+      const { length } = replayed;
+      if (portrait.length !== length) portrait = { length, text: portray(replayed, 'durable') };
+      return portrait.text;
+    },
     onEnd: (listener) => void endListeners.push(listener),
   };
 }
