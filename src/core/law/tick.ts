@@ -18,6 +18,7 @@ import {
   supervised,
   type WorkEvent,
 } from '../work/work.ts';
+import { assert } from './assert.ts';
 import type { Deadline } from './deadlines.ts';
 import type { World, WorldView } from './state.ts';
 import { armSweep } from './sweep.ts';
@@ -72,7 +73,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
 
 export function evolveTicked(world: World, event: Ticked): void {
   const due = world.deadlines.pop(event.at);
-  switch (due?.kind) {
+  assert(due !== null, 'a tick is told only when something is due');
+  switch (due.kind) {
     case 'presence':
       return armPresence(world, due.agent);
     case 'lease':
@@ -87,7 +89,5 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armHeld(world);
     case 'sweep':
       return armSweep(world);
-    case undefined:
-      return;
   }
 }

@@ -86,6 +86,7 @@ import type { decideFinding } from '../work/finding.ts';
 import type { decideOffer, OfferRefreshed } from '../work/offer.ts';
 import type { ProgressAnswer, TaskAnswer } from '../work/plan/plan-events.ts';
 import { decideWork, evolveWork, type WorkCommand, type WorkEvent } from '../work/work.ts';
+import { assert } from './assert.ts';
 import { decideCompaction, type LogCompacted, type RecordCompaction } from './compaction.ts';
 import type { Asked, Decision } from './decider.ts';
 import {
@@ -305,6 +306,7 @@ export function decide(world: WorldView, command: Command): Decision<Event, unkn
 export function evolve(world: World, event: Event, position: number): void {
   world.at = Math.max(world.at, event.at);
   if (!isEphemeral(event)) {
+    assert(position === world.length, 'events come in the order of the log, without a gap');
     world.length = position + 1;
     world.recordedAt = event.at;
     const actor = 'by' in event ? world.agents.get(event.by) : undefined;

@@ -4,6 +4,7 @@
  * once, for every operation [C5].
  */
 
+import { assert } from '../law/assert.ts';
 import { type Refusal, refuse } from '../law/decider.ts';
 import { createMatcher, isGlob } from '../law/glob.ts';
 import {
@@ -109,6 +110,7 @@ export function enterMember(member: Member): void {
 /** So many subscriptions less; with the last one the agent leaves, and what it was owed is gone. */
 export function leaveChannel(member: Member, count = 1): void {
   member.patterns -= count;
+  assert(member.patterns >= 0, 'a member leaves no more subscriptions than it has');
   if (member.patterns > 0) return;
   const { channel, agent } = member;
   channel.members.delete(agent.name);
@@ -117,6 +119,8 @@ export function leaveChannel(member: Member, count = 1): void {
   if (!member.isReady) channel.idleCount--;
   agent.leasing.delete(member);
   agent.leasedCount -= member.leased?.size ?? 0;
+  assert(agent.leasedCount >= 0, 'no lease is counted off twice');
+  assert(channel.idleCount >= 0, 'no idle member is counted off twice');
   channel.lowest.forget();
   const { from, cursor } = member;
   // An interval in which nothing was owed would only overwrite one that has something to tell.

@@ -8,6 +8,7 @@
  * cannot be read is never marked as delivered.
  */
 
+import { assert } from '../law/assert.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { Heap } from '../law/heap.ts';
 import { DELIVERIES_MAX, LEASED_PER_AGENT_MAX } from '../law/limits.ts';
@@ -244,6 +245,7 @@ export function evolveDrained(world: World, event: Drained): void {
     if (event.leaseUntil !== undefined) {
       for (let seq = member.cursor + 1; seq <= through; seq++) lease(member, seq);
     }
+    assert(through <= member.channel.positions.head, 'nothing is read before it is sent');
     member.cursor = Math.max(member.cursor, through);
     member.channel.drained = Math.max(member.channel.drained, through);
     passRefused(member);
@@ -276,6 +278,7 @@ export function evolveLapsed(world: World, event: Lapsed): void {
   for (const [name, seq] of event.again) {
     const member = agent.memberships.get(name);
     if (member === undefined || !endLease(member, seq)) continue;
+    assert(seq <= member.cursor, 'only what was handed out is owed again');
     insertSorted(member.again, seq);
     settleMember(member);
   }
@@ -301,6 +304,7 @@ export function armLeases(world: World, agentName: string): void {
   for (const member of agent.leasing) {
     for (const { until } of member.leased?.values() ?? []) due = Math.min(due, until);
   }
+  assert(Number.isFinite(due), 'an agent that counts leases has one that runs out');
   world.deadlines.push({ at: due, kind: 'lease', agent: agentName });
 }
 
@@ -308,6 +312,7 @@ export function armLeases(world: World, agentName: string): void {
 export function endLease(member: Member, seq: number): boolean {
   if (!member.leased?.delete(seq)) return false;
   member.agent.leasedCount--;
+  assert(member.agent.leasedCount >= 0, 'no lease is counted off twice');
   if (member.leased.size === 0) member.agent.leasing.delete(member);
   return true;
 }

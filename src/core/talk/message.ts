@@ -4,6 +4,7 @@
  * is opaque JSON text: the law never looks inside.
  */
 
+import { assert } from '../law/assert.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import {
   CHANNELS_MAX,
@@ -176,6 +177,10 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   const channel = channelOf(world, event.channel);
   if (event.seq === 1 && channel.kind === 'dm') joinParties(world, channel, event);
   if (event.seq === 1 && channel.kind === 'sox') joinAddressee(world, channel);
+  assert(
+    event.seq === channel.positions.head + 1,
+    'the messages of a channel are numbered in order',
+  );
   channel.positions.push(position);
   channel.lastSentAt = event.at;
   if (event.by !== SERVER.id) agentOf(world, event.by);

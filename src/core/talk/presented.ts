@@ -3,6 +3,7 @@
  * forget what was shown and never claims what was not [R5].
  */
 
+import { assert } from '../law/assert.ts';
 import type { World } from '../law/state.ts';
 
 /** Memory only: a live feed showed the agent all it is owed between two positions. */
@@ -18,6 +19,7 @@ export function evolvePresented(world: World, event: Presented): void {
   // What only memory knows makes nobody known.
   const agent = world.agents.get(event.by);
   if (agent === undefined) return;
+  assert(event.from <= event.to, 'what was shown is a range');
   const shown = agent.presented;
   if (shown === null || event.from > shown[1] + 1) agent.presented = [event.from, event.to];
   // Of two ranges apart only the newer is kept: better to forget than to claim what lies between.

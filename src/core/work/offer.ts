@@ -4,7 +4,7 @@
  * offer lapses at its time to live and that is an event [OF3].
  */
 
-import { unreachable } from '../law/assert.ts';
+import { assert, unreachable } from '../law/assert.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { fieldsOf } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
@@ -162,6 +162,7 @@ export function evolveOffer(book: OfferBook, event: OfferEvent): void {
     case 'offer.withdrawn': {
       const mine = book.agents.get(event.agent);
       if (mine?.delete(placeOf(event.kind, event.name))) book.count--;
+      assert(book.count >= 0, 'no offer is counted off twice');
       if (mine?.size === 0) book.agents.delete(event.agent);
       return;
     }

@@ -4,6 +4,7 @@
  * [PL5], so asking never walks the plan. Only `evolvePlan` and thawing change it.
  */
 
+import { assert } from '../../law/assert.ts';
 import { fieldsOf, listOf } from '../../law/fields.ts';
 import { placeAfter } from '../../law/page.ts';
 import type { View } from '../../law/view.ts';
@@ -223,6 +224,7 @@ function settleDependents(book: PlanBook, id: string, at: number): void {
 }
 
 function setUnmet(node: TaskNode, unmet: number, at: number): void {
+  assert(unmet >= 0 && unmet <= node.task.dependsOn.length, 'a task waits for what it depends on');
   if (unmet === 0 && node.unmet > 0) node.metAt = at;
   node.unmet = unmet;
 }
