@@ -10,6 +10,7 @@ import { peek } from '../core/talk/inbox.ts';
 import { receiptsOf } from '../core/talk/receipt.ts';
 import { type Actors, createActors } from './actors.ts';
 import { portray } from './compare.ts';
+import { createDeskCallers, type DeskCallers } from './desk-callers.ts';
 import { NO_FAULTS, storedEntries, verifyDisk } from './faulty-log.ts';
 import { QUEUE_MAX, type SimulatedProcess } from './simulated-process.ts';
 import { createStage, type SimulationOptions, type Stage } from './stage.ts';
@@ -22,6 +23,8 @@ export interface SimulationReport {
   readonly lives: number;
   /** How often what happened to claims, waits and tasks. */
   readonly work: Readonly<Record<string, number>>;
+  /** How often the desk carried out which operation, and refused for which reason. */
+  readonly desk: Readonly<Record<string, number>>;
 }
 
 /** How long a healthy hub may take to come to rest, in simulated time. */
@@ -32,14 +35,15 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const actors = createActors(stage);
   const streamers = createStreamers(stage);
   const workers = createWorkers(stage);
+  const deskCallers = createDeskCallers(stage);
   let step = 0;
   try {
     for (const process of stage.processes) process.open();
     for (step = 1; step <= options.steps; step++) {
-      await takeStep(stage, actors, streamers, workers);
+      await takeStep(stage, { actors, streamers, workers, deskCallers });
       throwIfFailed(stage);
     }
-    await comeToRest(stage, actors, streamers, true);
+    await comeToRest(stage, { actors, streamers, workers, deskCallers }, true);
     throwIfFailed(stage);
   } catch (cause) {
     const story = stage.actions.map((action) => `  ${action}`).join('\n');
@@ -51,15 +55,19 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     messages: stage.model.messages.length,
     lives: stage.processes.reduce((sum, { life }) => sum + life + 1, 0),
     work: { ...stage.work.counts },
+    desk: { ...deskCallers.counts },
   };
 }
 
-async function takeStep(
-  stage: Stage,
-  actors: Actors,
-  streamers: Streamers,
-  workers: Workers,
-): Promise<void> {
+interface Cast {
+  readonly actors: Actors;
+  readonly streamers: Streamers;
+  readonly workers: Workers;
+  readonly deskCallers: DeskCallers;
+}
+
+async function takeStep(stage: Stage, cast: Cast): Promise<void> {
+  const { actors, streamers, workers, deskCallers } = cast;
   const { chance, clock, faults } = stage;
   const dice = chance.int(1, 1000);
   if (dice <= 7) chance.pick(stage.processes).crash();
@@ -67,9 +75,10 @@ async function takeStep(
   else if (dice <= 20) mishap(stage);
   else if (dice <= 30) heal(stage);
   else if (dice <= 40) clock.jump(chance.int(-60_000, 60_000));
-  else if (dice <= 50) await comeToRest(stage, actors, streamers, false);
+  else if (dice <= 50) await comeToRest(stage, cast, false);
   else if (dice <= 130) streamers.act();
-  else if (dice <= 480) actors.act();
+  else if (dice <= 340) actors.act();
+  else if (dice <= 480) deskCallers.act();
   else if (dice <= 650) workers.act();
   else if (dice <= 700) await clock.pass(chance.int(1, 1000));
   else await clock.step();
@@ -99,8 +108,7 @@ function heal({ faults, note }: Stage): void {
 /** Heals the disk, waits until nobody waits any more, and compares everything. */
 async function comeToRest(
   stage: Stage,
-  actors: Actors,
-  streamers: Streamers,
+  { actors, streamers, deskCallers }: Cast,
   isLast: boolean,
 ): Promise<void> {
   const { faults, clock } = stage;
@@ -124,6 +132,7 @@ async function comeToRest(
   }
   for (const process of stage.processes) await compare(stage, streamers, process);
   actors.check();
+  deskCallers.check();
   Object.assign(faults, before, { lie: faults.lie });
 }
 

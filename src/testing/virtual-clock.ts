@@ -15,6 +15,8 @@ export interface VirtualClock extends Clock {
   settle(): Promise<void>;
   /** Lets time pass, and everything on the way happen. */
   pass(ms: number): Promise<void>;
+  /** How long it has run, whatever the time of day did meanwhile. */
+  elapsedMs(): number;
   /** Moves the time of day alone. */
   jump(ms: number): void;
 }
@@ -88,6 +90,7 @@ export function createVirtualClock(
     },
     step,
     settle,
+    elapsedMs: () => steady,
     async pass(ms) {
       const until = steady + ms;
       for (;;) {

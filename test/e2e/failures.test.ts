@@ -2,6 +2,7 @@
  * An error that nobody expected, met at every door: the caller gets an id and not the cause, and stderr
  * has one line with that id, at the level `error`, with the stack of the cause.
  */
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -127,7 +128,7 @@ test('[SV5] a hook is met with silence all the same, and the silence carries the
 /** Doors whose desk throws before it has looked at anything. */
 async function openBrokenDoors(): Promise<{ server: Server; url: string }> {
   const desk = { authenticate: async () => explode(), isOpenMode: false } as unknown as Desk;
-  const report = createFailureReport((line, cause) => log('error', line, cause));
+  const report = createFailureReport((line, cause) => log('error', line, cause), randomUUID);
   const origins = createOriginCheck({ allowedHosts: [], corsOrigins: [] });
   const sse = createSseDoor({ desk, origins, report });
   const websocket = createWebSocketDoor({ desk, origins, report });

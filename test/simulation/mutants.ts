@@ -8,6 +8,7 @@ import type { Bundle, FeedSink } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
 import type { openReplica } from '../../src/hub/replica.ts';
 import type { createSnapshots } from '../../src/hub/snapshots.ts';
+import type { messageEnvelope } from '../../src/server/desk/envelope.ts';
 import { FORGETFUL, type ForgetfulParts } from './forgetful.ts';
 
 type Mutant = (hub: Hub) => Hub;
@@ -194,10 +195,17 @@ export const PART_MUTANTS: Readonly<
       },
     }),
   },
+  'has a desk that shows another body': {
+    path: '../../src/server/desk/envelope.ts',
+    mutate: (part) => ({
+      messageEnvelope: (message) => ({ ...part.messageEnvelope(message), body: { other: true } }),
+    }),
+  },
   ...FORGETFUL,
 };
 
 interface Parts extends ForgetfulParts {
   openReplica: typeof openReplica;
   createSnapshots: typeof createSnapshots;
+  messageEnvelope: typeof messageEnvelope;
 }

@@ -2,7 +2,7 @@
  * Goal: whatever crashes, fails, is slow, jumps or writes to the same log, nothing acknowledged is lost,
  * doubled or out of order, receipts are true, no path has two holders, late holders are
  * fenced, the plan holds no cycle, the work of the dead comes back, the log verifies and gives the very
- * world in memory, and every bound holds.
+ * world in memory, and every bound holds; and at the desk nobody does what is not theirs to do.
  * Method: 200 seeds, and every seed that ever failed; a failure prints its seed, its
  * step and the last actions. The mutants show that the simulator would notice.
  */
@@ -16,6 +16,11 @@ import { MUTANTS, PART_MUTANTS } from './mutants.ts';
 const STEPS = 1500;
 const SEEDS = 200;
 const PER_TEST = 20;
+/** What each twenty seeds must have seen carried out at the desk, and refused there. */
+const DESK_OPERATIONS = [
+  ...['channels.send', 'channels.recv', 'channels.subscribe', 'receipts.get', 'group.create'],
+  ...['claims.take', 'held.review', 'tokens.create: access.denied', 'channels.send: rate.limited'],
+];
 const flush = (): Promise<void> => setImmediate();
 const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
   .split(/\s+/)
@@ -24,13 +29,18 @@ const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
 
 const groups = Array.from({ length: SEEDS / PER_TEST }, (_, i) => i * PER_TEST + 1);
 
-describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] the hub under a seed', () => {
+describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] [I8] the hub under a seed', () => {
   test.each(groups)('twenty seeds from %i', { timeout: 120_000 }, async (from) => {
+    const desk = new Map<string, number>();
     for (let seed = from; seed < from + PER_TEST; seed++) {
       const report = await runSimulation({ seed, steps: STEPS, flush });
       expect(report.messages).toBeGreaterThan(0);
       expect(report.work['claim.taken']).toBeGreaterThan(0);
+      for (const [what, count] of Object.entries(report.desk)) {
+        desk.set(what, (desk.get(what) ?? 0) + count);
+      }
     }
+    for (const id of DESK_OPERATIONS) expect(desk.get(id), id).toBeGreaterThan(0);
   });
 
   test.each(remembered)('seed %i, which failed once', { timeout: 60_000 }, async (seed) => {

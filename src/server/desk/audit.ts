@@ -6,6 +6,7 @@
 import type { Refusal, RefusalCode } from '../../core/law/decider.ts';
 import type { Principal } from '../../core/law/principal.ts';
 import type { Caller } from './caller.ts';
+import type { Platform } from './platform.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 
 export const REFUSALS_RECORDED_PER_SECOND_MAX = 20;
@@ -24,12 +25,12 @@ const RECORDED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
 
 export type Audit = (caller: Caller | null, operation: string, refusal: Refusal) => void;
 
-export function createAudit(spaces: Spaces): Audit {
+export function createAudit(spaces: Spaces, { elapsedMs }: Platform): Audit {
   let second = 0;
   let count = 0;
   return (caller, operation, refusal) => {
     if (!RECORDED.has(refusal.refused)) return;
-    const now = Math.floor(performance.now() / 1000);
+    const now = Math.floor(elapsedMs() / 1000);
     if (now !== second) {
       second = now;
       count = 0;

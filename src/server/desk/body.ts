@@ -1,6 +1,7 @@
 /** Bodies at the door of the law: deep or large ones are refused before anything is stored [M6]. */
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from '../../core/law/limits.ts';
+import { utf8Bytes } from '../../core/law/text.ts';
 
 /** The body as JSON text, or why it is not taken; a channel's schema has the same bounds. */
 export function bodyText(
@@ -15,7 +16,7 @@ export function bodyText(
   const text = JSON.stringify(body);
   // A UTF-16 unit is at most three bytes of UTF-8; counting bytes is needed only near the limit.
   const isSmall = text.length * 3 <= BODY_BYTES_MAX;
-  if (isSmall || Buffer.byteLength(text) <= BODY_BYTES_MAX) return text;
+  if (isSmall || utf8Bytes(text) <= BODY_BYTES_MAX) return text;
   return refuse('body.too-large', `a ${field} has at most ${BODY_BYTES_MAX} bytes of JSON`, {
     violations: [{ field, issue: `larger than ${BODY_BYTES_MAX} bytes` }],
     max_bytes: BODY_BYTES_MAX,

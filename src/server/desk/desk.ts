@@ -5,8 +5,8 @@
  * bring an introduction and raw input and take away an answer; no rule lives in a door, and
  * no HTTP lives here. Without plugins the chain costs nothing.
  */
-import { randomUUID } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import type { Signal } from '../../hub/watch.ts';
 import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
 import type { Operation, ParsedInputOf } from '../../wire/operation.ts';
 import type { send } from '../../wire/operations/channels.ts';
@@ -32,9 +32,9 @@ import { receiptHandlers } from './handlers/receipts.ts';
 import { sendThen } from './handlers/send.ts';
 import { createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
+import type { Platform } from './platform.ts';
 import { createRateLimit } from './rate-limit.ts';
-import type { About, HandledId, Handlers, PlaceScope, Room } from './room.ts';
-import { createSchemaCheck } from './schema-check.ts';
+import type { About, HandledId, Handlers, Room } from './room.ts';
 import type { Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
 
@@ -42,7 +42,7 @@ export interface CallOptions {
   readonly correlationId?: string;
   readonly wantsTrace?: boolean;
   /** Aborted when the caller is gone. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 export interface Desk {
@@ -59,7 +59,7 @@ export interface Desk {
     operation: Operation,
     input: unknown,
     done: (answer: Answer) => void,
-    signal?: AbortSignal,
+    signal?: Signal,
   ): void;
   openStream(
     caller: Caller,
@@ -91,7 +91,7 @@ export interface DeskOptions {
   /** Is every open space's store answering? */
   isStoreOk(): boolean;
   readonly report: ReportFailure;
-  readonly placeScope: PlaceScope;
+  readonly platform: Platform;
 }
 
 /** The chain is made of the desk's own units and plugins; the server hands it in once it is built. */
@@ -118,12 +118,11 @@ const HANDLERS: Handlers<HandledId> = {
 const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
 
 export function createDesk(options: DeskOptions): DeskParts {
-  const { spaces, about, nodeId, report, placeScope } = options;
+  const { spaces, about, nodeId, report, platform } = options;
   const activities = createActivities();
-  const authenticate = createIdentity(options.identity, spaces, activities);
-  const rateLimit = createRateLimit(options.callsPerSecond, () => Date.now());
-  const schemas = createSchemaCheck();
-  const audit: Audit = createAudit(spaces);
+  const authenticate = createIdentity(options.identity, spaces, activities, platform);
+  const rateLimit = createRateLimit(options.callsPerSecond, platform.now);
+  const audit: Audit = createAudit(spaces, platform);
   const revocationListeners = new Set<(tokenId: string) => void>();
   let host: PluginHost | null = null;
 
@@ -133,12 +132,12 @@ export function createDesk(options: DeskOptions): DeskParts {
     readonly operation: Operation;
     readonly input: unknown;
     readonly correlationId: string;
-    readonly signal: AbortSignal | null;
+    readonly signal: Signal | null;
     readonly startedAt: number;
   }
 
   function precheck(caller: Caller, operation: string): Refusal | null {
-    if (markCall(caller.activity, operation, Date.now())) {
+    if (markCall(caller.activity, operation, platform.now())) {
       const hub = spaces.find(caller.space);
       hub?.submitThen({ type: 'agent.see', by: caller.principal, at: hub.stamp() }, () => {});
     }
@@ -155,14 +154,13 @@ export function createDesk(options: DeskOptions): DeskParts {
     const hub =
       spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
     if (isRefusal(hub)) return hub;
-    const checkedAt = performance.now();
+    const checkedAt = platform.elapsedMs();
     const room: Room = {
       caller,
       by: caller.principal,
       hub,
       spaces,
-      schemas,
-      placeScope,
+      platform,
       activities,
       nodeId,
       correlationId,
@@ -171,7 +169,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       timings: () => [
         timing('auth', caller.authMs),
         timing('schema_validator', checkedAt - startedAt),
-        timing('store_dispatch', performance.now() - checkedAt),
+        timing('store_dispatch', platform.elapsedMs() - checkedAt),
       ],
       onRevoked: (tokenId) => {
         for (const listener of revocationListeners) listener(tokenId);
@@ -188,7 +186,8 @@ export function createDesk(options: DeskOptions): DeskParts {
     }
     const outcome = await handler(room, parsed.value);
     // Hooks remind an agent of its inbox until it has looked, by whatever door and whatever it found.
-    if (DRAINS.has(operation.id) && !isRefusal(outcome)) caller.activity.lastDrainAt = Date.now();
+    if (DRAINS.has(operation.id) && !isRefusal(outcome))
+      caller.activity.lastDrainAt = platform.now();
     return outcome;
   }
 
@@ -198,14 +197,14 @@ export function createDesk(options: DeskOptions): DeskParts {
     input: unknown,
     callOptions: CallOptions = {},
   ): Promise<Answer> {
-    const correlationId = callOptions.correlationId ?? randomUUID();
+    const correlationId = callOptions.correlationId ?? platform.newId();
     const passage: Passage = {
       caller,
       operation,
       input,
       correlationId,
       signal: callOptions.signal ?? null,
-      startedAt: performance.now(),
+      startedAt: platform.elapsedMs(),
     };
     if (
       host !== null &&
@@ -342,7 +341,7 @@ export function createDesk(options: DeskOptions): DeskParts {
         status: isOk ? 'ok' : 'degraded',
         protocol_version: '1.0',
         store_ok: isOk,
-        uptime_s: (performance.now() - about.startedAt) / 1000,
+        uptime_s: (platform.elapsedMs() - about.startedAt) / 1000,
       };
     },
   };

@@ -3,14 +3,16 @@
  * at the level `error`, with its cause and an id, and becomes the refusal that tells the caller the
  * same id, so that a person can find the line [SV5]. The caller learns nothing of the cause.
  */
-import { randomUUID } from 'node:crypto';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 
 /** The answer may be ignored where nobody waits for one. */
 export type ReportFailure = (what: string, cause: unknown, correlationId?: string) => Refusal;
 
-export function createFailureReport(write: (line: string, cause: unknown) => void): ReportFailure {
-  return (what, cause, correlationId = randomUUID()) => {
+export function createFailureReport(
+  write: (line: string, cause: unknown) => void,
+  newId: () => string,
+): ReportFailure {
+  return (what, cause, correlationId = newId()) => {
     write(`${what}: correlation_id=${correlationId}`, cause);
     return refusalOf(cause, correlationId);
   };

@@ -3,7 +3,6 @@
  * refusal is the same sentence whatever was wrong, so that it tells nobody which
  * agents and tokens exist [I3].
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { isAgentName, type Principal } from '../../core/law/principal.ts';
 import type { WorldView } from '../../core/law/state.ts';
@@ -11,6 +10,7 @@ import { principalOf } from '../../core/law/token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Activities } from './activity.ts';
 import type { Caller, Introduction } from './caller.ts';
+import type { Platform } from './platform.ts';
 import { DEFAULT_SPACE, isSpaceName, type Spaces } from './spaces.ts';
 
 export interface IdentityOptions {
@@ -23,10 +23,6 @@ export interface IdentityOptions {
 
 export const OWNER_NAME = 'owner';
 
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
 export function tokenText(space: string, id: string, secret: string): string {
   return `syn_${space}.${id}.${secret}`;
 }
@@ -35,14 +31,14 @@ export function createIdentity(
   options: IdentityOptions,
   spaces: Spaces,
   activities: Activities,
+  { digest, elapsedMs }: Platform,
 ): (introduction: Introduction) => Promise<Caller | Refusal> {
-  const owner =
-    options.ownerCredential === null ? null : Buffer.from(sha256(options.ownerCredential));
+  const owner = options.ownerCredential === null ? null : digest(options.ownerCredential);
 
   function isOwner(introduction: Introduction): boolean {
     if (introduction.isOwnerSocket) return true;
     if (owner === null || introduction.token === null) return false;
-    return timingSafeEqual(owner, Buffer.from(sha256(introduction.token)));
+    return isSameDigest(owner, digest(introduction.token));
   }
 
   /** Opens the space the introduction leads to, so that later calls find it at once. */
@@ -67,7 +63,7 @@ export function createIdentity(
       tokenId: rest.tokenId,
       credential: introduction.token,
       activity: activities.of(space, principal.id),
-      authMs: performance.now() - rest.startedAt,
+      authMs: elapsedMs() - rest.startedAt,
     };
   }
 
@@ -98,7 +94,7 @@ export function createIdentity(
     const hub: Hub | Refusal =
       spaces.find(space) ?? (await spaces.open(space, { mayCreate: false }));
     if (isRefusal(hub)) return hub.refused === 'store.unavailable' ? hub : unknownAgent();
-    const hash = sha256(secret);
+    const hash = digest(secret);
     const looked = await hub.ask((world) => ({
       found: principalOf(world.tokens.get(id), hash, hub.stamp()),
       expiresAt: world.tokens.get(id)?.expiresAt ?? null,
@@ -140,7 +136,7 @@ export function createIdentity(
   }
 
   return async (introduction) => {
-    const startedAt = performance.now();
+    const startedAt = elapsedMs();
     if (introduction.isVouchedFor) return byWord(introduction, startedAt);
     if (isOwner(introduction)) return byOwner(introduction, startedAt);
     if (introduction.token?.startsWith('syn_'))
@@ -155,6 +151,13 @@ export function checkStanding(world: WorldView, caller: Caller, at: number): Ref
   const { tokenId, tokenHash = '' } = caller;
   if (tokenId === null) return null;
   return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;
+}
+
+/** In the same time whatever differs. */
+function isSameDigest(one: string, other: string): boolean {
+  let difference = one.length ^ other.length;
+  for (let i = 0; i < one.length; i++) difference |= one.charCodeAt(i) ^ other.charCodeAt(i);
+  return difference === 0;
 }
 
 function noName(): Refusal {

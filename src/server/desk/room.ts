@@ -1,35 +1,28 @@
 /** What a handler has at hand while it carries out one operation. */
 import type { Refusal } from '../../core/law/decider.ts';
 import type { Principal } from '../../core/law/principal.ts';
-import type { Scope } from '../../core/work/claim/scope.ts';
 import type { Hub } from '../../hub/hub.ts';
+import type { Signal } from '../../hub/watch.ts';
 import type { OutputOf, ParsedInputOf } from '../../wire/operation.ts';
 import type { OPERATIONS, OperationId } from '../../wire/operations/table.ts';
 import type { Activities } from './activity.ts';
 import type { Caller } from './caller.ts';
-import type { SchemaCheck } from './schema-check.ts';
+import type { Platform } from './platform.ts';
 import type { Spaces } from './spaces.ts';
-
-/** Where the files of a claim really lie; what cannot be placed is refused there. */
-export type PlaceScope = (
-  worktree: string,
-  paths: readonly string[],
-) => Promise<Pick<Scope, 'worktree' | 'paths'> | Refusal>;
 
 export interface Room {
   readonly caller: Caller;
   readonly by: Principal;
   readonly hub: Hub;
   readonly spaces: Spaces;
-  readonly schemas: SchemaCheck;
-  readonly placeScope: PlaceScope;
+  readonly platform: Platform;
   readonly activities: Activities;
   readonly nodeId: string;
   readonly correlationId: string;
   /** `"auth:0ms"` and so on: what this call has cost so far. */
   timings(): string[];
   /** Aborted when the caller is gone: nothing may be handed out any more. */
-  readonly signal: AbortSignal | null;
+  readonly signal: Signal | null;
   readonly about: About;
   /** Doors close what a token opened. */
   onRevoked(tokenId: string): void;

@@ -3,7 +3,7 @@
  * when it is given a handler for it. JSON in, JSON out; a refusal is the SOX
  * envelope with the status of the error table.
  */
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { findOperation } from '../../wire/operations/table.ts';
@@ -12,7 +12,6 @@ import { refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
-import { sha256 } from '../desk/identity.ts';
 import type { HookHandler } from '../hooks/door.ts';
 import { openApi } from './openapi.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
@@ -172,7 +171,8 @@ function correlationIdOf(request: Request): string | undefined {
 
 /** In the same time whatever differs. */
 function isSameText(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
 }
 
 async function readJson(request: Request): Promise<{ value: unknown } | Refusal> {

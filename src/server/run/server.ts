@@ -14,7 +14,6 @@ import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { unavailable } from '../../log/disk.ts';
 import { lockDirectory } from '../../log/lock.ts';
-import { placeScope } from '../../place/claim-scope.ts';
 import { createMcpTools, DEFAULT_TOOLSET } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import { createDesk } from '../desk/desk.ts';
@@ -36,6 +35,7 @@ import { realClock } from './clock.ts';
 import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
 import { ensureCredential } from './credential.ts';
+import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
@@ -78,7 +78,7 @@ const SOCKET_PATH_BYTES_MAX = 100;
 export async function startServer(config: Config, hooks: ServerHooks = {}): Promise<RunningServer> {
   const startedAt = performance.now();
   const log = hooks.log ?? (() => {});
-  const report = createFailureReport((line, cause) => log('error', line, cause));
+  const report = createFailureReport((line, cause) => log('error', line, cause), randomUUID);
   const closers: (() => void | Promise<void>)[] = [];
   // Closing runs backwards through what was opened, also when opening failed half way.
   const closeAll = async (): Promise<void> => {
@@ -117,7 +117,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       fault: config.faultInject && faultRefusal(config.faultInject),
       isStoreOk: () => spaces.isStoreOk(),
       report,
-      placeScope,
+      platform: createPlatform(),
     });
     const metrics =
       config.metrics &&

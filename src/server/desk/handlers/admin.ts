@@ -1,10 +1,9 @@
 /** Tokens and spaces. Secrets are made here, shown once, and only their hash goes further. */
-import { randomBytes } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { SpaceSettings, Token } from '../../../core/law/state.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import type { tokenList } from '../../../wire/operations/admin.ts';
-import { sha256, tokenText } from '../identity.ts';
+import { tokenText } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
 import { isSpaceName } from '../spaces.ts';
 
@@ -20,10 +19,10 @@ export const adminHandlers: Handlers<
   | 'spaces.configure'
 > = {
   async 'tokens.create'(room, { agent_id, kind, tier, label, ttl }) {
-    const { hub, by } = room;
+    const { hub, by, platform } = room;
     const at = hub.stamp();
-    const id = randomBytes(6).toString('hex');
-    const secret = randomBytes(32).toString('base64url');
+    const id = platform.newId().replaceAll('-', '').slice(0, 12);
+    const secret = platform.newSecret();
     const answer = await hub.submit({
       type: 'token.create',
       by,
@@ -32,7 +31,7 @@ export const adminHandlers: Handlers<
       agent: agent_id,
       kind,
       tier,
-      hash: sha256(secret),
+      hash: platform.digest(secret),
       label: label ?? null,
       expiresAt: ttl == null ? null : at + ttl * 1000,
     });
@@ -46,15 +45,15 @@ export const adminHandlers: Handlers<
   },
 
   async 'tokens.rotate'(room, { token_id, ttl }) {
-    const { hub, by } = room;
+    const { hub, by, platform } = room;
     const at = hub.stamp();
-    const secret = randomBytes(32).toString('base64url');
+    const secret = platform.newSecret();
     const answer = await hub.submit({
       type: 'token.rotate',
       by,
       at,
       id: token_id,
-      hash: sha256(secret),
+      hash: platform.digest(secret),
       expiresAt: ttl == null ? null : at + ttl * 1000,
     });
     if (isRefusal(answer)) return answer;

@@ -124,7 +124,7 @@ export const channelHandlers: Handlers<
     return isRefusal(answer) ? answer : { channel, retired: true, messages: answer.messages };
   },
 
-  async 'channels.configure'({ hub, by, schemas }, input) {
+  async 'channels.configure'({ hub, by, platform: { schemas } }, input) {
     const schema = input.schema == null ? input.schema : bodyText(input.schema, 'schema');
     if (schema != null && typeof schema !== 'string') return schema;
     const problem = schema == null ? null : schemas.problem(schema);

@@ -1,5 +1,4 @@
 /** Claims. Worktrees and paths are brought to their real form first; the law decides the rest. */
-import { createHash } from 'node:crypto';
 import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
 import { takePage } from '../../../core/law/page.ts';
 import { type Claim, type ClaimView, viewClaim } from '../../../core/work/claim/claim-state.ts';
@@ -10,6 +9,7 @@ import type { OutputOf } from '../../../wire/operation.ts';
 import type { claimCheck, claimUpdate } from '../../../wire/operations/claims.ts';
 import { giveUp, type QueuePlace, waitInLine } from '../claim-queue.ts';
 import { checkStanding } from '../identity.ts';
+import type { Platform } from '../platform.ts';
 import type { Handlers, Room } from '../room.ts';
 import { isThere } from './presence.ts';
 
@@ -33,7 +33,7 @@ export const claimHandlers: Handlers<
   | 'claims.unwait'
 > = {
   async 'claims.take'(room, input) {
-    const { hub, by } = room;
+    const { hub, by, platform } = room;
     const scope = await scopeOf(room, input);
     if (isRefusal(scope)) return scope;
     const take = () =>
@@ -47,15 +47,15 @@ export const claimHandlers: Handlers<
         ttlMs: toMs(input.ttl_seconds),
         note: input.note ?? null,
         git: input.git == null ? null : JSON.stringify({ repository: null, ...input.git }),
-        idempotency: idempotencyOf(input),
+        idempotency: idempotencyOf(platform, input),
       });
-    const until = hub.stamp() + (input.wait_ms ?? 0);
+    const until = platform.elapsedMs() + (input.wait_ms ?? 0);
     let place: QueuePlace | null = null;
     for (;;) {
       const answer = await take();
       if (!isRefusal(answer))
         return { claim: claimOutput(answer.claim), renewed: answer.isRenewal };
-      const leftMs = until - hub.stamp();
+      const leftMs = Math.ceil(until - platform.elapsedMs());
       if (leftMs <= 0 || !WAITABLE.has(answer.refused)) return giveUp(room, place, answer);
       const next: QueuePlace | Refusal = await waitInLine(
         room,
@@ -74,7 +74,7 @@ export const claimHandlers: Handlers<
   },
 
   async 'claims.release'(room, input) {
-    const { hub, by } = room;
+    const { hub, by, platform } = room;
     const answer = await hub.submit({
       type: 'claim.release',
       by,
@@ -83,13 +83,13 @@ export const claimHandlers: Handlers<
       epoch: input.epoch ?? null,
       evidence: input.evidence ?? null,
       isForced: input.force,
-      idempotency: idempotencyOf(input),
+      idempotency: idempotencyOf(platform, input),
     });
     if (isRefusal(answer)) return answer;
     return { task_id: input.task_id, released: true, was_owner: answer.owner };
   },
 
-  async 'claims.update'({ hub, by }, input) {
+  async 'claims.update'({ hub, by, platform }, input) {
     const answer = await hub.submit({
       type: 'claim.update',
       by,
@@ -100,12 +100,12 @@ export const claimHandlers: Handlers<
       note: input.note ?? null,
       dataRef: input.data_ref ?? null,
       expectedVersion: input.expected_version ?? null,
-      idempotency: idempotencyOf(input),
+      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
   },
 
-  async 'claims.checkpoint'({ hub, by }, input) {
+  async 'claims.checkpoint'({ hub, by, platform }, input) {
     const answer = await hub.submit({
       type: 'claim.checkpoint',
       by,
@@ -114,12 +114,12 @@ export const claimHandlers: Handlers<
       epoch: input.epoch ?? null,
       checkpoint: input.checkpoint,
       expectedVersion: null,
-      idempotency: idempotencyOf(input),
+      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
   },
 
-  async 'claims.handoff'({ hub, by, caller, activities }, input) {
+  async 'claims.handoff'({ hub, by, caller, activities, platform }, input) {
     const at = hub.stamp();
     const there = await hub.ask((world) => ({
       isThere: isThere(world, input.to, activities.find(caller.space, input.to), at),
@@ -135,13 +135,13 @@ export const claimHandlers: Handlers<
       isRecipientThere: there.isThere,
       ttlMs: null,
       note: input.note ?? null,
-      idempotency: idempotencyOf(input),
+      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : { claim: claimOutput(answer), previous_owner: by.id };
   },
 
-  async 'claims.check'({ hub, by, placeScope }, input) {
-    const placed = await placeScope(input.worktree ?? '', input.paths);
+  async 'claims.check'({ hub, by, platform }, input) {
+    const placed = await platform.placeScope(input.worktree ?? '', input.paths);
     if (isRefusal(placed)) return placed;
     const { worktree, paths } = placed;
     // The whole worktree is asked about like any other pattern.
@@ -161,8 +161,8 @@ export const claimHandlers: Handlers<
     return { free: found.conflicts.length === 0, ...found };
   },
 
-  async 'claims.list'({ hub, placeScope }, { owner, worktree, after, limit }) {
-    const placed = worktree === undefined ? null : await placeScope(worktree, []);
+  async 'claims.list'({ hub, platform }, { owner, worktree, after, limit }) {
+    const placed = worktree === undefined ? null : await platform.placeScope(worktree, []);
     if (isRefusal(placed)) return placed;
     const label = placed?.worktree;
     return hub.ask((world) => {
@@ -244,7 +244,7 @@ export function claimOutput(claim: ClaimView): View {
 
 /** Null keeps what a renewed claim covers; a new one without paths covers the whole worktree it names. */
 async function scopeOf(
-  { placeScope }: Room,
+  { platform }: Room,
   input: {
     readonly paths?: readonly string[] | null | undefined;
     readonly worktree?: string | null | undefined;
@@ -252,7 +252,7 @@ async function scopeOf(
   },
 ): Promise<Scope | Refusal | null> {
   if (input.paths == null && input.worktree == null && input.branch == null) return null;
-  const placed = await placeScope(input.worktree ?? '', input.paths ?? []);
+  const placed = await platform.placeScope(input.worktree ?? '', input.paths ?? []);
   return isRefusal(placed) ? placed : { ...placed, branch: input.branch ?? null };
 }
 
@@ -261,10 +261,11 @@ function toMs(seconds: number | null | undefined): number | null {
 }
 
 /** The same key with another content is somebody's mistake; the digest tells. */
-function idempotencyOf(input: {
-  readonly idempotency_key?: string | null | undefined;
-}): { key: string; digest: string } | null {
+function idempotencyOf(
+  platform: Platform,
+  input: { readonly idempotency_key?: string | null | undefined },
+): { key: string; digest: string } | null {
   const { idempotency_key: key, ...content } = input;
   if (key == null) return null;
-  return { key, digest: createHash('sha256').update(JSON.stringify(content)).digest('hex') };
+  return { key, digest: platform.digest(JSON.stringify(content)) };
 }

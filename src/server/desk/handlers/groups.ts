@@ -1,5 +1,4 @@
 /** Groups. `*_at` are whole seconds; ids come bare or full and go out full. */
-import { randomUUID } from 'node:crypto';
 import { isRefusal, refuse } from '../../../core/law/decider.ts';
 import { groupName } from '../../../core/law/name.ts';
 import { activeGroup } from '../../../core/talk/group.ts';
@@ -16,7 +15,7 @@ export const groupHandlers: Handlers<
   | 'group.list_members'
   | 'group.list'
 > = {
-  async 'group.create'({ hub, by, caller }, input) {
+  async 'group.create'({ hub, by, caller, platform }, input) {
     const { group_id, id_mode, namespace } = input;
     if (namespace !== undefined && namespace !== caller.space) {
       return refuse(
@@ -30,7 +29,7 @@ export const groupHandlers: Handlers<
       });
     }
     const isServerPick = id_mode === 'server' || group_id === undefined;
-    const group = groupName(isServerPick ? randomUUID() : group_id);
+    const group = groupName(isServerPick ? platform.newId() : group_id);
     const at = hub.stamp();
     const answer = await hub.submit({
       type: 'group.create',

@@ -32,7 +32,7 @@ export const inboxHandlers: Handlers<'inbox.peek' | 'inbox.commit' | 'hub.whoami
       return { agent_id: by.id, kind: by.kind, tier: by.tier, space: caller.space, subscriptions };
     },
 
-    async 'hub.status'({ hub, caller, nodeId, about }) {
+    async 'hub.status'({ hub, platform, caller, nodeId, about }) {
       const size = await hub.ask((world) => ({
         channels: world.channels.size,
         agents: world.agents.size,
@@ -43,7 +43,7 @@ export const inboxHandlers: Handlers<'inbox.peek' | 'inbox.commit' | 'hub.whoami
         version: about.version,
         protocol_version: PROTOCOL_VERSION,
         node_id: nodeId,
-        uptime_s: (performance.now() - about.startedAt) / 1000,
+        uptime_s: (platform.elapsedMs() - about.startedAt) / 1000,
         store_ok: hub.isAvailable,
         space: caller.space,
         entries,

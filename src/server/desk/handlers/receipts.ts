@@ -31,8 +31,8 @@ export const receiptHandlers: Handlers<
   async 'channels.collect'(room, { reply_to, count, timeout, status_filter: filter }) {
     const message = await findMessage(room, reply_to, 'reply_to');
     if (isRefusal(message)) return message;
-    const { hub, signal } = room;
-    const until = hub.stamp() + Math.min(timeout, COLLECT_SECONDS_MAX) * 1000;
+    const { hub, signal, platform } = room;
+    const until = platform.elapsedMs() + Math.min(timeout, COLLECT_SECONDS_MAX) * 1000;
     for (;;) {
       const heard = await hub.ask(
         (world) =>
@@ -43,7 +43,7 @@ export const receiptHandlers: Handlers<
       );
       if (isRefusal(heard)) return heard;
       const { received, members } = heard;
-      const leftMs = until - hub.stamp();
+      const leftMs = Math.ceil(until - platform.elapsedMs());
       const isEnough = received.length >= count;
       if (isEnough || leftMs <= 0 || signal?.aborted) {
         const names = new Set(received.map((one) => one.agent_id));

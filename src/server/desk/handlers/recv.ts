@@ -27,8 +27,9 @@ const TRIES_MAX = 8;
 const ANSWER_CHARS_MAX = 16 * 1024 * 1024;
 
 export async function handleRecv(room: Room, input: Input): Promise<Output | Refusal> {
-  const { hub } = room;
-  const waitUntil = hub.stamp() + (input.wait_ms ?? 0);
+  const { hub, platform } = room;
+  // By a clock that only goes forward: a wait ends when it was said to, whatever the time of day does.
+  const waitUntil = platform.elapsedMs() + (input.wait_ms ?? 0);
   for (let tries = 1; ; ) {
     const owed = await hub.ask((world) => whatIsOwed(world, room, input));
     if (isRefusal(owed)) return owed;
@@ -38,7 +39,7 @@ export async function handleRecv(room: Room, input: Input): Promise<Output | Ref
       if (drained !== null || tries++ >= TRIES_MAX) return drained ?? nothing(room);
       continue;
     }
-    const leftMs = waitUntil - hub.stamp();
+    const leftMs = Math.ceil(waitUntil - platform.elapsedMs());
     if (leftMs <= 0 || room.signal?.aborted) return nothing(room);
     const woken = await hub.watch.mail(room.by.id, leftMs, room.signal);
     if (woken === null)

@@ -10,8 +10,8 @@ import type { Hub } from '../../../hub/hub.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { send } from '../../../wire/operations/channels.ts';
 import { bodyText } from '../body.ts';
+import type { SchemaCheck } from '../platform.ts';
 import type { Room } from '../room.ts';
-import type { SchemaCheck } from '../schema-check.ts';
 import { findMessage } from './message-lookup.ts';
 
 type Input = ParsedInputOf<typeof send>;
@@ -48,7 +48,7 @@ export async function handleSend(room: Room, input: Input): Promise<Output | Ref
   // The schema may change between the check and the decision; the law notices and we check again.
   for (let tries = 1; ; tries++) {
     const { text, version } = hub.schemaOf(input.channel);
-    const violations = text === null ? null : checkBody(room.schemas, text, input);
+    const violations = text === null ? null : checkBody(room.platform.schemas, text, input);
     if (violations !== null) return violations;
     const command = sendCommand(hub, by, input, replyTo, version);
     if (isRefusal(command)) return command;

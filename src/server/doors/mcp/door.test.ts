@@ -60,7 +60,7 @@ const desk: Pick<Desk, 'call' | 'onRevoked'> = {
     const metadata = options.wantsTrace ? { correlation_id: 'c', pipeline_trace: [] } : undefined;
     if (operation.id === 'channels.recv') {
       const { wait_ms = 0 } = parsed.value as { wait_ms?: number };
-      if (wait_ms > 0 && options.signal) await once(options.signal, 'abort');
+      if (wait_ms > 0 && options.signal) await once(options.signal as AbortSignal, 'abort');
       return { ok: { drained_at: 1, messages: [] } };
     }
     if (operation.id === 'hub.whoami') throw new Error('secret cause');
@@ -83,7 +83,10 @@ beforeAll(async () => {
     version: '0.0.1',
     progressMs: 5,
     onError: (error) => errors.push(error),
-    report: createFailureReport((_, cause) => errors.push(cause as Error)),
+    report: createFailureReport(
+      (_, cause) => errors.push(cause as Error),
+      () => 'id',
+    ),
   });
   const refused = refusalAnswer(refuse('access.unknown', 'opens nothing'));
   http = createServer(

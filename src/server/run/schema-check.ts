@@ -5,22 +5,11 @@
 import { createRequire } from 'node:module';
 import type * as Ajv from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { SchemaCheck } from '../desk/platform.ts';
 
 const COMPILED_MAX = 1_000;
 // Loaded with the first schema: most spaces have none, and a start should not pay for it.
 const load = createRequire(import.meta.url);
-
-export interface Violation {
-  readonly field: string;
-  readonly issue: string;
-}
-
-export interface SchemaCheck {
-  /** Empty when the body conforms. */
-  check(schema: string, body: unknown): readonly Violation[];
-  /** Why the text is no usable schema, or null. */
-  problem(schema: string): string | null;
-}
 
 export function createSchemaCheck(): SchemaCheck {
   const compiled = new Map<string, ValidateFunction>();

@@ -1,0 +1,37 @@
+/**
+ * What the desk takes from the machine it runs on: time, chance, a digest, schemas and the disk. They are
+ * handed in, so that the whole desk runs inside the simulator, where the same seed gives the same story.
+ */
+import type { Refusal } from '../../core/law/decider.ts';
+import type { Scope } from '../../core/work/claim/scope.ts';
+
+export interface Platform {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds of a clock that only goes forward, for measuring. */
+  elapsedMs(): number;
+  /** A UUID that nobody can guess. */
+  newId(): string;
+  /** A secret of 32 bytes as base64url. */
+  newSecret(): string;
+  /** SHA-256 in hex. */
+  digest(text: string): string;
+  /** Where the files of a claim really lie; what cannot be placed is refused there. */
+  placeScope(
+    worktree: string,
+    paths: readonly string[],
+  ): Promise<Pick<Scope, 'worktree' | 'paths'> | Refusal>;
+  readonly schemas: SchemaCheck;
+}
+
+export interface Violation {
+  readonly field: string;
+  readonly issue: string;
+}
+
+export interface SchemaCheck {
+  /** Empty when the body conforms. */
+  check(schema: string, body: unknown): readonly Violation[];
+  /** Why the text is no usable schema, or null. */
+  problem(schema: string): string | null;
+}

@@ -1,0 +1,17 @@
+/** The machine the hub runs on, as the desk sees it. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { placeScope } from '../../place/claim-scope.ts';
+import type { Platform } from '../desk/platform.ts';
+import { createSchemaCheck } from './schema-check.ts';
+
+export function createPlatform(): Platform {
+  return {
+    now: Date.now,
+    elapsedMs: () => performance.now(),
+    newId: randomUUID,
+    newSecret: () => randomBytes(32).toString('base64url'),
+    digest: (text) => createHash('sha256').update(text).digest('hex'),
+    placeScope,
+    schemas: createSchemaCheck(),
+  };
+}
