@@ -8,6 +8,7 @@
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Signal } from '../../hub/watch.ts';
 import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
+import { isFields } from '../../wire/fields.ts';
 import type { Operation, ParsedInputOf } from '../../wire/operation.ts';
 import type { send } from '../../wire/operations/channels.ts';
 import type { PluginHost } from '../plugins/host.ts';
@@ -247,14 +248,14 @@ export function createDesk(options: DeskOptions): DeskParts {
     const context = {
       operation: operation.name,
       transport: caller.transport,
-      input: isRecord(passage.input) ? passage.input : {},
+      input: isFields(passage.input) ? { ...passage.input } : {},
       agentId: null as string | null,
       connectionId: caller.connectionId,
       correlationId,
       metadata: { _connection_credential: caller.credential } as Record<string, unknown>,
     };
     callers.set(context, caller);
-    const isObject = passage.input === undefined || isRecord(passage.input);
+    const isObject = passage.input === undefined || isFields(passage.input);
     const { reply, trace } = await plugins.run(context, async (inner): Promise<Reply> => {
       const acting = actingCaller(caller, inner.agentId);
       const outcome =
@@ -381,8 +382,4 @@ function actingCaller(caller: Caller, agentId: string | null): Caller {
 
 function timing(name: string, ms: number): string {
   return `${name}:${Math.round(ms)}ms`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 
 import type { RefusalCode } from '../../core/law/decider.ts';
 import { REFUSALS } from '../../wire/errors.ts';
+import { isFields } from '../../wire/fields.ts';
 import type { Answer } from '../desk/answer.ts';
 
 export type RpcId = string | number | null;
@@ -15,8 +16,8 @@ export interface RpcRequest {
 
 /** The request in a parsed frame, or null when it is none. */
 export function parseRequest(value: unknown): RpcRequest | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const { jsonrpc, id, method, params } = value as Record<string, unknown>;
+  if (!isFields(value)) return null;
+  const { jsonrpc, id, method, params } = value;
   if (jsonrpc !== '2.0' || typeof method !== 'string') return null;
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
     return null;

@@ -8,9 +8,10 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { isFields } from '../../wire/fields.ts';
 import { INPUT_CHARS_MAX, METADATA_KEYS_MAX } from './limits.ts';
 import type { Transport } from './manifest.ts';
-import { isRecord, type Reply } from './reply.ts';
+import type { Reply } from './reply.ts';
 import type { TraceEntry } from './trace.ts';
 
 /** One call on its way through the chain; made fresh by the caller, never shared. */
@@ -107,7 +108,7 @@ function checkInput(before: Record<string, unknown>, after: unknown): Record<str
   const text = JSON.stringify(after) ?? '';
   if (text.length > INPUT_CHARS_MAX) throw new ContractViolation('the input has grown too large');
   const copy: unknown = text === '' ? undefined : JSON.parse(text);
-  if (!isRecord(copy)) throw new ContractViolation('input must stay an object');
+  if (!isFields(copy)) throw new ContractViolation('input must stay an object');
   for (const field of ['correlation_id', 'reply_to', 'sender']) {
     if (!isDeepStrictEqual(before[field], copy[field])) {
       throw new ContractViolation(`input.${field} may not be changed`);
@@ -123,7 +124,7 @@ function checkInput(before: Record<string, unknown>, after: unknown): Record<str
 }
 
 function isAdditive(before: unknown, after: unknown): boolean {
-  if (!isRecord(before) || !isRecord(after)) return isDeepStrictEqual(before, after);
+  if (!isFields(before) || !isFields(after)) return isDeepStrictEqual(before, after);
   return Object.entries(before).every(
     ([key, value]) => Object.hasOwn(after, key) && isDeepStrictEqual(value, after[key]),
   );

@@ -6,10 +6,11 @@
  * the failure of the call.
  */
 
+import { isFields } from '../../wire/fields.ts';
 import { ContractViolation } from './context.ts';
 import { withDeadline } from './limits.ts';
 import { enter, failUnit, logFailure, type Passage, type PluginUnit } from './passage.ts';
-import { isRecord, parseEnvelope, type Reply } from './reply.ts';
+import { parseEnvelope, type Reply } from './reply.ts';
 import { finishEntry, type TraceEntry } from './trace.ts';
 
 /** The denial, or null when the call goes on. */
@@ -33,7 +34,7 @@ export async function runHook(passage: Passage, unit: PluginUnit): Promise<Reply
 
 function parseDecision(answer: unknown): Reply | null {
   if (answer === undefined || answer === null) return null;
-  if (!isRecord(answer) || answer.action !== 'deny') {
+  if (!isFields(answer) || answer.action !== 'deny') {
     throw new ContractViolation("a hook returns nothing or { action: 'deny', error }");
   }
   // A denial that cannot say why is a denial all the same.

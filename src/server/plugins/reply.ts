@@ -6,6 +6,8 @@
  * outside the published set is folded into it, the finer name kept in `detail.reason`.
  */
 
+import { isFields } from '../../wire/fields.ts';
+
 export interface ErrorEnvelope {
   readonly error_code: string;
   readonly message: string;
@@ -99,10 +101,10 @@ export function validationReply(thrown: Error): Reply {
  * `known` is a code that may pass as it is, because the store itself gave it.
  */
 export function parseReply(value: unknown, known: string | null): Reply | null {
-  if (!isRecord(value)) return null;
-  if (isRecord(value.ok) && value.error === undefined) {
+  if (!isFields(value)) return null;
+  if (isFields(value.ok) && value.error === undefined) {
     const ok = plain(value.ok);
-    return isRecord(ok) ? { ok } : null;
+    return isFields(ok) ? { ok } : null;
   }
   return value.ok === undefined ? parseEnvelope(value.error, known) : null;
 }
@@ -111,26 +113,22 @@ export function parseEnvelope(
   value: unknown,
   known: string | null,
 ): { error: ErrorEnvelope } | null {
-  if (!isRecord(value)) return null;
+  if (!isFields(value)) return null;
   const { error_code: code, message, retry_after: retryAfter } = value;
   if (typeof code !== 'string' || code === '' || typeof message !== 'string' || message === '') {
     return null;
   }
-  const detail = isRecord(value.detail) ? plain(value.detail) : undefined;
+  const detail = isFields(value.detail) ? plain(value.detail) : undefined;
   const isPublished = CODES.has(code) || code === known;
   const reason = isPublished ? {} : { reason: code };
   return {
     error: {
       error_code: isPublished ? code : (SYNONYMS[code] ?? 'validation_error'),
       message,
-      ...(isRecord(detail) || !isPublished ? { detail: { ...(detail as object), ...reason } } : {}),
+      ...(isFields(detail) || !isPublished ? { detail: { ...(detail as object), ...reason } } : {}),
       ...(typeof retryAfter === 'number' ? { retry_after: retryAfter } : {}),
     },
   };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** As JSON would carry it: what cannot travel is dropped here and not at the door. Throws on cycles. */

@@ -6,10 +6,11 @@
  * failure.
  */
 
+import { isFields } from '../../wire/fields.ts';
 import { ContractViolation, type MiddlewareContext } from './context.ts';
 import { withDeadline } from './limits.ts';
 import { enter, failUnit, isNamed, type Passage, type PluginUnit } from './passage.ts';
-import { isRecord, type Reply, validationReply } from './reply.ts';
+import { type Reply, validationReply } from './reply.ts';
 import { finishEntry } from './trace.ts';
 
 /** The refusal, or null when the call goes on. */
@@ -36,7 +37,7 @@ export async function runTransformer(passage: Passage, unit: PluginUnit): Promis
 /** Takes over a returned copy as if its changes had been made in place. */
 function adopt(context: MiddlewareContext, answer: unknown): void {
   if (answer === context) return;
-  if (!isRecord(answer)) throw new ContractViolation('a transformer must return the context');
+  if (!isFields(answer)) throw new ContractViolation('a transformer must return the context');
   for (const field of ['operation', 'transport', 'connection_id', 'correlation_id'] as const) {
     if (field in answer && answer[field] !== context[field]) {
       throw new ContractViolation(`${field} is read-only`);

@@ -3,13 +3,15 @@
  * can follow it; what is directed goes as a dm to the agents it means, and to nobody else
  * [SY4]. History is read back from the log, under the bound of a frame.
  */
+
 import { isRefusal } from '../../../core/law/decider.ts';
 import { createMatcher, isGlob } from '../../../core/law/glob.ts';
 import { dmName } from '../../../core/law/name.ts';
 import { isAgentName } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
+import { isFields } from '../../../wire/fields.ts';
 import { send } from '../../../wire/operations/channels.ts';
-import { type Frame, isObject, numberOf, own, textOf } from './frame.ts';
+import { type Frame, numberOf, own, textOf } from './frame.ts';
 import { type Fields, fits, newestThatFit, type Speech } from './speech.ts';
 import { type Handler, refuseWith, type Turn } from './turn.ts';
 
@@ -40,7 +42,7 @@ export interface Spoken {
 /** The chat frame of a message, whoever sent it and through whatever door. */
 export function chatFrame(spoken: Spoken, target: string): Fields {
   const { by, at, position, body } = spoken;
-  const fields = isObject(body) ? body : {};
+  const fields = isFields(body) ? body : {};
   const kept = Object.entries(fields).filter(([name]) => !DROPPED.has(name));
   return {
     ...Object.fromEntries(kept),

@@ -3,6 +3,7 @@
  * too deep, is no frame. Fields are read leniently, as the protocol asks: what has another
  * type than expected counts as absent, and numbers are finite or absent [SY7].
  */
+import { isFields } from '../../../wire/fields.ts';
 
 export type Frame = Readonly<Record<string, unknown>>;
 
@@ -12,7 +13,7 @@ export function parseFrame(text: string): Frame | null {
   if (isDeeper(text, DEPTH_MAX)) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return isFields(value) ? value : null;
   } catch {
     return null;
   }
@@ -33,10 +34,6 @@ function isDeeper(text: string, levels: number): boolean {
     } else if (char === ']' || char === '}') depth--;
   }
   return false;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The first of these fields that says something, trimmed; empty when none does. */
@@ -74,7 +71,7 @@ export function wordsOf(frame: Frame, name: string): string[] {
 
 export function objectOf(frame: Frame, name: string): Record<string, unknown> | undefined {
   const value = own(frame, name);
-  return isObject(value) ? value : undefined;
+  return isFields(value) ? value : undefined;
 }
 
 export function own(frame: Frame, name: string): unknown {
