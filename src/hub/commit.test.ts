@@ -4,7 +4,7 @@ import type { SendMessage } from '../core/talk/message.ts';
 import { portray } from '../testing/compare.ts';
 import { storedEntries } from '../testing/faulty-log.ts';
 import { openRig, type Rig } from '../testing/rig.ts';
-import { codeOf, createPrincipal } from '../testing/story.ts';
+import { codeOf, createPrincipal, PLAIN_SEND } from '../testing/story.ts';
 
 const ada = createPrincipal('ada');
 const bob = createPrincipal('bob');
@@ -13,16 +13,11 @@ const toBob = { by: bob, from: 'now', channels: null } as const;
 
 function send(rig: Rig, wishes: Partial<SendMessage> = {}) {
   return rig.hub.submit<SendMessage>({
-    type: 'message.send',
+    ...PLAIN_SEND,
     by: ada,
     at: rig.hub.stamp(),
     channel: 'a',
     body: '{"n":1.50}',
-    correlationId: null,
-    replyTo: null,
-    key: null,
-    ttlMs: null,
-    schemaVersion: 0,
     ...wishes,
   });
 }

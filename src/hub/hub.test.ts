@@ -4,7 +4,7 @@ import { SERVER } from '../core/law/principal.ts';
 import { portray } from '../testing/compare.ts';
 import { storedEntries } from '../testing/faulty-log.ts';
 import { openRig, type Rig } from '../testing/rig.ts';
-import { codeOf, createPrincipal } from '../testing/story.ts';
+import { codeOf, createPrincipal, PLAIN_SEND } from '../testing/story.ts';
 import type { HubOptions } from './hub.ts';
 import { QUEUE_MAX } from './queue.ts';
 
@@ -13,16 +13,10 @@ const bob = createPrincipal('bob');
 const open = (options?: Partial<HubOptions>): Promise<Rig> =>
   openRig(() => setImmediate(), options);
 const send = (rig: Rig, channel = 'a') => ({
-  type: 'message.send' as const,
+  ...PLAIN_SEND,
   by: ada,
   at: rig.hub.stamp(),
   channel,
-  body: '{}',
-  correlationId: null,
-  replyTo: null,
-  key: null,
-  ttlMs: null,
-  schemaVersion: 0,
 });
 
 describe('batches', () => {

@@ -12,7 +12,7 @@ import type { Message } from '../hub/message-store.ts';
 import type { ModelMessage } from './model.ts';
 import type { SimulatedProcess, Venue } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
-import { createPrincipal } from './story.ts';
+import { createPrincipal, PLAIN_SEND } from './story.ts';
 
 export const PEOPLE: readonly Principal[] = [
   createPrincipal('ada'),
@@ -73,16 +73,14 @@ export function createActors(stage: Stage): Actors {
       `${wish.by.id} sends ${wish.id} to ${wish.channel} key ${wish.key}`,
       async (hub) => {
         const answer = await hub.submit({
-          type: 'message.send',
+          ...PLAIN_SEND,
           by: wish.by,
           at: hub.stamp(),
           channel: wish.channel,
           body: JSON.stringify({ id: wish.id, text: 'x'.repeat(wish.id % 40) }),
-          correlationId: null,
           replyTo,
           key: wish.key,
           ttlMs,
-          schemaVersion: 0,
         });
         trying.delete(wish);
         if (isRefusal(answer)) {

@@ -12,6 +12,7 @@ import { type Hub, type HubOptions, openHub } from '../hub/hub.ts';
 import type { Log } from '../log/log.ts';
 import { createChance } from './chance.ts';
 import { createDisk, type Disk, type Faults, NO_FAULTS, openFaultyLog } from './faulty-log.ts';
+import { PLAIN_SEND } from './story.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 export interface Rig {
@@ -102,21 +103,7 @@ export async function openRig(
     causes,
     until,
     send: (by, channel, wishes = {}) =>
-      until(
-        hub.submit<SendMessage>({
-          type: 'message.send',
-          by,
-          at: hub.stamp(),
-          channel,
-          body: '{}',
-          correlationId: null,
-          replyTo: null,
-          key: null,
-          ttlMs: null,
-          schemaVersion: 0,
-          ...wishes,
-        }),
-      ),
+      until(hub.submit<SendMessage>({ ...PLAIN_SEND, by, at: hub.stamp(), channel, ...wishes })),
     async subscribe(by, ...patterns) {
       for (const pattern of patterns) {
         await until(hub.submit({ type: 'subscription.add', by, at: hub.stamp(), pattern }));

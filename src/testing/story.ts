@@ -32,6 +32,17 @@ export interface DrainWishes {
   readonly expired?: readonly number[];
 }
 
+/** A send that wishes for nothing, but for who, when and where. */
+export const PLAIN_SEND: Omit<SendMessage, 'by' | 'at' | 'channel'> = {
+  type: 'message.send',
+  body: '{}',
+  correlationId: null,
+  replyTo: null,
+  key: null,
+  ttlMs: null,
+  schemaVersion: 0,
+};
+
 type WithoutAsked<C> = C extends Command ? Omit<C, 'by' | 'at'> : never;
 
 export interface Story {
@@ -99,17 +110,7 @@ export function createStory(world: World = createWorld(), at = 1_000_000): Story
     },
     send: (by, channel, wishes) => accepted(story.trySend(by, channel, wishes)),
     trySend: (by, channel, wishes = {}) =>
-      story.do<SendMessage>(by, {
-        type: 'message.send',
-        channel,
-        body: '{}',
-        correlationId: null,
-        replyTo: null,
-        key: null,
-        ttlMs: null,
-        schemaVersion: 0,
-        ...wishes,
-      }),
+      story.do<SendMessage>(by, { ...PLAIN_SEND, channel, ...wishes }),
     drain(by, wishes = {}) {
       const { max = 100, channels, leaseMs, expired = [] } = wishes;
       const owed = accepted(peek(world, by.id, channels ?? null, max));

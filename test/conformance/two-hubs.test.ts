@@ -13,7 +13,7 @@ import type { Log } from '../../src/log/log.ts';
 import { createMemoryStore, openMemoryLog } from '../../src/log/memory.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { realClock } from '../../src/server/run/clock.ts';
-import { createPrincipal } from '../../src/testing/story.ts';
+import { createPrincipal, PLAIN_SEND } from '../../src/testing/story.ts';
 
 const EACH = 20;
 const root = mkdtempSync(join(tmpdir(), 'synod-two-'));
@@ -28,9 +28,10 @@ const adapters: readonly (readonly [string, () => Promise<Log>])[] = [
 
 async function send(hub: Hub, id: string): Promise<number> {
   const answer = await hub.submit({
-    type: 'message.send',
-    ...{ by: createPrincipal(id), at: hub.stamp(), channel: 'a', body: '{}', key: null },
-    ...{ correlationId: null, replyTo: null, ttlMs: null, schemaVersion: 0 },
+    ...PLAIN_SEND,
+    by: createPrincipal(id),
+    at: hub.stamp(),
+    channel: 'a',
   });
   // Many writers at once may crowd one out; it is told so, and asks again.
   return 'refused' in answer ? send(hub, id) : answer.position;
