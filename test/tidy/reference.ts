@@ -6,6 +6,10 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { COMMAND_GROUPS } from '../../src/cli/commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import * as law from '../../src/core/law/limits.ts';
+import { WAYS_OUT } from '../../src/core/law/ways-out.ts';
+import * as claims from '../../src/core/work/claim/claim-limits.ts';
+import * as work from '../../src/core/work/work-limits.ts';
 import { KNOWN_NAMES } from '../../src/server/run/config-file.ts';
 import { ENV_NAMES } from '../../src/server/run/config-sources.ts';
 import { REFUSALS } from '../../src/wire/errors.ts';
@@ -23,6 +27,7 @@ export async function makeReference(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/errors.md', errorsPage()],
     ['docs/reference/cli.md', await cliPage()],
     ['docs/reference/configuration.md', configurationPage()],
+    ['docs/reference/limits.md', limitsPage()],
   ]);
 }
 
@@ -171,6 +176,20 @@ said and what is allowed.`,
       '|---|---|---|---|---|---|',
       ...rows,
     ].join('\n'),
+  );
+}
+
+function limitsPage(): string {
+  const values: Readonly<Record<string, unknown>> = { ...law, ...work, ...claims };
+  const rows = Object.entries(WAYS_OUT).map(
+    ([name, wayOut]) => `| \`${name}\` | ${values[name]} | ${wayOut} |`,
+  );
+  return page(
+    'Limits',
+    `Every bound of a space, and how it empties. A bound that is reached is a refusal with the code \`limit.reached\` (or a
+more telling one) that ends with the sentence given here. What can be set is set with \`spaces.configure\` and
+\`channels.configure\`. How to keep a hub small is in the [guide](../guide/keep-it-small.md).`,
+    ['| bound | value | what makes room |', '|---|---|---|', ...rows].join('\n'),
   );
 }
 

@@ -7,6 +7,7 @@
  * caller gets once they are durable, or a refusal.
  */
 import type { Principal } from './principal.ts';
+import { type BoundName, WAYS_OUT } from './ways-out.ts';
 
 /** What every command carries: who asks, and when (milliseconds since the epoch). */
 export interface Asked {
@@ -48,9 +49,9 @@ export function refuse(
   };
 }
 
-/** A named bound was reached. */
-export function refuseFull(limit: string, max: number): Refusal {
-  const message = `${limit} is ${max}, and it is reached; end or remove something, or try again later`;
+/** A named bound was reached; the refusal says what makes room [GA7]. */
+export function refuseFull(limit: BoundName, max: number): Refusal {
+  const message = `${limit} is ${max}, and it is reached: ${WAYS_OUT[limit]}`;
   return refuse('limit.reached', message, { limit, max });
 }
 
@@ -118,7 +119,6 @@ export type RefusalCode =
   | 'scope.too-many'
   | 'space.name-invalid'
   | 'space.not-found'
-  | 'space.removed'
   | 'store.unavailable'
   | 'store.unknown'
   | 'subscription.not-found'

@@ -3,7 +3,7 @@
  * agent does; nobody registers twice.
  */
 
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { Heap } from '../law/heap.ts';
 import { AGENTS_MAX, DAY_MS } from '../law/limits.ts';
 import type { Agent, World, WorldView } from '../law/state.ts';
@@ -92,8 +92,5 @@ export function agentOf(world: World, name: string): Agent {
 /** For decide: is there room for one more name? */
 export function checkAgentRoom(world: WorldView, name: string): Refusal | null {
   if (world.agents.has(name) || world.agents.size < AGENTS_MAX) return null;
-  return refuse('limit.reached', `this space already knows ${AGENTS_MAX} agents`, {
-    limit: 'AGENTS_MAX',
-    max: AGENTS_MAX,
-  });
+  return refuseFull('AGENTS_MAX', AGENTS_MAX);
 }

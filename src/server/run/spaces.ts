@@ -70,9 +70,13 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     if (!known.has(name)) {
       if (!mayCreate) return refuse('space.not-found', `there is no space ${name} here`);
       if (known.size >= SPACES_MAX) {
-        return refuse('limit.reached', `this hub has ${SPACES_MAX} spaces already`, {
-          limit: 'SPACES_MAX',
-        });
+        return refuse(
+          'limit.reached',
+          `this hub has ${SPACES_MAX} spaces already; stop it and move one of their files away`,
+          {
+            limit: 'SPACES_MAX',
+          },
+        );
       }
     }
     let promise = opening.get(name);

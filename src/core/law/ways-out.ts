@@ -1,0 +1,102 @@
+/**
+ * How each bound of the law empties, or what to do about it: the end of every refusal with the code
+ * `limit.reached` [GA7], and the table in docs/reference/limits.md. It is complete by its type: a bound
+ * that is exported and not here does not compile.
+ */
+import type * as claims from '../work/claim/claim-limits.ts';
+import type * as work from '../work/work-limits.ts';
+import type * as law from './limits.ts';
+
+type Exported = keyof typeof law | keyof typeof work | keyof typeof claims;
+export type BoundName = Extract<Exported, `${string}_MAX`>;
+
+const SHORTER = 'make the text shorter';
+const FEWER = 'ask for fewer; the next call goes on';
+const OLDEST_GO = 'the oldest are forgotten first';
+const NEXT_LOOK = 'the next look takes the rest';
+const SMALLER_CARD = 'advertise a smaller card with cards.advertise';
+
+export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
+  CHANNEL_NAME_CHARS_MAX: SHORTER,
+  CORRELATION_ID_CHARS_MAX: SHORTER,
+  IDEMPOTENCY_KEY_CHARS_MAX: SHORTER,
+  ACK_REASON_CHARS_MAX: SHORTER,
+  INVITE_MESSAGE_CHARS_MAX: SHORTER,
+  BODY_BYTES_MAX: 'store it elsewhere and send where',
+  BODY_DEPTH_MAX: 'flatten it, or send it as text',
+  CHANNELS_MAX:
+    'take idle ones away with channels.retire, or let them lapse by message_retention_ms of spaces.configure',
+  AGENTS_MAX:
+    'take away those that are gone with agents.remove, or let them lapse sooner by agent_idle_ms of spaces.configure',
+  GROUPS_MAX: 'dissolve one with group.remove; one that nobody is left in lapses',
+  GROUP_MEMBERS_MAX: 'a member leaves with group.leave, or make another group with group.create',
+  SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
+  TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
+  ACKED_MESSAGES_MAX: OLDEST_GO,
+  REPLIED_MESSAGES_MAX: OLDEST_GO,
+  REPLIERS_PER_MESSAGE_MAX: 'later repliers are not remembered; their messages are kept',
+  IDEMPOTENCY_KEYS_MAX:
+    'wait until the oldest is forgotten, or shorten idempotency_ttl_ms with spaces.configure',
+  RETRY_KEYS_MAX: OLDEST_GO,
+  HELD_MESSAGES_MAX:
+    'a person decides with held.review; the rest expire after held_ttl_ms of spaces.configure',
+  RETIRED_CHANNELS_MAX: OLDEST_GO,
+  LEASED_PER_AGENT_MAX: 'settle some with channels.ack, or wait until their leases run out',
+  LEASE_MS_MAX: 'ask for a shorter lease and take the message again',
+  DELIVERIES_MAX: 'settle it with channels.ack; after that it is dead and its receipt says so',
+  LAPSES_PER_LOOK_MAX: NEXT_LOOK,
+  DRAIN_MESSAGES_MAX: FEWER,
+  REPLAY_MESSAGES_MAX: FEWER,
+  THREAD_DEPTH_MAX: 'read further up with channels.replay',
+  TASK_ID_CHARS_MAX: SHORTER,
+  TASK_TITLE_CHARS_MAX: SHORTER,
+  TASK_DESCRIPTION_CHARS_MAX: SHORTER,
+  PROJECT_CHARS_MAX: SHORTER,
+  TASKS_MAX: 'take away what has ended with plan.remove',
+  TASKS_PER_PROJECT_MAX: 'take away what has ended with plan.remove, or use another project',
+  DEPENDENCIES_PER_TASK_MAX: 'put a task between them with plan.declare',
+  DEPENDENCIES_MAX: 'take away what has ended with plan.remove',
+  PLAN_CHARS_MAX: 'take away what has ended with plan.remove, or redeclare it shorter',
+  CYCLE_NAMED_MAX: 'a longer cycle is named by its beginning and its end',
+  NOTES_KEPT_MAX: 'older notes are in the log alone',
+  NOTE_CHARS_MAX: SHORTER,
+  PAGE_ROWS_MAX: FEWER,
+  PAGE_BYTES_MAX: FEWER,
+  REOFFERS_MAX: 'a person looks and moves the task with plan.update',
+  SUPERVISED_AT_ONCE_MAX: NEXT_LOOK,
+  OFFERS_PER_AGENT_MAX: 'take one back with offers.withdraw, or let it expire',
+  OFFERS_MAX: 'take some back with offers.withdraw, or let them expire',
+  OFFER_NAME_CHARS_MAX: SHORTER,
+  OFFER_CAPACITY_MAX: 'offer less, or offer it twice under two names',
+  OFFER_TTL_MS_MAX: 'make the offer again with offers.make before it expires',
+  META_BYTES_MAX: 'store it elsewhere and say where',
+  CARDS_MAX:
+    'take one back with cards.withdraw; the card of an agent that is offline goes by itself',
+  CARD_BYTES_MAX: SMALLER_CARD,
+  CARD_SKILLS_MAX: SMALLER_CARD,
+  CARD_LIST_MAX: SMALLER_CARD,
+  RUNNERS_UP_MAX: 'see all cards with cards.manifest',
+  STATEMENT_CHARS_MAX: SHORTER,
+  FINDING_WORD_CHARS_MAX: SHORTER,
+  FINDING_REF_CHARS_MAX: SHORTER,
+  FINDING_LIST_MAX: 'record it as several with findings.record',
+  RECALLED_IDS_MAX: 'log it as several with findings.recall',
+  QUERY_CHARS_MAX: SHORTER,
+  FINDING_POSITIONS_MAX:
+    'older findings are in the log alone; findings.list reads them after a cursor',
+  CLAIM_ID_CHARS_MAX: SHORTER,
+  CLAIMS_PER_AGENT_MAX: 'let some go with claims.release, or let their leases lapse',
+  CLAIMS_MAX: 'holders let go with claims.release; every lease lapses by itself',
+  CLAIM_TEXT_CHARS_MAX: SHORTER,
+  CHECKPOINT_CHARS_MAX: 'store it elsewhere and say where',
+  EVIDENCE_CHARS_MAX: 'store it elsewhere and say where',
+  INHERITED_MAX: OLDEST_GO,
+  TTL_MS_MAX: 'renew it with claims.take before it lapses',
+  WAITS_PER_AGENT_MAX: 'leave a queue with claims.unwait, or let a wait lapse',
+  WAITS_MAX: 'waiters leave with claims.unwait; every wait lapses by itself',
+  CLAIM_KEYS_PER_AGENT_MAX: OLDEST_GO,
+  CLAIM_KEYS_MAX: OLDEST_GO,
+  CLAIM_KEY_CHARS_MAX: SHORTER,
+  OVERLAPS_SHOWN_MAX: 'the rest is not shown; claims.check asks about one path',
+  LAPSES_AT_ONCE_MAX: NEXT_LOOK,
+};
