@@ -16,6 +16,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Log } from './log.ts';
 import { LogError } from './log.ts';
 import { openSqliteLog } from './sqlite.ts';
+import { PART_BYTES } from './sqlite-snapshots.ts';
 import { verifyLog } from './verify.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'synod-sqlite-log-'));
@@ -239,6 +240,37 @@ test('[H8] snapshots that lie ahead are left there, and crowd out none of ours',
   await log.close();
   expect(db.prepare('SELECT position FROM snapshots').all()).toHaveLength(3);
   db.close();
+});
+
+test('[H20] a large snapshot is stored in parts, with other work between them', async () => {
+  const path = freshPath();
+  const log = await openSqliteLog(path);
+  await log.append(0, ['a']);
+  const text = 'é'.repeat(2 * PART_BYTES);
+  let isSaved = false;
+  const saving = log.saveSnapshot({ position: 1, head: log.head, text }).then(() => {
+    isSaved = true;
+  });
+  let appends = 1;
+  while (!isSaved) {
+    await log.append(appends, ['b']);
+    appends++;
+    await new Promise(setImmediate);
+  }
+  await saving;
+  expect(appends).toBeGreaterThan(4);
+  expect((await log.loadSnapshot())?.text).toBe(text);
+  // What a crash left half written is not found, and goes with the next.
+  const db = new DatabaseSync(path);
+  db.exec("INSERT INTO snapshot_parts VALUES (2, 1, x'00')");
+  expect((await log.loadSnapshot())?.position).toBe(1);
+  for (const position of [appends, appends + 1, appends + 2]) {
+    await log.append(log.length, ['c']);
+    await log.saveSnapshot({ position: position + 1, head: log.head, text: 'small' });
+  }
+  expect(db.prepare('SELECT count(*) AS parts FROM snapshot_parts').get()).toEqual({ parts: 0 });
+  db.close();
+  await log.close();
 });
 
 test('only the newest two snapshots are kept, and a damaged one gives way to the older', async () => {

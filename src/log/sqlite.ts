@@ -13,9 +13,9 @@ import type { BatchStorage, Tail } from './batch-log.ts';
 import { lookOften, openBatchLog } from './batch-log.ts';
 import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
-import { SNAPSHOTS_KEPT } from './snapshot.ts';
 import { sqliteFailure } from './sqlite-error.ts';
 import { batchesTable, COMPACTED_FORMAT, openDatabase } from './sqlite-file.ts';
+import { createSqliteSnapshots } from './sqlite-snapshots.ts';
 
 export interface SqliteLogOptions {
   /** Opens beside a running hub, for verify and export: writes nothing, and does not refuse a damaged log. */
@@ -50,20 +50,11 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
   const after = db.prepare(
     `SELECT first, count, bytes, head FROM batches WHERE first > ? ORDER BY first LIMIT ${LOAD_ROWS_MAX}`,
   );
-  const allSnapshots = db.prepare('SELECT bytes FROM snapshots ORDER BY position DESC');
   // One statement is one transaction: the row goes in only behind the tail it was chained to.
   const insert = db.prepare(`
     INSERT INTO batches (first, count, bytes, head) SELECT ?1, ?2, ?3, ?4
     WHERE ?1 = coalesce((SELECT first + count FROM batches ORDER BY first DESC LIMIT 1), 0)
       AND ?5 = coalesce((SELECT head FROM batches ORDER BY first DESC LIMIT 1), zeroblob(32))`);
-  const dropSnapshots = db.prepare(
-    // One that lies ahead is not ours: it is left there, and takes the place of none that is.
-    `DELETE FROM snapshots WHERE position < ?1 AND position NOT IN
-       (SELECT position FROM snapshots WHERE position <= ?1 ORDER BY position DESC LIMIT ${SNAPSHOTS_KEPT})`,
-  );
-  const putSnapshot = db.prepare(
-    'INSERT OR REPLACE INTO snapshots (position, bytes) VALUES (?, ?)',
-  );
 
   const refresh = (): Tail => {
     const row = get(last);
@@ -71,6 +62,7 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
     return { length: row.first + row.count, head: asBuffer(row.head).toString('hex') };
   };
   const opened = refresh();
+  const snapshots = createSqliteSnapshots(db, (tried, work) => guard(path, tried, work));
 
   return {
     path,
@@ -100,16 +92,8 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
         }
         return found;
       }),
-    saveSnapshot: async (position, bytes) =>
-      guard(path, 'save a snapshot in', () => {
-        putSnapshot.run(position, bytes);
-        dropSnapshots.run(position);
-      }),
-    *snapshots() {
-      for (const row of guard(path, 'read', () => allSnapshots.all())) {
-        yield row.bytes as Uint8Array;
-      }
-    },
+    saveSnapshot: snapshots.save,
+    snapshots: snapshots.stored,
     breathe: () => nextTurn(),
     compacted: () => guard(path, 'read', () => readCompacted(db)),
     replace: (batches, compacted) => replaceBatches(db, path, batches, compacted),
