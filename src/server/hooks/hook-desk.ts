@@ -213,7 +213,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     }
     view.isIntroduced = true;
     attention.pending = words === '' || isFitting ? null : words;
-    if (arrived !== null) await markShown(attention, view, arrived.messages);
+    if (arrived !== null) await markShown(attention, view, arrived.shown);
     return output;
   }
 

@@ -9,9 +9,8 @@ import { owedTotal, peek } from '../../core/talk/inbox.ts';
 import { messageId } from '../../core/talk/message.ts';
 import { isWorthShowing } from '../../core/talk/present.ts';
 import type { Message } from '../../hub/message-store.ts';
-import { RECV_TOOL, toolNameFor } from '../../wire/tool-names.ts';
 import { type Attention, SHOWN_MAX, type View } from './attention.ts';
-import { QUOTED_MESSAGES_MAX, type QuotedMessage, quoteArrival } from './quoted.ts';
+import { QUOTED_MESSAGES_MAX, type Quotation, type QuotedMessage, quoteArrival } from './quoted.ts';
 
 export interface OwedMessage extends QuotedMessage {
   readonly position: number;
@@ -24,11 +23,6 @@ export interface OwedMail {
   readonly passed: readonly number[];
   /** Whether there is more than was asked for. */
   readonly hasMore: boolean;
-}
-
-export interface Arrived {
-  readonly text: string;
-  readonly messages: readonly OwedMessage[];
 }
 
 /** Null when the hub cannot say; then a hook is silent. */
@@ -63,23 +57,13 @@ export async function findArrived(
   attention: Attention,
   { shown }: View,
   nowMs: number,
-): Promise<Arrived | null> {
+): Promise<Quotation<OwedMessage> | null> {
   if (shown.size >= SHOWN_MAX) return null;
   const mail = await owedMail(attention, shown.size + QUOTED_MESSAGES_MAX + 1);
   if (mail === null) return null;
   for (const position of mail.passed) shown.add(position);
   const fresh = mail.messages.filter(({ position }) => !shown.has(position));
-  if (fresh.length === 0) return null;
-  const quotation = quoteArrival({
-    messages: fresh,
-    moreOwed: 0,
-    nowMs,
-    recvTool: toolNameFor(attention.booked.vendor, RECV_TOOL),
-    isTaken: false,
-  });
-  if (quotation === null || quotation.shown.length === 0) return null;
-  const told = new Set(quotation.shown);
-  return { text: quotation.text, messages: fresh.filter(({ id }) => told.has(id)) };
+  return quoteArrival(fresh, nowMs, attention.booked.vendor);
 }
 
 /** Says in the receipts that these, with what was shown before, were put before the agent; they stay owed. */

@@ -8,11 +8,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { DoorSettings } from '../../../wire/hook-settings.ts';
-import { RECV_TOOL, toolNameFor } from '../../../wire/tool-names.ts';
 import { type Attention, lastDrainAt } from '../attention.ts';
 import type { DecisionLog } from '../decision-log.ts';
 import { type OwedMessage, owedMail } from '../mail.ts';
-import { quoteArrival } from '../quoted.ts';
+import { type Quotation, quoteArrival } from '../quoted.ts';
 import type { WakeMeans } from './wake-means.ts';
 
 export interface Waker {
@@ -272,13 +271,11 @@ function wakeText(
   id: string,
   messages: readonly OwedMessage[],
   nowMs: number,
-): { readonly text: string; readonly shown: readonly OwedMessage[] } {
-  const recvTool = toolNameFor(booked.vendor, RECV_TOOL);
-  const quotation = quoteArrival({ messages, moreOwed: 0, nowMs, recvTool, isTaken: false });
-  const told = new Set(quotation?.shown);
+): Quotation<OwedMessage> {
+  const quotation = quoteArrival(messages, nowMs, booked.vendor);
   const opening = `Synod (${id}): mail came for the agent ${agent} while it was idle.`;
   return {
     text: quotation === null ? opening : `${opening}\n${quotation.text}`,
-    shown: messages.filter(({ id: one }) => told.has(one)),
+    shown: quotation?.shown ?? [],
   };
 }
