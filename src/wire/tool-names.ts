@@ -25,28 +25,18 @@ const PREFIXES: Readonly<Record<Vendor, string>> = {
 
 export const RECV_TOOL = 'channels__recv';
 export const SEND_TOOL = 'channels__send';
-/** The others that send: in private, and an answer counts as much as a message. */
-const SEND_TOOLS: readonly string[] = [SEND_TOOL, 'agents__tell'];
 
 /** `channels__recv` as the model of that vendor must call it. */
 export function toolNameFor(vendor: Vendor, tool: string): string {
   return `${PREFIXES[vendor]}${tool}`;
 }
 
-export function isRecvTool(name: string): boolean {
-  return isOurs(name, RECV_TOOL);
-}
-
-export function isSendTool(name: string): boolean {
-  return SEND_TOOLS.some((tool) => isOurs(name, tool));
-}
-
 /**
- * `mcp__synod__…`, `mcp_synod_…`, `synod_…`, the same with `sox`, and what a plugin makes of it:
- * `mcp__plugin_synod_synod__…`.
+ * Under any name a vendor gives it: `mcp__synod__…`, `mcp_synod_…`, `synod_…`, the same with `sox`,
+ * and what a plugin makes of it: `mcp__plugin_synod_synod__…`.
  */
-function isOurs(name: string, tool: string): boolean {
-  if (!name.endsWith(tool)) return false;
-  const prefix = name.slice(0, -tool.length);
+export function isRecvTool(name: string): boolean {
+  if (!name.endsWith(RECV_TOOL)) return false;
+  const prefix = name.slice(0, -RECV_TOOL.length);
   return prefix === '' || /^(?:[A-Za-z0-9-]+_+)*(?:synod|sox)(?:_{1,2}|[./:])$/.test(prefix);
 }

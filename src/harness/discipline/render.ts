@@ -28,11 +28,6 @@ export interface RenderedDiscipline {
 
 export const SKILL_NAME = 'inter-agent-channels';
 
-/** What all of Synod may take of an agent's context before anybody asked for anything. */
-export const PRIMER_TOKENS_MAX = 700;
-/** Fewer characters a token than any tokeniser needs for English. */
-const CHARS_PER_TOKEN = 3.5;
-
 const DESCRIPTION =
   'How to work with the other agents on this project through Synod: claiming files, sending, ' +
   'draining the inbox, reconciling. For use before the first edit, before sending or answering, ' +
@@ -50,11 +45,6 @@ export function renderDiscipline(options: RenderOptions): RenderedDiscipline {
     description: DESCRIPTION,
     primer: primerSection(vendor, autoSubscribe !== undefined),
   };
-}
-
-/** A careful guess: never fewer than there are. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
 /** Tokens, and bare tool names in backticks, become what the vendor's model must call. */

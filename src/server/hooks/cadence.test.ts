@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, type Policy } from '../../wire/policy.ts';
-import { isRecvTool, isSendTool, toolNameFor, VENDORS } from '../../wire/tool-names.ts';
+import { isRecvTool, toolNameFor, VENDORS } from '../../wire/tool-names.ts';
 import {
   CADENCE_VERSION,
   type CadenceEvent,
@@ -8,7 +8,6 @@ import {
   decide,
   initialCadence,
 } from './cadence.ts';
-import { parseCadenceEvent } from './cadence-event.ts';
 
 const fields = { schema_version: CADENCE_VERSION, agent_id: 'ada', timestamp: 7 } as const;
 const tool = (tool_name = 'Bash', metadata = {}): CadenceEvent => ({
@@ -106,8 +105,6 @@ test('[CD2] what only looks like a recv, or failed, is a tool call like any othe
   }
   const failed = decide(tool('channels__recv', { failed: true }), state(), DEFAULT_POLICY);
   expect(failed.state).toEqual(state({ tool_calls_since_drain: 1 }));
-  expect(isSendTool('mcp__synod__agents__tell') && isSendTool('synod_channels__send')).toBe(true);
-  expect(isSendTool('mcp__mail__channels__send')).toBe(false);
 });
 
 test('[CD3] the third turn without a drain brings the same text', () => {
@@ -207,24 +204,4 @@ test('[CD8] tools and turns between do not make the row longer, a turn after giv
     'cooling-down',
     'stop-blocked',
   ]);
-});
-
-test('[CD10] an event of another major version or an unknown type is refused by its field', () => {
-  const good = { ...fields, event_type: 'tool_used', tool_name: 'x', metadata: null };
-  expect(parseCadenceEvent(good)).toEqual({ ...good, metadata: {} });
-  expect(parseCadenceEvent({ ...good, schema_version: '1.4' })).toMatchObject({
-    schema_version: '1.0',
-  });
-  const table: readonly (readonly [unknown, string])[] = [
-    [{ ...good, schema_version: '2.0' }, 'schema_version'],
-    [{ ...good, event_type: 'tea_time' }, 'event_type'],
-    [{ ...good, tool_name: '' }, 'tool_name'],
-    [{ ...good, timestamp: 'now' }, 'timestamp'],
-    [{ ...good, metadata: [] }, 'metadata'],
-    [{ ...good, agent_id: '' }, 'agent_id'],
-    ['x', 'the event'],
-  ];
-  for (const [value, field] of table) {
-    expect(parseCadenceEvent(value)).toMatchObject({ problem: 'cadence.event-invalid', field });
-  }
 });

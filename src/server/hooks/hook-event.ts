@@ -39,8 +39,6 @@ export interface HookEvent {
   readonly isFailure: boolean;
   /** Why the session started or ended: `startup`, `resume`, `compact`, … */
   readonly source: string | null;
-  /** The harness already goes on because a stop was blocked. */
-  readonly isStopRepeated: boolean;
 }
 
 /** An input that is not for us: silence is the answer. */

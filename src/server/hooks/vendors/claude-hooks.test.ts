@@ -39,7 +39,6 @@ test('[HK1] what Claude Code sends is heard, as it was seen to send it', () => {
     command: null,
     isFailure: false,
     source: 'startup',
-    isStopRepeated: false,
   });
   const tool = {
     tool_name: 'mcp__synod__channels__send',
@@ -66,7 +65,7 @@ test('[HK1] what Claude Code sends is heard, as it was seen to send it', () => {
       { kind: 'tool_used', isFailure: true },
     ],
     [{ hook_event_name: 'Stop', stop_hook_active: false }, { kind: 'stop_requested' }],
-    [{ hook_event_name: 'Stop', stop_hook_active: true }, { isStopRepeated: true }],
+    [{ hook_event_name: 'Stop', stop_hook_active: true }, { kind: 'stop_requested' }],
     [
       { hook_event_name: 'SubagentStop', agent_id: 'a7', agent_name: 'scout' },
       { kind: 'stop_requested', subagent: 'a7', agentName: 'scout' },

@@ -55,7 +55,7 @@ test('[HK1] what Codex sends is heard, as it was seen to send it', () => {
     ],
     [
       { hook_event_name: 'Stop', stop_hook_active: true, last_assistant_message: 'x' },
-      { kind: 'stop_requested', isStopRepeated: true },
+      { kind: 'stop_requested' },
     ],
     [{ hook_event_name: 'SubagentStop', agent_id: 'a1' }, { subagent: 'a1' }],
     [{ hook_event_name: 'SessionEnd', reason: 'other' }, { kind: 'session_ended' }],

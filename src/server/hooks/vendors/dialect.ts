@@ -114,7 +114,6 @@ function readFlat(
     ...touched(tool, fieldsOf(input, 'tool_input'), textOf(input, 'cwd'), tools),
     isFailure: kind === 'tool_used' && hasFailed(input.tool_response),
     source: textOf(input, 'source') ?? textOf(input, 'reason'),
-    isStopRepeated: input.stop_hook_active === true,
   };
 }
 

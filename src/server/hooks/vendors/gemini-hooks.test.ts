@@ -35,7 +35,7 @@ test('[HK1] what Gemini CLI sends is heard', () => {
     ],
     [
       { hook_event_name: 'AfterAgent', prompt_response: 'x', stop_hook_active: true },
-      { kind: 'stop_requested', isStopRepeated: true },
+      { kind: 'stop_requested' },
     ],
     [
       { hook_event_name: 'SessionEnd', reason: 'exit' },
