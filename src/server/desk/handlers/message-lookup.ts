@@ -36,8 +36,21 @@ export function mayRead(world: WorldView, by: Principal, message: Message): bool
   const channel = channelWith(world, message);
   // Who is in a group now was not in the one of that name that was dissolved.
   if (channel === undefined && channelKind(message.channel) === 'group') return false;
-  const isHeld = channel?.held?.has(message.seq) ?? false;
-  return (!isHeld || by.id === message.by) && checkRead(world, by, message.channel) === null;
+  return (
+    (!isWithheld(world, message) || by.id === message.by) &&
+    checkRead(world, by, message.channel) === null
+  );
+}
+
+/**
+ * Waits for a person, or was refused by one. What became of it is not remembered once its channel is
+ * retired, so what ever waited counts as waiting: retiring a channel releases nothing.
+ */
+export function isWithheld(world: WorldView, message: Message): boolean {
+  const channel = channelWith(world, message);
+  return channel === undefined
+    ? message.held !== undefined
+    : (channel.held?.has(message.seq) ?? false);
 }
 
 export function refOf(message: Message): MessageRef {

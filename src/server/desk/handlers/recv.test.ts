@@ -175,6 +175,27 @@ describe('threads', () => {
     const { messages } = await hub.ask('ada', 'recv', { thread_depth: -1 }, 'holding');
     expect(messages.map((one: Json) => [one.body, one.ancestors])).toEqual([[{ n: 1 }, []]]);
   });
+
+  test('[R8] [GA1] what a person refused stays refused when its sender retires the channel', async () => {
+    await hub.admin('spaces_configure', { hold_untrusted: true }, 'refusing');
+    const made = await hub.admin(
+      'tokens_create',
+      { agent_id: 'stranger', tier: 'untrusted' },
+      'refusing',
+    );
+    const stranger = { authorization: `Bearer ${made.token}` };
+    await hub.ask('ada', 'subscribe', { pattern: 'open' }, 'refusing');
+    const bait = { channel: 'own', body: { bait: true } };
+    const { message_id } = (await hub.post('send', bait, stranger)).body;
+    await hub.admin('held_review', { message_id, decision: 'refuse' }, 'refusing');
+    expect((await hub.post('retire', { channel: 'own' }, stranger)).status).toBe(200);
+    const reply = { channel: 'open', body: { n: 1 }, reply_to: message_id };
+    const named = await hub.post('send', reply, hub.as('bob', 'refusing'));
+    expect([named.status, named.body.detail?.reason]).toEqual([404, 'message.not-found']);
+    await hub.admin('send', reply, 'refusing');
+    const { messages } = await hub.ask('ada', 'recv', { thread_depth: -1 }, 'refusing');
+    expect(messages.map((one: Json) => [one.body, one.ancestors])).toEqual([[{ n: 1 }, []]]);
+  });
 });
 
 test('[N2] drains at once from two sides hand each message out once, in order', async () => {

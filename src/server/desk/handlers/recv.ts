@@ -16,7 +16,7 @@ import type { recv } from '../../../wire/operations/channels.ts';
 import { type Envelope, messageEnvelope } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
 import type { Room } from '../room.ts';
-import { mayRead } from './message-lookup.ts';
+import { isWithheld, mayRead } from './message-lookup.ts';
 
 type Input = ParsedInputOf<typeof recv>;
 type Output = OutputOf<typeof recv>;
@@ -151,7 +151,7 @@ async function findAncestors(
             (parent) =>
               checkRead(world, room.by, parent.channel) === null &&
               mayRead(world, room.by, parent) &&
-              !channelWith(world, parent)?.held?.has(parent.seq),
+              !isWithheld(world, parent),
           ),
         ),
     );
