@@ -96,6 +96,18 @@ describe('channels', () => {
     expect(story.take(bob)).toEqual([1]);
   });
 
+  test('[GA1] what an administrator laid down for a channel ends with it only if a person insists', () => {
+    const story = createStory();
+    const change = { replayPolicy: 'admin_only' } as const;
+    accepted(story.do(root, { type: 'channel.configure', channel: 'a', change }));
+    story.subscribe(ada, 'a');
+    const refused = { refused: 'channel.in-use', detail: { configured: true } };
+    expect(retire(story, ada, 'a')).toMatchObject(refused);
+    expect(story.world.channels.get('a')?.settings).toMatchObject(change);
+    expect(retire(story, mia, 'a')).toMatchObject(refused);
+    accepted(retire(story, mia, 'a', true));
+  });
+
   test('[GA1] replay of a retired channel says so until its name is used again', () => {
     const story = createStory();
     story.send(ada, 'a');

@@ -1,7 +1,8 @@
 /**
  * Retiring a channel: its name is free again, and what was said there stays in the log. Nobody is
- * robbed by it [GA1]: a channel on which somebody is owed a message, or which another agent follows
- * by its exact name, is retired only by a person or an administrator who insists.
+ * robbed by it [GA1]: a channel on which somebody is owed a message, which another agent follows by
+ * its exact name, or for which an administrator laid something down, is retired only by a person or
+ * an administrator who insists. What was laid down ends with it: an agent must not undo a schema.
  */
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { RETIRED_CHANNELS_MAX } from '../law/limits.ts';
@@ -70,7 +71,7 @@ export function evolveRetired(world: World, event: ChannelRetired): void {
   }
 }
 
-/** Somebody still counts on the channel: who, and how many messages wait. */
+/** Somebody still counts on the channel: who, how many messages wait, and what is laid down. */
 function checkIdle(channel: ChannelView, by: string): Refusal | null {
   const owed = [...channel.members.values()].filter(
     ({ isReady, leased }) => isReady || (leased?.size ?? 0) > 0,
@@ -79,15 +80,23 @@ function checkIdle(channel: ChannelView, by: string): Refusal | null {
     ({ agent }) => agent.name !== by && agent.patterns.has(channel.name),
   );
   const held = [...(channel.held?.values() ?? [])].filter(({ isRefused }) => !isRefused);
-  if (owed.length === 0 && others.length === 0 && held.length === 0) return null;
+  const configured = channel.settings !== null;
   const reasons = [
     owed.length > 0 && `${owed.length} are owed messages`,
     others.length > 0 && `${others.length} others are subscribed`,
     held.length > 0 && `${held.length} messages wait for review`,
+    configured && 'an administrator configured it',
   ].filter((reason) => reason !== false);
+  if (reasons.length === 0) return null;
   return refuse(
     'channel.in-use',
     `${channel.name} is in use: ${reasons.join(', ')}; a person or an administrator may force it`,
-    { channel: channel.name, owed: owed.length, subscribers: others.length, held: held.length },
+    {
+      channel: channel.name,
+      owed: owed.length,
+      subscribers: others.length,
+      held: held.length,
+      configured,
+    },
   );
 }
