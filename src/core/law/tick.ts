@@ -67,7 +67,7 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
     case 'held':
       return expiredHeld(world, at);
     case 'sweep':
-      return lapses(world, at);
+      return lapses(world, at, due.at);
   }
 }
 

@@ -3,7 +3,7 @@
  * without messages that are kept, a group in which nobody is left, an agent that stayed away and is
  * owed nothing. Looked for now and then, and some at a time, so that one look is a bounded work.
  */
-import { LAPSES_PER_LOOK_MAX } from '../law/limits.ts';
+import { LAPSES_PER_LOOK_MAX, SWEEP_EVERY_MS } from '../law/limits.ts';
 import { addresseeOf, dmParties } from '../law/name.ts';
 import { SERVER } from '../law/principal.ts';
 import type { AgentView, ChannelView, WorldView } from '../law/state.ts';
@@ -15,7 +15,12 @@ import { type GroupRemoved, removal } from './group.ts';
 /** Forgetting an agent visits every channel; one look visits this many at the most. */
 const VISITS_MAX = 1_000_000;
 
-export function lapses(world: WorldView, at: number): (DepartureEvent | GroupRemoved)[] {
+/** `dueAt` is when this look was to be. */
+export function lapses(
+  world: WorldView,
+  at: number,
+  dueAt: number,
+): (DepartureEvent | GroupRemoved)[] {
   const events: (DepartureEvent | GroupRemoved)[] = [];
   let left = LAPSES_PER_LOOK_MAX;
   for (const channel of world.channels.values()) {
@@ -31,6 +36,8 @@ export function lapses(world: WorldView, at: number): (DepartureEvent | GroupRem
     events.push(...removal(world, group.id, SERVER.id, at));
     left--;
   }
+  // A hub that slept has heard nobody: whoever is still there may say so before the next look.
+  if (at - dueAt >= SWEEP_EVERY_MS) return events;
   left = Math.min(left, Math.max(1, Math.floor(VISITS_MAX / (world.channels.size + 1))));
   const open = [...world.tokens.values()].filter((token) => isLive(token, at));
   const expected = new Set(open.map(({ agent }) => agent));

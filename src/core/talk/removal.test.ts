@@ -271,6 +271,19 @@ describe('what lapses', () => {
     expectSame(story);
   });
 
+  test('[GA5] a hub that slept hears its agents before it forgets any', () => {
+    const story = createStory();
+    story.subscribe(ada, 'a');
+    story.subscribe(bob, 'b');
+    // Nothing fell due on the way: the hub was not there.
+    const asleep = createStory(story.world, story.at + 40 * DAY_MS);
+    asleep.pass(0);
+    expect([...story.world.agents.keys()]).toEqual(['ada', 'bob']);
+    accepted(asleep.do(ada, { type: 'agent.see' }));
+    asleep.pass(SWEEP_EVERY_MS);
+    expect([...story.world.agents.keys()]).toEqual(['ada']);
+  });
+
   test('[GA6] one that only looks is seen once a day, and is not forgotten', () => {
     const story = createStory();
     story.subscribe(ada, 'a');
