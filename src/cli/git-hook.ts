@@ -26,8 +26,7 @@ async function beforeCommit(
   repository: Repository,
 ): Promise<void> {
   // `git commit PATH` and `git commit -a` commit from an index of their own.
-  const indexFile = process.env.GIT_INDEX_FILE;
-  const staged = orThrow(await stagedChanges(repository, indexFile ? { indexFile } : {}));
+  const staged = orThrow(await stagedChanges(repository, process.env.GIT_INDEX_FILE));
   if (staged.length === 0) return;
   const claims = await readClaims(call, { worktree: repository.toplevel });
   if (claims.length === 0) return;

@@ -5,13 +5,7 @@
 import type { Command } from 'commander';
 import { placeNames } from '../place/claim-scope.ts';
 import { isHookName } from '../place/hook-script.ts';
-import {
-  checkHooks,
-  type HookOptions,
-  type HooksReport,
-  installHooks,
-  uninstallHooks,
-} from '../place/hooks.ts';
+import { checkHooks, type HooksReport, installHooks, uninstallHooks } from '../place/hooks.ts';
 import { readGround } from '../place/place.ts';
 import { isProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
@@ -148,8 +142,7 @@ async function act(
   deed: typeof checkHooks,
 ): Promise<HooksReport> {
   const repository = orThrow(await readRepository(process.cwd()));
-  const options: HookOptions = flags.command === undefined ? {} : { shim: flags.command };
-  const report = orThrow(await deed(repository, options));
+  const report = orThrow(await deed(repository, flags.command));
   show(report, () => [
     `in ${neutralise(report.folder)}:`,
     ...report.hooks.map(({ name, state, isChained }) => {

@@ -7,7 +7,7 @@
  */
 import { isProblem, type Problem, problem, quoted } from './problem.ts';
 import type { Repository } from './repository.ts';
-import { askGit, type GitOptions, runGit, splitNul } from './run-git.ts';
+import { askGit, runGit, splitNul } from './run-git.ts';
 
 /** Plumbing heeds few settings, and these leave it none. */
 const NAMES = ['-r', '-z', '--name-only', '--no-renames', '--no-ext-diff', '--no-relative'];
@@ -18,53 +18,45 @@ export type Changes = readonly string[];
 export async function changedInCommit(
   { toplevel }: Repository,
   revision = 'HEAD',
-  options: GitOptions = {},
 ): Promise<Changes | Problem> {
-  const commit = await readCommit(toplevel, revision, options);
+  const commit = await readCommit(toplevel, revision);
   if (isProblem(commit)) return commit;
-  const line = await askGit(toplevel, ['rev-list', '--parents', '-n', '1', commit], options);
+  const line = await askGit(toplevel, ['rev-list', '--parents', '-n', '1', commit]);
   if (isProblem(line)) return line;
   const [, parent] = line.trim().split(' ');
-  const before = parent ?? (await emptyTree(toplevel, options));
-  return isProblem(before) ? before : between(toplevel, before, commit, options);
+  const before = parent ?? (await emptyTree(toplevel));
+  return isProblem(before) ? before : between(toplevel, before, commit);
 }
 
 /** What the merge that just ended brought: git leaves where HEAD was in ORIG_HEAD. */
-export async function changedByMerge(
-  { toplevel }: Repository,
-  options: GitOptions = {},
-): Promise<Changes | Problem> {
-  const before = await readCommit(toplevel, 'ORIG_HEAD', options);
+export async function changedByMerge({ toplevel }: Repository): Promise<Changes | Problem> {
+  const before = await readCommit(toplevel, 'ORIG_HEAD');
   if (isProblem(before)) return before;
-  const after = await readCommit(toplevel, 'HEAD', options);
-  return isProblem(after) ? after : between(toplevel, before, after, options);
+  const after = await readCommit(toplevel, 'HEAD');
+  return isProblem(after) ? after : between(toplevel, before, after);
 }
 
 /** What the next commit would change. A hook passes on GIT_INDEX_FILE: `git commit PATH` has its own. */
 export async function stagedChanges(
   { toplevel, head }: Repository,
-  options: GitOptions = {},
+  indexFile?: string,
 ): Promise<Changes | Problem> {
-  const against = head ?? (await emptyTree(toplevel, options));
+  const against = head ?? (await emptyTree(toplevel));
   if (isProblem(against)) return against;
   const args = ['diff-index', '--cached', ...NAMES, ...WHOLE, against, '--'];
-  return names(await askGit(toplevel, args, options));
+  return names(await askGit(toplevel, args, indexFile ? { indexFile } : {}));
 }
 
 /** What lies changed or new in the worktree and is in no commit yet. */
-export async function uncommittedChanges(
-  { toplevel, head }: Repository,
-  options: GitOptions = {},
-): Promise<Changes | Problem> {
-  const against = head ?? (await emptyTree(toplevel, options));
+export async function uncommittedChanges({
+  toplevel,
+  head,
+}: Repository): Promise<Changes | Problem> {
+  const against = head ?? (await emptyTree(toplevel));
   if (isProblem(against)) return against;
-  const changed = names(
-    await askGit(toplevel, ['diff-index', ...NAMES, ...WHOLE, against, '--'], options),
-  );
+  const changed = names(await askGit(toplevel, ['diff-index', ...NAMES, ...WHOLE, against, '--']));
   if (isProblem(changed)) return changed;
-  const fresh = names(
-    await askGit(toplevel, ['ls-files', '-z', '--others', '--exclude-standard'], options),
-  );
+  const fresh = names(await askGit(toplevel, ['ls-files', '-z', '--others', '--exclude-standard']));
   return isProblem(fresh) ? fresh : [...new Set([...changed, ...fresh])];
 }
 
@@ -72,13 +64,12 @@ export async function uncommittedChanges(
 export async function changedOnBranch(
   { toplevel }: Repository,
   { base, branch }: { readonly base: string; readonly branch: string },
-  options: GitOptions = {},
 ): Promise<Changes | Problem> {
-  const from = await readCommit(toplevel, base, options);
+  const from = await readCommit(toplevel, base);
   if (isProblem(from)) return from;
-  const to = await readCommit(toplevel, branch, options);
+  const to = await readCommit(toplevel, branch);
   if (isProblem(to)) return to;
-  const fork = await runGit(toplevel, ['merge-base', from, to], options);
+  const fork = await runGit(toplevel, ['merge-base', from, to]);
   if (isProblem(fork)) return fork;
   if (fork.exit !== 0) {
     return problem(
@@ -87,17 +78,16 @@ export async function changedOnBranch(
       'name the branch it was started from',
     );
   }
-  return between(toplevel, fork.stdout.trim(), to, options);
+  return between(toplevel, fork.stdout.trim(), to);
 }
 
 async function between(
   toplevel: string,
   before: string,
   after: string,
-  options: GitOptions,
 ): Promise<Changes | Problem> {
   const args = ['diff-tree', ...NAMES, ...WHOLE, before, after, '--'];
-  return names(await askGit(toplevel, args, options));
+  return names(await askGit(toplevel, args));
 }
 
 function names(answer: string | Problem): Changes | Problem {
@@ -105,14 +95,10 @@ function names(answer: string | Problem): Changes | Problem {
 }
 
 /** A revision as its commit's hash. A name that git could take for an option is none. */
-async function readCommit(
-  toplevel: string,
-  revision: string,
-  options: GitOptions,
-): Promise<string | Problem> {
+async function readCommit(toplevel: string, revision: string): Promise<string | Problem> {
   const isName = revision !== '' && !/^-|\p{Cc}/u.test(revision);
   const args = ['rev-parse', '-q', '--verify', `${revision}^{commit}`];
-  const answer = isName ? await runGit(toplevel, args, options) : null;
+  const answer = isName ? await runGit(toplevel, args) : null;
   if (isProblem(answer)) return answer;
   if (answer !== null && answer.exit === 0) return answer.stdout.trim();
   return problem(
@@ -123,7 +109,7 @@ async function readCommit(
 }
 
 /** Its hash depends on the repository's hash function. */
-function emptyTree(toplevel: string, options: GitOptions): Promise<string | Problem> {
+function emptyTree(toplevel: string): Promise<string | Problem> {
   const args = ['hash-object', '-t', 'tree', '--stdin'];
-  return askGit(toplevel, args, options).then((text) => (isProblem(text) ? text : text.trim()));
+  return askGit(toplevel, args).then((text) => (isProblem(text) ? text : text.trim()));
 }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   commit,
   git,
@@ -24,6 +24,8 @@ import {
 import { HELD_EXIT, shellQuote } from './hook-script.ts';
 import { checkHooks, type HooksReport, installHooks, uninstallHooks } from './hooks.ts';
 import { isProblem, type Problem } from './problem.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Every entry of a folder with its bytes, mode and link. */
 function photograph(folder: string): Record<string, string> {
@@ -103,12 +105,12 @@ test('[GI15] installing twice changes nothing; a new shim changes only ours', as
   const root = initRepository(tempFolder());
   hookFile(root, 'pre-commit', '#!/bin/sh\nexit 0\n');
   const repository = await repositoryAt(root);
-  await installHooks(repository, { shim: '/opt/synod' });
+  await installHooks(repository, '/opt/synod');
   const once = photograph(join(root, '.git/hooks'));
-  expect(must(await installHooks(repository, { shim: '/opt/synod' })).changed).toEqual([]);
+  expect(must(await installHooks(repository, '/opt/synod')).changed).toEqual([]);
   expect(photograph(join(root, '.git/hooks'))).toEqual(once);
-  expect(states(await checkHooks(repository, { shim: "/o'p t/synod" }))[0]).toBe('outdated+kept');
-  expect(must(await installHooks(repository, { shim: "/o'p t/synod" })).changed).toHaveLength(3);
+  expect(states(await checkHooks(repository, "/o'p t/synod"))[0]).toBe('outdated+kept');
+  expect(must(await installHooks(repository, "/o'p t/synod")).changed).toHaveLength(3);
   expect(states(await checkHooks(repository))).toEqual(['ours+kept', 'ours', 'ours']);
   expect(tryCommit(root).exit).toBe(0);
 });
@@ -119,7 +121,7 @@ test('[GI12] git calls `synod git hook NAME`, in the worktree, for each of them'
   commit(app, { a: 'x' });
   git(app, 'worktree', 'add', '-q', '-b', 'side', join(root, 'tree'));
   const synod = fakeSynod(join(root, "it's here"), 0);
-  await installHooks(await repositoryAt(join(root, 'tree')), { shim: synod.shim });
+  await installHooks(await repositoryAt(join(root, 'tree')), synod.shim);
   expect(tryCommit(join(root, 'tree')).exit).toBe(0);
   expect(synod.calls()).toEqual(['git|hook|pre-commit|', 'git|hook|post-commit|']);
   git(app, 'merge', '-q', 'side');
@@ -130,10 +132,10 @@ test('[GI13] only a held path refuses the commit; a Synod in trouble lets it pas
   const root = tempFolder();
   const app = initRepository(join(root, 'app'));
   const repository = await repositoryAt(app);
-  await installHooks(repository, { shim: fakeSynod(join(root, 'held'), HELD_EXIT).shim });
+  await installHooks(repository, fakeSynod(join(root, 'held'), HELD_EXIT).shim);
   expect(tryCommit(app).exit).toBe(1);
   for (const exit of [1, 2, 69, 70, 127]) {
-    await installHooks(repository, { shim: fakeSynod(join(root, `exit-${exit}`), exit).shim });
+    await installHooks(repository, fakeSynod(join(root, `exit-${exit}`), exit).shim);
     const ran = tryCommit(app);
     expect(ran.exit).toBe(0);
     expect(ran.stderr).toContain('could not check whose files these are');
@@ -143,7 +145,7 @@ test('[GI13] only a held path refuses the commit; a Synod in trouble lets it pas
 test('[GI13] without Synod the commit passes: pre-commit says so, the others are silent', async () => {
   const root = tempFolder();
   const app = initRepository(join(root, 'app'));
-  await installHooks(await repositoryAt(app), { shim: join(root, 'gone', 'synod') });
+  await installHooks(await repositoryAt(app), join(root, 'gone', 'synod'));
   // The machine may have one; here it has not.
   const bare = { PATH: '/usr/bin:/bin' };
   const ran = tryCommit(app, bare);
@@ -162,7 +164,7 @@ test('[GI14] a kept pre-commit decides first, with its own exit code and its own
   const said = join(root, 'said');
   hookFile(app, 'pre-commit', `#!/bin/sh\nbasename "$0" > '${said}'\n[ ! -e stop ] || exit 3\n`);
   hookFile(app, 'post-commit', `#!/usr/bin/env -S perl\nprint STDERR "perl ran\\n";\n`);
-  await installHooks(await repositoryAt(app), { shim: synod.shim });
+  await installHooks(await repositoryAt(app), synod.shim);
   const passed = tryCommit(app);
   expect(passed).toMatchObject({ exit: 0, stderr: expect.stringContaining('perl ran') });
   expect(readFileSync(said, 'utf8')).toBe('pre-commit\n');
@@ -176,7 +178,7 @@ test('[GI14] core.hooksPath is where git looks, so it is where they go', async (
   const root = initRepository(tempFolder());
   git(root, 'config', 'core.hooksPath', '.husky/_');
   const synod = fakeSynod(join(tempFolder(), 'bin'), 0);
-  const report = must(await installHooks(await repositoryAt(root), { shim: synod.shim }));
+  const report = must(await installHooks(await repositoryAt(root), synod.shim));
   expect(report.folder).toBe(join(root, '.husky/_'));
   expect(report.notes[0]).toContain('.husky/_');
   expect(tryCommit(root).exit).toBe(0);
@@ -188,8 +190,8 @@ test('[GI16] a hooks folder of all repositories is refused', async () => {
   const app = initRepository(join(root, 'app'));
   mkdirSync(join(root, 'shared'));
   writeFileSync(join(root, 'config'), `[core]\n\thooksPath = ${join(root, 'shared')}\n`);
-  const env = { ...process.env, GIT_CONFIG_GLOBAL: join(root, 'config') };
-  const refused = await installHooks(await repositoryAt(app), { env });
+  vi.stubEnv('GIT_CONFIG_GLOBAL', join(root, 'config'));
+  const refused = await installHooks(await repositoryAt(app));
   expect(refused).toMatchObject({
     problem: 'hook.global',
     remedy: expect.stringContaining('core.hooksPath'),
@@ -205,7 +207,7 @@ test('[GI16] a hook of ours that was edited is not touched, by either', async ()
   writeFileSync(path, `${readFileSync(path, 'utf8')}echo mine\n`);
   const before = photograph(join(root, '.git/hooks'));
   expect(await uninstallHooks(repository)).toMatchObject({ problem: 'hook.edited' });
-  expect(await installHooks(repository, { shim: '/x' })).toMatchObject({ problem: 'hook.edited' });
+  expect(await installHooks(repository, '/x')).toMatchObject({ problem: 'hook.edited' });
   expect(photograph(join(root, '.git/hooks'))).toEqual(before);
 });
 

@@ -19,7 +19,7 @@ import {
 import { relativeTo } from './place.ts';
 import { isProblem, type Problem, problem, quoted } from './problem.ts';
 import type { Repository } from './repository.ts';
-import { askGit, type GitOptions, runGit } from './run-git.ts';
+import { askGit, runGit } from './run-git.ts';
 
 export type HookState = ScriptKind | 'missing' | 'outdated' | 'disabled';
 
@@ -38,20 +38,15 @@ export interface HooksReport {
   readonly notes: readonly string[];
 }
 
-export interface HookOptions extends GitOptions {
-  /** The executable to call; where it is gone, `synod` on PATH. */
-  readonly shim?: string;
-}
-
+/** `shim` is the executable to call; where it is gone, `synod` on PATH. */
 export async function installHooks(
   repository: Repository,
-  { shim = 'synod', ...rest }: HookOptions = {},
+  shim = 'synod',
 ): Promise<HooksReport | Problem> {
-  const options = { shim, ...rest };
-  const folder = await readFolder(repository, options, { isWriting: true });
+  const folder = await readFolder(repository, { isWriting: true });
   if (isProblem(folder)) return folder;
   return guarded(folder, async () => {
-    const before = await look(folder, options);
+    const before = await look(folder, shim);
     const obstacle = whyNotTouch(folder, before);
     if (obstacle !== null) return obstacle;
     await mkdir(folder, { recursive: true });
@@ -60,18 +55,18 @@ export async function installHooks(
       if (state === 'foreign') await rename(join(folder, name), join(folder, keptName(name)));
       if (state !== 'ours') await writeHook(join(folder, name), hookScript(name, shim));
     }
-    return report(repository, folder, changed, options);
+    return report(repository, folder, changed, shim);
   });
 }
 
 export async function uninstallHooks(
   repository: Repository,
-  options: HookOptions = {},
+  shim?: string,
 ): Promise<HooksReport | Problem> {
-  const folder = await readFolder(repository, options, { isWriting: false });
+  const folder = await readFolder(repository, { isWriting: false });
   if (isProblem(folder)) return folder;
   return guarded(folder, async () => {
-    const before = await look(folder, options);
+    const before = await look(folder, shim);
     const obstacle = whyNotTouch(folder, before);
     if (obstacle !== null) return obstacle;
     const ours = before.filter(
@@ -83,47 +78,42 @@ export async function uninstallHooks(
       else await rm(join(folder, name), { force: true });
     }
     const changed = ours.map(({ name }) => name);
-    return report(repository, folder, changed, options);
+    return report(repository, folder, changed, shim);
   });
 }
 
 export async function checkHooks(
   repository: Repository,
-  options: HookOptions = {},
+  shim?: string,
 ): Promise<HooksReport | Problem> {
-  const folder = await readFolder(repository, options, { isWriting: false });
+  const folder = await readFolder(repository, { isWriting: false });
   if (isProblem(folder)) return folder;
-  return guarded(folder, () => report(repository, folder, [], options));
+  return guarded(folder, () => report(repository, folder, [], shim));
 }
 
 async function report(
   repository: Repository,
   folder: string,
   changed: readonly HookName[],
-  options: HookOptions,
+  shim: string | undefined,
 ): Promise<HooksReport> {
   const inside = relativeTo(repository.toplevel, folder);
   const isTracked = inside !== null && relativeTo(repository.commonDir, folder) === null;
   const notes = isTracked
     ? [`hooks are in ${inside}, inside the worktree; git may show them as changes of yours`]
     : [];
-  return { folder, hooks: await look(folder, options), changed, notes };
+  return { folder, hooks: await look(folder, shim), changed, notes };
 }
 
 /** Git knows where it looks: worktrees share one folder, and core.hooksPath may name another. */
 async function readFolder(
   { toplevel }: Repository,
-  options: HookOptions,
   { isWriting }: { readonly isWriting: boolean },
 ): Promise<string | Problem> {
   const args = ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'];
-  const folder = await askGit(toplevel, args, options);
+  const folder = await askGit(toplevel, args);
   if (isProblem(folder) || !isWriting) return isProblem(folder) ? folder : folder.slice(0, -1);
-  const scope = await runGit(
-    toplevel,
-    ['config', '--show-scope', '--get', 'core.hooksPath'],
-    options,
-  );
+  const scope = await runGit(toplevel, ['config', '--show-scope', '--get', 'core.hooksPath']);
   if (isProblem(scope)) return scope;
   if (scope.exit === 0 && /^(global|system)\t/.test(scope.stdout)) {
     return problem(
@@ -135,16 +125,14 @@ async function readFolder(
   return folder.slice(0, -1);
 }
 
-function look(folder: string, options: HookOptions): Promise<HookReport[]> {
+function look(folder: string, shim: string | undefined): Promise<HookReport[]> {
   return Promise.all(
     HOOK_NAMES.map(async (name) => {
       const isChained = (await readMode(join(folder, keptName(name)))) !== null;
       const path = join(folder, name);
       const mode = await readMode(path);
       if (mode === null) return { name, state: 'missing' as const, isChained };
-      const state = mode.isFile
-        ? await readState(path, mode.isExecutable, name, options)
-        : 'foreign';
+      const state = mode.isFile ? await readState(path, mode.isExecutable, name, shim) : 'foreign';
       return { name, state, isChained };
     }),
   );
@@ -154,7 +142,7 @@ async function readState(
   path: string,
   isExecutable: boolean,
   name: HookName,
-  { shim }: HookOptions,
+  shim: string | undefined,
 ): Promise<HookState> {
   const bytes = await readFile(path);
   const kind = kindOfScript(bytes);

@@ -5,15 +5,12 @@
  */
 import { isProblem, type Problem } from './problem.ts';
 import type { Repository } from './repository.ts';
-import { type GitOptions, runGit } from './run-git.ts';
+import { runGit } from './run-git.ts';
 
 /** Null for a repository without a remote named origin, or one whose origin is a folder. */
-export async function readOrigin(
-  repository: Repository,
-  options: GitOptions = {},
-): Promise<string | null | Problem> {
+export async function readOrigin(repository: Repository): Promise<string | null | Problem> {
   const args = ['config', '-z', '--get', 'remote.origin.url'];
-  const answer = await runGit(repository.toplevel, args, options);
+  const answer = await runGit(repository.toplevel, args);
   if (isProblem(answer)) return answer;
   return answer.exit === 0 ? parseOrigin(answer.stdout.replace(/\0$/, '')) : null;
 }

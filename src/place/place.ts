@@ -9,7 +9,6 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isProblem, type Problem, problem, quoted } from './problem.ts';
 import { type Repository, readRepository } from './repository.ts';
 import { PATH_CHARS_MAX, type ResolveOptions, resolvePath } from './resolve-path.ts';
-import type { GitOptions } from './run-git.ts';
 
 /** The ground paths are placed on: a worktree, or outside git the folder itself. */
 export interface Ground {
@@ -25,8 +24,8 @@ export interface Place {
   readonly path: string;
 }
 
-export async function readGround(cwd: string, options: GitOptions = {}): Promise<Ground | Problem> {
-  const repository = await readRepository(cwd, options);
+export async function readGround(cwd: string): Promise<Ground | Problem> {
+  const repository = await readRepository(cwd);
   if (!isProblem(repository)) return { cwd, repository, worktree: repository.toplevel };
   if (repository.problem !== 'git.not-a-repository') return repository;
   return { cwd, repository: null, worktree: await realpath(cwd) };

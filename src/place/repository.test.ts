@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   commit,
   git,
@@ -11,6 +11,8 @@ import {
 import { parseOrigin, readOrigin } from './origin.ts';
 import { readRepository } from './repository.ts';
 import { runGit } from './run-git.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
 
 test('[GI3] worktrees and sub-directories of one repository share its key, and tell themselves apart', async () => {
   const root = tempFolder();
@@ -105,7 +107,8 @@ test.each([
 
 test('[GI1] without the binary the refusal says so', async () => {
   const root = initRepository(tempFolder());
-  const found = await readRepository(root, { env: { PATH: join(root, 'nowhere') } });
+  vi.stubEnv('PATH', join(root, 'nowhere'));
+  const found = await readRepository(root);
   expect(found).toMatchObject({
     problem: 'git.missing',
     remedy: expect.stringContaining('install'),
@@ -116,8 +119,9 @@ test('[GI2] what a hook is told of another repository does not count', async () 
   const root = tempFolder();
   const one = initRepository(join(root, 'one'));
   const two = initRepository(join(root, 'two'));
-  const env = { ...process.env, GIT_DIR: join(two, '.git'), GIT_WORK_TREE: two, GIT_PREFIX: 'x/' };
-  expect(await readRepository(one, { env })).toMatchObject({ toplevel: one });
+  const env = { GIT_DIR: join(two, '.git'), GIT_WORK_TREE: two, GIT_PREFIX: 'x/' };
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  expect(await readRepository(one)).toMatchObject({ toplevel: one });
 });
 
 test('[GI3] a folder with a newline in its name is itself', async () => {
@@ -130,21 +134,18 @@ test('[GI3] a folder with a newline in its name is itself', async () => {
 
 test('[GI2] a git that hangs, and one that floods, are ended', async () => {
   const root = tempFolder();
-  const fake = (name: string, script: string) => {
+  const path = process.env.PATH;
+  const fake = (name: string, script: string): void => {
     mkdirSync(join(root, name));
     writeFileSync(join(root, name, 'git'), `#!/bin/sh\n${script}\n`);
     chmodSync(join(root, name, 'git'), 0o755);
-    return { env: { PATH: `${join(root, name)}${delimiter}${process.env.PATH}` } };
+    vi.stubEnv('PATH', `${join(root, name)}${delimiter}${path}`);
   };
-  const hung = await runGit(root, ['status'], {
-    ...fake('hangs', 'exec sleep 600'),
-    timeoutMs: 100,
-  });
+  fake('hangs', 'exec sleep 600');
+  const hung = await runGit(root, ['status'], { timeoutMs: 100 });
   expect(hung).toMatchObject({ problem: 'git.timeout' });
-  const flood = await runGit(root, ['log'], {
-    ...fake('floods', 'exec yes'),
-    outputBytesMax: 100_000,
-  });
+  fake('floods', 'exec yes');
+  const flood = await runGit(root, ['log'], { outputBytesMax: 100_000 });
   expect(flood).toMatchObject({ problem: 'git.too-much' });
 });
 

@@ -8,7 +8,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isProblem, type Problem, problem, quoted } from './problem.ts';
-import { askGit, failed, type GitOptions, runGit } from './run-git.ts';
+import { askGit, failed, runGit } from './run-git.ts';
 
 export interface Repository {
   /** The root of this worktree; no symlink in it. */
@@ -27,16 +27,13 @@ export interface Repository {
   readonly notes: readonly Problem[];
 }
 
-export async function readRepository(
-  cwd: string,
-  options: GitOptions = {},
-): Promise<Repository | Problem> {
-  const kind = await readKind(cwd, options);
+export async function readRepository(cwd: string): Promise<Repository | Problem> {
+  const kind = await readKind(cwd);
   if (isProblem(kind)) return kind;
   const [paths, symbolic, commit] = await Promise.all([
-    readPaths(cwd, options),
-    runGit(cwd, ['symbolic-ref', '-q', 'HEAD'], options),
-    runGit(cwd, ['rev-parse', '-q', '--verify', 'HEAD^{commit}'], options),
+    readPaths(cwd),
+    runGit(cwd, ['symbolic-ref', '-q', 'HEAD']),
+    runGit(cwd, ['rev-parse', '-q', '--verify', 'HEAD^{commit}']),
   ]);
   if (isProblem(paths)) return paths;
   if (isProblem(symbolic)) return symbolic;
@@ -49,9 +46,9 @@ export async function readRepository(
   return { toplevel, commonDir, gitDir, project, branch, head, notes };
 }
 
-async function readKind(cwd: string, options: GitOptions): Promise<'worktree' | Problem> {
+async function readKind(cwd: string): Promise<'worktree' | Problem> {
   const args = ['rev-parse', '--is-bare-repository', '--is-inside-work-tree'];
-  const answer = await runGit(cwd, args, options);
+  const answer = await runGit(cwd, args);
   if (isProblem(answer)) return answer;
   if (answer.exit !== 0) return whyNone(cwd, args, answer);
   const [isBare, isInside] = answer.stdout.split('\n');
@@ -96,9 +93,9 @@ interface Paths {
 
 const PATH_QUESTIONS = ['--show-toplevel', '--git-common-dir', '--absolute-git-dir'] as const;
 
-async function readPaths(cwd: string, options: GitOptions): Promise<Paths | Problem> {
+async function readPaths(cwd: string): Promise<Paths | Problem> {
   const ask = (questions: readonly string[]) =>
-    askGit(cwd, ['rev-parse', '--path-format=absolute', ...questions], options);
+    askGit(cwd, ['rev-parse', '--path-format=absolute', ...questions]);
   const text = await ask(PATH_QUESTIONS);
   if (isProblem(text)) return text;
   let lines = text.split('\n').slice(0, -1);

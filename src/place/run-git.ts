@@ -25,10 +25,8 @@ const KEPT = new Set([
 const SETTINGS = ['-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false', '--no-pager'];
 
 export interface GitOptions {
-  readonly env?: NodeJS.ProcessEnv;
   /** The index to read; a commit under way may use one of its own. */
   readonly indexFile?: string;
-  readonly input?: string;
   readonly timeoutMs?: number;
   readonly outputBytesMax?: number;
 }
@@ -46,7 +44,7 @@ export async function runGit(
   options: GitOptions = {},
 ): Promise<GitAnswer | Problem> {
   const { timeoutMs = GIT_TIMEOUT_MS, outputBytesMax = GIT_OUTPUT_BYTES_MAX } = options;
-  const env = gitEnvironment(options.env ?? process.env, options.indexFile);
+  const env = gitEnvironment(options.indexFile);
   const { promise, resolve } = Promise.withResolvers<GitAnswer | Problem>();
   const child = spawn('git', [...SETTINGS, ...args], { cwd, env, windowsHide: true });
   const what = `git ${args[0]}`;
@@ -73,7 +71,7 @@ export async function runGit(
   });
   // Git may leave before it has read all we say; what it answers counts.
   child.stdin.on('error', () => {});
-  child.stdin.end(options.input ?? '');
+  child.stdin.end();
   child.on('error', (cause: NodeJS.ErrnoException) => {
     clearTimeout(timer);
     isStarted = false;
@@ -115,8 +113,10 @@ export function splitNul(text: string): string[] {
   return pieces;
 }
 
-function gitEnvironment(env: NodeJS.ProcessEnv, indexFile: string | undefined): NodeJS.ProcessEnv {
-  const own = Object.entries(env).filter(([name]) => !name.startsWith('GIT_') || KEPT.has(name));
+function gitEnvironment(indexFile: string | undefined): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('GIT_') || KEPT.has(name),
+  );
   return {
     ...Object.fromEntries(own),
     // Messages are read by us, so they must be in one language; names stay bytes all the same.
