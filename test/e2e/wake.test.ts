@@ -93,7 +93,7 @@ async function openIdle(socket: string) {
 
 describe('Claude Code, by its messaging socket', () => {
   test('[WA2] it is presented when the hook brings the text back, and not before', async () => {
-    await open();
+    await open({ settleMs: 30, confirmMs: 5_000 });
     const socket = await openSession();
     const session = await openIdle(socket.path);
     const line = socket.next();
@@ -172,7 +172,7 @@ describe('Claude Code, by its messaging socket', () => {
   });
 
   test('[WA3] mail that comes together wakes once, and a wake on its way is not repeated', async () => {
-    await open({ settleMs: 100, confirmMs: 5_000 });
+    await open({ settleMs: 1_000, confirmMs: 10_000 });
     const socket = await openSession();
     const session = await openIdle(socket.path);
     const line = socket.next();
