@@ -48,6 +48,13 @@ test('wrapping keeps every character but the spaces at a break, and fits', () =>
       for (const one of lines) expect(widthOf(one)).toBeLessThanOrEqual(width);
       expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
     }),
+    {
+      examples: [
+        ['\u2003\u2003\u2003', 2],
+        ['\u3000 \u3000', 2],
+        ['\u00a0\u00a0\u00a0', 2],
+      ],
+    },
   );
 });
 

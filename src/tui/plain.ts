@@ -68,12 +68,12 @@ export function wrap(text: string, width: number): string[] {
   let line = '';
   let used = 0;
   const push = (): void => {
-    lines.push(line.trimEnd());
+    lines.push(withoutEnd(line));
     line = '';
     used = 0;
   };
   for (const word of text.split(/(?<= )/)) {
-    const wordWidth = widthOf(word.trimEnd());
+    const wordWidth = widthOf(withoutEnd(word));
     if (used > 0 && used + wordWidth > room) push();
     if (wordWidth <= room) {
       line += word;
@@ -88,4 +88,9 @@ export function wrap(text: string, width: number): string[] {
   }
   if (line !== '') push();
   return lines;
+}
+
+/** Without the plain spaces at its end. Other blanks, wide ones say, are part of the text. */
+function withoutEnd(text: string): string {
+  return text.replace(/ +$/, '');
 }
