@@ -16,8 +16,14 @@ const work = mkdtempSync(join(tmpdir(), 'synod-compact-'));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 let count = 0;
 
-/** Drops what begins with `old`. */
-const drop = (entry: string): string | null => (entry.startsWith('old') ? '-' : null);
+const old = (n: number): string =>
+  JSON.stringify({ old: n, body: `secret ${n} ${'.'.repeat(60)}` });
+const stub = (n: number): string => JSON.stringify({ old: n, dropped: true, body: {} });
+/** Drops the bodies of old entries. */
+const drop = (entry: string): string | null => {
+  const n = /^{"old":(\d+),"body"/.exec(entry)?.[1];
+  return n === undefined ? null : stub(Number(n));
+};
 const record = (facts: CompactionFacts): string => JSON.stringify({ type: 'log.compacted', facts });
 
 async function linesOf(log: Log, from = 0): Promise<string[]> {
@@ -33,9 +39,9 @@ async function entriesOf(log: Log): Promise<string[]> {
 }
 
 async function fill(log: Log): Promise<Log> {
-  await log.append(0, ['old secret 1', 'kept 1']);
+  await log.append(0, [old(1), 'kept 1']);
   await log.append(2, ['kept 2']);
-  await log.append(3, ['old secret 2', 'old secret 3']);
+  await log.append(3, [old(2), old(3)]);
   return log;
 }
 
@@ -76,7 +82,13 @@ describe.each(ADAPTERS)('over %s', (_, storage) => {
     expect(facts).toMatchObject({ through: 5, head, dropped: 3 });
     expect(facts.bytesAfter).toBeLessThan(facts.bytesBefore);
     const compacted = await open();
-    expect((await entriesOf(compacted)).slice(0, 5)).toEqual(['-', 'kept 1', 'kept 2', '-', '-']);
+    expect((await entriesOf(compacted)).slice(0, 5)).toEqual([
+      stub(1),
+      'kept 1',
+      'kept 2',
+      stub(2),
+      stub(3),
+    ]);
     expect(compacted.length).toBe(6);
     expect(await verifyLog(compacted)).toMatchObject({
       ok: true,
@@ -84,7 +96,7 @@ describe.each(ADAPTERS)('over %s', (_, storage) => {
       compacted: { through: 5, head, dropped: 3 },
     });
     expect(await verifyArchive(compacted, before)).toEqual({ ok: true, length: 5, head });
-    await compacted.append(6, ['old again']);
+    await compacted.append(6, [old(9)]);
     expect(await verifyLog(compacted)).toMatchObject({ ok: true, length: 7 });
     await compacted.close();
   });
@@ -94,9 +106,9 @@ describe.each(ADAPTERS)('over %s', (_, storage) => {
     await compactLog(await fill(await open()), drop, record);
     const log = await open();
     expect((await compactLog(log, drop, record)).dropped).toBe(0);
-    await log.append(6, ['old secret 4', 'kept 3']);
+    await log.append(6, [old(4), 'kept 3']);
     expect(await measureCompaction(log, drop)).toMatchObject({ through: 8, dropped: 1 });
-    expect((await entriesOf(log))[6]).toBe('old secret 4');
+    expect((await entriesOf(log))[6]).toBe(old(4));
     await compactLog(log, drop, record);
     const again = await open();
     expect(await verifyLog(again)).toMatchObject({ ok: true, compacted: { through: 8 } });
@@ -125,7 +137,7 @@ describe.each(ADAPTERS)('over %s', (_, storage) => {
     const log = await fill(await open());
     const lines = await linesOf(log);
     const other = openMemoryLog();
-    await other.append(0, ['old secret 1', 'kept 1']);
+    await other.append(0, [old(1), 'kept 1']);
     await other.append(2, ['another']);
     await compactLog(log, drop, record);
     const compacted = await open();
@@ -151,12 +163,43 @@ test('[G13] a changed byte below the compaction is found, also where its checksu
   }
   const log = await openSqliteLog(path);
   const verified = await verifyLog(log);
-  expect(verified).toMatchObject({
-    ok: false,
-    reason: expect.stringContaining('below position 5'),
-  });
+  expect(verified).toMatchObject({ ok: false, position: 2 });
   await expect(compactLog(log, drop, record)).rejects.toThrow('does not verify');
   await log.close();
+});
+
+describe('a change that is passed off as a compaction, with a record of its own', () => {
+  const forge = (entry: string): string | null => entry.replace('kept', 'never') || null;
+  const onlyForged = (from: string) => (entry: string) =>
+    entry.startsWith(from) ? forge(entry) : drop(entry);
+
+  test('[G13] is found where no body was dropped', async () => {
+    const store = createMemoryStore();
+    await compactLog(await fill(openMemoryLog(store)), onlyForged('kept 2'), record);
+    const forged = openMemoryLog(store);
+    expect(await verifyLog(forged)).toMatchObject({ ok: false, position: 2 });
+  });
+
+  test('[G14] is found by an archive wherever it lies', async () => {
+    const store = createMemoryStore();
+    const log = await fill(openMemoryLog(store));
+    const archive = await linesOf(log);
+    await compactLog(log, onlyForged('kept 1'), record);
+    const forged = openMemoryLog(store);
+    expect((await entriesOf(forged)).slice(0, 2)).toEqual([stub(1), 'never 1']);
+    expect(await verifyArchive(forged, archive)).toMatchObject({ ok: false, position: 1 });
+  });
+
+  test('[G14] is found by an archive where a dropped entry says another thing of itself', async () => {
+    const store = createMemoryStore();
+    const log = await fill(openMemoryLog(store));
+    const archive = await linesOf(log);
+    await compactLog(log, (entry) => (entry === old(3) ? stub(7) : drop(entry)), record);
+    expect(await verifyArchive(openMemoryLog(store), archive)).toMatchObject({
+      ok: false,
+      position: 4,
+    });
+  });
 });
 
 test('[G13] the dropped text is in none of the files', async () => {

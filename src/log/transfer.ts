@@ -7,6 +7,7 @@
  * the end is left for the next run. What disagrees is refused with its position.
  */
 import { chainHead, decodeBatch, encodeBatch, firstBadEntry, GENESIS } from './batch.ts';
+import { isStubOf } from './compact-digest.ts';
 import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { createWalk, type Verified } from './verify.ts';
@@ -142,7 +143,8 @@ async function importCompacted(
 
 /**
  * Does an export from before a compaction lead to this log? Its chain is made anew from the first
- * entry on, and every head must be the one that this log has kept at that place [G14].
+ * entry on; every head must be the one that this log has kept at that place, and every entry what the
+ * log says there, but for bodies that were dropped [G14].
  */
 export async function verifyArchive(
   log: Log,
@@ -165,9 +167,24 @@ export async function verifyArchive(
       const reason = 'the archive leads to another head than the log has kept here';
       return { ok: false, position: batch.first, reason };
     }
+    const changed = firstChanged(decodeBatch(value.bytes), decodeBatch(batch.bytes));
+    if (changed !== null) {
+      const reason =
+        'the log says another thing here than the archive, and not only without a body';
+      return { ok: false, position: batch.first + changed, reason };
+    }
     head = batch.head;
   }
   return walk.finish({ length: header.length, head });
+}
+
+/** Which entry is neither what it was nor that without its body; null when all are. */
+function firstChanged(kept: readonly string[], before: readonly string[]): number | null {
+  const index = before.findIndex((entry, i) => {
+    const now = kept[i];
+    return now === undefined || (now !== entry && !isStubOf(now, entry));
+  });
+  return index < 0 ? null : index;
 }
 
 async function* batchesIn(

@@ -2,13 +2,14 @@
  * Does the log still say what was appended? If not: where does it first lie?
  *
  * Walks every stored batch: positions must follow on, every entry must match
- * its checksum, every head must follow from the one before [G8]. Below a compaction the heads are
- * held to the digest that its record, an entry of the chain above, gives [G13]. It reads only, so it
- * runs beside a hub at work on a log opened `readOnly`.
+ * its checksum, every head must follow from the one before [G8]. Below a compaction the same
+ * holds but for batches with a dropped body, and all of them are held to the digest that its record,
+ * an entry of the chain above, gives [G13]. It reads only, so it runs beside a hub at work on a log
+ * opened `readOnly`.
  */
 import { createHash } from 'node:crypto';
 import { batchCount, chainHead, decodeBatch, firstBadEntry, GENESIS } from './batch.ts';
-import { addToDigest } from './compact-digest.ts';
+import { addToDigest, isStub } from './compact-digest.ts';
 import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 
@@ -76,15 +77,16 @@ export function createWalk(compacted: Compacted | null): Walk {
     if (batchCount(batch.bytes) !== batch.count) {
       return broken(position, 'the batch does not hold as many entries as it is filed under');
     }
-    if (batch.first < through) {
+    const isCompacted = batch.first < through;
+    const isFollowing = chainHead(head, batch.bytes) === batch.head;
+    // Only where a body was dropped may a kept head not be that of the bytes: nothing else is a compaction.
+    if (!isFollowing && !(isCompacted && decodeBatch(batch.bytes).some(isStub))) {
+      return broken(position, 'the chain is broken: this batch or one before it was changed');
+    }
+    head = batch.head;
+    if (isCompacted) {
       addToDigest(digest, batch);
-      head = batch.head;
       headThere = head;
-    } else {
-      head = chainHead(head, batch.bytes);
-      if (head !== batch.head) {
-        return broken(position, 'the chain is broken: this batch or one before it was changed');
-      }
     }
     position += batch.count;
     if (compacted !== null && proof === null && position > compacted.record) {
