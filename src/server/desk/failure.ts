@@ -29,7 +29,8 @@ function refusalOf(cause: unknown, correlationId: string): Refusal {
     );
   }
   if (String(code).startsWith('log.')) {
-    const message = 'the store could not be read; nothing was changed, try again';
+    // What was done before it failed is not known here, so nothing is said of it.
+    const message = 'the store could not be read; try again';
     return refuse('store.unavailable', message, detail);
   }
   const message = `the hub failed at this; its log has the reason under ${correlationId}`;

@@ -3,6 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until, within } from '../../../../test/e2e/deadline.ts';
 import { openRawSocket } from '../../../../test/e2e/raw-socket.ts';
 import { type Json, openRunningHub, type RunningHub } from '../../../../test/e2e/running-hub.ts';
+import { openHub } from '../../../hub/hub.ts';
+import { type Log, LogError } from '../../../log/log.ts';
+import { openMemoryLog } from '../../../log/memory.ts';
+import { createPrincipal, PLAIN_SEND } from '../../../testing/story.ts';
+import { realClock } from '../../run/clock.ts';
+import type { Room } from '../room.ts';
+import { handleRecv } from './recv.ts';
 
 let hub: RunningHub;
 beforeAll(async () => {
@@ -212,4 +219,32 @@ test('[N2] drains at once from two sides hand each message out once, in order', 
       .map((one: Json) => one.seq);
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
   }
+});
+
+test('[N1] [TH2] a thread that cannot be read costs nobody the message', async () => {
+  const log = openMemoryLog();
+  let readsLeft = Number.POSITIVE_INFINITY;
+  const at: Log['at'] = async (positions) => {
+    if (readsLeft-- === 0) throw new LogError('log.unavailable', 'the disk is gone');
+    return log.at(positions);
+  };
+  const alone = await openHub({
+    ...{ space: 's', clock: realClock, cacheBytesMax: 0 },
+    log: Object.create(log, { at: { value: at } }),
+  });
+  const by = createPrincipal('ada');
+  const say = (replyTo: number | null) =>
+    alone.submit({ ...PLAIN_SEND, by, at: alone.stamp(), channel: 'a', replyTo });
+  await alone.submit({ type: 'subscription.add', by, at: alone.stamp(), pattern: 'a' });
+  const parent = await say(null);
+  await say('position' in parent ? parent.position : null);
+  const room = { hub: alone, by, caller: { tokenId: null }, platform: { elapsedMs: () => 0 } };
+  const recv = (): Promise<unknown> =>
+    handleRecv({ ...room, signal: null, timings: () => [] } as unknown as Room, {
+      ...{ max_messages: 10, thread_depth: -1, include_meta: false },
+    });
+  readsLeft = 1;
+  await expect(recv()).rejects.toThrow('the disk is gone');
+  expect(await recv()).toMatchObject({ messages: [{ seq: 1 }, { seq: 2, ancestors: [{}] }] });
+  await alone.close();
 });

@@ -1,6 +1,6 @@
 /**
- * Draining. What will be handed out is read first and taken after, so that nothing
- * is marked as delivered whose body could not be read; and nothing is taken for a
+ * Draining. What will be handed out is read first, with its threads, and taken after, so
+ * that nothing is marked as delivered that could not be read; and nothing is taken for a
  * caller that has gone.
  */
 
@@ -84,6 +84,7 @@ async function drain(
     found.set(message.position, message);
     owed.push(peeked[i] as Owed);
   }
+  const threads = await findAncestors(room, [...found.values()], input.thread_depth);
   const at = hub.stamp();
   const expired = new Set<number>();
   for (const { position, expiresAt } of found.values()) {
@@ -95,7 +96,6 @@ async function drain(
   if (isRefusal(answer)) return answer;
   if (answer.taken.length === 0) return null;
   const messages = answer.taken.map(({ position }) => found.get(position) as Message);
-  const ancestors = await findAncestors(room, messages, input.thread_depth);
   const readers = await hub.ask((world) => messages.map((one) => readersOf(world, one)));
   const timings = room.timings();
   return {
@@ -104,7 +104,7 @@ async function drain(
       ...messageEnvelope(message),
       delivered_to: isRefusal(readers) ? null : (readers[i] ?? null),
       origin_server: null,
-      ancestors: ancestors === null ? null : (ancestors[i] ?? []),
+      ancestors: threads === null ? null : (threads.get(message.position) ?? []),
       ...(input.include_meta && {
         _meta: {
           trace_id: `${room.correlationId}-${message.position}`,
@@ -127,12 +127,12 @@ function nothing(room: Room): Output {
   return { drained_at: room.hub.stamp() / 1000, messages: [] };
 }
 
-/** For each message its parents, nearest first; one read of the log for each level [TH2]. */
+/** For each message, by position, its parents, nearest first; one read of the log for each level [TH2]. */
 async function findAncestors(
   room: Room,
   messages: readonly Message[],
   depth: number,
-): Promise<Envelope[][] | null> {
+): Promise<ReadonlyMap<number, Envelope[]> | null> {
   if (depth === 0) return null;
   const levels = depth < 0 ? THREAD_DEPTH_MAX : Math.min(depth, THREAD_DEPTH_MAX);
   const found: Envelope[][] = messages.map(() => []);
@@ -163,5 +163,5 @@ async function findAncestors(
       return parent;
     });
   }
-  return found;
+  return new Map(messages.map(({ position }, i) => [position, found[i] ?? []]));
 }
