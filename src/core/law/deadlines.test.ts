@@ -39,3 +39,19 @@ test('[L5] deadlines fall due like a sorted list with one place for each kind an
     { numRuns: 500 },
   );
 });
+
+test('[L3] deadlines of one time fall due in one order, whatever order they were set in', () => {
+  const set = [
+    { at: 5, kind: 'presence', agent: 'b' },
+    { at: 5, kind: 'presence', agent: 'a' },
+    { at: 5, kind: 'lease', agent: 'c' },
+  ] as const;
+  fc.assert(
+    fc.property(fc.shuffledSubarray([...set], { minLength: 3 }), (shuffled) => {
+      const deadlines = new Deadlines();
+      for (const one of shuffled) deadlines.push(one);
+      const order = set.map(() => deadlines.pop(5)?.agent);
+      expect(order).toEqual(['a', 'b', 'c']);
+    }),
+  );
+});

@@ -19,7 +19,7 @@ interface Entry {
 }
 
 export class Deadlines {
-  readonly #heap = new Heap<Entry>((a, b) => a.at < b.at);
+  readonly #heap = new Heap<Entry>(isBefore);
   readonly #entries: Readonly<Record<Deadline['kind'], Map<string, Entry>>> = {
     presence: new Map(),
     lease: new Map(),
@@ -56,4 +56,21 @@ export class Deadlines {
     this.#heap.delete(first);
     return first;
   }
+}
+
+/** Which comes first of those that fall due at one time. */
+const RANK: Readonly<Record<Deadline['kind'], number>> = {
+  presence: 0,
+  lease: 1,
+  claims: 2,
+  offers: 3,
+  supervisor: 4,
+  held: 5,
+  sweep: 6,
+};
+
+/** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */
+function isBefore(a: Entry, b: Entry): boolean {
+  if (a.at !== b.at) return a.at < b.at;
+  return a.kind === b.kind ? a.agent < b.agent : RANK[a.kind] < RANK[b.kind];
 }
