@@ -29,6 +29,10 @@ function tellRich(): Story {
   story.do(cat, { type: 'claim.take', id: 'two', ...NO_KEY, ...asked });
   const checkpoint = { checkpoint: '{"step":1}', expectedVersion: null };
   story.do(cat, { type: 'claim.checkpoint', id: 'two', ...NO_KEY, ...checkpoint });
+  const held = { ...NO_KEY, id: 'one', expectedVersion: null };
+  story.do(ada, { type: 'claim.checkpoint', ...held, checkpoint: '{"step":2}' });
+  const updated = { status: 'working', note: null, dataRef: 'ref' } as const;
+  story.do(ada, { type: 'claim.update', ...held, ...updated });
   story.do(cat, { type: 'claim.release', id: 'two', ...NO_KEY, evidence: null, isForced: false });
   const declared = { description: 'd', project: 'p', suggestedOwner: 'ada', causalParent: 'c' };
   for (const [id, dependsOn] of [
@@ -47,7 +51,10 @@ function tellRich(): Story {
     type: 'recall.log',
     ...{ queryText: 'q', returnedIds: ['1'], wasUsed: true, hasAbstained: null },
   });
-  const change = { replayPolicy: 'custom', replayAllow: ['ada'], schema: '{}' } as const;
+  const messageRetentionMs = 86_400_000;
+  const policy = { replayPolicy: 'custom', replayAllow: ['ada'] } as const;
+  const change = { ...policy, schema: '{}', messageRetentionMs };
+  story.do(root, { type: 'space.configure', change: { messageRetentionMs } });
   story.do(root, { type: 'channel.configure', channel: 'a', change });
   story.send(ada, 'a', { key: 'retry:1', schemaVersion: 1 });
   const owed = [...(story.world.agents.get('bob')?.ready ?? [])];
@@ -56,10 +63,13 @@ function tellRich(): Story {
   );
   story.do(bob, { type: 'inbox.present', shown });
   story.drain(bob, { leaseMs: 60_000, max: 1 });
+  const group = { group: 'group/rich', displayName: 'Rich', replayPolicy: null };
+  story.do(ada, { type: 'group.create', ...group });
   story.send(ada, 'passing');
   story.do(root, { type: 'channel.retire', channel: 'passing', isForced: true });
   const token = { agent: 'ada', kind: 'agent', tier: 'standard', label: 'l' } as const;
-  story.do(root, { type: 'token.create', id: 'rich', hash: 'h', expiresAt: null, ...token });
+  story.do(root, { type: 'token.create', id: 'rich', hash: 'h', expiresAt: 9e12, ...token });
+  story.do(root, { type: 'token.revoke', id: 'rich' });
   return story;
 }
 
@@ -68,7 +78,7 @@ const CARD = {
   description: 'd',
   version: '1',
   supportedInterfaces: [
-    { url: 'http://a', protocolBinding: 'b', protocolVersion: '1', tenant: null },
+    { url: 'http://a', protocolBinding: 'b', protocolVersion: '1', tenant: 't' },
   ],
   capabilities: {
     streaming: true,
@@ -85,11 +95,11 @@ const CARD = {
     },
   ],
   provider: { organization: 'o', url: 'http://o' },
-  documentationUrl: null,
-  iconUrl: null,
+  documentationUrl: 'http://d',
+  iconUrl: 'http://i',
   taskClasses: ['code'],
   model: 'm',
-  meta: null,
+  meta: '{"a":1}',
 };
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -144,6 +154,20 @@ test('[L3] the world of this test leaves no list of a snapshot empty', () => {
   const empty = [...kindsIn(frozen)].filter(([, isFilled]) => !isFilled).map(([kind]) => kind);
   expect(empty).toEqual([]);
   expect(told(frozen)).toBe(expected);
+});
+
+test('[L3] no field of the world of this test is empty', () => {
+  const kinds = new Map<string, boolean>();
+  for (const line of expected.split('\n')) {
+    const [, at = '', value] = /^(\S+?)(?: = | has )(.*)$/.exec(line) ?? [];
+    const kind = at.replaceAll(/\[[^\]]*\]+/g, '[]');
+    if (value === 'null') kinds.set(kind, kinds.get(kind) ?? false);
+    // What lies in a field fills it.
+    else for (let up = kind; up !== ''; up = up.replace(/(\[\]|\.?\w+)$/, '')) kinds.set(up, true);
+  }
+  const empty = [...kinds].filter(([, isFilled]) => !isFilled).map(([kind]) => kind);
+  // A field is new: have `tellRich` fill it, or this file cannot notice that a snapshot loses it.
+  expect(empty.filter((kind) => !kind.startsWith('claims.keys[].answer'))).toEqual([]);
 });
 
 test('[L3] whichever field of a snapshot is forgotten, it is refused or tells another world', () => {
