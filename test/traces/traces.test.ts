@@ -1,6 +1,6 @@
 /**
- * The traces: what the law decides, as text that a change of the law changes. `npx vitest run -u
- * test/traces` writes them again; the diff is what a reviewer reads.
+ * The traces: what the law decides, as text that a change of the law changes. `npx vitest run
+ * test/traces -u` writes them again; the diff is what a reviewer reads.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
