@@ -46,7 +46,6 @@ export interface Identity {
 
 export interface IdentityQuestion {
   readonly asFlag?: string;
-  readonly projectFlag?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The agent a token was made for; null when the credential names none. */
   readonly credentialAgent: string | null;
@@ -73,8 +72,7 @@ export function resolveIdentity(question: IdentityQuestion): Identity {
     ofName === null &&
     chosen !== null &&
     (agent.source === 'default' ||
-      (agent.source !== 'credential' &&
-        (chosen.source === 'flag' || chosen.source === 'environment')));
+      (agent.source !== 'credential' && chosen.source === 'environment'));
   const name = isJoined ? `${chosen.value}/${agent.value}` : agent.value;
   warnAboutName(name, agent, warnings);
   warnAboutProject(project, question, warnings);
@@ -115,9 +113,8 @@ function chooseAgent(question: IdentityQuestion, warnings: IdentityWarning[]): I
   return first;
 }
 
-function chooseProject({ projectFlag, env, repository }: IdentityQuestion): IdentityPart | null {
+function chooseProject({ env, repository }: IdentityQuestion): IdentityPart | null {
   const part = 'project' as const;
-  if (projectFlag) return { part, value: projectFlag, source: 'flag', from: '--project' };
   if (env.SYNOD_PROJECT) {
     return { part, value: env.SYNOD_PROJECT, source: 'environment', from: 'SYNOD_PROJECT' };
   }
@@ -154,7 +151,7 @@ function warnAboutProject(
     warnings.push({
       warning: 'identity.no-project',
       message: `no project: ${why}`,
-      remedy: 'go to the repository, or say --project or SYNOD_PROJECT',
+      remedy: 'go to the repository, or set SYNOD_PROJECT',
     });
     return;
   }
@@ -163,13 +160,13 @@ function warnAboutProject(
     warnings.push({
       warning: 'identity.home-repository',
       message: 'the repository is the home directory itself',
-      remedy: 'go to the project, or say --project or SYNOD_PROJECT',
+      remedy: 'go to the project, or set SYNOD_PROJECT',
     });
   } else if (IMPLAUSIBLE.has(project.value.toLowerCase()) || project.value === basename(home)) {
     warnings.push({
       warning: 'identity.implausible-project',
       message: `the project ${quoted(project.value)} is named after its folder, which looks accidental`,
-      remedy: 'say --project or SYNOD_PROJECT',
+      remedy: 'set SYNOD_PROJECT',
     });
   }
 }
