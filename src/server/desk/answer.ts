@@ -18,24 +18,10 @@ export function refusalAnswer(refusal: Refusal): Answer {
 
 /** An envelope that a plugin made or passed on; it sounds as it did, or like the refusal of its SOX code. */
 export function envelopeAnswer(
-  envelope: {
-    readonly error_code: string;
-    readonly message: string;
-    readonly detail?: Readonly<Record<string, unknown>> | null;
-    readonly retry_after?: number | null;
-  },
+  error: ErrorEnvelope,
   known: Sound | undefined,
 ): { readonly error: ErrorEnvelope; readonly sound: Sound } {
-  const { error_code, message, detail, retry_after } = envelope;
-  return {
-    error: {
-      error_code,
-      message,
-      ...(detail != null && { detail }),
-      ...(retry_after != null && { retry_after }),
-    },
-    sound: known ?? soundOf(error_code),
-  };
+  return { error, sound: known ?? soundOf(error.error_code) };
 }
 
 function soundOf(code: string): Sound {

@@ -1,60 +1,19 @@
 /**
- * What a call is answered with, and the two signals a plugin may throw instead of returning.
+ * What a call is answered with, also where a plugin threw its answer instead of returning it.
  *
- * Plugins live in their own packages and cannot import our classes, so the signals are known by
- * `name`; the classes here are for plugins registered from the same program. An error code
- * outside the published set is folded into it, the finer name kept in `detail.reason`.
+ * Plugins live in their own packages and cannot import our classes, so what they throw is known by
+ * its `name`. An error code outside the published set is folded into it, the finer name kept in
+ * `detail.reason`.
  */
 
+import { type ErrorEnvelope, REFUSALS } from '../../wire/errors.ts';
 import { isFields } from '../../wire/fields.ts';
-
-export interface ErrorEnvelope {
-  readonly error_code: string;
-  readonly message: string;
-  readonly detail?: Readonly<Record<string, unknown>> | null;
-  readonly retry_after?: number | null;
-}
 
 export type Reply =
   | { readonly ok: Readonly<Record<string, unknown>> }
   | { readonly error: ErrorEnvelope };
 
-/** Thrown by an interceptor to answer in the store's place. */
-export class ShortCircuitResponse extends Error {
-  override readonly name = 'ShortCircuitResponse';
-  readonly response: Reply;
-
-  constructor(response: Reply) {
-    super('short circuit');
-    this.response = response;
-  }
-}
-
-/** Thrown by a transformer to refuse the input. */
-export class ValidationError extends Error {
-  override readonly name = 'ValidationError';
-  readonly violations: readonly { readonly field: string; readonly issue: string }[];
-
-  constructor(
-    message: string,
-    violations: readonly { readonly field: string; readonly issue: string }[],
-  ) {
-    super(message);
-    this.violations = violations;
-  }
-}
-
-const CODES: ReadonlySet<string> = new Set([
-  'identity_failure',
-  'channel_not_found',
-  'subscription_not_found',
-  'validation_error',
-  'rate_limited',
-  'store_unavailable',
-  'version_mismatch',
-  'backpressure_over_limit',
-  'internal_error',
-]);
+const CODES: ReadonlySet<string> = new Set(Object.values(REFUSALS).map(({ sox }) => sox));
 
 /** Names that prose uses for a published code; any other stranger is a refusal of the input. */
 const SYNONYMS: Readonly<Record<string, string>> = {

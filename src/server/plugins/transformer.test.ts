@@ -3,7 +3,6 @@
 import { expect, test } from 'vitest';
 import { openTestHost, type TestPlugin, verdicts } from '../../../plugins/host-kit.test.fixture.ts';
 import type { MiddlewareContext } from './context.ts';
-import { ShortCircuitResponse, ValidationError } from './reply.ts';
 
 type Run = (context: MiddlewareContext) => unknown;
 
@@ -46,10 +45,14 @@ test('[P11] a transformer changes the input, in place or by a copy', async () =>
   expect(byCopy.stored[0]).toMatchObject({ channel: 'z' });
 });
 
+/** As a package of its own throws it. */
+const named = (name: string, more: object): Error =>
+  Object.assign(new Error('no good'), { name, ...more });
+
 test('[P11] a ValidationError is a validation_error with its violations', async () => {
   const violations = [{ field: 'body.x', issue: 'must be string' }];
   const { run, stored } = await openTestHost([
-    unit('transformer', async () => fail(new ValidationError('no good', violations))),
+    unit('transformer', async () => fail(named('ValidationError', { violations }))),
   ]);
   const { reply, trace } = await run();
   expect(reply).toEqual({
@@ -64,7 +67,7 @@ test('[P11] a ValidationError is a validation_error with its violations', async 
 test.each([
   ['another exception', () => fail(new Error('x'))],
   ['a thrown value', () => fail('x')],
-  ['a short circuit', () => fail(new ShortCircuitResponse({ ok: {} }))],
+  ['a short circuit', () => fail(named('ShortCircuitResponse', { response: { ok: {} } }))],
   ['no context', () => undefined],
   ['a text', () => 'done'],
   ['another operation', (context: MiddlewareContext) => ({ ...context, operation: 'recv' })],
