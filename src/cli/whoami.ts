@@ -23,7 +23,7 @@ async function whoami(context: Context<object>): Promise<void> {
   const { agent, url } = target();
   const credentialAgent = await readCredentialAgent(context);
   const identity = resolveIdentity({
-    ...(flags.as !== undefined && { asFlag: flags.as }),
+    asFlag: flags.as,
     env: process.env,
     credentialAgent,
     repository: await readRepository(process.cwd()),

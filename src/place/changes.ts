@@ -44,7 +44,7 @@ export async function stagedChanges(
   const against = head ?? (await emptyTree(toplevel));
   if (isProblem(against)) return against;
   const args = ['diff-index', '--cached', ...NAMES, ...WHOLE, against, '--'];
-  return names(await askGit(toplevel, args, indexFile ? { indexFile } : {}));
+  return names(await askGit(toplevel, args, { indexFile: indexFile || undefined }));
 }
 
 /** What lies changed or new in the worktree and is in no commit yet. */

@@ -45,7 +45,7 @@ export interface Identity {
 }
 
 export interface IdentityQuestion {
-  readonly asFlag?: string;
+  readonly asFlag?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The agent a token was made for; null when the credential names none. */
   readonly credentialAgent: string | null;

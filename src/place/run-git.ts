@@ -26,7 +26,7 @@ const SETTINGS = ['-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false', '--n
 
 export interface GitOptions {
   /** The index to read; a commit under way may use one of its own. */
-  readonly indexFile?: string;
+  readonly indexFile?: string | undefined;
   readonly timeoutMs?: number;
   readonly outputBytesMax?: number;
 }

@@ -95,7 +95,7 @@ export function evolveCard(book: CardBook, event: CardEvent): void {
 
 export function manifestPage(
   book: View<CardBook>,
-  query: PageBounds & { readonly after?: string },
+  query: PageBounds & { readonly after?: string | undefined },
 ): Page<Card, string> {
   const { after = '' } = query;
   const rows = [...book.cards.values()]

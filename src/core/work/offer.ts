@@ -82,10 +82,10 @@ export interface OfferEnded {
 export type OfferEvent = OfferMade | OfferRefreshed | OfferEnded;
 
 export interface OfferQuery extends PageBounds {
-  readonly agent?: string;
-  readonly kind?: string;
+  readonly agent?: string | undefined;
+  readonly kind?: string | undefined;
   /** `next` of the page before. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 const BOOK = fieldsOf<OfferBook>()({ agents: 'linked', count: 'derived' });

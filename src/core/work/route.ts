@@ -19,10 +19,10 @@ export interface RouteFacts {
 
 export interface RouteWish {
   /** A class of work; absent: read from the text, or none. */
-  readonly class?: string;
+  readonly class?: string | undefined;
   /** Ids, names or tags of skills. */
-  readonly skills?: readonly string[];
-  readonly text?: string;
+  readonly skills?: readonly string[] | undefined;
+  readonly text?: string | undefined;
 }
 
 export interface Candidate {

@@ -18,11 +18,11 @@ import {
 } from './plan.ts';
 
 export interface BoardQuery extends PageBounds {
-  readonly project?: string;
-  readonly status?: TaskStatus;
+  readonly project?: string | undefined;
+  readonly status?: TaskStatus | undefined;
   /** Only tasks that are ready, or only those that are not. */
-  readonly ready?: boolean;
-  readonly after?: string;
+  readonly ready?: boolean | undefined;
+  readonly after?: string | undefined;
 }
 
 export interface BoardRow<Claim> extends Task {
@@ -39,8 +39,8 @@ export interface Board<Claim> extends Page<BoardRow<Claim>, string> {
 
 export interface ProgressQuery extends PageBounds {
   /** Null: only notes about the plan as a whole. Absent: all. */
-  readonly taskId?: string | null;
-  readonly after?: number;
+  readonly taskId?: string | null | undefined;
+  readonly after?: number | undefined;
 }
 
 export function boardPage<Claim>(

@@ -40,12 +40,7 @@ export const offerHandlers: Handlers<
 
   async 'offers.list'({ hub }, { agent_id: agent, kind, after, limit }) {
     return hub.ask((world) => {
-      const page = offersPage(world.offers, {
-        limit,
-        ...(agent !== undefined && { agent }),
-        ...(kind !== undefined && { kind }),
-        ...(after !== undefined && { after }),
-      });
+      const page = offersPage(world.offers, { agent, kind, after, limit });
       return { offers: page.rows.map(offerView), next: page.next };
     });
   },
@@ -62,9 +57,9 @@ export const offerHandlers: Handlers<
     return isRefusal(answer) ? answer : { withdrawn: true };
   },
 
-  async 'cards.manifest'({ hub }, { after, limit }) {
+  async 'cards.manifest'({ hub }, query) {
     return hub.ask((world) => {
-      const page = manifestPage(world.cards, { limit, ...(after !== undefined && { after }) });
+      const page = manifestPage(world.cards, query);
       return { cards: page.rows.map(cardView), next: page.next };
     });
   },
@@ -73,19 +68,11 @@ export const offerHandlers: Handlers<
     const { hub, caller, activities } = room;
     const at = hub.stamp();
     return hub.ask((world) => {
-      const route = routeTask(
-        {
-          ...(wish.class !== undefined && { class: wish.class }),
-          ...(wish.skills !== undefined && { skills: wish.skills }),
-          ...(wish.text !== undefined && { text: wish.text }),
-        },
-        world.cards.cards.values(),
-        {
-          availabilityOf: (agent) =>
-            availabilityOf(world, agent, activities.find(caller.space, agent), at),
-          claimsOf: (agent) => world.claims.counts.get(agent) ?? 0,
-        },
-      );
+      const route = routeTask(wish, world.cards.cards.values(), {
+        availabilityOf: (agent) =>
+          availabilityOf(world, agent, activities.find(caller.space, agent), at),
+        claimsOf: (agent) => world.claims.counts.get(agent) ?? 0,
+      });
       return {
         class: route.class,
         chosen: route.chosen === null ? null : candidateView(route.chosen),
@@ -126,20 +113,6 @@ function cardView({ agent, advertisedAt, taskClasses, meta, ...fields }: Card): 
 
 type CandidateView = NonNullable<OutputOf<typeof cardRoute>['chosen']>;
 
-function candidateView({
-  agent,
-  availability,
-  claims,
-  matches,
-  missing,
-  why,
-}: Candidate): CandidateView {
-  return {
-    agent_id: agent,
-    availability,
-    claims,
-    matches: [...matches],
-    missing: [...missing],
-    why,
-  };
+function candidateView({ agent, matches, missing, why, ...rest }: Candidate): CandidateView {
+  return { agent_id: agent, ...rest, matches: [...matches], missing: [...missing], why };
 }

@@ -63,23 +63,12 @@ export const planHandlers: Handlers<
     return isRefusal(answer) ? answer : { seq: answer.seq };
   },
 
-  async 'plan.board'({ hub }, input) {
-    const { project, status, ready, after, limit } = input;
+  async 'plan.board'({ hub }, query) {
     return hub.ask((world) => {
-      const page = boardPage(
-        world.plan,
-        {
-          limit,
-          ...(project !== undefined && { project }),
-          ...(status !== undefined && { status }),
-          ...(ready !== undefined && { ready }),
-          ...(after !== undefined && { after }),
-        },
-        (id) => {
-          const claim = world.claims.claims.get(id);
-          return claim === undefined ? null : claimOutput(viewClaim(claim));
-        },
-      );
+      const page = boardPage(world.plan, query, (id) => {
+        const claim = world.claims.claims.get(id);
+        return claim === undefined ? null : claimOutput(viewClaim(claim));
+      });
       return {
         tasks: page.rows.map((row) => ({
           ...taskView(row),
@@ -95,11 +84,7 @@ export const planHandlers: Handlers<
 
   async 'plan.notes'({ hub }, { task_id, after, limit }) {
     return hub.ask((world) => {
-      const page = progressPage(world.plan, {
-        limit,
-        ...(task_id !== undefined && { taskId: task_id }),
-        ...(after !== undefined && { after }),
-      });
+      const page = progressPage(world.plan, { taskId: task_id, after, limit });
       return {
         notes: page.rows.map(({ seq, taskId, kind, text, author, at }) => ({
           seq,

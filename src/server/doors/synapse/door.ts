@@ -46,7 +46,6 @@ export interface SynapseOptions {
   readonly clientsMax?: number;
   readonly unauthenticatedMax?: number;
   readonly authTimeoutMs?: number;
-  readonly takeoverCooldownMs?: number;
   readonly pingMs?: number;
   readonly outputBytesMax?: number;
 }
@@ -78,7 +77,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     names,
     speech,
     token,
-    cooldownMs: options.takeoverCooldownMs ?? TAKEOVER_COOLDOWN_MS,
+    cooldownMs: TAKEOVER_COOLDOWN_MS,
     welcome,
     onBound(client, isNew) {
       beat(client);
