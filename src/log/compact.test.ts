@@ -1,9 +1,18 @@
 /** Compaction over every adapter: what goes, what stays provable, what a crash leaves. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { type CompactionFacts, compactLog, measureCompaction } from './compact.ts';
 import { openFileLog } from './file.ts';
 import type { Log } from './log.ts';
@@ -211,6 +220,26 @@ test('[G13] the dropped text is in none of the files', async () => {
   for (const file of files) expect(readFileSync(file).includes('secret')).toBe(false);
 });
 
+test('[G13] nor when the process ends before SQLite has given its pages back', async () => {
+  const path = join(work, 'early.sqlite');
+  const log = await fill(await openSqliteLog(path));
+  const { exec } = DatabaseSync.prototype;
+  const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+    this: DatabaseSync,
+    sql,
+  ) {
+    if (sql.includes('VACUUM')) throw new Error('killed');
+    exec.call(this, sql);
+  });
+  await expect(compactLog(log, drop, record)).rejects.toThrow();
+  spy.mockRestore();
+  await log.close();
+  const compacted = await openSqliteLog(path);
+  expect(await verifyLog(compacted)).toMatchObject({ ok: true, compacted: { dropped: 3 } });
+  await compacted.close();
+  expect(readFileSync(path).includes('secret')).toBe(false);
+});
+
 describe('[G12] a crash while files are replaced', () => {
   /** The directory before, and what the new segments would be. */
   async function scene(): Promise<{ before: string; after: string }> {
@@ -230,6 +259,23 @@ describe('[G12] a crash while files are replaced', () => {
     expect([log.length, log.compacted]).toEqual([5, null]);
     expect(readdirSync(before).filter((name) => name.endsWith('.fresh'))).toEqual([]);
     await log.close();
+  });
+
+  test('a program that knows nothing of compaction is kept off before that moment', async () => {
+    const dir = join(work, `crash${count++}`);
+    const log = await fill(await openFileLog(dir));
+    // What is in its place keeps the deciding file from being renamed.
+    const stopped = compactLog(log, drop, (facts) => {
+      mkdirSync(join(dir, 'compaction'));
+      return record(facts);
+    });
+    await expect(stopped).rejects.toThrow('cannot write');
+    expect(readFileSync(join(dir, 'format'), 'utf8')).toBe('synod-log 2\n');
+    await log.close();
+    rmdirSync(join(dir, 'compaction'));
+    const again = await openFileLog(dir);
+    expect([again.length, again.compacted]).toEqual([5, null]);
+    await again.close();
   });
 
   test('after it is finished by the next opening, wherever it stopped', async () => {

@@ -45,6 +45,8 @@ export async function replaceSegments(
   segmentBytesMax: number,
 ): Promise<void> {
   const segments = await writeFresh(dir, batches, compacted.through, segmentBytesMax);
+  // First: a program that knows nothing of this must not write to what will be replaced.
+  markCompacted(dir);
   replaceFile(join(dir, NAME), `${JSON.stringify({ ...compacted, segments } satisfies Swap)}\n`);
   finishReplacing(dir);
 }
@@ -57,7 +59,6 @@ export function finishReplacing(dir: string): void {
     return;
   }
   const { segments, ...compacted } = swap;
-  markCompacted(dir);
   for (const name of namesIn(dir, '.segment')) {
     if (!segments.includes(name)) rmSync(join(dir, name), { force: true });
   }

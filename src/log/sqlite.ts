@@ -109,14 +109,19 @@ function readCompacted(db: DatabaseSync): Compacted | null {
   return row === undefined ? null : { through: row.through, record: row.record };
 }
 
-/** One transaction, so that a crash leaves the old rows or the new; what is free is given back after it. */
+/**
+ * One transaction, so that a crash leaves the old rows or the new; what is free is given back after it.
+ * It is blank by then: what was dropped must not lie in the file because we got no further.
+ */
 async function replaceBatches(
   db: DatabaseSync,
   path: string,
   batches: AsyncIterable<StoredBatch>,
   { through, record }: Compacted,
 ): Promise<void> {
-  guard(path, 'compact', () => db.exec(`BEGIN IMMEDIATE; ${batchesTable('fresh')}`));
+  guard(path, 'compact', () =>
+    db.exec(`PRAGMA secure_delete = ON; BEGIN IMMEDIATE; ${batchesTable('fresh')}`),
+  );
   try {
     const insert = db.prepare('INSERT INTO fresh (first, count, bytes, head) VALUES (?, ?, ?, ?)');
     for await (const { first, count, bytes, head } of batches) {
