@@ -11,7 +11,7 @@ import type { Target } from './target.ts';
 
 const ANSWER_TIMEOUT_MS = 30_000;
 /** Operations that are nobody's but the owner's and administrators'. */
-const ADMINISTRATION = /^(tokens|spaces|held)[._]|^channels[._]+configure$/;
+const ADMINISTRATION = /^(tokens|spaces|held)[._]|^channels[._]+configure$|^agents[._]+remove$/;
 
 /** A word that a person typed is any word: the hub knows which there are, and says so. */
 type Spoken<T> = T extends string
@@ -39,10 +39,17 @@ export async function callByName(target: Target, name: string, input: Fields): P
     path: `/v1/ops/${encodeURIComponent(name)}`,
     body: JSON.stringify(input),
     // The hub heeds it from the owner alone, who need not be an agent to administer.
-    headers: ADMINISTRATION.test(name) ? { 'x-synod-owner': '1' } : {},
+    headers: isAdministration(name, input) ? { 'x-synod-owner': '1' } : {},
     timeoutMs: ANSWER_TIMEOUT_MS + waitMsOf(input),
   });
   return answerOf(target, response);
+}
+
+/** An agent retires a channel as well, but not by force. */
+function isAdministration(name: string, input: Fields): boolean {
+  return (
+    ADMINISTRATION.test(name) || (/^(channels[._]+)?retire$/.test(name) && input.force === true)
+  );
 }
 
 /** Asks, and says in words when no hub is there. */

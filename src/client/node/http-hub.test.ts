@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { callHub } from './call.ts';
+import { OPERATIONS } from '../../wire/operations/table.ts';
+import { callByName, callHub } from './call.ts';
 import { type Followed, type FollowOptions, follow } from './follow.ts';
 import { strangerAt, type Target } from './target.ts';
 
@@ -27,6 +28,25 @@ async function answering(
 }
 
 describe('a call', () => {
+  test('[CL1] of whatever is an administrator’s claims to be the owner’s, and of what an agent does not', async () => {
+    const owners: string[] = [];
+    const target = await answering((request, response) => {
+      if (request.headers['x-synod-owner'] === '1') owners.push(request.url ?? '');
+      response.end('{}');
+    });
+    const ids = Object.values(OPERATIONS).filter(({ access }) => access === 'admin');
+    for (const { id, name } of ids) {
+      await callByName(target, id, {});
+      await callByName(target, name, {});
+    }
+    const expected = ids.flatMap(({ id, name }) => [`/v1/ops/${id}`, `/v1/ops/${name}`]);
+    expect(owners.splice(0)).toEqual(expected);
+    for (const force of [false, true]) {
+      await callHub(target, 'channels.retire', { channel: 'a', force });
+    }
+    expect(owners).toEqual(['/v1/ops/channels.retire']);
+  });
+
   test('[CL1] is answered with the output, and only administration claims to be the owner’s', async () => {
     const heard: IncomingMessage[] = [];
     const target = await answering((request, response) => {
