@@ -293,6 +293,22 @@ describe('the hub in the background', () => {
     }
   }, 60_000);
 
+  test('[CL5] [G10] up waits for nobody when a hub of another directory has the store', async () => {
+    const [own, other] = [openHome(), openHome()];
+    try {
+      const store = `--store=sqlite://${join(own.dir, 'shared.sqlite')}`;
+      const { pid } = await own.json(['up', '--port', '0', store]);
+      const second = await other.run(['up', '--port', '0', store]);
+      expect(second).toMatchObject({ code: 75 });
+      expect(second.stderr).toMatch(
+        new RegExp(`the store .*shared.sqlite is in use by process ${pid}`),
+      );
+    } finally {
+      await own.close();
+      await other.close();
+    }
+  }, 60_000);
+
   test('up says why it cannot', async () => {
     const own = openHome();
     try {

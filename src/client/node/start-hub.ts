@@ -123,9 +123,11 @@ async function start(
     output.destroy();
     child.unref();
   }
-  if (child.exitCode === LOCKED_EXIT) return null;
   const said = readFileSync(logPath).subarray(from).toString('utf8');
-  throw startFailure(child.exitCode, said, logPath);
+  const failure = startFailure(child.exitCode, said, logPath);
+  // Who holds the directory is a hub of ours; who holds the store is another one, and stays.
+  if (child.exitCode === LOCKED_EXIT && !/^the store /.test(failure.message)) return null;
+  throw failure;
 }
 
 function openLogFile(dir: string, path: string): number {
