@@ -3,6 +3,7 @@
  * command an argument list asks for. Global options count before and after the command.
  */
 import { Command } from 'commander';
+import { nearest } from '../wire/nearest.ts';
 import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
 
 const GLOBAL_OPTIONS: readonly (readonly [flags: string, text: string])[] = [
@@ -73,25 +74,8 @@ export function findCommand(name: string): CommandEntry | undefined {
 
 /** The command somebody may have meant: same start, or the same letters but for one or two. */
 export function similarCommand(name: string): string | undefined {
-  const byDistance = COMMANDS.map((command) => ({
-    name: command.name,
-    far: distance(name, command.name),
-  }));
-  const [best] = byDistance.sort((a, b) => a.far - b.far);
-  return best !== undefined && best.far <= 2 ? best.name : undefined;
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  const names = COMMANDS.map((command) => command.name);
+  return nearest(name, names, 1)[0];
 }
 
 function rootHelp(): string {

@@ -69,6 +69,7 @@ export function createDeskCallers(stage: Stage): DeskCallers {
     const { desk } = createDesk({
       identity: { mode: 'local', ownerCredential: null, agents: null },
       spaces: {
+        has: () => true,
         find: () => hub,
         open: async () => hub,
         list: () => [{ name: 'default', entries: hub.stats.entries }],

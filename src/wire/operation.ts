@@ -39,6 +39,8 @@ export interface Operation<
   readonly aliases: readonly string[];
   /** Only where a connection stays open: not offered over plain HTTP or MCP. */
   readonly isStreaming: boolean;
+  /** About the spaces themselves: answered wherever the caller is, also where there is no space. */
+  readonly isAboutSpaces: boolean;
 }
 
 export type InputOf<O extends Operation> = z.input<O['input']>;
@@ -72,14 +74,19 @@ export const REMOVES: Hints = {
 
 type Declared<I extends z.ZodType, O extends z.ZodType> = Omit<
   Operation<I, O>,
-  'aliases' | 'isStreaming'
+  'aliases' | 'isStreaming' | 'isAboutSpaces'
 > &
-  Partial<Pick<Operation<I, O>, 'aliases' | 'isStreaming'>>;
+  Partial<Pick<Operation<I, O>, 'aliases' | 'isStreaming' | 'isAboutSpaces'>>;
 
 export function operation<I extends z.ZodType, O extends z.ZodType>(
   declared: Declared<I, O>,
 ): Operation<I, O> {
-  return { aliases: [], isStreaming: false, ...declared };
+  return { aliases: [], isStreaming: false, isAboutSpaces: false, ...declared };
+}
+
+/** Whether it may be the first thing in a space: what only reads or takes away needs one that is there [SP3]. */
+export function isMaking({ hints }: Pick<Operation, 'hints'>): boolean {
+  return !hints.readOnlyHint && !hints.destructiveHint;
 }
 
 export function toolName(operation: Pick<Operation, 'id'>): string {

@@ -269,6 +269,13 @@ describe('identity', () => {
     const here = await home.json(['call', 'whoami', '--as', 'ada']);
     expect(here.subscriptions).not.toContain('x');
   });
+
+  test('[SP3] a space that is misspelt is told and not made', async () => {
+    await home.json(['subscribe', 'x', '--as', 'ada', '--space', 'green']);
+    const { code, stderr } = await home.run(['recv', '--as', 'ada', '--space', 'gren']);
+    expect([code, stderr]).toEqual([21, expect.stringContaining('Did you mean green')]);
+    expect(readdirSync(join(home.dir, 'spaces'))).not.toContain('gren.sqlite');
+  });
 });
 
 describe('the hub in the background', () => {

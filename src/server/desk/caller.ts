@@ -33,6 +33,8 @@ export interface Caller {
   readonly transport: 'http' | 'stdio';
   readonly connectionId: string;
   readonly clientVersion: string | null;
+  /** What it writes first makes the space, if there is none of that name [SP3]. */
+  readonly mayMakeSpace: boolean;
   /** Opened with the owner's credential, whatever agent it acts as. */
   readonly isOwner: boolean;
   /** The token that opened the door, so that revoking it closes it. */

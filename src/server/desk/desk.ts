@@ -9,7 +9,7 @@ import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Signal } from '../../hub/watch.ts';
 import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
 import { isFields } from '../../wire/fields.ts';
-import type { Operation, ParsedInputOf } from '../../wire/operation.ts';
+import { isMaking, type Operation, type ParsedInputOf } from '../../wire/operation.ts';
 import type { send } from '../../wire/operations/channels.ts';
 import type { PluginHost } from '../plugins/host.ts';
 import type { Builtin } from '../plugins/pipeline.ts';
@@ -36,7 +36,7 @@ import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { About, HandledId, Handlers, Room } from './room.ts';
-import type { Spaces } from './spaces.ts';
+import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
 
 export interface CallOptions {
@@ -152,8 +152,9 @@ export function createDesk(options: DeskOptions): DeskParts {
     if (denied !== null) return denied;
     const parsed = parseInput(operation, passage.input);
     if (isRefusal(parsed)) return parsed;
-    const hub =
-      spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
+    const space = operation.isAboutSpaces ? DEFAULT_SPACE : caller.space;
+    const mayCreate = caller.mayMakeSpace && isMaking(operation);
+    const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate }));
     if (isRefusal(hub)) return hub;
     const checkedAt = platform.elapsedMs();
     const room: Room = {

@@ -41,24 +41,30 @@ export function createIdentity(
     return isSameDigest(owner, digest(introduction.token));
   }
 
-  /** Opens the space the introduction leads to, so that later calls find it at once. */
+  /**
+   * Opens the space the introduction leads to, so that later calls find it at once. Coming by makes
+   * none: where there is no such space, the first call that writes makes it [SP3].
+   */
   async function seat(
     introduction: Introduction,
     principal: Principal,
     space: string,
-    rest: { isOwner: boolean; tokenId: string | null; startedAt: number; mayCreate: boolean },
+    rest: { isOwner: boolean; tokenId: string | null; startedAt: number; mayMakeSpace: boolean },
   ): Promise<Caller | Refusal> {
     if (!isSpaceName(space)) {
       return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
     }
-    const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate: rest.mayCreate }));
-    if (isRefusal(hub)) return hub;
+    if (spaces.has(space) || !rest.mayMakeSpace) {
+      const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate: false }));
+      if (isRefusal(hub)) return hub;
+    }
     return {
       principal,
       space,
       transport: introduction.transport,
       connectionId: introduction.connectionId,
       clientVersion: introduction.clientVersion,
+      mayMakeSpace: rest.mayMakeSpace,
       isOwner: rest.isOwner,
       tokenId: rest.tokenId,
       credential: introduction.token,
@@ -79,7 +85,7 @@ export function createIdentity(
       isOwner: true,
       tokenId: null,
       startedAt,
-      mayCreate: true,
+      mayMakeSpace: true,
     });
   }
 
@@ -108,7 +114,7 @@ export function createIdentity(
       isOwner: false,
       tokenId: id,
       startedAt,
-      mayCreate: false,
+      mayMakeSpace: false,
     });
     if (isRefusal(seated)) return seated;
     return { ...seated, tokenHash: hash, ...(expiresAt !== null && { tokenExpiresAt: expiresAt }) };
@@ -131,7 +137,7 @@ export function createIdentity(
       isOwner: false,
       tokenId: null,
       startedAt,
-      mayCreate: true,
+      mayMakeSpace: true,
     });
   }
 

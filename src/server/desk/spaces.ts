@@ -5,6 +5,8 @@ import type { Hub } from '../../hub/hub.ts';
 export const DEFAULT_SPACE = 'default';
 
 export interface Spaces {
+  /** Whether there is such a space, open or not. */
+  has(name: string): boolean;
   /** The hub of a space, opened on first use; refuses an unknown name unless it may be created. */
   open(name: string, options: { readonly mayCreate: boolean }): Promise<Hub | Refusal>;
   /** The hub of a space that is open already: the hot path. */

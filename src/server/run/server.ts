@@ -173,8 +173,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         tools: createMcpTools(operationList),
         version,
         follow: (space, listener) =>
-          spaces.find(space)?.watch.events((_world, _first, events) => listener(events)) ??
-          (() => {}),
+          spaces.find(space)?.watch.events((_world, _first, events) => listener(events)) ?? null,
         onError: (cause) => log('warn', 'an MCP exchange failed', cause),
         report,
       });

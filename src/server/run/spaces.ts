@@ -8,11 +8,13 @@ import type { SpaceSettings } from '../../core/law/state.ts';
 import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
 import { LogError } from '../../log/log.ts';
+import { nearest } from '../../wire/nearest.ts';
 import { DEFAULT_SPACE, isSpaceName, type Spaces } from '../desk/spaces.ts';
 import { logUrlOf, openLog, spacesOnDisk } from './open-log.ts';
 import { parseStoreUrl } from './store-url.ts';
 
 export const SPACES_MAX = 256;
+const NEAREST_MAX = 3;
 
 export interface SpacesOptions {
   readonly store: string | null;
@@ -68,7 +70,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
     }
     if (!known.has(name)) {
-      if (!mayCreate) return refuse('space.not-found', `there is no space ${name} here`);
+      if (!mayCreate) return notFound(name, [...known]);
       if (known.size >= SPACES_MAX) {
         return refuse(
           'limit.reached',
@@ -102,6 +104,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
 
   return {
     open,
+    has: (name) => known.has(name),
     find: (name) => hubs.get(name) ?? null,
     list: () =>
       [...known].sort().map((name) => ({ name, entries: hubs.get(name)?.stats.entries ?? 0 })),
@@ -111,6 +114,17 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await Promise.all([...hubs.values()].map((hub) => hub.close()));
     },
   };
+}
+
+/** Reading makes no space, so that a misspelt name is told and not made [SP3]. */
+function notFound(name: string, known: readonly string[]): Refusal {
+  const near = nearest(name, known, NEAREST_MAX);
+  const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+  return refuse(
+    'space.not-found',
+    `there is no space ${name} here.${meant} The first write makes a space, as does spaces.create`,
+    { space: name, nearest: near },
+  );
 }
 
 /** What the hub says of an entry, with the store it lies in: whoever must act has to find it. */

@@ -48,9 +48,11 @@ export function openServerPool(expected: readonly Story[]): ServerPool {
       }
       const seat = place;
       const server = await seat.server;
+      const space = `${story.id}-${tag}`.toLowerCase();
+      await server.makeSpace(space);
       return {
         url: server.url,
-        space: `${story.id}-${tag}`.toLowerCase(),
+        space,
         async leave() {
           seat.seatsLeft -= 1;
           if (seat.seatsLeft > 0) return;

@@ -31,6 +31,8 @@ export interface RunningServer {
   log(): string;
   /** What the plugins of the project wrote so far, by line. */
   journal(): Promise<readonly string[]>;
+  /** Makes a space, as its owner would: a story may begin with a question, which makes none. */
+  makeSpace(name: string): Promise<void>;
   /** Ends the process; safe to call twice. */
   stop(): Promise<void>;
   /** Stops it and removes the project. */
@@ -104,6 +106,15 @@ export async function launch(
       url,
       log: () => log,
       journal: () => readJournal(project),
+      async makeSpace(name) {
+        const credential = await readFile(join(project, 'hub', 'credential'), 'utf8');
+        // A server that is told to fail refuses this too, and every question before its space matters.
+        await fetch(`${url}/v1/ops/spaces_create`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${credential.trim()}` },
+          body: JSON.stringify({ name }),
+        });
+      },
       stop,
       close: () => stop().finally(removeProject),
     },

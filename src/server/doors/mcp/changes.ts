@@ -7,18 +7,18 @@ import { changedResources } from '../../../wire/mcp/resources.ts';
 
 const GATHER_MS = 200;
 
-/** Tells of what became durable in a space, until the answer is called. */
+/** Tells of what became durable in a space, until the answer is called; null where there is no such space. */
 export type FollowSpace = (
   space: string,
   listener: (events: readonly DurableEvent[]) => void,
-) => () => void;
+) => (() => void) | null;
 
 export function followChanges(
   follow: FollowSpace,
   space: string,
   tell: (uri: string) => void,
   gatherMs: number = GATHER_MS,
-): () => void {
+): (() => void) | null {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | null = null;
   const stop = follow(space, (events) => {
@@ -32,6 +32,7 @@ export function followChanges(
     }, gatherMs);
     timer.unref();
   });
+  if (stop === null) return null;
   return () => {
     stop();
     if (timer !== null) clearTimeout(timer);

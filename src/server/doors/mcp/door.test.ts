@@ -39,6 +39,7 @@ const ADA: Caller = {
   transport: 'http',
   connectionId: 'test',
   clientVersion: null,
+  mayMakeSpace: false,
   isOwner: false,
   tokenId: 'token-of-ada',
   credential: null,

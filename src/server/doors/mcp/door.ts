@@ -137,11 +137,12 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   // A listener hears of its own space alone, so each has a bus of its own.
   const listening = new Map<string, { handler: McpHttpHandler; stop: () => void }>();
 
-  function listenIn(space: string, source: FollowSpace): McpHttpHandler {
+  function listenIn(space: string, source: FollowSpace): McpHttpHandler | null {
     const known = listening.get(space);
     if (known !== undefined) return known.handler;
     const handler = createMcpHandler(factory, { legacy: 'reject', onerror: onError });
     const stop = followChanges(source, space, (uri) => handler.notify.resourceUpdated(uri));
+    if (stop === null) return null;
     listening.set(space, { handler, stop });
     return handler;
   }
@@ -152,6 +153,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     if (!('principal' in caller)) {
       return rpcError(401, -32_000, 'error' in caller ? caller.error.message : 'refused');
     }
+    const handler = follow === undefined ? quick : listenIn(caller.space, follow);
+    if (handler === null) return rpcError(404, -32_000, `there is no space ${caller.space} here`);
     const end = new AbortController();
     ended.set(end, caller.tokenId);
     request.signal.addEventListener('abort', () => ended.delete(end), { once: true });
@@ -161,7 +164,6 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       signal: AbortSignal.any([request.signal, end.signal]),
     });
     visits.set(bounded, visit);
-    const handler = follow === undefined ? quick : listenIn(caller.space, follow);
     return cutIfSlow(await handler.fetch(bounded, { parsedBody: body }), () => end.abort());
   }
 
