@@ -17,19 +17,45 @@ export function logUrlOf(store: string | null, dir: string, space: string): stri
   return storeUrl({ ...parsed, path: parsed.path.replace(SUFFIX, `.${space}$1`) });
 }
 
-/** The spaces that lie on disk already. */
-export async function spacesOnDisk(store: string | null, dir: string): Promise<string[]> {
+export interface StoreFiles {
+  readonly folder: string;
+  /** What the name of a space's store begins and ends with. */
+  readonly stem: string;
+  readonly end: string;
+  /** Everything that lies in the folder. */
+  readonly names: readonly string[];
+}
+
+/** Where the stores of all spaces lie, and what lies there. */
+export async function storeFiles(store: string | null, dir: string): Promise<StoreFiles> {
   const parsed = store === null ? null : parseStoreUrl(store);
-  if (parsed?.kind === 'memory') return [];
+  if (parsed?.kind === 'memory') return { folder: dir, stem: '', end: '', names: [] };
   const path = parsed?.path ?? join(dir, 'spaces', '.sqlite');
   const [, suffix = ''] = SUFFIX.exec(basename(path)) ?? [];
-  const stem = parsed === null ? '' : `${basename(path).slice(0, -suffix.length || undefined)}.`;
-  const end = parsed === null ? '.sqlite' : suffix;
-  const names = await listed(dirname(path));
+  const folder = dirname(path);
+  return {
+    folder,
+    stem: parsed === null ? '' : `${basename(path).slice(0, -suffix.length || undefined)}.`,
+    end: parsed === null ? '.sqlite' : suffix,
+    names: await listed(folder),
+  };
+}
+
+/** The spaces that lie on disk already. */
+export async function spacesOnDisk(store: string | null, dir: string): Promise<string[]> {
+  const { stem, end, names } = await storeFiles(store, dir);
   return names
     .filter((name) => name.startsWith(stem) && name.endsWith(end))
     .map((name) => name.slice(stem.length, name.length - end.length))
-    .filter(isSpaceName);
+    .filter((name) => isSpaceName(name) && !isSidecar(store, name));
+}
+
+/** Without a suffix the files SQLite keeps beside a store read as stores of their own. */
+export function isSidecar(store: string | null, space: string): boolean {
+  const parsed = store === null ? null : parseStoreUrl(store);
+  if (parsed?.kind !== 'sqlite' || SUFFIX.exec(basename(parsed.path))?.[1] !== undefined)
+    return false;
+  return /-(wal|shm|journal)$/.test(space);
 }
 
 /** To be written to, a store is locked until the log is closed: it has one writer [G10]. */
