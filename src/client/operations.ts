@@ -80,6 +80,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean>> = {
   'tokens.revoke': true,
   'spaces.list': true,
   'spaces.create': true,
+  'spaces.remove': true,
   'spaces.configure': true,
 };
 

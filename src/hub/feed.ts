@@ -40,7 +40,12 @@ export interface Bundle {
   readonly encoded: Map<string, unknown>;
 }
 
-export type FeedEnd = 'closed' | 'slow_reader' | 'store_unavailable' | 'shutting_down';
+export type FeedEnd =
+  | 'closed'
+  | 'slow_reader'
+  | 'store_unavailable'
+  | 'shutting_down'
+  | 'space_removed';
 
 export interface FeedSink {
   /** False when the listener is too far behind; it is then cut off. */

@@ -16,7 +16,7 @@ import type { Log } from '../log/log.ts';
 import { createAlarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
 import { createCommitter } from './commit.ts';
-import { createFeeds, type Feed, type FeedSink, type Published } from './feed.ts';
+import { createFeeds, type Feed, type FeedEnd, type FeedSink, type Published } from './feed.ts';
 import type { FeedOptions } from './feed-page.ts';
 import { createMessageStore, type Message } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
@@ -65,7 +65,8 @@ export interface Hub {
   readonly watch: Watch;
   readonly isAvailable: boolean;
   readonly stats: HubStats;
-  close(): Promise<void>;
+  /** The reason is told to the feeds. */
+  close(reason?: 'shutting_down' | 'space_removed'): Promise<void>;
 }
 
 export interface HubStats {
@@ -224,7 +225,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   }
 
   /** Everything asked before is still done; what comes later is refused. */
-  async function shutDown(): Promise<void> {
+  async function shutDown(reason: FeedEnd): Promise<void> {
     if (queue.length > 0 || isRunning) {
       await new Promise<void>((resolve) => {
         onIdle = resolve;
@@ -235,7 +236,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     if (isWhole) snapshots.offer(replica.world, true);
     committer.close();
     alarm.close();
-    feeds.closeAll('shutting_down');
+    feeds.closeAll(reason);
     watch.close();
     await snapshots.settled();
     await log.close();
@@ -270,8 +271,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       const { batches } = committer;
       return { entries: replica.length, queued: queue.length, feeds: feeds.size, batches };
     },
-    close() {
-      closing ??= shutDown();
+    close(reason = 'shutting_down') {
+      closing ??= shutDown(reason);
       return closing;
     },
   };

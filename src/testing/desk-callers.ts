@@ -72,6 +72,8 @@ export function createDeskCallers(stage: Stage): DeskCallers {
         has: () => true,
         find: () => hub,
         open: async () => hub,
+        remove: async () => refuse('access.denied', 'there is one space'),
+        onRemoved: () => () => {},
         list: () => [{ name: 'default', entries: hub.stats.entries }],
       },
       about: { version: '0', startedAt: 0, plugins: [], heartbeatTtl: null },

@@ -88,6 +88,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'scope.too-many': { sox: 'validation_error', http: 400, rpc: -32_067, exit: 20 },
   'space.name-invalid': { sox: 'validation_error', http: 400, rpc: -32_038, exit: 20 },
   'space.not-found': { sox: 'identity_failure', http: 404, rpc: -32_039, exit: 21 },
+  'space.removed': { sox: 'identity_failure', http: 410, rpc: -32_080, exit: 21 },
   'store.unavailable': { sox: 'store_unavailable', http: 503, rpc: -32_040, exit: 69 },
   'store.unknown': { sox: 'store_unavailable', http: 503, rpc: -32_076, exit: 69 },
   'subscription.not-found': { sox: 'subscription_not_found', http: 404, rpc: -32_041, exit: 21 },

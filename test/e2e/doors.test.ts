@@ -308,6 +308,9 @@ describe.each([
     });
     const { spaces } = await ask(null, 'spaces.list');
     expect(spaces.map((one: Json) => one.name)).toEqual(['default', 'lab']);
+    const removed = await ask(null, 'spaces.remove', { name: 'lab', delete: true });
+    expect(removed).toMatchObject({ name: 'lab', kept: null });
+    expect((await ask(null, 'spaces.list')).spaces).toHaveLength(1);
     const schema = { type: 'object', required: ['n'] };
     expect(
       await ask(null, 'channels.configure', { channel: 'typed', schema, queue_limit: 5 }),

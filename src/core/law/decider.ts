@@ -119,6 +119,7 @@ export type RefusalCode =
   | 'scope.too-many'
   | 'space.name-invalid'
   | 'space.not-found'
+  | 'space.removed'
   | 'store.unavailable'
   | 'store.unknown'
   | 'subscription.not-found'

@@ -17,6 +17,8 @@ export const GROUPS_MAX = 10_000;
 export const GROUP_MEMBERS_MAX = 1_000;
 export const SUBSCRIPTIONS_PER_AGENT_MAX = 1_000;
 export const TOKENS_MAX = 10_000;
+/** Spaces of one hub; removed ones do not count. */
+export const SPACES_MAX = 256;
 
 /** How many messages with an ack, a reply or an unusual fate are remembered; older ones are forgotten in order. */
 export const ACKED_MESSAGES_MAX = 100_000;

@@ -32,6 +32,7 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   GROUP_MEMBERS_MAX: 'a member leaves with group.leave, or make another group with group.create',
   SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
   TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
+  SPACES_MAX: 'take one away with spaces.remove',
   ACKED_MESSAGES_MAX: OLDEST_GO,
   REPLIED_MESSAGES_MAX: OLDEST_GO,
   REPLIERS_PER_MESSAGE_MAX: 'later repliers are not remembered; their messages are kept',

@@ -6,6 +6,7 @@
  * no HTTP lives here. Without plugins the chain costs nothing.
  */
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import type { Hub } from '../../hub/hub.ts';
 import type { Signal } from '../../hub/watch.ts';
 import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
 import { isFields } from '../../wire/fields.ts';
@@ -146,6 +147,13 @@ export function createDesk(options: DeskOptions): DeskParts {
     return rateLimit.check(`${caller.space}/${caller.principal.id}`);
   }
 
+  /** A call that was on its way while its space was removed is told so, and not that the store is down. */
+  async function whyClosed(refusal: Refusal, space: string, hub: Hub): Promise<Refusal> {
+    if (refusal.refused !== 'store.unavailable' || spaces.find(space) === hub) return refusal;
+    const again = await spaces.open(space, { mayCreate: false });
+    return isRefusal(again) ? again : refusal;
+  }
+
   async function carryOut(passage: Passage): Promise<Record<string, unknown> | Refusal> {
     const { caller, operation, correlationId, signal, startedAt } = passage;
     const denied = checkAccess(caller, operation.access);
@@ -190,7 +198,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     // Hooks remind an agent of its inbox until it has looked, by whatever door and whatever it found.
     if (DRAINS.has(operation.id) && !isRefusal(outcome))
       caller.activity.lastDrainAt = platform.now();
-    return outcome;
+    return isRefusal(outcome) ? whyClosed(outcome, space, hub) : outcome;
   }
 
   async function call(

@@ -81,6 +81,11 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     followed.set(space, stop);
   }
 
+  const stopHearing = spaces.onRemoved((space) => {
+    followed.get(space)?.();
+    followed.delete(space);
+  });
+
   // Where agents were idle when the hub stopped, they are to be heard of again.
   for (const space of await desk.restore()) follow(space);
   return {
@@ -88,6 +93,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     waiters,
     follow,
     async close() {
+      stopHearing();
       for (const stop of followed.values()) stop();
       waker.close();
       waiters.close();

@@ -174,6 +174,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         version,
         follow: (space, listener) =>
           spaces.find(space)?.watch.events((_world, _first, events) => listener(events)) ?? null,
+        onRemoved: (listener) => void spaces.onRemoved(listener),
         onError: (cause) => log('warn', 'an MCP exchange failed', cause),
         report,
       });

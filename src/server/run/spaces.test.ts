@@ -1,7 +1,9 @@
 /** How a space comes to be and goes, from the door: reading makes none, and one that was removed stays away. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { existsSync, statSync } from 'node:fs';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Json, openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
 import { isMaking } from '../../wire/operation.ts';
 import { operationList } from '../../wire/operations/table.ts';
@@ -58,5 +60,98 @@ describe('a space that nobody made', () => {
     expect((await hub.admin('spaces_list', {}, 'reserch')).spaces.length).toBeGreaterThan(1);
     await hub.admin('spaces_create', { name: 'other' }, 'reserch');
     expect(await spaceNames(hub)).not.toContain('reserch');
+  });
+});
+
+describe('a space that was removed', () => {
+  let hub: RunningHub;
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'synod-removed-'));
+    hub = await openRunningHub({ dir });
+    await hub.ask('ada', 'send', { channel: 'c', body: { n: 1 } }, 'lab');
+  });
+  afterEach(async () => {
+    await hub.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+  const restart = async (): Promise<void> => {
+    await hub.close();
+    hub = await openRunningHub({ dir });
+  };
+  const send = () => hub.post('send', { channel: 'c', body: { n: 2 } }, hub.as('ada', 'lab'));
+  const remove = (input: object = {}) => hub.admin('spaces_remove', { name: 'lab', ...input });
+
+  test('[SP4] is refused by name to readers and writers, also after a restart, and is moved aside', async () => {
+    const { kept, removed_at } = await remove();
+    expect(existsSync(kept)).toBe(true);
+    for (let round = 0; round < 2; round++) {
+      for (const answer of [await send(), await hub.post('recv', {}, hub.as('ada', 'lab'))])
+        expect([answer.status, answer.body.detail]).toEqual([
+          410,
+          { reason: 'space.removed', space: 'lab', removed_at },
+        ]);
+      expect(await spaceNames(hub)).toEqual(['default']);
+      expect((await files(hub)).filter((file) => file.startsWith('lab'))).toEqual([basename(kept)]);
+      await restart();
+    }
+  });
+
+  test('[SP4] comes back empty by spaces.create alone, asked for from wherever', async () => {
+    const { kept } = await remove();
+    expect(await hub.admin('spaces_create', { name: 'lab' }, 'lab')).toMatchObject({
+      created: true,
+    });
+    expect((await hub.ask('ada', 'list_channels', {}, 'lab')).channels).toEqual([]);
+    expect((await send()).status).toBe(200);
+    await restart();
+    expect((await send()).status).toBe(200);
+    expect(existsSync(kept)).toBe(true);
+  });
+
+  test('[SP4] is deleted when asked, at once or later, and its name stays refused', async () => {
+    const { kept } = await remove();
+    expect(statSync(kept).size).toBeGreaterThan(0);
+    expect(await remove({ delete: true })).toMatchObject({ kept: null });
+    expect(statSync(kept).size).toBe(0);
+    await restart();
+    expect((await send()).status).toBe(410);
+    await hub.admin('spaces_create', { name: 'lab' });
+    expect(existsSync(kept)).toBe(false);
+  });
+
+  test('[SP4] ends its feeds with the reason, and refuses what its open connections ask', async () => {
+    const stream = await fetch(`${hub.url}/v1/stream`, { headers: hub.as('bob', 'lab') });
+    const waiting = hub.post('recv', { wait: 20 }, hub.as('ada', 'lab'));
+    await remove();
+    expect(await stream.text()).toContain('"reason":"space_removed"');
+    await waiting;
+  });
+
+  test('[SP4] is removed by the owner alone, and the default space by nobody', async () => {
+    const { token } = await hub.admin('tokens_create', { agent_id: 'root', kind: 'admin' });
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await hub.post('spaces_remove', { name: 'lab' }, headers)).status).toBe(403);
+    const owner = { authorization: `Bearer ${hub.owner}` };
+    expect((await hub.post('spaces_remove', { name: 'default' }, owner)).status).toBe(403);
+    expect((await hub.post('spaces_remove', { name: 'lob' }, owner)).body.detail).toMatchObject({
+      reason: 'space.not-found',
+      nearest: ['lab'],
+    });
+    expect((await send()).status).toBe(200);
+  });
+
+  test('[SP4] a crash after the one step that removes it leaves it removed, before it untouched', async () => {
+    const whole = join(dir, 'spaces', 'lab.sqlite');
+    const aside = `${whole}.REMOVED-1700000000000`;
+    await hub.close();
+    await rename(whole, aside);
+    hub = await openRunningHub({ dir });
+    expect((await send()).body.detail).toMatchObject({ reason: 'space.removed' });
+    await hub.close();
+    // Moved back by hand, it is the space it was.
+    await rename(aside, whole);
+    hub = await openRunningHub({ dir });
+    expect((await send()).body.seq).toBe(2);
   });
 });

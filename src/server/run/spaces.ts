@@ -2,18 +2,31 @@
  * The spaces of one server: each a log and a hub, opened on first use. A space that
  * lies on disk exists; a new one is made only for those who may.
  */
-import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { isRefusal, type Refusal, refuse, refuseFull } from '../../core/law/decider.ts';
+import { SPACES_MAX } from '../../core/law/limits.ts';
 import { SERVER } from '../../core/law/principal.ts';
 import type { SpaceSettings } from '../../core/law/state.ts';
 import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
 import { LogError } from '../../log/log.ts';
 import { nearest } from '../../wire/nearest.ts';
-import { DEFAULT_SPACE, isSpaceName, type Spaces } from '../desk/spaces.ts';
-import { logUrlOf, openLog, spacesOnDisk } from './open-log.ts';
+import {
+  DEFAULT_SPACE,
+  isSpaceName,
+  type OpenSpaceOptions,
+  type RemovedSpace,
+  type Spaces,
+} from '../desk/spaces.ts';
+import { isSidecar, logUrlOf, openLog, spacesOnDisk } from './open-log.ts';
+import {
+  deleteRemoved,
+  forgetEmptyRemoval,
+  moveAside,
+  type Removal,
+  removalsOnDisk,
+} from './removed-spaces.ts';
 import { parseStoreUrl } from './store-url.ts';
 
-export const SPACES_MAX = 256;
 const NEAREST_MAX = 3;
 
 export interface SpacesOptions {
@@ -36,14 +49,17 @@ export interface OpenSpaces extends Spaces {
 export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const hubs = new Map<string, Hub>();
   const opening = new Map<string, Promise<Hub>>();
-  const known = new Set([
-    DEFAULT_SPACE,
-    ...options.named,
-    ...(await spacesOnDisk(options.store, options.dir)),
-  ]);
+  const { store, dir } = options;
+  const onDisk = await spacesOnDisk(store, dir);
+  const removed = await removalsOnDisk(store, dir);
+  for (const name of [DEFAULT_SPACE, ...onDisk]) removed.delete(name);
+  const named = options.named.filter((name) => !removed.has(name));
+  const known = new Set([DEFAULT_SPACE, ...named, ...onDisk]);
+  const removing = new Map<string, Promise<RemovedSpace | Refusal>>();
+  const removalListeners = new Set<(name: string) => void>();
 
   async function openOne(name: string): Promise<Hub> {
-    const url = logUrlOf(options.store, options.dir, name);
+    const url = logUrlOf(store, dir, name);
     const log = await openLog(url);
     let hub: Hub | null = null;
     try {
@@ -56,6 +72,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await configure(hub, options);
       known.add(name);
       hubs.set(name, hub);
+      const removal = removed.get(name);
+      removed.delete(name);
+      if (removal !== undefined) await forgetEmptyRemoval(removal).catch(() => {});
       return hub;
     } catch (cause) {
       await (hub ?? log).close();
@@ -63,21 +82,24 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
   }
 
-  async function open(name: string, { mayCreate }: { mayCreate: boolean }): Promise<Hub | Refusal> {
+  async function open(
+    name: string,
+    { mayCreate, isExplicit = false }: OpenSpaceOptions,
+  ): Promise<Hub | Refusal> {
     const hub = hubs.get(name);
     if (hub !== undefined) return hub;
     if (!isSpaceName(name)) {
       return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
     }
+    const removal = removed.get(name);
+    if (removal !== undefined && (!isExplicit || removing.has(name))) return gone(name, removal);
     if (!known.has(name)) {
       if (!mayCreate) return notFound(name, [...known]);
-      if (known.size >= SPACES_MAX) {
+      if (known.size >= SPACES_MAX) return refuseFull('SPACES_MAX', SPACES_MAX);
+      if (isSidecar(store, name)) {
         return refuse(
-          'limit.reached',
-          `this hub has ${SPACES_MAX} spaces already; stop it and move one of their files away`,
-          {
-            limit: 'SPACES_MAX',
-          },
+          'space.name-invalid',
+          'in a store without a suffix SQLite has its own use for names in -wal, -shm and -journal',
         );
       }
     }
@@ -100,20 +122,78 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
   }
 
+  async function removeOne(name: string, isDeleted: boolean): Promise<RemovedSpace | Refusal> {
+    // From here on it is refused by name; what was asked before is still done.
+    const begun: Removal = removed.get(name) ?? { at: options.clock.now(), path: null };
+    const isThere = known.has(name);
+    let removal = begun;
+    try {
+      if (isThere) {
+        await opening.get(name)?.catch(() => {});
+        const hub = hubs.get(name);
+        removed.set(name, begun);
+        hubs.delete(name);
+        await hub?.close('space_removed');
+        removal = await moveAside(store, dir, name, begun.at);
+        removed.set(name, removal);
+        known.delete(name);
+        for (const listener of removalListeners) listener(name);
+      }
+      if (isDeleted) await deleteRemoved(removal);
+      return { at: removal.at, kept: isDeleted ? null : removal.path };
+    } catch (cause) {
+      if (!(cause instanceof LogError)) throw cause;
+      options.onTrouble(`space ${name} cannot be removed`, cause);
+      return refuse('store.unavailable', `space ${name} could not be removed (${cause.code})`);
+    } finally {
+      // It stayed where it is, and may be opened again.
+      if (known.has(name)) removed.delete(name);
+    }
+  }
+
+  async function remove(
+    name: string,
+    { isDeleted }: { isDeleted: boolean },
+  ): Promise<RemovedSpace | Refusal> {
+    if (name === DEFAULT_SPACE) {
+      return refuse('access.denied', 'the default space is always there and cannot be removed');
+    }
+    await removing.get(name);
+    if (!known.has(name) && !removed.has(name)) return notFound(name, [...known]);
+    const promise = removeOne(name, isDeleted).finally(() => removing.delete(name));
+    removing.set(name, promise);
+    return promise;
+  }
+
   await openOne(DEFAULT_SPACE);
 
   return {
     open,
     has: (name) => known.has(name),
+    remove,
+    onRemoved(listener) {
+      removalListeners.add(listener);
+      return () => removalListeners.delete(listener);
+    },
     find: (name) => hubs.get(name) ?? null,
     list: () =>
       [...known].sort().map((name) => ({ name, entries: hubs.get(name)?.stats.entries ?? 0 })),
     isStoreOk: () => [...hubs.values()].every((hub) => hub.isAvailable),
     async close() {
-      await Promise.allSettled(opening.values());
+      await Promise.allSettled([...opening.values(), ...removing.values()]);
       await Promise.all([...hubs.values()].map((hub) => hub.close()));
     },
   };
+}
+
+/** A removed space comes back by an explicit word alone, never by a late write or a misspelt name [SP4]. */
+function gone(name: string, { at }: Removal): Refusal {
+  const when = new Date(at).toISOString();
+  return refuse(
+    'space.removed',
+    `space ${name} was removed at ${when}; its owner makes it again, empty, with spaces.create`,
+    { space: name, removed_at: at / 1000 },
+  );
 }
 
 /** Reading makes no space, so that a misspelt name is told and not made [SP3]. */

@@ -113,6 +113,26 @@ export const spaceCreate = operation({
   output: z.object({ name: z.string(), created: z.boolean() }),
 });
 
+export const spaceRemove = operation({
+  id: 'spaces.remove',
+  name: 'spaces_remove',
+  title: 'Remove a space',
+  doc: 'Close a space for all and move its store aside; its name is refused until spaces.create makes it again, empty. For the owner.',
+  isAboutSpaces: true,
+  access: 'admin',
+  toolset: 'admin',
+  hints: REMOVES,
+  input: z.strictObject({
+    name: spaceName,
+    delete: z.boolean().optional().describe('delete what it held, also when it was removed before'),
+  }),
+  output: z.object({
+    name: z.string(),
+    removed_at: seconds,
+    kept: z.string().nullable().describe('where what it held lies now; null: nothing is kept'),
+  }),
+});
+
 export const spaceConfigure = operation({
   id: 'spaces.configure',
   name: 'spaces_configure',

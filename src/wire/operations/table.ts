@@ -80,6 +80,7 @@ export const OPERATIONS = {
   'tokens.revoke': admin.tokenRevoke,
   'spaces.list': admin.spaceList,
   'spaces.create': admin.spaceCreate,
+  'spaces.remove': admin.spaceRemove,
   'spaces.configure': admin.spaceConfigure,
 } as const;
 

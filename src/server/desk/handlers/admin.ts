@@ -16,6 +16,7 @@ export const adminHandlers: Handlers<
   | 'tokens.revoke'
   | 'spaces.list'
   | 'spaces.create'
+  | 'spaces.remove'
   | 'spaces.configure'
 > = {
   async 'tokens.create'(room, { agent_id, kind, tier, label, ttl }) {
@@ -78,8 +79,16 @@ export const adminHandlers: Handlers<
       return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
     }
     const isNew = !spaces.list().some((space) => space.name === name);
-    const hub = await spaces.open(name, { mayCreate: true });
+    const hub = await spaces.open(name, { mayCreate: true, isExplicit: true });
     return isRefusal(hub) ? hub : { name, created: isNew };
+  },
+
+  async 'spaces.remove'({ spaces, caller }, input) {
+    // An administrator of one space has no say over the others.
+    if (!caller.isOwner) return refuse('access.denied', 'only the hub’s owner removes a space');
+    const removed = await spaces.remove(input.name, { isDeleted: input.delete ?? false });
+    if (isRefusal(removed)) return removed;
+    return { name: input.name, removed_at: removed.at / 1000, kept: removed.kept };
   },
 
   async 'spaces.configure'({ hub, by }, input) {

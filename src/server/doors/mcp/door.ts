@@ -48,6 +48,8 @@ export interface McpDoorOptions {
   readonly progressMs?: number;
   /** Where changes are heard of; without it nothing can be subscribed to. */
   readonly follow?: FollowSpace;
+  /** Told of spaces that were removed: who listens there is let go. */
+  onRemoved?(listener: (space: string) => void): void;
 }
 
 export interface McpDoor {
@@ -147,7 +149,14 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     return handler;
   }
 
-  /** Open until the client leaves, the hub stops or the credential is revoked. */
+  options.onRemoved?.((space) => {
+    const removed = listening.get(space);
+    listening.delete(space);
+    removed?.stop();
+    void removed?.handler.close();
+  });
+
+  /** Open until the client leaves, the hub stops, the space is removed or the credential is revoked. */
   async function listen(request: Request, visit: Visit, body: unknown): Promise<Response> {
     const { caller } = visit;
     if (!('principal' in caller)) {

@@ -1,0 +1,99 @@
+/**
+ * Spaces that were removed, as they lie on disk: the store of `alpha`, renamed to
+ * `alpha.sqlite.REMOVED-<milliseconds>`. The one rename removes the space, so that a crash leaves it
+ * there or removed and nothing between; the name is the record, also when what it held was deleted.
+ */
+import { existsSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  makePrivateDirectory,
+  syncDirectory,
+  touchPrivateFile,
+  unavailable,
+} from '../../log/disk.ts';
+import { isSpaceName } from '../desk/spaces.ts';
+import { logUrlOf, storeFiles } from './open-log.ts';
+import { parseStoreUrl } from './store-url.ts';
+
+export interface Removal {
+  /** When; milliseconds. */
+  readonly at: number;
+  /** What is left of it; null where nothing was on disk. */
+  readonly path: string | null;
+}
+
+/** In capitals, as no space is named. */
+const MARK = '.REMOVED-';
+
+/** The newest removal of each name. One that has a store again is not removed: the caller looks. */
+export async function removalsOnDisk(
+  store: string | null,
+  dir: string,
+): Promise<Map<string, Removal>> {
+  const found = new Map<string, Removal>();
+  const { folder, stem, end, names } = await storeFiles(store, dir);
+  for (const file of names) {
+    const [whole = '', stamp = ''] = file.split(MARK);
+    if (!whole.startsWith(stem) || !whole.endsWith(end) || !/^\d{1,15}$/.test(stamp)) continue;
+    const name = whole.slice(stem.length, whole.length - end.length);
+    const at = Number(stamp);
+    if (!isSpaceName(name) || at < (found.get(name)?.at ?? 0)) continue;
+    found.set(name, { at, path: join(folder, file) });
+  }
+  return found;
+}
+
+/** Moves the store of a space aside. It must be closed. */
+export async function moveAside(
+  store: string | null,
+  dir: string,
+  space: string,
+  now: number,
+): Promise<Removal> {
+  const place = parseStoreUrl(logUrlOf(store, dir, space));
+  if (place === null || place.kind === 'memory') return { at: now, path: null };
+  const { path } = place;
+  let at = now;
+  while (existsSync(`${path}${MARK}${at}`)) at++;
+  const aside = `${path}${MARK}${at}`;
+  try {
+    if (existsSync(path)) renameSync(path, aside);
+    else if (place.kind === 'file') await mkdir(aside, { recursive: true, mode: 0o700 });
+    else {
+      makePrivateDirectory(dirname(path));
+      touchPrivateFile(aside);
+    }
+    syncDirectory(dirname(path));
+  } catch (cause) {
+    throw unavailable(path, 'move aside', cause);
+  }
+  // A closed store has no such files but where somebody was reading it meanwhile.
+  for (const end of ['-wal', '-shm'])
+    if (existsSync(path + end)) renameSync(path + end, aside + end);
+  for (const end of ['.LOCK', '.HOLDER']) rmSync(path + end, { force: true });
+  return { at, path: aside };
+}
+
+/** Deletes what a removed space held. The empty file, or directory, stays: it says that it was removed. */
+export async function deleteRemoved({ path }: Removal): Promise<void> {
+  if (path === null) return;
+  try {
+    if (statSync(path).isDirectory()) {
+      for (const name of await readdir(path)) await rm(join(path, name), { recursive: true });
+      return;
+    }
+    for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+    truncateSync(path);
+  } catch (cause) {
+    throw unavailable(path, 'delete what is in', cause);
+  }
+}
+
+/** A space of that name was made again: a removal that kept nothing says nothing any more. */
+export async function forgetEmptyRemoval({ path }: Removal): Promise<void> {
+  if (path === null || !existsSync(path)) return;
+  const stat = statSync(path);
+  const isEmpty = stat.isDirectory() ? (await readdir(path)).length === 0 : stat.size === 0;
+  if (isEmpty) await rm(path, { recursive: true });
+}
