@@ -3,6 +3,7 @@
  * state holds nothing of it; the chain does.
  */
 import type { Asked, Decision } from './decider.ts';
+import type { WorldView } from './state.ts';
 
 /** Only `synod log compact` asks for this, on a log that no hub has open. */
 export interface RecordCompaction extends Asked {
@@ -26,10 +27,9 @@ export interface CompactionRecord {
   readonly droppedDigest: string;
 }
 
-export function decideCompaction({
-  at,
-  by,
-  facts,
-}: RecordCompaction): Decision<LogCompacted, null> {
+export function decideCompaction(
+  _world: WorldView,
+  { at, by, facts }: RecordCompaction,
+): Decision<LogCompacted, null> {
   return { events: [{ type: 'log.compacted', at, by: by.id, facts }], answer: null };
 }

@@ -3,24 +3,16 @@
  * list of events always makes the same world [L1].
  */
 
-import { type AckRecorded, decideAck, evolveAcked, type RecordAck } from '../talk/ack.ts';
+import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
-  type AssumeRoles,
   decideAssume,
   decideSee,
   evolveAssumed,
   type RolesAssumed,
-  type SeeAgent,
 } from '../talk/agent.ts';
+import { type AgentRemoved, decideRemoveAgent, evolveRemovedAgent } from '../talk/departure.ts';
 import {
-  type AgentRemoved,
-  decideRemoveAgent,
-  evolveRemovedAgent,
-  type RemoveAgent,
-} from '../talk/departure.ts';
-import {
-  type CreateGroup,
   decideCreate,
   decideInvite,
   decideJoin,
@@ -28,15 +20,9 @@ import {
   decideRemove,
   evolveGroup,
   type GroupEvent,
-  type InviteToGroup,
-  type JoinGroup,
-  type LeaveGroup,
-  type RemoveGroup,
 } from '../talk/group.ts';
 import { evolveHeldExpired, type HeldExpired } from '../talk/held.ts';
 import {
-  type Commit,
-  type Drain,
   type Drained,
   decideCommit,
   decideDrain,
@@ -51,35 +37,25 @@ import {
   evolveSent,
   type MessageReviewed,
   type MessageSent,
-  type ReviewMessage,
-  type SendMessage,
 } from '../talk/message.ts';
 import {
   decideBeat,
   evolvePresence,
-  type Heartbeat,
   type PresenceBeaten,
   type PresenceChanged,
 } from '../talk/presence.ts';
-import { decidePresent, type Present } from '../talk/present.ts';
+import { decidePresent } from '../talk/present.ts';
 import { evolvePresented, type Presented } from '../talk/presented.ts';
-import {
-  type ChannelRetired,
-  decideRetire,
-  evolveRetired,
-  type RetireChannel,
-} from '../talk/retire.ts';
+import { type ChannelRetired, decideRetire, evolveRetired } from '../talk/retire.ts';
 import {
   decideSubscribe,
   decideUnsubscribe,
   evolveSubscribed,
   evolveUnsubscribed,
-  type Subscribe,
   type SubscriptionAdded,
   type SubscriptionRemoved,
-  type Unsubscribe,
 } from '../talk/subscription.ts';
-import { type BusCallRecorded, decideBusCall, type RecordBusCall } from '../work/bus-call.ts';
+import { type BusCallRecorded, decideBusCall } from '../work/bus-call.ts';
 import type { decideCard } from '../work/card.ts';
 import type { ClaimAnswers } from '../work/claim/claims.ts';
 import type { decideFinding } from '../work/finding.ts';
@@ -87,12 +63,10 @@ import type { decideOffer, OfferRefreshed } from '../work/offer.ts';
 import type { ProgressAnswer, TaskAnswer } from '../work/plan/plan-events.ts';
 import { decideWork, evolveWork, type WorkCommand, type WorkEvent } from '../work/work.ts';
 import { assert } from './assert.ts';
-import { decideCompaction, type LogCompacted, type RecordCompaction } from './compaction.ts';
+import { decideCompaction, type LogCompacted } from './compaction.ts';
 import type { Asked, Decision } from './decider.ts';
 import {
   type ChannelConfigured,
-  type ConfigureChannel,
-  type ConfigureSpace,
   decideConfigureChannel,
   decideConfigureSpace,
   evolveSettings,
@@ -100,14 +74,7 @@ import {
 } from './settings.ts';
 import type { World, WorldView } from './state.ts';
 import { evolveTicked, type Ticked } from './tick.ts';
-import {
-  type CreateToken,
-  decideToken,
-  evolveToken,
-  type RevokeToken,
-  type RotateToken,
-  type TokenEvent,
-} from './token.ts';
+import { decideToken, evolveToken, type TokenEvent } from './token.ts';
 
 /** Puts a refusal on the record: who was turned away, from what, and why [L4]. */
 export interface RecordRefusal extends Asked {
@@ -126,34 +93,71 @@ export interface RefusalRecorded {
   readonly about: string | null;
 }
 
-export type Command =
-  | SendMessage
-  | ReviewMessage
-  | Subscribe
-  | Unsubscribe
-  | Drain
-  | Commit
-  | Present
-  | RecordAck
-  | Heartbeat
-  | CreateGroup
-  | InviteToGroup
-  | JoinGroup
-  | LeaveGroup
-  | RemoveGroup
-  | RetireChannel
-  | RemoveAgent
-  | SeeAgent
-  | ConfigureSpace
-  | ConfigureChannel
-  | CreateToken
-  | RotateToken
-  | RevokeToken
-  | RecordRefusal
-  | RecordBusCall
-  | RecordCompaction
-  | AssumeRoles
-  | WorkCommand;
+/** Who decides each command of talk and law; those of work are `decideWork`'s. */
+interface Deciders {
+  'message.send': typeof decideSend;
+  'message.review': typeof decideReview;
+  'subscription.add': typeof decideSubscribe;
+  'subscription.remove': typeof decideUnsubscribe;
+  'inbox.drain': typeof decideDrain;
+  'inbox.commit': typeof decideCommit;
+  'inbox.present': typeof decidePresent;
+  'ack.record': typeof decideAck;
+  'presence.beat': typeof decideBeat;
+  'group.create': typeof decideCreate;
+  'group.invite': typeof decideInvite;
+  'group.join': typeof decideJoin;
+  'group.leave': typeof decideLeave;
+  'group.remove': typeof decideRemove;
+  'channel.retire': typeof decideRetire;
+  'agent.remove': typeof decideRemoveAgent;
+  'agent.see': typeof decideSee;
+  'space.configure': typeof decideConfigureSpace;
+  'channel.configure': typeof decideConfigureChannel;
+  'token.create': typeof decideToken;
+  'token.rotate': typeof decideToken;
+  'token.revoke': typeof decideToken;
+  'refusal.record': typeof decideRefusal;
+  'bus.record': typeof decideBusCall;
+  'compaction.record': typeof decideCompaction;
+  'agent.assume': typeof decideAssume;
+}
+
+const DECIDERS: Deciders = {
+  'message.send': decideSend,
+  'message.review': decideReview,
+  'subscription.add': decideSubscribe,
+  'subscription.remove': decideUnsubscribe,
+  'inbox.drain': decideDrain,
+  'inbox.commit': decideCommit,
+  'inbox.present': decidePresent,
+  'ack.record': decideAck,
+  'presence.beat': decideBeat,
+  'group.create': decideCreate,
+  'group.invite': decideInvite,
+  'group.join': decideJoin,
+  'group.leave': decideLeave,
+  'group.remove': decideRemove,
+  'channel.retire': decideRetire,
+  'agent.remove': decideRemoveAgent,
+  'agent.see': decideSee,
+  'space.configure': decideConfigureSpace,
+  'channel.configure': decideConfigureChannel,
+  'token.create': decideToken,
+  'token.rotate': decideToken,
+  'token.revoke': decideToken,
+  'refusal.record': decideRefusal,
+  'bus.record': decideBusCall,
+  'compaction.record': decideCompaction,
+  'agent.assume': decideAssume,
+};
+
+/** A decider of several commands is entered once for each. */
+type CommandOf = {
+  [T in keyof Deciders]: Extract<Parameters<Deciders[T]>[1], { readonly type: T }>;
+};
+
+export type Command = CommandOf[keyof Deciders] | WorkCommand;
 
 /** Events that go into the log. */
 export type DurableEvent =
@@ -196,33 +200,9 @@ export function isEphemeral(event: Event): event is EphemeralEvent {
 }
 
 /** What each command answers, by its type. */
-export interface Answers extends ClaimAnswers {
-  'message.send': ReturnType<typeof decideSend>;
-  'message.review': ReturnType<typeof decideReview>;
-  'subscription.add': ReturnType<typeof decideSubscribe>;
-  'subscription.remove': ReturnType<typeof decideUnsubscribe>;
-  'inbox.drain': ReturnType<typeof decideDrain>;
-  'inbox.commit': ReturnType<typeof decideCommit>;
-  'inbox.present': ReturnType<typeof decidePresent>;
-  'ack.record': ReturnType<typeof decideAck>;
-  'presence.beat': ReturnType<typeof decideBeat>;
-  'group.create': ReturnType<typeof decideCreate>;
-  'group.invite': ReturnType<typeof decideInvite>;
-  'group.join': ReturnType<typeof decideJoin>;
-  'group.leave': ReturnType<typeof decideLeave>;
-  'group.remove': ReturnType<typeof decideRemove>;
-  'channel.retire': ReturnType<typeof decideRetire>;
-  'agent.remove': ReturnType<typeof decideRemoveAgent>;
-  'agent.see': ReturnType<typeof decideSee>;
-  'space.configure': ReturnType<typeof decideConfigureSpace>;
-  'channel.configure': ReturnType<typeof decideConfigureChannel>;
-  'token.create': ReturnType<typeof decideToken>;
-  'token.rotate': ReturnType<typeof decideToken>;
-  'token.revoke': ReturnType<typeof decideToken>;
-  'refusal.record': Decision<RefusalRecorded, null>;
-  'bus.record': ReturnType<typeof decideBusCall>;
-  'compaction.record': ReturnType<typeof decideCompaction>;
-  'agent.assume': ReturnType<typeof decideAssume>;
+type Answers = { [T in keyof Deciders]: ReturnType<Deciders[T]> } & WorkAnswers;
+
+interface WorkAnswers extends ClaimAnswers {
   'task.declare': Decision<Event, TaskAnswer>;
   'task.update': Decision<Event, TaskAnswer>;
   'task.remove': Decision<Event, TaskAnswer>;
@@ -241,65 +221,22 @@ export type AnswerTo<C extends Command> = Extract<
 >['answer'];
 
 export function decide(world: WorldView, command: Command): Decision<Event, unknown> {
-  switch (command.type) {
-    case 'message.send':
-      return decideSend(world, command);
-    case 'message.review':
-      return decideReview(world, command);
-    case 'subscription.add':
-      return decideSubscribe(world, command);
-    case 'subscription.remove':
-      return decideUnsubscribe(world, command);
-    case 'inbox.drain':
-      return decideDrain(world, command);
-    case 'inbox.commit':
-      return decideCommit(world, command);
-    case 'inbox.present':
-      return decidePresent(world, command);
-    case 'ack.record':
-      return decideAck(world, command);
-    case 'presence.beat':
-      return decideBeat(world, command);
-    case 'group.create':
-      return decideCreate(world, command);
-    case 'group.invite':
-      return decideInvite(world, command);
-    case 'group.join':
-      return decideJoin(world, command);
-    case 'group.leave':
-      return decideLeave(world, command);
-    case 'group.remove':
-      return decideRemove(world, command);
-    case 'channel.retire':
-      return decideRetire(world, command);
-    case 'agent.remove':
-      return decideRemoveAgent(world, command);
-    case 'agent.see':
-      return decideSee(world, command);
-    case 'space.configure':
-      return decideConfigureSpace(world, command);
-    case 'channel.configure':
-      return decideConfigureChannel(world, command);
-    case 'token.create':
-    case 'token.rotate':
-    case 'token.revoke':
-      return decideToken(world, command);
-    case 'refusal.record': {
-      const { at, by, operation, code, about } = command;
-      return {
-        events: [{ type: 'refusal.recorded', at, by: by.id, operation, code, about }],
-        answer: null,
-      };
-    }
-    case 'bus.record':
-      return decideBusCall(command);
-    case 'compaction.record':
-      return decideCompaction(command);
-    case 'agent.assume':
-      return decideAssume(world, command);
-    default:
-      return decideWork(world, command);
-  }
+  if (!isOfTable(command)) return decideWork(world, command);
+  const decider: (world: WorldView, command: never) => Decision<Event, unknown> =
+    DECIDERS[command.type];
+  return decider(world, command as never);
+}
+
+function isOfTable(command: Command): command is CommandOf[keyof Deciders] {
+  return command.type in DECIDERS;
+}
+
+function decideRefusal(
+  _world: WorldView,
+  { at, by, operation, code, about }: RecordRefusal,
+): Decision<RefusalRecorded, null> {
+  const event = { type: 'refusal.recorded', at, by: by.id, operation, code, about } as const;
+  return { events: [event], answer: null };
 }
 
 /** `position` is where the event lies in the log; for an ephemeral event it is not looked at. */

@@ -3,6 +3,7 @@
  * state holds nothing of it; the log does, chained like everything else, and that is the point.
  */
 import type { Asked, Decision } from '../law/decider.ts';
+import type { WorldView } from '../law/state.ts';
 
 const TEXT_CHARS_MAX = 256;
 const ACTOR_FIELDS_MAX = 16;
@@ -36,7 +37,10 @@ export interface BusCallRecorded {
   readonly missed: number;
 }
 
-export function decideBusCall(command: RecordBusCall): Decision<BusCallRecorded, null> {
+export function decideBusCall(
+  _world: WorldView,
+  command: RecordBusCall,
+): Decision<BusCallRecorded, null> {
   const { at, by, call, missed } = command;
   const actor = Object.entries(call.actor).slice(0, ACTOR_FIELDS_MAX);
   const recorded: BusCallRecorded = {
