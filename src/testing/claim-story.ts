@@ -15,6 +15,7 @@ import {
   nextExpiry,
 } from '../core/work/claim/claims.ts';
 import type { Scope } from '../core/work/claim/scope.ts';
+import { codeOf } from './story.ts';
 
 type AnswerOf<Type extends ClaimCommand['type']> = Extract<
   ClaimAnswers[Type],
@@ -115,13 +116,7 @@ export function createClaimStory(book: ClaimBook = createClaimBook(), at = 1_000
   return story;
 }
 
-/** The code of a refusal, or null for an answer. */
-export function claimCode(answer: unknown): string | null {
-  if (typeof answer !== 'object' || answer === null || !('refused' in answer)) return null;
-  return answer.refused as string;
-}
-
 export function refusalOf(answer: unknown): Refusal {
-  if (claimCode(answer) === null) throw new Error('it was not refused');
+  if (codeOf(answer) === null) throw new Error('it was not refused');
   return answer as Refusal;
 }

@@ -16,6 +16,15 @@ import type {
 import { decidePlan, evolvePlan } from '../core/work/plan/task.ts';
 import { createPrincipal } from './story.ts';
 
+/** A task that says nothing of itself, but for its id, its title and what it waits for. */
+export const PLAIN_TASK = {
+  description: '',
+  project: null,
+  suggestedOwner: null,
+  causalParent: null,
+  expectedVersion: null,
+} as const;
+
 export interface PlanStory {
   readonly book: PlanBook;
   readonly events: PlanEvent[];
@@ -47,13 +56,9 @@ export function createPlanStory(by: Principal = createPrincipal('ada')): PlanSto
         by,
         at: story.at,
         id,
+        ...PLAIN_TASK,
         title: `do ${id}`,
-        description: '',
         dependsOn,
-        project: null,
-        suggestedOwner: null,
-        causalParent: null,
-        expectedVersion: null,
         ...wishes,
       });
       return isRefusal(decision) ? decision : (decision.answer as TaskAnswer);

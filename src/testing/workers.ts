@@ -8,6 +8,7 @@ import { isRefusal, type Refusal } from '../core/law/decider.ts';
 import type { ClaimView } from '../core/work/claim/claim-state.ts';
 import type { Scope } from '../core/work/claim/scope.ts';
 import { PEOPLE } from './actors.ts';
+import { PLAIN_TASK } from './plan-story.ts';
 import type { Venue } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
 
@@ -193,13 +194,9 @@ export function createWorkers(stage: Stage): Workers {
         by,
         at: hub.stamp(),
         id,
+        ...PLAIN_TASK,
         title: id,
-        description: '',
         dependsOn,
-        project: null,
-        suggestedOwner: null,
-        causalParent: null,
-        expectedVersion: null,
       });
       if (isRefusal(answer) && answer.refused === 'internal') stage.fail(answer.message);
     });

@@ -7,8 +7,9 @@
  */
 import { expect, test } from 'vitest';
 import { type Chance, createChance } from '../../../testing/chance.ts';
-import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
+import { createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
 import { coversByTrying, everyPath } from '../../../testing/scope-oracle.ts';
+import { codeOf } from '../../../testing/story.ts';
 import type { ClaimCommand } from './claim-events.ts';
 import { evolveClaims } from './claim-evolve.ts';
 import { freezeClaims, thawClaims } from './claim-snapshot.ts';
@@ -218,10 +219,10 @@ test.each([1, 2, 3, 4, 5, 6])('[CM1] [WT4] one holder per path, always (seed %i)
     if (twin !== book) {
       // Of several claims in the way a refusal may show others: which are met first is no promise.
       const same = decideClaim(twin, command, context);
-      if ('refused' in decision) expect(claimCode(same)).toBe(decision.refused);
+      if ('refused' in decision) expect(codeOf(same)).toBe(decision.refused);
       else expect(same).toEqual(decision);
     }
-    const name = `${command.type} ${claimCode(decision) ?? 'ok'}`;
+    const name = `${command.type} ${codeOf(decision) ?? 'ok'}`;
     counts[name] = (counts[name] ?? 0) + 1;
     if ('refused' in decision) {
       const { id, holder } = decision.detail ?? {};
@@ -283,7 +284,7 @@ test('[CM1] a race of 64 for one claim has one winner, and every loser learns wh
     const answers = order.map((agent) =>
       story.tryTake(agent, isSameId ? 'prize' : agent, 'src/**'),
     );
-    const winners = order.filter((_, i) => claimCode(answers[i]) === null);
+    const winners = order.filter((_, i) => codeOf(answers[i]) === null);
     expect(winners).toEqual([order[0]]);
     for (const answer of answers.slice(1)) expect(refusalOf(answer).detail?.holder).toBe(order[0]);
   }

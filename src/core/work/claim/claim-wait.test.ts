@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
+import { createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
+import { codeOf } from '../../../testing/story.ts';
 import { RESERVATION_MS, WAITS_PER_AGENT_MAX } from './claim-limits.ts';
 
 const HOUR = 3_600_000;
@@ -41,8 +42,8 @@ test('[WT2] while a turn lasts nobody else may take it, and taking it ends the w
     retryAt: story.at + RESERVATION_MS,
     detail: { holder: 'bob' },
   });
-  expect(claimCode(story.do('eve', 'claim.take', { id: 't' }))).toBe('claim.reserved');
-  expect(claimCode(story.tryTake('eve', 'other', 'docs'))).toBeNull();
+  expect(codeOf(story.do('eve', 'claim.take', { id: 't' }))).toBe('claim.reserved');
+  expect(codeOf(story.tryTake('eve', 'other', 'docs'))).toBeNull();
   story.take('bob', 't', 'src');
   expect(story.events.at(-1)).toMatchObject({ type: 'wait.ended', agent: 'bob', reason: 'taken' });
   expect(story.book.waits.size).toBe(0);
@@ -53,10 +54,10 @@ test('[WT2] to wait for what is free is to be next at once', () => {
   expect(story.ask('bob', 'claim.wait', { scope: scopeOf('src') })).toMatchObject({
     isReserved: true,
   });
-  expect(claimCode(story.tryTake('eve', 'e', 'src/x'))).toBe('claim.reserved');
-  expect(claimCode(story.tryTake('bob', 'b', 'src/x'))).toBeNull();
+  expect(codeOf(story.tryTake('eve', 'e', 'src/x'))).toBe('claim.reserved');
+  expect(codeOf(story.tryTake('bob', 'b', 'src/x'))).toBeNull();
   // The rest of what bob was next for is free again.
-  expect(claimCode(story.tryTake('eve', 'e', 'src/y'))).toBeNull();
+  expect(codeOf(story.tryTake('eve', 'e', 'src/y'))).toBeNull();
 });
 
 test('[WT3] a turn that is not used passes to the next, and so does one given up', () => {
@@ -68,7 +69,7 @@ test('[WT3] a turn that is not used passes to the next, and so does one given up
   expect(reservations(story)).toEqual(['bob', 'eve']);
   expect(story.ask('eve', 'claim.unwait', {}).ended).toHaveLength(1);
   expect(reservations(story)).toEqual(['bob', 'eve', 'zoe']);
-  expect(claimCode(story.do('eve', 'claim.unwait', { wait: 999 }))).toBe('wait.not-found');
+  expect(codeOf(story.do('eve', 'claim.unwait', { wait: 999 }))).toBe('wait.not-found');
   story.take('zoe', 't', 'src');
 });
 
@@ -98,7 +99,7 @@ test('[WT4] a circle of waiting is refused and named, whatever its length', () =
   });
   expect(refusal.message).toContain('bob waits for eve-work, held by eve');
   story.release('eve', 'eve-work');
-  expect(claimCode(story.do('zoe', 'claim.wait', { id: 'ada-work' }))).toBeNull();
+  expect(codeOf(story.do('zoe', 'claim.wait', { id: 'ada-work' }))).toBeNull();
 });
 
 test('[WT4] a take or a hand-off that would close a circle is refused too', () => {
@@ -107,21 +108,19 @@ test('[WT4] a take or a hand-off that would close a circle is refused too', () =
   story.take('bob', 'b', 'b');
   story.ask('ada', 'claim.wait', { scope: scopeOf('b', 'c') });
   story.ask('eve', 'claim.wait', { id: 'a' });
-  expect(claimCode(story.tryTake('eve', 'e', 'c'))).toBe('claim.cycle');
-  expect(claimCode(story.do('bob', 'claim.hand-off', { id: 'b', to: 'eve' }))).toBe('claim.cycle');
+  expect(codeOf(story.tryTake('eve', 'e', 'c'))).toBe('claim.cycle');
+  expect(codeOf(story.do('bob', 'claim.hand-off', { id: 'b', to: 'eve' }))).toBe('claim.cycle');
   story.ask('eve', 'claim.unwait', {});
-  expect(claimCode(story.tryTake('eve', 'e', 'c'))).toBeNull();
+  expect(codeOf(story.tryTake('eve', 'e', 'c'))).toBeNull();
 });
 
 test('[WT4] to wait for oneself is refused, and so is to wait for nothing', () => {
   const story = createClaimStory();
   story.take('ada', 'a', 'a');
-  expect(claimCode(story.do('ada', 'claim.wait', { id: 'a' }))).toBe('claim.held');
-  expect(claimCode(story.do('ada', 'claim.wait', {}))).toBe('scope.invalid');
-  expect(claimCode(story.do('ada', 'claim.wait', { id: 'b', ttlMs: Number.NaN }))).toBe(
-    'ttl.invalid',
-  );
-  expect(claimCode(story.do('ada', 'claim.wait', { scope: scopeOf('../x') }))).toBe('scope.escape');
+  expect(codeOf(story.do('ada', 'claim.wait', { id: 'a' }))).toBe('claim.held');
+  expect(codeOf(story.do('ada', 'claim.wait', {}))).toBe('scope.invalid');
+  expect(codeOf(story.do('ada', 'claim.wait', { id: 'b', ttlMs: Number.NaN }))).toBe('ttl.invalid');
+  expect(codeOf(story.do('ada', 'claim.wait', { scope: scopeOf('../x') }))).toBe('scope.escape');
 });
 
 test('[WT5] waits are bounded for each agent', () => {
@@ -147,7 +146,7 @@ test('[CM7] refused, waits, is told, gets the claim and the checkpoint', () => {
   const story = createClaimStory();
   story.take('ada', 'parser', 'src/parser.ts');
   story.ask('ada', 'claim.checkpoint', { id: 'parser', checkpoint: 'tokens done' });
-  expect(claimCode(story.tryTake('bob', 'parser', 'src/parser.ts'))).toBe('claim.held');
+  expect(codeOf(story.tryTake('bob', 'parser', 'src/parser.ts'))).toBe('claim.held');
   story.ask('bob', 'claim.wait', { id: 'parser' });
   story.release('ada', 'parser');
   expect(story.events.at(-1)).toMatchObject({ type: 'wait.reserved', agent: 'bob' });

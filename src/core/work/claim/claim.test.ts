@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { claimCode, createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
+import { createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
+import { codeOf } from '../../../testing/story.ts';
 import { evolveClaims } from './claim-evolve.ts';
 import {
   CHECKPOINT_CHARS_MAX,
@@ -46,17 +47,17 @@ test('[CM1] an id has one holder; other worktrees and disjoint paths do not meet
     refused: 'claim.held',
     detail: { holder: 'ada', wait: { task_id: 'parser' } },
   });
-  expect(claimCode(story.tryTake('bob', 'docs', 'docs'))).toBeNull();
+  expect(codeOf(story.tryTake('bob', 'docs', 'docs'))).toBeNull();
   const elsewhere = { worktree: 'other', branch: null, paths: ['src'] };
-  expect(claimCode(story.do('bob', 'claim.take', { id: 'there', scope: elsewhere }))).toBeNull();
+  expect(codeOf(story.do('bob', 'claim.take', { id: 'there', scope: elsewhere }))).toBeNull();
 });
 
 test('[CM1] no paths are the whole worktree, no scope is no path, and own claims never meet', () => {
   const story = createClaimStory();
   story.take('ada', 'all');
-  expect(claimCode(story.tryTake('bob', 'one', 'x'))).toBe('claim.overlap');
-  expect(claimCode(story.tryTake('ada', 'one', 'x'))).toBeNull();
-  expect(claimCode(story.do('bob', 'claim.take', { id: 'deploy' }))).toBeNull();
+  expect(codeOf(story.tryTake('bob', 'one', 'x'))).toBe('claim.overlap');
+  expect(codeOf(story.tryTake('ada', 'one', 'x'))).toBeNull();
+  expect(codeOf(story.do('bob', 'claim.take', { id: 'deploy' }))).toBeNull();
 });
 
 test('[CM2] a renewal keeps status, checkpoint, version, note and scope when they are not resent', () => {
@@ -83,10 +84,10 @@ test('[CM2] a renewal may change the scope, and only to what is free', () => {
   const story = createClaimStory();
   story.take('ada', 't', 'a');
   story.take('bob', 'u', 'b');
-  expect(claimCode(story.tryTake('ada', 't', 'a', 'b'))).toBe('claim.overlap');
+  expect(codeOf(story.tryTake('ada', 't', 'a', 'b'))).toBe('claim.overlap');
   expect(story.take('ada', 't', 'c').claim.scope?.paths).toEqual(['c']);
-  expect(claimCode(story.tryTake('bob', 'v', 'a'))).toBeNull();
-  expect(claimCode(story.tryTake('bob', 'w', 'c'))).toBe('claim.overlap');
+  expect(codeOf(story.tryTake('bob', 'v', 'a'))).toBeNull();
+  expect(codeOf(story.tryTake('bob', 'w', 'c'))).toBe('claim.overlap');
 });
 
 test('[CM3] a time to live has a floor, a ceiling, a default, and is a number', () => {
@@ -97,7 +98,7 @@ test('[CM3] a time to live has a floor, a ceiling, a default, and is a number', 
     expect(refusal.message).toContain(`${ttlMs / 1000} s`);
     expect(JSON.parse(JSON.stringify(refusal))).toEqual(refusal);
   }
-  expect(claimCode(story.do('ada', 'claim.take', { id: 't', ttlMs: 1e300 }))).toBe('ttl.too-long');
+  expect(codeOf(story.do('ada', 'claim.take', { id: 't', ttlMs: 1e300 }))).toBe('ttl.too-long');
   expect(story.ask('ada', 'claim.take', { id: 't', ttlMs: 5 }).claim.ttlMs).toBe(30_000);
   expect(story.ask('ada', 'claim.take', { id: 'u', ttlMs: 24 * HOUR }).claim.ttlMs).toBe(24 * HOUR);
   expect(story.ask('ada', 'claim.take', { id: 'v' }).claim.ttlMs).toBe(HOUR);
@@ -123,25 +124,21 @@ test('[CM4] a late holder is fenced by its epoch in everything it does', () => {
       detail: { epoch: current, holder: 'ada' },
     });
   }
-  expect(claimCode(story.do('ada', 'claim.release', { id: 't', epoch: current }))).toBeNull();
+  expect(codeOf(story.do('ada', 'claim.release', { id: 't', epoch: current }))).toBeNull();
 });
 
 test('[CM4] only the holder acts on a claim, and what nobody holds is not found', () => {
   const story = createClaimStory();
   story.take('ada', 't', 'src');
-  expect(claimCode(story.do('bob', 'claim.update', { id: 't', note: 'x' }))).toBe(
+  expect(codeOf(story.do('bob', 'claim.update', { id: 't', note: 'x' }))).toBe('claim.not-holder');
+  expect(codeOf(story.do('bob', 'claim.release', { id: 't', isForced: true }))).toBe(
     'claim.not-holder',
   );
-  expect(claimCode(story.do('bob', 'claim.release', { id: 't', isForced: true }))).toBe(
-    'claim.not-holder',
-  );
-  expect(claimCode(story.do('bob', 'claim.renew', { id: 'nothing' }))).toBe('claim.not-found');
-  expect(claimCode(story.do('eve', 'claim.take', { id: 'u' }, 'observer'))).toBe('access.denied');
-  expect(claimCode(story.do('root', 'claim.release', { id: 't' }, 'admin'))).toBe(
-    'claim.not-holder',
-  );
+  expect(codeOf(story.do('bob', 'claim.renew', { id: 'nothing' }))).toBe('claim.not-found');
+  expect(codeOf(story.do('eve', 'claim.take', { id: 'u' }, 'observer'))).toBe('access.denied');
+  expect(codeOf(story.do('root', 'claim.release', { id: 't' }, 'admin'))).toBe('claim.not-holder');
   expect(
-    claimCode(story.do('root', 'claim.release', { id: 't', isForced: true }, 'admin')),
+    codeOf(story.do('root', 'claim.release', { id: 't', isForced: true }, 'admin')),
   ).toBeNull();
 });
 
@@ -161,7 +158,7 @@ test('[CM5] a version only grows, over hand-off, release and the next holder, an
   });
   expect(stale).toMatchObject({ refused: 'claim.version', detail: { version: versions.at(-1) } });
   const fresh = { id: 't', note: 'y', expectedVersion: versions.at(-1) ?? 0 };
-  expect(claimCode(story.do('eve', 'claim.update', fresh))).toBeNull();
+  expect(codeOf(story.do('eve', 'claim.update', fresh))).toBeNull();
 });
 
 test('[CM6] a status moves along its life cycle only', () => {
@@ -183,7 +180,7 @@ test('[CM6] a status moves along its life cycle only', () => {
       for (const status of through) story.ask('ada', 'claim.update', { id: 't', status });
       const moved = story.do('ada', 'claim.update', { id: 't', status: to });
       const expected = on.includes(to) ? null : 'claim.status';
-      expect([from, to, claimCode(moved)]).toEqual([from, to, expected]);
+      expect([from, to, codeOf(moved)]).toEqual([from, to, expected]);
     }
   }
 });
@@ -226,17 +223,17 @@ test('[CM8] a hand-off keeps the work and the time left, and needs somebody who 
   story.ask('ada', 'claim.update', { id: 't', status: 'working', dataRef: 'd' });
   const before = story.ask('ada', 'claim.checkpoint', { id: 't', checkpoint: 'half' });
   story.absent.add('zoe');
-  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 't', to: 'zoe' }))).toBe(
+  expect(codeOf(story.do('ada', 'claim.hand-off', { id: 't', to: 'zoe' }))).toBe(
     'claim.recipient-absent',
   );
-  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 't', to: 'ada' }))).toBe(
+  expect(codeOf(story.do('ada', 'claim.hand-off', { id: 't', to: 'ada' }))).toBe(
     'claim.recipient-self',
   );
   story.pass(600_000);
   const after = story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
   expect(after).toEqual({ ...before, owner: 'bob', epoch: after.epoch, version: after.epoch });
   expect(after.epoch).toBeGreaterThan(before.epoch);
-  expect(claimCode(story.do('ada', 'claim.release', { id: 't' }))).toBe('claim.not-holder');
+  expect(codeOf(story.do('ada', 'claim.release', { id: 't' }))).toBe('claim.not-holder');
   const short = story.ask('bob', 'claim.hand-off', { id: 't', to: 'eve', ttlMs: 60_000 });
   expect(short.lapsesAt).toBe(story.at + 60_000);
   story.pass(60_000);
@@ -253,20 +250,18 @@ test('[CM8] a hand-off leaves no path with two holders and no agent over its quo
   });
   story.release('ada', 'narrow');
   for (let i = 0; i < CLAIMS_PER_AGENT_MAX; i++) story.ask('bob', 'claim.take', { id: `b${i}` });
-  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBe(
-    'claim.quota',
-  );
+  expect(codeOf(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBe('claim.quota');
   story.release('bob', 'b0');
-  expect(claimCode(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBeNull();
+  expect(codeOf(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBeNull();
 });
 
 test('[CM9] a lapse is an event, and what it covered is free', () => {
   const story = createClaimStory();
   story.take('ada', 't', 'src');
   story.pass(HOUR - 1);
-  expect(claimCode(story.tryTake('bob', 'u', 'src/x'))).toBe('claim.overlap');
+  expect(codeOf(story.tryTake('bob', 'u', 'src/x'))).toBe('claim.overlap');
   story.pass(1);
-  expect(claimCode(story.do('ada', 'claim.renew', { id: 't' }))).toBe('claim.not-found');
+  expect(codeOf(story.do('ada', 'claim.renew', { id: 't' }))).toBe('claim.not-found');
   story.take('bob', 'u', 'src/x');
   expect(story.events.map(({ type }) => type)).toEqual([
     'claim.taken',
@@ -298,34 +293,34 @@ test('[CM10] an agent holds at most 128 claims; its renewals and a released plac
     refused: 'claim.quota',
     detail: { limit: 'CLAIMS_PER_AGENT_MAX', max: 128 },
   });
-  expect(claimCode(story.tryTake('ada', 't0', 'f0'))).toBeNull();
+  expect(codeOf(story.tryTake('ada', 't0', 'f0'))).toBeNull();
   story.release('ada', 't0');
-  expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBeNull();
+  expect(codeOf(story.tryTake('ada', 'more', 'x'))).toBeNull();
 });
 
 test('[CM10] a claim that has lapsed takes up no place', () => {
   const story = createClaimStory();
   story.ask('ada', 'claim.take', { id: 'short', ttlMs: 30_000 });
   for (let i = 1; i < CLAIMS_PER_AGENT_MAX; i++) story.take('ada', `t${i}`, `f${i}`);
-  expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBe('claim.quota');
+  expect(codeOf(story.tryTake('ada', 'more', 'x'))).toBe('claim.quota');
   story.pass(30_000);
-  expect(claimCode(story.tryTake('ada', 'more', 'x'))).toBeNull();
+  expect(codeOf(story.tryTake('ada', 'more', 'x'))).toBeNull();
 });
 
 test('[CM11] ids and texts are bounded and printable; a refusal changes nothing', () => {
   const story = createClaimStory();
   for (const id of ['', ' ', 'a\nb', 'x'.repeat(257)]) {
-    expect([id, claimCode(story.tryTake('ada', id, 'x'))]).toEqual([id, 'claim.id-invalid']);
+    expect([id, codeOf(story.tryTake('ada', id, 'x'))]).toEqual([id, 'claim.id-invalid']);
   }
-  expect(claimCode(story.do('ada', 'claim.take', { id: 't', note: 'x'.repeat(5000) }))).toBe(
+  expect(codeOf(story.do('ada', 'claim.take', { id: 't', note: 'x'.repeat(5000) }))).toBe(
     'claim.text-too-long',
   );
-  expect(claimCode(story.tryTake('ada', 't', 'ok', '../x'))).toBe('scope.escape');
+  expect(codeOf(story.tryTake('ada', 't', 'ok', '../x'))).toBe('scope.escape');
   expect(story.events).toEqual([]);
   story.take('ada', 'the id: any text, été 1/2', 'x');
   const checkpoint = 'x'.repeat(CHECKPOINT_CHARS_MAX + 1);
   const id = 'the id: any text, été 1/2';
-  expect(claimCode(story.do('ada', 'claim.checkpoint', { id, checkpoint }))).toBe(
+  expect(codeOf(story.do('ada', 'claim.checkpoint', { id, checkpoint }))).toBe(
     'claim.text-too-long',
   );
 });
@@ -339,12 +334,12 @@ test('[CM12] a key repeats the answer for its sender, command and content only',
   expect(story.do('ada', 'claim.take', once)).toEqual(first);
   expect(story.events).toHaveLength(length);
   const other = { ...once, id: 'u', idempotency: { key: 'k', digest: 'd2' } };
-  expect(claimCode(story.do('ada', 'claim.take', other))).toBe('claim.key-reused');
-  expect(claimCode(story.do('bob', 'claim.take', once))).toBe('claim.held');
+  expect(codeOf(story.do('ada', 'claim.take', other))).toBe('claim.key-reused');
+  expect(codeOf(story.do('bob', 'claim.take', once))).toBe('claim.held');
   const release = { id: 't', idempotency: { key: 'k', digest: 'd1' } };
-  expect(claimCode(story.do('ada', 'claim.release', release))).toBeNull();
+  expect(codeOf(story.do('ada', 'claim.release', release))).toBeNull();
   expect(story.book.claims.size).toBe(0);
-  expect(claimCode(story.do('bob', 'claim.take', once))).toBeNull();
+  expect(codeOf(story.do('bob', 'claim.take', once))).toBeNull();
 });
 
 test('[CM12] keys are bounded for each sender, and the oldest is forgotten', () => {

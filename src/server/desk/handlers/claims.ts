@@ -74,52 +74,40 @@ export const claimHandlers: Handlers<
   },
 
   async 'claims.release'(room, input) {
-    const { hub, by, platform } = room;
-    const answer = await hub.submit({
+    const answer = await room.hub.submit({
       type: 'claim.release',
-      by,
-      at: hub.stamp(),
-      id: input.task_id,
-      epoch: input.epoch ?? null,
+      ...tenureOf(room, input),
       evidence: input.evidence ?? null,
       isForced: input.force,
-      idempotency: idempotencyOf(platform, input),
     });
     if (isRefusal(answer)) return answer;
     return { task_id: input.task_id, released: true, was_owner: answer.owner };
   },
 
-  async 'claims.update'({ hub, by, platform }, input) {
-    const answer = await hub.submit({
+  async 'claims.update'(room, input) {
+    const answer = await room.hub.submit({
       type: 'claim.update',
-      by,
-      at: hub.stamp(),
-      id: input.task_id,
-      epoch: input.epoch ?? null,
+      ...tenureOf(room, input),
       status: input.status ?? null,
       note: input.note ?? null,
       dataRef: input.data_ref ?? null,
       expectedVersion: input.expected_version ?? null,
-      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
   },
 
-  async 'claims.checkpoint'({ hub, by, platform }, input) {
-    const answer = await hub.submit({
+  async 'claims.checkpoint'(room, input) {
+    const answer = await room.hub.submit({
       type: 'claim.checkpoint',
-      by,
-      at: hub.stamp(),
-      id: input.task_id,
-      epoch: input.epoch ?? null,
+      ...tenureOf(room, input),
       checkpoint: input.checkpoint,
       expectedVersion: null,
-      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
   },
 
-  async 'claims.handoff'({ hub, by, caller, activities, platform }, input) {
+  async 'claims.handoff'(room, input) {
+    const { hub, by, caller, activities } = room;
     const at = hub.stamp();
     const there = await hub.ask((world) => ({
       isThere: isThere(world, input.to, activities.find(caller.space, input.to), at),
@@ -127,15 +115,11 @@ export const claimHandlers: Handlers<
     if (isRefusal(there)) return there;
     const answer = await hub.submit({
       type: 'claim.hand-off',
-      by,
-      at: hub.stamp(),
-      id: input.task_id,
-      epoch: input.epoch ?? null,
+      ...tenureOf(room, input),
       to: input.to,
       isRecipientThere: there.isThere,
       ttlMs: null,
       note: input.note ?? null,
-      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : { claim: claimOutput(answer), previous_owner: by.id };
   },
@@ -258,6 +242,19 @@ async function scopeOf(
 
 function toMs(seconds: number | null | undefined): number | null {
   return seconds == null ? null : seconds * 1000;
+}
+
+/** What every command about a claim that is held says: who, when, which tenure, and its key. */
+function tenureOf(
+  { hub, by, platform }: Room,
+  input: {
+    readonly task_id: string;
+    readonly epoch?: number | null | undefined;
+    readonly idempotency_key?: string | null | undefined;
+  },
+) {
+  const { task_id: id, epoch = null } = input;
+  return { by, at: hub.stamp(), id, epoch, idempotency: idempotencyOf(platform, input) };
 }
 
 /** The same key with another content is somebody's mistake; the digest tells. */
