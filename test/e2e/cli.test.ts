@@ -270,6 +270,15 @@ describe('identity', () => {
     expect(here.subscriptions).not.toContain('x');
   });
 
+  test('[SP4] a space is removed and made again', async () => {
+    const call = (name: string, input: object) => home.run(['call', name, JSON.stringify(input)]);
+    await home.json(['subscribe', 'x', '--as', 'ada', '--space', 'brown']);
+    expect(await call('spaces.remove', { name: 'brown' })).toMatchObject({ code: 0 });
+    const late = await home.run(['send', 'x', 'hello', '--as', 'ada', '--space', 'brown']);
+    expect([late.code, late.stderr]).toEqual([21, expect.stringContaining('spaces.create')]);
+    expect(await call('spaces.create', { name: 'brown' })).toMatchObject({ code: 0 });
+  });
+
   test('[SP3] a space that is misspelt is told and not made', async () => {
     await home.json(['subscribe', 'x', '--as', 'ada', '--space', 'green']);
     const { code, stderr } = await home.run(['recv', '--as', 'ada', '--space', 'gren']);
