@@ -270,6 +270,22 @@ describe('identity', () => {
     expect(here.subscriptions).not.toContain('x');
   });
 
+  test('[GA1] [GA2] [GR8] a channel, a group and an agent are taken away', async () => {
+    const call = (name: string, input: object, ...rest: string[]) =>
+      home.json(['call', name, JSON.stringify(input), '--space', 'tidy', ...rest]);
+    await call('channels.send', { channel: 'old', body: { n: 1 } }, '--as', 'tim');
+    expect(await call('channels.retire', { channel: 'old' })).toMatchObject({ retired: true });
+    await call('group.create', { group_id: 'band' }, '--as', 'tim');
+    expect(await call('group.remove', { group_id: 'band' }, '--as', 'tim')).toMatchObject({
+      removed: true,
+    });
+    expect(await call('agents.remove', { agent_id: 'tim', force: true })).toMatchObject({
+      agent_id: 'tim',
+    });
+    const { agents } = (await call('channels.list_agents', {})) as { agents: unknown[] };
+    expect(JSON.stringify(agents)).not.toContain('tim');
+  });
+
   test('[SP4] a space is removed and made again', async () => {
     const call = (name: string, input: object) => home.run(['call', name, JSON.stringify(input)]);
     await home.json(['subscribe', 'x', '--as', 'ada', '--space', 'brown']);
