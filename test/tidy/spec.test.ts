@@ -82,3 +82,11 @@ test('no comment cites a rule that is not there', () => {
   );
   expect(strangers).toEqual([]);
 });
+
+test('what the law decides has a rule: every file with a decider cites one', () => {
+  const deciders = listFiles('src/core', '.ts').filter(
+    (path) => !path.endsWith('.test.ts') && /^export function decide[A-Z]/m.test(readText(path)),
+  );
+  expect(deciders.length).toBeGreaterThan(15);
+  expect(deciders.filter((path) => !/\[[A-Z]+\d+\]/.test(readText(path)))).toEqual([]);
+});

@@ -1,6 +1,6 @@
 /**
  * The record of a compaction: that old bodies were dropped from the log, and what proves the rest. The
- * state holds nothing of it; the chain does.
+ * state holds nothing of it; the chain does [G13].
  */
 import type { Asked, Decision } from './decider.ts';
 import type { WorldView } from './state.ts';

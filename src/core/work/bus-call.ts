@@ -1,6 +1,6 @@
 /**
  * What passed over the bus, on the record: who asked which worker for what, and how it ended. The
- * state holds nothing of it; the log does, chained like everything else, and that is the point.
+ * state holds nothing of it; the log does, chained like everything else, and that is the point [BU23].
  */
 import type { Asked, Decision } from '../law/decider.ts';
 import type { WorldView } from '../law/state.ts';
