@@ -287,9 +287,13 @@ function checkFeed(
   length: number,
 ): Refusal | null {
   if (size >= FEEDS_MAX) {
-    return refuse('limit.reached', `the hub serves ${FEEDS_MAX} feeds already`, {
-      limit: 'FEEDS_MAX',
-    });
+    return refuse(
+      'limit.reached',
+      `the hub serves ${FEEDS_MAX} feeds already; close one, or ask with channels.recv`,
+      {
+        limit: 'FEEDS_MAX',
+      },
+    );
   }
   const { channels, by, from } = options;
   if (typeof from === 'number' && from >= length && from > 0) {
@@ -298,9 +302,13 @@ function checkFeed(
     });
   }
   if (channels !== null && channels.length > FEED_PATTERNS_MAX) {
-    return refuse('limit.reached', `a feed follows at most ${FEED_PATTERNS_MAX} patterns`, {
-      limit: 'FEED_PATTERNS_MAX',
-    });
+    return refuse(
+      'limit.reached',
+      `a feed follows at most ${FEED_PATTERNS_MAX} patterns; use one glob for many`,
+      {
+        limit: 'FEED_PATTERNS_MAX',
+      },
+    );
   }
   for (const pattern of channels ?? []) {
     const forbidden = isGlob(pattern) ? checkGlob(pattern) : checkRead(world, by, pattern);

@@ -53,7 +53,7 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
       return refuse('operation.unknown', 'WebSockets are at /ws alone');
     }
     if (upgrades.size >= CONNECTIONS_MAX) {
-      const message = `the hub holds ${CONNECTIONS_MAX} connections already`;
+      const message = `the hub holds ${CONNECTIONS_MAX} connections already; close one, or ask over HTTP`;
       const detail = { reason: 'limit.reached', limit: 'CONNECTIONS_MAX' };
       return { status: 503, envelope: { error_code: 'rate_limited', message, detail } };
     }

@@ -106,7 +106,7 @@ export const presenceHandlers: Handlers<
     if (names.length > RECIPIENTS_MAX) {
       return refuse(
         'limit.reached',
-        `${names.length} agents match; one call tells ${RECIPIENTS_MAX}`,
+        `${names.length} agents match; one call tells ${RECIPIENTS_MAX}: name fewer, or send on a channel`,
         {
           limit: 'RECIPIENTS_MAX',
           max: RECIPIENTS_MAX,

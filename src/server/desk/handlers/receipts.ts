@@ -55,7 +55,10 @@ export const receiptHandlers: Handlers<
       }
       const woken = await hub.watch.answer(message.position, leftMs, signal);
       if (woken === null)
-        return refuse('limit.reached', 'too many callers collect already; try again');
+        return refuse(
+          'limit.reached',
+          'too many callers collect already; ask receipts.get, or try again when one is done',
+        );
     }
   },
 

@@ -80,7 +80,7 @@ export function chatHandler(speech: Speech): Handler {
 async function direct(turn: Turn, speech: Speech, target: string, body: Fields): Promise<void> {
   const names = recipientsOf(target, turn.online()).filter((name) => name !== turn.name);
   if (names.length > RECIPIENTS_MAX) {
-    const payload = `${names.length} agents match; one message reaches ${RECIPIENTS_MAX}`;
+    const payload = `${names.length} agents match; one message reaches ${RECIPIENTS_MAX}: name fewer`;
     turn.reply('error', payload, { reason_code: 'limit.reached', request_type: 'chat' });
     return;
   }
