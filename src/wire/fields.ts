@@ -8,6 +8,15 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function textOf(fields: Fields, name: string): string | null {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return typeof value === 'string' && value !== '' ? value : null;

@@ -72,7 +72,7 @@ const VARIABLES: readonly (readonly [name: string, field: Field])[] = [
   ['SYNOD_STOP_BLOCKS_MAX', 'stop_blocks_max'],
 ];
 
-function whole(min: number, max: number): z.ZodInt {
+export function whole(min: number, max: number): z.ZodInt {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 }

@@ -5,7 +5,7 @@
  */
 import * as http from 'node:http';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
-import { type Fields, isFields } from '../../wire/fields.ts';
+import { type Fields, isFields, parseJson } from '../../wire/fields.ts';
 import { headersOf, type Target } from './target.ts';
 
 export interface Question {
@@ -97,14 +97,6 @@ export async function readAnswer(response: http.IncomingMessage): Promise<HubAns
   const isOk = response.statusCode === 200;
   if (!isFields(value) || isOk === 'error_code' in value) return null;
   return isOk ? { ok: value } : { error: value as Fields & ErrorEnvelope };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a hub answers there; never throws. */

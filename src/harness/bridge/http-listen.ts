@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readEvents } from '../../client/node/event-stream.ts';
 import { ask } from '../../client/node/http.ts';
 import type { Target } from '../../client/node/target.ts';
-import { parseJson } from '../../wire/mcp/messages.ts';
+import { parseJson } from '../../wire/fields.ts';
 import { RESOURCE_URIS } from '../../wire/mcp/resources.ts';
 
 const REVISION = '2026-07-28';

@@ -13,7 +13,8 @@ import {
   parseJSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
-import { cancelledIds, parseJson, requestIds } from '../../wire/mcp/messages.ts';
+import { parseJson } from '../../wire/fields.ts';
+import { cancelledIds, requestIds } from '../../wire/mcp/messages.ts';
 
 export interface LineWire extends Transport {
   /** Settles when the wire has closed. */

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { isAgentName } from '../../core/law/principal.ts';
+import { whole } from '../../wire/policy.ts';
 import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
 
 /** An agent that may come, and the space it is at home in; null is whichever it asks for. */
@@ -61,11 +62,6 @@ const RELAY_LINES_MAX = 1_000_000;
 const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
 
 /** A whole number in a range, with one sentence for everything that is not one. */
-function whole(min: number, max: number): z.ZodInt {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-}
-
 function oneOf<const Values extends readonly [string, ...string[]]>(
   ...values: Values
 ): z.ZodEnum<{ [V in Values[number]]: V }> {

@@ -2,15 +2,6 @@
 import { type Fields, isFields, waitMsOf } from '../fields.ts';
 import type { McpTools } from './tools.ts';
 
-/** Undefined when the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 export function requestIds(body: unknown): readonly unknown[] {
   return messagesOf(body).flatMap(({ id }) => (id === undefined ? [] : [id]));
 }

@@ -5,6 +5,7 @@
  * means. Host, Origin and the credential are judged before a request comes here. A
  * caller who was refused may shake hands and is told so at every call [MC6].
  */
+
 import { randomUUID } from 'node:crypto';
 import {
   createMcpHandler,
@@ -21,13 +22,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { toEnvelope } from '../../../wire/errors.ts';
-import {
-  anyMayWait,
-  cancelledIds,
-  isListen,
-  parseJson,
-  requestIds,
-} from '../../../wire/mcp/messages.ts';
+import { parseJson } from '../../../wire/fields.ts';
+import { anyMayWait, cancelledIds, isListen, requestIds } from '../../../wire/mcp/messages.ts';
 import { type CallOptions, createMcpServer, type Subscriptions } from '../../../wire/mcp/server.ts';
 import { DEFAULT_TOOLSET, type McpTools } from '../../../wire/mcp/tools.ts';
 import type { Operation } from '../../../wire/operation.ts';
