@@ -43,7 +43,6 @@ export interface Rig {
 
 export interface Listener {
   readonly positions: number[];
-  readonly bundles: number;
   readonly end: FeedEnd | null;
   readonly refusal: Refusal | null;
   close(): void;
@@ -124,11 +123,9 @@ export async function openRig(
     },
     listen(feedOptions, sink = {}) {
       const positions: number[] = [];
-      let bundles = 0;
       let end: FeedEnd | null = null;
       const feed = hub.openFeed(feedOptions, {
         deliver(bundle) {
-          bundles++;
           for (const { position } of bundle.messages) positions.push(position);
           return true;
         },
@@ -142,9 +139,6 @@ export async function openRig(
       return {
         positions,
         refusal,
-        get bundles() {
-          return bundles;
-        },
         get end() {
           return end;
         },

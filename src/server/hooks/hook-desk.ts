@@ -33,7 +33,7 @@ import {
   isUnheard,
   SILENCE,
 } from './hook-event.ts';
-import { findArrived, forgetRead, markShown, owedMail } from './mail.ts';
+import { findArrived, forgetRead, markShown, type OwedMail, owedMail } from './mail.ts';
 import type { SessionBook } from './session-book.ts';
 import { again, findTwin } from './twin.ts';
 import { DIALECTS } from './vendors/vendors.ts';
@@ -144,8 +144,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     const decision = decideCadence(happening, isOwed);
     const answer = decision === null ? ({ act: 'noop' } as const) : answerOf(decision);
     const output = DIALECTS[event.vendor].write(answer, event);
-    const left = mail?.messages.map(({ position }) => position) ?? [];
-    if (output.json === null) rest(attention, event.session, left);
+    if (output.json === null) rest(attention, event.session, positionsOf(mail));
     return output;
   }
 
@@ -153,8 +152,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     const { event, attention } = happening;
     // After a compaction the turn goes on.
     if (event.source !== 'compact') {
-      const mail = await owedMail(attention, STOP_LOOK);
-      rest(attention, event.session, mail?.messages.map(({ position }) => position) ?? []);
+      rest(attention, event.session, positionsOf(await owedMail(attention, STOP_LOOK)));
     }
     return speak(happening, null);
   }
@@ -297,8 +295,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
         const attention = attentions.of(booked);
         Object.assign(attention.reach, { claudeSocket, codexHome });
         await attentions.seat(attention);
-        const mail = await owedMail(attention, STOP_LOOK);
-        const owed = mail?.messages.map(({ position }) => position) ?? [];
+        const owed = positionsOf(await owedMail(attention, STOP_LOOK));
         const left = owed.filter((position) => position <= idle.through);
         waker.idle(attention, idle.session, left);
         spaces.add(space);
@@ -313,6 +310,10 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
       noteSend(attention, atMs, policy);
     },
   };
+}
+
+function positionsOf(mail: OwedMail | null): readonly number[] {
+  return mail?.messages.map(({ position }) => position) ?? [];
 }
 
 function introduction({ agent }: Attention): string {

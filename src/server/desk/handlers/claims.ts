@@ -240,7 +240,7 @@ async function scopeOf(
   return isRefusal(placed) ? placed : { ...placed, branch: input.branch ?? null };
 }
 
-function toMs(seconds: number | null | undefined): number | null {
+export function toMs(seconds: number | null | undefined): number | null {
   return seconds == null ? null : seconds * 1000;
 }
 

@@ -3,6 +3,7 @@ import { isRefusal } from '../../../core/law/decider.ts';
 import type { DurableEvent } from '../../../core/law/world.ts';
 import { MEMORY_KINDS } from '../../../wire/operations/findings.ts';
 import type { Handlers } from '../room.ts';
+import { toMs } from './claims.ts';
 
 type MemoryKind = (typeof MEMORY_KINDS)[number];
 
@@ -98,7 +99,3 @@ export const findingHandlers: Handlers<'findings.record' | 'findings.recall' | '
     };
   },
 };
-
-function toMs(seconds: number | null | undefined): number | null {
-  return seconds == null ? null : seconds * 1000;
-}
