@@ -25,49 +25,68 @@ export interface Batch {
   readonly left: readonly Item[];
 }
 
+/** A batch in the making. The functions below stand alone and not in `decideBatch`: they are hot. */
+interface Draft {
+  readonly commands: CommandItem[];
+  readonly outcomes: unknown[];
+  readonly questions: QuestionItem[];
+  readonly events: DurableEvent[];
+  readonly entries: string[];
+  left: readonly Item[];
+  dueCount: number;
+}
+
 /** Changes the world; `now` is when questions are asked. */
 export function decideBatch(world: World, items: readonly Item[], now: number): Batch {
-  const commands: CommandItem[] = [];
-  const outcomes: unknown[] = [];
-  const questions: QuestionItem[] = [];
-  const events: DurableEvent[] = [];
-  const entries: string[] = [];
-  let dueCount = 0;
-
-  function record(happened: readonly Event[]): void {
-    for (const event of happened) {
-      evolve(world, event, world.length);
-      if (isEphemeral(event)) continue;
-      events.push(event);
-      entries.push(encodeEvent(event));
-    }
+  const draft: Draft = {
+    ...{ commands: [], outcomes: [], questions: [], events: [], entries: [] },
+    ...{ left: [], dueCount: 0 },
+  };
+  for (let i = 0; i < items.length; i++) {
+    if (decideItem(world, draft, items[i] as Item)) continue;
+    draft.left = [...draft.questions.splice(0), ...items.slice(i)];
+    return draft;
   }
+  if (draft.questions.length > 0 && !settle(world, draft, now)) {
+    draft.left = draft.questions.splice(0);
+  }
+  return draft;
+}
 
-  /** False when the batch has no room for all that is due. */
-  function settle(at: number): boolean {
-    while (isDue(world, at)) {
-      if (dueCount >= DUE_EVENTS_MAX) return false;
-      const happened = decideDue(world, at);
-      dueCount += happened.length;
-      record(happened);
-    }
+/** False when so much is due before the command that the batch has no room for it. */
+function decideItem(world: World, draft: Draft, item: Item): boolean {
+  if ('question' in item) {
+    draft.questions.push(item);
     return true;
   }
-
-  function batch(left: readonly Item[]): Batch {
-    return { commands, outcomes, questions, events, entries, left };
+  if (!settle(world, draft, item.command.at)) return false;
+  const decision = decide(world, item.command);
+  draft.commands.push(item);
+  if (isRefusal(decision)) {
+    draft.outcomes.push(decision);
+  } else {
+    record(world, draft, decision.events);
+    draft.outcomes.push(decision.answer);
   }
+  return true;
+}
 
-  for (const [i, item] of items.entries()) {
-    if ('question' in item) {
-      questions.push(item);
-      continue;
-    }
-    if (!settle(item.command.at)) return batch([...questions.splice(0), ...items.slice(i)]);
-    const decision = decide(world, item.command);
-    if (!isRefusal(decision)) record(decision.events);
-    commands.push(item);
-    outcomes.push(isRefusal(decision) ? decision : decision.answer);
+/** False when the batch has no room for all that is due. */
+function settle(world: World, draft: Draft, at: number): boolean {
+  while (isDue(world, at)) {
+    if (draft.dueCount >= DUE_EVENTS_MAX) return false;
+    const happened = decideDue(world, at);
+    draft.dueCount += happened.length;
+    record(world, draft, happened);
   }
-  return batch(questions.length > 0 && !settle(now) ? questions.splice(0) : []);
+  return true;
+}
+
+function record(world: World, draft: Draft, happened: readonly Event[]): void {
+  for (const event of happened) {
+    evolve(world, event, world.length);
+    if (isEphemeral(event)) continue;
+    draft.events.push(event);
+    draft.entries.push(encodeEvent(event));
+  }
 }

@@ -126,7 +126,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     const first = replica.length;
     replica.confirm();
     options.putBack(left);
-    for (const [i, item] of commands.entries()) release(item, outcomes[i]);
+    for (let i = 0; i < commands.length; i++) release(commands[i] as Item, outcomes[i]);
     if (events.length > 0) options.onDurable(first, events, entries);
     // Last, when everything of the batch is known to everybody: who asks and then waits misses nothing.
     for (const item of questions) release(item, options.look(item.question));
