@@ -82,15 +82,15 @@ function checkIdle(channel: ChannelView, by: string): Refusal | null {
   const held = [...(channel.held?.values() ?? [])].filter(({ isRefused }) => !isRefused);
   const configured = channel.settings !== null;
   const reasons = [
-    owed.length > 0 && `${owed.length} are owed messages`,
-    others.length > 0 && `${others.length} others are subscribed`,
-    held.length > 0 && `${held.length} messages wait for review`,
+    owed.length > 0 && `agents owed messages: ${owed.length}`,
+    others.length > 0 && `other subscribers: ${others.length}`,
+    held.length > 0 && `messages that wait for review: ${held.length}`,
     configured && 'an administrator configured it',
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;
   return refuse(
     'channel.in-use',
-    `${channel.name} is in use: ${reasons.join(', ')}; a person or an administrator may force it`,
+    `${channel.name} is in use (${reasons.join(', ')}); a person or an administrator may force it`,
     {
       channel: channel.name,
       owed: owed.length,
