@@ -35,19 +35,27 @@ export async function takeClaim(
   }
   const { task_id, paths, worktree } = input;
   const ttl = Math.min(Math.max(leftMs() / 1000, PLACE_S_MIN), PLACE_S_MAX);
-  const queued = await call('claims.wait', { task_id, paths, worktree, ttl_seconds: ttl });
-  remark(neutralise(obstacle));
-  remark(`waiting; ${queued.ahead} before you`);
-  const leave = () => call('claims.unwait', { wait: queued.wait }).catch(() => {});
-  const giveUp = () => void leave().finally(() => process.exit(GIVEN_UP_EXIT));
+  // Before the queue is joined: a place that a signal cannot give back would stay for the dead.
+  const joined = call('claims.wait', { task_id, paths, worktree, ttl_seconds: ttl });
+  const leave = async () => {
+    const { wait } = await joined;
+    await call('claims.unwait', { wait });
+  };
+  const giveUp = () =>
+    void leave()
+      .catch(() => {})
+      .finally(() => process.exit(GIVEN_UP_EXIT));
   for (const signal of SIGNALS) process.once(signal, giveUp);
   try {
+    const { ahead } = await joined;
+    remark(neutralise(obstacle));
+    remark(`waiting; ${ahead} before you`);
     for (;;) {
       try {
         return await take(Math.min(leftMs(), CALL_WAIT_MS));
       } catch (error) {
         if (isWaitable(error) && leftMs() > 0) continue;
-        await leave();
+        await leave().catch(() => {});
         throw error;
       }
     }
