@@ -5,8 +5,8 @@
  */
 import type { z } from 'zod';
 
-/** Who may ask. `reader` excludes nobody who is authenticated. */
-export type Access = 'reader' | 'writer' | 'person' | 'admin';
+/** Who may ask. `reader` excludes nobody who is authenticated; `admin` is of one space, `owner` of the hub. */
+export type Access = 'reader' | 'writer' | 'person' | 'admin' | 'owner';
 
 /** Which tools an MCP client sees unless it asks for others. */
 export type Toolset = 'core' | 'groups' | 'work' | 'more' | 'admin';

@@ -34,7 +34,9 @@ describe('a call', () => {
       if (request.headers['x-synod-owner'] === '1') owners.push(request.url ?? '');
       response.end('{}');
     });
-    const ids = Object.values(OPERATIONS).filter(({ access }) => access === 'admin');
+    const ids = Object.values(OPERATIONS).filter(
+      ({ access }) => access === 'admin' || access === 'owner',
+    );
     for (const { id, name } of ids) {
       await callByName(target, id, {});
       await callByName(target, name, {});

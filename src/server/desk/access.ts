@@ -21,5 +21,9 @@ export function checkAccess(caller: Caller, access: Access): Refusal | null {
     case 'admin':
       if (kind === 'admin') return null;
       return refuse('access.denied', 'this is for an administrator: use the owner’s credential');
+    case 'owner':
+      // A token, also an administrator's, is of one space and has no say over the others [SP5].
+      if (kind === 'admin' && caller.isOwner) return null;
+      return refuse('access.denied', 'this is for the hub’s owner: use the owner’s credential');
   }
 }
