@@ -173,7 +173,11 @@ function takePiece(text: string, piece: JsonPiece): string | TextFault {
   const found = valueAt(json, piece.at);
   if (isFault(found)) return found;
   if (found === null) return text;
-  if (piece.kind === 'member') return takeMember(json, piece.at);
+  if (piece.kind === 'member') {
+    // What was only nice to have and says something else by now is somebody's decision.
+    const isTheirs = piece.isOptional === true && !isSameValue(getNodeValue(found), piece.value);
+    return isTheirs ? text : takeMember(json, piece.at);
+  }
   // Somebody made something else of the list, and ours went with it.
   if (found.type !== 'array') return text;
   const whole = childrenOf(found).find((child) => isSameValue(getNodeValue(child), piece.value));

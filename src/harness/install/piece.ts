@@ -65,6 +65,8 @@ export interface WantedFile {
   readonly format: Format;
   readonly why: string;
   readonly pieces: readonly Piece[];
+  /** Those of them that a person may have written as well: ours only where the record says so. */
+  readonly anybodys?: readonly Piece[];
   /** For a file that is not there yet. */
   readonly mode?: number;
 }

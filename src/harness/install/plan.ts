@@ -80,7 +80,12 @@ export function planVendor(input: PlanInput): Plan | InstallProblem {
   const recognised = input.recognised ?? [];
   const paths = new Set([...wanted, ...held, ...recognised].map(({ path }) => path));
   for (const path of paths) {
-    const known = files.get(path) ?? recognise(path, input);
+    const recorded = files.get(path);
+    const known = recorded ?? recognise(path, input);
+    const likely = recognised.find((one) => one.path === path);
+    if (recorded === undefined && known !== null && likely !== undefined) {
+      findings.push(...doubtful(likely, present.bytes(path)));
+    }
     const want = wanted.find((one) => one.path === path) ?? null;
     if (known === null && want === null) continue;
     const planned = planFile({ vendor, path, known, want, present });
@@ -255,7 +260,10 @@ function nameTaken(path: string, piece: Piece): Finding {
   );
 }
 
-/** A record made up from what is there, for pieces that nobody but us writes. */
+/**
+ * A record made up from what is there, of pieces that nobody but us writes. What a person may have
+ * written as well is not in it, and so stays.
+ */
 function recognise(path: string, { vendor, recognised, present }: PlanInput): FileRecord | null {
   const file = recognised?.find((one) => one.path === path);
   const now = present.bytes(path);
@@ -266,14 +274,26 @@ function recognise(path: string, { vendor, recognised, present }: PlanInput): Fi
     .filter(
       ({ state, piece }) => state === 'present' || (state === 'other' && piece.kind === 'section'),
     )
+    .filter(({ piece }) => file.anybodys?.includes(piece) !== true)
     .map(({ piece }) => ({ vendor, piece }));
   const isOwn = file.format === 'own' && isSealed(now.toString('utf8'));
   if (pieces.length === 0 && !isOwn) return null;
-  const containers = file.pieces.flatMap((piece) => {
+  const containers = pieces.flatMap(({ piece }) => {
     if (piece.kind !== 'member' && piece.kind !== 'item') return [];
     const holders = piece.kind === 'member' ? piece.at.slice(0, -1) : piece.at;
     return holders.map((_, i) => holders.slice(0, i + 1));
   });
   const rest = { original: null, written: '', containers, folders: [] };
   return { path, format: file.format, pieces, ...rest };
+}
+
+/** Beside what was recognised as ours: what may be ours or a person's, and therefore stays. */
+function doubtful({ path, pieces, anybodys = [] }: WantedFile, now: Buffer | null): Finding[] {
+  const looks = lookAtPieces(path, 'json', now, anybodys);
+  if (isProblem(looks)) return [];
+  return looks.flatMap(({ piece, state }) =>
+    state === 'present' && pieces.includes(piece)
+      ? [finding('warn', path, `${nameOfPiece(piece)} in ${path} may be your own; it was left`)]
+      : [],
+  );
 }

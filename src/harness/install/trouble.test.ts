@@ -166,9 +166,53 @@ test('[IN8] without its record a user’s installation is recognised by what it 
     expect(uninstallVendor({ vendor, site: where }).problem).toBeNull();
   }
   expect(read('home/.codex/config.toml')).toBe('model = "x"\n');
-  expect(read('home/.claude/settings.json')).toBe('{\n  "model": "x"\n}\n');
+  // Leave to call our tools may be a person's own word, and only the record would say that it is not.
+  expect(JSON.parse(read('home/.claude/settings.json'))).toEqual({
+    model: 'x',
+    permissions: { allow: ['mcp__synod__*'] },
+  });
   expect(existsSync(at('home/.gemini/settings.json'))).toBe(false);
   expect(existsSync(at('home/.config/opencode/plugins/synod.js'))).toBe(false);
+});
+
+const SCHEMA = '"$schema": "https://opencode.ai/config.json"';
+
+test.each([
+  ['one that holds nothing but its schema', `{ ${SCHEMA} }\n`],
+  ['one with settings', `{\n  ${SCHEMA},\n  "theme": "x", "mcp": {}, "instructions": []\n}\n`],
+  ['one with leave that a person gave', `{ ${SCHEMA}, "permission": { "synod_*": "allow" } }`],
+])(
+  '[IN18] a configuration that was never ours is as it was after every uninstall: %s',
+  (_, text) => {
+    put('home/.config/opencode/opencode.json', text);
+    put('home/.claude/settings.json', '{ "permissions": { "allow": ["mcp__synod__*"] } }');
+    put('home/.synod/bin/hook', '#!/bin/sh\n# a script of somebody else\n');
+    const where = place();
+    const uninstall = (vendor: 'opencode' | 'claude') => uninstallVendor({ vendor, site: where });
+    expect(uninstall('opencode').changes).toEqual([]);
+    expect(uninstall('claude').changes).toEqual([]);
+    rmSync(at('home/.synod'), { recursive: true });
+    install('opencode', where);
+    uninstall('opencode');
+    expect(uninstall('opencode')).toMatchObject({ changes: [], findings: [] });
+    expect(read('home/.config/opencode/opencode.json')).toBe(text);
+  },
+);
+
+test('[IN18] what came between install and uninstall under a name of ours stays', () => {
+  put('home/.config/opencode/opencode.json', '{}\n');
+  const where = place();
+  install('opencode', where);
+  const path = 'home/.config/opencode/opencode.json';
+  put(
+    path,
+    read(path).replace('opencode.ai/config', 'example.org/mine').replace('"allow"', '"ask"'),
+  );
+  expect(uninstallVendor({ vendor: 'opencode', site: where }).problem).toBeNull();
+  expect(JSON.parse(read(path))).toEqual({
+    $schema: 'https://example.org/mine.json',
+    permission: { 'synod_*': 'ask' },
+  });
 });
 
 test('[IN8] entries that came with a project are left, and that is said', () => {

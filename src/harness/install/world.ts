@@ -21,6 +21,7 @@ import {
   type ScopeRecord,
   scopeId,
 } from './record.ts';
+import { isSealed } from './seal.ts';
 import { hookShim, hookShimPath, launcherFolder, launcherPath, launcherScript } from './shim.ts';
 import type { InstallSite, ScopeKind } from './vendors/vendor.ts';
 
@@ -112,7 +113,7 @@ export function launcherRemovals(site: InstallSite): Change[] {
   const folders = [synodHome, launcherFolder(synodHome)];
   return [hookShimPath(synodHome), launcherPath(synodHome)].flatMap((path) => {
     const before = readBytes(path);
-    if (!Buffer.isBuffer(before)) return [];
+    if (!Buffer.isBuffer(before) || !isSealed(before.toString('utf8'))) return [];
     return [{ path, before, after: null, why: 'nothing calls it any more', folders }];
   });
 }

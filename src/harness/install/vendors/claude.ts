@@ -74,6 +74,7 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
   const hooks = hookPieces(EVENTS, hookCommand('claude'), () => ({
     timeout: HOOK_TIMEOUT_SECONDS,
   }));
+  const leave = options.permissions ? permissions(isUser) : [];
   return [
     {
       path: servers,
@@ -89,7 +90,8 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
       why: options.permissions
         ? 'hooks (reminders, delivery, the guard) and leave to call the tools without asking'
         : 'hooks: reminders, delivery, the guard',
-      pieces: [...hooks, ...(options.permissions ? permissions(isUser) : [])],
+      pieces: [...hooks, ...leave],
+      anybodys: leave,
     },
     primerFile(join(folder, 'rules', 'synod.md'), text),
     skillFile(folder, text),

@@ -35,9 +35,13 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
   const folder = isUser ? userFolder(site) : join(site.root, '.opencode');
   const { command, args } = serverCommand('opencode', site);
   const rules = join(folder, 'synod.md');
+  // opencode adds it to any file that lacks it, and would so leave a trace in one that we made.
+  const schema: Piece = { kind: 'member', at: ['$schema'], value: SCHEMA, isOptional: true };
+  // One word for all tools may stand there instead, and then says it already.
+  const at = ['permission', `${SERVER_NAME}_*`];
+  const allow: Piece = { kind: 'member', at, value: 'allow', isOptional: true };
   const pieces: Piece[] = [
-    // opencode adds it to any file that lacks it, and would so leave a trace in one that we made.
-    { kind: 'member', at: ['$schema'], value: SCHEMA, isOptional: true },
+    schema,
     {
       kind: 'member',
       at: ['mcp', SERVER_NAME],
@@ -46,17 +50,14 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
     // A project's file is named from its root, so that it is found on other machines too.
     { kind: 'item', at: ['instructions'], value: isUser ? rules : '.opencode/synod.md' },
   ];
-  if (options.permissions) {
-    const at = ['permission', `${SERVER_NAME}_*`];
-    // One word for all tools may stand there instead, and then says it already.
-    pieces.push({ kind: 'member', at, value: 'allow', isOptional: true });
-  }
+  if (options.permissions) pieces.push(allow);
   return [
     {
       path: configPath(site, folder),
       format: 'json',
       why: 'registers the MCP server and the rules file',
       pieces,
+      anybodys: [schema, allow],
     },
     primerFile(rules, text),
     {
