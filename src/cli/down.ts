@@ -14,22 +14,35 @@ export function registerDown(program: Command): void {
   const command = program.command('down').description('stop the hub that runs in the background');
   handle<Globals>(command, async ({ flags, show }) => {
     const dir = dataDirectory(flags.dir, process.env);
-    const { readHolder } = await import('../log/lock.ts');
-    const pid = (await isHeld(dir)) ? (readHolder(dir)?.pid ?? null) : null;
+    const pid = await stopHub(dir);
     if (pid === null) return show({ stopped: false, dir }, () => [`no hub runs from ${dir}`]);
-    process.kill(pid, 'SIGTERM');
-    const deadline = Date.now() + STOP_TIMEOUT_MS;
-    // Its number may outlive it where nobody collects it, so the directory is looked at as well.
-    while (isAlive(pid) && (readHolder(dir)?.pid === pid || (await isHeld(dir)))) {
-      if (Date.now() > deadline) {
-        throw fail('hub.not-stopped', `process ${pid} is still running`, {
-          hint: `end it with: kill -9 ${pid}`,
-        });
-      }
-      await pause(POLL_MS);
-    }
     show({ stopped: true, pid, dir }, () => [`stopped (process ${pid})`]);
   });
+}
+
+/** The process that was stopped; null where none ran. */
+export async function stopHub(dir: string): Promise<number | null> {
+  const { readHolder } = await import('../log/lock.ts');
+  const pid = await hubProcess(dir);
+  if (pid === null) return null;
+  process.kill(pid, 'SIGTERM');
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  // Its number may outlive it where nobody collects it, so the directory is looked at as well.
+  while (isAlive(pid) && (readHolder(dir)?.pid === pid || (await isHeld(dir)))) {
+    if (Date.now() > deadline) {
+      throw fail('hub.not-stopped', `process ${pid} is still running`, {
+        hint: `end it with: kill -9 ${pid}`,
+      });
+    }
+    await pause(POLL_MS);
+  }
+  return pid;
+}
+
+/** Who holds the directory; null where no hub runs. */
+export async function hubProcess(dir: string): Promise<number | null> {
+  const { readHolder } = await import('../log/lock.ts');
+  return (await isHeld(dir)) ? (readHolder(dir)?.pid ?? null) : null;
 }
 
 /** The lock itself is asked: a process number that was written down may be anybody's by now. */

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -19,6 +20,7 @@ let cli: Home;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'synod-connect-'));
   cli = openHome();
+  more = {};
   mkdirSync(join(root, 'app/src'), { recursive: true });
   git('init', '-q', '-b', 'main');
   put(
@@ -52,8 +54,9 @@ function program(name: string, line: string): void {
 function git(...args: string[]): string {
   return execFileSync('git', args, { cwd: join(root, 'app'), encoding: 'utf8' });
 }
+let more: Record<string, string> = {};
 function synod(...args: string[]): Promise<Ran> {
-  const env = { HOME: join(root, 'home'), PATH: `${join(root, 'bin')}:/usr/bin:/bin` };
+  const env = { HOME: join(root, 'home'), PATH: `${join(root, 'bin')}:/usr/bin:/bin`, ...more };
   return cli.run(args, { cwd: join(root, 'app/src'), env });
 }
 
@@ -187,4 +190,33 @@ test('[IN5] a channel that cannot be one is refused before anything is written',
   const ran = await synod('install', 'claude', '--user', '--auto-subscribe', '--channel', '');
   expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('"" is no name') });
   expect(existsSync(join(root, 'home/.claude'))).toBe(false);
+});
+
+test('[IN18] uninstall names what stays, and deletes it only when that is said twice', async () => {
+  const hooks = join(root, 'home/.codex/hooks.json');
+  const state = `[hooks.state."${hooks}:PreToolUse:0:0"]\ntrusted_hash = "x"\n`;
+  const others = '[hooks.state."/elsewhere/hooks.json:Stop:0:0"]\ntrusted_hash = "y"\n';
+  put('home/.codex/config.toml', `${state}\n${others}`);
+  put('home/.claude.json', '{"projects": {"/a": {"enabledMcpjsonServers": ["gh", "synod"]}}}');
+  const ran = await cli.run(['up', '--port', '0']);
+  expect(ran.code).toBe(0);
+  writeFileSync(join(cli.dir, 'notes.txt'), 'mine');
+
+  const gone = await synod('uninstall', '--everything');
+  expect(gone.stderr).toMatch(/stays: the hub \(process \d+\)/);
+  expect(gone.stderr).toContain(`stays: ${cli.dir} (what the hub keeps: 1 space`);
+  expect(gone.stderr).toContain('Codex: hooks of ours were reviewed');
+  expect(gone.stderr).toContain('synod uninstall --everything --yes');
+  expect(existsSync(join(cli.dir, 'spaces'))).toBe(true);
+  expect(read('home/.codex/config.toml')).toContain(state);
+
+  more = { XDG_CACHE_HOME: join(root, 'cache') };
+  const all = await synod('uninstall', '--everything', '--yes');
+  expect(all.stderr).toMatch(/stopped: the hub/);
+  expect(readdirSync(cli.dir)).toEqual(['notes.txt']);
+  expect(existsSync(join(root, 'cache/synod'))).toBe(false);
+  expect(read('home/.codex/config.toml').trim()).toBe(others.trim());
+  expect(JSON.parse(read('home/.claude.json'))).toEqual({
+    projects: { '/a': { enabledMcpjsonServers: ['gh'] } },
+  });
 });

@@ -132,11 +132,11 @@ function takeTable(text: string, at: JsonPath): string {
   return kept.join('');
 }
 
+/** The parser reads the names, because a quoted one may hold anything, dots and brackets too. */
 function isHeaderOf(line: string, at: JsonPath): boolean {
-  const [, inner] = /^\s*\[([^[\]]+)\]\s*(#.*)?$/.exec(line.trimEnd()) ?? [];
-  if (inner === undefined) return false;
-  const names = inner.split('.').map((name) => name.trim().replace(/^(["'])(.*)\1$/, '$2'));
-  return at.every((name, i) => names[i] === name);
+  if (!/^\s*\[(?!\[)/.test(line)) return false;
+  const header = readToml(line);
+  return !isFault(header) && !isAbsent(header, at);
 }
 
 /** A copy without what is at the path, and without tables that are empty because of that. */
