@@ -11,6 +11,7 @@ import type { BusConfig, PoolConfig } from './config.ts';
 import type { Limits } from './config-limits.ts';
 import { createExchange, setPools } from './exchange.ts';
 import { receiveFromWorker } from './from-worker.ts';
+import { tellClients } from './lost-sessions.ts';
 import { planReload } from './plan-reload.ts';
 import { withdrawQuestions } from './questions.ts';
 import { failRest } from './request.ts';
@@ -43,6 +44,7 @@ export function createBus(options: BusOptions): Bus {
     log: (level, text) => options.onLog?.({ level, text }),
     audit: options.onAudit ?? null,
     isPrivate: options.isPrivate ?? false,
+    onForgotten: tellClients,
   });
   let state: BusState = 'created';
   let { config } = options;

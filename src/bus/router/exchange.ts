@@ -9,7 +9,7 @@ import type { Clock } from './clock.ts';
 import type { PolicyRule } from './config.ts';
 import type { Limits } from './config-limits.ts';
 import { createKeys, type Keys } from './idempotency.ts';
-import { createSessions, type Sessions } from './sessions.ts';
+import { createSessions, type LostSession, type Sessions } from './sessions.ts';
 import type { BusClient, Pool } from './state.ts';
 
 export interface Exchange {
@@ -42,15 +42,21 @@ export interface Exchange {
 export type ExchangeOptions = Pick<
   Exchange,
   'clock' | 'limits' | 'policy' | 'log' | 'audit' | 'isPrivate'
->;
+> & {
+  /** Sessions were forgotten though clients that are here used them. */
+  readonly onForgotten: (exchange: Exchange, lost: readonly LostSession[], reason: string) => void;
+};
 
-export function createExchange(options: ExchangeOptions): Exchange {
+export function createExchange({ onForgotten, ...options }: ExchangeOptions): Exchange {
   const exchange: Exchange = {
     ...options,
     busId: randomUUID().slice(0, 8),
     wirePrefix: `s${randomUUID().slice(0, 8)}-`,
     clients: new Set(),
-    sessions: createSessions(() => exchange.limits),
+    sessions: createSessions(
+      () => exchange.limits,
+      (lost, reason) => onForgotten(exchange, lost, reason),
+    ),
     keys: createKeys(),
     stats: {
       messages_in: 0,

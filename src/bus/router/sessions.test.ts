@@ -55,6 +55,38 @@ test('[BU6] above the bound the one idle for longest makes room; busy ones stay'
   expect(known).toEqual(['busy', 's3', 's4']);
 });
 
+test('[BU6] a client that is here is told of every session that is forgotten, and why', async () => {
+  const small = await openSmallBus({ limits: { sessionsMax: 2, sessionIdleMs: 1_000 } });
+  const [client, other] = [small.connect(), small.connect()];
+  for (const id of ['s1', 's2']) use(small, client, id);
+  other.ask(1, 'm', { sessionId: 's3' });
+  const lost = (sessionId: string, reason: unknown): object => ({
+    ...{ jsonrpc: '2.0', method: 'stdio_bus/session_lost', sessionId },
+    params: { sessionId, reason },
+  });
+  expect(client.got()).toEqual([lost('s1', expect.stringContaining('limits.max_sessions'))]);
+  small.clock.advance(5_200);
+  expect(client.got()).toEqual([lost('s2', expect.stringContaining('limits.session_idle_sec'))]);
+  expect(small.bus.counts().sessions).toBe(1);
+});
+
+test('[BU6] sessions of one call crowd out each other, in lists, and none that was used again', async () => {
+  const small = await openSmallBus({ limits: { sessionsMax: 2_000 } });
+  const client = small.connect();
+  for (const id of ['kept', 'kept']) use(small, client, id);
+  for (let n = 0; n < 3_000; n += 1) {
+    client.ask(n, 'm', { sessionId: `s${n}` });
+    serve(small.worker('a/0'));
+  }
+  const told = client.got().filter(({ method }) => method === 'stdio_bus/session_lost');
+  const lost = told.flatMap(({ params }) => params.sessionIds);
+  expect(lost.length).toBeGreaterThanOrEqual(1_001);
+  expect(new Set(lost).size).toBe(lost.length);
+  expect(lost).not.toContain('kept');
+  expect(told.length).toBeLessThan(50);
+  expect(small.bus.counts().sessions).toBe(3_001 - lost.length);
+});
+
 test('[BU6] far more sessions than the reference had rows for, and long ids are told apart', async () => {
   const small = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 5_000 }] });
   const client = small.connect();

@@ -2,9 +2,10 @@
  * Sessions: which worker a conversation lives on, who listens to it, and what they missed.
  *
  * There is no table to fill up [BU6]: a session is made by its first message, forgotten when not
- * used for `session_idle_sec`, and above `max_sessions` the one that has been idle for longest
- * makes room. A session with a request in flight is never forgotten. It outlives its clients:
- * notifications that find no client are kept, within bounds, for the next one [BU7].
+ * used for `session_idle_sec`, and above `max_sessions` those make room that were used once, then
+ * those idle for longest. A session with a request in flight is never forgotten, and no client that
+ * is here loses one without being told. It outlives its clients: notifications that find no client
+ * are kept, within bounds, for the next one [BU7].
  */
 
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
@@ -35,10 +36,27 @@ export interface MissedCount {
   readonly dropped: number;
 }
 
-export function createSessions(limits: () => Limits): Sessions {
+/** A session that is no more, and who used it. */
+export interface LostSession {
+  readonly id: string;
+  readonly clients: ReadonlySet<BusClient>;
+}
+
+/** So large a part of them makes room at a time: a list of many costs little more than one. */
+const ROOM_SHARE = 64;
+
+export function createSessions(
+  limits: () => Limits,
+  onForgotten: (lost: readonly LostSession[], reason: string) => void,
+): Sessions {
   const sessions = new Map<string, SessionRecord>();
-  const resting = new Set<SessionRecord>();
+  /** Without a request, in the order they came to rest: those of one call apart from the others. */
+  const usedOnce = new Set<SessionRecord>();
+  const usedAgain = new Set<SessionRecord>();
   let missedBytes = 0;
+
+  const restsWith = ({ isUsedAgain }: SessionRecord): Set<SessionRecord> =>
+    isUsedAgain ? usedAgain : usedOnce;
 
   const isIdle = (session: SessionRecord): boolean =>
     session.requests.size === 0 && session.queued === 0;
@@ -57,19 +75,34 @@ export function createSessions(limits: () => Limits): Sessions {
 
   const forget = (session: SessionRecord): void => {
     sessions.delete(session.id);
-    resting.delete(session);
+    restsWith(session).delete(session);
     unbind(session);
     dropMissed(session);
     for (const client of session.clients) client.sessions.delete(session);
     session.clients.clear();
   };
 
-  /** Those without a request, in the order they came to rest; the first has been so for longest. */
-  const makeRoom = (fresh: SessionRecord): void => {
-    for (const session of resting) {
-      if (sessions.size <= limits().sessionsMax) return;
-      if (session !== fresh && isIdle(session)) forget(session);
+  const forgetAll = (idle: readonly SessionRecord[], reason: string): void => {
+    const lost: LostSession[] = [];
+    for (const session of idle) {
+      if (session.clients.size > 0)
+        lost.push({ id: session.id, clients: new Set(session.clients) });
+      forget(session);
     }
+    if (lost.length > 0) onForgotten(lost, reason);
+  };
+
+  const makeRoom = (fresh: SessionRecord): void => {
+    const { sessionsMax } = limits();
+    const excess = sessions.size - sessionsMax + Math.floor(sessionsMax / ROOM_SHARE);
+    const leaving: SessionRecord[] = [];
+    for (const resting of [usedOnce, usedAgain]) {
+      for (const session of resting) {
+        if (leaving.length >= excess) break;
+        if (session !== fresh && isIdle(session)) leaving.push(session);
+      }
+    }
+    forgetAll(leaving, `the bus has room for ${sessionsMax} sessions (limits.max_sessions)`);
   };
 
   return {
@@ -90,15 +123,20 @@ export function createSessions(limits: () => Limits): Sessions {
           queued: 0,
           queuedIn: null,
           lastUsed: now,
+          isUsedAgain: false,
           missed: null,
           missedBytes: 0,
           dropped: 0,
         };
         sessions.set(id, session);
         if (sessions.size > limits().sessionsMax) makeRoom(session);
+      } else if (!session.isUsedAgain) {
+        usedOnce.delete(session);
+        session.isUsedAgain = true;
       }
       session.lastUsed = now;
       if (session.requests.size === 0) {
+        const resting = restsWith(session);
         resting.delete(session);
         resting.add(session);
       }
@@ -154,14 +192,21 @@ export function createSessions(limits: () => Limits): Sessions {
     },
     forget,
     setBusy(session, isBusy) {
-      if (isBusy) resting.delete(session);
-      else if (sessions.get(session.id) === session) resting.add(session);
+      if (isBusy) restsWith(session).delete(session);
+      else if (sessions.get(session.id) === session) restsWith(session).add(session);
     },
     sweep(now) {
       const { sessionIdleMs } = limits();
-      for (const session of resting) {
-        if (isIdle(session) && now - session.lastUsed > sessionIdleMs) forget(session);
+      const leaving: SessionRecord[] = [];
+      for (const resting of [usedOnce, usedAgain]) {
+        for (const session of resting) {
+          if (isIdle(session) && now - session.lastUsed > sessionIdleMs) leaving.push(session);
+        }
       }
+      forgetAll(
+        leaving,
+        `it was not used for ${sessionIdleMs / 1_000} s (limits.session_idle_sec)`,
+      );
     },
   };
 }

@@ -97,6 +97,8 @@ export interface SessionRecord {
   queued: number;
   queuedIn: Pool | null;
   lastUsed: number;
+  /** Not the session of one call: those make room first. */
+  isUsedAgain: boolean;
   missed: ByteLine[] | null;
   missedBytes: number;
   /** Notifications that no longer fitted into `missed`. */

@@ -27,7 +27,9 @@ import {
 } from './message.ts';
 import { PENDING_MAX, type PendingCall, PendingCalls, TEXT_CHARS_MAX } from './pending.ts';
 import { checkMethod, checkTimeout, extOf, type RequestOptions } from './request-options.ts';
-import type { SessionBook } from './session-book.ts';
+import type { SessionBook, SessionChoice } from './session-book.ts';
+
+const SESSION_LOST = 'stdio_bus/session_lost';
 
 /** Bytes on their way to the bus; above it requests are refused. */
 export const QUEUED_BYTES_MAX = 268_435_456;
@@ -78,10 +80,11 @@ export class Conversation {
   ): () => void {
     checkMethod(method);
     const timeoutMs = checkTimeout('timeoutMs', options.timeoutMs ?? this.timeoutMs);
-    const { signal, pool, agentId } = options;
+    const { signal } = options;
     if (signal?.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
     this.checkRoom(method);
-    const sessionId = this.sessionFor(method, params, options);
+    const choice = this.choiceOf(method, params, options);
+    const { sessionId, pool, agentId } = choice;
     const id = crypto.randomUUID();
     const isOurs = this.backend.dialect === 'synod';
     const line = requestLine(
@@ -96,7 +99,7 @@ export class Conversation {
       if (this.pending.size === 0) this.onIdle();
     };
     const call: PendingCall = {
-      ...{ id, method, sessionId, agentSession: agentSessionOf(params), choice: options },
+      ...{ id, method, sessionId, agentSession: agentSessionOf(params), choice },
       text: '',
       wasSent: false,
       onChunk: events.onChunk,
@@ -127,8 +130,7 @@ export class Conversation {
 
   notify(method: string, params: Params | undefined, options: RequestOptions): boolean {
     checkMethod(method);
-    const { pool, agentId } = options;
-    const sessionId = this.sessionFor(method, params, options);
+    const { sessionId, pool, agentId } = this.choiceOf(method, params, options);
     const line = notificationLine(method, params, {
       sessionId,
       pool,
@@ -172,24 +174,7 @@ export class Conversation {
   lineUp(): void {
     this.isUp = true;
     const sessions = this.backend.dialect === 'synod' ? this.book.knownSessions() : [];
-    for (const sessionId of sessions) {
-      this.begin(
-        'stdio_bus/attach',
-        { sessionId },
-        {},
-        {
-          onChunk() {},
-          onResult() {},
-          onError: (error) => {
-            this.book.forget(sessionId);
-            this.events.onLog(
-              'warn',
-              `session ${sessionId} is not there any more: ${error.message}`,
-            );
-          },
-        },
-      );
-    }
+    for (const sessionId of sessions) this.attachAgain(sessionId);
     const held = [...this.held];
     this.held.clear();
     for (const [call, line] of held) this.give(call, line);
@@ -210,6 +195,32 @@ export class Conversation {
       const problem = new TransportError('this client is stopping');
       this.takeBack(call, failed(call, problem));
     }
+  }
+
+  private attachAgain(sessionId: string): void {
+    this.begin(
+      'stdio_bus/attach',
+      { sessionId },
+      {},
+      {
+        onChunk() {},
+        onResult() {},
+        onError: (error) => {
+          // Nobody said that it is gone: the line broke again, and it is asked for again.
+          if (error.rpcCode === null) return;
+          const isLost = this.book.isUsed(sessionId);
+          this.book.forget(sessionId);
+          if (isLost) this.tellLost(sessionId, error.message);
+        },
+      },
+    );
+  }
+
+  /** A session whose worker knows nothing of it any more, or that is not found again. */
+  tellLost(sessionId: string, reason: unknown): void {
+    const params = { sessionId, reason };
+    this.events.onLog('warn', `session ${sessionId} is lost: ${String(reason)}`);
+    this.events.onNotification({ jsonrpc: '2.0', method: SESSION_LOST, sessionId, params });
   }
 
   private give(call: PendingCall, line: ByteLine): void {
@@ -251,7 +262,7 @@ export class Conversation {
   private takeNotification(notification: BusNotification): void {
     const cancelled = cancelledId(notification);
     if (cancelled !== null) return this.incoming.withdraw(cancelled.id);
-    if (notification.method === 'stdio_bus/session_lost') {
+    if (notification.method === SESSION_LOST) {
       this.loseSessions(notification);
       return;
     }
@@ -262,7 +273,7 @@ export class Conversation {
   }
 
   /** Many at once come as a list; each is told by itself. */
-  private loseSessions({ params, ...notification }: BusNotification): void {
+  private loseSessions({ params }: BusNotification): void {
     const { sessionIds, reason } = isObject(params) ? params : {};
     const lost = Array.isArray(sessionIds) ? sessionIds : [agentSessionOf(params) ?? ''];
     for (const sessionId of lost) {
@@ -270,7 +281,7 @@ export class Conversation {
       const isWanted = this.book.isKnown(sessionId) || this.pending.hasSession(sessionId);
       if (!isWanted) continue;
       this.book.forget(sessionId);
-      this.events.onNotification({ ...notification, sessionId, params: { sessionId, reason } });
+      this.tellLost(sessionId, reason);
     }
   }
 
@@ -308,13 +319,13 @@ export class Conversation {
     call.onError(error);
   }
 
-  private sessionFor(
+  private choiceOf(
     method: string,
     params: Params | undefined,
     options: RequestOptions,
-  ): string | undefined {
+  ): SessionChoice {
     const isForBus = method.startsWith('stdio_bus/') && this.backend.dialect === 'synod';
-    return isForBus ? options.sessionId : this.book.choose(params, options);
+    return isForBus ? options : this.book.choose(params, options);
   }
 
   private checkRoom(method: string): void {

@@ -13,7 +13,7 @@ export interface SessionHost {
     options: NotificationsOptions,
     accepts: (one: BusNotification) => boolean,
   ): NotificationSubscription;
-  keep(sessionId: string): void;
+  keep(sessionId: string, isUsed: boolean): void;
   forget(sessionId: string): void;
 }
 
@@ -32,7 +32,7 @@ export class BusSession {
   constructor(host: SessionHost, id: string) {
     this.host = host;
     this.id = id;
-    host.keep(id);
+    host.keep(id, false);
   }
 
   request<T = unknown>(method: string, params?: Params, options?: RequestOptions): Promise<T> {
@@ -53,8 +53,10 @@ export class BusSession {
   }
 
   /** Joins a session that another client uses, or that was left, and takes what was missed. */
-  attach(): Promise<Attached> {
-    return this.host.request<Attached>('stdio_bus/attach', { sessionId: this.id });
+  async attach(): Promise<Attached> {
+    const attached = await this.host.request<Attached>('stdio_bus/attach', { sessionId: this.id });
+    this.host.keep(this.id, true);
+    return attached;
   }
 
   /** The bus forgets the session; the next use of its id may go to another worker. */

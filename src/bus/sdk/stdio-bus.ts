@@ -71,7 +71,9 @@ export class StdioBus implements AsyncDisposable {
     this.backend = chooseBackend(options);
     // A bus with room for 1024 sessions and no way to close one must not be given one a call.
     const session = options.session ?? (this.backend.dialect === 'stdio_bus' ? 'object' : 'auto');
-    this.book = new SessionBook(session);
+    this.book = new SessionBook(session, (sessionId, reason) =>
+      this.conversation.tellLost(sessionId, reason),
+    );
     const onFailure = (error: unknown): void => this.report(error);
     this.messages = new Listeners(onFailure);
     this.pushes = new Listeners(onFailure);
@@ -230,7 +232,7 @@ export class StdioBus implements AsyncDisposable {
         stream: (method, params, options) => this.stream(method, params, options),
         notify: (method, params, options) => this.notify(method, params, options),
         subscribe: (options, accepts) => this.subscribe(options, accepts),
-        keep: (sessionId) => this.book.keep(sessionId),
+        keep: (sessionId, isUsed) => this.book.keep(sessionId, isUsed),
         forget: (sessionId) => this.book.forget(sessionId),
       },
       id ?? this.book.fresh(),
