@@ -116,7 +116,8 @@ describe.each(['open', 'secured'])('the catalogue at a hub that is %s', (mode) =
       checkpoint: '',
       git: { branch: 'b', base: 'main', auto_release_on: 'merge' },
     });
-    expect(Number.isInteger(granted.epoch) && Number.isInteger(granted.version)).toBe(true);
+    expect(Number.isInteger(granted.epoch)).toBe(true);
+    expect(granted.version).toBe(0);
     expect(granted.lease_expires_at - Date.now() / 1000).toBeGreaterThan(50);
     expect((await seen).task_id).toBe('T1');
     const denied = await bob.ask(
@@ -132,10 +133,10 @@ describe.each(['open', 'secured'])('the catalogue at a hub that is %s', (mode) =
     });
   });
 
-  test('[SY6] task_update, checkpoint, handoff and release, granted and denied', async () => {
+  test('[SY6] [CM5] task_update, checkpoint, handoff and release, granted and denied', async () => {
     const seen = bob.next('task_updated');
     const updated = await ada.ask(
-      { type: 'task_update', id: 'T1', status: 'working', data_ref: 'ref' },
+      { type: 'task_update', id: 'T1', status: 'working', data_ref: 'ref', expected_version: 0 },
       'task_updated',
     );
     expect(updated).toMatchObject({
@@ -143,8 +144,9 @@ describe.each(['open', 'secured'])('the catalogue at a hub that is %s', (mode) =
       owner: 'proj/ada',
       status: 'working',
       data_ref: 'ref',
+      version: 1,
     });
-    expect((await seen).version).toBe(updated.version);
+    expect((await seen).version).toBe(1);
     const stale = { type: 'task_update', task_id: 'T1', status: 'done', expected_version: 0 };
     expect(await ada.ask(stale, 'error')).toMatchObject({
       reason_code: 'claim.version',
@@ -154,8 +156,7 @@ describe.each(['open', 'secured'])('the catalogue at a hub that is %s', (mode) =
       { type: 'checkpoint', task_id: 'T1', checkpoint: 'half' },
       'checkpoint_saved',
     );
-    expect(saved).toMatchObject({ target: 'proj/ada', task_id: 'T1' });
-    expect(saved.version).toBeGreaterThan(updated.version);
+    expect(saved).toMatchObject({ target: 'proj/ada', task_id: 'T1', version: 2 });
     const foreign = { type: 'checkpoint', task_id: 'T1', payload: 'mine' };
     expect(await bob.ask(foreign, 'checkpoint_denied')).toMatchObject({ task_id: 'T1' });
     const nobody = { type: 'handoff', task_id: 'T1', to_agent: 'ghost' };
@@ -191,7 +192,7 @@ describe.each(['open', 'secured'])('the catalogue at a hub that is %s', (mode) =
     expect(await freed).toMatchObject({ task_id: 'T1', owner: 'proj/bob' });
   });
 
-  test('[SY9] a waiter is told who holds it, and told again when it is free and kept for it', async () => {
+  test('[SY9] [WT4] a waiter is told who holds it, and told again when it is free and kept for it', async () => {
     expect(await bob.ask({ type: 'wait_request', task_id: 'W1' }, 'wait_denied')).toMatchObject({
       task_id: 'W1',
       reason_code: 'claim.not-found',
@@ -201,7 +202,11 @@ describe.each(['open', 'secured'])('the catalogue at a hub that is %s', (mode) =
     expect(granted).toMatchObject({ task_id: 'W1', holder: 'proj/ada', free: false });
     await bob.ask({ type: 'claim', task_id: 'W2', worktree: 'v', paths: ['y'] }, 'claim_granted');
     expect(await ada.ask({ type: 'wait_request', task_id: 'W2' }, 'wait_denied')).toMatchObject({
+      task_id: 'W2',
       reason_code: 'claim.cycle',
+      holder: 'proj/bob',
+      cycle: ['proj/ada', 'proj/bob', 'proj/ada'],
+      payload: expect.stringContaining('proj/bob waits for W1, held by proj/ada'),
     });
     ada.send({ type: 'release', task_id: 'W1' });
     const free = await bob.next('wait_granted', (one) => one.free === true);

@@ -173,7 +173,11 @@ export function refuseCycle(links: readonly Link[]): Refusal {
   return refuse(
     'claim.cycle',
     `this would be a circle in which nobody moves: ${told.join('; ')}. Release something first, or ask one of them to hand off`,
-    { cycle: [...links.map(({ agent }) => agent), links[0]?.agent], links },
+    {
+      holder: links[0]?.held_by,
+      cycle: [...links.map(({ agent }) => agent), links[0]?.agent],
+      links,
+    },
   );
 }
 

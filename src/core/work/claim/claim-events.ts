@@ -137,7 +137,6 @@ export interface ClaimCheckpointed extends Done {
 export interface ClaimHandedOff extends Done {
   readonly type: 'claim.handed-off';
   readonly to: string;
-  /** The new epoch, and the new version too. */
   readonly epoch: number;
   readonly lapsesAt: number;
   readonly ttlMs: number;

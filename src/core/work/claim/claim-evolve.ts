@@ -69,7 +69,7 @@ export function createClaim(event: ClaimTaken, checkpoint: string | null): Claim
     git,
     checkpoint,
     epoch,
-    version: epoch,
+    version: 0,
     claimedAt: at,
     ttlMs,
     dueAt: at + ttlMs,
@@ -78,7 +78,7 @@ export function createClaim(event: ClaimTaken, checkpoint: string | null): Claim
 }
 
 /** What an event changes of a claim; `decide` uses it too, as above. */
-export function changesOf(event: ClaimChange): Partial<Claim> {
+export function changesOf(claim: Claim, event: ClaimChange): Partial<Claim> {
   switch (event.type) {
     case 'claim.renewed': {
       const { at, epoch, ttlMs, scope, note, git } = event;
@@ -92,7 +92,7 @@ export function changesOf(event: ClaimChange): Partial<Claim> {
       return { version: event.version, checkpoint: event.checkpoint };
     case 'claim.handed-off': {
       const { to: owner, epoch, ttlMs, lapsesAt: dueAt, note } = event;
-      return given({ owner, epoch, version: epoch, ttlMs, dueAt, note });
+      return given({ owner, epoch, version: claim.version + 1, ttlMs, dueAt, note });
     }
     default:
       return unreachable(event);
@@ -147,11 +147,12 @@ function forgetKey(book: ClaimBook, sender: string, name: string): void {
 }
 
 function changed(book: ClaimBook, event: ClaimChange): void {
+  // Versions were drawn from the counter too, once: a log from then must not give a number twice.
   draw(book, 'epoch' in event ? event.epoch : event.version);
   const claim = book.claims.get(event.id);
   if (claim === undefined) return;
   count(book, claim.owner, -1);
-  const changes = changesOf(event);
+  const changes = changesOf(claim, event);
   if (changes.scope !== undefined) unindex(book, claim);
   Object.assign(claim, changes);
   count(book, claim.owner, 1);

@@ -1,7 +1,7 @@
 /**
  * The book of claims: who holds what until when, who waits for what, and what the next holder
- * of an id inherits. Only `evolveClaims` changes it. One counter numbers epochs, versions and
- * places in the queue, so whatever is newer is greater and nothing ever goes back [CM5].
+ * of an id inherits. Only `evolveClaims` changes it. One counter numbers epochs and places
+ * in the queue, so whatever is newer is greater and nothing ever goes back.
  */
 import { Heap, type Heaped } from '../../law/heap.ts';
 import type { View } from '../../law/view.ts';
@@ -30,6 +30,7 @@ export interface Claim extends Dated {
   git: string | null;
   checkpoint: string | null;
   epoch: number;
+  /** Changes since it was taken. */
   version: number;
   readonly claimedAt: number;
   ttlMs: number;

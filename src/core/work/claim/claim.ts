@@ -2,7 +2,7 @@
  * Claims: work held for a time. At most one live claim covers a path in a worktree [CM1]; what an
  * agent holds itself never stands in its own way. Taking starts a tenure with a fresh epoch;
  * renewing extends it and loses nothing [CM2]; releasing and handing off end it. The status of
- * the work moves only along the life cycle [CM6]; every change draws a greater version [CM5].
+ * the work moves only along the life cycle [CM6]; every change of it is one version more [CM5].
  */
 import { type Decision, type Refusal, refuse, refuseFull } from '../../law/decider.ts';
 import {
@@ -243,7 +243,7 @@ export function decideUpdate(
     at,
     by: by.id,
     id,
-    version: book.counter + 1,
+    version: claim.version + 1,
     status,
     ...(note !== null && { note }),
     ...(dataRef !== null && { dataRef }),
@@ -262,7 +262,7 @@ export function decideCheckpoint(
     checkVersion(claim, command.expectedVersion) ??
     checkText('checkpoint', checkpoint, CHECKPOINT_CHARS_MAX);
   if (bad !== null) return bad;
-  const version = book.counter + 1;
+  const version = claim.version + 1;
   const event: ClaimCheckpointed = {
     type: 'claim.checkpointed',
     at,
@@ -336,7 +336,7 @@ function takenUp(ended: ReadonlySet<Wait>, at: number): WaitEvent[] {
 
 /** The claim as the event will leave it. */
 function changedView(claim: Claim, event: ClaimChange): ClaimView {
-  return viewClaim({ ...claim, ...changesOf(event) });
+  return viewClaim({ ...claim, ...changesOf(claim, event) });
 }
 
 function parseMove(claim: Claim, status: string): ClaimStatus | Refusal {

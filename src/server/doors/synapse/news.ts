@@ -153,7 +153,7 @@ function pastClaim(
     git: git ?? null,
     checkpoint: null,
     epoch,
-    version: epoch,
+    version: 0,
     claimedAt: at,
     lapsesAt: at + ttlMs,
     ttlMs,

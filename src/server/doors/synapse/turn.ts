@@ -52,10 +52,11 @@ export function refuseWith(
 }
 
 function reasonOf({ error_code, detail = {}, retry_after }: ErrorEnvelope): Fields {
-  const { reason, holder, lapses_at, correlation_id } = detail as Record<string, unknown>;
+  const { reason, holder, cycle, lapses_at, correlation_id } = detail as Record<string, unknown>;
   return {
     reason_code: reason ?? error_code,
     ...(holder !== undefined && { holder }),
+    ...(cycle !== undefined && { cycle }),
     ...(correlation_id !== undefined && { correlation_id }),
     ...(lapses_at !== undefined && { lease_expires_at: lapses_at }),
     ...(retry_after !== undefined && { retry_after }),
