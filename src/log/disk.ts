@@ -11,6 +11,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
@@ -49,6 +50,27 @@ export function makePrivateDirectory(path: string): void {
   } catch (cause) {
     throw unavailable(path, 'create the directory', cause);
   }
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * A directory whose content is believed: credentials, what to load, where the hub is. One that another
+ * user owns or may write to is refused, because that user could put anything there [ST2].
+ */
+export function makeOwnDirectory(path: string): void {
+  makePrivateDirectory(path);
+  const { uid, mode } = statSync(path);
+  const own = process.getuid?.() ?? uid;
+  if (uid !== own) {
+    const whose = `${path} belongs to another user (${uid}, and this is ${own})`;
+    const wayOut = 'give it to this user (chown), or choose another with --dir';
+    throw new LogError('log.unavailable', `${whose}; ${wayOut}`, { path });
+  }
+  if ((mode & WRITABLE_BY_OTHERS) === 0) return;
+  const why = `other users may write to ${path} (mode ${(mode & 0o777).toString(8)})`;
+  const wayOut = `close it with "chmod go-w ${path}", or choose another with --dir`;
+  throw new LogError('log.unavailable', `${why}; ${wayOut}`, { path });
 }
 
 /** Creates the file if it is missing, for its owner alone, and proves that we may write to it. */

@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -127,4 +138,30 @@ test('what the lock leaves in the directory is the owner’s alone', () => {
     expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
   }
   lock.release();
+});
+
+test.each([0o777, 0o770, 0o1777])(
+  '[ST2] a directory of mode %o is refused and left as it is',
+  (mode) => {
+    const dir = freshDir();
+    mkdirSync(dir);
+    chmodSync(dir, mode);
+    expect(() => lockDirectory(dir)).toThrow(
+      expect.objectContaining({
+        code: 'log.unavailable',
+        message: expect.stringMatching(/other users may write to .*chmod go-w/),
+      }),
+    );
+    expect(readdirSync(dir)).toEqual([]);
+    chmodSync(dir, 0o755);
+    lockDirectory(dir).release();
+  },
+);
+
+test.runIf(process.getuid?.() === 0)('[ST2] a directory of another user is refused', () => {
+  const dir = freshDir();
+  mkdirSync(dir);
+  chownSync(dir, 65_534, 65_534);
+  expect(() => lockDirectory(dir)).toThrow(/belongs to another user \(65534, and this is 0\)/);
+  expect(readdirSync(dir)).toEqual([]);
 });

@@ -10,6 +10,7 @@ import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync } f
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
+  makeOwnDirectory,
   makePrivateDirectory,
   PRIVATE_FILE,
   replaceFile,
@@ -45,7 +46,7 @@ const COMMAND_CHARACTERS_MAX = 200;
 const held = new Set<DatabaseSync>();
 
 export function lockDirectory(dir: string): Lock {
-  makePrivateDirectory(dir);
+  makeOwnDirectory(dir);
   return takeLock({
     ...{ subject: dir, instead: 'another directory' },
     path: join(dir, 'lock.sqlite'),

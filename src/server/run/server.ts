@@ -34,7 +34,7 @@ import type { HubBus } from './bus.ts';
 import { realClock } from './clock.ts';
 import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
-import { ensureCredential } from './credential.ts';
+import { ensureSecret } from './credential.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import type { ServerLog } from './server-log.ts';
@@ -105,7 +105,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const parts = createDesk({
       identity: {
         mode: config.auth,
-        ownerCredential: await ensureCredential(config.dir),
+        ownerCredential: await ensureSecret(config.dir, 'owner'),
         agents:
           config.agents &&
           new Map(config.agents.map(({ id, namespace }) => [id, namespace ?? null])),
