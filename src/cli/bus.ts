@@ -14,6 +14,7 @@ import {
   readBusConfig,
   sourceName,
 } from '../bus/router/read-config.ts';
+import { dataDirectory, type Globals } from '../client/node/target.ts';
 import { type Context, handle } from './context.ts';
 import { type CliError, fail } from './failure.ts';
 import { neutralise } from './terminal.ts';
@@ -45,7 +46,10 @@ export function registerBus(program: Command): void {
     .option('--config-fd <n>', 'read the config from this descriptor, to its end')
     .option('--stdio', 'one client, on stdin and stdout (the default)')
     .option('--unix <path>', 'clients of this user, on a Unix socket')
-    .option('--tcp <host:port>', 'clients over TCP; beyond this machine only with a token')
+    .option(
+      '--tcp <host:port>',
+      'clients over TCP, each with a token (made into the data directory)',
+    )
     .addOption(
       new Option('--framing <kind>', 'ndjson, or length: 4 bytes, big-endian (ndjson)').choices([
         'ndjson',
@@ -57,10 +61,10 @@ export function registerBus(program: Command): void {
       new Option('--log-level <level>', 'how much is said on stderr (info)').choices(LEVELS),
     )
     .option('--metrics <host:port>', 'Prometheus at http://HOST:PORT/metrics, for this machine');
-  handle<BusFlags>(command, serve);
+  handle<BusFlags & Globals>(command, serve);
 }
 
-async function serve({ flags, show }: Context<BusFlags>): Promise<void> {
+async function serve({ flags, show }: Context<BusFlags & Globals>): Promise<void> {
   const source = sourceOf(flags);
   const asked = doorOf(flags);
   const metrics = flags.metrics === undefined ? null : parseTcpAddress(flags.metrics, '--metrics');
@@ -83,15 +87,17 @@ async function serve({ flags, show }: Context<BusFlags>): Promise<void> {
   // A client that goes away ends the bus in its own way; the CLI's way would lose answers.
   process.stdout.removeAllListeners('error');
   // No worker and no crash report shall find it there.
-  const { SYNOD_BUS_TOKEN: token, ...environment } = process.env;
+  const { SYNOD_BUS_TOKEN: given, ...environment } = process.env;
   delete process.env.SYNOD_BUS_TOKEN;
+  const needsToken = door !== 'stdio' && 'host' in door && config.clients.length === 0;
+  const token = given || (needsToken ? await ownToken(flags.dir, onLog) : null);
   const end = await serveBus({
     config,
     source,
     door,
     framing: flags.framing ?? config.transport.framing,
     metrics,
-    token: token || null,
+    token,
     environment,
     input: process.stdin,
     output: process.stdout,
@@ -99,6 +105,15 @@ async function serve({ flags, show }: Context<BusFlags>): Promise<void> {
   });
   // A descriptor of ours that somebody else keeps open must not keep us.
   process.exit(end === 'drained' ? 0 : CUT_EXIT);
+}
+
+/** Nobody gave a token and TCP is open to every program and web page here: one of our own is asked for [BD21]. */
+async function ownToken(dir: string | undefined, onLog: (line: BusLogLine) => void) {
+  const { ensureSecret, secretPath } = await import('../server/run/credential.ts');
+  const home = dataDirectory(dir, process.env);
+  const token = await ensureSecret(home, 'bus');
+  onLog({ level: 'info', text: `clients show the token in ${secretPath(home, 'bus')}` });
+  return token;
 }
 
 function sourceOf(flags: BusFlags): ConfigSource {

@@ -15,6 +15,7 @@ export const EXITS = {
   'bus.address-taken': 71,
   'bus.address-unusable': 71,
   'bus.config': 78,
+  'bus.no-token': 78,
   'bus.not-started': 70,
   'bus.open-not-loopback': 78,
   'bus.state': 70,

@@ -15,8 +15,10 @@ export type ListenCode =
   | 'bus.address-taken'
   /** The operating system does not allow it. */
   | 'bus.address-unusable'
-  /** Reachable from other machines, and no token would be asked for. */
-  | 'bus.open-not-loopback';
+  /** Reachable from other machines, and for this one alone. */
+  | 'bus.open-not-loopback'
+  /** TCP, and there is no token to ask for. */
+  | 'bus.no-token';
 
 /** Why a bus cannot be reached where it was asked to be: a code, and a sentence with what to do. */
 export class ListenError extends Error {

@@ -1,7 +1,7 @@
 /**
- * The door for many clients: a Unix socket for this user, or TCP. A client that comes over TCP while
- * tokens are known must show one with the first line, within a few seconds, before anything of it
- * is carried out [BD6]; without tokens only this machine is listened to [BD7], also after a reload;
+ * The door for many clients: a Unix socket for this user, or TCP, which web pages and other users of
+ * this machine reach too. Who comes over TCP shows a token with the first line, within a few seconds,
+ * before anything is carried out [BD6]; without a token there is no TCP, also after a reload [BD7];
  * and a connection whose token a reload removed or changed is cut off [BD18].
  */
 import { createServer, type Server, type Socket } from 'node:net';
@@ -53,7 +53,7 @@ export async function openListener(options: ListenOptions): Promise<Door> {
   function accept(socket: Socket): void {
     const label = `${kind}#${++count}`;
     if (kind === 'tcp') socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    const isStranger = kind === 'tcp' && gate.isGuarded;
+    const isStranger = kind === 'tcp';
     const connection: Connection = openConnection({
       label,
       identity: null,
@@ -141,9 +141,7 @@ export async function openListener(options: ListenOptions): Promise<Door> {
 
   /** Null when it may stay. */
   function whyCut(admission: Admission | null): string | null {
-    if (admission === null) {
-      return kind === 'tcp' && gate.isGuarded ? 'came without a token, and now needs one' : null;
-    }
+    if (admission === null) return null;
     const { subjectId, role } = admission.identity;
     const now = gate.identityOf(admission.tokenHash);
     if (now === null) return 'its token is known no more';
@@ -152,7 +150,7 @@ export async function openListener(options: ListenOptions): Promise<Door> {
       : 'its token now stands for another subject or role';
   }
 
-  const { where, isPublic, remove } =
+  const { where, remove } =
     'path' in address
       ? await openUnix(server, address.path)
       : await openTcp(server, address, gate.isGuarded);
@@ -168,11 +166,8 @@ export async function openListener(options: ListenOptions): Promise<Door> {
     // It never ends by itself.
     ended: new Promise<string>(() => {}),
     objection(clients) {
-      if (!isPublic || gate.wouldGuard(clients)) return null;
-      return (
-        `${where} can be reached from other machines, and nobody would be asked for a token any ` +
-        'more; leave at least one of "clients", or start anew on 127.0.0.1'
-      );
+      if (kind === 'unix' || gate.wouldGuard(clients)) return null;
+      return `no token would open ${where} any more; leave at least one of "clients"`;
     },
     recheck() {
       for (const [connection, admission] of [...inside]) {
@@ -193,23 +188,21 @@ export async function openListener(options: ListenOptions): Promise<Door> {
 
 interface Opened {
   readonly where: string;
-  /** Other machines can reach it. */
-  readonly isPublic: boolean;
   remove(): void;
 }
 
 async function openUnix(server: Server, path: string): Promise<Opened> {
   await clearSocketPath(path);
-  return { where: path, isPublic: false, remove: await listenUnix(server, path) };
+  return { where: path, remove: await listenUnix(server, path) };
 }
 
 async function openTcp(server: Server, asked: TcpAddress, isGuarded: boolean): Promise<Opened> {
-  const { address, isLoopback } = await resolveHost(asked.host);
-  if (!isLoopback && !isGuarded) {
+  const { address } = await resolveHost(asked.host);
+  if (!isGuarded) {
     throw new ListenError(
-      'bus.open-not-loopback',
-      `${asked.host} can be reached from other machines, and this bus asks nobody for a token; ` +
-        'set SYNOD_BUS_TOKEN or "clients" in the config, or listen on 127.0.0.1',
+      'bus.no-token',
+      'any program and any web page of this machine reaches TCP, so a token is asked for, and ' +
+        'there is none; give one, or "clients" in the config, or listen on a Unix socket',
     );
   }
   const where = addressText(asked.host, asked.port);
@@ -222,9 +215,5 @@ async function openTcp(server: Server, asked: TcpAddress, isGuarded: boolean): P
         ? `${where} is in use; choose another port`
         : `cannot listen on ${where} (${code})`,
   );
-  return {
-    where: addressText(address, portOf(server)),
-    isPublic: !isLoopback,
-    remove: () => {},
-  };
+  return { where: addressText(address, portOf(server)), remove: () => {} };
 }

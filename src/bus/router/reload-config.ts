@@ -1,6 +1,6 @@
 /**
  * A new config for a bus that runs, from where the first one came. One that cannot be used changes
- * nothing [BD11]; nor does one that would open a door to other machines without a token [BD7]. Says
+ * nothing [BD11]; nor does one that would leave TCP without a token to ask for [BD7]. Says
  * in the log what became of it, and never throws.
  */
 import type { Bus, BusLogLine } from './bus.ts';

@@ -14,9 +14,11 @@ let two: BusClient;
 beforeAll(async () => {
   const address = `127.0.0.1:${await freePort()}`;
   const pools = { echo: 2, 'stream-echo': 1, 'acp-echo': 1 };
-  bus = await startBus(dir, ['--tcp', address], pools);
+  const token = 'a-token-nobody-would-guess';
+  bus = await startBus(dir, ['--tcp', address], pools, { SYNOD_BUS_TOKEN: token });
   one = openClient(address);
   two = openClient(address);
+  for (const client of [one, two]) client.send({ type: 'auth', token });
 }, 20_000);
 afterAll(async () => {
   one.close();

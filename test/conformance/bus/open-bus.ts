@@ -38,7 +38,10 @@ async function openProcess(door: 'stdio' | 'unix' | 'tcp', document: object): Pr
   ];
   const bus = home.start(['--config', home.config(document), ...where]);
   const [, address = ''] = await bus.logged(/ready on (\S+)/);
-  const talk = door === 'stdio' ? talkOver(bus.stdout, bus.stdin) : await home.connect(address);
+  const talk =
+    door === 'stdio'
+      ? talkOver(bus.stdout, bus.stdin)
+      : await (door === 'tcp' ? home.enter(address) : home.connect(address));
   return {
     talk,
     async stop() {
