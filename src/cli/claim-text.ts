@@ -42,7 +42,10 @@ export function untilText(seconds: number): string {
 export function scopeText({ worktree, paths }: ClaimView): string {
   if (paths.length === 0) return worktree === '' ? 'no files' : `all of ${worktree}`;
   const more = paths.length > SHOWN_MAX ? ` and ${paths.length - SHOWN_MAX} more` : '';
-  return `${paths.slice(0, SHOWN_MAX).join(', ')}${more}`;
+  // Outside git the label is the root of the disk, and the paths are whole with it.
+  const root = worktree === '/' ? '/' : '';
+  const shown = paths.slice(0, SHOWN_MAX).map((path) => `${root}${path}`);
+  return `${shown.join(', ')}${more}`;
 }
 
 export function claimRow(claim: ClaimView): string[] {

@@ -38,7 +38,7 @@ function registerList(claims: Command): void {
       .description('live claims')
       .option('--owner <agent>', 'only those of this agent')
       .option('--mine', 'only your own')
-      .option('--worktree <dir>', 'only those in this worktree'),
+      .option('--worktree <dir>', 'only those in this worktree or folder'),
   );
   handle<ListFlags>(list, async ({ flags, call, table }) => {
     if (flags.mine === true && flags.owner !== undefined) {

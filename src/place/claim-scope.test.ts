@@ -1,5 +1,5 @@
 /** Where paths really lie: links, aliases by case and Unicode, files yet to be made. Real folders. */
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,8 +12,17 @@ async function groundOf(worktree: string, paths: readonly string[]): Promise<Pla
   if (isRefusal(placed)) throw new Error(placed.refused);
   return placed;
 }
-const realWorktree = async (worktree: string): Promise<string> =>
-  (await groundOf(worktree, [])).worktree;
+/** Where what is placed lies, whatever part of it is the worktree's label. */
+async function placesOf(worktree: string, paths: readonly string[]): Promise<string[]> {
+  const placed = await groundOf(worktree, paths);
+  return placed.paths.map((path) => join(placed.worktree, path));
+}
+
+/** As `git init` leaves a folder, as far as it matters. */
+async function makeRepository(top: string): Promise<void> {
+  await mkdir(join(top, '.git/objects'), { recursive: true });
+  await writeFile(join(top, '.git/HEAD'), 'ref: refs/heads/main\n');
+}
 
 let root: string;
 let tree: string;
@@ -33,12 +42,14 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 describe('the real place of a claim', () => {
   test('[WK3] a worktree is known by its real path; what is not here keeps its name', async () => {
-    expect(await realWorktree(join(root, 'alias'))).toBe(tree);
-    expect(await realWorktree(`${tree}/`)).toBe(tree);
-    expect(await realWorktree(join(root, 'alias/src/..'))).toBe(tree);
-    expect(await realWorktree('/no/such/tree')).toBe('/no/such/tree');
-    expect(await realWorktree('/no/such/tree/')).toBe('/no/such/tree');
-    expect(await realWorktree('a label')).toBe('a label');
+    for (const name of [join(root, 'alias'), `${tree}/`, join(root, 'alias/src/..')]) {
+      expect(await placesOf(name, [])).toEqual([`${tree}/`]);
+    }
+    for (const far of ['/no/such/tree', '/no/such/tree/', '/no//such/./tree']) {
+      expect(await groundOf(far, ['a'])).toEqual({ worktree: '/no/such/tree', paths: ['a'] });
+    }
+    expect(await groundOf('a label', [])).toEqual({ worktree: 'a label', paths: [] });
+    expect(await placeScope('/no/such/../tree', [])).toMatchObject({ refused: 'scope.invalid' });
   });
 
   test.each([
@@ -51,7 +62,7 @@ describe('the real place of a claim', () => {
     ['a link to where it lies', 'here/src/lib/a.ts', 'src/lib/a.ts'],
     ['a link to nothing, where it would be made', 'broken', 'nowhere'],
   ])('[WK3] %s: %s lies at %s', async (_, path, place) => {
-    expect((await groundOf(tree, [path])).paths).toEqual([place]);
+    expect(await placesOf(tree, [path])).toEqual([join(tree, place)]);
   });
 
   test.each([
@@ -113,12 +124,73 @@ describe('at the door', () => {
     expect(await collide({ worktree: tree, paths }, { worktree: root, paths })).toBe(false);
     expect(await collide({ worktree: tree }, { worktree: alias, paths })).toBe(true);
   });
+
+  test('[WK3] a file has one holder from every folder above it, in git and outside', async () => {
+    const repository = join(root, 'repository');
+    await makeRepository(repository);
+    const places: readonly (readonly [worktree: string, path: string])[] = [
+      [join(tree, 'src/lib'), 'a.ts'],
+      [tree, 'src/lib/a.ts'],
+      [root, 'tree/src/lib/a.ts'],
+      ['/', join(root, 'alias/lib/a.ts')],
+      [repository, 'new/deep/x'],
+      [join(repository, 'new'), 'deep/x'],
+      [join(repository, 'new/deep/'), 'x'],
+      [join(root, 'unmade'), 'x'],
+      [root, 'unmade/x'],
+    ];
+    const groups = [places.slice(0, 4), places.slice(4, 7), places.slice(7)];
+    for (const group of groups) {
+      for (const [mine, path] of group) {
+        for (const [theirs, same] of group) {
+          const pair = `${mine} ${path} and ${theirs} ${same}`;
+          const ada = { worktree: mine, paths: [path] };
+          expect(await collide(ada, { worktree: theirs, paths: [same] }), pair).toBe(true);
+        }
+      }
+    }
+    const whole = { worktree: tree };
+    expect(await collide({ worktree: root }, whole)).toBe(true);
+    await hub.ask('ada', 'claims.take', { task_id: 'listed', ...whole });
+    const listed = async (worktree: string) =>
+      (await hub.ask('ada', 'claims.list', { worktree })).claims.length;
+    expect(await listed(tree)).toBe(1);
+    expect(await listed(join(tree, 'src'))).toBe(1);
+    expect(await listed(root)).toBe(1);
+    expect(await listed(repository)).toBe(0);
+    await hub.ask('ada', 'claims.release', { task_id: 'listed' });
+  });
+
+  test('[WK3] what has a second place is refused: a nested repository, a hard link', async () => {
+    const outer = join(root, 'outer');
+    await makeRepository(outer);
+    await makeRepository(join(outer, 'vendor/lib'));
+    await writeFile(join(outer, 'vendor/lib/x.ts'), '');
+    await writeFile(join(outer, 'one.ts'), '');
+    await link(join(outer, 'one.ts'), join(outer, 'two.ts'));
+    const refusal = async (worktree: string, path: string) => {
+      const wish = { task_id: 'none', worktree, paths: [path] };
+      const { status, body } = await hub.post('claims.take', wish, hub.as('bob'));
+      return status === 200 ? 'granted' : body.detail.problem;
+    };
+    for (const path of ['vendor/lib/x.ts', 'vendor/lib', 'vendor/lib/', 'vendor/lib/*.ts']) {
+      expect(await refusal(outer, path), path).toBe('path.other-repository');
+      expect(await refusal(root, `outer/${path}`), path).toBe('path.other-repository');
+    }
+    expect(await refusal(root, 'outer')).toBe('path.other-repository');
+    expect(await refusal(outer, 'one.ts')).toBe('path.two-names');
+    expect(await refusal(outer, 'two.ts')).toBe('path.two-names');
+    // A claim covers the files of its own worktree, as git counts them.
+    const nested = { worktree: join(outer, 'vendor/lib'), paths: ['x.ts'] };
+    expect(await collide({ worktree: outer }, nested)).toBe(false);
+  });
 });
 
 test('[WK3] a folder is told from a file by looking, whatever its name', async () => {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
   await mkdir(join(top, 'conf.d'));
   await writeFile(join(top, 'a.ts'), '');
+  await makeRepository(top);
   expect((await groundOf(top, ['conf.d', 'conf.d/', 'a.ts', 'new.d/', 'new.ts'])).paths).toEqual([
     'conf.d/',
     'conf.d/',
@@ -131,8 +203,7 @@ test('[WK3] a folder is told from a file by looking, whatever its name', async (
 
 test('[WK3] a folder of a repository is the repository, with its paths put where they lie', async () => {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'synod-ground-')));
-  await mkdir(join(top, '.git/objects'), { recursive: true });
-  await writeFile(join(top, '.git/HEAD'), 'ref: refs/heads/main\n');
+  await makeRepository(top);
   await mkdir(join(top, 'd/deep'), { recursive: true });
   // What only looks like a repository moves no file into another worktree.
   await mkdir(join(top, 'd/.git'));

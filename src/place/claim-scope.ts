@@ -5,11 +5,11 @@
  * folder is told from a file by looking. What cannot be placed is refused, the same everywhere.
  */
 import { stat } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import { type Refusal, type RefusalCode, refuse } from '../core/law/decider.ts';
 import { PATHS_PER_SCOPE_MAX } from '../core/work/claim/scope.ts';
-import { findGround, type Ground, placeOfPattern } from './place.ts';
-import { isProblem, type Problem } from './problem.ts';
+import { findGround, type Ground, placeOfPattern, whyNested } from './place.ts';
+import { isProblem, type Problem, type ProblemCode, problem, quoted } from './problem.ts';
 
 export interface PlacedScope {
   readonly worktree: string;
@@ -22,12 +22,38 @@ export async function placeScope(
   worktree: string,
   paths: readonly string[],
 ): Promise<PlacedScope | Refusal> {
-  const ground = isAbsolute(worktree) ? await findGround(worktree) : null;
-  // A label, or a folder of another machine: nothing of it can be looked at here.
-  if (ground === null) return { worktree: withoutSlash(worktree), paths };
+  if (!isAbsolute(worktree)) return { worktree, paths };
   // A folder of a worktree without paths is that folder, not the whole worktree.
-  const placed = await placeNames(ground, paths.length === 0 ? ['.'] : paths);
-  return isProblem(placed) ? refusalOf(placed) : placed;
+  const names = paths.length === 0 ? ['.'] : paths;
+  const ground = await findGround(worktree);
+  const placed = ground === null ? await placeUnmade(worktree, names) : placeNames(ground, names);
+  const answer = placed === null ? { worktree: normalize(`${worktree}/.`), paths } : await placed;
+  return isProblem(answer) ? refusalOf(answer) : answer;
+}
+
+/**
+ * A folder yet to be made, in a repository or in a folder that is here. Null for one of another
+ * machine: nothing of it can be looked at here.
+ */
+async function placeUnmade(
+  worktree: string,
+  names: readonly string[],
+): Promise<PlacedScope | Problem | null> {
+  if (worktree.split(sep).includes('..')) {
+    return problem('path.invalid', `${quoted(worktree)} is not here`, 'write it without ".."');
+  }
+  const folder = normalize(`${worktree}/.`);
+  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
+    const ground = await findGround(above);
+    if (ground === null) continue;
+    if (isPlain(ground) && above !== dirname(folder)) return null;
+    const rest = relative(above, folder);
+    return placeNames(
+      ground,
+      names.map((name) => (name === '' || isAbsolute(name) ? name : join(rest, name))),
+    );
+  }
+  return null;
 }
 
 /** Names of files, folders and globs, from where somebody stands. */
@@ -36,7 +62,8 @@ export async function placeNames(
   names: readonly string[],
 ): Promise<PlacedScope | Problem> {
   const { worktree } = ground;
-  const distinct = [...new Set(names)];
+  // Where no worktree has a top, the folder one stands in is all that is meant.
+  const distinct = names.length === 0 && isPlain(ground) ? ['.'] : [...new Set(names)];
   // So many are refused by the law, and not looked at.
   if (distinct.length > PATHS_PER_SCOPE_MAX) return { worktree, paths: distinct };
   const places = await Promise.all(distinct.map((name) => placeOfPattern(ground, name)));
@@ -47,24 +74,41 @@ export async function placeNames(
     if (place.path === '.') return { worktree, paths: [] };
     paths.push(place.path);
   }
-  return { worktree, paths: await Promise.all(paths.map((path) => asFolder(worktree, path))) };
+  const settled = await Promise.all(paths.map((path) => settle(worktree, path)));
+  const bad = settled.find(isProblem);
+  return bad ?? { worktree, paths: settled as string[] };
 }
 
+const ELSEWHERE: ReadonlySet<ProblemCode> = new Set([
+  'path.escapes',
+  'path.other-repository',
+  'path.git-internal',
+]);
+
 export function refusalOf({ problem, message, remedy }: Problem): Refusal {
-  const isElsewhere = problem !== 'path.invalid' && problem !== 'path.loop';
-  const code: RefusalCode = isElsewhere ? 'scope.escape' : 'scope.invalid';
+  const code: RefusalCode = ELSEWHERE.has(problem) ? 'scope.escape' : 'scope.invalid';
   return refuse(code, `${message}; ${remedy}`, { problem });
 }
 
-/** A folder ends in a slash, whatever its name looks like. */
-async function asFolder(worktree: string, path: string): Promise<string> {
-  if (path.endsWith('/')) return path;
+/**
+ * What is on disk there: a folder ends in a slash, whatever its name looks like. A folder that is a
+ * repository of its own, and a file with a second name, have another place as well and are refused.
+ */
+async function settle(worktree: string, path: string): Promise<string | Problem> {
   const found = await stat(join(worktree, path)).catch(() => null);
-  return found?.isDirectory() ? `${path}/` : path;
+  if (found === null) return path;
+  if (found.isDirectory()) {
+    return (await whyNested(worktree, path)) ?? (path.endsWith('/') ? path : `${path}/`);
+  }
+  if (found.nlink < 2) return path;
+  return problem(
+    'path.two-names',
+    `${quoted(path)} is one of ${found.nlink} names of one file (hard links), and a claim holds names`,
+    'make it a file of its own (copy it, move the copy back), or claim the folders of all its names',
+  );
 }
 
-function withoutSlash(worktree: string): string {
-  return isAbsolute(worktree) && worktree.length > 1
-    ? worktree.replace(/\/+$/, '') || '/'
-    : worktree;
+/** Outside git the label is the root of the disk, and what is meant a folder on it. */
+function isPlain({ worktree, within }: Ground): boolean {
+  return worktree !== within;
 }

@@ -57,7 +57,7 @@ export async function judgeWrites(
   return { ...verdict, writes };
 }
 
-/** By worktree, because claims are. What is in no worktree is in nobody's way. */
+/** By worktree, because claims are. */
 async function placeAll(
   ground: Ground,
   writes: readonly (GuardWrite & { readonly isFollowed: boolean })[],
@@ -72,7 +72,6 @@ async function placeAll(
       unplaced ??= place;
       continue;
     }
-    if (place === null) continue;
     const known = placed.get(place.worktree) ?? [];
     placed.set(place.worktree, [...known, { path: place.path, reach }]);
   }

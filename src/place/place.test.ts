@@ -62,7 +62,7 @@ test('[GI5] a file that is not there yet has its place too, through a dangling l
   expect(kept).toMatchObject({ path: 'dangling' });
 });
 
-test('[GI5] worktrees are told apart, and a folder outside git is its own', async () => {
+test('[GI5] worktrees are told apart, and all that is outside git is one', async () => {
   const { root, app } = project();
   git(app, 'worktree', 'add', '-q', '-b', 'x', join(root, 'tree'));
   const [one, two] = [
@@ -72,8 +72,9 @@ test('[GI5] worktrees are told apart, and a folder outside git is its own', asyn
   expect(one).toMatchObject({ worktree: app, path: 'src/a.ts' });
   expect(two).toMatchObject({ worktree: join(root, 'tree') });
   mkdirSync(join(root, 'plain'));
-  const plain = { worktree: join(root, 'plain'), path: 'x' };
+  const plain = { worktree: '/', path: join(root, 'plain/x').slice(1) };
   expect(await placeOf('x', join(root, 'plain'))).toEqual(plain);
+  expect(await placeOf('plain/x', root)).toEqual(plain);
 });
 
 test('[GI7] what is outside, in a nested repository, or in the folder of git is refused', async () => {
@@ -115,7 +116,8 @@ test('[GI7] the guard finds the worktree a path is really in', async () => {
     worktree: app,
     path: 'src/a.ts',
   });
-  expect(await placeAnywhere(ground, join(root, 'loose.txt'))).toBeNull();
+  const loose = { worktree: '/', path: join(root, 'loose.txt').slice(1) };
+  expect(await placeAnywhere(ground, join(root, 'loose.txt'))).toEqual(loose);
 });
 
 test('[GI5] a pattern is placed by what stands before its first wildcard', async () => {

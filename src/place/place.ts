@@ -5,17 +5,22 @@
  * it, or in git's own folder is refused and never guessed at [GI7].
  */
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { isProblem, type Problem, problem, quoted } from './problem.ts';
 import { type Repository, readRepository } from './repository.ts';
 import { PATH_CHARS_MAX, type ResolveOptions, resolvePath } from './resolve-path.ts';
 
-/** The ground paths are placed on: a worktree, or outside git the folder itself. */
+/** The ground paths are placed on: a worktree, or outside git a folder of the disk. */
 export interface Ground {
   readonly cwd: string;
   readonly repository: Repository | null;
-  /** The label of a claim's scope. */
+  /**
+   * The label of a claim's scope. All that is in no repository has one label, the root of the disk:
+   * with a label for each folder a file would have one place for each folder above it.
+   */
   readonly worktree: string;
+  /** What no path may lead out of: the worktree, or outside git the folder one stands in. */
+  readonly within: string;
 }
 
 export interface Place {
@@ -26,9 +31,17 @@ export interface Place {
 
 export async function readGround(cwd: string): Promise<Ground | Problem> {
   const repository = await readRepository(cwd);
-  if (!isProblem(repository)) return { cwd, repository, worktree: repository.toplevel };
-  if (repository.problem !== 'git.not-a-repository') return repository;
-  return { cwd, repository: null, worktree: await realpath(cwd) };
+  if (!isProblem(repository)) {
+    return { cwd, repository, worktree: repository.toplevel, within: repository.toplevel };
+  }
+  return repository.problem === 'git.not-a-repository'
+    ? plainGround(await realpath(cwd))
+    : repository;
+}
+
+/** Where no repository is, or none that can be read. */
+export function plainGround(folder: string): Ground {
+  return { cwd: folder, repository: null, worktree: parse(folder).root, within: folder };
 }
 
 /**
@@ -38,7 +51,8 @@ export async function readGround(cwd: string): Promise<Ground | Problem> {
 export async function findGround(folder: string): Promise<Ground | null> {
   const cwd = await realpath(folder).catch(() => null);
   if (cwd === null) return null;
-  return { cwd, repository: null, worktree: (await findTop(cwd, null)) ?? cwd };
+  const top = await findTop(cwd, null);
+  return top === null ? plainGround(cwd) : { cwd, repository: null, worktree: top, within: top };
 }
 
 /** The place of a path in the worktree of the ground, and in no other. */
@@ -49,32 +63,32 @@ export async function placeOn(
 ): Promise<Place | Problem> {
   const full = await resolvePath(path, ground.cwd, options);
   if (isProblem(full)) return full;
-  const inside = relativeTo(ground.worktree, full);
-  if (inside === null) return escapes(path, ground);
+  const { worktree, within } = ground;
+  const inside = relativeTo(worktree, full);
+  if (inside === null || relativeTo(within, full) === null) return escapes(path, ground);
   if (isGitInternal(inside)) return internal(path);
-  const top = full === ground.worktree ? null : await findTop(dirname(full), ground.worktree);
-  if (top !== null && top !== ground.worktree) {
-    return problem(
-      'path.other-repository',
-      `${quoted(path)} is in the repository at ${quoted(top)}, nested in this one`,
-      'name it from there',
-    );
-  }
-  return { worktree: ground.worktree, path: inside };
+  const top = full === within ? null : await findTop(dirname(full), within);
+  if (top !== null && top !== worktree) return nested(path, top);
+  return { worktree, path: inside };
 }
 
-/** The place of a path in whichever worktree it is in; null when it is in none that we know. */
+/** A folder that is another repository: its files are placed there and not here. */
+export async function whyNested(worktree: string, path: string): Promise<Problem | null> {
+  const full = join(worktree, path);
+  return path !== '.' && (await isTop(full)) ? nested(path, full) : null;
+}
+
+/** The place of a path in whichever worktree it is in, or outside git. */
 export async function placeAnywhere(
   ground: Ground,
   path: string,
   options: ResolveOptions = {},
-): Promise<Place | null | Problem> {
+): Promise<Place | Problem> {
   const full = await resolvePath(path, ground.cwd, options);
   if (isProblem(full)) return full;
   const top = (await isTop(full)) ? full : await findTop(dirname(full), null);
-  const worktree = top ?? ground.worktree;
-  const inside = relativeTo(worktree, full);
-  if (inside === null) return null;
+  const worktree = top ?? parse(full).root;
+  const inside = relativeTo(worktree, full) ?? '.';
   return isGitInternal(inside) ? internal(path) : { worktree, path: inside };
 }
 
@@ -102,6 +116,8 @@ export async function placeOfPattern(ground: Ground, pattern: string): Promise<P
   const start = parts.slice(0, first).join('/');
   const place = await placeOn(ground, pattern.startsWith('/') && start === '' ? '/' : start || '.');
   if (isProblem(place)) return place;
+  const other = await whyNested(place.worktree, place.path);
+  if (other !== null) return other;
   return { ...place, path: place.path === '.' ? rest.join('/') : [place.path, ...rest].join('/') };
 }
 
@@ -145,8 +161,16 @@ async function isTop(folder: string): Promise<boolean> {
 function escapes(path: string, ground: Ground): Problem {
   return problem(
     'path.escapes',
-    `${quoted(path)} is outside the worktree ${quoted(ground.worktree)}`,
+    `${quoted(path)} is outside the worktree ${quoted(ground.within)}`,
     'name a path inside it, or go to the worktree it is in',
+  );
+}
+
+function nested(path: string, top: string): Problem {
+  return problem(
+    'path.other-repository',
+    `${quoted(path)} is in the repository at ${quoted(top)}, nested in this one`,
+    'name it from there',
   );
 }
 

@@ -20,6 +20,7 @@ export type ProblemCode =
   | 'path.other-repository'
   | 'path.git-internal'
   | 'path.loop'
+  | 'path.two-names'
   | 'hook.global'
   | 'hook.edited'
   | 'hook.two-kept'

@@ -105,12 +105,13 @@ test('[MC13] work without paths is of no files, a worktree that is said stays, a
   expect(up.claim).toMatchObject({ worktree: app, paths: ['top'] });
 });
 
-test('[MC13] outside git the folder itself is the worktree', async () => {
+test('[MC13] outside git a path is placed from the root of the disk', async () => {
   const folder = join(tempFolder(), 'plain');
   mkdirSync(folder);
   const pat = await connect('pat', folder);
   const taken = await pat.call('claims__take', { task_id: 'p1', paths: ['notes'] });
-  expect(taken.claim).toMatchObject({ worktree: folder, branch: null, paths: ['notes'] });
+  const paths = [join(folder, 'notes').slice(1)];
+  expect(taken.claim).toMatchObject({ worktree: '/', branch: null, paths });
 });
 
 test('[MC14] an agent is seen with its process while its bridge runs, and is gone afterwards', async () => {

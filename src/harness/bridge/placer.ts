@@ -5,7 +5,7 @@
 import { realpath } from 'node:fs/promises';
 import type { Refusal } from '../../core/law/decider.ts';
 import { placeNames, refusalOf } from '../../place/claim-scope.ts';
-import { type Ground, readGround } from '../../place/place.ts';
+import { type Ground, plainGround, readGround } from '../../place/place.ts';
 import { isProblem } from '../../place/problem.ts';
 import type { Fields } from '../../wire/fields.ts';
 
@@ -40,7 +40,7 @@ export function createPlacer(
 /** Where git cannot tell, the folder itself. */
 async function groundAt(cwd: string): Promise<Ground> {
   const ground = await readGround(cwd);
-  return isProblem(ground) ? { cwd, repository: null, worktree: await realpath(cwd) } : ground;
+  return isProblem(ground) ? plainGround(await realpath(cwd)) : ground;
 }
 
 function isNames(paths: unknown): paths is readonly string[] {

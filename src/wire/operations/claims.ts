@@ -152,7 +152,11 @@ export const claimList = operation({
   hints: READS,
   input: z.strictObject({
     owner: z.string().max(128).optional(),
-    worktree: z.string().max(4096).optional(),
+    worktree: z
+      .string()
+      .max(4096)
+      .optional()
+      .describe('only those in it, or in a folder of one: those that cover something there'),
     after: claimId.optional(),
     limit: z.int().min(1).max(PAGE_MAX).default(100),
   }),

@@ -1,7 +1,12 @@
 /** Claims. Worktrees and paths are brought to their real form first; the law decides the rest. */
 import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
 import { takePage } from '../../../core/law/page.ts';
-import { type Claim, type ClaimView, viewClaim } from '../../../core/work/claim/claim-state.ts';
+import {
+  type BookView,
+  type Claim,
+  type ClaimView,
+  viewClaim,
+} from '../../../core/work/claim/claim-state.ts';
 import { findHeld } from '../../../core/work/claim/claim-wait.ts';
 import { parsePaths, type Scope } from '../../../core/work/claim/scope.ts';
 import type { Found } from '../../../core/work/claim/scope-index.ts';
@@ -148,11 +153,9 @@ export const claimHandlers: Handlers<
   async 'claims.list'({ hub, platform }, { owner, worktree, after, limit }) {
     const placed = worktree === undefined ? null : await platform.placeScope(worktree, []);
     if (isRefusal(placed)) return placed;
-    const label = placed?.worktree;
     return hub.ask((world) => {
-      const rows = [...world.claims.claims.values()]
+      const rows = [...claimsAt(world.claims, placed)]
         .filter((claim) => owner === undefined || claim.owner === owner)
-        .filter((claim) => label === undefined || claim.scope?.worktree === label)
         .filter((claim) => after === undefined || claim.id > after)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .map((claim) => claimOutput(viewClaim(claim)));
@@ -191,6 +194,20 @@ export const claimHandlers: Handlers<
     return isRefusal(answer) ? answer : { ended: answer.ended.length > 0 };
   },
 };
+
+/** All of them, those of a worktree, or those that cover something in a folder of one. */
+function claimsAt(
+  book: BookView,
+  placed: Pick<Scope, 'worktree' | 'paths'> | null,
+): Iterable<Claim> {
+  if (placed === null) return book.claims.values();
+  const { worktree, paths } = placed;
+  if (paths.length > 0) {
+    const found = findHeld(book, '', { worktree, branch: null, paths });
+    return new Set(found.map(({ holder }) => holder));
+  }
+  return [...book.claims.values()].filter(({ scope }) => scope?.worktree === worktree);
+}
 
 type Conflict = OutputOf<typeof claimCheck>['conflicts'][number];
 
