@@ -4,21 +4,24 @@
  */
 import { Runs } from './fields.ts';
 
-/** About half a millisecond of writing. */
-const SLICE_CHARS = 64 * 1024;
+/** About a millisecond of writing. */
+const SLICE_CHARS = 16 * 1024;
 /** How many small elements of a list are written by one call of `JSON.stringify`. */
 const RUN = 256;
 
 /** Yields after each slice; what it returns is the text. */
 export function* writeText(frozen: unknown): Generator<void, string> {
-  const text: Text = { pieces: [], chars: 0 };
+  const text: Text = { slices: [], pieces: [], chars: 0 };
   yield* write(text, frozen);
-  return text.pieces.join('');
+  endSlice(text);
+  return text.slices.join('');
 }
 
 interface Text {
-  readonly pieces: string[];
-  /** Since the last yield. */
+  /** Few and long, because they are put together at once in the end. */
+  readonly slices: string[];
+  /** Of the slice that is being written. */
+  pieces: string[];
   chars: number;
 }
 
@@ -27,9 +30,15 @@ function add(text: Text, piece: string): void {
   text.chars += piece.length;
 }
 
+function endSlice(text: Text): void {
+  text.slices.push(text.pieces.join(''));
+  text.pieces = [];
+  text.chars = 0;
+}
+
 function* pause(text: Text): Generator<void> {
   if (text.chars < SLICE_CHARS) return;
-  text.chars = 0;
+  endSlice(text);
   yield;
 }
 
