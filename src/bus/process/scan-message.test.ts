@@ -283,6 +283,11 @@ test('[EN2] fields are extracted as the reference kernel does', () => {
     pool: null,
     agentId: null,
   });
+  expect(envelopeOf('{"method":"m","pool":null,"sessionId":"s"}').mistyped).toBe(null);
+  for (const key of ['pool', 'sessionId', 'agentId']) {
+    for (const value of ['5', '{}', '[]', 'true', 'false'])
+      expect(envelopeOf(`{"method":"m","${key}":${value}}`).mistyped).toBe(key);
+  }
   for (const text of ['é', '日本語', '😀', '\\u00e9', '\\ud83d\\ude00', 'a\\/b', '\\\\', '\u007f'])
     expect(envelopeOf(`{"method":"m","sessionId":"${text}"}`).sessionId).toBe(
       JSON.parse(`"${text}"`),

@@ -43,6 +43,8 @@ export interface Envelope {
   readonly sessionId: string | null;
   readonly pool: string | null;
   readonly agentId: string | null;
+  /** The last member that says where to go and is neither a string nor null. */
+  readonly mistyped: string | null;
   readonly hasResult: boolean;
   readonly hasError: boolean;
   readonly extStart: number;
@@ -64,9 +66,15 @@ export interface ScanProblem {
   readonly problem: JsonProblem | 'duplicate' | 'not-an-object' | 'batch-too-long';
   /** Where in the line it was noticed. */
   readonly at: number;
+  /** Of a `duplicate`: the raw id, if it is a request that can be answered, and what is there twice. */
+  readonly id: ByteLine | null;
+  readonly member: string | null;
 }
 
 export type Scanned = Envelope | Batch | ScanProblem;
+
+/** How `null` begins, which stands for a member that is not there. */
+const LOWER_N = 0x6e;
 
 const OTHER = 0;
 const ID = 1;
@@ -80,6 +88,8 @@ const ERROR = 128;
 const PARAMS = 256;
 /** Those that are decoded. */
 const TEXTS = METHOD | SESSION | POOL | AGENT;
+/** Those that say where to go. */
+const ROUTES = SESSION | POOL | AGENT;
 /** Of several params the last one counts, as for JSON.parse: nothing is routed by them. */
 const ONCE = ~PARAMS;
 
@@ -141,6 +151,9 @@ function bytesOf(line: ByteLine): Uint8Array {
 
 function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envelope | ScanProblem {
   let seen = 0;
+  let twice = 0;
+  let twiceAt = -1;
+  let mistyped = 0;
   let idStart = -1;
   let idEnd = -1;
   let method: string | null = null;
@@ -160,14 +173,20 @@ function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envel
     at = skipString(line, bytes, keyStart);
     if (at < 0) return broken(at);
     const key = keyOf(line, bytes, keyStart, at - 1);
-    if ((seen & key & ONCE) !== 0) return refused('duplicate', keyStart - 1);
+    if ((seen & key & ONCE) !== 0) {
+      // Read on: who sent it waits for an answer under its id.
+      if (twice === 0) twiceAt = keyStart - 1;
+      twice |= key;
+    }
     seen |= key;
     const start = skipColon(bytes, at);
     if (start < 0) return broken(start);
     // Most of them are strings: they are spared a call, and those we read a second look.
     let text: string | null = null;
-    if (bytes[start] !== QUOTE) at = skipValue(line, bytes, start, 1);
-    else if ((key & TEXTS) === 0) at = skipString(line, bytes, start + 1);
+    if (bytes[start] !== QUOTE) {
+      if ((key & ROUTES) !== 0 && bytes[start] !== LOWER_N) mistyped = key;
+      at = skipValue(line, bytes, start, 1);
+    } else if ((key & TEXTS) === 0) at = skipString(line, bytes, start + 1);
     else {
       at = skipPlain(bytes, start + 1);
       if (bytes[at] === QUOTE) text = line.slice(start + 1, at++);
@@ -214,6 +233,11 @@ function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envel
   const isIdUsable =
     idStart >= 0 && bytes[idStart] !== OPEN_OBJECT && bytes[idStart] !== OPEN_ARRAY;
   const hasAnswer = (seen & (RESULT | ERROR)) !== 0;
+  if (twice !== 0) {
+    const isAsk = isIdUsable && (twice & ID) === 0 && (seen & METHOD) !== 0 && !hasAnswer;
+    const id = isAsk ? (line.slice(idStart, idEnd) as ByteLine) : null;
+    return { kind: 'problem', problem: 'duplicate', at: twiceAt, id, member: nameOf(twice) };
+  }
   return {
     line,
     kind: idStart >= 0 && !isIdUsable ? 'invalid' : kindOf(method !== null, hasAnswer, isIdUsable),
@@ -224,6 +248,7 @@ function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envel
     sessionId,
     pool,
     agentId,
+    mistyped: mistyped === 0 ? null : nameOf(mistyped),
     hasResult: (seen & RESULT) !== 0,
     hasError: (seen & ERROR) !== 0,
     extStart,
@@ -270,7 +295,12 @@ function broken(answer: number): ScanProblem {
 }
 
 function refused(problem: ScanProblem['problem'], at: number): ScanProblem {
-  return { kind: 'problem', problem, at };
+  return { kind: 'problem', problem, at, id: null, member: null };
+}
+
+/** The first of these by name. */
+function nameOf(bits: number): string | null {
+  return NAMES.find(([, bit]) => (bits & bit) !== 0)?.[0] ?? null;
 }
 
 /** Which key stands between two quotes, however it is written. */

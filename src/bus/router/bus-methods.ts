@@ -91,7 +91,12 @@ function attach(exchange: Exchange, client: BusClient, call: Envelope): object {
   const { missed, dropped } = exchange.sessions.deliverMissed(session, (line) =>
     deliver(exchange, client, line, null),
   );
-  return { sessionId: session.id, worker: session.link?.worker.name ?? null, missed, dropped };
+  return {
+    sessionId: session.id,
+    worker: session.home?.link?.worker.name ?? null,
+    missed,
+    dropped,
+  };
 }
 
 function close(exchange: Exchange, client: BusClient, call: Envelope): object {

@@ -5,6 +5,7 @@ import {
   openSmallBus,
   refused,
   type SmallBus,
+  say,
   serve,
 } from '../../../test/simulation/bus/small-bus.ts';
 
@@ -22,7 +23,7 @@ test.each<[string, object, string]>([
   ['the pool it names', { method: 'm', pool: 'plain' }, 'plain/0'],
   [
     'the pool it names, whatever else it says',
-    { method: 'fs/x', agentId: 'coder', pool: 'plain' },
+    { method: 'fs/x', agentId: 'nobody', pool: 'plain' },
     'plain/0',
   ],
   ['the pool that lists its agentId', { method: 'm', agentId: 'talker' }, 'chat/0'],
@@ -46,17 +47,98 @@ test.each<[string, object, string]>([
   expect(hearers(small)).toEqual([wanted]);
 });
 
-test('[BU4] a session stays on its worker, whatever its later messages would mean', async () => {
+test('[BU4] a session stays with one worker of each pool it uses; what means none goes where it began', async () => {
+  const small = await openSmallBus({ pools: POOLS.map((pool) => ({ ...pool, instances: 3 })) });
+  const client = small.connect();
+  const ask = (more: object): string[] => {
+    client.send({ id: 1, method: 'm', sessionId: 's', ...more });
+    // Somebody else comes in between, so that a choice by load would fall on another.
+    for (const pool of ['code', 'chat', 'plain']) small.connect().ask(1, 'other', { pool });
+    return small.workers
+      .filter((worker) => serve(worker).some(({ sessionId }) => sessionId === 's'))
+      .map(({ name }) => name);
+  };
+  expect(ask({ pool: 'plain' })).toEqual(['plain/0']);
+  const [coder] = ask({ agentId: 'coder' });
+  expect(coder).toMatch(/^code/);
+  const [prompter] = ask({ method: 'session/prompt/now' });
+  expect(prompter).toMatch(/^chat/);
+  for (let round = 0; round < 3; round += 1) {
+    expect(ask({ agentId: 'coder' })).toEqual([coder]);
+    expect(ask({ method: 'fs/x' })).toEqual([coder]);
+    expect(ask({ agentId: 'talker' })).toEqual([prompter]);
+    expect(ask({ pool: 'plain', method: 'fs/x' })).toEqual(['plain/0']);
+    expect(ask({ agentId: 'nobody' })).toEqual(['plain/0']);
+    expect(ask({})).toEqual(['plain/0']);
+  }
+});
+
+test('[BU4] each worker a session lives on may speak in it, and one that dies takes only its part', async () => {
   const small = await openSmallBus({ pools: POOLS });
   const client = small.connect();
-  client.ask(1, 'm', { sessionId: 's', pool: 'plain' });
-  expect(hearers(small)).toEqual(['plain/0']);
-  client.ask(2, 'fs/x', { sessionId: 's' });
-  client.send({ method: 'note', sessionId: 's' });
-  expect(serve(small.worker('plain/0'))).toHaveLength(2);
+  for (const pool of ['plain', 'chat']) client.ask(pool, 'm', { sessionId: 's', pool });
+  hearers(small);
   client.got();
-  client.ask(3, 'm', { sessionId: 's', pool: 'chat' });
-  expect(client.got()).toEqual([refused(3, 'bus.session-elsewhere')]);
+  for (const name of ['plain/0', 'chat/0', 'code/0']) {
+    say(small.worker(name), { method: 'update', sessionId: 's', params: { name } });
+  }
+  expect(client.got().map(({ params }) => params.name)).toEqual(['plain/0', 'chat/0']);
+  small.worker('plain/0').crash(true);
+  expect(client.got()).toMatchObject([{ method: 'stdio_bus/session_lost' }]);
+  client.ask(2, 'm', { sessionId: 's', pool: 'chat' });
+  expect(hearers(small)).toEqual(['chat/0']);
+  // What means no pool waits for the one it began in.
+  client.ask(3, 'm', { sessionId: 's' });
+  expect(hearers(small)).toEqual([]);
+  small.worker('plain/0').comeUp();
+  expect(hearers(small)).toEqual(['plain/0']);
+});
+
+test.each<[object, string]>([
+  [{ pool: 'plain', agentId: 'coder' }, 'bus.contradiction'],
+  [{ pool: 'plain', agentId: 'chat' }, 'bus.contradiction'],
+  [{ pool: 5 }, 'bus.invalid'],
+  [{ sessionId: 5 }, 'bus.invalid'],
+  [{ sessionId: ['s'] }, 'bus.invalid'],
+  [{ agentId: {} }, 'bus.invalid'],
+  [{ agentId: false }, 'bus.invalid'],
+  [{ pool: true, method: 'stdio_bus/stats' }, 'bus.invalid'],
+])('[BU4] [EN2] %o is refused, as a request and as a notification', async (message, code) => {
+  const small = await openSmallBus({ pools: POOLS });
+  const client = small.connect();
+  client.send({ id: 1, method: 'm', ...message });
+  client.send(JSON.stringify([{ id: 2, method: 'm', ...message }]));
+  const [answer, [inBatch]] = client.got();
+  expect([answer, inBatch]).toEqual([refused(1, code), refused(2, code)]);
+  if (!('method' in message)) {
+    client.send({ method: 'note', ...message });
+    expect(client.got()).toMatchObject([{ method: 'stdio_bus/dropped', params: { code } }]);
+  }
+  expect(hearers(small)).toEqual([]);
+  expect(small.bus.counts()).toMatchObject({ sessions: 0, pending: 0 });
+});
+
+test('[EN2] null stands for a member that is not there', async () => {
+  const small = await openSmallBus({ pools: POOLS });
+  small.connect().ask(1, 'fs/x', { pool: null, sessionId: null, agentId: null });
+  expect(hearers(small)).toEqual(['code/0']);
+});
+
+test('[EN4] a member that is there twice is refused under the id of its request', async () => {
+  const small = await openSmallBus({ pools: POOLS });
+  const client = small.connect();
+  const twice = '"method":"m","pool":"plain","pool":"chat"';
+  client.send(`{"id":7,${twice}}`);
+  client.send(`[{${twice},"id":"x"}]`);
+  client.send(`{${twice}}`);
+  client.send('{"id":1,"id":2,"method":"m"}');
+  client.send('{"id":"w1","result":1,"result":2}');
+  const [one, [two], ...rest] = client.got();
+  expect(one.error.message).toMatch(/"pool" is there twice: see byte/);
+  expect([one, two, ...rest]).toEqual(
+    [7, 'x', null, null, null].map((id) => refused(id, 'bus.invalid')),
+  );
+  expect(hearers(small)).toEqual([]);
 });
 
 test('[BU4] an unknown pool is refused, and the known ones are named', async () => {

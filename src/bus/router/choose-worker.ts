@@ -30,6 +30,13 @@ export function poolsFor(pools: Pools, wanted: Wanted): readonly Pool[] {
   );
 }
 
+/** The pools an agent is listed in, when the one named is none of them; null when the two agree. */
+export function contradicting(pools: Pools, named: string, agentId: string): string | null {
+  const meant = poolsOfAgent(pools, agentId);
+  if (!meant || meant.some(({ config }) => config.id === named)) return null;
+  return meant.map(({ config }) => config.id).join(', ');
+}
+
 function poolsOfAgent(pools: Pools, agentId: string | null): readonly Pool[] | null {
   if (agentId === null) return null;
   const listed = pools.all.filter(({ config }) => config.agents.includes(agentId));

@@ -11,7 +11,7 @@ export type BusCode =
   | 'bus.invalid'
   | 'bus.method-unknown'
   | 'bus.pool-unknown'
-  | 'bus.session-elsewhere'
+  | 'bus.contradiction'
   | 'bus.session-unknown'
   | 'bus.no-worker'
   | 'bus.worker-died'
@@ -49,10 +49,10 @@ export const BUS_ERRORS: Readonly<Record<BusCode, Row>> = {
     remedy: 'methods that begin with stdio_bus/ are answered by the bus; use one it has',
   },
   'bus.pool-unknown': { rpc: 1, isRetryable: false, remedy: 'name a pool of the config' },
-  'bus.session-elsewhere': {
+  'bus.contradiction': {
     rpc: 1,
     isRetryable: false,
-    remedy: 'leave out "pool", or use a new sessionId',
+    remedy: 'name either the pool or the agent, or list the agent in that pool',
   },
   'bus.session-unknown': {
     rpc: 1,
@@ -105,6 +105,13 @@ export interface BusProblem {
 }
 
 export const problem = (code: BusCode, message: string): BusProblem => ({ code, message });
+
+/** A message that is not as it must be; the remedy says what of it. */
+export const invalid = (message: string, remedy: string): BusProblem => ({
+  code: 'bus.invalid',
+  message,
+  detail: { remedy },
+});
 
 export const isProblem = (value: object): value is BusProblem => 'code' in value;
 

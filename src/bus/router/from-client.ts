@@ -13,16 +13,15 @@ import {
   type ScanProblem,
   scan,
 } from '../process/scan-message.ts';
+import { admit } from './admit.ts';
 import { recordRefusal } from './audit.ts';
 import { type Batch, createBatch } from './batch.ts';
-import { answerByBus, isForBus, strangerTo } from './bus-methods.ts';
+import { answerByBus, isForBus } from './bus-methods.ts';
 import { cancel, idsNamed, isCancel } from './cancel.ts';
-import { poolsFor } from './choose-worker.ts';
-import { type BusProblem, errorLine, isProblem, problem } from './errors.ts';
+import { type BusProblem, errorLine, invalid, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { extForWorker, readWishes, type Wishes } from './extension.ts';
 import { printOf } from './idempotency.ts';
-import { denial } from './policy.ts';
 import { answerQuestion } from './questions.ts';
 import { beginRequest, failed, repeated } from './request.ts';
 import {
@@ -42,7 +41,7 @@ const NO_WISHES = { wishes: null, unclear: null };
 export function receive(exchange: Exchange, client: BusClient, line: ByteLine): void {
   const scanned = scan(line);
   if (scanned.kind === 'problem') {
-    refuse(exchange, client, 'null', unreadable(scanned));
+    refuse(exchange, client, scanned.id ?? 'null', unreadable(scanned));
   } else if (scanned.kind === 'batch') {
     receiveBatch(exchange, client, scanned.batch);
   } else {
@@ -50,7 +49,7 @@ export function receive(exchange: Exchange, client: BusClient, line: ByteLine): 
   }
 }
 
-function unreadable({ problem: what, at }: ScanProblem): BusProblem {
+function unreadable({ problem: what, at, member }: ScanProblem): BusProblem {
   switch (what) {
     case 'syntax':
       return problem('bus.parse', `the line is no JSON: see byte ${at}`);
@@ -59,10 +58,7 @@ function unreadable({ problem: what, at }: ScanProblem): BusProblem {
     case 'too-deep':
       return problem('bus.parse', `objects and arrays are nested more than ${DEPTH_MAX} deep`);
     case 'duplicate':
-      return problem(
-        'bus.invalid',
-        `a member that says where to go is there twice: see byte ${at}`,
-      );
+      return invalid(`"${member}" is there twice: see byte ${at}`, `say "${member}" once`);
     case 'batch-too-long':
       return problem('bus.invalid', `a batch holds at most ${BATCH_MAX} messages`);
   }
@@ -76,7 +72,9 @@ function receiveBatch(exchange: Exchange, client: BusClient, lines: readonly Byt
   const batch = createBatch((answer) => deliver(exchange, client, answer, null));
   for (const line of lines) {
     const element = scan(line);
-    if (element.kind === 'problem' || element.kind === 'batch') {
+    if (element.kind === 'problem' && element.problem === 'duplicate') {
+      refuseIn(batch, exchange, client, element.id ?? 'null', unreadable(element));
+    } else if (element.kind === 'problem' || element.kind === 'batch') {
       const message = 'an element of the batch is no message';
       refuseIn(batch, exchange, client, 'null', problem('bus.invalid', message));
     } else {
@@ -118,7 +116,7 @@ function takeRequest(
 ): void {
   const id = envelope.id as string;
   const method = envelope.method as string;
-  if (isForBus(method)) {
+  if (isForBus(method) && envelope.mistyped === null) {
     batch?.expect();
     const answer = answerByBus(exchange, client, envelope);
     if (batch) batch.answer(answer);
@@ -126,11 +124,10 @@ function takeRequest(
     return;
   }
   const { wishes, unclear } = wishesOf(envelope);
-  const pools = poolsFor(exchange.pools, envelope);
-  const objection = unclear ?? objectionTo(exchange, client, envelope, pools);
-  if (objection) {
-    refuseIn(batch, exchange, client, id, objection);
-    recordRefusal(exchange, client, method, wishes, objection.code);
+  const pools = unclear ?? admit(exchange, client, envelope);
+  if (!isPools(pools)) {
+    refuseIn(batch, exchange, client, id, pools);
+    recordRefusal(exchange, client, method, wishes, pools.code);
     return;
   }
   batch?.expect();
@@ -143,62 +140,22 @@ function takeRequest(
   if (trouble) failed(exchange, request, trouble);
 }
 
-/** What `_ext` wishes, or why that cannot be read. */
+const isPools = (answer: readonly Pool[] | BusProblem): answer is readonly Pool[] =>
+  Array.isArray(answer);
+
+/** What `_ext` wishes, or why that, or where the message shall go, cannot be read. */
 function wishesOf(envelope: Envelope): {
   readonly wishes: Wishes | null;
   readonly unclear: BusProblem | null;
 } {
+  const { mistyped } = envelope;
+  if (mistyped !== null) {
+    const remedy = `give "${mistyped}" as a string, or leave it out`;
+    return { wishes: null, unclear: invalid(`"${mistyped}" must be a string`, remedy) };
+  }
   if (envelope.extStart === -1) return NO_WISHES;
   const read = readWishes(readExt(envelope));
   return isProblem(read) ? { wishes: null, unclear: read } : { wishes: read, unclear: null };
-}
-
-/** Why the bus does not even try. */
-function objectionTo(
-  exchange: Exchange,
-  client: BusClient,
-  envelope: Envelope,
-  pools: readonly Pool[],
-): BusProblem | null {
-  if (exchange.isDraining) return problem('bus.draining', 'the bus is stopping');
-  if (exchange.pending >= exchange.limits.pendingMax) {
-    return problem('bus.queue-full', `${exchange.pending} requests are without an answer already`);
-  }
-  if (pools.length === 0) {
-    const known = exchange.pools.all.map(({ config }) => config.id).join(', ');
-    return problem('bus.pool-unknown', `there is no pool "${envelope.pool}"; there are: ${known}`);
-  }
-  const stranger = envelope.sessionId ? strangerTo(exchange, client, envelope.sessionId) : null;
-  if (stranger) return stranger;
-  const elsewhere = boundElsewhere(exchange, envelope);
-  if (elsewhere) return elsewhere;
-  if (exchange.policy.length === 0) return null;
-  const { identity } = client;
-  const method = envelope.method ?? '';
-  // A session goes on where it lives, whatever pools the message itself would mean.
-  const home = homeOf(exchange, envelope);
-  for (const { config } of home ? [home, ...pools] : pools) {
-    const denied = denial(exchange.policy, { method, pool: config.id, identity });
-    if (denied) return denied;
-  }
-  return null;
-}
-
-/** The pool its session lives in, if it has one that does. */
-function homeOf(exchange: Exchange, { sessionId }: Envelope): Pool | null {
-  const session = sessionId ? exchange.sessions.find(sessionId) : undefined;
-  if (!session) return null;
-  return session.queued > 0 ? session.queuedIn : (session.link?.pool ?? null);
-}
-
-function boundElsewhere(exchange: Exchange, envelope: Envelope): BusProblem | null {
-  if (envelope.pool === null) return null;
-  const pool = homeOf(exchange, envelope);
-  if (!pool || pool.config.id === envelope.pool) return null;
-  return problem(
-    'bus.session-elsewhere',
-    `session ${envelope.sessionId} lives in pool ${pool.config.id}, not in ${envelope.pool}`,
-  );
 }
 
 /** Whether the key was used before; then the request waits for that answer, or has it. */
@@ -236,12 +193,11 @@ function takeNotification(exchange: Exchange, client: BusClient, envelope: Envel
     return;
   }
   const { wishes, unclear } = wishesOf(envelope);
-  const pools = poolsFor(exchange.pools, envelope);
-  const trouble =
+  const pools =
     (isForBus(method) ? problem('bus.method-unknown', `the bus does not take ${method}`) : null) ??
     unclear ??
-    objectionTo(exchange, client, envelope, pools) ??
-    pass(exchange, client, envelope, pools, wishes);
+    admit(exchange, client, envelope);
+  const trouble = isPools(pools) ? pass(exchange, client, envelope, pools, wishes) : pools;
   if (!trouble) return;
   // A notification gets no answer, but it is not dropped in silence either [BU11].
   exchange.stats.routing_errors += 1;

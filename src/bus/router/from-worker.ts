@@ -11,6 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { putQuestion } from './questions.ts';
 import { answered } from './request.ts';
 import type { BusClient, BusRequest, Link, SessionRecord } from './state.ts';
+import { livesOn } from './stays.ts';
 import { deliver } from './to-client.ts';
 import { pump } from './to-worker.ts';
 
@@ -93,13 +94,13 @@ function notification(exchange: Exchange, link: Link, envelope: Envelope): void 
 
 function sessionOf(exchange: Exchange, link: Link, { sessionId }: Envelope): SessionRecord | null {
   const session = sessionId ? exchange.sessions.find(sessionId) : undefined;
-  return session?.link === link ? session : null;
+  return session && livesOn(session, link) ? session : null;
 }
 
 /** The session it names is known, and not this worker's: naming a request does not open it. */
 function isElsewhere(exchange: Exchange, link: Link, { sessionId }: Envelope): boolean {
   const session = sessionId ? exchange.sessions.find(sessionId) : undefined;
-  return session !== undefined && session.link !== link;
+  return session !== undefined && !livesOn(session, link);
 }
 
 /** Who answers for a session; with a single client on the bus there is no doubt who is meant. */

@@ -75,6 +75,40 @@ test('[BU17] a pool is closed also to who comes by another’s session, by agent
   expect(hear(worker('open/0'))).toHaveLength(1);
 });
 
+test('[BU17] a rule that denies one pool leaves the others to requests that name none', async () => {
+  const { worker, connect } = await openSmallBus({
+    pools: [{ id: 'closed' }, { id: 'open', agents: ['x'] }, { id: 'too', agents: ['x'] }],
+    policy: [
+      { effect: 'allow', role: 'lead' },
+      { effect: 'deny', pool: 'closed', reason: 'leads only' },
+      { effect: 'deny', pool: 'too' },
+    ],
+  });
+  const bob = connect('bob', OTHER);
+  for (const id of [1, 2, 3]) bob.ask(id, 'm');
+  bob.ask(4, 'm', { agentId: 'x' });
+  bob.ask(5, 'm', { sessionId: 's' });
+  expect(serve(worker('open/0'))).toHaveLength(5);
+  expect([...hear(worker('closed/0')), ...hear(worker('too/0'))]).toEqual([]);
+  bob.got();
+  bob.ask(6, 'm', { pool: 'closed' });
+  expect(bob.got()).toEqual([refused(6, 'bus.policy')]);
+});
+
+test('[BU17] a session goes on where it lives or not at all: a closed pool is not evaded by moving', async () => {
+  const { worker, connect, reload } = await openSmallBus({ pools: [{ id: 'a' }, { id: 'b' }] });
+  const client = connect();
+  client.ask(1, 'm', { sessionId: 's', pool: 'a' });
+  serve(worker('a/0'));
+  client.got();
+  await reload({ pools: [{ id: 'a' }, { id: 'b' }], policy: [{ effect: 'deny', pool: 'a' }] });
+  client.ask(2, 'm', { sessionId: 's' });
+  expect(client.got()).toEqual([refused(2, 'bus.policy')]);
+  expect(hear(worker('b/0'))).toEqual([]);
+  client.ask(3, 'm', { sessionId: 's', pool: 'b' });
+  expect(hear(worker('b/0'))).toHaveLength(1);
+});
+
 test('[BU17] a refused message leaves no trace: its sender hears nothing of the session', async () => {
   const { worker, connect } = await openSmallBus({
     policy: [{ effect: 'deny', subject: 'bob' }],

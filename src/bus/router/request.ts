@@ -159,7 +159,7 @@ function remove(exchange: Exchange, request: BusRequest): void {
   }
   if (request.item) {
     request.queue?.drop(request.item);
-    if (request.session && request.item.isInPool) request.session.queued -= 1;
+    if (request.item.stay && request.item.isInPool) request.item.stay.queued -= 1;
     request.item = null;
     request.queue = null;
   }

@@ -1,5 +1,6 @@
 /**
- * Sessions: which worker a conversation lives on, who listens to it, and what they missed.
+ * Sessions: who takes part in a conversation, for how long it is remembered, and what was missed.
+ * On which workers it lives is told in `stays.ts`.
  *
  * There is no table to fill up [BU6]: a session is made by its first message, forgotten when not
  * used for `session_idle_sec`, and above `max_sessions` those make room that were used once, then
@@ -11,7 +12,8 @@
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { detached } from '../process/frames.ts';
 import type { Limits } from './config-limits.ts';
-import type { BusClient, Link, SessionRecord } from './state.ts';
+import type { BusClient, SessionRecord } from './state.ts';
+import { isQueued, unbind } from './stays.ts';
 
 export interface Sessions {
   readonly size: number;
@@ -21,8 +23,6 @@ export interface Sessions {
   /** Hands out everything that was missed, in order, and answers how much that was. */
   deliverMissed(session: SessionRecord, send: (line: ByteLine) => void): MissedCount;
   keepMissed(session: SessionRecord, line: ByteLine): void;
-  bind(session: SessionRecord, link: Link): void;
-  unbind(session: SessionRecord): void;
   leave(client: BusClient): void;
   forget(session: SessionRecord): void;
   /** It has a request now, or its last one ended. */
@@ -59,12 +59,7 @@ export function createSessions(
     isUsedAgain ? usedAgain : usedOnce;
 
   const isIdle = (session: SessionRecord): boolean =>
-    session.requests.size === 0 && session.queued === 0;
-
-  const unbind = (session: SessionRecord): void => {
-    session.link?.sessions.delete(session);
-    session.link = null;
-  };
+    session.requests.size === 0 && !isQueued(session);
 
   const dropMissed = (session: SessionRecord): void => {
     missedBytes -= session.missedBytes;
@@ -76,7 +71,7 @@ export function createSessions(
   const forget = (session: SessionRecord): void => {
     sessions.delete(session.id);
     restsWith(session).delete(session);
-    unbind(session);
+    for (let stay = session.home; stay; stay = stay.next) unbind(stay);
     dropMissed(session);
     for (const client of session.clients) client.sessions.delete(session);
     session.clients.clear();
@@ -117,11 +112,9 @@ export function createSessions(
         session = {
           id,
           subject: client.identity?.subjectId ?? null,
-          link: null,
+          home: null,
           clients: new Set(),
           requests: new Set(),
-          queued: 0,
-          queuedIn: null,
           lastUsed: now,
           isUsedAgain: false,
           missed: null,
@@ -179,13 +172,6 @@ export function createSessions(
         session.dropped += 1;
       }
     },
-    bind(session, link) {
-      if (session.link === link) return;
-      unbind(session);
-      session.link = link;
-      link.sessions.add(session);
-    },
-    unbind,
     leave(client) {
       for (const session of client.sessions) session.clients.delete(client);
       client.sessions.clear();

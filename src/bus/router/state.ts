@@ -59,6 +59,8 @@ export interface BusRequest {
 export interface WaitingItem extends Waitable {
   request: BusRequest | null;
   readonly session: SessionRecord | null;
+  /** The place of its session in the pool it was given to. */
+  stay: Stay | null;
   /** It waits for any worker of a pool, not for a certain one. */
   isInPool: boolean;
 }
@@ -89,13 +91,11 @@ export interface SessionRecord {
   readonly id: string;
   /** Whose it is: no other subject may join it. Null for clients without an identity. */
   readonly subject: string | null;
-  link: Link | null;
+  /** Its place in the pool it came to first; the others follow by `next`. */
+  home: Stay | null;
   /** Who used it, in order; the first still here answers the worker's questions. */
   readonly clients: Set<BusClient>;
   readonly requests: Set<BusRequest>;
-  /** Items of it that wait in a pool: later ones must queue behind them, in that pool. */
-  queued: number;
-  queuedIn: Pool | null;
   lastUsed: number;
   /** Not the session of one call: those make room first. */
   isUsedAgain: boolean;
@@ -103,6 +103,18 @@ export interface SessionRecord {
   missedBytes: number;
   /** Notifications that no longer fitted into `missed`. */
   dropped: number;
+}
+
+/** Where a session lives in one pool. A session has as many as it has used pools. */
+export interface Stay {
+  readonly session: SessionRecord;
+  /** A reload may put another pool in its place. */
+  readonly poolId: string;
+  link: Link | null;
+  /** Items of it that wait in the pool: later ones must queue behind them, in that pool. */
+  queued: number;
+  queuedIn: Pool | null;
+  next: Stay | null;
 }
 
 /** A worker, and everything that hangs on it. */
@@ -113,7 +125,7 @@ export interface Link {
   /** Requests that were answered without the worker, which may still be busy with them: id, since when. */
   readonly abandoned: Map<string, number>;
   readonly questions: Map<string, WorkerQuestion>;
-  readonly sessions: Set<SessionRecord>;
+  readonly stays: Set<Stay>;
   readonly blockedBy: Set<BusClient>;
   /** What must go to this worker, while it is not ready or has enough. */
   readonly waiting: Waiting;
@@ -154,7 +166,7 @@ export function createLink(worker: Worker, pool: Pool): Link {
     inFlight: new Map(),
     abandoned: new Map(),
     questions: new Map(),
-    sessions: new Set(),
+    stays: new Set(),
     blockedBy: new Set(),
     waiting: createWaitingQueue(),
     isRetiring: false,
@@ -183,4 +195,4 @@ export const createItem = (
   line: ByteLine,
   request: BusRequest | null,
   session: SessionRecord | null,
-): WaitingItem => ({ line, request, session, isInPool: false, isDropped: false });
+): WaitingItem => ({ line, request, session, stay: null, isInPool: false, isDropped: false });

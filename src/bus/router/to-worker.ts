@@ -18,6 +18,7 @@ import {
   type SessionRecord,
   type WaitingItem,
 } from './state.ts';
+import { bind, livesIn, poolOf, stayAmong, stayIn, unbind } from './stays.ts';
 import { died, noWorker, queueFull } from './worker-problems.ts';
 
 type Waiting = Link['waiting'];
@@ -29,21 +30,38 @@ export function place(
   pools: readonly Pool[],
 ): BusProblem | undefined {
   const { session } = item;
-  if (session && session.queued > 0) {
-    const { waiting } = session.queuedIn as Pool;
-    return wait(exchange, item, waiting, session.queuedIn as Pool);
+  if (!session) return placeAnew(exchange, item, pools);
+  const stay = stayAmong(session, pools);
+  item.stay = stay;
+  if (!stay) return placeAnew(exchange, item, pools);
+  if (stay.queued > 0) {
+    const pool = stay.queuedIn as Pool;
+    return wait(exchange, item, pool.waiting, pool);
   }
-  const bound = session?.link;
-  if (session && bound) {
-    if (isUsable(bound) || isHeldBy(session, bound)) return give(exchange, item, bound);
-  }
+  const { link } = stay;
+  if (link && (isUsable(link) || isHeldBy(session, link))) return give(exchange, item, link);
+  const pool = poolOf(stay, pools);
+  return placeAnew(exchange, item, pool ? [pool] : pools);
+}
+
+/** Gives it to the worker with the least to do; its session stays there from now on. */
+function placeAnew(
+  exchange: Exchange,
+  item: WaitingItem,
+  pools: readonly Pool[],
+): BusProblem | undefined {
+  const { session } = item;
   const link = leastLoaded(pools);
   if (link) {
-    if (session) exchange.sessions.bind(session, link);
+    if (session) {
+      item.stay = stayIn(session, link.pool);
+      bind(item.stay, link);
+    }
     return give(exchange, item, link);
   }
   const pool = pools.find(hasHope);
   if (!pool) return noWorker(pools);
+  if (session) item.stay = stayIn(session, pool);
   return wait(exchange, item, pool.waiting, pool);
 }
 
@@ -101,14 +119,14 @@ export function pump(exchange: Exchange, link: Link): void {
   const { waiting } = link.pool;
   while (waiting.length > 0 && canTake(exchange, link, waiting.peek())) {
     const item = takeFromPool(waiting) as WaitingItem;
-    const { session } = item;
-    const bound = session?.link;
-    if (session && bound && bound !== link && (isUsable(bound) || isHeldBy(session, bound))) {
+    const { stay } = item;
+    const bound = stay?.link;
+    if (stay && bound && bound !== link && (isUsable(bound) || isHeldBy(stay.session, bound))) {
       const problem = give(exchange, item, bound);
       if (problem) refuseItem(exchange, item, problem);
       continue;
     }
-    if (session) exchange.sessions.bind(session, link);
+    if (stay) bind(stay, link);
     hand(exchange, item, link);
   }
 }
@@ -137,12 +155,16 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
   pool.lastReason = down.reason;
   pool.lastDown = [down.reason, ...down.stderrTail.slice(-3)].join('; ');
   const requests = [...link.inFlight.values()];
-  const sessions = [...link.sessions];
+  const stays = [...link.stays];
   link.inFlight.clear();
   link.abandoned.clear();
   freeBlocked(link);
-  for (const session of sessions) exchange.sessions.unbind(session);
-  tellLost(exchange, sessions, `worker ${worker.name} ${down.reason}`);
+  for (const stay of stays) unbind(stay);
+  tellLost(
+    exchange,
+    stays.map(({ session }) => session),
+    `worker ${worker.name} ${down.reason}`,
+  );
   const items: WaitingItem[] = [];
   for (const request of requests) {
     const line = down.unsent[request.sequence - down.handedOver - 1];
@@ -167,9 +189,13 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
  * flight on it stays until that is answered, so that nothing it asked later is seen earlier.
  */
 export function takeOver(exchange: Exchange, link: Link): void {
-  const leaving = [...link.sessions].filter((session) => !isBusyOn(session, link));
-  for (const session of leaving) exchange.sessions.unbind(session);
-  tellLost(exchange, leaving, `worker ${link.worker.name} was taken out of the config`);
+  const leaving = [...link.stays].filter(({ session }) => !isBusyOn(session, link));
+  for (const stay of leaving) unbind(stay);
+  tellLost(
+    exchange,
+    leaving.map(({ session }) => session),
+    `worker ${link.worker.name} was taken out of the config`,
+  );
   const items = takeAll(link.waiting);
   const isStaying = ({ session }: WaitingItem): boolean =>
     session !== null && isBusyOn(session, link);
@@ -196,36 +222,45 @@ function isBusyOn(session: SessionRecord, link: Link): boolean {
 
 /**
  * Another place for what a worker never saw: before everything that came later. Where its pool has
- * no other worker to hope for, any pool it may go to.
+ * no other worker to hope for, any pool it may go to, and where its session does not live yet: there
+ * it would come after what was sent later.
  */
 function replace(exchange: Exchange, items: readonly WaitingItem[], link: Link): void {
   if (items.length === 0) return;
   const { byId } = exchange.pools;
   const pool = byId.get(link.pool.config.id);
   if (pool && hasHope(pool)) {
-    for (const item of items) markWaiting(item, pool.waiting, pool);
+    for (const item of items) {
+      if (item.session) item.stay = stayIn(item.session, pool);
+      markWaiting(item, pool.waiting, pool);
+    }
     pool.waiting.putFirst(items);
     for (const one of pool.links) pump(exchange, one);
     return;
   }
-  for (const item of items) {
-    if (item.request) markTaken(item.request);
+  const moves = items.map((item) => {
     const pools = (item.request?.pools ?? []).flatMap(({ config }) => byId.get(config.id) ?? []);
+    const { session } = item;
+    return { item, pools: session ? pools.filter((one) => !livesIn(session, one)) : pools };
+  });
+  for (const { item, pools } of moves) {
+    if (item.request) markTaken(item.request);
     const problem = place(exchange, item, pools);
-    if (problem) refuseItem(exchange, item, problem);
+    if (problem)
+      refuseItem(exchange, item, pool && pools.length === 0 ? noWorker([pool]) : problem);
   }
 }
 
 function markWaiting(item: WaitingItem, waiting: Waiting, pool: Pool): void {
-  const { request, session } = item;
+  const { request, stay } = item;
   if (request) {
     request.item = item;
     request.queue = waiting;
   }
   item.isInPool = waiting === pool.waiting;
-  if (!session || !item.isInPool) return;
-  session.queued += 1;
-  session.queuedIn = pool;
+  if (!stay || !item.isInPool) return;
+  stay.queued += 1;
+  stay.queuedIn = pool;
 }
 
 function markTaken(request: BusRequest): void {
@@ -235,7 +270,7 @@ function markTaken(request: BusRequest): void {
 
 function takeFromPool(waiting: Waiting): WaitingItem | undefined {
   const item = waiting.take();
-  if (item?.session) item.session.queued -= 1;
+  if (item?.stay) item.stay.queued -= 1;
   if (item?.request) markTaken(item.request);
   return item;
 }
