@@ -198,6 +198,25 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     expect(performance.now() - began, 'the end of input is enough').toBeLessThan(4_000);
   });
 
+  test('[SD20] the first error says what the bus said last, also while a worker holds its pipes', async () => {
+    const binaryPath = join(dir, 'broken-bus.sh');
+    const words = 'echo started >&2; echo "the cause" >&2; echo "   at line 7" >&2';
+    writeFileSync(binaryPath, `#!/bin/sh\n${words}\nsleep 60 & echo $! >&2\nexec 1>&-; exit 3\n`);
+    chmodSync(binaryPath, 0o755);
+    const bus = await start({
+      ...{ config: configOf({ one: 1 }), backend: 'subprocess', subprocess: { binaryPath } },
+    });
+    const error = await within(
+      'the failure',
+      bus.request('echo').catch((caught) => caught),
+    );
+    process.kill(Number(bus.stderrTail(1)[0]));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(String(error)).toMatch(/exited with code 3; it said last: started \| the cause \|/);
+    const late = await bus.request('echo').catch((caught) => caught);
+    expect(late).toBeInstanceOf(InvalidStateError);
+  });
+
   test('[SD4] a bus that ignores the end of its input is made to go', async () => {
     const binaryPath = join(dir, 'stubborn.mjs');
     writeFileSync(

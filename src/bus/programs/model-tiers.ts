@@ -111,10 +111,7 @@ function parseModelTier(tier: unknown, where: string, env: NodeJS.ProcessEnv): M
     ...(typeof tier.maxTokens === 'number' && { maxTokens: String(tier.maxTokens) }),
     ...(typeof tier.temperature === 'number' && { temperature: String(tier.temperature) }),
   };
-  const key = env[apiKeyEnv];
-  const own = { ...env, ...(key === undefined ? {} : { OPENAI_API_KEY: key }) };
-  if (key === undefined) delete own.OPENAI_API_KEY;
-  return { kind: 'chat', chat: readChatOptions(own, flags) };
+  return { kind: 'chat', chat: readChatOptions(env, flags, apiKeyEnv) };
 }
 
 function pick(from: JsonObject, names: readonly string[], type: 'string' | 'number'): JsonObject {

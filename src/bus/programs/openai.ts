@@ -16,6 +16,8 @@ import type { LineIo } from './stdio-lines.ts';
 export interface ChatOptions {
   readonly endpoint: Endpoint;
   readonly systemPrompt: string | null;
+  /** The variable its key is looked for in. */
+  readonly keyVariable: string;
 }
 
 const IDLE_MS = 60_000;
@@ -32,7 +34,11 @@ export interface ChatFlags {
 }
 
 /** Flags first, then the reference's variables, then its defaults. */
-export function readChatOptions(env: NodeJS.ProcessEnv, flags: ChatFlags): ChatOptions {
+export function readChatOptions(
+  env: NodeJS.ProcessEnv,
+  flags: ChatFlags,
+  keyVariable = 'OPENAI_API_KEY',
+): ChatOptions {
   const baseUrl = flags.baseUrl ?? (env.OPENAI_BASE_URL || 'https://api.openai.com/v1');
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     throw new ProgramConfigError(
@@ -41,9 +47,11 @@ export function readChatOptions(env: NodeJS.ProcessEnv, flags: ChatFlags): ChatO
   }
   return {
     systemPrompt: flags.systemPrompt ?? (env.OPENAI_SYSTEM_PROMPT || null),
+    keyVariable,
     endpoint: {
       baseUrl,
-      apiKey: env.OPENAI_API_KEY || null,
+      // A tier never sends the key of another.
+      apiKey: env[keyVariable] || null,
       model: flags.model ?? (env.OPENAI_MODEL || 'gpt-4o'),
       maxTokens: numberOf('OPENAI_MAX_TOKENS', flags.maxTokens ?? env.OPENAI_MAX_TOKENS),
       temperature: numberOf('OPENAI_TEMPERATURE', flags.temperature ?? env.OPENAI_TEMPERATURE),
@@ -60,10 +68,23 @@ function numberOf(name: string, text: string | undefined): number | null {
   throw new ProgramConfigError(`${name} must be a number, not negative; found ${text}`);
 }
 
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Says so when a key is missing where one will be asked for: a server of this machine wants none. */
+export function noteMissingKey({ endpoint, keyVariable }: ChatOptions, io: LineIo): void {
+  const { hostname } = new URL(endpoint.baseUrl);
+  if (endpoint.apiKey !== null || LOOPBACK.test(hostname)) return;
+  io.note(
+    `${keyVariable} is not set: ${hostname} will be asked without a key, and will hardly answer; ` +
+      'on the bus, name the variable in "env_allow" of the pool',
+  );
+}
+
 export function runOpenai(
   options: ChatOptions & { readonly version: string },
   io: LineIo,
 ): Promise<void> {
+  noteMissingKey(options, io);
   return serveAcp({ brain: createChatBrain(options), version: options.version }, io);
 }
 

@@ -111,17 +111,19 @@ export function errorResult(error: unknown): CallToolResult {
 function categoryOf(error: unknown): Category {
   if (!(error instanceof ProgramError)) return row('INTERNAL', -32_603, false);
   const retryable = error.detail.retryable === true;
+  // What may have run is not asked again without looking.
+  const isUndone = error.detail.mayHaveRun !== true;
   switch (error.code) {
     case CODE.authRequired:
     case -32_004:
       return row('AUTH', -32_003, false);
     case CODE.timeout:
     case CODE.cancelled:
-      return row('TIMEOUT', -32_001, error.code === CODE.timeout);
+      return row('TIMEOUT', -32_001, error.code === CODE.timeout && isUndone);
     case CODE.transport:
     case CODE.unavailable:
     case CODE.exhausted:
-      return row('TRANSPORT', -32_000, true);
+      return row('TRANSPORT', -32_000, isUndone);
     case CODE.invalidParams:
     case CODE.invalidRequest:
       return row('CONFIG', -32_004, false);

@@ -8,7 +8,7 @@ import { type JsonObject, textAt } from '../process/json-object.ts';
 import type { Brain, Outcome, Turn } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
 import { chooseModelTier, fallbacksOf, type ModelTier, type ModelTiers } from './model-tiers.ts';
-import { chat } from './openai.ts';
+import { chat, noteMissingKey } from './openai.ts';
 import { CODE, messageOfError, ProgramError } from './program-error.ts';
 import { answerTurnByRule } from './rule.ts';
 import type { LineIo } from './stdio-lines.ts';
@@ -17,6 +17,9 @@ export function runTiered(
   options: { readonly tiers: ModelTiers; readonly version: string },
   io: LineIo,
 ): Promise<void> {
+  for (const tier of options.tiers.tiers.values()) {
+    if (tier.kind === 'chat') noteMissingKey(tier.chat, io);
+  }
   const brain: Brain = {
     name: 'synod-tiered',
     title: 'Synod tiers',

@@ -119,7 +119,7 @@ export const isProblem = (value: object): value is BusProblem => 'code' in value
 export function errorLine(id: string, why: BusProblem): ByteLine {
   const { code, message, mayHaveRun = false, detail } = why;
   const { rpc, isRetryable, remedy } = BUS_ERRORS[code];
-  const data = { code, mayHaveRun, retryable: isRetryable, remedy, ...detail };
+  const data = { code, mayHaveRun, retryable: isRetryable && !mayHaveRun, remedy, ...detail };
   const error = messageOf({ code: rpc, message, data });
   return `{"jsonrpc":"2.0","id":${id},"error":${error}}` as ByteLine;
 }

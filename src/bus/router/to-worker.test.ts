@@ -168,6 +168,18 @@ test('[BU21] what waits goes on once the worker has read what stood before it, a
   expect(serve(worker('a/0'))).toMatchObject([{ method: 'second' }]);
 });
 
+test('[BU3] a bus with one client says in the first error what the worker said last', async () => {
+  const { worker, connect } = await openSmallBus({ isPrivate: true });
+  const client = connect();
+  client.ask(1, 'm');
+  hear(worker('a/0'));
+  worker('a/0').crash(true, ['the cause', '   at line 7']);
+  expect(client.got()[0].error).toMatchObject({
+    message: expect.stringContaining('it said last: the cause |    at line 7'),
+    data: { stderr: ['the cause', '   at line 7'], retryable: false },
+  });
+});
+
 test('[BU3] what a worker wrote to stderr is told to nobody who shares the bus', async () => {
   const { worker, connect } = await openSmallBus();
   const client = connect();

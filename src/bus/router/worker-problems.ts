@@ -4,18 +4,21 @@ import { type BusProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Link, Pool } from './state.ts';
 
+const STDERR_LINES_SHOWN = 5;
+
 /** What a worker wrote to stderr may concern another client: it is told only on a private bus. */
 export function died(exchange: Exchange, link: Link, down: Down): BusProblem {
-  const isShown = exchange.isPrivate && down.stderrTail.length > 0;
+  const stderr = exchange.isPrivate ? down.stderrTail.slice(-STDERR_LINES_SHOWN) : [];
+  const said = stderr.length === 0 ? '' : `; it said last: ${stderr.join(' | ')}`;
   return {
     code: 'bus.worker-died',
-    message: `worker ${link.worker.name} ${down.reason} before it answered`,
+    message: `worker ${link.worker.name} ${down.reason} before it answered${said}`,
     mayHaveRun: true,
     detail: {
       worker: link.worker.name,
       exitCode: down.exitCode,
       signal: down.signal,
-      ...(isShown && { stderr: down.stderrTail.slice(-5) }),
+      ...(stderr.length > 0 && { stderr }),
     },
   };
 }

@@ -38,6 +38,8 @@ export interface Backend {
   readonly queuedBytes: number;
   /** What the bus takes as one message; null when this side cannot know. */
   readonly messageBytesMax: number | null;
+  /** Takes nothing more, and `onDown` with the reason is about to come. */
+  readonly isEnding?: boolean;
   open(events: BackendEvents): Promise<void>;
   send(line: ByteLine): boolean;
   stop(timeoutMs: number): Promise<void>;

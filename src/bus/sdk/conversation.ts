@@ -225,7 +225,8 @@ export class Conversation {
 
   private give(call: PendingCall, line: ByteLine): void {
     call.wasSent = this.post(line);
-    if (call.wasSent || !this.pending.remove(call)) return;
+    // With the reason for it the error says more: it comes by `lineDown`.
+    if (call.wasSent || this.backend.isEnding || !this.pending.remove(call)) return;
     call.onError(
       new TransportError(`${call.method} could not be sent: the line to the bus is closed`),
     );

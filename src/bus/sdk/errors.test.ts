@@ -45,6 +45,22 @@ test('[SD7] every refusal of the bus becomes a class that fits, with what the bu
   }
 });
 
+test('[SD7] what may have run is never called retryable, here or on the wire; a worker’s word is believed', () => {
+  for (const code of Object.keys(BUS_ERRORS) as BusCode[]) {
+    const { error } = JSON.parse(errorLine('1', { code, message: 'm', mayHaveRun: true }));
+    expect(error.data, code).toMatchObject({ mayHaveRun: true, retryable: false });
+    // Of a bus that says both, the careful half is taken.
+    const said = { ...error, data: { ...error.data, retryable: true } };
+    expect(errorOfWire(said)).toMatchObject({ mayHaveRun: true, isRetryable: false });
+  }
+  for (const Class of [sdk.TimeoutError, sdk.TransportError]) {
+    expect(new Class('m', { mayHaveRun: true }).isRetryable).toBe(false);
+    expect(new Class('m').isRetryable).toBe(true);
+  }
+  const busy = errorOfWire({ code: 9, message: 'slow down', data: { retryable: true } });
+  expect(busy).toMatchObject({ mayHaveRun: false, isRetryable: true });
+});
+
 test('[SD7] a worker’s own number is kept', () => {
   for (const rpcCode of [-32_601, -32_000, 1_234, 0]) {
     const error = errorOfWire({ code: rpcCode, message: 'm' });

@@ -47,7 +47,7 @@ export class StdioBusError extends Error {
   readonly data: unknown;
   /** A worker can have seen the request: look at what was done before you ask again. */
   readonly mayHaveRun: boolean;
-  /** The same request may succeed later. */
+  /** The same request may succeed later, and nothing of it can have run. */
   readonly isRetryable: boolean;
 
   constructor(codeName: ErrorCodeName, message: string, facts: ErrorFacts = {}) {
@@ -58,7 +58,7 @@ export class StdioBusError extends Error {
     this.rpcCode = facts.rpcCode ?? null;
     this.data = facts.data;
     this.mayHaveRun = facts.mayHaveRun ?? false;
-    this.isRetryable = facts.isRetryable ?? RETRYABLE.has(this.code);
+    this.isRetryable = !this.mayHaveRun && (facts.isRetryable ?? RETRYABLE.has(this.code));
   }
 
   override toString(): string {
@@ -204,8 +204,9 @@ export function errorOfWire(error: unknown): StdioBusError {
       rpcCode,
       data,
       details: said,
-      // Who answers without saying has at least seen the request.
-      mayHaveRun: typeof said.mayHaveRun === 'boolean' ? said.mayHaveRun : true,
+      // Who answers without saying has at least seen the request; who says it can be asked again has
+      // done nothing of it.
+      mayHaveRun: typeof said.mayHaveRun === 'boolean' ? said.mayHaveRun : said.retryable !== true,
       ...(typeof said.retryable === 'boolean' && { isRetryable: said.retryable }),
     },
   );

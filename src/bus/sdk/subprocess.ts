@@ -21,6 +21,7 @@ import type { Dialect } from './states.ts';
 
 const START_TIMEOUT_SEC = 5;
 const STDERR_LINES = 200;
+const STDERR_LINES_SHOWN = 8;
 /** Between SIGTERM and SIGKILL. */
 const TERM_GRACE_MS = 5_000;
 const CONFIG_FD = 3;
@@ -38,6 +39,8 @@ export class SubprocessBackend implements Backend {
   private stream: LineStream | null = null;
   private events: BackendEvents | null = null;
   private isStopping = false;
+  /** Its output has ended; what it said last is still being read. */
+  isEnding = false;
 
   constructor(config: BusDocument | { readonly path: string }, options: SubprocessOptions) {
     this.config = config;
@@ -69,13 +72,15 @@ export class SubprocessBackend implements Backend {
       },
       onTooLarge: (bytes) => events.onLog('error', `an answer of ${bytes} bytes was skipped`),
       onEnd: () => {
-        void ended.then((how) => {
-          this.stderr.end();
-          const problem = new TransportError(`the bus ${how}${this.lastWords()}`);
-          if (probe?.isPending) probe.fail(problem);
-          else if (!this.isStopping) events.onDown(problem, false);
-        });
+        this.isEnding = true;
       },
+    });
+    void ended.then((how) => {
+      this.isEnding = false;
+      this.stderr.end();
+      const problem = new TransportError(`the bus ${how}${this.lastWords()}`);
+      if (probe?.isPending) probe.fail(problem);
+      else if (!this.isStopping) events.onDown(problem, false);
     });
     this.giveConfig(child);
     if (probe === null) return;
@@ -154,8 +159,9 @@ export class SubprocessBackend implements Backend {
   }
 
   private lastWords(): string {
-    const last = this.stderr.tail().at(-1);
-    return last === undefined ? '' : `; it said last: ${last}`;
+    // The cause stands first and the end of a stack trace last: one line would not do.
+    const last = this.stderrTail(STDERR_LINES_SHOWN);
+    return last.length === 0 ? '' : `; it said last: ${last.join(' | ')}`;
   }
 }
 

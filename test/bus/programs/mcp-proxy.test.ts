@@ -93,7 +93,7 @@ test('[WP23] an error after text is an error that carries the text', async () =>
   const late = await call('tasks_delegate', { prompt: '/wait 60000', timeout_ms: 50 });
   expect(late).toMatchObject({
     isError: true,
-    value: { error: { category: 'TIMEOUT', code: -32_001, retryable: true } },
+    value: { error: { category: 'TIMEOUT', code: -32_001, retryable: false } },
   });
 });
 

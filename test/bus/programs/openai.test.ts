@@ -141,6 +141,13 @@ test.each([['endless'], ['silent-later']])(
   },
 );
 
+test('[WP15] a worker without the key its endpoint will ask for says so at the start', async () => {
+  const mute = startWorker(['openai', '--base-url', 'https://models.example/v1']);
+  await mute.noted(/OPENAI_API_KEY is not set: models\.example will be asked without a key/);
+  mute.child.stdin.end();
+  expect(await mute.exited()).toBe(0);
+});
+
 test('[WP16] nobody at the address, and an address that is none', async () => {
   const lost = startWorker(['openai', '--base-url', 'http://127.0.0.1:1/v1']);
   const sessionId = await newSession(lost);

@@ -25,6 +25,7 @@ export interface SmallConfig {
   readonly pools?: readonly (Partial<PoolConfig> & { readonly id: string })[];
   readonly limits?: Partial<Limits>;
   readonly policy?: readonly (Partial<PolicyRule> & Pick<PolicyRule, 'effect'>)[];
+  readonly isPrivate?: boolean;
 }
 
 export interface SmallBus {
@@ -89,6 +90,7 @@ export async function openSmallBus(config: SmallConfig = {}): Promise<SmallBus> 
   const logs: BusLogLine[] = [];
   const bus = createBus({
     config: configOf(config),
+    isPrivate: config.isPrivate ?? false,
     clock,
     onAudit: (record) => audits.push(record),
     onLog: (line) => logs.push(line),
