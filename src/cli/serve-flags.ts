@@ -30,7 +30,10 @@ export function addServeFlags(command: Command): Command {
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
     .option('--no-socket', 'no Unix socket')
     .option('--synapse [port]', 'a door for Synapse 0.43 clients (8876)')
-    .option('--synapse-token <secret>', 'they must show it; better said in SYNAPSE_TOKEN')
+    .option(
+      '--synapse-token <secret>',
+      'they must show it, 8 characters or more (made into the data directory); none asks for none',
+    )
     .option('--relay <file>', 'append public messages and claim events there, a line each')
     .option('--relay-lines <n>', 'lines the relay file keeps (5000)')
     .option('--bus <file>', 'run the worker pools of this config behind bus.sock, on the record')

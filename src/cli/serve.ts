@@ -6,6 +6,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { Command } from 'commander';
+import type { Config } from '../server/run/config.ts';
+import type { RunningServer } from '../server/run/server.ts';
 import type { ServerLog } from '../server/run/server-log.ts';
 import { type Context, handle } from './context.ts';
 import { CliError, fail } from './failure.ts';
@@ -37,10 +39,14 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   const stopping = stopSignal(busPath === null ? null : () => void server.reloadBus());
   if (isJson) {
     const bus = busPath === null ? {} : { bus: busPath };
-    print(jsonText({ ready: true, url, pid, dir, socket: socketPath, ...bus }));
+    const { synapseUrl, synapseTokenPath } = server;
+    const token = synapseTokenPath === null ? {} : { synapse_token_file: synapseTokenPath };
+    const synapse = synapseUrl === null ? {} : { synapse: synapseUrl, ...token };
+    print(jsonText({ ready: true, url, pid, dir, socket: socketPath, ...bus, ...synapse }));
   } else {
     for (const line of firstScreen(context, url, dir, config.store)) print(line);
     if (busPath !== null) print(context.colours.dim(`  worker pools answer at ${busPath}\n`));
+    for (const line of synapseLines(server, config)) print(context.colours.dim(`  ${line}`));
   }
 
   const signal = await stopping;
@@ -73,6 +79,21 @@ function firstScreen(
     dim('  Ctrl-C stops it; "synod up" runs it in the background.'),
     '',
   ];
+}
+
+/** Who may come by the Synapse door, and what they must show. */
+function synapseLines(
+  { synapseUrl, synapseTokenPath }: RunningServer,
+  { synapse }: Config,
+): string[] {
+  if (synapseUrl === null) return [];
+  if (synapse?.auth === 'open') {
+    const who = 'any program of this machine, under any name: no token is asked for';
+    return [`Synapse clients come to ${synapseUrl}; it serves ${who}`, ''];
+  }
+  const what =
+    synapseTokenPath === null ? 'the token you gave' : `--token-file ${synapseTokenPath}`;
+  return [`Synapse clients come to ${synapseUrl} with ${what}`, ''];
 }
 
 export function createLog(least: string): ServerLog {

@@ -56,7 +56,7 @@ export interface HubOptions {
 export async function openRunningHub(options: HubOptions = {}): Promise<RunningHub> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'synod-door-')));
   const config = parseConfig({
-    flags: { port: '0', dir, discovery: false, ...options.flags },
+    flags: { port: '0', dir, discovery: false, synapseToken: 'none', ...options.flags },
     env: options.env ?? {},
     file: options.file,
     home: dir,

@@ -132,8 +132,8 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
   ),
   synapse_token: row(
     '--synapse-token',
-    'text of 8 characters or more',
-    'none',
-    'the secret Synapse clients share; needed on any address but loopback',
+    'text of 8 characters or more, or `none`',
+    'one the hub makes into `synapse-token`',
+    'the secret Synapse clients show; with `none`, or `--auth open`, names are taken at their word',
   ),
 };

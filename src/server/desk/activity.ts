@@ -9,6 +9,8 @@ const AGENTS_MAX = 100_000;
 
 export interface Activity {
   readonly agent: string;
+  /** Which door knew the name first: one that vouches for its callers gives no other's away. */
+  home: 'vouched' | 'known' | null;
   connections: number;
   /** When it last came to have a connection; milliseconds, 0 = never. */
   connectedAt: number;
@@ -80,6 +82,7 @@ export function createActivities(): Activities {
 export function createActivity(agent: string): Activity {
   return {
     agent,
+    home: null,
     connections: 0,
     connectedAt: 0,
     disconnectedAt: 0,

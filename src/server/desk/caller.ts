@@ -23,8 +23,11 @@ export interface Introduction {
   /** As plugins see it: `stdio` for the MCP bridge, `http` for everything else. */
   readonly transport: 'http' | 'stdio';
   readonly connectionId: string;
-  /** The door has its own way of knowing callers and has used it: the name is taken at its word. */
-  readonly isVouchedFor?: true;
+  /**
+   * The door has its own way of knowing callers and has used it. True: the name is taken at its word,
+   * unless it is somebody else's; false: nobody is let in, and that goes on the record.
+   */
+  readonly isVouchedFor?: boolean;
 }
 
 export interface Caller {

@@ -6,7 +6,7 @@
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { isAgentName, type Principal } from '../../core/law/principal.ts';
 import type { WorldView } from '../../core/law/state.ts';
-import { principalOf } from '../../core/law/token.ts';
+import { liveTokens, principalOf } from '../../core/law/token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Activities } from './activity.ts';
 import type { Caller, Introduction } from './caller.ts';
@@ -58,6 +58,8 @@ export function createIdentity(
       const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate: false }));
       if (isRefusal(hub)) return hub;
     }
+    const activity = activities.of(space, principal.id);
+    activity.home ??= introduction.isVouchedFor ? 'vouched' : 'known';
     return {
       principal,
       space,
@@ -68,7 +70,7 @@ export function createIdentity(
       isOwner: rest.isOwner,
       tokenId: rest.tokenId,
       credential: introduction.token,
-      activity: activities.of(space, principal.id),
+      activity,
       authMs: elapsedMs() - rest.startedAt,
     };
   }
@@ -132,6 +134,12 @@ export function createIdentity(
     if (home != null && introduction.space !== null && introduction.space !== home)
       return unknownAgent();
     const space = home ?? introduction.space ?? DEFAULT_SPACE;
+    if (introduction.isVouchedFor && options.mode !== 'open' && (await isTaken(space, name))) {
+      return refuse(
+        'access.denied',
+        `${name} has a token of its own or came by another door of this hub; choose another name`,
+      );
+    }
     const principal: Principal = { id: name, kind: 'agent', tier: 'standard' };
     return seat(introduction, principal, space, {
       isOwner: false,
@@ -141,8 +149,22 @@ export function createIdentity(
     });
   }
 
+  /** A door that vouches has one secret for all: it opens its own names and nobody else's [I13]. */
+  async function isTaken(space: string, name: string): Promise<boolean> {
+    // `ada-rx` is told what `ada` is told.
+    for (const one of [name, name.replace(/-rx$/, '')]) {
+      if (one === OWNER_NAME || activities.find(space, one)?.home === 'known') return true;
+      const hub = spaces.find(space);
+      if (hub === null) continue;
+      const isHeld = await hub.ask((world) => liveTokens(world, one, hub.stamp()).length > 0);
+      if (isRefusal(isHeld) || isHeld) return true;
+    }
+    return false;
+  }
+
   return async (introduction) => {
     const startedAt = elapsedMs();
+    if (introduction.isVouchedFor === false) return unknownAgent();
     if (introduction.isVouchedFor) return byWord(introduction, startedAt);
     if (isOwner(introduction)) return byOwner(introduction, startedAt);
     if (introduction.token?.startsWith('syn_'))

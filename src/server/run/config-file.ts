@@ -113,6 +113,9 @@ const schemas = z.record(
   { error: 'must be an object of channel name to JSON Schema' },
 );
 
+/** Shorter ones can be guessed. */
+const SECRET_CHARS_MIN = 8;
+const SECRET = `must be a secret of at least ${SECRET_CHARS_MIN} characters, or none`;
 const yesNo = z.boolean({ error: 'must be true or false' });
 const names = z.array(text('a name'), { error: 'must be a list of names' });
 
@@ -143,7 +146,10 @@ const fields = {
   log_level: logLevel.optional(),
   socket: yesNo.optional(),
   synapse_port: whole(0, 65_535).optional(),
-  synapse_token: text('a secret').optional(),
+  synapse_token: z
+    .string({ error: SECRET })
+    .refine((token) => token === 'none' || token.length >= SECRET_CHARS_MIN, { error: SECRET })
+    .optional(),
   relay: text('a file').optional(),
   relay_lines: whole(1, RELAY_LINES_MAX).optional(),
   bus: text('a file').optional(),

@@ -65,7 +65,9 @@ export interface SettingsConfig {
 export interface SynapseConfig {
   /** 0 takes any free port. */
   readonly port: number;
-  /** Null: names are taken at their word, on loopback alone. */
+  /** Whether a token is asked for; else names are taken at their word, on loopback alone. */
+  readonly auth: 'token' | 'open';
+  /** Null, where one is asked for: the hub makes one into its data directory. */
   readonly token: string | null;
 }
 
@@ -202,7 +204,7 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     synapse:
       said.synapse_port === undefined
         ? null
-        : { port: said.synapse_port, token: said.synapse_token ?? null },
+        : synapseOf(said.synapse_port, said.synapse_token, said.auth),
     relay:
       said.relay === undefined
         ? null
@@ -214,6 +216,14 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     metrics: metricsOf(said.metrics),
     hostRateLimit: said.host_rate_limit ?? null,
   };
+}
+
+const NO_TOKEN = 'none';
+
+function synapseOf(port: number, token: string | undefined, auth: Said['auth']): SynapseConfig {
+  const isOpen = token === NO_TOKEN || (token === undefined && auth === 'open');
+  if (isOpen) return { port, auth: 'open', token: null };
+  return { port, auth: 'token', token: token ?? null };
 }
 
 function metricsOf(said: boolean | string | undefined): Config['metrics'] {
@@ -243,12 +253,12 @@ function checkOpen(config: Config, source: ConfigProblem['source']): ConfigProbl
 
 function checkSynapse(config: Config, source: ConfigProblem['source']): ConfigProblem | null {
   const { synapse, host } = config;
-  if (synapse === null || synapse.token !== null || isLoopback(host)) return null;
+  if (synapse === null || synapse.auth === 'token' || isLoopback(host)) return null;
   return {
     code: 'config.open-not-loopback',
     field: 'synapse_port',
     source,
-    message: `the Synapse door takes every name at its word, so without a token it serves on loopback alone and not on ${host}; set SYNAPSE_TOKEN, or use --host 127.0.0.1`,
+    message: `without a token the Synapse door takes every name at its word, so it serves on loopback alone and not on ${host}; leave out --synapse-token none, or use --host 127.0.0.1`,
   };
 }
 

@@ -34,7 +34,7 @@ import type { HubBus } from './bus.ts';
 import { realClock } from './clock.ts';
 import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
-import { ensureSecret } from './credential.ts';
+import { ensureSecret, secretPath } from './credential.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import type { ServerLog } from './server-log.ts';
@@ -63,6 +63,8 @@ export interface RunningServer {
   readonly socketPath: string | null;
   /** `ws://…`, when the Synapse door is open. */
   readonly synapseUrl: string | null;
+  /** The file with the token that the Synapse door asks for, when the hub made it. */
+  readonly synapseTokenPath: string | null;
   /** The socket of the bus inside, when there is one. */
   readonly busPath: string | null;
   /** Has it read its config again; nothing without a bus. */
@@ -235,11 +237,16 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const socketPath = config.isSocketOn
       ? await openSocket(openDoor(true), config.dir, closers, log)
       : null;
+    const { synapse } = config;
+    const isTokenOurs = synapse?.auth === 'token' && synapse.token === null;
+    const synapseToken = isTokenOurs
+      ? await ensureSecret(config.dir, 'synapse')
+      : (synapse?.token ?? null);
     const synapsePort =
       config.synapse === null
         ? null
         : await openSynapse(config.host, config.synapse, closers, {
-            ...{ hostLimit, desk, origins, report },
+            ...{ hostLimit, desk, origins, report, token: synapseToken },
             hub: spaceOf(spaces.find(DEFAULT_SPACE)),
             ...hooks.synapse,
           });
@@ -266,6 +273,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const reloadBus = async (): Promise<void> => bus?.reload();
     return {
       ...{ url, socketPath, synapseUrl, busPath, reloadBus },
+      synapseTokenPath: isTokenOurs ? secretPath(config.dir, 'synapse') : null,
       ...{ dir: config.dir, pid: process.pid, close: closeAll },
     };
   } catch (cause) {
@@ -329,12 +337,12 @@ async function openSocket(
 /** A port of its own, because the original's clients ask for any path; plain HTTP is told so. */
 async function openSynapse(
   host: string,
-  { port, token }: SynapseConfig,
+  { port }: SynapseConfig,
   closers: (() => void | Promise<void>)[],
-  options: Omit<SynapseOptions, 'token'>,
+  options: SynapseOptions,
 ): Promise<number> {
   const { createSynapseDoor } = await import('../doors/synapse/door.ts');
-  const door = createSynapseDoor({ ...options, token });
+  const door = createSynapseDoor(options);
   closers.push(() => door.close());
   const server = createServer({ headersTimeout: 10_000 }, (_, response) => {
     response.writeHead(426, { 'content-type': 'application/json', upgrade: 'websocket' });

@@ -27,7 +27,7 @@ afterEach(async () => {
 const SECRET = 'never-on-the-wire-again';
 const secured = (synapse: object = {}): HubOptions => ({
   flags: { synapseToken: SECRET },
-  hooks: { synapse },
+  hooks: { synapse: { wrongTokenMs: 1, ...synapse } },
 });
 
 describe('an open hub', () => {
@@ -189,16 +189,23 @@ describe('a secured hub', () => {
     await connect('third', { token: SECRET });
   });
 
-  test('[SY3] without a token the door opens on loopback alone, and a wrong one is not repeated', async () => {
+  test('[SY3] names are taken at their word on loopback alone, and a wrong token is not repeated', async () => {
     await start();
     const parse = (flags: object, file?: object) =>
       parseConfig({ flags, env: {}, file, home: '/', cwd: '/' });
-    expect(parse({ host: '0.0.0.0', synapse: true })).toMatchObject([
+    const open = { host: '0.0.0.0', synapse: true, synapseToken: 'none' };
+    expect(parse(open)).toMatchObject([
       { code: 'config.open-not-loopback', field: 'synapse_port' },
     ]);
-    expect(parse({ host: '0.0.0.0', synapse: true, synapseToken: 's' })).toMatchObject({
-      synapse: { port: 8876, token: 's' },
+    expect(parse({ host: '0.0.0.0', synapse: true, synapseToken: SECRET })).toMatchObject({
+      synapse: { port: 8876, auth: 'token', token: SECRET },
     });
+    expect(parse({ synapse: true })).toMatchObject({ synapse: { auth: 'token', token: null } });
+    expect(parse({ synapse: true, auth: 'open' })).toMatchObject({ synapse: { auth: 'open' } });
+    expect(parse({ synapse: true, synapseToken: '1234567' })).toMatchObject([
+      { field: '--synapse-token', message: expect.stringMatching(/at least 8 characters/) },
+    ]);
     expect(JSON.stringify(parse({}, { synapse_token: 12_345_678 }))).not.toContain('12345678');
+    expect(JSON.stringify(parse({ synapseToken: '1234567' }))).not.toContain('1234567');
   });
 });

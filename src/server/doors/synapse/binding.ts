@@ -1,9 +1,12 @@
 /**
  * How a socket gets its name. The first frame of any type binds it to its `sender`; a secured
- * hub looks at the token first, in constant time, and keeps it nowhere [SY3]. A name has one
- * live socket: a second is turned away, or takes over when it says so.
+ * hub looks at the token first, in constant time, and keeps it nowhere [SY3]; a wrong one is
+ * answered late and put on the record. The name of an agent with a token of its own, or that came
+ * by another door, is not given away [SY10]. A name has one live socket: a second is turned away,
+ * or takes over when it says so.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isRefusal } from '../../../core/law/decider.ts';
 import { isAgentName } from '../../../core/law/principal.ts';
 import type { Hub } from '../../../hub/hub.ts';
@@ -23,6 +26,8 @@ export interface BindingOptions {
   readonly speech: Speech;
   readonly token: string | null;
   readonly cooldownMs: number;
+  /** How long whoever showed a wrong token waits for the answer. */
+  readonly wrongTokenMs: number;
   welcome(client: SynapseClient): void;
   onBound(client: SynapseClient, isNew: boolean): void;
 }
@@ -31,7 +36,7 @@ export interface BindingOptions {
 export type Bind = (client: SynapseClient, frame: Frame) => Promise<boolean>;
 
 export function createBinding(options: BindingOptions): Bind {
-  const { desk, hub, names, speech, token, cooldownMs } = options;
+  const { desk, hub, names, speech, token, cooldownMs, wrongTokenMs } = options;
   const digest = token === null ? null : digestOf(token);
   const takenOverAt = new Map<string, number>();
   let anonymous = 0;
@@ -92,14 +97,11 @@ export function createBinding(options: BindingOptions): Bind {
         `this socket is ${client.name}; connect again to be another`,
       );
     }
-    if (!isLetIn(frame)) return refuse(client, 'auth_denied', 4010, 'this hub asks for its token');
+    const isVouchedFor = isLetIn(frame);
     const name = sender || nextAnonymous();
-    if (!isAgentName(name) || name === HUB_NAME) {
+    if (isVouchedFor && (!isAgentName(name) || name === HUB_NAME)) {
       return refuse(client, 'name_conflict', 4009, NAME_RULE);
     }
-    const isTakeover = takeName(client, name, frame);
-    if (isTakeover === null) return false;
-    client.name = name;
     const caller = await desk.authenticate({
       token: null,
       agent: name,
@@ -109,10 +111,24 @@ export function createBinding(options: BindingOptions): Bind {
       wantsOwner: false,
       transport: 'http',
       connectionId: `synapse-${speech.hubId}-${name}`,
-      isVouchedFor: true,
+      isVouchedFor,
     });
+    if (!isVouchedFor) {
+      // Guessing is slow, and each guess is on the record.
+      await pause(wrongTokenMs, undefined, { signal: client.gone.signal }).catch(() => {});
+      return refuse(client, 'auth_denied', 4010, 'this hub asks for its token');
+    }
     if (!client.peer.isOpen) return false;
-    if (isRefusal(caller)) return refuse(client, 'auth_denied', 4010, caller.message);
+    if (isRefusal(caller)) {
+      const isName = caller.refused === 'access.denied';
+      const [type, code] = isName
+        ? (['name_conflict', 4009] as const)
+        : (['auth_denied', 4010] as const);
+      return refuse(client, type, code, caller.message);
+    }
+    const isTakeover = takeName(client, name, frame);
+    if (isTakeover === null) return false;
+    client.name = name;
     client.caller = caller;
     client.boundAt = hub.stats.entries;
     client.countOut = countConnection(caller.activity, Date.now);

@@ -29,6 +29,7 @@ const PING_MS = 15_000;
 const BEAT_TTL_S = 60;
 const AUTH_TIMEOUT_MS = 10_000;
 const TAKEOVER_COOLDOWN_MS = 2_000;
+const WRONG_TOKEN_MS = 1_000;
 /** Bytes that may wait for a peer that does not read. */
 const OUTPUT_BYTES_MAX: number = 8 * 1024 * 1024;
 /** Frames read and not yet carried out; past it, reading pauses. */
@@ -46,6 +47,7 @@ export interface SynapseOptions {
   readonly clientsMax?: number;
   readonly unauthenticatedMax?: number;
   readonly authTimeoutMs?: number;
+  readonly wrongTokenMs?: number;
   readonly pingMs?: number;
   readonly outputBytesMax?: number;
 }
@@ -78,6 +80,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     speech,
     token,
     cooldownMs: TAKEOVER_COOLDOWN_MS,
+    wrongTokenMs: options.wrongTokenMs ?? WRONG_TOKEN_MS,
     welcome,
     onBound(client, isNew) {
       beat(client);
