@@ -1,18 +1,26 @@
 /**
- * Pages of history for a feed that catches up: what it is due next, in log order.
- * A page is made only while memory holds nothing that is not durable, and says at
- * that moment how far the feed has come; so nothing is missed or shown twice at
- * the seam to live [F2].
+ * Pages of history for a feed that catches up: what it is due next, in log order. The channels it
+ * follows are found once, a bounded number at a look, and merged by the position of what is next on
+ * each; so a page costs what it shows, however many channels and messages there are. A page is made
+ * only while memory holds nothing that is not durable, and what becomes durable meanwhile is noted by
+ * whoever publishes it; so nothing is missed or shown twice at the seam to live [F2].
  */
 
 import type { Matcher } from '../core/law/glob.ts';
+import { Heap, type Heaped } from '../core/law/heap.ts';
 import { channelKind } from '../core/law/name.ts';
 import type { Principal } from '../core/law/principal.ts';
 import type { ChannelView, WorldView } from '../core/law/state.ts';
-import { checkRead } from '../core/talk/channel.ts';
+import { channelWith, checkPast, checkRead } from '../core/talk/channel.ts';
 
-/** With bodies of a MiB at the most, also what a page may take of memory. */
+/** What one page may take of memory: bodies are a MiB at the most, and pages of large ones are short. */
 export const PAGE_MESSAGES_MAX = 64;
+export const PAGE_MESSAGES_FIRST = 8;
+const PAGE_CHARS_WANTED: number = 1024 * 1024;
+/** Channels looked at and messages passed over at one look. */
+const STEPS_MAX = 2_000;
+/** Letters of globs that are held against a name in the time of one such step, about. */
+const GLOB_CHARS_PER_STEP = 32;
 
 export interface Due {
   readonly channel: string;
@@ -28,85 +36,233 @@ export interface FeedOptions {
   readonly channels: readonly string[] | null;
 }
 
-/** How far a feed has come. */
+/** What is next on one channel, or one message behind the feed that is owed again or was released. */
+interface Cursor extends Heaped {
+  readonly channel: string;
+  seq: number;
+  position: number;
+  readonly isOne: boolean;
+}
+
+/** How far a feed has come that catches up. */
+export interface History {
+  /** Its globs, compiled, and what they weigh. */
+  readonly matchers: readonly Matcher[];
+  readonly globChars: number;
+  /** By channel, without those of one message. */
+  readonly cursors: Map<string, Cursor>;
+  readonly next: Heap<Cursor>;
+  /** The channels that were not looked at yet, of the world they are in; null when all were. */
+  unseen: Iterator<ChannelView> | null;
+  world: WorldView | null;
+  /** All that was due up to here has been handed out. */
+  reached: number;
+  /** From the inbox: up to which seq nothing was owed on a channel, by the time it was looked at. */
+  readonly starts: Map<string, number>;
+  pageMessages: number;
+}
+
 export interface FeedProgress {
   readonly options: FeedOptions;
-  readonly matchers: readonly Matcher[];
-  readonly exact: ReadonlySet<string>;
-  isLive: boolean;
-  isOpen: boolean;
-  /** While catching up: how far each channel was shown. */
-  readonly shown: Map<string, number>;
-  /** While catching up: messages behind the feed that are owed again or were released, not shown yet. */
-  debts: readonly Due[];
-  /** The log's length when the feed first looked; -1 before. */
-  openedAt: number;
-  /** The first position shown; from there on everything owed was, up to the newest. -1 before. */
-  since: number;
-  /** Below this that cannot be said: the feed began here, or something was released since. */
-  floor: number;
+  /** Null from when the feed is live. */
+  history: History | null;
 }
 
-/** The next page, counted as shown from now on; empty when the feed has caught up. */
-export function turnPage(world: WorldView, feed: FeedProgress): Due[] {
-  if (feed.openedAt < 0) look(world, feed);
-  const due = [...feed.debts];
-  for (const channel of channelsOf(world, feed)) addDue(due, channel, feed);
-  due.sort((a, b) => a.position - b.position);
-  const page = due.slice(0, PAGE_MESSAGES_MAX);
-  const debts = new Set(feed.debts);
-  for (const one of page) if (!debts.delete(one)) feed.shown.set(one.channel, one.seq);
-  feed.debts = [...debts];
-  return page;
+export interface Page {
+  readonly due: readonly Due[];
+  /** The feed has all that there is. */
+  readonly isLast: boolean;
 }
 
-/** Up to which seq the feed needs nothing of a channel any more. */
-export function shownOn(feed: FeedProgress, channel: ChannelView): number {
-  const { from } = feed.options;
-  const start = typeof from === 'number' ? from : feed.openedAt - 1;
-  return feed.shown.get(channel.name) ?? channel.positions.lastAtOrBefore(start);
+export function createHistory(
+  { from }: FeedOptions,
+  matchers: readonly Matcher[],
+  globChars: number,
+): History {
+  return {
+    ...{ matchers, globChars, cursors: new Map(), starts: new Map() },
+    next: new Heap<Cursor>((a, b) => a.position < b.position),
+    ...{ unseen: null, world: null, pageMessages: PAGE_MESSAGES_FIRST },
+    reached: typeof from === 'number' ? from : -1,
+  };
 }
 
-export function wants(world: WorldView, feed: FeedProgress, name: string): boolean {
-  if (feed.exact.has(name)) return checkRead(world, feed.options.by, name) === null;
-  return channelKind(name) === 'plain' && feed.matchers.some((matches) => matches(name));
+/** The next page, counted as shown from now on. */
+export function turnPage(world: WorldView, options: FeedOptions, history: History): Page {
+  let steps = lookAround(world, options, history);
+  const due: Due[] = [];
+  if (history.unseen !== null) return { due, isLast: false };
+  for (; steps > 0 && due.length < history.pageMessages; steps--) {
+    const cursor = history.next.first;
+    if (cursor === undefined) break;
+    const one = take(world, options, history, cursor);
+    if (one !== null) due.push(one);
+  }
+  return { due, isLast: due.length === 0 && history.next.size === 0 };
 }
 
-/** A feed from the inbox begins at what is owed now, also where that lies behind the cursor. */
-function look(world: WorldView, feed: FeedProgress): void {
-  feed.openedAt = world.length;
-  if (feed.options.from !== 'inbox') return;
-  const debts: Due[] = [];
-  for (const channel of channelsOf(world, feed)) {
-    const member = channel.members.get(feed.options.by.id);
-    if (member === undefined) continue;
-    feed.shown.set(channel.name, member.cursor);
-    for (const seq of member.again) {
-      debts.push({ channel: channel.name, seq, position: channel.positions.at(seq) });
+/** Pages of large bodies are short, so that each stays a small piece of work. */
+export function fitPage(history: History, chars: number): void {
+  const { pageMessages } = history;
+  history.pageMessages =
+    chars > PAGE_CHARS_WANTED
+      ? Math.max(1, pageMessages >> 2)
+      : Math.min(PAGE_MESSAGES_MAX, pageMessages * 2);
+}
+
+/** Something was published on a channel the feed follows. */
+export function noteFresh(history: History, { channel, seq, position }: Due): void {
+  if (!history.cursors.has(channel)) begin(history, channel, seq, position);
+}
+
+/** A message that was held is there for whoever listens now; true when the feed has passed its place. */
+export function noteReleased(history: History, message: Due): void {
+  const { channel, seq, position } = message;
+  const cursor = history.cursors.get(channel);
+  const isPassed =
+    history.unseen !== null || history.world === null
+      ? position <= history.reached || seq <= (history.starts.get(channel) ?? -1)
+      : cursor === undefined || cursor.seq > seq;
+  if (isPassed) history.next.put({ channel, seq, position, isOne: true, heapIndex: -1 });
+}
+
+/** A channel was retired: should its name be used again, it counts anew. */
+export function forgetChannel(history: History, channel: string): void {
+  const cursor = history.cursors.get(channel);
+  if (cursor !== undefined) drop(history, cursor);
+  history.starts.delete(channel);
+}
+
+/** Finds the channels there are; answers with the steps that are left for this look. */
+function lookAround(world: WorldView, options: FeedOptions, history: History): number {
+  let steps = STEPS_MAX;
+  // Memory that was made anew while we looked has other channels in it.
+  const isAnew = history.world === null || (history.unseen !== null && history.world !== world);
+  if (isAnew) {
+    history.world = world;
+    history.unseen = channelsOf(world, options, history);
+  }
+  const { unseen } = history;
+  if (unseen === null) return steps;
+  const weight = 1 + Math.ceil(history.globChars / GLOB_CHARS_PER_STEP);
+  while (steps > 0) {
+    const { done, value: channel } = unseen.next();
+    if (done) {
+      history.unseen = null;
+      break;
+    }
+    steps -= meet(world, options, history, channel) ? weight : 1;
+  }
+  return steps;
+}
+
+/** Walks on while channels come and go; one that comes meanwhile is met when something is published there. */
+function* channelsOf(
+  world: WorldView,
+  { by, channels }: FeedOptions,
+  { matchers }: History,
+): Generator<ChannelView> {
+  if (channels === null) {
+    for (const { channel } of world.agents.get(by.id)?.memberships.values() ?? []) yield channel;
+  } else if (matchers.length > 0) {
+    yield* world.channels.values();
+  } else {
+    for (const name of new Set(channels)) {
+      const channel = world.channels.get(name);
+      if (channel !== undefined) yield channel;
     }
   }
-  feed.debts = debts;
 }
 
-function addDue(due: Due[], channel: ChannelView, feed: FeedProgress): void {
-  const { positions, held, name, members } = channel;
-  const isOwn = feed.options.channels === null;
-  const from = isOwn ? (members.get(feed.options.by.id)?.from ?? positions.head) : 0;
-  let seq = Math.max(from, shownOn(feed, channel)) + 1;
-  for (let count = 0; seq <= positions.head && count < PAGE_MESSAGES_MAX; seq++) {
-    if (held?.has(seq)) continue;
-    due.push({ channel: name, seq, position: positions.at(seq) });
-    count++;
+/** Begins on a channel where there is something for the feed; true when its globs had to be asked. */
+function meet(
+  world: WorldView,
+  options: FeedOptions,
+  history: History,
+  channel: ChannelView,
+): boolean {
+  const { by, from, channels } = options;
+  const { name, positions } = channel;
+  if (positions.head === 0) return false;
+  if (typeof from === 'number' && positions.at(positions.head) <= from) return false;
+  const member = channel.members.get(by.id);
+  const isAsked = channels !== null;
+  if (isAsked ? !wants(world, options, history.matchers, name) : member === undefined)
+    return isAsked;
+  const isPastOpen = typeof from === 'number' && checkPast(world, by, name) === null;
+  if (isPastOpen) {
+    const shown = positions.lastAtOrBefore(from);
+    startAfter(history, channel, Math.max(shown, isAsked ? 0 : (member?.from ?? 0)));
+  } else if (member !== undefined && (!isAsked || from === 'inbox')) {
+    // What is owed, also where that lies behind the cursor; not what was read before.
+    const after = typeof from === 'number' ? positions.lastAtOrBefore(from) : 0;
+    for (const seq of member.again) {
+      const position = positions.at(seq);
+      const isOne = true;
+      if (seq > after) history.next.put({ channel: name, seq, position, isOne, heapIndex: -1 });
+    }
+    history.starts.set(name, member.cursor);
+    startAfter(history, channel, Math.max(after, member.cursor));
   }
+  return isAsked;
 }
 
-function* channelsOf(world: WorldView, feed: FeedProgress): Generator<ChannelView> {
-  if (feed.options.channels === null) {
-    const memberships = world.agents.get(feed.options.by.id)?.memberships.values() ?? [];
-    for (const member of memberships) yield member.channel;
-    return;
+export function wants(
+  world: WorldView,
+  { by, channels }: FeedOptions,
+  matchers: readonly Matcher[],
+  name: string,
+): boolean {
+  if (channels?.includes(name)) return checkRead(world, by, name) === null;
+  return channelKind(name) === 'plain' && matchers.some((matches) => matches(name));
+}
+
+function startAfter(history: History, channel: ChannelView, shown: number): void {
+  const { name, positions } = channel;
+  if (shown >= positions.head) return;
+  const cursor = history.cursors.get(name);
+  if (cursor === undefined) return begin(history, name, shown + 1, positions.at(shown + 1));
+  if (cursor.seq <= shown) return;
+  // Something was published there before we came by.
+  move(history, cursor, channel, shown + 1);
+}
+
+function begin(history: History, channel: string, seq: number, position: number): void {
+  const cursor: Cursor = { channel, seq, position, isOne: false, heapIndex: -1 };
+  history.cursors.set(channel, cursor);
+  history.next.put(cursor);
+}
+
+function move(history: History, cursor: Cursor, { positions }: ChannelView, seq: number): void {
+  if (cursor.isOne || seq > positions.head) return drop(history, cursor);
+  cursor.seq = seq;
+  cursor.position = positions.at(seq);
+  history.next.put(cursor);
+}
+
+function drop(history: History, cursor: Cursor): void {
+  history.next.delete(cursor);
+  if (!cursor.isOne) history.cursors.delete(cursor.channel);
+}
+
+/** What the cursor is at, if the feed may have it; the cursor goes on to what comes after. */
+function take(
+  world: WorldView,
+  { by, channels }: FeedOptions,
+  history: History,
+  cursor: Cursor,
+): Due | null {
+  const { channel: name, seq, position } = cursor;
+  const channel = channelWith(world, cursor);
+  const member = channel?.members.get(by.id);
+  const isOpen = channels === null ? member !== undefined : checkRead(world, by, name) === null;
+  if (channel === undefined || !isOpen) {
+    drop(history, cursor);
+    return null;
   }
-  for (const channel of world.channels.values()) {
-    if (wants(world, feed, channel.name)) yield channel;
-  }
+  // Who left and came back is owed what came after.
+  const from = channels === null ? (member?.from ?? 0) : 0;
+  move(history, cursor, channel, Math.max(seq, from) + 1);
+  history.reached = Math.max(history.reached, position);
+  return seq <= from || channel.held?.has(seq) ? null : { channel: name, seq, position };
 }

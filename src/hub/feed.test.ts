@@ -3,8 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { storedEntries } from '../testing/faulty-log.ts';
 import { openRig, type Rig } from '../testing/rig.ts';
 import { codeOf, createPrincipal } from '../testing/story.ts';
-import { type Bundle, FEED_PATTERNS_MAX, FEEDS_MAX } from './feed.ts';
-import { PAGE_MESSAGES_MAX } from './feed-page.ts';
+import type { Bundle } from './feed.ts';
+import {
+  FEED_GLOB_CHARS_PER_AGENT_MAX,
+  FEED_PATTERNS_MAX,
+  FEEDS_MAX,
+  FEEDS_PER_AGENT_MAX,
+} from './feed-index.ts';
+import { PAGE_MESSAGES_FIRST } from './feed-page.ts';
 import type { HubOptions } from './hub.ts';
 
 const ada = createPrincipal('ada');
@@ -116,10 +122,31 @@ describe('live', () => {
     expect(rig.listen({ by: bob, from: 'now', channels: many }).refusal?.refused).toBe(
       'limit.reached',
     );
-    for (let i = 0; i < FEEDS_MAX; i++) rig.listen({ ...mine, from: 'now' });
+    for (let i = 0; i < FEEDS_MAX; i++) {
+      rig.listen({ by: createPrincipal(`a${i}`), from: 'now', channels: null });
+    }
     expect(rig.listen({ ...mine, from: 'now' }).refusal?.refused).toBe('limit.reached');
     await rig.until(rig.hub.close());
     expect(rig.hub.stats.feeds).toBe(0);
+  });
+
+  test('[F6] one agent has its share of feeds and of globs, and has it back when a feed ends', async () => {
+    const rig = await open();
+    const limitOf = (channels: string[] | null) =>
+      rig.listen({ by: bob, from: 'now', channels }).refusal?.detail?.limit;
+    const long = rig.listen({
+      by: bob,
+      from: 'now',
+      channels: Array.from({ length: FEED_GLOB_CHARS_PER_AGENT_MAX / 64 }, (_, i) =>
+        `${i}*`.padEnd(64, 'a'),
+      ),
+    });
+    expect(limitOf(['b*'])).toBe('FEED_GLOB_CHARS_PER_AGENT_MAX');
+    expect(rig.listen({ by: spy, from: 'now', channels: ['b*'] }).refusal).toBeNull();
+    long.close();
+    for (let i = 0; i < FEEDS_PER_AGENT_MAX; i++) expect(limitOf(['b*'])).toBeUndefined();
+    expect(limitOf(null)).toBe('FEEDS_PER_AGENT_MAX');
+    expect(rig.listen({ by: ada, from: 'now', channels: null }).refusal).toBeNull();
   });
 
   test('[F6] a position beyond the log is refused', async () => {
@@ -159,7 +186,10 @@ describe('catching up', () => {
       await rig.send(ada, 'a');
       isReady();
     }
-    await rig.clock.settle();
+    for (let pages = 0; pages < 30; pages++) {
+      await rig.clock.settle();
+      isReady();
+    }
     expect(listener.positions).toEqual(Array.from({ length: 1230 }, (_, i) => i + 1));
   });
 
@@ -237,9 +267,9 @@ describe('released messages', () => {
       });
     const listener = rig.listen({ ...mine, from: 0 }, { ready });
     await rig.clock.settle();
-    expect(listener.positions).toHaveLength(PAGE_MESSAGES_MAX);
+    expect(listener.positions).toHaveLength(PAGE_MESSAGES_FIRST);
     await review(rig, 1, 1);
-    for (let pages = 0; pages < 12; pages++) {
+    for (let pages = 0; pages < 16; pages++) {
       isReady();
       await rig.clock.settle();
     }

@@ -10,24 +10,26 @@
  */
 
 import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
-import { createMatcher, isGlob } from '../core/law/glob.ts';
+import { isGlob } from '../core/law/glob.ts';
 import { channelKind } from '../core/law/name.ts';
 import type { Principal } from '../core/law/principal.ts';
 import type { ChannelView, WorldView } from '../core/law/state.ts';
-import { channelWith, checkRead } from '../core/talk/channel.ts';
+import { channelWith, checkPast, checkRead } from '../core/talk/channel.ts';
 import type { MessageSent } from '../core/talk/message.ts';
+import { FeedIndex, globChars } from './feed-index.ts';
 import {
+  createHistory,
   type Due,
   type FeedOptions,
   type FeedProgress,
-  shownOn,
+  fitPage,
+  forgetChannel,
+  noteFresh,
+  noteReleased,
   turnPage,
-  wants,
 } from './feed-page.ts';
 import type { MessageStore } from './message-store.ts';
-
-export const FEEDS_MAX = 20_000;
-export const FEED_PATTERNS_MAX = 100;
+import type { Turns } from './turns.ts';
 
 export interface Published {
   readonly position: number;
@@ -73,6 +75,8 @@ export interface Feeds {
 /** What feeds need of the hub. */
 export interface FeedSource {
   readonly store: MessageStore;
+  /** For pages of history: whoever else asks is served in between. */
+  readonly turns: Turns;
   world(): WorldView;
   durableLength(): number;
   /** Looks when memory and log agree. */
@@ -84,48 +88,36 @@ export interface FeedSource {
 
 interface OpenFeed extends FeedProgress {
   readonly sink: FeedSink;
+  isOpen: boolean;
+  /** The first position shown; from there on everything owed was, up to the newest. -1 before. */
+  since: number;
+  /** Below this that cannot be said: the feed began here, or something was released since. */
+  floor: number;
 }
 
 export function createFeeds(source: FeedSource): Feeds {
-  const { store, world } = source;
-  const byAgent = new Map<string, Set<OpenFeed>>();
-  const byPattern = new Set<OpenFeed>();
-  let size = 0;
+  const { store, world, turns } = source;
+  const index = new FeedIndex<OpenFeed>();
 
   function open(options: FeedOptions, sink: FeedSink): Feed | Refusal {
-    const forbidden = checkFeed(world(), options, size, source.durableLength());
+    const { from, channels } = options;
+    const forbidden = index.refusal(options) ?? checkFeed(world(), options, source.durableLength());
     if (forbidden !== null) return forbidden;
     const feed: OpenFeed = {
-      options,
-      sink,
-      matchers: options.channels?.filter(isGlob).map(createMatcher) ?? [],
-      exact: new Set(options.channels?.filter((name) => !isGlob(name))),
-      isLive: options.from === 'now',
-      isOpen: true,
-      shown: new Map(),
-      debts: [],
-      openedAt: -1,
-      since: -1,
-      floor: typeof options.from === 'number' ? options.from + 1 : 0,
+      ...{ options, sink, history: null, isOpen: true, since: -1 },
+      floor: typeof from === 'number' ? from + 1 : 0,
     };
-    if (options.channels !== null) byPattern.add(feed);
-    else {
-      const mine = byAgent.get(options.by.id) ?? new Set();
-      byAgent.set(options.by.id, mine.add(feed));
+    index.add(feed);
+    if (from !== 'now') {
+      feed.history = createHistory(options, index.matchers(channels), globChars(channels));
+      void catchUp(feed);
     }
-    size++;
-    if (!feed.isLive) void catchUp(feed);
     return { close: (reason = 'closed') => close(feed, reason) };
   }
 
   function close(feed: OpenFeed, reason: FeedEnd): void {
-    if (!feed.isOpen) return;
+    if (!index.delete(feed)) return;
     feed.isOpen = false;
-    size--;
-    byPattern.delete(feed);
-    const mine = byAgent.get(feed.options.by.id);
-    mine?.delete(feed);
-    if (mine?.size === 0) byAgent.delete(feed.options.by.id);
     try {
       feed.sink.end(reason);
     } catch (cause) {
@@ -159,17 +151,24 @@ export function createFeeds(source: FeedSource): Feeds {
   }
 
   async function catchUp(feed: OpenFeed): Promise<void> {
+    const { options, history } = feed;
     try {
-      while (feed.isOpen) {
+      while (feed.isOpen && history !== null) {
+        await turns.take(options.by.id);
         const page = await source.ask((now) => {
-          const due = feed.isOpen ? turnPage(now, feed) : [];
+          if (!feed.isOpen) return null;
+          const turned = turnPage(now, options, history);
           // Nothing lies between this look and the next publish: the feed is live without a gap.
-          feed.isLive = due.length === 0;
-          return due;
+          if (turned.isLast) feed.history = null;
+          return turned;
         });
+        if (page === null) return;
         if (isRefusal(page)) return close(feed, 'store_unavailable');
-        if (page.length === 0) return;
-        deliver(feed, { messages: await readDue(store, page), encoded: new Map() });
+        if (page.isLast) return;
+        if (page.due.length === 0) continue;
+        const messages = await readDue(store, page.due);
+        fitPage(history, charsOf(messages));
+        deliver(feed, { messages, encoded: new Map() });
         if (feed.isOpen) await readiness(feed);
       }
     } catch {
@@ -188,53 +187,54 @@ export function createFeeds(source: FeedSource): Feeds {
   }
 
   function publish(messages: readonly Published[]): void {
-    if (size === 0) return;
+    if (index.size === 0) return;
     const touched = new Map<OpenFeed, Bundle[]>();
-    const add = (feed: OpenFeed, bundle: Bundle): void => {
-      if (!feed.isLive) return;
-      const bundles = touched.get(feed);
-      if (bundles === undefined) touched.set(feed, [bundle]);
-      else bundles.push(bundle);
-    };
     for (const bundle of bundlesByChannel(world(), messages)) {
       const channel = world().channels.get(bundle.messages[0]?.event.channel as string);
       if (channel === undefined) continue;
-      publishToMembers(channel, bundle, add);
-      for (const feed of byPattern) if (wants(world(), feed, channel.name)) add(feed, bundle);
+      publishToMembers(channel, bundle, touched);
+      for (const feed of index.following(channel.name)) {
+        if (mayRead(feed, channel.name)) add(touched, feed, bundle);
+      }
     }
     for (const [feed, bundles] of touched) deliver(feed, merged(bundles));
+  }
+
+  /** A name may have been named when it could be read; globs reach what everybody reads. */
+  function mayRead({ options }: OpenFeed, name: string): boolean {
+    return channelKind(name) === 'plain' || checkRead(world(), options.by, name) === null;
   }
 
   function publishToMembers(
     channel: ChannelView,
     bundle: Bundle,
-    add: (feed: OpenFeed, bundle: Bundle) => void,
+    touched: Map<OpenFeed, Bundle[]>,
   ): void {
-    const isFewer = byAgent.size < channel.members.size;
-    for (const name of isFewer ? byAgent.keys() : channel.members.keys()) {
-      const feeds = byAgent.get(name);
+    const { inboxes } = index;
+    const isFewer = inboxes.size < channel.members.size;
+    for (const name of isFewer ? inboxes.keys() : channel.members.keys()) {
+      const feeds = inboxes.get(name);
       const member = channel.members.get(name);
       if (feeds === undefined || member === undefined) continue;
       const owed = owedPart(bundle, member.from);
-      if (owed !== null) for (const feed of feeds) add(feed, owed);
+      if (owed !== null) for (const feed of feeds) add(touched, feed, owed);
     }
   }
 
   async function release(message: Due): Promise<void> {
     const channel = world().channels.get(message.channel);
-    if (size === 0 || channel === undefined) return;
+    if (index.size === 0 || channel === undefined) return;
     // Chosen before the body is read: a feed that catches up past it later will meet it by itself.
-    const chosen = [...byPattern].filter((feed) => wants(world(), feed, channel.name));
+    const chosen = [...index.following(channel.name)].filter((feed) => mayRead(feed, channel.name));
     for (const { agent, from } of channel.members.values()) {
-      if (from < message.seq) chosen.push(...(byAgent.get(agent.name) ?? []));
+      if (from < message.seq) chosen.push(...(index.inboxes.get(agent.name) ?? []));
     }
     const live: OpenFeed[] = [];
     for (const feed of chosen) {
       feed.floor = Math.max(feed.floor, message.position + 1);
-      if (!feed.isLive && !isBehind(feed, channel, message.seq)) continue;
       // A feed that catches up gets it in its place, so that its position stays one to resume from.
-      if (feed.isLive) live.push(feed);
-      else feed.debts = [...feed.debts, message];
+      if (feed.history === null) live.push(feed);
+      else noteReleased(feed.history, message);
     }
     if (live.length === 0) return;
     try {
@@ -248,26 +248,36 @@ export function createFeeds(source: FeedSource): Feeds {
 
   return {
     get size() {
-      return size;
+      return index.size;
     },
     open,
     publish,
     release,
     forget(channel) {
-      for (const feed of byPattern) feed.shown.delete(channel);
-      for (const feeds of byAgent.values()) for (const feed of feeds) feed.shown.delete(channel);
+      for (const { history } of index.list()) if (history) forgetChannel(history, channel);
     },
     closeAll(reason) {
-      for (const feed of [...byPattern]) close(feed, reason);
-      for (const feeds of [...byAgent.values()]) for (const feed of [...feeds]) close(feed, reason);
+      for (const feed of index.list()) close(feed, reason);
     },
   };
 }
 
-function isBehind(feed: OpenFeed, channel: ChannelView, seq: number): boolean {
-  // What a feed of the inbox is owed is not decided before it looks.
-  if (feed.openedAt < 0 && feed.options.from === 'inbox') return false;
-  return seq <= shownOn(feed, channel);
+/** A live feed is handed the bundle; one that catches up meets it in its turn. */
+function add(touched: Map<OpenFeed, Bundle[]>, feed: OpenFeed, bundle: Bundle): void {
+  if (feed.history !== null) {
+    const [first] = bundle.messages;
+    if (first !== undefined) noteFresh(feed.history, { ...first.event, position: first.position });
+    return;
+  }
+  const bundles = touched.get(feed);
+  if (bundles === undefined) touched.set(feed, [bundle]);
+  else bundles.push(bundle);
+}
+
+function charsOf(messages: readonly Published[]): number {
+  let chars = 0;
+  for (const { event } of messages) chars += event.body.length;
+  return chars;
 }
 
 async function readDue(store: MessageStore, due: readonly Due[]): Promise<Published[]> {
@@ -280,39 +290,19 @@ async function readDue(store: MessageStore, due: readonly Due[]): Promise<Publis
   return messages;
 }
 
-function checkFeed(
-  world: WorldView,
-  options: FeedOptions,
-  size: number,
-  length: number,
-): Refusal | null {
-  if (size >= FEEDS_MAX) {
-    return refuse(
-      'limit.reached',
-      `the hub serves ${FEEDS_MAX} feeds already; close one, or ask with channels.recv`,
-      {
-        limit: 'FEEDS_MAX',
-      },
-    );
-  }
+function checkFeed(world: WorldView, options: FeedOptions, length: number): Refusal | null {
   const { channels, by, from } = options;
-  if (typeof from === 'number' && from >= length && from > 0) {
+  const isPast = typeof from === 'number';
+  if (isPast && from >= length && from > 0) {
     return refuse('input.invalid', `position ${from} is beyond the log (${length} entries)`, {
       violations: [{ field: 'from', issue: 'beyond the end of the log' }],
     });
   }
-  if (channels !== null && channels.length > FEED_PATTERNS_MAX) {
-    return refuse(
-      'limit.reached',
-      `a feed follows at most ${FEED_PATTERNS_MAX} patterns; use one glob for many`,
-      {
-        limit: 'FEED_PATTERNS_MAX',
-      },
-    );
-  }
   for (const pattern of channels ?? []) {
     const forbidden = isGlob(pattern) ? checkGlob(pattern) : checkRead(world, by, pattern);
-    if (forbidden !== null) return forbidden;
+    // What a glob reaches is shown from now on; who names a channel is told that its past is closed.
+    const closed = isPast && !isGlob(pattern) ? checkPast(world, by, pattern) : null;
+    if (forbidden !== null || closed !== null) return forbidden ?? closed;
   }
   return null;
 }

@@ -23,6 +23,7 @@ import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { openReplica } from './replica.ts';
 import { readEntries, type Scanned, scanLog } from './scan.ts';
 import { createSnapshots } from './snapshots.ts';
+import { createTurns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
@@ -96,8 +97,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
   const watch = createWatch(clock, onTrouble);
   const feeds = createFeeds({
-    store,
-    ask,
+    ...{ store, ask, turns: createTurns((run) => clock.soon(run)) },
     world: () => replica.world,
     durableLength: () => replica.length,
     onPresented(by, messages, from, to) {

@@ -137,10 +137,15 @@ describe('access', () => {
       'subscription.not-found',
       null,
     ]);
+    const mia = createPrincipal('mia', { kind: 'human' });
+    // Who reads without subscribing, by its kind, is kept out by what an administrator decided alone.
+    expect([replay(spy), replay(mia)]).toEqual([null, null]);
     configure({ replayPolicy: 'admin_only' });
     expect([replay(ada), replay(root)]).toEqual(['replay.forbidden', null]);
-    configure({ replayPolicy: 'custom', replayAllow: ['b*'] });
+    expect([replay(spy), replay(mia)]).toEqual(['replay.forbidden', 'replay.forbidden']);
+    configure({ replayPolicy: 'custom', replayAllow: ['b*', 's*'] });
     expect([replay(ada), replay(bob)]).toEqual(['replay.forbidden', null]);
+    expect([replay(spy), replay(mia)]).toEqual([null, 'replay.forbidden']);
   });
 });
 

@@ -263,29 +263,36 @@ export function checkReplay(world: WorldView, by: Principal, name: string): Refu
       { channel: name, retired_at: retired.at / 1000, by: retired.by },
     );
   }
-  if (by.kind !== 'agent') return null;
   const policy = channel?.settings?.replayPolicy ?? 'subscriber';
-  switch (policy) {
+  if (policy === 'subscriber' && by.kind === 'agent' && !channel?.members.has(by.id)) {
+    return refuse(
+      'subscription.not-found',
+      `${by.id} is not subscribed to ${name}; subscribe first, then replay`,
+      { channel: name },
+    );
+  }
+  return checkPast(world, by, name);
+}
+
+/**
+ * Does the replay policy keep the past of a channel from somebody who may read it, of whatever kind?
+ * `subscriber` keeps it from nobody who could subscribe [RP3].
+ */
+export function checkPast(world: WorldView, by: Principal, name: string): Refusal | null {
+  const settings = world.channels.get(name)?.settings;
+  if (settings == null || by.kind === 'admin') return null;
+  switch (settings.replayPolicy) {
     case 'subscriber':
-      if (channel?.members.has(by.id)) return null;
-      return refuse(
-        'subscription.not-found',
-        `${by.id} is not subscribed to ${name}; subscribe first, then replay`,
-        { channel: name },
-      );
+      return null;
     case 'admin_only':
       return refuse('replay.forbidden', `replay of ${name} is for administrators`, {
         channel: name,
       });
-    case 'custom': {
-      const isAllowed = channel?.settings?.replayAllow.some((pattern) =>
-        createMatcher(pattern)(by.id),
-      );
-      if (isAllowed) return null;
+    case 'custom':
+      if (settings.replayAllow.some((pattern) => createMatcher(pattern)(by.id))) return null;
       return refuse('replay.forbidden', `replay of ${name} is not allowed to ${by.id}`, {
         channel: name,
       });
-    }
   }
 }
 
