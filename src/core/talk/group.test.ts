@@ -90,6 +90,9 @@ test('[GR6] a group has a bounded number of members', () => {
 test('[GR7] an administrator may invite into a group nobody is left in', () => {
   const story = createStory();
   create(story, ada);
+  for (const agent of ['root', 'bob']) {
+    expect(codeOf(invite(story, root, agent))).toBe('group.not-member');
+  }
   leave(story, ada);
   expect(invite(story, root, 'bob')).toEqual({ isInvited: true });
   expect(join(story, bob)).toEqual({ isJoined: true, memberCount: 1 });

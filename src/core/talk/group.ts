@@ -128,6 +128,13 @@ export function decideInvite(
   const { by, at, group: name, agent, message } = command;
   const group = activeGroup(world, by, name);
   if ('refused' in group) return group;
+  // Who is not in it brings nobody in, itself least of all, while there are members to ask [GR7].
+  if (group.members.get(by.id)?.status !== 'active' && activeCount(group) > 0) {
+    return refuse(
+      'group.not-member',
+      `${name} has members; ask one of them for an invite, or dissolve it with group.remove`,
+    );
+  }
   if (!isAgentName(agent)) return refuse('agent.name-invalid', `${agent} is not an agent's name`);
   const known = group.members.get(agent);
   if (known?.status === 'active') return { events: [], answer: { isInvited: false } };

@@ -4,7 +4,7 @@ import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { channelKind } from '../../../core/law/name.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
-import { channelWith, checkRead } from '../../../core/talk/channel.ts';
+import { channelWith, checkPast, checkRead } from '../../../core/talk/channel.ts';
 import { type MessageRef, parseMessageId } from '../../../core/talk/message.ts';
 import type { Message } from '../../../hub/message-store.ts';
 import type { Room } from '../room.ts';
@@ -14,6 +14,7 @@ export async function findMessage(
   room: Room,
   id: string,
   field: string,
+  mayName: typeof mayRead = mayRead,
 ): Promise<Message | Refusal> {
   const unknown = refuse('message.not-found', `there is no message ${id} that you may read`, {
     violations: [{ field, issue: 'names no message' }],
@@ -25,21 +26,36 @@ export async function findMessage(
   if (position >= length.value) return unknown;
   const [message] = await room.hub.messages([position]);
   if (!message) return unknown;
-  const isReadable = await room.hub.ask((world) => ({ value: mayRead(world, room.by, message) }));
+  const isReadable = await room.hub.ask((world) => ({ value: mayName(world, room.by, message) }));
   if (isRefusal(isReadable)) return isReadable;
   return isReadable.value ? message : unknown;
 }
 
-/** What a person has not released is nobody's to name, but its sender's [R6]. */
+/** What a person has not released is for people and its sender alone to name [R6]. */
 export function mayRead(world: WorldView, by: Principal, message: Message): boolean {
-  if (by.kind === 'admin' || by.kind === 'human') return true;
   const channel = channelWith(world, message);
   // Who is in a group now was not in the one of that name that was dissolved.
   if (channel === undefined && channelKind(message.channel) === 'group') return false;
   return (
-    (!isWithheld(world, message) || by.id === message.by) &&
+    (!isWithheld(world, message) || by.id === message.by || isPerson(by)) &&
     checkRead(world, by, message.channel) === null
   );
+}
+
+/** A person decides on whatever waits for one, wherever it was said [R7]; the rest of a dm is its parties'. */
+export function mayReview(world: WorldView, by: Principal, message: Message): boolean {
+  return (message.held !== undefined && isPerson(by)) || mayRead(world, by, message);
+}
+
+/** Was it said to the reader, or does the channel's replay policy open its past to it? [RP3] */
+export function mayRecall(world: WorldView, by: Principal, message: Message): boolean {
+  const member = channelWith(world, message)?.members.get(by.id);
+  const wasOwed = member !== undefined && member.from < message.seq;
+  return wasOwed || message.by === by.id || checkPast(world, by, message.channel) === null;
+}
+
+function isPerson({ kind }: Principal): boolean {
+  return kind === 'admin' || kind === 'human';
 }
 
 /**

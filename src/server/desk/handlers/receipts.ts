@@ -8,7 +8,7 @@ import { COLLECT_SECONDS_MAX } from '../../../wire/operations/receipts.ts';
 import { messageEnvelope } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
-import { findMessage, refOf } from './message-lookup.ts';
+import { findMessage, mayRead, mayReview, refOf } from './message-lookup.ts';
 
 export const receiptHandlers: Handlers<
   'channels.ack' | 'channels.collect' | 'receipts.get' | 'held.list' | 'held.review'
@@ -63,7 +63,12 @@ export const receiptHandlers: Handlers<
   },
 
   async 'receipts.get'(room, { message_id }) {
-    const message = await findMessage(room, message_id, 'message_id');
+    const message = await findMessage(
+      room,
+      message_id,
+      'message_id',
+      (world, by, one) => by.kind === 'admin' || mayRead(world, by, one),
+    );
     if (isRefusal(message)) return message;
     const receipts = await room.hub.ask((world) => receiptsFor(world, room, message));
     if (isRefusal(receipts)) return receipts;
@@ -85,7 +90,7 @@ export const receiptHandlers: Handlers<
   },
 
   async 'held.review'(room, { message_id, decision, reason }) {
-    const message = await findMessage(room, message_id, 'message_id');
+    const message = await findMessage(room, message_id, 'message_id', mayReview);
     if (isRefusal(message)) return message;
     const { hub, by } = room;
     const answer = await hub.submit({
@@ -110,7 +115,7 @@ export function receiptView(receipt: Receipt): {
   return { agent_id: agent, state, reason, at: at === null ? null : at / 1000 };
 }
 
-/** The sender sees every recipient, a recipient sees itself, an administrator sees all [R3]. */
+/** Of what they may read, its sender and people see every recipient, a recipient itself; an administrator sees all [R3]. */
 export function receiptsFor(
   world: WorldView,
   { by, hub }: Pick<Room, 'by' | 'hub'>,

@@ -7,7 +7,7 @@
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { THREAD_DEPTH_MAX } from '../../../core/law/limits.ts';
 import type { WorldView } from '../../../core/law/state.ts';
-import { channelWith, checkRead } from '../../../core/talk/channel.ts';
+import { channelWith } from '../../../core/talk/channel.ts';
 import { type Owed, peek } from '../../../core/talk/inbox.ts';
 import { drainedBy } from '../../../core/talk/receipt.ts';
 import type { Message } from '../../../hub/message-store.ts';
@@ -16,7 +16,7 @@ import type { recv } from '../../../wire/operations/channels.ts';
 import { type Envelope, messageEnvelope } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
 import type { Room } from '../room.ts';
-import { isWithheld, mayRead } from './message-lookup.ts';
+import { isWithheld, mayRead, mayRecall } from './message-lookup.ts';
 
 type Input = ParsedInputOf<typeof recv>;
 type Output = OutputOf<typeof recv>;
@@ -149,8 +149,8 @@ async function findAncestors(
         new Set(
           [...parents.values()].filter(
             (parent) =>
-              checkRead(world, room.by, parent.channel) === null &&
               mayRead(world, room.by, parent) &&
+              mayRecall(world, room.by, parent) &&
               !isWithheld(world, parent),
           ),
         ),
