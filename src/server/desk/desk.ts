@@ -206,6 +206,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     operation: Operation,
     input: unknown,
     callOptions: CallOptions = {},
+    isCounted = false,
   ): Promise<Answer> {
     const correlationId = callOptions.correlationId ?? platform.newId();
     const passage: Passage = {
@@ -228,7 +229,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       return isRefusal(answer) ? refusalAnswer(answer) : answer;
     }
     const outcome =
-      precheck(caller, operation.name) ??
+      (isCounted ? null : precheck(caller, operation.name)) ??
       (await guarded(operation.name, correlationId, () => carryOut(passage)));
     if (!isRefusal(outcome)) return { ok: outcome };
     audit(caller, operation.name, outcome);
@@ -297,7 +298,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       if (isRefusal(caller)) audit(null, `authenticate as ${introduction.agent ?? '?'}`, caller);
       return caller;
     },
-    call,
+    call: (caller, operation, input, callOptions) => call(caller, operation, input, callOptions),
     callThen(caller, operation, input, done, signal) {
       const isPlainSend =
         operation.id === 'channels.send' && !(host?.appliesTo('send', caller.transport) ?? false);
@@ -329,7 +330,8 @@ export function createDesk(options: DeskOptions): DeskParts {
         );
         if (isTaken) return;
       }
-      void call(caller, operation, input, signal && { signal }).then(done);
+      // What the short way would not take was counted there, and is not counted twice [O3].
+      void call(caller, operation, input, signal && { signal }, hub !== null).then(done);
     },
     async openStream(caller, input, sink) {
       const outcome =

@@ -340,3 +340,15 @@ describe('how connections end', () => {
     expect((await hub.ask('waiter', 'recv')).messages).toHaveLength(1);
   });
 });
+
+test('[O3] a reply, and a send to a typed channel, count once like any call', async () => {
+  const limited = await openRunningHub({ file: { rate_limit: 4 } });
+  await limited.admin('channels_configure', { channel: 'typed', schema: { type: 'object' } });
+  const ada = await openRpcSocket(limited.url, limited.as('ada'));
+  const { message_id: reply_to } = await ada.ask('channels.send', { channel: 'a', body: {} });
+  await ada.ask('channels.send', { channel: 'a', body: {}, reply_to });
+  await ada.ask('channels.send', { channel: 'typed', body: {} });
+  await ada.ask('channels.send', { channel: 'typed', body: {}, reply_to });
+  await ada.close();
+  await limited.close();
+});
