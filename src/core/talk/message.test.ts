@@ -51,9 +51,17 @@ describe('sending', () => {
   test('[M4] a repeated key gives the first message again and stores nothing', () => {
     const story = createStory();
     const first = story.send(ada, 'a', { key: 'k' });
-    const again = story.send(bob, 'a', { key: 'k', body: '{"other":1}' });
-    expect(again).toMatchObject({ position: first.position, seq: 1, at: first.at });
+    const again = story.send(ada, 'a', { key: 'k', body: '{"other":1}' });
+    expect(again).toMatchObject({ position: first.position, seq: 1, at: first.at, isRepeat: true });
     expect(story.entries).toHaveLength(1);
+  });
+
+  test('[M4] the same key of another sender is another message', () => {
+    const story = createStory();
+    for (const key of ['k', 'retry:k']) {
+      const first = story.send(ada, 'a', { key });
+      expect(story.send(bob, 'a', { key }).seq).toBe(first.seq + 1);
+    }
   });
 
   test('[M4] the same key on another channel is another message', () => {

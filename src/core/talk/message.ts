@@ -67,6 +67,8 @@ export interface SentAnswer {
   readonly at: number;
   readonly depth: number;
   readonly limit: number;
+  /** The key was used before: this is the first message's answer, and nothing was stored. */
+  readonly isRepeat?: true;
 }
 
 export interface ReviewMessage extends Asked {
@@ -120,9 +122,9 @@ export function decideSend(
   const { mode, limit, depth } = backpressureOf(world, channel);
   if (command.key !== null) {
     const { keys, ttlMs } = keysFor(world, command.key);
-    const known = keys.get(keyOf(name, command.key));
+    const known = keys.get(keyOf(by.id, name, command.key));
     if (known !== undefined && at < known.at + ttlMs) {
-      return { events: [], answer: { ...known, depth, limit } };
+      return { events: [], answer: { ...known, depth, limit, isRepeat: true } };
     }
   }
   const full = checkRoom(world, channel, command);
@@ -256,8 +258,9 @@ export function insertSorted(seqs: number[], seq: number): void {
 /** Keys of this form are remembered for a short while only. */
 const RETRY_PREFIX = 'retry:';
 
-function keyOf(channel: string, key: string): string {
-  return `${channel}\u0000${key}`;
+/** The sender is part of it: a key that another chose must not swallow a message [M4]. */
+function keyOf(sender: string, channel: string, key: string): string {
+  return `${sender}\u0000${channel}\u0000${key}`;
 }
 
 function rememberKey(world: World, event: MessageSent, position: number): void {
@@ -268,7 +271,7 @@ function rememberKey(world: World, event: MessageSent, position: number): void {
     if (!isOld && !(isForgetting && keys.size >= RETRY_KEYS_MAX)) break;
     keys.delete(keys.oldest);
   }
-  const key = keyOf(event.channel, event.key ?? '');
+  const key = keyOf(event.by, event.channel, event.key ?? '');
   // Deleting first keeps the map in the order of time, which the sweep above relies on.
   keys.delete(key);
   keys.set(key, sent);

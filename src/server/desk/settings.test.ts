@@ -99,6 +99,9 @@ describe('idempotency', () => {
     const before = await hub.mark(space);
     const second = await send({ n: 2 });
     expect(second).toMatchObject({ message_id: first.message_id, seq: 1, sent_at: first.sent_at });
+    expect(first).not.toHaveProperty('repeated');
+    expect(second).toMatchObject({ repeated: true, body_differs: true });
+    expect(await send({ n: 1 })).toMatchObject({ repeated: true, body_differs: false });
     expect(await hub.mark(space)).toBe(before);
     expect((await send({ n: 3 }, 'other')).message_id).not.toBe(first.message_id);
     const later = await until(
@@ -108,6 +111,16 @@ describe('idempotency', () => {
     );
     expect(Math.round((later.sent_at - first.sent_at) * 1000)).toBeGreaterThanOrEqual(300);
   });
+});
+
+test('[M4] a stranger who guessed the key swallows nothing', async () => {
+  const key = { channel: 'keyed', idempotency_key: 'build-42' };
+  await hub.ask('ada', 'subscribe', { pattern: 'keyed' });
+  const theirs = await hub.ask('eve', 'send', { ...key, body: { from: 'eve' } });
+  const mine = await hub.ask('bob', 'send', { ...key, body: { from: 'bob' } });
+  expect(mine.message_id).not.toBe(theirs.message_id);
+  const { messages } = await hub.ask('ada', 'recv', { channels: ['keyed'] });
+  expect(messages.map((one: Json) => one.body.from)).toEqual(['eve', 'bob']);
 });
 
 describe('spaces', () => {

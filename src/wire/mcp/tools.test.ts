@@ -63,7 +63,7 @@ describe('the tool list', () => {
         body: { type: 'object' },
         correlation_id: { type: ['string', 'null'] },
         reply_to: { type: ['string', 'null'], description: expect.any(String) },
-        idempotency_key: { type: ['string', 'null'] },
+        idempotency_key: { type: ['string', 'null'], description: expect.any(String) },
         ttl_ms: {
           type: ['integer', 'null'],
           description: expect.any(String),

@@ -38,7 +38,11 @@ export const send = operation({
     body: jsonObject,
     correlation_id: correlationId.nullish(),
     reply_to: messageIdText.nullish().describe('message_id this answers'),
-    idempotency_key: z.string().max(IDEMPOTENCY_KEY_CHARS_MAX).nullish(),
+    idempotency_key: z
+      .string()
+      .max(IDEMPOTENCY_KEY_CHARS_MAX)
+      .nullish()
+      .describe('yours, on this channel: sent again under it, it is stored once'),
     ttl_ms: z.int().min(1).max(TTL_MS_MAX).nullish().describe('unread after this: expired'),
   }),
   output: z.object({
@@ -50,6 +54,8 @@ export const send = operation({
       threshold: z.int().min(1),
       state: z.enum(['ok', 'warn', 'over']),
     }),
+    repeated: z.literal(true).optional().describe('you used the key before: the first message'),
+    body_differs: z.boolean().optional().describe('a repeat with another body, not stored'),
   }),
 });
 

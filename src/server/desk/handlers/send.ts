@@ -30,9 +30,12 @@ export function sendThen(
   const command = sendCommand(hub, by, input, null, 0);
   if (isRefusal(command)) done(command);
   else {
-    hub.submitThen(command, (outcome) =>
-      done(isRefusal(outcome) ? outcome : sendOutput(outcome as SentAnswer)),
-    );
+    hub.submitThen(command, (outcome) => {
+      const answer = outcome as SentAnswer | Refusal;
+      if (isRefusal(answer)) done(answer);
+      else if (answer.isRepeat === undefined) done(sendOutput(answer));
+      else void repeatOutput(hub, answer, command.body).then(done);
+    });
   }
   return true;
 }
@@ -53,7 +56,9 @@ export async function handleSend(room: Room, input: Input): Promise<Output | Ref
     const command = sendCommand(hub, by, input, replyTo, version);
     if (isRefusal(command)) return command;
     const answer = await hub.submit(command);
-    if (!isRefusal(answer)) return sendOutput(answer);
+    if (!isRefusal(answer)) {
+      return answer.isRepeat ? repeatOutput(hub, answer, command.body) : sendOutput(answer);
+    }
     if (answer.refused !== 'schema.changed' || tries >= SCHEMA_RETRIES_MAX) return answer;
   }
 }
@@ -89,6 +94,20 @@ function sendCommand(
     key: input.idempotency_key ?? null,
     ttlMs: input.ttl_ms ?? null,
     schemaVersion,
+  };
+}
+
+/**
+ * The first message's answer, and whether this body was another one: read back from the log, because
+ * bodies are not in memory and a repeat is rare. Silent about a body that is not there to compare.
+ */
+async function repeatOutput(hub: Hub, answer: SentAnswer, body: string): Promise<Output> {
+  const [first] = await hub.messages([answer.position]).catch(() => []);
+  const isComparable = first != null && first.dropped === undefined;
+  return {
+    ...sendOutput(answer),
+    repeated: true,
+    ...(isComparable && { body_differs: JSON.stringify(first.body) !== body }),
   };
 }
 
