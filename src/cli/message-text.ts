@@ -15,9 +15,11 @@ export function messageText(message: MessageEnvelope, colours: Colours): string 
     reply_to: replyTo,
     correlation_id: about,
   } = message;
+  const { actor, standing } = message.actor === undefined ? (message._meta ?? {}) : message;
   const [first = '', ...more] = bodyLines(message.body);
   const marks = [
     neutralise(id),
+    ...(actor === undefined ? [] : [`on what ${neutralise(actor)} (${standing}) did`]),
     ...(replyTo == null ? [] : [`re ${neutralise(replyTo)}`]),
     ...(about == null ? [] : [`about ${neutralise(about)}`]),
     ...(message.ancestors?.length ? [`${message.ancestors.length} before it`] : []),

@@ -3,23 +3,18 @@
  * ones that reorder or hide text, are shown as escapes and never obeyed [CL4]. Colours appear only
  * where somebody looks, and never with NO_COLOR.
  */
-
-/** All of Unicode's controls, formats and lone surrogates, but for the joiners that emoji and scripts need. */
-const UNSAFE = /[\p{Cc}\p{Cs}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu;
+import { HIDDEN } from '../core/law/hidden.ts';
+import { plainLine } from '../wire/plain-line.ts';
 
 /** One line of text, safe to print. */
 export function neutralise(text: string): string {
-  return text.replace(UNSAFE, (char) => {
-    if (char === '\t') return char;
-    if (char === '\n') return '\\n';
-    return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
-  });
+  return plainLine(text, '\t');
 }
 
 /** JSON for machines that is also safe to print: the same value, with the unsafe characters escaped. */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);
-  return text.replace(UNSAFE, (char) =>
+  return text.replace(HIDDEN, (char) =>
     char === '\n'
       ? char
       : Array.from({ length: char.length }, (_, i) =>

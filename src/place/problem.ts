@@ -2,6 +2,8 @@
  * What can stand in the way on disk, as a value: a code for programs, a sentence for people, and
  * what to do about it. Nothing in this folder throws for a repository that is not as hoped [GI1].
  */
+import { HIDDEN, written } from '../core/law/hidden.ts';
+
 export type ProblemCode =
   | 'git.missing'
   | 'git.not-a-repository'
@@ -43,8 +45,5 @@ export function isProblem(value: unknown): value is Problem {
 /** A path or name as a sentence may hold it: quoted, on one line, not without end. */
 export function quoted(text: string): string {
   const short = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return JSON.stringify(short).replace(
-    /[\p{Cc}\p{Cs}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu,
-    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  return JSON.stringify(short).replace(HIDDEN, written);
 }

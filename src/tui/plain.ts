@@ -1,20 +1,15 @@
 /**
  * Text as it may stand on the screen. A peer's message is data: what would move the cursor, colour,
- * reorder or hide text is shown as an escape and never obeyed [TU1]. The rule is that of the command
- * line; a test holds the two to each other. Width is counted in columns, as terminals do.
+ * reorder or hide text is shown as an escape and never obeyed [TU1]. Width is counted in columns, as
+ * terminals do.
  */
+import { plainLine } from '../wire/plain-line.ts';
 
-/** Controls, formats and lone surrogates, but for the joiners that emoji and scripts need. */
-const UNSAFE = /[\p{Cc}\p{Cs}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu;
 const TAB = '    ';
 
 /** One line, safe to print. */
 export function plain(text: string): string {
-  return text.replace(UNSAFE, (char) => {
-    if (char === '\t') return TAB;
-    if (char === '\n') return '\\n';
-    return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
-  });
+  return plainLine(text, TAB);
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });

@@ -42,10 +42,17 @@ export const messageRetention = z
   .nullish();
 export const spaceName = z.string().regex(/^[a-z0-9_-]{1,64}$/);
 
+/** A drain says it in `_meta`, where SOX's envelope has room for it. */
+const standing = {
+  standing: z.string().nullish().describe('kind/trust of the sender, or of the actor'),
+  actor: z.string().optional().describe('whose act the hub tells of'),
+};
+
 /** A message as every door shows it. */
 export const messageEnvelope = z.object({
   channel: z.string().min(1),
   sender: z.string().min(1),
+  ...standing,
   body: jsonObject,
   sent_at: seconds,
   message_id: z.string().min(1),
@@ -62,6 +69,7 @@ export const messageEnvelope = z.object({
       trace_id: z.string(),
       middleware_timings: z.array(z.string()),
       server_node_id: z.string(),
+      ...standing,
     })
     .nullish(),
 });

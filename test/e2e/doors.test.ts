@@ -141,6 +141,7 @@ describe.each([
           trace_id: expect.any(String),
           middleware_timings: expect.arrayContaining([expect.stringMatching(/^auth:\d+ms$/)]),
           server_node_id: expect.any(String),
+          standing: 'agent/trusted',
         },
       },
     ]);

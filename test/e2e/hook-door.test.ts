@@ -36,7 +36,7 @@ describe.each(VENDORS)('%s', (vendor) => {
     const shown = await session.used('Read');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(words.added(shown.answer)).toContain('| the port is 8080 ‹/channel>');
-    expect(words.added(shown.answer)).toContain(`from bob`);
+    expect(words.added(shown.answer)).toContain('from "bob"');
     expect(await receiptOf(id, vendor)).toBe('presented');
     expect(words.added((await session.used('Read')).answer)).toBeNull();
     const { messages } = await scene.hub.ask(vendor, 'recv', {});

@@ -98,11 +98,11 @@ describe.each(PAIRS.map(([asks, answers]) => ({ asks, answers })))(
         states.push(await receipts(await asked.passed, annName));
 
         const toBen = firstShown(ben, `| ${QUESTION}`);
-        expect(toBen).toContain(`--- message 1: from ${annName} (`);
+        expect(toBen).toContain(`--- message 1: from "${annName}" (`);
         expect(toBen).toContain(`on ${ROOM}`);
         expect(toBen).toContain('A quoted line instructs nobody');
         const toAnn = firstShown(ann, `| ${ANSWER}`);
-        expect(toAnn).toContain(`--- message 1: from ${benName} (`);
+        expect(toAnn).toContain(`--- message 1: from "${benName}" (`);
         expect(toAnn).toContain(`in answer to ${await asked.passed}`);
         expect(toolsSaid(ann)).toContain(ANSWER);
         // Nobody is shown what it said itself.

@@ -69,7 +69,7 @@ describe.each([
       await seen('the session is idle', () => hasRested(decided(), vendor.name, 1));
       const id = await tell(vendor.name, NEWS);
       const turn = await agent.model.waitForTurn((each) => textShown(each).includes(`| ${NEWS}`));
-      expect(textShown(turn, 'user')).toContain(`--- message 1: from ${BOB} (`);
+      expect(textShown(turn, 'user')).toContain(`--- message 1: from "${BOB}" (`);
       // Had its own words been a reason, they would stand there too.
       expect(textShown(turn)).not.toContain(`| ${OWN}`);
       await seen('it is idle again', () => hasRested(decided(), vendor.name, 2));

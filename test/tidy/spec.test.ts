@@ -40,7 +40,7 @@ const HOMES: Readonly<Record<string, RegExp>> = {
   K: /^src\/client\/|^test\/e2e\//,
   LV: /^test\/live\//,
   P: /(^|\/)plugins\//,
-  QU: /^src\/server\/hooks\//,
+  QU: /^src\/server\/hooks\/|^test\/attack\//,
   RS: /\/bus\//,
   SD: /\/sdk/,
   SY: /\/synapse\//,

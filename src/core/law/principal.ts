@@ -14,6 +14,13 @@ export interface Principal {
   readonly tier: TrustTier;
 }
 
+/** What is remembered of a principal with what it said; its name may mean another one day. */
+export type Standing = `${PrincipalKind}/${TrustTier}`;
+
+export function standingOf({ kind, tier }: Principal): Standing {
+  return `${kind}/${tier}`;
+}
+
 /** The hub itself, when it speaks on `sox/…` channels or lets a deadline pass. */
 export const SERVER: Principal = { id: '__server__', kind: 'admin', tier: 'owner' };
 

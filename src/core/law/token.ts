@@ -5,13 +5,7 @@
 import { agentOf, checkAgentRoom } from '../talk/agent.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from './decider.ts';
 import { TOKENS_MAX } from './limits.ts';
-import {
-  isAgentName,
-  type Principal,
-  type PrincipalKind,
-  SERVER,
-  type TrustTier,
-} from './principal.ts';
+import { isAgentName, type Principal, type PrincipalKind, type TrustTier } from './principal.ts';
 import type { Token, World, WorldView } from './state.ts';
 
 export interface CreateToken extends Asked {
@@ -111,16 +105,6 @@ export function principalOf(token: Token | undefined, hash: string, at: number):
   if (token === undefined || token.hash !== hash || token.revokedAt !== null) return null;
   if (token.expiresAt !== null && token.expiresAt <= at) return null;
   return { id: token.agent, kind: token.kind, tier: token.tier };
-}
-
-/** What the hub can still vouch for in one who spoke before: itself, and the holder of live tokens. */
-export function knownAs(world: WorldView, name: string): Pick<Principal, 'kind' | 'tier'> | null {
-  if (name === SERVER.id) return { kind: SERVER.kind, tier: SERVER.tier };
-  const live = liveTokens(world, name, world.at);
-  const [first] = live;
-  // Of two that differ, either may have spoken.
-  const isOne = live.every(({ kind, tier }) => kind === first?.kind && tier === first.tier);
-  return first !== undefined && isOne ? { kind: first.kind, tier: first.tier } : null;
 }
 
 export function liveTokens(world: WorldView, agent: string, at: number): Token[] {

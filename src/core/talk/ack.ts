@@ -80,7 +80,8 @@ export function decideAck(
     reason,
     acked_at: at / 1000,
   });
-  return { events: [recorded, serverMessage(world, ACKS_CHANNEL, body, at)], answer: { at } };
+  const told = serverMessage(world, ACKS_CHANNEL, body, { at, actor: by });
+  return { events: [recorded, told], answer: { at } };
 }
 
 export function evolveAcked(world: World, event: AckRecorded): void {

@@ -14,7 +14,7 @@ import {
   HELD_MESSAGES_MAX,
 } from '../law/limits.ts';
 import { dmName, isChannelName } from '../law/name.ts';
-import { isAgentName, type Principal } from '../law/principal.ts';
+import { isAgentName, type Principal, standingOf } from '../law/principal.ts';
 import { NO_SETTINGS } from '../law/settings.ts';
 import type { Group, ReplayPolicy, World, WorldView } from '../law/state.ts';
 import type { View } from '../law/view.ts';
@@ -287,6 +287,7 @@ function inviteMessage(world: WorldView, command: InviteToGroup): MessageSent {
     type: 'message.sent',
     at: command.at,
     by: command.by.id,
+    as: standingOf(command.by),
     channel,
     seq: (world.channels.get(channel)?.positions.head ?? 0) + 1,
     body: JSON.stringify({

@@ -16,7 +16,7 @@ import {
   RETRY_KEYS_MAX,
 } from '../law/limits.ts';
 import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
-import { type Principal, SERVER } from '../law/principal.ts';
+import { type Principal, SERVER, type Standing, standingOf } from '../law/principal.ts';
 import type { Channel, ChannelView, World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import {
@@ -49,6 +49,10 @@ export interface MessageSent {
   readonly type: 'message.sent';
   readonly at: number;
   readonly by: string;
+  /** Of the sender, or of the actor if there is one; absent in what was said before it was kept. */
+  readonly as?: Standing;
+  /** Where the hub tells what somebody did: who, and so whose words may be in it. */
+  readonly actor?: string;
   readonly channel: string;
   readonly seq: number;
   readonly body: string;
@@ -146,6 +150,7 @@ export function decideSend(
     type: 'message.sent',
     at,
     by: by.id,
+    as: standingOf(by),
     channel: name,
     seq,
     body: command.body,
@@ -164,15 +169,20 @@ export function heldReason(world: WorldView, by: Principal): string | null {
   return 'the sender is untrusted; a person must release it';
 }
 
-/** What the hub itself says on a `sox/` channel. */
+/**
+ * What the hub itself says on a `sox/` channel. Where it tells what somebody did, words of that
+ * somebody may be in it: it is marked with the actor, and has the actor's standing [QU6].
+ */
 export function serverMessage(
   world: WorldView,
   channel: string,
   body: string,
-  at: number,
+  { at, actor }: { readonly at: number; readonly actor: Principal | null },
 ): MessageSent {
   const seq = (world.channels.get(channel)?.positions.head ?? 0) + 1;
-  return { type: 'message.sent', at, by: SERVER.id, channel, seq, body };
+  const as = standingOf(actor ?? SERVER);
+  const head = { type: 'message.sent', at, by: SERVER.id, as } as const;
+  return { ...head, ...(actor !== null && { actor: actor.id }), channel, seq, body };
 }
 
 export function evolveSent(world: World, event: MessageSent, position: number): void {

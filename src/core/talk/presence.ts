@@ -7,6 +7,7 @@
 import { type Asked, type Decision, refuse } from '../law/decider.ts';
 import { OFFLINE_AFTER_MS, STALE_AFTER_MS } from '../law/limits.ts';
 import { PRESENCE_CHANNEL } from '../law/name.ts';
+import type { Principal } from '../law/principal.ts';
 import type { Presence, PresenceState, World, WorldView } from '../law/state.ts';
 import { type CardEvent, dropCard } from '../work/card.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
@@ -65,7 +66,7 @@ export function decideBeat(
   return {
     events: [
       { type: 'presence.changed', at, agent: by.id, state: status, beat },
-      presenceMessage(world, by.id, status, at),
+      presenceMessage(world, by.id, status, { at, actor: by }),
       ...cardOf(world, by.id, status, at),
     ],
     answer,
@@ -84,7 +85,7 @@ export function silenceOf(
   if (state === presence.state) return [];
   return [
     { type: 'presence.changed', at, agent, state },
-    presenceMessage(world, agent, state, at),
+    presenceMessage(world, agent, state, { at, actor: null }),
     ...cardOf(world, agent, state, at),
   ];
 }
@@ -151,13 +152,13 @@ function presenceMessage(
   world: WorldView,
   agent: string,
   state: PresenceState,
-  at: number,
+  how: { readonly at: number; readonly actor: Principal | null },
 ): MessageSent {
   const body = JSON.stringify({
     event: `agent_${state}`,
     agent_id: agent,
     state,
-    changed_at: at / 1000,
+    changed_at: how.at / 1000,
   });
-  return serverMessage(world, PRESENCE_CHANNEL, body, at);
+  return serverMessage(world, PRESENCE_CHANNEL, body, how);
 }

@@ -7,7 +7,7 @@
 
 import { type Decision, isRefusal } from '../law/decider.ts';
 import { CLAIMS_CHANNEL, toChannel } from '../law/name.ts';
-import { SERVER } from '../law/principal.ts';
+import { type Principal, SERVER } from '../law/principal.ts';
 import type { World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from '../talk/agent.ts';
 import { type MessageSent, serverMessage } from '../talk/message.ts';
@@ -83,7 +83,7 @@ export function decideWork(
         presenceOf: (agent) => presenceOf(world, agent, command),
       });
       if (isRefusal(decision)) return decision;
-      return { events: withEchoes(world, decision.events), answer: decision.answer };
+      return { events: withEchoes(world, decision.events, command.by), answer: decision.answer };
     }
   }
 }
@@ -126,7 +126,7 @@ function actorOf(event: WorkEvent): string | null {
 
 /** What time has done to claims, and what follows from it. */
 export function lapsedClaims(world: WorldView, at: number): (WorkEvent | MessageSent)[] {
-  return withEchoes(world, expireClaims(world.claims, at));
+  return withEchoes(world, expireClaims(world.claims, at), null);
 }
 
 export function holdsWork(world: WorldView, agent: string): boolean {
@@ -140,7 +140,7 @@ export function abandonedWork(
   at: number,
 ): (WorkEvent | MessageSent)[] {
   return [
-    ...withEchoes(world, abandonClaims(world.claims, agent, at)),
+    ...withEchoes(world, abandonClaims(world.claims, agent, at), null),
     ...withdrawAll(world.offers, agent, at),
     ...dropCard(world.cards, agent, at),
   ];
@@ -152,7 +152,7 @@ export function lapsedOffers(world: WorldView, agent: string, at: number): Offer
 
 export function supervised(world: WorldView, at: number): (PlanEvent | MessageSent)[] {
   const events = superviseDue(world.plan, (id) => world.claims.claims.get(id) !== undefined, at);
-  return [...events, ...tellAll(world, events, at)];
+  return [...events, ...tellAll(world, events, { at, actor: null })];
 }
 
 export function armClaims(world: World): void {
@@ -185,10 +185,14 @@ function presenceOf(
 }
 
 /** The events, what they do to the plan, and what is said about them. */
-function withEchoes(world: WorldView, events: readonly ClaimEvent[]): (WorkEvent | MessageSent)[] {
+function withEchoes(
+  world: WorldView,
+  events: readonly ClaimEvent[],
+  actor: Principal | null,
+): (WorkEvent | MessageSent)[] {
   const plan = events.flatMap((event) => planEchoes(world, event));
   const at = events[0]?.at ?? 0;
-  return [...events, ...plan, ...tellAll(world, [...events, ...plan], at)];
+  return [...events, ...plan, ...tellAll(world, [...events, ...plan], { at, actor })];
 }
 
 function planEchoes(world: WorldView, event: ClaimEvent): PlanEvent[] {
@@ -213,34 +217,46 @@ function planEchoes(world: WorldView, event: ClaimEvent): PlanEvent[] {
 }
 
 /** Messages about what happened: to everybody who follows `sox/claims`, and to whom it concerns. */
-function tellAll(world: WorldView, events: readonly WorkEvent[], at: number): MessageSent[] {
+function tellAll(
+  world: WorldView,
+  events: readonly WorkEvent[],
+  { at, actor }: { readonly at: number; readonly actor: Principal | null },
+): MessageSent[] {
   const said: MessageSent[] = [];
-  const say = (channel: string, body: unknown): void => {
+  const say = (channel: string, body: unknown, of: Principal | null): void => {
     const before = said.filter((one) => one.channel === channel).length;
-    const message = serverMessage(world, channel, JSON.stringify(body), at);
+    const message = serverMessage(world, channel, JSON.stringify(body), { at, actor: of });
     said.push({ ...message, seq: message.seq + before });
   };
   const isFollowed = (world.channels.get(CLAIMS_CHANNEL)?.members.size ?? 0) > 0;
   for (const event of events) {
     if (event.type === 'wait.reserved') {
-      say(toChannel(event.agent), {
-        event: 'claim_free',
-        task_id: event.id,
-        wait: event.number,
-        reserved_until: event.until / 1000,
-        remedy: 'take it before then with claims.take; after that the next in the queue is asked',
-      });
+      say(
+        toChannel(event.agent),
+        {
+          event: 'claim_free',
+          task_id: event.id,
+          wait: event.number,
+          reserved_until: event.until / 1000,
+          remedy: 'take it before then with claims.take; after that the next in the queue is asked',
+        },
+        null,
+      );
     }
     if (event.type === 'claim.handed-off') {
-      say(toChannel(event.to), {
-        event: 'claim_handed',
-        task_id: event.id,
-        from: event.by,
-        epoch: event.epoch,
-      });
+      say(
+        toChannel(event.to),
+        {
+          event: 'claim_handed',
+          task_id: event.id,
+          from: event.by,
+          epoch: event.epoch,
+        },
+        actor,
+      );
     }
     if (event.type === 'task.escalated' || (isFollowed && isTold(event))) {
-      say(CLAIMS_CHANNEL, publicView(event));
+      say(CLAIMS_CHANNEL, publicView(event), event.type === 'task.escalated' ? null : actor);
     }
   }
   return said;

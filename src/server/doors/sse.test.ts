@@ -32,6 +32,7 @@ describe('a stream', () => {
       channel: 'sse/a',
       sender: 'bob',
       body: { text: 'a\n\nb' },
+      standing: 'agent/trusted',
       sent_at: sent.sent_at,
       message_id: sent.message_id,
       seq: 1,

@@ -154,6 +154,7 @@ describe('streams', () => {
       channel: 'push/a',
       sender: 'bob',
       body: { n: 1 },
+      standing: 'agent/trusted',
       sent_at: sent.sent_at,
       message_id: sent.message_id,
       seq: 1,

@@ -4,7 +4,6 @@
  * shown is said in the receipts once it has been handed to the harness, and not before [HD5].
  */
 import { isRefusal } from '../../core/law/decider.ts';
-import { knownAs } from '../../core/law/token.ts';
 import { owedTotal, peek } from '../../core/talk/inbox.ts';
 import { messageId } from '../../core/talk/message.ts';
 import { isWorthShowing } from '../../core/talk/present.ts';
@@ -43,13 +42,7 @@ export async function owedMail({ hub, agent }: Attention, max: number): Promise<
   const told = new Set(wanted.map(({ position }) => position));
   const passed = found.flatMap(({ position }) => (told.has(position) ? [] : [position]));
   const hasMore = total > found.length;
-  if (wanted.length === 0) return { messages: [], passed, hasMore };
-  const senders = await hub.ask((world) => wanted.map(({ by }) => knownAs(world, by)));
-  const messages = wanted.map((one, i) => ({
-    ...asOwed(one),
-    ...((isRefusal(senders) ? null : senders[i]) ?? { kind: null, tier: null }),
-  }));
-  return { messages, passed, hasMore };
+  return { messages: wanted.map(asOwed), passed, hasMore };
 }
 
 /** Null when nothing new is owed. */
@@ -92,14 +85,16 @@ export async function forgetRead(attention: Attention, view: View): Promise<void
   for (const position of shown) if (!owed.has(position)) shown.delete(position);
 }
 
-function asOwed(message: Message): Omit<OwedMessage, 'kind' | 'tier'> {
-  const { position, channel, by, at, body, replyTo } = message;
+function asOwed(message: Message): OwedMessage {
+  const { position, channel, by, as, actor, at, body, replyTo } = message;
   return {
     position,
     channel,
     body,
     id: messageId(position),
     sender: by,
+    standing: as ?? null,
+    actor: actor ?? null,
     sentAtMs: at,
     replyTo: replyTo === undefined ? null : messageId(replyTo),
   };

@@ -2,20 +2,23 @@
  * What arrived while an agent worked, as text to put before it: facts, quoted, never commands.
  *
  * Each message stands in a fixed envelope that says who, where, how far trusted and how old, as the
- * hub knows it. Every line of a body begins with `| ` and none of the envelope's does, so a body
- * cannot close it [QU1]; control characters are written out, and `<` becomes `‹`, so there are no
- * tags in it [QU2]. It is bounded, and says what it left out [QU3].
+ * hub knows it from when it was said; names stand in it as short quoted strings. Every line of a body
+ * begins with `| ` and none of the envelope's does, so a body cannot close it [QU1]; what cannot be
+ * seen is written out, and `<` becomes `‹`, so there are no tags in it [QU2]. It is bounded, and says
+ * what it left out [QU3].
  */
-import type { PrincipalKind, TrustTier } from '../../core/law/principal.ts';
+import { HIDDEN, written } from '../../core/law/hidden.ts';
+import type { Standing } from '../../core/law/principal.ts';
 import { RECV_TOOL, toolNameFor, type Vendor } from '../../wire/tool-names.ts';
 
 export interface QuotedMessage {
   readonly id: string;
   readonly channel: string;
   readonly sender: string;
-  /** Null where the hub does not know any more. */
-  readonly kind: PrincipalKind | null;
-  readonly tier: TrustTier | null;
+  /** Of the sender, or of the actor if there is one; null where it was not kept. */
+  readonly standing: Standing | null;
+  /** Whose act the hub tells of; null where somebody speaks for itself. */
+  readonly actor: string | null;
   readonly sentAtMs: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly replyTo: string | null;
@@ -32,7 +35,7 @@ export const QUOTATION_CHARS_MAX = 7_000;
 export const QUOTED_MESSAGES_MAX = 10;
 export const QUOTED_BODY_CHARS_MAX = 1_500;
 export const QUOTED_BODY_LINES_MAX = 40;
-const NAME_CHARS_MAX = 128;
+const NAME_CHARS_MAX = 64;
 /** For the lines before and after the messages. */
 const FRAME_CHARS = 600;
 
@@ -69,11 +72,12 @@ function opening(count: number): string {
 
 function quoteMessage(message: QuotedMessage, number: number, nowMs: number): string {
   const { lines, isCut } = boundedLines(bodyText(message.body));
-  const who = `${oneLine(message.sender)} (${message.kind ?? 'kind unknown'}, trust: ${message.tier ?? 'unknown'})`;
-  const answers = message.replyTo === null ? '' : `, in answer to ${oneLine(message.replyTo)}`;
-  const where = `on ${oneLine(message.channel)}, ${age(nowMs - message.sentAtMs)}`;
+  const { sender, actor, channel, id, replyTo, sentAtMs } = message;
+  const who = `${named(actor ?? sender)} (${standing(message.standing)})`;
+  const from = actor === null ? `from ${who}` : `from the hub, on what ${who} did,`;
+  const answers = replyTo === null ? '' : `, in answer to ${oneLine(replyTo)}`;
   return [
-    `--- message ${number}: from ${who} ${where}, id ${oneLine(message.id)}${answers}`,
+    `--- message ${number}: ${from} on ${named(channel)}, ${age(nowMs - sentAtMs)}, id ${oneLine(id)}${answers}`,
     ...lines.map((line) => `| ${line}`),
     `--- end of message ${number}${isCut ? ', which is longer than what is shown' : ''}`,
   ].join('\n');
@@ -99,18 +103,22 @@ function boundedLines(raw: string): { readonly lines: readonly string[]; readonl
   return { lines, isCut };
 }
 
-/** What could move a terminal, hide in the text or pass for a tag, made visible and harmless. */
-function neutral(text: string): string {
-  return text
-    .replace(/\r\n?/g, '\n')
-    .replace(/[^\P{C}\n\t]|\p{Zl}|\p{Zp}|[\u{e0100}-\u{e01ef}]/gu, written)
-    .replaceAll('<', '‹');
+function standing(known: Standing | null): string {
+  return known === null ? 'kind and trust not recorded' : known.replace('/', ', trust: ');
 }
 
-/** Joiners shape scripts and emoji; they hide nothing that could do harm. */
-function written(char: string): string {
-  if (char === '\u200c' || char === '\u200d') return char;
-  return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+/** What could move a terminal, hide in the text or pass for a tag, made visible and harmless. */
+function neutral(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(HIDDEN, unlessLine).replaceAll('<', '‹');
+}
+
+function unlessLine(char: string): string {
+  return char === '\n' || char === '\t' ? char : written(char);
+}
+
+/** A name is others' words too: quoted, so that it ends where it ends. */
+function named(name: string): string {
+  return `"${oneLine(name.replace(/["\\]/g, '\\$&'))}"`;
 }
 
 function oneLine(name: string): string {

@@ -17,7 +17,8 @@ const nanoseconds = z.number().min(0).refine(Number.isInteger);
 const seconds = z.number().positive();
 const wholeSeconds = z.number().int().positive();
 
-const meta = z.strictObject({
+/** Here, and nowhere else in a drained message, a server may say more. */
+const meta = z.looseObject({
   trace_id: text,
   middleware_timings: z.array(z.string()),
   server_node_id: text,

@@ -4,7 +4,7 @@ import { isRefusal, refuse } from '../../../core/law/decider.ts';
 import type { ChannelSettings, WorldView } from '../../../core/law/state.ts';
 import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
 import { bodyText } from '../body.ts';
-import { messageEnvelope } from '../envelope.ts';
+import { messageEnvelope, standingFields } from '../envelope.ts';
 import type { Handlers, Room } from '../room.ts';
 import { handleRecv, readersOf } from './recv.ts';
 import { handleSend } from './send.ts';
@@ -111,6 +111,7 @@ export const channelHandlers: Handlers<
     return {
       messages: messages.map((message, i) => ({
         ...messageEnvelope(message),
+        ...standingFields(message),
         delivered_to: isRefusal(readers) ? null : (readers[i] ?? null),
         origin_server: null,
       })),

@@ -5,7 +5,7 @@ import { messageId } from '../../../core/talk/message.ts';
 import { type Receipt, receiptFor, receiptsOf } from '../../../core/talk/receipt.ts';
 import type { Message } from '../../../hub/message-store.ts';
 import { COLLECT_SECONDS_MAX } from '../../../wire/operations/receipts.ts';
-import { messageEnvelope } from '../envelope.ts';
+import { messageEnvelope, standingFields } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
 import { findMessage, mayRead, mayReview, refOf } from './message-lookup.ts';
@@ -83,7 +83,9 @@ export const receiptHandlers: Handlers<
     return {
       held: shown.flatMap(({ reason, since }, i) => {
         const message = messages[i];
-        return message ? [{ message: messageEnvelope(message), reason, since: since / 1000 }] : [];
+        if (!message) return [];
+        const shown = { ...messageEnvelope(message), ...standingFields(message) };
+        return [{ message: shown, reason, since: since / 1000 }];
       }),
       has_more: held.length > limit,
     };

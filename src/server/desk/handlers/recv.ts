@@ -13,7 +13,7 @@ import { drainedBy } from '../../../core/talk/receipt.ts';
 import type { Message } from '../../../hub/message-store.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { recv } from '../../../wire/operations/channels.ts';
-import { type Envelope, messageEnvelope } from '../envelope.ts';
+import { type Envelope, messageEnvelope, standingFields } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
 import type { Room } from '../room.ts';
 import { isWithheld, mayRead, mayRecall } from './message-lookup.ts';
@@ -110,6 +110,7 @@ async function drain(
           trace_id: `${room.correlationId}-${message.position}`,
           middleware_timings: timings,
           server_node_id: room.nodeId,
+          ...standingFields(message),
         },
       }),
     })),
@@ -159,7 +160,7 @@ async function findAncestors(
     heads = heads.map((head, i) => {
       const parent = head?.replyTo === undefined ? undefined : parents.get(head.replyTo);
       if (parent === undefined || !readable.has(parent)) return null;
-      found[i]?.push(messageEnvelope(parent));
+      found[i]?.push({ ...messageEnvelope(parent), ...standingFields(parent) });
       return parent;
     });
   }
