@@ -31,6 +31,32 @@ test.each<[string, string]>([
   },
 );
 
+test('[BU13] its client is gone: the worker is told, its place is free, and the record says so', async () => {
+  const { bus, worker, connect, audits } = await openSmallBus({
+    pools: [{ id: 'a', inFlightMax: 2 }],
+  });
+  const [gone, other] = [connect('gone'), connect('other')];
+  gone.ask(1, 'running', { sessionId: 's' });
+  const [{ id }] = hear(worker('a/0'));
+  gone.ask(2, 'handed');
+  gone.ask(3, 'waiting');
+  other.ask(1, 'm');
+  gone.peer.close('closed', false);
+  const told = hear(worker('a/0'));
+  expect(told.map(({ method }) => method)).toEqual(['handed', ...Array(2).fill('$/cancelRequest')]);
+  expect(told[1].params).toEqual({ id });
+  say(worker('a/0'), { id, error: { code: -32_800, message: 'cancelled' } });
+  expect(serve(worker('a/0'))).toMatchObject([{ method: 'm' }]);
+  expect(other.got()).toEqual([answered(1, 'm')]);
+  expect(bus.counts()).toMatchObject({ clients: 1, pending: 0 });
+  expect(audits.map(({ action, outcome }) => [action, outcome])).toEqual([
+    ['running', 'client gone'],
+    ['handed', 'client gone'],
+    ['waiting', 'client gone'],
+    ['m', 'ok'],
+  ]);
+});
+
 test('[BU13] what no worker has yet never runs, and says so', async () => {
   const { worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 1 }] });
   const client = connect();

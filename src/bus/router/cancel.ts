@@ -1,19 +1,21 @@
 /**
- * A request ends before its worker is done: its client took it back, or its time is up. It is
- * answered at once; what no worker has yet never runs; a worker that may have it is told [BU13].
+ * A request ends before its worker is done: its client took it back, its time is up, or its client is
+ * gone. It is answered at once; what no worker has yet never runs; a worker that may have it is told
+ * [BU13].
  */
 
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { type Envelope, readParams, scan } from '../process/scan-message.ts';
 import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import { abandon, failed } from './request.ts';
+import { abandon, dismiss, failed } from './request.ts';
 import type { BusRequest } from './state.ts';
 import { pump, tellCancelled } from './to-worker.ts';
 
+const CANCEL = '$/cancelRequest';
 /** LSP's name, ACP's and MCP's. */
 const CANCELS: ReadonlySet<string> = new Set([
-  '$/cancelRequest',
+  CANCEL,
   '$/cancel_request',
   'notifications/cancelled',
 ]);
@@ -39,7 +41,7 @@ export function cancel(
   exchange: Exchange,
   request: BusRequest,
   why: BusProblem,
-  method = '$/cancelRequest',
+  method: string = CANCEL,
 ): void {
   if (handOn(request)) {
     failed(exchange, request, why);
@@ -48,6 +50,19 @@ export function cancel(
   const { link } = request;
   if (abandon(exchange, request) && link) tellCancelled(exchange, request, link, method);
   failed(exchange, request, why);
+  if (link) pump(exchange, link);
+}
+
+/** The client is gone: nobody wants the answer, unless it is kept under a key. */
+export function orphan(exchange: Exchange, request: BusRequest): void {
+  const { kept, link } = request;
+  if (kept && !kept.waiting.delete(request)) {
+    // For a client that repeats the request, or waits for it already.
+    if (link || kept.waiting.size > 0) return;
+    exchange.keys.forget(kept);
+  }
+  if (abandon(exchange, request) && link) tellCancelled(exchange, request, link, CANCEL);
+  dismiss(exchange, request, 'client gone');
   if (link) pump(exchange, link);
 }
 

@@ -1,13 +1,13 @@
 /**
- * A client comes and goes. When it goes, its requests that wait are forgotten, those that run are
- * let run, the questions put to it are refused, and workers stopped because of it go on.
+ * A client comes and goes. When it goes, its requests are taken back, the questions put to it go to
+ * another client of their session or are refused, and workers stopped because of it go on.
  */
 
+import { orphan } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
 import { receive } from './from-client.ts';
 import type { Attachment, Peer, PeerClosing } from './peer.ts';
-import { refuseQuestions } from './questions.ts';
-import { orphan } from './request.ts';
+import { handOnQuestions } from './questions.ts';
 import { type BusClient, createClient } from './state.ts';
 import { refuse, release, relieve } from './to-client.ts';
 
@@ -53,7 +53,7 @@ function leave(exchange: Exchange, client: BusClient): void {
   exchange.clients.delete(client);
   exchange.stats.client_disconnects += 1;
   release(client);
-  refuseQuestions(exchange, client);
+  handOnQuestions(exchange, client);
   for (const newest of [...client.requests.values()]) {
     for (let request: typeof newest | null = newest; request; ) {
       const { twin }: typeof newest = request;

@@ -1,7 +1,7 @@
 /** One connection over a real socket: order, back-pressure, half-close and farewell. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -69,10 +69,18 @@ class Ear implements Attachment {
 
 async function open(
   options: Partial<ConnectionOptions> = {},
-): Promise<{ connection: Connection; ear: Ear }> {
-  const path = join(dir, 's');
-  server = createServer({ allowHalfOpen: true }).listen(path);
-  client = connect({ path, allowHalfOpen: true });
+): Promise<{ connection: Connection; ear: Ear; socket: Socket }> {
+  server = createServer({ allowHalfOpen: true }).listen(
+    options.isFar ? { host: '127.0.0.1', port: 0 } : { path: join(dir, 's') },
+  );
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo | string;
+  client = connect({
+    ...(typeof address === 'string'
+      ? { path: address }
+      : { host: '127.0.0.1', port: address.port }),
+    allowHalfOpen: true,
+  });
   const [socket] = (await once(server, 'connection')) as [Socket];
   const ear = new Ear();
   const connection = openConnection({
@@ -85,7 +93,7 @@ async function open(
     ...options,
   });
   connection.open(ear);
-  return { connection, ear };
+  return { connection, ear, socket };
 }
 
 async function readAll(): Promise<string> {
@@ -150,6 +158,48 @@ test('[BD3] one that is owed nothing is gone at once', async () => {
   const { connection } = await open();
   client.end();
   expect(await within('the close', connection.closed)).toBe('closed');
+});
+
+test('[BD22] a client that died while it was owed something is let go, near and far', async () => {
+  for (const isFar of [false, true]) {
+    const { connection, ear } = await open({ isFar, probeMs: 5 });
+    ear.owed = 1;
+    client.write('{"id":1}\n');
+    await ear.until('the request', () => ear.lines.length === 1);
+    client.destroy();
+    expect(await within('the close', connection.closed)).toBe('closed');
+    expect(ear.reason).toBe('closed');
+    server.close();
+  }
+});
+
+test('[BD22] one that waits for its answers is asked with nothing it could see, and over TCP by a ping', async () => {
+  for (const isFar of [false, true]) {
+    const { connection, ear, socket } = await open({ isFar, probeMs: 1 });
+    const asked = new Promise<void>((resolve) => {
+      let writes = 0;
+      const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+      socket.write = (...given: unknown[]) => {
+        writes += 1;
+        if (writes === 2) resolve();
+        return write(...given);
+      };
+    });
+    ear.owed = 1;
+    client.end('{"id":1}');
+    await ear.until('the request', () => ear.lines.length === 1);
+    await within('two questions', asked);
+    const answers = readAll();
+    connection.send(lineOf('{"id":1,"result":1}'));
+    ear.owed = 0;
+    const lines = (await answers).trim().split('\n');
+    expect(lines.at(-1)).toBe('{"id":1,"result":1}');
+    const pings = lines.slice(0, -1);
+    expect(pings.length > 0).toBe(isFar);
+    for (const ping of pings) expect(JSON.parse(ping)).toMatchObject({ method: 'stdio_bus/ping' });
+    await within('the close', connection.closed);
+    server.close();
+  }
 });
 
 test('[BD4] a graceful close first writes everything, also megabytes to a slow reader', async () => {

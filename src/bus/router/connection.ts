@@ -2,9 +2,9 @@
  * One connection: a stream in and a stream out, made into a peer of the bus.
  *
  * What the bus sends in one tick is one write [BD1]; while reading is off nothing is handed over
- * [BD2]; a client that ends its sending side still gets the answers it is owed [BD3]; a graceful
- * close first writes what is queued, for as long as the other side takes it [BD4]. What is no UTF-8
- * is told to the bus in its turn and goes no further [BD19].
+ * [BD2]; a client that ends its sending side still gets the answers it is owed [BD3], for as long as
+ * it is there [BD22]; a graceful close first writes what is queued, for as long as the other side
+ * takes it [BD4]. What is no UTF-8 is told to the bus in its turn and goes no further [BD19].
  */
 import type { Readable, Writable } from 'node:stream';
 import type { ByteLine } from '../process/byte-line.ts';
@@ -17,6 +17,7 @@ import {
 import { AUTH_BYTES_MAX } from './auth.ts';
 import type { TransportConfig } from './config.ts';
 import type { Attachment, Identity, Peer, PeerClosing } from './peer.ts';
+import { PROBE_MS, startProbing } from './probe-line.ts';
 import { createUtf8Check, GARBLED } from './utf8.ts';
 
 /** What a stream is given at once: `queuedBytes` is exact to this much. */
@@ -39,6 +40,10 @@ export interface ConnectionOptions {
   readonly onIntroduction?: (line: ByteLine | null) => void;
   /** The other side sends no more. Without it the connection ends once nothing is owed. */
   readonly onInputEnd?: () => void;
+  /** Only a message shows whether the other side is there, as over TCP. */
+  readonly isFar?: boolean;
+  /** So long after the end of its sending side a client is first asked whether it is there. */
+  readonly probeMs?: number;
   /** Our own stdin and stdout are not ours to close. */
   readonly isBorrowed?: boolean;
 }
@@ -76,6 +81,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   let isScheduled = false;
   let isWriting = false;
   let farewell: NodeJS.Timeout | undefined;
+  let stopProbing: (() => void) | null = null;
 
   function deliver(lines: ByteLine[]): void {
     for (let i = 0; i < lines.length; i++) {
@@ -151,6 +157,17 @@ export function openConnection(options: ConnectionOptions): Connection {
     }
   }
 
+  /** It may wait for its answers, or be dead: nothing that comes from it will tell. */
+  function probe(): void {
+    if (isOver || isClosing || options.onInputEnd !== undefined) return;
+    stopProbing = startProbing({
+      output,
+      encode: options.isFar ? encode : null,
+      isWriting: () => isWriting || isScheduled,
+      firstMs: options.probeMs ?? PROBE_MS,
+    });
+  }
+
   function leave(): void {
     if (options.isBorrowed) return over('closed');
     // Closing before the other side has could cost it what it has not read yet.
@@ -164,6 +181,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   function over(why: PeerClosing): void {
     if (isOver) return;
     isOver = true;
+    stopProbing?.();
     clearTimeout(farewell);
     outbox = [];
     held = [];
@@ -222,6 +240,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       if (!isGraceful) return over(why);
       if (isClosing) return;
       isClosing = true;
+      stopProbing?.();
       held = [];
       farewell = setTimeout(over, FAREWELL_MS, why);
       // What still comes is thrown away, so that the other side is not stuck writing it.
@@ -236,6 +255,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     isInputOver = true;
     if (options.onInputEnd && !isClosing) options.onInputEnd();
     settle();
+    probe();
   });
   input.on('error', (error) => over(reasonOf(error)));
   input.once('close', () => {

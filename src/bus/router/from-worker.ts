@@ -59,7 +59,8 @@ function question(exchange: Exchange, link: Link, envelope: Envelope): void {
   const session = sessionOf(exchange, link, envelope);
   const named = isElsewhere(exchange, link, envelope) ? null : requestNamed(link, envelope);
   const asked = named ?? onlyRequestOf(session);
-  putQuestion(exchange, link, asked?.client ?? firstOf(exchange, envelope, session), envelope);
+  const client = asked?.client ?? firstOf(exchange, envelope, session);
+  putQuestion(exchange, link, client, envelope, session);
 }
 
 function notification(exchange: Exchange, link: Link, envelope: Envelope): void {

@@ -61,6 +61,7 @@ export async function openListener(options: ListenOptions): Promise<Door> {
       output: socket,
       framing,
       messageBytesMax: bus.config.limits.messageBytesMax,
+      isFar: kind === 'tcp',
       ...(isStranger && { onIntroduction: (line) => introduce(connection, line) }),
     });
     connections.add(connection);

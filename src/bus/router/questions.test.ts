@@ -58,12 +58,27 @@ test('[BU14] without a client the worker is told at once', async () => {
   expect(hear(small.worker('a/0'))).toEqual([refused(7, 'bus.no-client')]);
 });
 
-test('[BU14] when the client leaves, or does not answer in time, it is refused', async () => {
+test('[BU14] when the client leaves, the next one of the session is asked; with none it is refused', async () => {
+  const { small, ada, bob } = await openSession();
+  const worker = small.worker('a/0');
+  const stranger = small.connect();
+  say(worker, QUESTION);
+  const [asked] = ada.got();
+  ada.peer.close('closed', false);
+  expect(hear(worker)).toEqual([]);
+  expect(bob.got()).toEqual([asked]);
+  bob.send({ id: asked.id, result: { outcome: 'allowed' } });
+  expect(hear(worker)).toEqual([{ jsonrpc: '2.0', id: 7, result: { outcome: 'allowed' } }]);
+  say(worker, { ...QUESTION, id: 'next' });
+  bob.peer.close('closed', false);
+  expect(hear(worker)).toEqual([refused('next', 'bus.no-client')]);
+  expect(stranger.got()).toEqual([]);
+});
+
+test('[BU14] when the client does not answer in time, it is refused', async () => {
   const { small, ada, bob } = await openSession({ requestMs: 1_000 });
   const worker = small.worker('a/0');
-  say(worker, QUESTION);
   ada.peer.close('closed', false);
-  expect(hear(worker)).toEqual([refused(7, 'bus.no-client')]);
   say(worker, { ...QUESTION, id: 'next' });
   const [asked] = bob.got();
   small.clock.advance(999);

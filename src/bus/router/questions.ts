@@ -1,16 +1,17 @@
 /**
  * Questions: requests of a worker to a client, such as a permission prompt. They go to the one
- * client that is meant, under an id of our own, and the answer finds its way back by that id. If
- * no client is there, or none answers, the worker is told so: the bus never answers for a person
- * [BU14].
+ * client that is meant, under an id of our own, and the answer finds its way back by that id. When
+ * that client leaves, the next one of the session is asked. If no client is there, or none answers,
+ * the worker is told so: the bus never answers for a person [BU14].
  */
 
 import type { ByteLine } from '../process/byte-line.ts';
+import { detached } from '../process/frames.ts';
 import { type Envelope, readExt, rewrite, withId } from '../process/scan-message.ts';
 import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { extForWorker, extOfAnswer } from './extension.ts';
-import type { BusClient, Link, WorkerQuestion } from './state.ts';
+import type { BusClient, Link, SessionRecord, WorkerQuestion } from './state.ts';
 import { deliver } from './to-client.ts';
 import { tell } from './to-worker.ts';
 
@@ -21,8 +22,9 @@ export function putQuestion(
   link: Link,
   client: BusClient | null,
   envelope: Envelope,
+  session: SessionRecord | null,
 ): void {
-  const id = envelope.id as string;
+  const id = detached(envelope.id as string);
   if (!client || client.questions.size >= QUESTIONS_MAX) {
     exchange.stats.routing_errors += 1;
     tell(exchange, link, errorLine(id, unanswered(envelope.method, 'no client is attached to it')));
@@ -34,15 +36,23 @@ export function putQuestion(
   const question: WorkerQuestion = {
     link,
     client,
+    session,
     id,
     wireId,
+    method: envelope.method,
+    line: detached(withId(envelope, wireId)),
     stopDeadline: exchange.clock.after(requestMs, () => {
-      refuse(exchange, question, unanswered(envelope.method, `nobody answered in ${requestMs} ms`));
+      refuse(exchange, question, `nobody answered in ${requestMs} ms`);
     }),
   };
-  client.questions.set(wireId, question);
   link.questions.set(wireId, question);
-  deliver(exchange, client, withId(envelope, wireId), link);
+  ask(exchange, question, client);
+}
+
+function ask(exchange: Exchange, question: WorkerQuestion, client: BusClient): void {
+  question.client = client;
+  client.questions.set(question.wireId, question);
+  deliver(exchange, client, question.line, question.link);
 }
 
 /** A client's answer, back to the worker that asked. */
@@ -61,11 +71,22 @@ export function answerQuestion(exchange: Exchange, client: BusClient, envelope: 
   tell(exchange, question.link, rewrite(envelope, question.id, ext));
 }
 
-/** The client is gone: its questions are refused. */
-export function refuseQuestions(exchange: Exchange, client: BusClient): void {
-  for (const question of client.questions.values()) {
-    refuse(exchange, question, unanswered(null, 'its client left'));
+/** The client is gone: another of the session is asked, and with none the worker is told. */
+export function handOnQuestions(exchange: Exchange, gone: BusClient): void {
+  for (const question of gone.questions.values()) {
+    const next = otherOf(question.session, gone);
+    if (next) ask(exchange, question, next);
+    else refuse(exchange, question, 'its client left');
   }
+  gone.questions.clear();
+}
+
+function otherOf(session: SessionRecord | null, gone: BusClient): BusClient | null {
+  if (!session) return null;
+  for (const client of session.clients) {
+    if (client !== gone && client.questions.size < QUESTIONS_MAX) return client;
+  }
+  return null;
 }
 
 /** The worker is gone: its clients need not answer any more. */
@@ -77,9 +98,9 @@ export function withdrawQuestions(exchange: Exchange, link: Link): void {
   }
 }
 
-function refuse(exchange: Exchange, question: WorkerQuestion, why: BusProblem): void {
+function refuse(exchange: Exchange, question: WorkerQuestion, why: string): void {
   close(question);
-  tell(exchange, question.link, errorLine(question.id, why));
+  tell(exchange, question.link, errorLine(question.id, unanswered(question.method, why)));
 }
 
 function close(question: WorkerQuestion): void {

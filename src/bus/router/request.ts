@@ -136,17 +136,10 @@ export function abandon(exchange: Exchange, request: BusRequest): boolean {
   return true;
 }
 
-/** The client left: what waits is forgotten, what runs is let run, and no one is told. */
-export function orphan(exchange: Exchange, request: BusRequest): void {
-  const { kept, link } = request;
-  if (kept && !kept.waiting.delete(request)) {
-    // Under a key the answer is kept for a client that repeats the request, or waits for it already.
-    if (link || kept.waiting.size > 0) return;
-    exchange.keys.forget(kept);
-  }
-  abandon(exchange, request);
+/** Ends without an answer, because nobody is there to get one. */
+export function dismiss(exchange: Exchange, request: BusRequest, outcome: string): void {
   remove(exchange, request);
-  recordEnd(exchange, request, 'client gone');
+  recordEnd(exchange, request, outcome);
 }
 
 function remove(exchange: Exchange, request: BusRequest): void {

@@ -81,9 +81,14 @@ export interface KeptAnswer {
 /** A request of a worker to a client. */
 export interface WorkerQuestion {
   readonly link: Link;
-  readonly client: BusClient;
+  /** Who is asked. When it leaves, another client of the session is. */
+  client: BusClient;
+  readonly session: SessionRecord | null;
   readonly id: string;
   readonly wireId: string;
+  readonly method: string | null;
+  /** As clients get it. */
+  readonly line: ByteLine;
   readonly stopDeadline: () => void;
 }
 
