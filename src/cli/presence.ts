@@ -48,16 +48,18 @@ function evidenceText({ evidence, note, roles }: Seen): string {
     last_heartbeat: beat,
     last_call: call,
     last_operation: operation,
+    last_hook: hook,
   } = evidence;
   const facts = [
     connections > 0 ? `${connections} connections` : '',
     beat === null ? '' : `heartbeat ${sinceText(beat)} ago`,
+    hook === null ? '' : `hook ${sinceText(hook)} ago`,
     call === null ? '' : `${operation ?? 'a call'} ${sinceText(call)} ago`,
     evidence.process === null ? '' : `process ${evidence.process}`,
     roles.length === 0 ? '' : `roles ${roles.join(' ')}`,
   ].filter(Boolean);
   const known = facts.join(', ') || 'no sign of life';
-  return note ? `${known}; "${note}"` : known;
+  return note ? `"${note}"; ${known}` : known;
 }
 
 function sinceText(at: number): string {
@@ -95,7 +97,7 @@ export function registerReport(program: Command): void {
     .argument('[note]', 'what you are at, or the question to the person')
     .option('--role <role>', 'a role you answer to; may be repeated', collect)
     .option(...whole('--process <pid>', 'the process that is you'))
-    .option(...seconds('--ttl <time>', 'how long that holds unless said again (2m)'));
+    .option(...seconds('--ttl <time>', 'how long that holds unless said again (2m; blocked: 24h)'));
   handle<ReportFlags>(command, async ({ args, flags, call, say }) => {
     const [state = '', note] = args;
     const { role: roles, process, ttl } = flags;

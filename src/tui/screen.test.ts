@@ -14,6 +14,7 @@ function agent(name: string, state: AgentRow['state'], note: string | null = nul
     last_heartbeat: null,
     last_call: null,
     last_operation: null,
+    last_hook: null,
     process: null,
   };
   return {

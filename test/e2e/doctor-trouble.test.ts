@@ -202,11 +202,11 @@ describe('[DO8] what a person has to agree to is read and never written', () => 
       scene.put('codex-trust', trust);
       return (await scene.doctor(['codex'])).of('trust')[0];
     };
-    expect(await said('trusted')).toMatch(/^ok: Codex runs all 7 hooks/);
+    expect(await said('trusted')).toMatch(/^ok: Codex runs all 8 hooks/);
     expect(await said('untrusted')).toMatch(
-      /^fail: 7 of 7 hooks were never reviewed.* > start codex/,
+      /^fail: 8 of 8 hooks were never reviewed.* > start codex/,
     );
-    expect(await said('modified')).toMatch(/^fail: 7 of 7 hooks changed since they were reviewed/);
+    expect(await said('modified')).toMatch(/^fail: 8 of 8 hooks changed since they were reviewed/);
     expect(await said('unseen')).toMatch(/^fail: Codex does not see the hooks in /);
     expect(scene.read('home/.codex/config.toml')).toBe(config);
   });

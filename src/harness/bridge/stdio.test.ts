@@ -254,10 +254,16 @@ describe('presence', () => {
     bridge.write(toolCall(1, 'presence__report', { state: 'blocked', note: 'which?' }));
     await bridge.next();
     vi.advanceTimersByTime(60_000);
+    // The hub keeps that it is blocked until its person speaks, which a bridge does not hear.
+    expect(mentioned.at(-1)).toEqual(['channels_heartbeat', { status: 'online', ttl: 120 }]);
+    bridge.write(toolCall(9, 'presence__report', { state: 'busy', note: 'the lexer' }));
+    await bridge.next();
+    vi.advanceTimersByTime(60_000);
     expect(mentioned.at(-1)).toEqual([
       'presence_report',
-      { ...IDLE, state: 'blocked', note: 'which?' },
+      { ...IDLE, state: 'busy', note: 'the lexer' },
     ]);
+    mentioned.pop();
     bridge.write(toolCall(2, 'channels__heartbeat', { status: 'offline' }));
     await bridge.next();
     vi.advanceTimersByTime(60_000);

@@ -123,7 +123,10 @@ interface Presence {
   close(): Promise<void>;
 }
 
-/** Repeats what the agent last said of itself, or that it is idle. A refusal changes nothing. */
+/**
+ * Tells the hub that the agent is there, and repeats that it is busy while that is what it said. That it
+ * waits for a person the hub keeps by itself, until the person speaks. A refusal changes nothing.
+ */
 function createPresence(mention: Mention): Presence {
   const ending = new AbortController();
   let said: { readonly state: string; readonly note?: unknown } | null = { state: 'idle' };
@@ -134,13 +137,15 @@ function createPresence(mention: Mention): Presence {
   function report(): void {
     if (said === null || reporting !== null || ending.signal.aborted) return;
     if (performance.now() > saidUntil) said = { state: 'idle' };
-    const input = { ...said, process: process.pid, ttl: REPORT_TTL_S };
-    reporting = mention('presence_report', input, AbortSignal.timeout(REPORT_EVERY_MS)).then(
-      (isAnswered) => {
-        isKnown ||= isAnswered;
-        reporting = null;
-      },
-    );
+    const limit = AbortSignal.timeout(REPORT_EVERY_MS);
+    const told =
+      isKnown && said.state !== 'busy'
+        ? mention('channels_heartbeat', { status: 'online', ttl: REPORT_TTL_S }, limit)
+        : mention('presence_report', { ...said, process: process.pid, ttl: REPORT_TTL_S }, limit);
+    reporting = told.then((isAnswered) => {
+      isKnown ||= isAnswered;
+      reporting = null;
+    });
   }
   const timer = setInterval(report, REPORT_EVERY_MS).unref();
   report();

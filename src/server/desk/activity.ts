@@ -1,6 +1,6 @@
 /**
  * What the doors see of an agent: open connections, the last call, what it said it
- * is doing. Evidence for presence; kept in memory only, because after a restart none
+ * is doing, what its hooks tell. Evidence for presence; kept in memory only, because after a restart none
  * of it is true any more. One agent may hold several connections [PE1].
  */
 import { DAY_MS } from '../../core/law/limits.ts';
@@ -25,6 +25,19 @@ export interface Activity {
   lastDrainAt: number;
   process: number | null;
   reported: Reported | null;
+  hooked: Hooked | null;
+}
+
+/** What the hooks of its harness tell. */
+export interface Hooked {
+  readonly state: 'idle' | 'busy' | 'blocked';
+  /** What it works on, or what it asks a person. */
+  readonly note: string | null;
+  readonly since: number;
+  /** The last hook. */
+  readonly at: number;
+  /** Whether the session is still there to be doing it. */
+  isLive(): boolean;
 }
 
 export interface Reported {
@@ -92,6 +105,7 @@ export function createActivity(agent: string): Activity {
     lastDrainAt: 0,
     process: null,
     reported: null,
+    hooked: null,
   };
 }
 

@@ -38,6 +38,9 @@ export function cadenceEventOf(event: HookEvent, facts: BindingFacts): CadenceEv
     }
     case 'session_started':
     case 'tool_about':
+    case 'asked':
+    case 'answered':
+    case 'rested':
     case 'session_ended':
       return null;
   }

@@ -25,6 +25,7 @@ import {
 import type { CadenceDecision } from './cadence.ts';
 import { answerOf, cadenceEventOf } from './cadence-hooks.ts';
 import type { DecisionLine, DecisionLog } from './decision-log.ts';
+import { type Doing, doingOf, nextHooked } from './doing.ts';
 import { guardWrites } from './guard.ts';
 import {
   type HookEvent,
@@ -102,6 +103,8 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     await attentions.seat(attention);
     if (event.kind !== 'session_ended') await announce(attention);
     noteDrain(attention, policy);
+    const doing = doingOf(event);
+    if (doing !== null) showDoing(attention, doing);
     const view = viewOf(attention, event.session);
     await forgetRead(attention, view);
     const note: Happening['note'] = (line) =>
@@ -120,6 +123,8 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     if (event.subagent !== null || event.name === 'SubagentStop') return SILENCE;
     if (event.kind === 'session_ended') return atEnd(happening);
     attention.isEnded = false;
+    if (event.kind === 'asked' || event.kind === 'answered') return SILENCE;
+    if (event.kind === 'rested') return atRest(happening);
     if (event.kind === 'stop_requested') return atStop(happening);
     if (event.kind === 'turn_started') await hearPrompt(happening);
     stir(attention);
@@ -148,6 +153,14 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     return output;
   }
 
+  /** Interrupted by its person: nothing is owed to a stop that never came. */
+  async function atRest({ event, attention }: Happening): Promise<HookOutput> {
+    if (attention.idle === null) {
+      rest(attention, event.session, positionsOf(await owedMail(attention, STOP_LOOK)));
+    }
+    return SILENCE;
+  }
+
   async function atStart(happening: Happening): Promise<HookOutput> {
     const { event, attention } = happening;
     // After a compaction the turn goes on.
@@ -163,6 +176,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     stir(attention);
     book.end(attention.booked);
     const { caller } = attention;
+    if (caller !== null) caller.activity.hooked = null;
     // Its MCP server says goodbye itself; a second one would look like a new sign of life.
     if (caller?.activity.process === null)
       await desk.call(caller, heartbeat, { status: 'offline' });
@@ -174,7 +188,10 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
   async function hearPrompt({ call, attention, view }: Happening): Promise<void> {
     const prompt = isFields(call.input) ? textOf(call.input, 'prompt') : null;
     const woken = prompt === null ? null : waker.heard(attention, prompt);
-    if (woken !== null) await markShown(attention, view, woken);
+    if (woken !== null) return markShown(attention, view, woken);
+    const { activity } = attention.caller ?? {};
+    // Its person has spoken: what it said it waits for is answered.
+    if (activity?.reported?.state === 'blocked') activity.reported = null;
   }
 
   function decideCadence(happening: Happening, isInboxNonEmpty?: boolean): CadenceDecision | null {
@@ -220,6 +237,14 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     const idle = { session, through: Math.max(0, ...left) };
     waker.idle(attention, session, left);
     book.keep(attention.booked, { idle, claudeSocket, codexHome });
+    showDoing(attention, { state: 'idle', note: null });
+  }
+
+  function showDoing({ caller, booked }: Attention, doing: Doing): void {
+    if (caller === null) return;
+    const { activity } = caller;
+    const isLive = () => book.isLive(booked);
+    activity.hooked = nextHooked(activity.hooked, doing, Date.now(), isLive);
   }
 
   function stir(attention: Attention): void {

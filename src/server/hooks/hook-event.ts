@@ -12,6 +12,12 @@ export type HookKind =
   | 'tool_about'
   | 'tool_used'
   | 'turn_started'
+  /** A person is asked, and the harness waits. */
+  | 'asked'
+  /** A person has answered, where the harness says so. */
+  | 'answered'
+  /** It waits for its person without having been stopped. */
+  | 'rested'
   | 'stop_requested'
   | 'session_ended';
 
@@ -35,6 +41,10 @@ export interface HookEvent {
   readonly paths: readonly string[];
   /** What a shell tool was told to run. */
   readonly command: string | null;
+  /** What a tool is for, or what a person is asked, in the harness's own words. */
+  readonly words: string | null;
+  /** The tool does nothing but ask a person. */
+  readonly isQuestion: boolean;
   /** The tool was called and came to nothing. */
   readonly isFailure: boolean;
   /** Why the session started or ended: `startup`, `resume`, `compact`, … */
@@ -79,6 +89,9 @@ export function isUnheard(event: HookEvent | Unheard): event is Unheard {
 
 /** A text as a vendor takes it: never empty, which some refuse, and never too long. */
 export function fitted(text: string, charsMax: number): string {
-  const words = text.trim() === '' ? 'Synod gave no reason.' : text;
-  return words.length <= charsMax ? words : `${words.slice(0, charsMax - 1).toWellFormed()}…`;
+  return shortened(text.trim() === '' ? 'Synod gave no reason.' : text, charsMax);
+}
+
+export function shortened(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).toWellFormed()}…`;
 }

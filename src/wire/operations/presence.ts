@@ -35,6 +35,7 @@ export const presenceList = operation({
           last_heartbeat: seconds.nullable(),
           last_call: seconds.nullable(),
           last_operation: z.string().nullable(),
+          last_hook: seconds.nullable(),
           process: z.int().nullable(),
         }),
         claims: z.int(),
@@ -58,7 +59,12 @@ export const presenceReport = operation({
     note: z.string().max(1024).nullish(),
     roles: z.array(z.string().min(1).max(64)).max(16).nullish(),
     process: z.int().min(1).nullish(),
-    ttl: z.int().min(1).max(86_400).nullish().describe('seconds'),
+    ttl: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .nullish()
+      .describe('seconds; two minutes unless said, and a day for blocked'),
   }),
   output: z.object({ agent_id: z.string(), state, expires_at: seconds }),
 });

@@ -25,6 +25,8 @@ const EVENTS = [
   'PreToolUse',
   'PostToolUse',
   'PostToolUseFailure',
+  'PermissionRequest',
+  'Notification',
   'Stop',
   'SubagentStop',
   'SessionEnd',

@@ -25,6 +25,7 @@ const EVENTS = [
   'UserPromptSubmit',
   'PreToolUse',
   'PostToolUse',
+  'PermissionRequest',
   'Stop',
   'SubagentStop',
   'SessionEnd',

@@ -25,6 +25,7 @@ const EVENTS = [
   'BeforeAgent',
   'BeforeTool',
   'AfterTool',
+  'Notification',
   'AfterAgent',
   'SessionEnd',
 ] as const;

@@ -86,6 +86,18 @@ test('[IN13] an idle session goes on when something is owed, and a child session
   ]);
 });
 
+test.each([
+  ['permission.asked', { permission: 'bash', patterns: ['rm *'] }, 'bash', 'rm *'],
+  ['permission.updated', { type: 'edit', title: 'Edit a.ts' }, 'edit', 'Edit a.ts'],
+])('[IN13] %s says what a person is asked', async (type, properties, tool, description) => {
+  answer('');
+  await call('event', { event: { type, properties: { sessionID: 's1', ...properties } } });
+  expect(seen()).toMatchObject({ tool_name: tool, tool_input: { description } });
+  expect(seen().hook_event_name).toBe('permission.asked');
+  await call('event', { event: { type: 'permission.replied', properties: { sessionID: 's1' } } });
+  expect(seen().hook_event_name).toBe('permission.replied');
+});
+
 test.each(['', 'no JSON', 'null', '{"throw":7}'])(
   '[IN13] %j for an answer changes nothing',
   async (text) => {

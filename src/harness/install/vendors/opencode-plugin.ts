@@ -87,6 +87,17 @@ function ask(event) {
   });
 }
 
+/** What a person is asked, in opencode's words of this version or the one before. */
+function askedOf({ type, properties = {} }) {
+  if (type === 'question.asked') return { message: properties.questions?.[0]?.question };
+  if (type !== 'permission.asked' && type !== 'permission.updated') return null;
+  const { permission, type: kind, patterns, title } = properties;
+  return {
+    tool_name: permission ?? kind,
+    tool_input: { description: title ?? patterns?.join?.(', ') },
+  };
+}
+
 export const Synod = async ({ client, directory }) => {
   // Sessions that another session started: its agent answers for them.
   const children = new Set();
@@ -105,6 +116,11 @@ export const Synod = async ({ client, directory }) => {
         stir(session);
         children.delete(session);
         await report(event.type, session, {});
+      }
+      const asked = askedOf(event);
+      if (asked) await report('permission.asked', session, asked);
+      if (/^(permission|question)\\.(replied|rejected)$/.test(event.type)) {
+        await report('permission.replied', session, {});
       }
       if (event.type !== 'session.idle' || children.has(session)) return;
       const say = (text) => {

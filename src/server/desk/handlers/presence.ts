@@ -18,6 +18,8 @@ type Row = OutputOf<typeof presenceList>['agents'][number];
 type State = Row['state'];
 
 const REPORT_TTL_S = 120;
+/** Who waits for a person waits for as long as it takes, within the bound of a day. */
+const BLOCKED_TTL_S = 86_400;
 /** A call younger than this is evidence that its agent is there. */
 const RECENT_MS = 60_000;
 
@@ -40,8 +42,10 @@ export const presenceHandlers: Handlers<
   },
 
   async 'presence.list'(room, { state, project, after, limit }) {
-    const { hub, caller, activities } = room;
+    const { hub, by, caller, activities } = room;
     const at = hub.stamp();
+    // What a harness tells of its work is told to nobody who is not trusted with work.
+    const hasNotes = by.tier !== 'untrusted';
     return hub.ask((world) => {
       const known = new Set([...world.agents.keys(), ...activities.connected(caller.space)]);
       const names = [...known]
@@ -51,7 +55,7 @@ export const presenceHandlers: Handlers<
       // A row counts what its agent is owed, so only those of the page are made.
       function* rows(): Iterable<Row> {
         for (const name of names) {
-          const row = rowOf(world, name, activities.find(caller.space, name), at);
+          const row = rowOf(world, name, activities.find(caller.space, name), at, hasNotes);
           if (state === undefined || state.includes(row.state)) yield row;
         }
       }
@@ -63,7 +67,7 @@ export const presenceHandlers: Handlers<
   async 'presence.report'(room, { state, note, roles, process, ttl }) {
     const { hub, by, caller, activities } = room;
     const at = hub.stamp();
-    const ttlMs = (ttl ?? REPORT_TTL_S) * 1000;
+    const ttlMs = (ttl ?? (state === 'blocked' ? BLOCKED_TTL_S : REPORT_TTL_S)) * 1000;
     const status = state === 'busy' ? 'busy' : 'online';
     const answer = await hub.submit({ type: 'presence.beat', by, at, status, ttlMs });
     if (isRefusal(answer)) return answer;
@@ -217,23 +221,30 @@ function projectOf(name: string): string | null {
   return slash < 0 ? null : name.slice(0, slash);
 }
 
-function rowOf(world: WorldView, name: string, activity: Activity | undefined, at: number): Row {
+function rowOf(
+  world: WorldView,
+  name: string,
+  activity: Activity | undefined,
+  at: number,
+  hasNotes: boolean,
+): Row {
   const agent = world.agents.get(name);
-  const state = stateOf(world, name, activity, at);
-  const isReported = activity?.reported != null && activity.reported.state === state;
+  const told = toldOf(world, name, activity, at);
+  const state = told?.state ?? evidentState(world, name, activity, at);
   const seconds = (ms: number | null | undefined): number | null => (ms ? ms / 1000 : null);
   return {
     agent_id: name,
     project: projectOf(name),
     roles: [...(agent?.roles ?? [])],
     state,
-    since: seconds(isReported ? activity?.reported?.at : sinceOf(state, agent, activity)),
-    note: isReported ? (activity?.reported?.note ?? null) : null,
+    since: seconds(told?.since ?? sinceOf(state, agent, activity)),
+    note: (hasNotes || told?.isOwnWord ? told?.note : null) ?? null,
     evidence: {
       connections: activity?.connections ?? 0,
       last_heartbeat: seconds(agent?.presence.beatAt),
       last_call: seconds(activity?.lastCallAt),
       last_operation: activity?.lastOperation ?? null,
+      last_hook: seconds(activity?.hooked?.at),
       process: activity?.process ?? null,
     },
     claims: world.claims.counts.get(name) ?? 0,
@@ -255,8 +266,50 @@ function sinceOf(
   return changedAt;
 }
 
-/** A socket is better evidence than a heartbeat, and a heartbeat than nothing. */
 function stateOf(
+  world: WorldView,
+  name: string,
+  activity: Activity | undefined,
+  at: number,
+): State {
+  const told = toldOf(world, name, activity, at);
+  return told?.state ?? evidentState(world, name, activity, at);
+}
+
+interface Told {
+  readonly state: 'idle' | 'busy' | 'blocked';
+  readonly since: number;
+  readonly note: string | null;
+  /** The agent said so itself, for everybody. */
+  readonly isOwnWord: boolean;
+}
+
+/**
+ * What the agent says of itself and what its hooks tell, while they hold [PE3]. Waiting for a person comes
+ * first, in whichever of the two; then what is seen, in the agent's own words where both agree.
+ */
+function toldOf(
+  world: WorldView,
+  name: string,
+  activity: Activity | undefined,
+  at: number,
+): Told | null {
+  const presence = world.agents.get(name)?.presence.state ?? 'offline';
+  const { reported = null, hooked = null } = activity ?? {};
+  const said = reported !== null && reported.until > at && presence !== 'offline' ? reported : null;
+  const seen = hooked?.isLive() ? hooked : null;
+  const own = said === null ? null : { ...said, since: said.at, isOwnWord: true };
+  const others = seen === null ? null : { ...seen, isOwnWord: false };
+  if (own === null || others === null) return own ?? others;
+  if (others.state === 'blocked') return others;
+  if (own.state === 'blocked') return own;
+  if (own.state === others.state)
+    return own.note === null ? others : { ...own, since: others.since };
+  return others;
+}
+
+/** A socket is better evidence than a heartbeat, and a heartbeat than nothing. */
+function evidentState(
   world: WorldView,
   name: string,
   activity: Activity | undefined,
@@ -264,8 +317,6 @@ function stateOf(
 ): State {
   const presence = world.agents.get(name)?.presence.state ?? 'offline';
   const isConnected = (activity?.connections ?? 0) > 0;
-  const { reported } = activity ?? {};
-  if (reported != null && reported.until > at && presence !== 'offline') return reported.state;
   if (presence === 'busy') return 'busy';
   if (presence === 'online') return 'idle';
   // Who has just called is there, whether it beats or not; a call before it fell silent says nothing.

@@ -37,6 +37,8 @@ test('[HK1] what Claude Code sends is heard, as it was seen to send it', () => {
     callId: null,
     paths: [],
     command: null,
+    words: null,
+    isQuestion: false,
     isFailure: false,
     source: 'startup',
   });
@@ -69,6 +71,14 @@ test('[HK1] what Claude Code sends is heard, as it was seen to send it', () => {
     [
       { hook_event_name: 'SubagentStop', agent_id: 'a7', agent_name: 'scout' },
       { kind: 'stop_requested', subagent: 'a7', agentName: 'scout' },
+    ],
+    [
+      { hook_event_name: 'PermissionRequest', tool_name: 'Bash', tool_input: { command: 'ls' } },
+      { kind: 'asked', tool: 'Bash', command: 'ls' },
+    ],
+    [
+      { hook_event_name: 'Notification', notification_type: 'elicitation_dialog', message: 'Q' },
+      { kind: 'asked', tool: null, words: 'Q' },
     ],
     [
       { hook_event_name: 'SessionEnd', reason: 'other' },

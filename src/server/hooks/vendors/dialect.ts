@@ -34,11 +34,15 @@ export interface VendorTools {
   readonly shells: Readonly<Record<string, string>>;
   /** Where a shell tool says that it runs elsewhere. */
   readonly folder: string | null;
+  /** Tools that only ask a person, and where they keep the words. */
+  readonly questions: Readonly<Record<string, string>>;
 }
 
 /** What tells one vendor from another. */
 export interface VendorWords {
   readonly kinds: Readonly<Record<string, HookKind>>;
+  /** What a `Notification` means, by its type; others say nothing to us. */
+  readonly notices?: Readonly<Record<string, HookKind>>;
   /** The event under which a failed tool is reported, where it has a name of its own. */
   readonly failure?: string;
   readonly tools: VendorTools;
@@ -92,16 +96,20 @@ function delivered(json: Fields): HookOutput {
 function readFlat(
   vendor: Vendor,
   input: unknown,
-  { kinds, tools }: VendorWords,
+  { kinds, notices = {}, tools }: VendorWords,
 ): HookEvent | Unheard {
   if (!isFields(input)) return { unheard: 'the input is not an object' };
   const name = textOf(input, 'hook_event_name');
   if (name === null) return { unheard: 'the input has no hook_event_name' };
-  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+  const notice = name === 'Notification' ? (textOf(input, 'notification_type') ?? '') : null;
+  const [table, word] = notice === null ? [kinds, name] : [notices, notice];
+  const kind = Object.hasOwn(table, word) ? table[word] : undefined;
   if (kind === undefined) return { unheard: `${JSON.stringify(name.slice(0, 64))} is not ours` };
   const session = sessionOf(textOf(input, 'session_id'));
   if (session === null) return { unheard: `${name} came without a usable session_id` };
-  const tool = kind === 'tool_about' || kind === 'tool_used' ? textOf(input, 'tool_name') : null;
+  const isOfTool = kind === 'tool_about' || kind === 'tool_used' || kind === 'asked';
+  const tool = isOfTool ? textOf(input, 'tool_name') : null;
+  const given = fieldsOf(input, 'tool_input');
   return {
     kind,
     vendor,
@@ -111,7 +119,9 @@ function readFlat(
     agentName: textOf(input, 'agent_name'),
     tool,
     callId: textOf(input, 'tool_use_id'),
-    ...touched(tool, fieldsOf(input, 'tool_input'), textOf(input, 'cwd'), tools),
+    ...touched(tool, given, textOf(input, 'cwd'), tools),
+    words: wordsOf(tool, given, tools) ?? textOf(input, 'message'),
+    isQuestion: tool !== null && Object.hasOwn(tools.questions, tool),
     isFailure: kind === 'tool_used' && hasFailed(input.tool_response),
     source: textOf(input, 'source') ?? textOf(input, 'reason'),
   };
@@ -141,6 +151,17 @@ function touched(
     command,
     cwd: folder !== null && cwd !== null ? resolve(cwd, folder) : (folder ?? cwd),
   };
+}
+
+/** The first question a tool asks, or what the model said the call is for. */
+function wordsOf(tool: string | null, input: Fields, { questions }: VendorTools): string | null {
+  if (tool === null) return null;
+  const field = Object.hasOwn(questions, tool) ? questions[tool] : undefined;
+  if (field === undefined) return textOf(input, 'description');
+  const asked = input[field];
+  const first: unknown = Array.isArray(asked) ? asked[0] : asked;
+  if (typeof first === 'string') return first;
+  return isFields(first) ? textOf(first, 'question') : null;
 }
 
 function fieldNamed(

@@ -33,10 +33,13 @@ const claude = createDialect('claude', {
     PreToolUse: 'tool_about',
     PostToolUse: 'tool_used',
     PostToolUseFailure: 'tool_used',
+    PermissionRequest: 'asked',
     Stop: 'stop_requested',
     SubagentStop: 'stop_requested',
     SessionEnd: 'session_ended',
   },
+  // After an interrupt no stop is told, but that it waits for its person.
+  notices: { elicitation_dialog: 'asked', idle_prompt: 'rested' },
   failure: 'PostToolUseFailure',
   tools: {
     edits: {
@@ -48,6 +51,7 @@ const claude = createDialect('claude', {
     patches: {},
     shells: { Bash: 'command' },
     folder: null,
+    questions: { AskUserQuestion: 'questions', ExitPlanMode: 'plan' },
   },
 });
 
@@ -59,6 +63,7 @@ const codex = createDialect('codex', {
     UserPromptSubmit: 'turn_started',
     PreToolUse: 'tool_about',
     PostToolUse: 'tool_used',
+    PermissionRequest: 'asked',
     Stop: 'stop_requested',
     SubagentStop: 'stop_requested',
     SessionEnd: 'session_ended',
@@ -68,6 +73,7 @@ const codex = createDialect('codex', {
     patches: { apply_patch: 'command' },
     shells: { Bash: 'command' },
     folder: null,
+    questions: { request_user_input: 'questions' },
   },
 });
 
@@ -84,11 +90,13 @@ const gemini = createDialect('gemini', {
     AfterAgent: 'stop_requested',
     SessionEnd: 'session_ended',
   },
+  notices: { ToolPermission: 'asked' },
   tools: {
     edits: { replace: 'file_path', write_file: 'file_path' },
     patches: {},
     shells: { run_shell_command: 'command' },
     folder: 'dir_path',
+    questions: { ask_user: 'questions' },
   },
   takesText: ['session_started', 'turn_started', 'tool_used'],
   inject: (text, event) => nested(event, { additionalContext: text }),
@@ -110,6 +118,8 @@ const opencode = createDialect('opencode', {
     'chat.message': 'turn_started',
     'tool.execute.before': 'tool_about',
     'tool.execute.after': 'tool_used',
+    'permission.asked': 'asked',
+    'permission.replied': 'answered',
     'session.idle': 'stop_requested',
     'session.deleted': 'session_ended',
   },
@@ -118,6 +128,7 @@ const opencode = createDialect('opencode', {
     patches: { apply_patch: 'patchText', patch: 'patchText' },
     shells: { bash: 'command' },
     folder: 'workdir',
+    questions: { question: 'questions' },
   },
   takesText: ['tool_used', 'turn_started'],
   inject: (text) => ({ append: text }),
