@@ -130,6 +130,26 @@ test('[RE3] the bus for programs says what it takes and how it fails', () => {
   expectTypeOf<Awaited<ReturnType<StdioBus['request']>>>().toBeUnknown();
 });
 
+test('[RE3] a misspelt option or key of the config of the bus does not compile', () => {
+  expectTypeOf(misspell).returns.toEqualTypeOf<void>();
+});
+
+/** Never called, like `misuse`. */
+function misspell(Bus: typeof StdioBus, bus: StdioBus): void {
+  const pools = [{ id: 'a', command: 'cat', env_allow: ['OPENAI_*'] }];
+  new Bus({ config: { pools, limits: { max_restarts: 1 }, policy: [{ effect: 'deny' }] } });
+  // @ts-expect-error: an open door.
+  new Bus({ config: { pools, polcy: [{ effect: 'deny' }] } });
+  // @ts-expect-error: a pool has instances.
+  new Bus({ config: { pools: [{ id: 'a', command: 'cat', instance: 4 }] } });
+  // @ts-expect-error: a limit that is not one.
+  new Bus({ config: { pools, limits: { max_restart: 1 } } });
+  // @ts-expect-error: an option that is not one.
+  new Bus({ functions: {}, sesion: 'auto' });
+  // @ts-expect-error: of a request it is timeoutMs.
+  bus.request('echo', {}, { timeout: 5 });
+}
+
 test('[RE3] the simulator is made from a seed and reports in numbers', () => {
   expectTypeOf<Parameters<typeof createChance>>().toEqualTypeOf<[seed: number]>();
   expectTypeOf<ReturnType<typeof runSimulation>>().toEqualTypeOf<Promise<SimulationReport>>();

@@ -4,6 +4,7 @@
  * that one run names every problem (up to a limit); a config with problems is never used.
  */
 import { isObject, type JsonObject } from '../process/json-object.ts';
+import { meantWord } from '../process/misspelt.ts';
 
 /** More problems than this are counted, not listed. */
 const PROBLEMS_LISTED_MAX = 8;
@@ -41,6 +42,12 @@ export class BusConfigError extends Error {
 export class ConfigReport {
   readonly problems: ConfigProblem[] = [];
   readonly warnings: string[] = [];
+  /** Refuses every key that is not known: a config made by a program has no reason for one. */
+  readonly isStrict: boolean;
+
+  constructor(isStrict: boolean) {
+    this.isStrict = isStrict;
+  }
 
   refuse(field: string, issue: string): void {
     this.problems.push({ field, issue });
@@ -151,9 +158,13 @@ export type Shape<T> = { readonly [K in keyof T]: readonly [name: string, read: 
 
 /**
  * An object of known keys. Configs of other programs must run, so a key that is not known is a
- * warning; where a misspelt key would change who may do what, it is refused.
+ * warning; where a misspelt key would change who may do what, it is refused: everywhere in the
+ * object, or when it looks like one of the keys that are named here.
  */
-export function record<T>(shape: Shape<T>, unknownKeys: 'warn' | 'refuse' = 'warn'): Reader<T> {
+export function record<T>(
+  shape: Shape<T>,
+  refused: 'every' | readonly (keyof T & string)[] = [],
+): Reader<T> {
   const members = Object.entries<readonly [string, Reader<unknown>]>(shape);
   const known = members.map(([, [name]]) => name);
   return (value, field, report) => {
@@ -162,11 +173,16 @@ export function record<T>(shape: Shape<T>, unknownKeys: 'warn' | 'refuse' = 'war
     if (given !== value) return {} as T;
     for (const key of Object.keys(given)) {
       if (known.includes(key)) continue;
-      if (unknownKeys === 'refuse') {
-        report.refuse(pathOf(field, key), `is not known here; use ${known.join(', ')}`);
-      } else {
-        report.warn(pathOf(field, key), `is not known here and has no effect${meant(key, known)}`);
-      }
+      const meant = meantWord(key, known);
+      const hint = meant === null ? '' : `; did you mean ${meant}?`;
+      if (report.isStrict || refused === 'every') {
+        report.refuse(
+          pathOf(field, key),
+          `is not known here${hint || `; use ${known.join(', ')}`}`,
+        );
+      } else if (refused.some((name) => shape[name as keyof T][0] === meant)) {
+        report.refuse(pathOf(field, key), `is not known here${hint}`);
+      } else report.warn(pathOf(field, key), `is not known here and has no effect${hint}`);
     }
     const read = members.map(([key, [name, readMember]]) => [
       key,
@@ -186,11 +202,4 @@ export function found(value: unknown): string {
   if (value === undefined) return 'nothing';
   const shown = JSON.stringify(value) ?? String(value);
   return shown.length > FOUND_CHARS_MAX ? `${shown.slice(0, FOUND_CHARS_MAX)}…` : shown;
-}
-
-const plain = (key: string): string => key.toLowerCase().replace(/[_-]/g, '');
-
-function meant(key: string, known: readonly string[]): string {
-  const same = known.find((one) => plain(one) === plain(key));
-  return same === undefined ? '' : `; did you mean ${same}?`;
 }

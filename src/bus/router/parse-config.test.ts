@@ -77,6 +77,16 @@ describe('a config of the reference', () => {
     ]);
   });
 
+  test.each(['polcy', 'Policy', 'policies', 'client', 'cleints'])(
+    '[BC2] %s would be an open door, so it is refused with the right name',
+    (key) => {
+      const right = key.toLowerCase().startsWith('p') ? 'policy' : 'clients';
+      expect(() => parse({ ...pool({}), [key]: [] })).toThrow(
+        `${key}: is not known here; did you mean ${right}?`,
+      );
+    },
+  );
+
   test('[BC3] 0 for a buffer is the default, and said to be', () => {
     const config = parse({ pools: [POOL], limits: { max_input_buffer: 0, max_output_queue: 0 } });
     expect(config.limits).toMatchObject({ messageBytesMax: 10_485_760, queueBytesMax: 41_943_040 });

@@ -2,7 +2,8 @@
  * The text of a bus config, parsed: the reference's schema and our additions, defaults filled in.
  * A config that cannot be used is refused with the name of every field that is wrong. Keys that are
  * not known are warnings, because configs of the reference must run unchanged; but in a rule or a
- * client such a key is refused, since it would change who may do what.
+ * client, or where `policy` or `clients` was meant, such a key is refused, since it would change who
+ * may do what.
  */
 import { type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { PingProbe, ReadyProbe } from '../process/spec.ts';
@@ -51,9 +52,13 @@ export function parseBusConfig(json: string, source: string): ParsedBusConfig {
   return parseBusDocument(parseJson(json, source), source);
 }
 
-/** The same for a document that is parsed already. */
-export function parseBusDocument(document: unknown, source: string): ParsedBusConfig {
-  const report = new ConfigReport();
+/** The same for a document that is parsed already; a strict one has no key that is not known. */
+export function parseBusDocument(
+  document: unknown,
+  source: string,
+  isStrict = false,
+): ParsedBusConfig {
+  const report = new ConfigReport(isStrict);
   const config = readConfig(document, '', report);
   if (config.pools !== undefined) checkTogether(config, report);
   if (report.problems.length > 0) throw new BusConfigError(source, report.problems);
@@ -170,7 +175,7 @@ const rule: Reader<PolicyRule> = record(
     role: ['role', optionalText],
     reason: ['reason', optional<string | null>(text(REASON_CHARS_MAX), null)],
   },
-  'refuse',
+  'every',
 );
 
 const tokenHash: Reader<string> = (value, field, report) => {
@@ -188,16 +193,19 @@ const client: Reader<KnownClient> = record(
     role: ['role', optional(text(), 'client')],
     tokenHash: ['token_sha256', tokenHash],
   },
-  'refuse',
+  'every',
 );
 
-const readConfig: Reader<BusConfig> = record({
-  pools: ['pools', pools],
-  limits: ['limits', optional(readLimits, DEFAULT_LIMITS)],
-  transport: ['transport', optional(transport, { mode: null, framing: 'ndjson' })],
-  policy: ['policy', optional(listOf(rule, RULES_MAX), [])],
-  clients: ['clients', optional(listOf(client, CLIENTS_MAX), [])],
-});
+const readConfig: Reader<BusConfig> = record(
+  {
+    pools: ['pools', pools],
+    limits: ['limits', optional(readLimits, DEFAULT_LIMITS)],
+    transport: ['transport', optional(transport, { mode: null, framing: 'ndjson' })],
+    policy: ['policy', optional(listOf(rule, RULES_MAX), [])],
+    clients: ['clients', optional(listOf(client, CLIENTS_MAX), [])],
+  },
+  ['policy', 'clients'],
+);
 
 /** What one field alone does not show: ids and tokens used twice, pools that are not there. */
 function checkTogether({ pools, policy, clients }: BusConfig, report: ConfigReport): void {

@@ -22,6 +22,8 @@ export interface BackendEvents {
   /** The line is there again: the bus knows nothing of this client yet. */
   onUp(): void;
   onLog(level: LogLevel, text: string): void;
+  /** About what this program gave: it is heard also where no log is. */
+  onWarning(text: string): void;
 }
 
 /** What the backend knows without asking over the wire. */

@@ -2,8 +2,9 @@
  * The config of an SDK object as a document the bus reads, and the functions taken out of it. A
  * function cannot travel, so its pool stands in the document with a command that is never started.
  */
-import type { BusConfig } from '../router/config.ts';
-import { parseBusDocument } from '../router/parse-config.ts';
+import { isObject, textAt } from '../process/json-object.ts';
+import { type ParsedBusConfig, parseBusDocument } from '../router/parse-config.ts';
+import { checkPool } from './check-options.ts';
 import { InvalidArgumentError } from './errors.ts';
 import type { WorkerFunction } from './function-worker.ts';
 import type { BusConfigOptions, PoolOptions } from './options.ts';
@@ -14,7 +15,7 @@ const NO_COMMAND = 'function';
 
 export interface BusDocument {
   readonly document: Readonly<Record<string, unknown>>;
-  readonly parsed: BusConfig;
+  readonly parsed: ParsedBusConfig;
   readonly functions: ReadonlyMap<string, WorkerFunction>;
 }
 
@@ -23,35 +24,46 @@ export function readDocument(
   given: Readonly<Record<string, WorkerFunction>>,
 ): BusDocument {
   const functions = new Map(Object.entries(given));
-  const pools = (Array.isArray(config.pools) ? config.pools : []).map((pool) =>
-    withoutFunction(pool, functions),
+  const { pools = [] } = config;
+  // What is no list, or no pool, is the parser's to name.
+  const listed: readonly unknown[] = Array.isArray(pools) ? pools : [];
+  const shown = listed.map((pool, i) =>
+    isObject(pool) ? withoutFunction(pool as unknown as PoolOptions, i, functions) : pool,
   );
-  const listed = new Set(pools.map(({ id }) => id));
+  const ids = new Set(shown.map((pool) => textAt(pool, 'id')));
   const added = [...functions.keys()]
-    .filter((id) => !listed.has(id))
+    .filter((id) => !ids.has(id))
     .map((id) => ({ id, command: NO_COMMAND, instances: 1 }));
-  // Unset limits, and unset keys anywhere, are left out, as JSON does.
-  const document: Record<string, unknown> = JSON.parse(
-    JSON.stringify({ ...config, pools: [...pools, ...added] }),
-  );
+  const whole = { ...config, pools: Array.isArray(pools) ? [...shown, ...added] : pools };
   try {
-    return { document, parsed: parseBusDocument(document, SOURCE), functions };
+    // Unset limits, and unset keys anywhere, are left out, as JSON does.
+    const document: Record<string, unknown> = JSON.parse(JSON.stringify(whole, sayable));
+    return { document, parsed: parseBusDocument(document, SOURCE, true), functions };
   } catch (cause) {
     throw new InvalidArgumentError((cause as Error).message, { cause });
   }
 }
 
+/** JSON would make null of a number that is none, and nothing of a function. */
+function sayable(key: string, value: unknown): unknown {
+  const isSayable =
+    typeof value === 'number'
+      ? Number.isFinite(value)
+      : typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint';
+  if (isSayable) return value;
+  const what = typeof value === 'number' ? String(value) : `a ${typeof value}`;
+  throw new Error(`${SOURCE}: ${key}: JSON has no word for ${what}`);
+}
+
 function withoutFunction(
   pool: PoolOptions,
+  at: number,
   functions: Map<string, WorkerFunction>,
 ): Readonly<Record<string, unknown>> {
+  checkPool(`config.pools[${at}]`, pool);
   const { function: own, ...rest } = pool;
   if (own !== undefined) functions.set(pool.id, own);
-  const run = functions.get(pool.id);
-  if (run === undefined) return { instances: 1, ...rest };
-  if (typeof run !== 'function') {
-    throw new InvalidArgumentError(`the function of pool "${pool.id}" is not a function`);
-  }
+  if (!functions.has(pool.id)) return { instances: 1, ...rest };
   if (rest.command !== undefined) {
     throw new InvalidArgumentError(
       `pool "${pool.id}" has a command and a function; leave one of them out`,

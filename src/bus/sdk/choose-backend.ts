@@ -62,7 +62,6 @@ function configOf(options: StdioBusOptions): BusDocument | { readonly path: stri
     throw new InvalidArgumentError('config and configPath are both given; leave one of them out');
   }
   if (configPath !== undefined) {
-    if (configPath === '') throw new InvalidArgumentError('configPath is empty');
     if (functions !== undefined) {
       throw new InvalidArgumentError('functions need a config object in place of configPath');
     }
@@ -86,7 +85,6 @@ function joinSocket(options: StdioBusOptions): Backend {
   if ((unixPath === undefined) === (tcpPort === undefined)) {
     throw new InvalidArgumentError('the socket needs either unixPath or tcpPort');
   }
-  if (unixPath === '') throw new InvalidArgumentError('socket.unixPath is empty');
   if (tcpPort !== undefined) checkPort('socket.tcpPort', tcpPort);
   return new SocketBackend(socket);
 }
@@ -96,7 +94,7 @@ function checkListener({ listenMode = 'none', tcpPort, unixPath }: EmbeddedOptio
     throw new InvalidArgumentError(`listenMode is "${String(listenMode)}"; use none, tcp or unix`);
   }
   if (listenMode === 'tcp') checkPort('embedded.tcpPort', tcpPort);
-  if (listenMode === 'unix' && (unixPath === undefined || unixPath === '')) {
+  if (listenMode === 'unix' && unixPath === undefined) {
     throw new InvalidArgumentError('listenMode "unix" needs embedded.unixPath');
   }
 }

@@ -174,6 +174,7 @@ export class DockerBackend implements Backend {
         await line.open({
           onLines: (lines) => this.events?.onLines(lines),
           onLog: (level, text) => this.events?.onLog(level, text),
+          onWarning: (text) => this.events?.onWarning(text),
           onUp() {},
           onDown: (problem) => this.broke(line, problem),
         });

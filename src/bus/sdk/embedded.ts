@@ -7,10 +7,10 @@ import type { ByteLine } from '../process/byte-line.ts';
 import { openWorker } from '../process/open-worker.ts';
 import { createGate } from '../router/auth.ts';
 import type { Bus } from '../router/bus.ts';
-import type { BusConfig } from '../router/config.ts';
 import { createBus } from '../router/create-bus.ts';
 import type { Door } from '../router/door.ts';
 import { openListener } from '../router/listen.ts';
+import type { ParsedBusConfig } from '../router/parse-config.ts';
 import type { Attachment, Peer } from '../router/peer.ts';
 import { readBusConfig } from '../router/read-config.ts';
 import { workerSpecOf } from '../router/worker-spec.ts';
@@ -65,6 +65,7 @@ export class EmbeddedBackend implements Backend {
     const functions: ReadonlyMap<string, WorkerFunction> =
       'path' in config ? new Map() : config.functions;
     const parsed = 'path' in config ? await readFile(config) : config.parsed;
+    for (const warning of parsed.warnings) events.onWarning(`the config: ${warning}`);
     const bus = createBus({
       config: parsed,
       openWorker: (pool, index, workerEvents, limits) => {
@@ -200,7 +201,7 @@ export class EmbeddedBackend implements Backend {
   }
 }
 
-async function readFile(source: { readonly path: string }): Promise<BusConfig> {
+async function readFile(source: { readonly path: string }): Promise<ParsedBusConfig> {
   try {
     return await readBusConfig(source);
   } catch (cause) {

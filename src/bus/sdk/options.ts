@@ -7,6 +7,7 @@ import type { WorkerFunction } from './function-worker.ts';
 import type { SessionMode } from './session-book.ts';
 import type { BackendMode, Dialect, ListenMode } from './states.ts';
 
+/** A pool of a config file, key by key; docs/guide/bus.md says what each does. */
 export interface PoolOptions {
   readonly id: string;
   readonly command?: string;
@@ -14,16 +15,69 @@ export interface PoolOptions {
   /** Runs in this process; only with the embedded backend. */
   readonly function?: WorkerFunction;
   readonly instances?: number;
-  /** Any other key of a pool in a config file, such as `env`, `cwd`, `restart`, `methods`. */
-  readonly [key: string]: unknown;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly env_allow?: readonly string[];
+  readonly cwd?: string;
+  readonly restart?: 'always' | 'on-failure' | 'never';
+  readonly ready?: { readonly method: string; readonly timeout_sec?: number };
+  readonly ping?: {
+    readonly method: string;
+    readonly interval_sec?: number;
+    readonly timeout_sec?: number;
+  };
+  readonly hang_timeout_sec?: number;
+  readonly max_in_flight?: number;
+  readonly agents?: readonly string[];
+  readonly methods?: readonly string[];
 }
 
+/** The limits of a config file. */
+export interface LimitOptions {
+  readonly max_input_buffer?: number | undefined;
+  readonly max_output_queue?: number | undefined;
+  readonly max_restarts?: number | undefined;
+  readonly restart_window_sec?: number | undefined;
+  readonly drain_timeout_sec?: number | undefined;
+  readonly backpressure_timeout_sec?: number | undefined;
+  readonly request_timeout_sec?: number | undefined;
+  readonly session_idle_sec?: number | undefined;
+  readonly max_sessions?: number | undefined;
+  readonly max_pending?: number | undefined;
+  readonly max_clients?: number | undefined;
+  readonly max_missed?: number | undefined;
+  readonly max_missed_bytes?: number | undefined;
+  readonly max_stray_lines?: number | undefined;
+  readonly restart_delay_ms?: number | undefined;
+  readonly idempotency_sec?: number | undefined;
+}
+
+export interface PolicyRuleOptions {
+  readonly effect: 'allow' | 'deny';
+  readonly method?: string;
+  readonly pool?: string;
+  readonly subject?: string;
+  readonly role?: string;
+  readonly reason?: string;
+}
+
+export interface KnownClientOptions {
+  readonly subjectId: string;
+  readonly role?: string;
+  readonly token_sha256: string;
+}
+
+/** A config file as an object. */
 export interface BusConfigOptions {
   readonly pools?: readonly PoolOptions[];
-  /** The limits of a config file: `max_input_buffer`, `drain_timeout_sec` and so on. */
-  readonly limits?: Readonly<Record<string, number | undefined>>;
-  /** Any other key of a config file, such as `transport`, `policy`, `clients`. */
-  readonly [key: string]: unknown;
+  readonly limits?: LimitOptions;
+  readonly transport?: {
+    readonly mode?: 'stdio' | 'unix' | 'tcp';
+    readonly framing?: 'ndjson' | 'length';
+    readonly protocol?: 'json';
+    readonly options?: Readonly<Record<string, unknown>>;
+  };
+  readonly policy?: readonly PolicyRuleOptions[];
+  readonly clients?: readonly KnownClientOptions[];
 }
 
 export interface EmbeddedOptions {

@@ -28,7 +28,8 @@ export const OverflowPolicy = { DROP: 'drop', CLOSE: 'close' } as const;
 export type OverflowPolicy = (typeof OverflowPolicy)[keyof typeof OverflowPolicy];
 
 /** What is at the other end: our bus, or one that forwards every `stdio_bus/…` to a worker. */
-export type Dialect = 'synod' | 'stdio_bus';
+export const Dialect = ['synod', 'stdio_bus'] as const;
+export type Dialect = (typeof Dialect)[number];
 
 /** Stands for a number that this side cannot know. */
 export const UNKNOWN_COUNT = -1;

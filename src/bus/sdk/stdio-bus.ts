@@ -5,6 +5,12 @@
  */
 import { lineOf } from '../process/byte-line.ts';
 import type { Backend, BackendLook, LogLevel } from './backend.ts';
+import {
+  checkBusOptions,
+  checkHello,
+  checkNotificationsOptions,
+  checkRequestOptions,
+} from './check-options.ts';
 import { chooseBackend } from './choose-backend.ts';
 import { Conversation } from './conversation.ts';
 import { camelStats, numberOf } from './embedded.ts';
@@ -66,6 +72,7 @@ export class StdioBus implements AsyncDisposable {
   private stopping: Promise<void> | null = null;
 
   constructor(options: StdioBusOptions) {
+    checkBusOptions(options);
     const timeoutMs = checkTimeout('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
     this.onLog = options.onLog;
     this.backend = chooseBackend(options);
@@ -107,6 +114,7 @@ export class StdioBus implements AsyncDisposable {
         onDown: (problem, willReturn) => this.lineDown(problem, willReturn),
         onUp: () => this.lineUp(),
         onLog: (level, text) => this.log(level, text),
+        onWarning: (text) => this.warn('warn', text),
       });
     } catch (error) {
       this.state = BusState.STOPPED;
@@ -125,6 +133,7 @@ export class StdioBus implements AsyncDisposable {
   }
 
   async hello(params: HelloParams = {}): Promise<HelloResult> {
+    checkHello(params);
     const said = await this.request('stdio_bus/hello', helloRequest(params));
     const result = readHello(said, params);
     if (result.sessionId !== '') this.agentSessionId = result.sessionId;
@@ -190,7 +199,7 @@ export class StdioBus implements AsyncDisposable {
 
   /** False when the line is down and it was not sent. Whether it is received is not known. */
   notify(method: string, params?: Params, options: NotifyOptions = {}): boolean {
-    this.checkReady(method, {});
+    this.checkReady(method, options);
     return this.conversation.notify(method, params, options);
   }
 
@@ -336,6 +345,7 @@ export class StdioBus implements AsyncDisposable {
     options: NotificationsOptions,
     accepts: (one: BusNotification) => boolean,
   ): NotificationSubscription {
+    checkNotificationsOptions(options);
     const subscription = this.subscribers.open(options, accepts);
     if (this.state >= BusState.STOPPING) subscription.close();
     return subscription;
@@ -348,13 +358,18 @@ export class StdioBus implements AsyncDisposable {
         `${method} was not sent: this bus is ${this.getStateName()}; ${remedy}`,
       );
     }
+    checkRequestOptions(options);
     checkExtensions(options.requiredExtensions, this.active);
   }
 
   private report(error: unknown): void {
     const text = `a handler failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+    this.warn('error', text);
+  }
+
+  private warn(level: LogLevel, text: string): void {
     if (this.onLog === undefined) process.emitWarning(text, 'StdioBusWarning');
-    else this.log('error', text);
+    else this.log(level, text);
   }
 
   private log(level: LogLevel, text: string): void {
