@@ -21,7 +21,7 @@ async function letGo(client: RpcSocket): Promise<void> {
 }
 
 beforeAll(async () => {
-  hub = await openRunningHub();
+  hub = await openRunningHub({ hooks: { slowFarewellMs: 3_000 } });
 });
 afterAll(() => hub.close());
 

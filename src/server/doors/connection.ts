@@ -44,7 +44,8 @@ export interface ConnectionOptions {
   readonly report: ReportFailure;
   /** Counts a frame; a refusal is what whoever sent it gets. */
   limit(): Refusal | null;
-  onSlowReader(): void;
+  onSlowReader(bytes: number): void;
+  readonly slowFarewellMs?: number | undefined;
 }
 
 /** A stream on its way from asked to live. */
@@ -71,6 +72,7 @@ export function createConnection(
     outputBytesMax: OUTPUT_BYTES_MAX,
     underWayMax: CALLS_MAX,
     onSlowReader: options.onSlowReader,
+    slowFarewellMs: options.slowFarewellMs,
     onText,
     onClose() {
       gone.abort();

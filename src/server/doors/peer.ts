@@ -1,16 +1,18 @@
 /**
  * One WebSocket peer, for every door that speaks WebSocket: texts in, texts and ready-made frames out.
  * Whatever becomes ready in one turn leaves in one write. Both directions are bounded [F3]: a peer
- * that does not read is cut off with 4008 and holds up nobody; one that asks faster than it is served
- * is read more slowly. A peer that answers no ping is gone after two silent rounds [W7].
+ * that does not read is cut off and holds up nobody, and finds 4008 behind what it was sent when it reads
+ * again soon; one that asks faster than it is served is read more slowly. A peer that answers no ping is gone after two silent rounds [W7].
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { drained } from './drained.ts';
 import { encodeFrames } from './frames.ts';
+import { createOutbox } from './outbox.ts';
 
-/** What a farewell may take; who does not read does not read that either. */
+/** What a farewell may take. */
 export const FAREWELL_MS = 1_000;
+/** For one that stopped reading: should it go on by then, it learns why it was cut off. */
+export const SLOW_FAREWELL_MS = 60_000;
 
 export interface Peer {
   readonly isOpen: boolean;
@@ -34,11 +36,14 @@ export interface PeerOptions {
   onText(text: string, isBinary: boolean): void;
   /** Once: nothing more is said or read. */
   onClose(): void;
-  onSlowReader?(): void;
+  /** It is cut off because it did not take so many bytes. */
+  onSlowReader?(bytes: number): void;
+  readonly slowFarewellMs?: number | undefined;
 }
 
 export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions): Peer {
   const { outputBytesMax, underWayMax } = options;
+  const outbox = createOutbox(stream, outputBytesMax);
   let texts: string[] = [];
   let parts: Buffer[] = [];
   let isFlushScheduled = false;
@@ -65,20 +70,24 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     encodeTexts();
     const [only] = parts;
     if (only === undefined || !isOpen) return;
-    // One write may be large by itself; slow is who has not taken the one before it.
-    const isBehind = stream.writableNeedDrain;
-    stream.write(parts.length === 1 ? only : Buffer.concat(parts));
+    const isInTime = outbox.write(parts.length === 1 ? only : Buffer.concat(parts));
     parts = [];
-    if (isBehind && stream.writableLength > outputBytesMax) close(4008, 'slow_reader');
+    if (!isInTime) close(4008, 'slow_reader');
   }
 
   function close(code: number, reason: string): void {
     if (!isOpen) return;
-    if (reason === 'slow_reader') options.onSlowReader?.();
+    const isSlow = reason === 'slow_reader';
     flush();
+    // It may have been found slow by that.
+    if (!isOpen) return;
+    if (isSlow) options.onSlowReader?.(outbox.waiting);
     leave();
-    ws.close(code, reason);
-    terminateSoon();
+    if (isSlow) outbox.cut();
+    // The farewell comes behind what was written, and never between what was not.
+    if (outbox.isEmpty && !isSlow) ws.close(code, reason);
+    else void outbox.drained().then(() => ws.close(code, reason));
+    terminateAfter(isSlow ? (options.slowFarewellMs ?? SLOW_FAREWELL_MS) : FAREWELL_MS);
   }
 
   function leave(): void {
@@ -87,8 +96,10 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     options.onClose();
   }
 
-  function terminateSoon(): void {
-    setTimeout(() => ws.terminate(), FAREWELL_MS).unref();
+  function terminateAfter(ms: number): void {
+    const timer = setTimeout(() => ws.terminate(), ms);
+    timer.unref();
+    ws.once('close', () => clearTimeout(timer));
   }
 
   ws.on('message', (raw: RawData, isBinary: boolean) => {
@@ -100,7 +111,7 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
   // A frame that breaks the protocol has been answered with its close code; it gets the time to arrive.
   ws.on('error', () => {
     leave();
-    terminateSoon();
+    terminateAfter(FAREWELL_MS);
   });
   ws.on('close', leave);
 
@@ -122,7 +133,7 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     drained() {
       // What was handed over must be written before the socket can tell whether it was taken.
       flush();
-      return drained(stream);
+      return outbox.drained();
     },
     begin() {
       if (++underWay <= underWayMax || isPaused) return;

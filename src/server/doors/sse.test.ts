@@ -11,7 +11,7 @@ const open = (agent: string, query = '', headers: Record<string, string> = {}) =
   openEventStream(hub.url, { ...hub.as(agent), ...headers }, query);
 
 beforeAll(async () => {
-  hub = await openRunningHub({ hooks: { keepaliveMs: 50 } });
+  hub = await openRunningHub({ hooks: { keepaliveMs: 50, slowFarewellMs: 3_000 } });
 });
 afterAll(() => hub.close());
 

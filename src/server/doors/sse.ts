@@ -13,11 +13,12 @@ import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import type { StreamSink } from '../desk/stream.ts';
 import { watchCredential } from './credential-watch.ts';
-import { drained } from './drained.ts';
+import { cutOffLine } from './cut-off.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import { FAREWELL_MS, SLOW_FAREWELL_MS } from './peer.ts';
 
 const KEEPALIVE_MS = 15_000;
-const FAREWELL_MS = 1_000;
 /** What may wait for one reader; past it the reader is cut off [F3]. */
 export const STREAM_BYTES_MAX: number = 8 * 1024 * 1024;
 
@@ -34,6 +35,9 @@ export interface SseDoorOptions {
   readonly origins: OriginCheck;
   readonly report: ReportFailure;
   readonly keepaliveMs?: number | undefined;
+  readonly slowFarewellMs?: number | undefined;
+  /** Says who was cut off. */
+  warn(line: string): void;
 }
 
 export function createSseDoor(options: SseDoorOptions): SseDoor {
@@ -59,14 +63,22 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
     let keepalive: NodeJS.Timeout | undefined;
     const finish = (reason: string): void => {
       if (!open.delete(entry)) return;
-      if (reason === 'slow_reader') slowReaders++;
+      const isSlow = reason === 'slow_reader';
+      if (isSlow) {
+        slowReaders++;
+        options.warn(cutOffLine(caller, outbox.waiting, 'SSE'));
+        // The farewell comes behind what was written, should the reader go on.
+        outbox.cut();
+      }
       countOut();
       farewell = `event: end\ndata: ${JSON.stringify({ reason })}\n\n`;
       clearInterval(keepalive);
       stopWatching();
       stream?.close();
-      if (response.headersSent) sayFarewell(response, farewell);
+      const waitMs = isSlow ? (options.slowFarewellMs ?? SLOW_FAREWELL_MS) : FAREWELL_MS;
+      if (response.headersSent) sayFarewell(response, outbox, farewell, waitMs);
     };
+    const outbox = createOutbox(response, STREAM_BYTES_MAX);
     const entry = { end: finish };
     open.add(entry);
     const countOut = countConnection(caller.activity, Date.now);
@@ -77,12 +89,12 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
         held.push(text);
         return true;
       }
-      // One write may be large by itself; slow is who has not taken the one before it.
-      const isBehind = response.writableNeedDrain;
-      response.write(text);
-      return !isBehind || response.writableLength <= STREAM_BYTES_MAX;
+      return outbox.write(Buffer.from(text));
     };
-    const opened = await desk.openStream(caller, input, sinkOf(response, write, finish));
+    const opened = await desk.openStream(caller, input, {
+      ...sinkOf(write, finish),
+      ready: () => (response.headersSent ? outbox.drained() : Promise.resolve()),
+    });
     if ('error' in opened) {
       open.delete(entry);
       countOut();
@@ -96,13 +108,13 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
       'x-accel-buffering': 'no',
       ...corsOf(request),
     });
-    response.write(`: synod, from ${opened.stream.position}\n\n${held.join('')}`);
+    write(`: synod, from ${opened.stream.position}\n\n${held.join('')}`);
     // It may have been ended while it was being opened.
     if (farewell !== null) {
       stream.close();
-      return sayFarewell(response, farewell);
+      return sayFarewell(response, outbox, farewell, FAREWELL_MS);
     }
-    keepalive = setInterval(() => response.write(': here\n\n'), keepaliveMs);
+    keepalive = setInterval(() => write(': here\n\n'), keepaliveMs);
     request.on('close', () => finish('closed'));
     response.on('error', () => finish('closed'));
     if (request.destroyed) finish('closed');
@@ -128,18 +140,20 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
   };
 }
 
-function sayFarewell(response: ServerResponse, text: string): void {
+function sayFarewell(response: ServerResponse, outbox: Outbox, text: string, waitMs: number): void {
   if (response.writableEnded) return;
-  response.end(text);
-  // A reader that does not read never takes the farewell either.
-  setTimeout(() => response.destroy(), FAREWELL_MS).unref();
+  if (outbox.isEmpty) response.end(text);
+  else void outbox.drained().then(() => response.end(text));
+  // A reader that never reads again does not take the farewell either.
+  const timer = setTimeout(() => response.destroy(), waitMs);
+  timer.unref();
+  response.once('close', () => clearTimeout(timer));
 }
 
 function sinkOf(
-  response: ServerResponse,
   write: (text: string) => boolean,
   finish: (reason: string) => void,
-): StreamSink {
+): Omit<StreamSink, 'ready'> {
   let highest = -1;
   return {
     deliver(bundle) {
@@ -148,7 +162,6 @@ function sinkOf(
       highest = Math.max(highest, bundle.messages.at(-1)?.position ?? -1);
       return write(isInOrder ? bundleText(bundle) : lateText(bundle, highest));
     },
-    ready: () => (response.headersSent ? drained(response) : Promise.resolve()),
     receipts(notices) {
       const text = notices
         .map((one) => `event: receipt\ndata: ${JSON.stringify(one)}\n\n`)

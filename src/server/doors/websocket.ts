@@ -11,6 +11,7 @@ import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import { createConnection } from './connection.ts';
 import { watchCredential } from './credential-watch.ts';
+import { cutOffLine } from './cut-off.ts';
 import type { HostLimit } from './host-limit.ts';
 import { introductionOf, type OriginCheck, type TurnedAway } from './origin-check.ts';
 import { type Arrival, addressOf, createUpgrades, type Seat } from './upgrade.ts';
@@ -33,7 +34,10 @@ export interface WebSocketDoorOptions {
   readonly origins: OriginCheck;
   readonly report: ReportFailure;
   readonly pingMs?: number | undefined;
+  readonly slowFarewellMs?: number | undefined;
   readonly hostLimit?: HostLimit;
+  /** Says who was cut off. */
+  warn(line: string): void;
 }
 
 export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
@@ -67,7 +71,11 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
       const { peer, gone } = createConnection(desk, ws, stream, caller, {
         report,
         limit: () => hostLimit?.check(addressOf(arrival)) ?? null,
-        onSlowReader: () => slowReaders++,
+        onSlowReader(bytes) {
+          slowReaders++;
+          options.warn(cutOffLine(caller, bytes, 'WebSocket'));
+        },
+        slowFarewellMs: options.slowFarewellMs,
       });
       const countOut = countConnection(caller.activity, Date.now);
       const end = (reason: string): void => peer.close(4001, reason);

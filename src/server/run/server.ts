@@ -4,7 +4,7 @@
  * every door is open.
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -35,6 +35,7 @@ import { realClock } from './clock.ts';
 import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
 import { ensureSecret, secretPath } from './credential.ts';
+import { listen, openSocket, shut } from './listen.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import type { ServerLog } from './server-log.ts';
@@ -52,6 +53,8 @@ export interface ServerHooks {
   readonly pingMs?: number;
   /** How often an event stream says that it is there. */
   readonly keepaliveMs?: number;
+  /** How long a reader that was cut off may take to read why. */
+  readonly slowFarewellMs?: number;
   /** How long the waking of idle agents waits, for tests. */
   readonly wake?: WakeTimes;
   /** Bounds and times of the Synapse door. */
@@ -73,9 +76,6 @@ export interface RunningServer {
   readonly pid: number;
   close(): Promise<void>;
 }
-
-/** Longer names do not fit into a socket address everywhere. */
-const SOCKET_PATH_BYTES_MAX = 100;
 
 export async function startServer(config: Config, hooks: ServerHooks = {}): Promise<RunningServer> {
   const startedAt = performance.now();
@@ -181,10 +181,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         report,
       });
     };
+    const warn = (line: string): void => log('warn', line);
     const hookDoor = createHookDoor({
       ...{ desk, spaces, dir: config.dir, env: hooks.env ?? process.env, wake: hooks.wake },
-      warn: (line) => log('warn', line),
-      report,
+      ...{ warn, report },
     });
     closers.push(() => hookDoor.close());
     const http = createHttpDoor({
@@ -196,10 +196,11 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       },
       metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
     });
-    const sse = createSseDoor({ desk, origins, report, keepaliveMs: hooks.keepaliveMs });
+    const { slowFarewellMs, keepaliveMs, pingMs } = hooks;
+    const sse = createSseDoor({ desk, origins, report, warn, keepaliveMs, slowFarewellMs });
     const hostLimit = createHostLimit(config.hostRateLimit);
     const websocket = createWebSocketDoor({
-      ...{ desk, origins, report, hostLimit, pingMs: hooks.pingMs },
+      ...{ desk, origins, report, warn, hostLimit, pingMs, slowFarewellMs },
     });
 
     const openDoor = (isOwnerSocket: boolean): Server => {
@@ -312,28 +313,6 @@ function faultRefusal(fault: FaultCode): Refusal {
   }
 }
 
-async function openSocket(
-  server: Server,
-  dir: string,
-  closers: (() => void | Promise<void>)[],
-  log: ServerLog,
-): Promise<string | null> {
-  const path = join(dir, 'hub.sock');
-  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) {
-    log('warn', `no Unix socket: ${path} is too long a name for one; the TCP door is open`);
-    return null;
-  }
-  // We hold the directory's lock, so a socket file that is there was left by a dead hub.
-  await rm(path, { force: true });
-  await listen(server, { path });
-  await chmod(path, 0o600);
-  closers.push(async () => {
-    await shut(server);
-    await rm(path, { force: true });
-  });
-  return path;
-}
-
 /** A port of its own, because the original's clients ask for any path; plain HTTP is told so. */
 async function openSynapse(
   host: string,
@@ -366,31 +345,6 @@ async function openSynapse(
 function spaceOf(hub: Hub | null): Hub {
   assert(hub !== null, 'the default space is open');
   return hub;
-}
-
-function listen(
-  server: Server,
-  where: { host: string; port: number } | { path: string },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    // A socket file is made under a closed umask: nobody may connect before its mode is set.
-    const before = process.umask(0o177);
-    server.listen(where, () => {
-      server.off('error', reject);
-      resolve();
-    });
-    process.umask(before);
-  });
-}
-
-function shut(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-    // Long waits are ended by their doors; whatever is left after a moment is cut.
-    setTimeout(() => server.closeAllConnections(), 500).unref();
-  });
 }
 
 async function writeHubFile(dir: string, value: object): Promise<void> {

@@ -10,6 +10,7 @@ import { heartbeat } from '../../../wire/operations/channels.ts';
 import { claimUnwait } from '../../../wire/operations/claims.ts';
 import type { Desk } from '../../desk/desk.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
+import { cutOffLine } from '../cut-off.ts';
 import type { HostLimit } from '../host-limit.ts';
 import type { OriginCheck } from '../origin-check.ts';
 import { createPeer, FAREWELL_MS, type Peer } from '../peer.ts';
@@ -50,6 +51,9 @@ export interface SynapseOptions {
   readonly wrongTokenMs?: number;
   readonly pingMs?: number;
   readonly outputBytesMax?: number;
+  readonly slowFarewellMs?: number;
+  /** Says who was cut off. */
+  warn?(line: string): void;
 }
 
 export interface SynapseDoor {
@@ -139,6 +143,10 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
           });
         },
         onClose: () => onClose(of),
+        onSlowReader(bytes) {
+          if (of.caller !== null) options.warn?.(cutOffLine(of.caller, bytes, 'Synapse'));
+        },
+        slowFarewellMs: options.slowFarewellMs,
       }),
     );
     clients.add(client);

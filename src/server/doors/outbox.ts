@@ -1,0 +1,86 @@
+/**
+ * What is on its way to one reader. As much as the reader takes is written; the rest waits here, up to a
+ * bound, in whole pieces [F3]. So a reader that is too far behind can be told why: what waits is cut
+ * off, and a farewell follows what was written.
+ */
+import type { Writable } from 'node:stream';
+
+export interface Outbox {
+  /** False when more waits than may, and the reader has not taken what was written before. */
+  write(piece: Buffer): boolean;
+  /** Bytes that the reader has not taken. */
+  readonly waiting: number;
+  /** Nothing waits here; what was written may still be on its way. */
+  readonly isEmpty: boolean;
+  /** Settles when the reader has taken what was handed over, or is gone. */
+  drained(): Promise<void>;
+  /** Drops what was not written. */
+  cut(): void;
+}
+
+/** Written at once when the reader is ready for more. */
+const POUR_BYTES_MAX: number = 256 * 1024;
+
+export function createOutbox(stream: Writable, bytesMax: number): Outbox {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  let listeners: (() => void)[] = [];
+
+  function isDrained(): boolean {
+    return stream.destroyed || (pieces.length === 0 && !stream.writableNeedDrain);
+  }
+
+  function pour(): void {
+    while (pieces.length > 0 && !stream.writableNeedDrain && !stream.destroyed) {
+      let count = 0;
+      let size = 0;
+      while (count < pieces.length && size < POUR_BYTES_MAX)
+        size += (pieces[count++] as Buffer).length;
+      const some = pieces.splice(0, count);
+      bytes -= size;
+      stream.write(some.length === 1 ? some[0] : Buffer.concat(some));
+    }
+    settle();
+  }
+
+  function cut(): void {
+    pieces = [];
+    bytes = 0;
+  }
+
+  function settle(): void {
+    if (!isDrained()) return;
+    const told = listeners;
+    listeners = [];
+    for (const listener of told) listener();
+  }
+
+  stream.on('drain', pour);
+  stream.on('close', () => {
+    cut();
+    settle();
+  });
+
+  return {
+    write(piece) {
+      if (pieces.length === 0 && !stream.writableNeedDrain) {
+        stream.write(piece);
+        return true;
+      }
+      pieces.push(piece);
+      bytes += piece.length;
+      return stream.writableLength + bytes <= bytesMax;
+    },
+    get waiting() {
+      return stream.writableLength + bytes;
+    },
+    get isEmpty() {
+      return pieces.length === 0;
+    },
+    drained() {
+      if (isDrained()) return Promise.resolve();
+      return new Promise((resolve) => listeners.push(resolve));
+    },
+    cut,
+  };
+}
