@@ -38,7 +38,8 @@ export function addServeFlags(command: Command): Command {
     .option('--relay-lines <n>', 'lines the relay file keeps (5000)')
     .option('--bus <file>', 'run the worker pools of this config behind bus.sock, on the record')
     .option('--metrics [token]', 'Prometheus at /metrics, for this token or the usual credential')
-    .option('--allow-plugins <ids>', 'a comma-separated allow-list')
+    .option('--allow-plugins <ids>', 'load these plugins, comma-separated, and no others')
+    .option('--discovery [folder]', 'load plugins from the node_modules of this folder (here)')
     .option('--no-discovery', 'look for no plugins in node_modules')
     .option('--skip-mismatched-plugins', 'leave out plugins of another protocol version');
 }
@@ -49,6 +50,8 @@ export function serveArguments(options: object): string[] {
   return addServeFlags(new Command()).options.flatMap((option) => {
     const value: unknown = values.get(option.attributeName());
     if (Array.isArray(value)) return value.map((one) => `${option.long}=${one}`);
+    // A flag that has a `--no-` twin says what it means itself.
+    if (typeof value === 'string' && option.negate) return [];
     if (typeof value === 'boolean') return value === option.negate ? [] : [`${option.long}`];
     return value === undefined ? [] : [`${option.long}=${value}`];
   });

@@ -1,8 +1,9 @@
 /** `synod up`: the hub in the background, one per data directory, unless it runs already. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ensureHub } from '../client/node/start-hub.ts';
 import type { Globals } from '../client/node/target.ts';
+import type { Config } from '../server/run/config.ts';
 import { handle } from './context.ts';
 import { addServeFlags, readConfig, type ServeOptions, serveArguments } from './serve-flags.ts';
 
@@ -12,8 +13,9 @@ export function registerUp(program: Command): void {
   );
   handle<ServeOptions & Globals>(command, async ({ flags, show }) => {
     // Judged here first, so that a mistake is told to the person and not to a log file.
-    const { dir, synapse } = await readConfig(flags);
-    const { hub, isNew } = await ensureHub(dir, serveArguments(flags));
+    const config = await readConfig(flags);
+    const { dir, synapse } = config;
+    const { hub, isNew } = await ensureHub(dir, serveArguments(placed(flags, config)));
     const { url, pid, socket } = hub;
     show({ running: true, started: isNew, url, pid, dir, socket }, () => [
       `${isNew ? 'started' : 'already running'} at ${url} (process ${pid}, ${dir})`,
@@ -23,4 +25,15 @@ export function registerUp(program: Command): void {
       ...(isNew && synapse?.auth === 'open' ? ['the Synapse door takes names at their word'] : []),
     ]);
   });
+}
+
+/** The hub stands in its data directory: what was meant from here is said in full. */
+function placed(flags: ServeOptions, { relay, bus, plugins }: Config): ServeOptions {
+  return {
+    ...flags,
+    ...(flags.config !== undefined && { config: resolve(flags.config) }),
+    ...(relay !== null && { relay: relay.path }),
+    ...(bus !== null && { bus }),
+    ...(plugins.from !== null && { discovery: plugins.from }),
+  };
 }

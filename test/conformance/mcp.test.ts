@@ -46,7 +46,7 @@ beforeAll(async () => {
     cwd: project,
   });
   if (Array.isArray(config)) throw new Error(JSON.stringify(config));
-  server = await startServer(config, { env: {}, cwd: project });
+  server = await startServer(config, { env: {} });
 });
 
 afterAll(async () => {

@@ -23,7 +23,7 @@ let clients: Client[] = [];
 async function start(): Promise<RunningServer> {
   const config = parseConfig({ flags: {}, env: {}, file: { port: 0, dir }, home: dir, cwd: dir });
   if (Array.isArray(config)) return expect.unreachable(JSON.stringify(config));
-  return startServer(config, { cwd: dir, env: {} });
+  return startServer(config, { env: {} });
 }
 
 beforeEach(async () => {

@@ -67,7 +67,6 @@ export async function openRunningHub(options: HubOptions = {}): Promise<RunningH
   const server = await startServer(config as Config, {
     log: (level, line, cause) => log.push(`${level} ${line} ${cause ?? ''}`),
     env: {},
-    cwd: dir,
     ...options.hooks,
   });
   const owner = (await readFile(join(dir, 'credential'), 'utf8')).trim();

@@ -78,9 +78,14 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     '--allow-plugins',
     'a list of plugin ids',
     'none',
-    'which plugins may load; see [write a plugin](../guide/write-a-plugin.md)',
+    'load these plugins and no others; see [write a plugin](../guide/write-a-plugin.md)',
   ),
-  discovery: row('--no-discovery', 'true or false', 'true', 'look for plugins in `node_modules`'),
+  discovery: row(
+    '--discovery',
+    'a folder, or true for the one you stand in',
+    'off, unless `allow_plugins` names some',
+    'look for plugins in its `node_modules`',
+  ),
   skip_mismatched_plugins: row(
     '--skip-mismatched-plugins',
     'true or false',

@@ -7,7 +7,15 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -18,6 +26,7 @@ import { SynodError } from '../error.ts';
 import { isHealthy } from './http.ts';
 import { type HubFile, LOCKED_EXIT, readHubFile, strangerAt } from './target.ts';
 
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
 const BIN = fileURLToPath(new URL('../../../bin/synod.js', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const HEALTH_TIMEOUT_MS = 2_000;
@@ -88,8 +97,8 @@ function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * The process that is now ready, or null when another holds the directory. One that an agent starts
- * stands in the data directory: what lies in the agent's folder, plugins above all, is not its own.
+ * The process that is now ready, or null when another holds the directory. It stands in the data
+ * directory: what lies in the folder of whoever started it, plugins above all, is not its own.
  */
 async function start(
   dir: string,
@@ -103,7 +112,8 @@ async function start(
   const child = spawn(process.execPath, [BIN, 'serve', '--json', `--dir=${dir}`, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', log],
-    ...(starter === 'agent' && { cwd: dir, env: withoutSession(process.env) }),
+    cwd: dir,
+    ...(starter === 'agent' && { env: withoutSession(process.env) }),
   });
   closeSync(log);
   const output = child.stdout as Readable;
@@ -135,7 +145,8 @@ function openLogFile(dir: string, path: string): number {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
     if (size > LOG_BYTES_MAX) renameSync(path, `${path}.1`);
-    return openSync(path, 'a', 0o600);
+    // A link could lead what we write into a file of somebody else's choice.
+    return openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
   } catch (cause) {
     throw notWritable(path, cause);
   }

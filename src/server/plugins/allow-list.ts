@@ -1,16 +1,17 @@
 /**
  * Which plugins may load, and whether packages are scanned at all.
  *
- * The option beats `SOX_ALLOWED_PLUGINS`. In production (`SOX_ENV=production`) the list is the
- * law: what is not on it is skipped, what is on it must be there, and an empty list loads nothing.
- * Elsewhere everything loads and the unlisted are named in a warning.
+ * The option beats `SOX_ALLOWED_PLUGINS`. A list is the law: what is not on it is skipped with a
+ * warning, and an empty list loads nothing. Without a list all that is found loads, but nothing in
+ * production (`SOX_ENV=production`), where what is listed must also be there.
  */
 
 import { PluginStartupError } from './startup-error.ts';
 
 export interface Policy {
   readonly isProduction: boolean;
-  readonly allowed: ReadonlySet<string>;
+  /** Null: whatever is found. */
+  readonly allowed: ReadonlySet<string> | null;
   readonly isDiscoveryOn: boolean;
 }
 
@@ -20,10 +21,11 @@ export function readPolicy(
   env: Environment,
   options: { readonly allow?: readonly string[] | undefined; readonly discover: boolean },
 ): Policy {
-  const listed = options.allow ?? (env.SOX_ALLOWED_PLUGINS ?? '').split(',');
+  const isProduction = env.SOX_ENV === 'production';
+  const listed = options.allow ?? env.SOX_ALLOWED_PLUGINS?.split(',') ?? (isProduction ? [] : null);
   return {
-    isProduction: env.SOX_ENV === 'production',
-    allowed: new Set(listed.map((id) => id.trim()).filter((id) => id !== '')),
+    isProduction,
+    allowed: listed && new Set(listed.map((id) => id.trim()).filter((id) => id !== '')),
     isDiscoveryOn: options.discover && env.SOX_NO_DISCOVERY !== '1',
   };
 }
@@ -34,18 +36,19 @@ export function applyAllowList<Plugin extends { readonly manifest: { readonly id
   policy: Policy,
   warn: (line: string) => void,
 ): readonly Plugin[] {
+  const { allowed } = policy;
+  if (allowed === null) return plugins;
   const found = new Set(plugins.map(({ manifest }) => manifest.id));
-  const absent = [...policy.allowed].filter((id) => !found.has(id));
+  const absent = [...allowed].filter((id) => !found.has(id));
   if (absent.length > 0) {
     const what = `${absent.join(', ')} is on the allow-list but not installed`;
     if (policy.isProduction) throw notFound(absent[0] as string, what);
     warn(`plugin_not_found: ${what}`);
   }
   return plugins.filter(({ manifest }) => {
-    if (policy.allowed.has(manifest.id)) return true;
-    const outcome = policy.isProduction ? 'skipped' : 'loaded, because this is not production';
-    warn(`plugin_not_allowed: ${manifest.id} is not on the allow-list; ${outcome}`);
-    return !policy.isProduction;
+    if (allowed.has(manifest.id)) return true;
+    warn(`plugin_not_allowed: ${manifest.id} is not on the allow-list; skipped`);
+    return false;
   });
 }
 

@@ -59,21 +59,24 @@ test('[P15] with discovery off nothing is scanned or imported', async () => {
   expect(marks()).not.toContain('unseen imported');
 });
 
-test('[P3] in production an unlisted package is never imported', async () => {
-  const cwd = openFolder();
-  install(cwd, 'unlisted');
-  install(cwd, 'listed');
-  const { host, lines } = await openTestHost([], {
-    cwd,
-    discover: true,
-    env: { SOX_ENV: 'production' },
-    allow: ['io.acme.listed'],
-  });
-  expect(host.size).toBe(1);
-  expect(marks()).toContain('listed imported');
-  expect(marks()).not.toContain('unlisted imported');
-  expect(lines[0]).toMatch(/^warn plugin_not_allowed: io\.acme\.unlisted/);
-});
+test.each([{}, { SOX_ENV: 'production' }])(
+  '[P3] with %j an unlisted package is never imported',
+  async (env) => {
+    const cwd = openFolder();
+    install(cwd, 'unlisted');
+    install(cwd, 'listed');
+    const { host, lines } = await openTestHost([], {
+      cwd,
+      discover: true,
+      env,
+      allow: ['io.acme.listed'],
+    });
+    expect(host.size).toBe(1);
+    expect(marks()).toContain('listed imported');
+    expect(marks()).not.toContain('unlisted imported');
+    expect(lines[0]).toMatch(/^warn plugin_not_allowed: io\.acme\.unlisted/);
+  },
+);
 
 const RECORD = {
   error_code: 'plugin_protocol_version_mismatch',

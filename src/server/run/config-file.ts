@@ -37,7 +37,7 @@ export interface ConfigFile extends SpaceFields {
   readonly agents?: readonly Agent[] | undefined;
   readonly server_config?: SpaceFields | undefined;
   readonly allow_plugins?: readonly string[] | undefined;
-  readonly discovery?: boolean | undefined;
+  readonly discovery?: boolean | string | undefined;
   readonly skip_mismatched_plugins?: boolean | undefined;
   readonly log_level?: LogLevel | undefined;
   readonly socket?: boolean | undefined;
@@ -141,7 +141,9 @@ const fields = {
   ...spaceFields,
   server_config: z.strictObject(spaceFields, { error: notAnObject }).optional(),
   allow_plugins: names.optional(),
-  discovery: yesNo.optional(),
+  discovery: z
+    .union([z.boolean(), z.string().min(1)], { error: 'must be true, false or a folder' })
+    .optional(),
   skip_mismatched_plugins: yesNo.optional(),
   log_level: logLevel.optional(),
   socket: yesNo.optional(),

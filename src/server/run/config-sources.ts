@@ -14,7 +14,8 @@ export interface ServeFlags {
   readonly corsOrigin?: readonly string[] | undefined;
   readonly allowHost?: readonly string[] | undefined;
   readonly allowPlugins?: string | undefined;
-  readonly discovery?: boolean | undefined;
+  /** A folder; true for the one we stand in. */
+  readonly discovery?: boolean | string | undefined;
   readonly skipMismatchedPlugins?: boolean | undefined;
   readonly logLevel?: string | undefined;
   readonly socket?: boolean | undefined;
@@ -55,10 +56,10 @@ export function readFlags(flags: ServeFlags): Record<string, unknown> {
     cors_origins: flags.corsOrigin,
     allowed_hosts: flags.allowHost,
     allow_plugins: asList(flags.allowPlugins),
-    // Commander answers true for a `--no-…` flag that was not given; that says nothing.
-    discovery: flags.discovery === false ? false : undefined,
+    discovery: flags.discovery,
     skip_mismatched_plugins: flags.skipMismatchedPlugins,
     log_level: flags.logLevel,
+    // Commander answers true for a `--no-…` flag that was not given; that says nothing.
     socket: flags.socket === false ? false : undefined,
     synapse_port: synapsePort(flags.synapse),
     synapse_token: flags.synapseToken,

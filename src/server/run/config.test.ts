@@ -67,9 +67,7 @@ describe('parseConfig', () => {
   });
 
   test('[CF2] a --no- flag that was not given does not override the file', () => {
-    const file = { discovery: false, socket: false };
-    const config = accept({ file, flags: { discovery: true, socket: true } });
-    expect(config.plugins.discover).toBe(false);
+    const config = accept({ file: { socket: false }, flags: { socket: true } });
     expect(config.isSocketOn).toBe(false);
   });
 
@@ -166,11 +164,24 @@ describe('parseConfig', () => {
     const env = { SOX_ALLOWED_PLUGINS: 'a, b', SOX_NO_DISCOVERY: '1' };
     expect(accept({ env }).plugins).toEqual({
       allow: ['a', 'b'],
-      discover: false,
+      from: null,
       skipMismatched: false,
     });
     const flags = { allowPlugins: 'c', skipMismatchedPlugins: true };
     expect(accept({ env, flags }).plugins).toMatchObject({ allow: ['c'], skipMismatched: true });
+  });
+
+  test('[P15] plugins are looked for only where somebody asked for them', () => {
+    const from = (flags: object, file?: object) => accept({ flags, file }).plugins.from;
+    expect(from({})).toBe(null);
+    expect(from({ discovery: true })).toBe('/projects');
+    expect(from({ discovery: 'mine' })).toBe('/projects/mine');
+    expect(from({}, { discovery: true })).toBe('/projects');
+    expect(from({ discovery: false }, { discovery: true })).toBe(null);
+    // Whoever names plugins has asked for them.
+    expect(from({ allowPlugins: 'a' })).toBe('/projects');
+    expect(from({ allowPlugins: 'a', discovery: false })).toBe(null);
+    expect(from({ allowPlugins: '' })).toBe(null);
   });
 
   test('relay, metrics and the limit per host are off until asked for, and checked', () => {

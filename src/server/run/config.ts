@@ -81,7 +81,8 @@ export interface RelayConfig {
 export interface PluginsConfig {
   /** Undefined: no list was given. */
   readonly allow: readonly string[] | undefined;
-  readonly discover: boolean;
+  /** The folder in whose `node_modules` plugins are looked for. Absolute; null: nowhere. */
+  readonly from: string | null;
   readonly skipMismatched: boolean;
 }
 
@@ -196,7 +197,7 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     faultInject: said.fault_inject ?? null,
     plugins: {
       allow: said.allow_plugins,
-      discover: said.discovery ?? true,
+      from: pluginFolder(said, home, cwd),
       skipMismatched: said.skip_mismatched_plugins ?? false,
     },
     logLevel: said.log_level ?? 'info',
@@ -216,6 +217,12 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     metrics: metricsOf(said.metrics),
     hostRateLimit: said.host_rate_limit ?? null,
   };
+}
+
+/** Code of the folder one happens to stand in runs only where somebody asked for plugins. */
+function pluginFolder({ discovery, allow_plugins: allow }: Said, home: string, cwd: string) {
+  if (typeof discovery === 'string') return absolute(discovery, home, cwd);
+  return (discovery ?? (allow !== undefined && allow.length > 0)) ? cwd : null;
 }
 
 const NO_TOKEN = 'none';

@@ -47,8 +47,6 @@ export interface ServerHooks {
   /** Plugins of the program that embeds the hub. */
   readonly plugins?: PluginRegistry;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where plugins are looked for. */
-  readonly cwd?: string;
   /** How often a WebSocket is asked whether its peer is there. */
   readonly pingMs?: number;
   /** How often an event stream says that it is there. */
@@ -134,10 +132,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const desk = metrics?.desk ?? parts.desk;
     const host = await openPluginHost({
       builtins: parts.builtins,
-      cwd: hooks.cwd ?? process.cwd(),
+      cwd: config.plugins.from ?? config.dir,
       env: hooks.env ?? process.env,
       allow: config.plugins.allow,
-      discover: config.plugins.discover,
+      discover: config.plugins.from !== null,
       skipMismatched: config.plugins.skipMismatched,
       registry: hooks.plugins,
       log,

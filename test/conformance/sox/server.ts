@@ -131,7 +131,7 @@ function serveArgs(project: string, boot: Boot): readonly string[] {
     'serve',
     ...['--host', '127.0.0.1', '--port', '0'],
     ...['--dir', join(project, 'hub'), '--store', 'memory:', '--auth', 'open'],
-    ...['--config', join(project, 'config.json'), '--json'],
+    ...['--config', join(project, 'config.json'), '--json', '--discovery'],
     ...(boot.args ?? []),
   ];
 }
