@@ -23,6 +23,11 @@ test('a text is shown as text, on one line, with what is needed to answer it', (
   expect(shown({})).toBe('2026-01-02 03:04:05 team/plan #3 ada: hello [m1]');
 });
 
+test('a chat of the Synapse door is a text too', () => {
+  const body = { text: 'hello', synapse: { target: 'bob', priority: true } };
+  expect(shown({ body })).toContain('ada: hello [m1]');
+});
+
 test('any other body is shown as JSON', () => {
   expect(shown({ body: { text: 'hi', n: 1 } })).toContain('ada: {"text":"hi","n":1} [m1]');
   expect(shown({ body: {} })).toContain('ada: {} [m1]');

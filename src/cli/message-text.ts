@@ -3,6 +3,7 @@
  * shown as text and every other body as JSON. Further lines of a text stand behind a bar, so that
  * no message can look like two.
  */
+import { plainText } from '../wire/body-text.ts';
 import type { MessageEnvelope } from '../wire/schemas.ts';
 import { type Colours, jsonText, neutralise } from './terminal.ts';
 
@@ -35,9 +36,9 @@ export function messageText(message: MessageEnvelope, colours: Colours): string 
 }
 
 function bodyLines(body: Readonly<Record<string, unknown>>): string[] {
-  const isPlain = typeof body.text === 'string' && Object.keys(body).length === 1;
-  if (!isPlain) return [neutralise(jsonText(body))];
-  return String(body.text).split(/\r?\n/).map(neutralise);
+  const text = plainText(body);
+  if (text === null) return [neutralise(jsonText(body))];
+  return text.split(/\r?\n/).map(neutralise);
 }
 
 /** Local time of day; the date too when it is not today. */

@@ -35,7 +35,11 @@ export function addServeFlags(command: Command): Command {
       'they must show it, 8 characters or more (made into the data directory); none asks for none',
     )
     .option('--relay <file>', 'append public messages and claim events there, a line each')
-    .option('--relay-lines <n>', 'lines the relay file keeps (5000)')
+    .option('--relay-lines <n>', 'lines a relay file keeps (5000)')
+    .option(
+      '--synapse-relay <file>',
+      'the same for `synapse relay` and `syn inbox`, directed chat too',
+    )
     .option('--bus <file>', 'run the worker pools of this config behind bus.sock, on the record')
     .option('--metrics [token]', 'Prometheus at /metrics, for this token or the usual credential')
     .option('--allow-plugins <ids>', 'load these plugins, comma-separated, and no others')

@@ -68,6 +68,8 @@ test('answers that point in a circle, at themselves or at nothing end all the sa
 test('a body that is not only text is shown as what it is, and a huge one in part', () => {
   const envelope = { message_id: 'm1', channel: 'c', seq: 1, sender: 's', sent_at: 1 };
   expect(saidOf({ ...envelope, body: { text: 'hi' } }).text).toBe('hi');
+  // What the Synapse door keeps beside a text is no part of it.
+  expect(saidOf({ ...envelope, body: { text: 'hi', synapse: {} } }).text).toBe('hi');
   expect(saidOf({ ...envelope, body: { text: 'hi', n: 1 } }).text).toBe('{"text":"hi","n":1}');
   const huge = saidOf({ ...envelope, body: { text: 'x'.repeat(1_000_000) } }).text;
   expect(huge.length).toBeLessThan(9_000);

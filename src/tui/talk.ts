@@ -2,6 +2,7 @@
  * What was said on one channel: messages in the order of their number, each once, however often and
  * in whatever order they arrive [TU3]. Only so many are held, and the oldest give way.
  */
+import { plainText } from '../wire/body-text.ts';
 import type { MessageEnvelope } from '../wire/schemas.ts';
 
 /** A message as far as the screen needs it. */
@@ -34,8 +35,7 @@ export function saidOf(envelope: MessageEnvelope): Said {
 
 /** What `send TEXT` wrote is text; every other body is shown as what it is. */
 function bodyText(body: Readonly<Record<string, unknown>>): string {
-  const isText = typeof body.text === 'string' && Object.keys(body).length === 1;
-  const text = isText ? String(body.text) : JSON.stringify(body);
+  const text = plainText(body) ?? JSON.stringify(body);
   if (text.length <= SHOWN_CHARS_MAX) return text;
   return `${text.slice(0, SHOWN_CHARS_MAX).toWellFormed()}… (${text.length - SHOWN_CHARS_MAX} more characters)`;
 }

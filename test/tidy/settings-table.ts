@@ -105,11 +105,17 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'none',
     'public messages and claim events of the default space, a line each',
   ),
+  synapse_relay: row(
+    '--synapse-relay',
+    'a file',
+    'none',
+    'the same in the shape `synapse relay` and `syn inbox` read, with directed chat; see [the guide](../guide/synapse.md)',
+  ),
   relay_lines: row(
     '--relay-lines',
     '1 to 1000000',
     '5000',
-    'the relay file holds this many lines to twice as many',
+    'a relay file holds this many lines to twice as many',
   ),
   bus: row(
     '--bus',

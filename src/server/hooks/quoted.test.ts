@@ -54,6 +54,7 @@ test('[QU4] the envelope says who, where, how far trusted, how old and in answer
 });
 
 test('[QU4] a text is shown as text, what else is in the body as JSON', () => {
+  expect(linesOf({ text: 'hi', synapse: { target: 'bo' } })).toEqual(['| hi']);
   expect(linesOf({ text: 'a\nb', type: 'question' })).toEqual([
     '| a',
     '| b',

@@ -9,6 +9,7 @@
  */
 import { HIDDEN, written } from '../../core/law/hidden.ts';
 import type { Standing } from '../../core/law/principal.ts';
+import { plainText } from '../../wire/body-text.ts';
 import { RECV_TOOL, toolNameFor, type Vendor } from '../../wire/tool-names.ts';
 
 export interface QuotedMessage {
@@ -85,9 +86,10 @@ function quoteMessage(message: QuotedMessage, number: number, nowMs: number): st
 
 /** Most bodies are a text; what else is in one follows as JSON. */
 function bodyText(body: Readonly<Record<string, unknown>>): string {
+  const plain = plainText(body);
+  if (plain !== null) return plain;
   const { text, ...rest } = body;
-  if (typeof text !== 'string') return JSON.stringify(body);
-  return Object.keys(rest).length === 0 ? text : `${text}\n${JSON.stringify(rest)}`;
+  return typeof text === 'string' ? `${text}\n${JSON.stringify(rest)}` : JSON.stringify(body);
 }
 
 function boundedLines(raw: string): { readonly lines: readonly string[]; readonly isCut: boolean } {

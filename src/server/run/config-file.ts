@@ -45,6 +45,7 @@ export interface ConfigFile extends SpaceFields {
   readonly synapse_token?: string | undefined;
   readonly relay?: string | undefined;
   readonly relay_lines?: number | undefined;
+  readonly synapse_relay?: string | undefined;
   readonly bus?: string | undefined;
   /** True: with the normal credential; a text: with that token. */
   readonly metrics?: boolean | string | undefined;
@@ -154,6 +155,7 @@ const fields = {
     .optional(),
   relay: text('a file').optional(),
   relay_lines: whole(1, RELAY_LINES_MAX).optional(),
+  synapse_relay: text('a file').optional(),
   bus: text('a file').optional(),
   metrics: z
     .union([z.boolean(), z.string().regex(/^[\x21-\x7e]{8,256}$/)], { error: METRICS })

@@ -24,6 +24,7 @@ export interface ServeFlags {
   readonly synapseToken?: string | undefined;
   readonly relay?: string | undefined;
   readonly relayLines?: string | undefined;
+  readonly synapseRelay?: string | undefined;
   readonly bus?: string | undefined;
   /** True when the flag came without a token. */
   readonly metrics?: boolean | string | undefined;
@@ -65,6 +66,7 @@ export function readFlags(flags: ServeFlags): Record<string, unknown> {
     synapse_token: flags.synapseToken,
     relay: flags.relay,
     relay_lines: asNumber(flags.relayLines),
+    synapse_relay: flags.synapseRelay,
     bus: flags.bus,
     metrics: flags.metrics,
   });

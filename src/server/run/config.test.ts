@@ -49,6 +49,7 @@ describe('parseConfig', () => {
       isSocketOn: true,
       synapse: null,
       relay: null,
+      synapseRelay: null,
       bus: null,
       metrics: null,
       hostRateLimit: null,

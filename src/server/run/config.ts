@@ -41,6 +41,8 @@ export interface Config {
   readonly synapse: SynapseConfig | null;
   /** Null: no relay file. */
   readonly relay: RelayConfig | null;
+  /** The same for Synapse's own readers. */
+  readonly synapseRelay: RelayConfig | null;
   /** The config file of the bus inside the hub. Absolute; null: no bus. */
   readonly bus: string | null;
   /** Null: off. A null token asks for the normal credential. */
@@ -177,6 +179,10 @@ function explain(
 }
 
 function toConfig(said: Said, home: string, cwd: string): Config {
+  const relayTo = (file: string | undefined): RelayConfig | null =>
+    file === undefined
+      ? null
+      : { path: absolute(file, home, cwd), lines: said.relay_lines ?? DEFAULT_RELAY_LINES };
   return {
     host: said.host ?? DEFAULT_HOST,
     port: said.port ?? DEFAULT_PORT,
@@ -206,13 +212,8 @@ function toConfig(said: Said, home: string, cwd: string): Config {
       said.synapse_port === undefined
         ? null
         : synapseOf(said.synapse_port, said.synapse_token, said.auth),
-    relay:
-      said.relay === undefined
-        ? null
-        : {
-            path: absolute(said.relay, home, cwd),
-            lines: said.relay_lines ?? DEFAULT_RELAY_LINES,
-          },
+    relay: relayTo(said.relay),
+    synapseRelay: relayTo(said.synapse_relay),
     bus: said.bus === undefined ? null : absolute(said.bus, home, cwd),
     metrics: metricsOf(said.metrics),
     hostRateLimit: said.host_rate_limit ?? null,

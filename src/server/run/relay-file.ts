@@ -5,14 +5,14 @@
  * file is opened; a file that holds something else is refused and left alone [RL4].
  */
 import { appendFile, chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import type { RelayLine } from './relay-line.ts';
+import type { Line } from './relay-line.ts';
 
 export interface RelayFile {
   /** The newest position in the file, or null when it has none. Cuts what is torn. */
   recover(): Promise<number | null>;
-  append(lines: readonly RelayLine[]): Promise<void>;
+  append(lines: readonly Line[]): Promise<void>;
   /** Begins anew with one line. */
-  start(line: RelayLine): Promise<void>;
+  start(line: Line): Promise<void>;
 }
 
 export class NotOursError extends Error {
@@ -21,8 +21,9 @@ export class NotOursError extends Error {
 
 const MODE = 0o600;
 
-export function createRelayFile(path: string, linesKept: number): RelayFile {
+export function createRelayFile(path: string, linesKept: number, version: number): RelayFile {
   let count = 0;
+  const positionOf = (line: string): number | null => positionIn(line, version);
 
   async function replace(text: string): Promise<void> {
     const draft = `${path}.${process.pid}.draft`;
@@ -48,7 +49,7 @@ export function createRelayFile(path: string, linesKept: number): RelayFile {
       const text = await readIfThere(path);
       const lines = text.split('\n').slice(0, -1);
       const [first = text] = lines;
-      if (first !== '' && positionOf(first) === null && !isTorn(first, lines.length)) {
+      if (first !== '' && positionOf(first) === null && !isTorn(first, lines.length, version)) {
         throw new NotOursError(`${path} is not a relay file; it was left alone, name another`);
       }
       while (lines.length > 0 && positionOf(lines.at(-1) ?? '') === null) lines.pop();
@@ -72,14 +73,14 @@ export function createRelayFile(path: string, linesKept: number): RelayFile {
 }
 
 /** The very first line may be torn too: then it begins as ours do, and nothing follows it. */
-function isTorn(first: string, lineCount: number): boolean {
-  return lineCount === 0 && '{"v":2,'.startsWith(first.slice(0, 7));
+function isTorn(first: string, lineCount: number, version: number): boolean {
+  return lineCount === 0 && `{"v":${version},`.startsWith(first.slice(0, 7));
 }
 
-function positionOf(line: string): number | null {
+function positionIn(line: string, version: number): number | null {
   try {
-    const { v, n } = JSON.parse(line) as Partial<RelayLine>;
-    return v === 2 && Number.isSafeInteger(n) ? (n as number) : null;
+    const { v, n } = JSON.parse(line) as Partial<Line>;
+    return v === version && Number.isSafeInteger(n) ? (n as number) : null;
   } catch {
     return null;
   }

@@ -21,7 +21,24 @@ const TEXT_FIELDS = [
   'note',
 ];
 
-export interface RelayLine {
+/** A line of any shape, as far as the file needs it. */
+export interface Line {
+  readonly v: number;
+  /** Position in the log. */
+  readonly n: number;
+}
+
+export interface RelayShape {
+  /** `v` of every line. */
+  readonly version: number;
+  /** Says where a file begins, at the position before its first line. */
+  start(position: number, at: number, hub: string): Line;
+  /** `position` is where it became public; one that was held for review has an earlier one of its own. */
+  message(message: PublicMessage, position: number, id: number, hub: string): Line | null;
+  work(event: DurableEvent, position: number, hub: string): Line | null;
+}
+
+interface RelayLine extends Line {
   readonly v: 2;
   /** Position in the log: the cursor of whoever reads. */
   readonly n: number;
@@ -44,8 +61,18 @@ export interface PublicMessage {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** `position` is where it became public; a message that was held has its own, earlier one. */
-export function messageLine(
+/** What is public, for `synod relay` and whoever reads JSON. */
+export const publicShape: RelayShape = {
+  version: 2,
+  start: (n, t, h) => ({
+    ...{ v: 2, n, i: '', ty: 'relay.start', s: 'synod', to: '', p: '' },
+    ...{ t, h },
+  }),
+  message: messageLine,
+  work: workLine,
+};
+
+function messageLine(
   message: PublicMessage,
   position: number,
   id: number,
@@ -65,7 +92,7 @@ export function messageLine(
   };
 }
 
-export function workLine(event: DurableEvent, position: number, hub: string): RelayLine | null {
+function workLine(event: DurableEvent, position: number, hub: string): RelayLine | null {
   const said = sentenceOf(event);
   if (said === null) return null;
   const { by, id, text } = said;
@@ -82,7 +109,7 @@ export function workLine(event: DurableEvent, position: number, hub: string): Re
   };
 }
 
-function sentenceOf(event: DurableEvent): { by: string; id: string; text: string } | null {
+export function sentenceOf(event: DurableEvent): { by: string; id: string; text: string } | null {
   switch (event.type) {
     case 'claim.taken': {
       const paths = event.scope?.paths.map(String).join(' ') ?? '';

@@ -1,6 +1,6 @@
 /**
- * The relay: every public message and claim event of the default space, a short line
- * each, in a bounded file that anything can tail [RL1]. It follows the log behind the
+ * A relay: messages and claim events of the default space, a short line each, in a bounded
+ * file that anything can tail; its shape says which and how [RL1] [RL5]. It follows the log behind the
  * hub's back: what waits to be written waits in the log, so a slow or failing disk
  * costs nobody anything, is complained of once, and loses nothing [RL3]. The cursor is
  * the position in the log, so it survives trimming and restarts without a gap or a
@@ -9,7 +9,7 @@
 import { decodeEvent, decodeMessage } from '../../core/law/entry.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { createRelayFile, NotOursError } from './relay-file.ts';
-import { messageLine, type RelayLine, workLine } from './relay-line.ts';
+import type { Line, RelayShape } from './relay-line.ts';
 import type { ServerLog } from './server-log.ts';
 
 /** Lines are gathered this long, so that a busy hub costs few writes. */
@@ -20,6 +20,7 @@ const RETRY_MS_MAX = 30_000;
 const WORK = /^\{"type":"(claim|task)\./;
 
 export interface RelayOptions {
+  readonly shape: RelayShape;
   readonly path: string;
   readonly lines: number;
   readonly hub: Hub;
@@ -35,8 +36,8 @@ export interface Relay {
 
 /** Throws when the file holds something else; any other trouble is left for later. */
 export async function openRelay(options: RelayOptions): Promise<Relay> {
-  const { path, hub, nodeId, log, retryMs = RETRY_MS_MIN } = options;
-  const file = createRelayFile(path, options.lines);
+  const { path, shape, hub, nodeId, log, retryMs = RETRY_MS_MIN } = options;
+  const file = createRelayFile(path, options.lines, shape.version);
   /** The next position to look at; null until the file has said where it ends. */
   let next: number | null = null;
   // A file that could not be opened at once still begins where the hub was then.
@@ -50,10 +51,7 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
     const last = await file.recover();
     if (last !== null && last < hub.stats.entries) return last + 1;
     if (last !== null) log('warn', `${path} is of another log; it begins anew`);
-    await file.start({
-      ...{ v: 2, n: begin - 1, i: '', ty: 'relay.start', s: 'synod', to: '', p: '' },
-      ...{ t: Date.now(), h: nodeId },
-    });
+    await file.start(shape.start(begin - 1, Date.now(), nodeId));
     return begin;
   }
 
@@ -62,9 +60,9 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
     for (;;) {
       const entries = await hub.entries(next, PAGE_BYTES_MAX);
       if (entries.length === 0) return;
-      const lines: RelayLine[] = [];
+      const lines: Line[] = [];
       for (const [i, entry] of entries.entries()) {
-        const line = await lineOf(hub, entry, next + i, nodeId);
+        const line = await lineOf(options, entry, next + i);
         if (line !== null) lines.push(line);
       }
       if (lines.length > 0) await file.append(lines);
@@ -114,19 +112,18 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
 }
 
 async function lineOf(
-  hub: Hub,
+  { hub, shape, nodeId }: RelayOptions,
   entry: string,
   position: number,
-  nodeId: string,
-): Promise<RelayLine | null> {
+): Promise<Line | null> {
   const message = decodeMessage(entry);
   if (message !== null) {
-    return message.held === undefined ? messageLine(message, position, position, nodeId) : null;
+    return message.held === undefined ? shape.message(message, position, position, nodeId) : null;
   }
-  if (WORK.test(entry)) return workLine(decodeEvent(entry), position, nodeId);
+  if (WORK.test(entry)) return shape.work(decodeEvent(entry), position, nodeId);
   if (!entry.startsWith('{"type":"message.reviewed"')) return null;
   const event = decodeEvent(entry);
   if (event.type !== 'message.reviewed' || !event.isReleased) return null;
   const [released] = await hub.messages([event.position]);
-  return released == null ? null : messageLine(released, position, event.position, nodeId);
+  return released == null ? null : shape.message(released, position, event.position, nodeId);
 }

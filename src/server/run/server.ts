@@ -38,6 +38,8 @@ import { ensureSecret, secretPath } from './credential.ts';
 import { listen, openSocket, shut } from './listen.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
+import { publicShape } from './relay-line.ts';
+import { synapseShape } from './relay-synapse.ts';
 import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
 import { packageVersion } from './version.ts';
@@ -144,10 +146,13 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     parts.usePlugins(host);
     plugins.push(...host.order);
 
-    if (config.relay !== null) {
-      const hub = spaces.find(DEFAULT_SPACE);
-      if (hub === null) throw new Error('the default space is not open');
-      const relay = await openRelay({ ...config.relay, hub, nodeId: desk.nodeId, log });
+    for (const [to, shape] of [
+      [config.relay, publicShape],
+      [config.synapseRelay, synapseShape],
+    ] as const) {
+      if (to === null) continue;
+      const hub = spaceOf(spaces.find(DEFAULT_SPACE));
+      const relay = await openRelay({ ...to, shape, hub, nodeId: desk.nodeId, log });
       closers.push(() => relay.close());
     }
 

@@ -11,9 +11,10 @@ import type { Hub } from '../../../hub/hub.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
 import { encodeFrames } from '../frames.ts';
 import type { NameBook } from './binding.ts';
-import { CHAT_CHANNEL, chatFrame } from './chat.ts';
+import { CHAT_CHANNEL, chatFrame } from './chat-body.ts';
 import type { SynapseClient } from './client.ts';
 import { newsOf } from './news.ts';
+import { awaitedBy, projectOf, waiterOf } from './recipients.ts';
 import type { Fields, Speech } from './speech.ts';
 
 /** Names in a roster; a frame has bounds. */
@@ -32,6 +33,8 @@ export interface Bulletin {
   roster(without?: string): string[];
   joined(agent: string, isNew: boolean): void;
   left(agent: string): void;
+  /** To all but those of these names. */
+  share(text: string, except: ReadonlySet<string>): void;
   close(): void;
 }
 
@@ -83,19 +86,26 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   function onMessage(event: EventOf<'message.sent'>, position: number): void {
     if (event.held !== undefined) return;
     const { by, at, channel } = event;
-    const isChat = channel === CHAT_CHANNEL;
-    if (!isChat && !channel.startsWith('dm/')) return;
-    const spoken = { by, at, position, body: JSON.parse(event.body) as unknown };
-    if (isChat) {
-      broadcast('chat', by, speech.relay(chatFrame(spoken, 'all')));
-      return;
+    const spoken = () => ({ by, at, position, body: JSON.parse(event.body) as unknown });
+    if (channel === CHAT_CHANNEL) {
+      return broadcast('chat', by, speech.relay(chatFrame(spoken(), 'all')));
     }
-    const [a, b] = dmParties(channel) ?? [by, by];
-    const recipient = a === by ? b : a;
-    const client = names.get(recipient);
-    if (client?.caller == null) return;
-    client.peer.send(speech.relay(chatFrame(spoken, recipient)));
-    client.mail.add(channel);
+    const recipient = recipientOf(event);
+    if (recipient === null) return;
+    for (const name of [recipient, waiterOf(recipient)]) {
+      const client = names.get(name);
+      if (client?.caller != null) show(client, chatFrame(spoken(), awaitedBy(recipient)));
+    }
+    names.get(recipient)?.mail.add(channel);
+  }
+
+  function show(client: SynapseClient, frame: Fields): void {
+    client.peer.send(speech.relay(frame));
+    // A waiter of one agent of a project (`syn arm`) listens for the project's name alone.
+    const awaited = awaitedBy(client.name);
+    const target = projectOf(awaited);
+    if (awaited === client.name || target === awaited || target === frame.target) return;
+    client.peer.send(speech.relay({ ...frame, target }));
   }
 
   /** What it waits for is kept for it now, and it is told [SY9]. */
@@ -138,6 +148,12 @@ export function openBulletin(options: BulletinOptions): Bulletin {
 
   return {
     roster,
+    share(text, except) {
+      const frame = encodeFrames([text]);
+      for (const client of clients) {
+        if (client.isWelcome && !except.has(client.name)) client.peer.sendFrames(frame);
+      }
+    },
     joined(agent, isNew) {
       online.add(agent);
       if (isNew) tellPresence('joined', agent);
@@ -148,6 +164,13 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     },
     close: stopListening,
   };
+}
+
+/** Whom a dm is for; null of what is none. */
+function recipientOf({ by, channel }: EventOf<'message.sent'>): string | null {
+  const parties = channel.startsWith('dm/') ? dmParties(channel) : null;
+  if (parties === null) return null;
+  return parties[0] === by ? parties[1] : parties[0];
 }
 
 function isHere(state: string): boolean {

@@ -1,65 +1,27 @@
 /**
  * Chat. What is said to all goes to the plain channel `synapse/chat`, where every other door
- * can follow it; what is directed goes as a dm to the agents it means, and to nobody else
- * [SY4]. History is read back from the log, under the bound of a frame.
+ * can follow it; what is directed goes as a dm to the agents it means [SY4]. History is read
+ * back from the log, under the bound of a frame.
  */
 
 import { isRefusal } from '../../../core/law/decider.ts';
-import { createMatcher, isGlob } from '../../../core/law/glob.ts';
 import { dmName } from '../../../core/law/name.ts';
-import { isAgentName } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
-import { isFields } from '../../../wire/fields.ts';
 import { send } from '../../../wire/operations/channels.ts';
-import { type Frame, numberOf, own, textOf } from './frame.ts';
+import { CHAT_CHANNEL, chatBody, chatFrame } from './chat-body.ts';
+import { numberOf, textOf } from './frame.ts';
+import { recipientsOf, waiterOf } from './recipients.ts';
 import { type Fields, fits, newestThatFit, type Speech } from './speech.ts';
 import { type Handler, refuseWith, type Turn } from './turn.ts';
 
-export const CHAT_CHANNEL = 'synapse/chat';
 const RECIPIENTS_MAX = 256;
 const HISTORY_MAX = 10_000;
 const HISTORY_BYTES_MAX = 900_000;
 
-/** Never stored and never passed on: the secret [SY3], and what only the hub may say. */
-const DROPPED: ReadonlySet<string> = new Set([
-  'token',
-  'takeover',
-  'idem_key',
-  'req_id',
-  'sender',
-  'hub_id',
-  'msg_id',
-  'sent_at',
-]);
-
-export interface Spoken {
-  readonly by: string;
-  readonly at: number;
-  readonly position: number;
-  readonly body: unknown;
-}
-
-/** The chat frame of a message, whoever sent it and through whatever door. */
-export function chatFrame(spoken: Spoken, target: string): Fields {
-  const { by, at, position, body } = spoken;
-  const fields = isFields(body) ? body : {};
-  const kept = Object.entries(fields).filter(([name]) => !DROPPED.has(name));
-  return {
-    ...Object.fromEntries(kept),
-    sender: by,
-    target: textOf(fields, 'target') || target,
-    type: 'chat',
-    payload: payloadOf(fields, JSON.stringify(body)),
-    timestamp: numberOf(fields, 'timestamp') || at / 1000,
-    sent_at: at / 1000,
-    msg_id: position + 1,
-  };
-}
-
 export function chatHandler(speech: Speech): Handler {
   return async (turn) => {
     const target = textOf(turn.frame, 'target') || 'all';
-    const body = bodyOf(turn.frame, target);
+    const body = chatBody(turn.frame, turn.hub.stamp());
     if (!fits(JSON.stringify(body))) {
       turn.reply('error', 'the message does not fit into a frame', {
         reason_code: 'body.too-large',
@@ -73,75 +35,41 @@ export function chatHandler(speech: Speech): Handler {
       });
       return;
     }
-    await direct(turn, speech, target, body);
+    await direct(turn, speech, target);
   };
 }
 
-async function direct(turn: Turn, speech: Speech, target: string, body: Fields): Promise<void> {
+/**
+ * A dm for each agent it means. The door is one room: whoever listens there hears it too, once, as
+ * in the original; what is sent as a dm at another door is heard by its recipient alone [SY4].
+ */
+async function direct(turn: Turn, speech: Speech, target: string): Promise<void> {
   const names = recipientsOf(target, turn.online()).filter((name) => name !== turn.name);
   if (names.length > RECIPIENTS_MAX) {
     const payload = `${names.length} agents match; one message reaches ${RECIPIENTS_MAX}: name fewer`;
     turn.reply('error', payload, { reason_code: 'limit.reached', request_type: 'chat' });
     return;
   }
+  const now = turn.hub.stamp();
+  const first = chatBody(turn.frame, now, { target, recipients: names });
+  const copy = chatBody(turn.frame, now, { target });
   const answers = await Promise.all(
-    names.map((name) => turn.call(send, { channel: dmName(turn.name, name), body })),
+    names.map((name, i) =>
+      turn.call(send, { channel: dmName(turn.name, name), body: i === 0 ? first : copy }),
+    ),
   );
   const refused = answers.find((answer) => 'error' in answer);
   if (refused !== undefined && 'error' in refused) return refuseWith(turn, 'error', refused.error);
-  const [first] = answers.flatMap((answer) => ('ok' in answer ? [answer.ok] : []));
-  if (first === undefined) {
+  const [sent] = answers.flatMap((answer) => ('ok' in answer ? [answer.ok] : []));
+  if (sent === undefined) {
     const payload = `nobody answers to ${target.slice(0, 200)}`;
     turn.reply('error', payload, { reason_code: 'recipient.unknown', request_type: 'chat' });
     return;
   }
-  // The sender hears itself once, as with a broadcast.
-  const position = Number(String(first.message_id).slice(1));
-  const at = Number(first.sent_at) * 1000;
-  const frame = chatFrame({ by: turn.name, at, position, body }, target);
-  turn.pass(speech.relay({ ...frame, recipients: names }));
-}
-
-/**
- * Whom a target means: a name, a list, a glob, a project. Of globs and projects those who are
- * here; a name that nobody bears now gets it when it comes.
- */
-export function recipientsOf(target: string, online: readonly string[]): string[] {
-  const names = new Set<string>();
-  const parts = target.split(',').map((part) => part.trim());
-  for (const part of parts) {
-    if (part === '' || (part === 'all' && parts.length > 1)) continue;
-    const matches = createMatcher(part);
-    const found = online.filter((name) => matches(name) || matches(projectOf(name)));
-    for (const name of found) names.add(name);
-    if (found.length === 0 && !isGlob(part) && isAgentName(part)) names.add(part);
-  }
-  return [...names].sort();
-}
-
-function projectOf(name: string): string {
-  const slash = name.indexOf('/');
-  return slash < 0 ? name : name.slice(0, slash);
-}
-
-function bodyOf(frame: Frame, target: string): Fields {
-  const kept = Object.entries(frame).filter(([name]) => !DROPPED.has(name));
-  const timestamp = numberOf(frame, 'timestamp');
-  const { timestamp: _, ...fields } = Object.fromEntries(kept);
-  return {
-    ...fields,
-    type: 'chat',
-    target,
-    payload: payloadOf(frame, ''),
-    ...(timestamp && { timestamp }),
-  };
-}
-
-/** Text as it is; anything else as JSON; a message of another door by its text, or whole. */
-function payloadOf(fields: Frame, otherwise: string): string {
-  const payload = own(fields, 'payload') ?? own(fields, 'text');
-  if (typeof payload === 'string') return payload;
-  return payload === undefined || payload === null ? otherwise : JSON.stringify(payload);
+  const position = Number(String(sent.message_id).slice(1));
+  const at = Number(sent.sent_at) * 1000;
+  const frame = chatFrame({ by: turn.name, at, position, body: first }, target);
+  turn.share(speech.relay(frame), new Set(names.flatMap((name) => [name, waiterOf(name)])));
 }
 
 export function historyHandler(speech: Speech): Handler {

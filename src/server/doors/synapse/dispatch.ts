@@ -23,6 +23,7 @@ export interface DispatchOptions {
   readonly speech: Speech;
   roster(): string[];
   clientCount(): number;
+  share(text: string, except: ReadonlySet<string>): void;
 }
 
 /** Settles when the frame has been carried out, or, for a chat, handed over. */
@@ -68,7 +69,7 @@ function typeOf(frame: Frame): string {
 }
 
 function turnOf(
-  { desk, hub, speech, roster, clientCount }: DispatchOptions,
+  { desk, hub, speech, roster, clientCount, share }: DispatchOptions,
   client: SynapseClient,
   caller: Caller,
   frame: Frame,
@@ -96,7 +97,7 @@ function turnOf(
       client.peer.send(speech.say(replyType, client.name, payload, { ...fields, ...id })),
     hasHeard: (heardType, about) => client.heard.has(`${heardType}\n${about}`),
     online: roster,
-    pass: (text) => client.peer.send(text),
+    share,
   };
 }
 

@@ -76,6 +76,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     speech,
     roster: () => bulletin.roster(),
     clientCount: () => clients.size,
+    share: (text, except) => bulletin.share(text, except),
   });
   const bind = createBinding({
     desk,

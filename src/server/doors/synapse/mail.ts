@@ -6,7 +6,7 @@ import { parseMessageId } from '../../../core/talk/message.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import { recv } from '../../../wire/operations/channels.ts';
 import type { Desk } from '../../desk/desk.ts';
-import { chatFrame } from './chat.ts';
+import { chatFrame } from './chat-body.ts';
 import type { SynapseClient } from './client.ts';
 import type { Speech } from './speech.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createWorld } from '../../../core/law/state.ts';
-import { recipientsOf } from './chat.ts';
 import { parseFrame } from './frame.ts';
 import { newsOf } from './news.ts';
+import { recipientsOf } from './recipients.ts';
 import { createSpeech, newestThatFit } from './speech.ts';
 
 describe('newsOf', () => {
@@ -34,7 +34,7 @@ describe('newsOf', () => {
       worktree: 'w',
       paths: ['src'],
       epoch: 7,
-      version: 7,
+      version: 0,
       checkpoint: '',
       git: { branch: 'b', base: '', auto_release_on: 'manual' },
       lease_expires_at: 61,

@@ -1,0 +1,16 @@
+/**
+ * The words of a message, for everybody who shows one. A body that is `{text}` is a text and is
+ * shown as one at every door; every other body is shown as what it is. What a client of the Synapse
+ * door said beside its text stands in `synapse`, which is for such clients and no part of the text.
+ */
+import type { Fields } from './fields.ts';
+
+/** The field of a body in which the Synapse door keeps what its wire says beside the text. */
+export const ASIDE = 'synapse';
+
+/** Null when the body is more than a text. */
+export function plainText(body: Fields): string | null {
+  if (typeof body.text !== 'string') return null;
+  for (const field in body) if (field !== 'text' && field !== ASIDE) return null;
+  return body.text;
+}
