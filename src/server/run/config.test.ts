@@ -44,7 +44,7 @@ describe('parseConfig', () => {
         heartbeatTtl: null,
       },
       faultInject: null,
-      plugins: { allow: undefined, discover: true, skipMismatched: false },
+      plugins: { allow: undefined, from: null, skipMismatched: false },
       logLevel: 'info',
       isSocketOn: true,
       synapse: null,
@@ -172,7 +172,7 @@ describe('parseConfig', () => {
     expect(accept({ env, flags }).plugins).toMatchObject({ allow: ['c'], skipMismatched: true });
   });
 
-  test('[P15] plugins are looked for only where somebody asked for them', () => {
+  test('[CF7] plugins are looked for only where somebody asked for them', () => {
     const from = (flags: object, file?: object) => accept({ flags, file }).plugins.from;
     expect(from({})).toBe(null);
     expect(from({ discovery: true })).toBe('/projects');
