@@ -3,6 +3,8 @@
  * `synod install` writes does, for machines without curl. Whatever goes wrong it is silent and ends
  * with 0: a hook that fails would hold up the agent [HD2].
  */
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { ask, readText } from '../client/node/http.ts';
 import { type Globals, resolveTarget, type Target } from '../client/node/target.ts';
@@ -12,6 +14,7 @@ import { handle } from './context.ts';
 
 const ANSWER_MS = 1_000;
 const WAKE_MS = 60_000;
+const UNASKED_MAX = 1_000;
 
 export function registerHook(program: Command): void {
   const command = program
@@ -29,7 +32,7 @@ export function registerHook(program: Command): void {
       const answer =
         what === 'wake'
           ? await read(target, `${path}/wake?session=${encodeURIComponent(session)}`, null)
-          : await read(target, path, await readStdin());
+          : await readCounted(target, path, await readStdin());
       if (answer !== '') print(answer);
     } catch {
       // No hub, or none that answers: as if there were no hook.
@@ -37,7 +40,29 @@ export function registerHook(program: Command): void {
   });
 }
 
-async function read(target: Target, path: string, body: string | null): Promise<string> {
+/** A hook without an answer is remembered, a line each, until one gets through and tells the hub [GD6]. */
+async function readCounted(target: Target, path: string, body: string): Promise<string> {
+  const file = join(target.dir, 'unasked');
+  const { length: missed } = await readFile(file, 'utf8').then(
+    (text) => text.trim().split(/\s+/).filter(Boolean),
+    () => [],
+  );
+  try {
+    const answer = await read(target, path, body, { 'x-synod-unasked': String(missed) });
+    if (missed > 0) await writeFile(file, '');
+    return answer;
+  } catch (cause) {
+    if (missed < UNASKED_MAX) await appendFile(file, '.\n');
+    throw cause;
+  }
+}
+
+async function read(
+  target: Target,
+  path: string,
+  body: string | null,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { env } = process;
   const name = env.SYNOD_AGENT || env.SOX_AGENT_ID || null;
   const response = await ask(
@@ -47,6 +72,7 @@ async function read(target: Target, path: string, body: string | null): Promise<
       path,
       ...(body !== null && { body }),
       headers: {
+        ...headers,
         'x-synod-parent': String(process.ppid),
         ...(name !== null && { 'x-synod-agent': name }),
         ...(env.CLAUDE_CODE_MESSAGING_SOCKET && {

@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { VENDORS } from '../../src/wire/tool-names.ts';
+import { until } from './deadline.ts';
 import { type HookScene, openHookScene, sessionOf } from './hook-scene.ts';
+import { openRawSocket } from './raw-socket.ts';
 
 let scene: HookScene;
 afterEach(async () => await scene?.close());
@@ -110,4 +112,38 @@ test('[GD5] what cannot be told is let through: no folder, no repository, a path
   const outside = sessionOf(scene, 'claude', 's', scene.hub.dir);
   const no = outside.words.refused((await outside.edits(join(root, 'src/a.ts'))).answer);
   expect(no).toContain('held by bob');
+});
+
+test('[GD6] a write whose hook gave up, and hooks that never came through, are on record', async () => {
+  const root = await openRepository();
+  await take('bob', root, ['src/a.ts']);
+  const event = {
+    ...{ hook_event_name: 'PreToolUse', session_id: 's', cwd: root, tool_name: 'Write' },
+    tool_input: { file_path: join(root, 'src/a.ts') },
+  };
+  const tell = (body: object): string => {
+    const text = JSON.stringify(body);
+    const head = `host: localhost\r\nauthorization: Bearer ${scene.hub.owner}`;
+    return `POST /v1/hooks/claude HTTP/1.1\r\n${head}\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+  };
+  const reasons = async (): Promise<string[]> =>
+    (await scene.decisions())
+      .filter(({ rule }) => rule === 'unguarded')
+      .map(({ reason }) => reason);
+  let tries = 0;
+  await until(
+    'the one that gave up is on record',
+    async () => {
+      const raw = await openRawSocket(scene.hub.port);
+      raw.socket.end(tell({ ...event, session_id: `s${++tries}` }));
+      raw.socket.destroySoon();
+      return reasons();
+    },
+    (found) => found.some((reason) => reason.includes('had given up before it was answered')),
+  );
+  const other = { ...event, tool_name: 'Read', session_id: 'other' };
+  await scene.post('claude', other, { 'x-synod-unasked': '3' });
+  await until('so are the others', reasons, (found) =>
+    found.includes('3 hooks before this got no answer; what they were about went on'),
+  );
 });

@@ -136,6 +136,16 @@ test.each([
   expect(performance.now() - from).toBeLessThan(5_000);
 });
 
+test('[GD6] hooks that got no answer are counted, and told with the next that does', async () => {
+  await hub('no', { status: 500 });
+  for (let i = 0; i < 3; i++) await shell(hookCommand('claude'), '{}');
+  for (const server of servers.splice(0)) server.close();
+  rmSync(join(home, '.synod/hub.sock'), { force: true });
+  const seen = await hub('{}');
+  for (let i = 0; i < 2; i++) await shell(hookCommand('claude'), '{}');
+  expect(seen.map(({ headers }) => headers['x-synod-unasked'])).toEqual(['3', '0']);
+});
+
 test('[IN9] where Synod is gone altogether the line is silent', async () => {
   rmSync(join(home, '.synod'), { recursive: true });
   expect(await shell(hookCommand('claude'), '{}')).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -13,6 +13,8 @@ import type { InstallSite } from './vendors/vendor.ts';
 export const HOOK_TIMEOUT_SECONDS = 5;
 /** As seen by the script: the harness gives more, so that it is never the one to complain. */
 const ANSWER_TIMEOUT_SECONDS = 1;
+/** Hooks without an answer that are remembered until the hub is told. */
+const UNASKED_MAX = 1_000;
 /** Longer than the hub lets a session wait. */
 const WAKE_TIMEOUT_SECONDS = 60;
 
@@ -75,7 +77,8 @@ exec "$node" "$program" "$@"
 /**
  * Hands a hook's input to the hub that runs, and its answer back; says nothing when there is none. It
  * starts no program but curl, because a hook is waited for at every step of an agent [HD6]. The
- * credential goes by a descriptor, because arguments are seen by everybody on the machine.
+ * credential goes by a descriptor, because arguments are seen by everybody on the machine. A hook
+ * without an answer lets the agent go on unguarded; the next one that gets through tells the hub [GD6].
  */
 export function hookShim(): string {
   return sealText(
@@ -106,25 +109,35 @@ fi
 name=\${SYNOD_AGENT:-\${SOX_AGENT_ID-}}
 case $name in ?*/?* | '') ;; *) name=\${SYNOD_PROJECT:+$SYNOD_PROJECT/}$name ;; esac
 url="\${url%/}/v1/hooks/$1"
+missed=0 unasked="$dir/unasked"
 if [ "\${2-}" = wake ]; then
-  url="$url/wake"
+  unasked= url="$url/wake"
   set -- -m ${WAKE_TIMEOUT_SECONDS} -G --data-urlencode "session=\${3-}"
 else
-  set -- -m ${ANSWER_TIMEOUT_SECONDS} -H 'Content-Type: application/json' -H 'Expect:' --data-binary @-
+  if [ -s "$unasked" ]; then while IFS= read -r _; do missed=$((missed + 1)); done < "$unasked"; fi
+  set -- -m ${ANSWER_TIMEOUT_SECONDS} -H "X-Synod-Unasked: $missed" -H 'Content-Type: application/json' -H 'Expect:' --data-binary @-
 fi
 set -- "$@" -H "X-Synod-Parent: $PPID" -H "X-Synod-Agent: $name" \\
   -H "X-SOX-Namespace: \${SOX_NAMESPACE-}" \\
   -H "X-Synod-Claude-Socket: \${CLAUDE_CODE_MESSAGING_SOCKET-}" \\
   -H "X-Synod-Codex-Home: \${CODEX_HOME-}" "$url"
+# Nobody answered: that goes on the record when somebody does.
+miss() {
+  [ -z "$unasked" ] || [ $missed -ge ${UNASKED_MAX} ] || echo . 2> /dev/null >> "$unasked"
+  exit 0
+}
 if [ -S "$socket" ]; then
-  answer=$(exec curl -q -s -f --noproxy '*' --unix-socket "$socket" "$@" 2> /dev/null) || exit 0
+  answer=$(exec curl -q -s -f --noproxy '*' --unix-socket "$socket" "$@" 2> /dev/null) || miss
 elif field pid && [ -r "$dir/credential" ] && kill -0 "$value" 2> /dev/null; then
   IFS= read -r token < "$dir/credential" || :
   answer=$(exec curl -q -s -f --noproxy '*' -K /dev/fd/3 "$@" 2> /dev/null 3<< END
 header = "Authorization: Bearer $token"
 END
-  ) || exit 0
+  ) || miss
+else
+  miss
 fi
+[ $missed -eq 0 ] || : 2> /dev/null > "$unasked"
 # Whole or not at all: half an answer is no JSON.
 [ -z "\${answer-}" ] || printf '%s\\n' "$answer"
 exit 0

@@ -34,6 +34,8 @@ export interface HookDoor {
 }
 
 const TEXT_CHARS_MAX = 1_024;
+/** More than a script counts. */
+const UNASKED_MAX = 1_000;
 
 export function createHookDoor(options: HooksOptions): HookDoor {
   const { report } = options;
@@ -93,6 +95,7 @@ async function answerEvent(hooks: Hooks, visit: HookVisit, vendor: Vendor): Prom
       claudeSocket: textOf(headers.get('x-synod-claude-socket')),
       codexHome: textOf(headers.get('x-synod-codex-home')),
     },
+    unasked: Math.min(Number(headers.get('x-synod-unasked')) || 0, UNASKED_MAX),
     isGone: () => signal.aborted,
   });
   return json === null ? silence() : reply(json);

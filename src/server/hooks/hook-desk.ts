@@ -53,6 +53,8 @@ export interface JoinCall {
 
 export interface HookCall extends Omit<JoinCall, 'session'> {
   readonly input: unknown;
+  /** So many hooks before this one got no answer, as their script says. */
+  readonly unasked: number;
   /** Whether the one who asked is still there to be told. */
   isGone(): boolean;
 }
@@ -90,6 +92,7 @@ interface Happening {
 
 /** Of one agent; beyond that a hook is answered with silence. */
 const WAITING_MAX = 64;
+const TOO_LATE = 'the hook had given up before it was answered; the tool went on unguarded';
 /** A stop looks at so many: what is owed beyond counts as owed. */
 const STOP_LOOK = 50;
 
@@ -133,10 +136,15 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     return speak(happening, decision?.action === 'inject' ? decision.message : null);
   }
 
-  async function beforeTool({ event, attention, note }: Happening): Promise<HookOutput> {
+  async function beforeTool({ call, event, attention, note }: Happening): Promise<HookOutput> {
     stir(attention);
     const guarded = await guardWrites(desk, event, attention, settings().guard);
-    if (guarded.reason !== 'no writes') note({ ...guarded, rule: 'guard' });
+    if (guarded.reason !== 'no writes') {
+      note({ ...guarded, rule: 'guard' });
+      // What closed the connection meanwhile is heard of one turn later.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (call.isGone()) note({ action: 'noop', rule: 'unguarded', reason: TOO_LATE });
+    }
     if (guarded.action !== 'deny') return SILENCE;
     return DIALECTS[event.vendor].write({ act: 'deny', reason: guarded.reason }, event);
   }
@@ -275,14 +283,20 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
   return {
     async answer(call) {
       const event = DIALECTS[call.vendor].read(call.input);
-      const { space, vendor } = call;
-      const failed = (reason: string): HookOutput => {
+      const { space, vendor, unasked } = call;
+      const noteUnheard = (rule: string, reason: string): void =>
         record.write({
           ...{ space, vendor, agent: null, session: null, event: '?' },
-          ...{ action: 'noop', rule: 'failed', reason },
+          ...{ action: 'noop', rule, reason },
         });
+      const failed = (reason: string): HookOutput => {
+        noteUnheard('failed', reason);
         return SILENCE;
       };
+      if (unasked > 0) {
+        const who = unasked === 1 ? 'a hook' : `${unasked} hooks`;
+        noteUnheard('unguarded', `${who} before this got no answer; what they were about went on`);
+      }
       if (isUnheard(event)) return failed(event.unheard);
       const { session } = event;
       const said = event.subagent === null ? event.agentName : null;
