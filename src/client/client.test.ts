@@ -138,6 +138,20 @@ test('[K8] reads and repeatable writes are asked again, in their order', async (
   expect(await answers).toEqual([{ i: 0 }, { i: 1 }, { i: 2 }]);
 });
 
+test('[K8] what would be refused the second time is asked again under one key', async () => {
+  const client = open();
+  const first = await hub.seat();
+  const released = client.call('claims.release', { task_id: 'x' });
+  const before = await first.asked();
+  first.cut();
+  const second = await hub.seat();
+  const after = await second.asked();
+  expect(before.params.idempotency_key).toMatch(/^retry:[0-9a-f]{32}$/);
+  expect(after.params).toEqual(before.params);
+  second.answer(after, { released: true });
+  expect(await released).toEqual({ released: true });
+});
+
 test('[K9] a drain without a lease is not repeated, and the error says what to do', async () => {
   const client = open();
   const first = await hub.seat();

@@ -4,6 +4,7 @@
  * loses nor repeats [K3], and what cannot be known is said to be unknown [K9].
  */
 
+import { withKey } from './ask-once.ts';
 import type { ConnectionState } from './connection.ts';
 import { SynodError } from './error.ts';
 import type { LiveStream } from './live.ts';
@@ -14,7 +15,6 @@ import { type ClientOptions, settle } from './options.ts';
 import { type KeepPresenceOptions, keepPresence, type Presence } from './presence.ts';
 import { openReceipts, type ReceiptChange, type ReceiptsOptions } from './receipts.ts';
 import { type CallOptions, createRequests } from './requests.ts';
-import { sendOnce } from './send-once.ts';
 
 export type StateListener = (state: ConnectionState, error: SynodError | null) => void;
 
@@ -96,10 +96,8 @@ function startClient(
     input: CallInput<Id>,
     callOptions: CallOptions = {},
   ) => {
-    const ask = (params: Readonly<Record<string, unknown>>): Promise<unknown> =>
-      requests.call(id, params, callOptions);
-    const params = input as Readonly<Record<string, unknown>>;
-    return (await (id === 'channels.send' ? sendOnce(ask, params) : ask(params))) as CallOutput<Id>;
+    const params = withKey(id, input as Readonly<Record<string, unknown>>);
+    return (await requests.call(id, params, callOptions)) as CallOutput<Id>;
   };
 
   function addStream<T>(open: (onClosed: () => void) => LiveStream<T>): LiveStream<T> {

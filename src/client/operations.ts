@@ -17,9 +17,9 @@ export type CallInput<Id extends CallId> =
 
 export type CallOutput<Id extends CallId> = OutputOf<Declared<Id>>;
 
-/** Whether asking twice comes to the same as asking once. */
-const REPEATABLE: Readonly<Record<CallId, boolean>> = {
-  'channels.send': false,
+/** Whether asking twice comes to the same as asking once; `keyed`: it does under a key [CM12]. */
+const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
+  'channels.send': 'keyed',
   'channels.recv': false,
   'channels.subscribe': true,
   'channels.unsubscribe': true,
@@ -33,35 +33,35 @@ const REPEATABLE: Readonly<Record<CallId, boolean>> = {
   'group.invite': false,
   'group.join': true,
   'group.leave': true,
-  'group.remove': true,
+  'group.remove': 'keyed',
   'group.list_members': true,
   'group.list': true,
   'receipts.get': true,
   'inbox.peek': true,
   'inbox.commit': true,
   'claims.take': true,
-  'claims.release': true,
-  'claims.update': true,
+  'claims.release': 'keyed',
+  'claims.update': 'keyed',
   'claims.checkpoint': true,
-  'claims.handoff': true,
+  'claims.handoff': 'keyed',
   'claims.check': true,
   'claims.list': true,
   'claims.wait': true,
   'claims.unwait': true,
   'plan.board': true,
-  'plan.update': true,
-  'plan.progress': false,
-  'plan.declare': true,
-  'plan.remove': true,
+  'plan.update': 'keyed',
+  'plan.progress': 'keyed',
+  'plan.declare': 'keyed',
+  'plan.remove': 'keyed',
   'plan.notes': true,
   'presence.list': true,
   'presence.report': true,
   'agents.tell': false,
   'offers.make': true,
-  'offers.withdraw': true,
+  'offers.withdraw': 'keyed',
   'offers.list': true,
   'cards.advertise': true,
-  'cards.withdraw': true,
+  'cards.withdraw': 'keyed',
   'cards.manifest': true,
   'cards.route': true,
   'findings.record': false,
@@ -72,24 +72,29 @@ const REPEATABLE: Readonly<Record<CallId, boolean>> = {
   'held.list': true,
   'held.review': false,
   'channels.configure': true,
-  'channels.retire': true,
-  'agents.remove': true,
+  'channels.retire': 'keyed',
+  'agents.remove': 'keyed',
   'tokens.create': false,
   'tokens.list': true,
   'tokens.rotate': false,
-  'tokens.revoke': true,
+  'tokens.revoke': 'keyed',
   'spaces.list': true,
   'spaces.create': true,
-  'spaces.remove': true,
+  'spaces.remove': false,
   'spaces.configure': true,
 };
 
 /** May this very call be asked again when its answer was lost? [K8] */
 export function isRepeatable(id: CallId, input: Readonly<Record<string, unknown>>): boolean {
-  // One key is one message however often it is sent; what is drained on lease comes back.
-  if (id === 'channels.send') return typeof input.idempotency_key === 'string';
+  // What is drained on lease comes back.
   if (id === 'channels.recv') return typeof input.lease_ms === 'number';
-  return REPEATABLE[id] ?? false;
+  const known = REPEATABLE[id] ?? false;
+  return known === 'keyed' ? typeof input.idempotency_key === 'string' : known;
+}
+
+/** Done once under a key, however often it is asked. */
+export function isKeyed(id: CallId): boolean {
+  return REPEATABLE[id] === 'keyed';
 }
 
 /** What to do about a call whose outcome nobody knows. */

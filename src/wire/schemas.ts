@@ -4,12 +4,16 @@
  */
 import { z } from 'zod';
 import { CHANNEL_NAME_CHARS_MAX, CORRELATION_ID_CHARS_MAX } from '../core/law/limits.ts';
+import { CLAIM_KEY_CHARS_MAX } from '../core/work/claim/claim-limits.ts';
 
 export const channelName = z.string().min(1).max(CHANNEL_NAME_CHARS_MAX);
 export const agentId = z.string().min(1).max(128);
 export const messageIdText = z.string().min(1).max(64);
 export const correlationId = z.string().max(CORRELATION_ID_CHARS_MAX);
 export const seconds = z.number().describe('Unix seconds');
+
+/** What is asked again under it after a break is done once and answered as before [CM12]. */
+export const idempotencyKey = z.string().min(1).max(CLAIM_KEY_CHARS_MAX).nullish();
 
 /** Any JSON object. Its depth and size are looked at where it is carried out. */
 export const jsonObject = z

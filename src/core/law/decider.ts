@@ -13,6 +13,13 @@ import { type BoundName, WAYS_OUT } from './ways-out.ts';
 export interface Asked {
   readonly by: Principal;
   readonly at: number;
+  readonly idempotency?: Idempotency | null;
+}
+
+/** A key to ask again under. `digest` stands for the content: with another one it is refused [CM12]. */
+export interface Idempotency {
+  readonly key: string;
+  readonly digest: string;
 }
 
 export interface Decided<Event, Answer> {

@@ -57,7 +57,7 @@ import {
 } from '../talk/subscription.ts';
 import { type BusCallRecorded, decideBusCall } from '../work/bus-call.ts';
 import type { decideCard } from '../work/card.ts';
-import type { ClaimAnswers } from '../work/claim/claims.ts';
+import { type ClaimAnswers, decideOnce } from '../work/claim/claims.ts';
 import type { decideFinding } from '../work/finding.ts';
 import type { decideOffer, OfferRefreshed } from '../work/offer.ts';
 import type { ProgressAnswer, TaskAnswer } from '../work/plan/plan-events.ts';
@@ -221,6 +221,12 @@ export type AnswerTo<C extends Command> = Extract<
 >['answer'];
 
 export function decide(world: WorldView, command: Command): Decision<Event, unknown> {
+  return command.idempotency == null || command.type.startsWith('claim.')
+    ? decideAny(world, command)
+    : decideOnce(world.claims, command, () => decideAny(world, command));
+}
+
+function decideAny(world: WorldView, command: Command): Decision<Event, unknown> {
   if (!isOfTable(command)) return decideWork(world, command);
   const decider: (world: WorldView, command: never) => Decision<Event, unknown> =
     DECIDERS[command.type];

@@ -119,6 +119,8 @@ export function evolveWork(world: World, event: WorkEvent, position: number): vo
 }
 
 function actorOf(event: WorkEvent): string | null {
+  // The answer that is kept follows an event of its own, which says whether somebody is known by it.
+  if (event.type === 'claim.keyed') return null;
   if ('by' in event) return event.by;
   if (event.type === 'offer.made') return event.offer.agent;
   return event.type === 'card.advertised' ? event.agent : null;

@@ -4,6 +4,7 @@ import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import {
   agentId,
   backpressureMode,
+  idempotencyKey,
   messageRetention,
   principalKind,
   seconds,
@@ -83,7 +84,7 @@ export const tokenRevoke = operation({
   access: 'admin',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({ token_id: tokenId }),
+  input: z.strictObject({ token_id: tokenId, idempotency_key: idempotencyKey }),
   output: z.object({ token_id: z.string(), revoked: z.boolean() }),
 });
 
@@ -121,7 +122,7 @@ export const spaceRemove = operation({
   isAboutSpaces: true,
   access: 'owner',
   toolset: 'admin',
-  hints: REMOVES,
+  hints: { ...REMOVES, idempotentHint: false },
   input: z.strictObject({
     name: spaceName,
     delete: z.boolean().optional().describe('delete what it held, also when it was removed before'),

@@ -13,6 +13,7 @@ import {
   backpressureMode,
   channelName,
   correlationId,
+  idempotencyKey,
   jsonObject,
   messageEnvelope,
   messageIdText,
@@ -237,6 +238,7 @@ export const retire = operation({
   input: z.strictObject({
     channel: channelName,
     force: z.boolean().default(false).describe('for a person or an administrator'),
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({ channel: z.string(), retired: z.boolean(), messages: z.int().min(0) }),
 });

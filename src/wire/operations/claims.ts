@@ -3,18 +3,16 @@ import { z } from 'zod';
 import {
   CHECKPOINT_CHARS_MAX,
   CLAIM_ID_CHARS_MAX,
-  CLAIM_KEY_CHARS_MAX,
   CLAIM_TEXT_CHARS_MAX,
   EVIDENCE_CHARS_MAX,
 } from '../../core/work/claim/claim-limits.ts';
 import { operation, READS, REMOVES, SETS } from '../operation.ts';
-import { claimStatus, claimView, seconds } from '../schemas.ts';
+import { claimStatus, claimView, idempotencyKey, seconds } from '../schemas.ts';
 import { WAIT_MS_MAX } from './channels.ts';
 
 const claimId = z.string().min(1).max(CLAIM_ID_CHARS_MAX);
 const epoch = z.int().min(1).nullish().describe('fencing number; must be the current one');
 const text = z.string().max(CLAIM_TEXT_CHARS_MAX);
-const key = z.string().min(1).max(CLAIM_KEY_CHARS_MAX).nullish();
 const ttl = z.number().nullish().describe('default 3600, 30 to 86400');
 // Kept loose here: the law normalises paths and says what is wrong with each.
 const paths = z.array(z.string()).max(4096).nullish().describe('files, folders, globs');
@@ -43,7 +41,7 @@ export const claimTake = operation({
     note: text.nullish(),
     ttl_seconds: ttl,
     wait_ms: z.int().min(0).max(WAIT_MS_MAX).nullish(),
-    idempotency_key: key,
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({ claim: claimView, renewed: z.boolean() }),
 });
@@ -61,7 +59,7 @@ export const claimRelease = operation({
     epoch,
     evidence: z.string().max(EVIDENCE_CHARS_MAX).nullish(),
     force: z.boolean().default(false).describe('administrators only'),
-    idempotency_key: key,
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({ task_id: z.string(), released: z.boolean(), was_owner: z.string() }),
 });
@@ -81,7 +79,7 @@ export const claimUpdate = operation({
     data_ref: text.nullish(),
     epoch,
     expected_version: z.int().min(0).nullish(),
-    idempotency_key: key,
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({ claim: claimView }),
 });
@@ -98,7 +96,7 @@ export const claimCheckpoint = operation({
     task_id: claimId,
     checkpoint: z.string().max(CHECKPOINT_CHARS_MAX),
     epoch,
-    idempotency_key: key,
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({ claim: claimView }),
 });
@@ -116,7 +114,7 @@ export const claimHandoff = operation({
     to: z.string().min(1).max(128),
     note: text.nullish(),
     epoch,
-    idempotency_key: key,
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({ claim: claimView, previous_owner: z.string() }),
 });

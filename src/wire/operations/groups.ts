@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { INVITE_MESSAGE_CHARS_MAX } from '../../core/law/limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
-import { agentId, replayPolicy } from '../schemas.ts';
+import { agentId, idempotencyKey, replayPolicy } from '../schemas.ts';
 
 const groupId = z.string().min(1).max(256);
 const wholeSeconds = z.int();
@@ -83,7 +83,7 @@ export const groupRemove = operation({
   toolset: 'groups',
   hints: REMOVES,
   aliases: ['channels__group_remove'],
-  input: z.strictObject({ group_id: groupId }),
+  input: z.strictObject({ group_id: groupId, idempotency_key: idempotencyKey }),
   output: z.object({ removed: z.boolean(), group_id: z.string(), member_count: z.int().min(0) }),
 });
 

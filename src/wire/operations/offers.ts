@@ -6,7 +6,7 @@ import {
   PAGE_ROWS_MAX,
 } from '../../core/work/work-limits.ts';
 import { operation, READS, REMOVES, SETS } from '../operation.ts';
-import { jsonObject, seconds } from '../schemas.ts';
+import { idempotencyKey, jsonObject, seconds } from '../schemas.ts';
 
 const word = z.string().min(1).max(OFFER_NAME_CHARS_MAX);
 const DAY_S = 86_400;
@@ -48,7 +48,7 @@ export const offerWithdraw = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({ kind: word, name: word }),
+  input: z.strictObject({ kind: word, name: word, idempotency_key: idempotencyKey }),
   output: offer,
 });
 
@@ -91,7 +91,7 @@ export const cardWithdraw = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({}),
+  input: z.strictObject({ idempotency_key: idempotencyKey }),
   output: z.object({ withdrawn: z.boolean() }),
 });
 

@@ -10,7 +10,7 @@ import {
   TASK_TITLE_CHARS_MAX,
 } from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
-import { claimView, seconds } from '../schemas.ts';
+import { claimView, idempotencyKey, seconds } from '../schemas.ts';
 
 const taskId = z.string().min(1).max(TASK_ID_CHARS_MAX);
 const taskStatus = z.enum(['open', 'in_progress', 'blocked', 'done', 'cancelled']);
@@ -56,6 +56,7 @@ export const planDeclare = operation({
     causal_parent: z.string().max(TASK_ID_CHARS_MAX).nullish(),
     expected_version: version.nullish(),
     allow_unknown: z.boolean().default(false).describe('dependencies may be declared later'),
+    idempotency_key: idempotencyKey,
   }),
   output: taskAnswer,
 });
@@ -73,6 +74,7 @@ export const planUpdate = operation({
     status: taskStatus.nullish(),
     suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
     expected_version: version.nullish(),
+    idempotency_key: idempotencyKey,
   }),
   output: taskAnswer,
 });
@@ -85,7 +87,7 @@ export const planRemove = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({ task_id: taskId }),
+  input: z.strictObject({ task_id: taskId, idempotency_key: idempotencyKey }),
   output: taskAnswer,
 });
 
@@ -101,6 +103,7 @@ export const planProgress = operation({
     task_id: taskId.nullish(),
     kind: progressKind.default('note'),
     text: z.string().min(1).max(NOTE_CHARS_MAX),
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({ seq: z.int() }),
 });

@@ -1,7 +1,14 @@
 /** Who is here with what evidence, and speaking to agents by name, project, role or glob. */
 import { z } from 'zod';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
-import { agentId, correlationId, jsonObject, messageIdText, seconds } from '../schemas.ts';
+import {
+  agentId,
+  correlationId,
+  idempotencyKey,
+  jsonObject,
+  messageIdText,
+  seconds,
+} from '../schemas.ts';
 import { TTL_MS_MAX } from './channels.ts';
 
 export const RECIPIENTS_MAX = 256;
@@ -101,6 +108,7 @@ export const agentsRemove = operation({
   input: z.strictObject({
     agent_id: agentId,
     force: z.boolean().default(false).describe('its claims lapse and its tokens end at once'),
+    idempotency_key: idempotencyKey,
   }),
   output: z.object({
     agent_id: z.string(),

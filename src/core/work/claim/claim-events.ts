@@ -4,13 +4,12 @@
  * idempotency key bound to its content.
  */
 
-import type { Asked } from '../../law/decider.ts';
+import type { Asked, Idempotency } from '../../law/decider.ts';
 import type { ClaimStatus } from './claim-state.ts';
 import type { Scope } from './scope.ts';
 
 export interface ClaimAsked extends Asked {
-  /** `digest` stands for the content: the same key with another content is refused [CM12]. */
-  readonly idempotency: { readonly key: string; readonly digest: string } | null;
+  readonly idempotency: Idempotency | null;
 }
 
 interface OnClaim extends ClaimAsked {
@@ -182,11 +181,14 @@ export interface WaitEnded extends Recorded {
   readonly reason: 'taken' | 'left' | 'lapsed' | 'unused';
 }
 
-/** The answer to a command that carried a key, for whoever sends it again. */
+/**
+ * The answer to a command that carried a key, for whoever sends it again. Claims were the first to have
+ * keys, and their word is in the log; today any command but a send may carry one.
+ */
 export interface ClaimKeyed extends Recorded {
   readonly type: 'claim.keyed';
   readonly by: string;
-  readonly command: ClaimCommand['type'];
+  readonly command: string;
   readonly key: string;
   readonly digest: string;
   readonly answer: unknown;

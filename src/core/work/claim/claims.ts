@@ -1,9 +1,9 @@
 /**
  * The law of claims as a whole: every command comes in here, and so does time [CM9]. A command sent
- * again under its key is answered again and done once [CM12].
+ * again under its key is answered again and done once [CM12], also one that is not about claims.
  */
 import { unreachable } from '../../law/assert.ts';
-import { type Decision, type Refusal, refuse } from '../../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../../law/decider.ts';
 import {
   type ClaimContext,
   decideCheckpoint,
@@ -82,14 +82,22 @@ export function decideClaim(
   command: ClaimCommand,
   context: ClaimContext,
 ): Decision<ClaimEvent, unknown> {
-  const { by, at, type, idempotency } = command;
-  if (idempotency === null) return decideLive(book, command, context);
+  return decideOnce(book, command, () => decideLive(book, command, context));
+}
+
+/** Under a key a command is decided once, and answered again as often as it is sent [CM12]. */
+export function decideOnce<Event>(
+  book: BookView,
+  { by, at, type, idempotency }: Asked & { readonly type: string },
+  decideLive: () => Decision<Event, unknown>,
+): Decision<Event | ClaimKeyed, unknown> {
+  if (idempotency == null) return decideLive();
   const { key, digest } = idempotency;
   const known = book.keys.get(keyName(by.id, type, key));
   const refused = checkKey(key, digest, known);
   if (refused !== null) return refused;
   if (known !== undefined) return { events: [], answer: known.answer };
-  const decision = decideLive(book, command, context);
+  const decision = decideLive();
   if ('refused' in decision) return decision;
   const { answer } = decision;
   const keyed: ClaimKeyed = {

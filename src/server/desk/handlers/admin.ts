@@ -3,6 +3,7 @@ import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { SpaceSettings, Token } from '../../../core/law/state.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import type { tokenList } from '../../../wire/operations/admin.ts';
+import { idempotencyOf } from '../idempotency.ts';
 import { tokenText } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
 import { isSpaceName } from '../spaces.ts';
@@ -62,9 +63,12 @@ export const adminHandlers: Handlers<
     return withSecret(room, token_id, secret);
   },
 
-  async 'tokens.revoke'(room, { token_id }) {
-    const { hub, by } = room;
-    const answer = await hub.submit({ type: 'token.revoke', by, at: hub.stamp(), id: token_id });
+  async 'tokens.revoke'(room, input) {
+    const { hub, by, platform } = room;
+    const { token_id } = input;
+    const idempotency = idempotencyOf(platform, input);
+    const at = hub.stamp();
+    const answer = await hub.submit({ type: 'token.revoke', by, at, id: token_id, idempotency });
     if (isRefusal(answer)) return answer;
     room.onRevoked(token_id);
     return { token_id, revoked: true };

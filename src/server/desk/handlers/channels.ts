@@ -5,6 +5,7 @@ import type { ChannelSettings, WorldView } from '../../../core/law/state.ts';
 import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
 import { bodyText } from '../body.ts';
 import { messageEnvelope, standingFields } from '../envelope.ts';
+import { idempotencyOf } from '../idempotency.ts';
 import type { Handlers, Room } from '../room.ts';
 import { handleRecv, readersOf } from './recv.ts';
 import { handleSend } from './send.ts';
@@ -119,9 +120,12 @@ export const channelHandlers: Handlers<
     };
   },
 
-  async 'channels.retire'({ hub, by }, { channel, force }) {
+  async 'channels.retire'({ hub, by, platform }, input) {
+    const { channel, force: isForced } = input;
+    const idempotency = idempotencyOf(platform, input);
     const at = hub.stamp();
-    const answer = await hub.submit({ type: 'channel.retire', by, at, channel, isForced: force });
+    const command = { type: 'channel.retire', by, at, channel, isForced, idempotency } as const;
+    const answer = await hub.submit(command);
     return isRefusal(answer) ? answer : { channel, retired: true, messages: answer.messages };
   },
 

@@ -13,8 +13,8 @@ import type { Found } from '../../../core/work/claim/scope-index.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import type { claimCheck, claimUpdate } from '../../../wire/operations/claims.ts';
 import { giveUp, type QueuePlace, waitInLine } from '../claim-queue.ts';
+import { idempotencyOf } from '../idempotency.ts';
 import { checkStanding } from '../identity.ts';
-import type { Platform } from '../platform.ts';
 import type { Handlers, Room } from '../room.ts';
 import { isThere } from './presence.ts';
 
@@ -272,14 +272,4 @@ function tenureOf(
 ) {
   const { task_id: id, epoch = null } = input;
   return { by, at: hub.stamp(), id, epoch, idempotency: idempotencyOf(platform, input) };
-}
-
-/** The same key with another content is somebody's mistake; the digest tells. */
-function idempotencyOf(
-  platform: Platform,
-  input: { readonly idempotency_key?: string | null | undefined },
-): { key: string; digest: string } | null {
-  const { idempotency_key: key, ...content } = input;
-  if (key == null) return null;
-  return { key, digest: platform.digest(JSON.stringify(content)) };
 }

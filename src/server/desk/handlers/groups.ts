@@ -2,6 +2,7 @@
 import { isRefusal, refuse } from '../../../core/law/decider.ts';
 import { groupName } from '../../../core/law/name.ts';
 import { activeGroup } from '../../../core/talk/group.ts';
+import { idempotencyOf } from '../idempotency.ts';
 import type { Handlers } from '../room.ts';
 
 const seconds = (at: number): number => Math.floor(at / 1000);
@@ -73,9 +74,11 @@ export const groupHandlers: Handlers<
     return { left: answer.hasLeft, group_id: group, left_at: seconds(at) };
   },
 
-  async 'group.remove'({ hub, by }, { group_id }) {
-    const group = groupName(group_id);
-    const answer = await hub.submit({ type: 'group.remove', by, at: hub.stamp(), group });
+  async 'group.remove'({ hub, by, platform }, input) {
+    const group = groupName(input.group_id);
+    const idempotency = idempotencyOf(platform, input);
+    const at = hub.stamp();
+    const answer = await hub.submit({ type: 'group.remove', by, at, group, idempotency });
     if (isRefusal(answer)) return answer;
     return { removed: true, group_id: group, member_count: answer.memberCount };
   },

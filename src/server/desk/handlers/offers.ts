@@ -7,6 +7,7 @@ import { type Candidate, routeTask } from '../../../core/work/route.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import type { cardRoute, offerMake } from '../../../wire/operations/offers.ts';
 import { parseCard } from '../card-input.ts';
+import { idempotencyOf } from '../idempotency.ts';
 import type { Handlers } from '../room.ts';
 import { availabilityOf } from './presence.ts';
 
@@ -33,8 +34,11 @@ export const offerHandlers: Handlers<
     return isRefusal(answer) ? answer : offerView(answer);
   },
 
-  async 'offers.withdraw'({ hub, by }, { kind, name }) {
-    const answer = await hub.submit({ type: 'offer.withdraw', by, at: hub.stamp(), kind, name });
+  async 'offers.withdraw'({ hub, by, platform }, input) {
+    const { kind, name } = input;
+    const idempotency = idempotencyOf(platform, input);
+    const at = hub.stamp();
+    const answer = await hub.submit({ type: 'offer.withdraw', by, at, kind, name, idempotency });
     return isRefusal(answer) ? answer : offerView(answer);
   },
 
@@ -52,8 +56,9 @@ export const offerHandlers: Handlers<
     return isRefusal(answer) ? answer : cardView(answer);
   },
 
-  async 'cards.withdraw'({ hub, by }) {
-    const answer = await hub.submit({ type: 'card.withdraw', by, at: hub.stamp() });
+  async 'cards.withdraw'({ hub, by, platform }, input) {
+    const idempotency = idempotencyOf(platform, input);
+    const answer = await hub.submit({ type: 'card.withdraw', by, at: hub.stamp(), idempotency });
     return isRefusal(answer) ? answer : { withdrawn: true };
   },
 

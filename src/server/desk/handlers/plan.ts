@@ -7,6 +7,7 @@ import type { Task } from '../../../core/work/plan/plan.ts';
 import type { TaskAnswer } from '../../../core/work/plan/plan-events.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import type { planUpdate } from '../../../wire/operations/plan.ts';
+import { idempotencyOf } from '../idempotency.ts';
 import type { Handlers } from '../room.ts';
 import { claimOutput } from './claims.ts';
 
@@ -15,7 +16,7 @@ type Output = OutputOf<typeof planUpdate>;
 export const planHandlers: Handlers<
   'plan.declare' | 'plan.update' | 'plan.remove' | 'plan.progress' | 'plan.board' | 'plan.notes'
 > = {
-  async 'plan.declare'({ hub, by }, input) {
+  async 'plan.declare'({ hub, by, platform }, input) {
     const answer = await hub.submit({
       type: 'task.declare',
       by,
@@ -29,11 +30,12 @@ export const planHandlers: Handlers<
       suggestedOwner: input.suggested_owner ?? null,
       causalParent: input.causal_parent ?? null,
       expectedVersion: input.expected_version ?? null,
+      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : taskAnswer(answer);
   },
 
-  async 'plan.update'({ hub, by }, input) {
+  async 'plan.update'({ hub, by, platform }, input) {
     const answer = await hub.submit({
       type: 'task.update',
       by,
@@ -42,23 +44,31 @@ export const planHandlers: Handlers<
       status: input.status ?? null,
       suggestedOwner: input.suggested_owner ?? null,
       expectedVersion: input.expected_version ?? null,
+      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : taskAnswer(answer);
   },
 
-  async 'plan.remove'({ hub, by }, { task_id }) {
-    const answer = await hub.submit({ type: 'task.remove', by, at: hub.stamp(), id: task_id });
+  async 'plan.remove'({ hub, by, platform }, input) {
+    const answer = await hub.submit({
+      type: 'task.remove',
+      by,
+      at: hub.stamp(),
+      id: input.task_id,
+      idempotency: idempotencyOf(platform, input),
+    });
     return isRefusal(answer) ? answer : taskAnswer(answer);
   },
 
-  async 'plan.progress'({ hub, by }, { task_id, kind, text }) {
+  async 'plan.progress'({ hub, by, platform }, input) {
     const answer = await hub.submit({
       type: 'progress.post',
       by,
       at: hub.stamp(),
-      taskId: task_id ?? null,
-      kind,
-      text,
+      taskId: input.task_id ?? null,
+      kind: input.kind,
+      text: input.text,
+      idempotency: idempotencyOf(platform, input),
     });
     return isRefusal(answer) ? answer : { seq: answer.seq };
   },

@@ -11,6 +11,7 @@ import type { OutputOf } from '../../../wire/operation.ts';
 import { type presenceList, RECIPIENTS_MAX } from '../../../wire/operations/presence.ts';
 import type { Activity } from '../activity.ts';
 import { bodyText } from '../body.ts';
+import { idempotencyOf } from '../idempotency.ts';
 import type { Handlers, Room } from '../room.ts';
 import { findMessage } from './message-lookup.ts';
 
@@ -26,15 +27,23 @@ const RECENT_MS = 60_000;
 export const presenceHandlers: Handlers<
   'presence.list' | 'presence.report' | 'agents.tell' | 'agents.remove'
 > = {
-  async 'agents.remove'({ hub, by, onRevoked, caller, activities }, { agent_id: agent, force }) {
+  async 'agents.remove'(room, input) {
+    const { hub, by, onRevoked, caller, activities, platform } = room;
+    const { agent_id: agent, force } = input;
     const connections = activities.find(caller.space, agent)?.connections ?? 0;
     if (connections > 0 && !force) {
       return refuse('agent.in-use', `${agent} is connected; remove it by force, or wait`, {
         agent,
       });
     }
-    const at = hub.stamp();
-    const answer = await hub.submit({ type: 'agent.remove', by, at, agent, isForced: force });
+    const answer = await hub.submit({
+      type: 'agent.remove',
+      by,
+      at: hub.stamp(),
+      agent,
+      isForced: force,
+      idempotency: idempotencyOf(platform, input),
+    });
     if (isRefusal(answer)) return answer;
     for (const tokenId of answer.tokens) onRevoked(tokenId);
     const { subscriptions, tokens } = answer;

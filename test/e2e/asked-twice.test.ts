@@ -1,0 +1,99 @@
+/**
+ * What is asked twice under one key, as a client asks after a break: done once, and answered as before.
+ * Without the key each of these is refused, or done again.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { OPERATIONS, type OperationId } from '../../src/wire/operations/table.ts';
+import { type Json, openRunningHub, type RunningHub } from './running-hub.ts';
+
+let hub: RunningHub;
+beforeAll(async () => {
+  hub = await openRunningHub();
+});
+afterAll(() => hub.close());
+
+type Keyed = Exclude<OperationId, 'channels.send'>;
+
+/** What must be there first, and then what is asked; null is the owner. */
+const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: Json]>>> = {
+  'claims.take': async () => ['ada', { task_id: 'taken' }],
+  'claims.release': async () => ['ada', await claimed('ada', 'released')],
+  'claims.checkpoint': async () => [
+    'ada',
+    { ...(await claimed('ada', 'kept')), checkpoint: 'here' },
+  ],
+  'claims.update': async () => [
+    'ada',
+    { ...(await claimed('ada', 'told')), status: 'working', expected_version: 0 },
+  ],
+  'claims.handoff': async () => {
+    await hub.ask('bob', 'presence.report', { state: 'idle' });
+    return ['ada', { ...(await claimed('ada', 'given')), to: 'bob' }];
+  },
+  'plan.declare': async () => ['ada', { task_id: 'new', title: 'new', expected_version: 0 }],
+  'plan.update': async () => {
+    const { task } = await hub.ask('ada', 'plan.declare', { task_id: 'old', title: 'old' });
+    return ['ada', { task_id: 'old', status: 'cancelled', expected_version: task.version }];
+  },
+  'plan.remove': async () => ['ada', { task_id: 'old' }],
+  'plan.progress': async () => ['ada', { text: 'half' }],
+  'offers.withdraw': async () => {
+    await hub.ask('ada', 'offers.make', { kind: 'gpu', name: 'a100' });
+    return ['ada', { kind: 'gpu', name: 'a100' }];
+  },
+  'cards.withdraw': async () => {
+    await hub.ask('ada', 'cards.advertise', { card: { name: 'ada', skills: [] } });
+    return ['ada', {}];
+  },
+  'group.remove': async () => {
+    const { group_id } = await hub.ask('ada', 'group.create', { group_id: 'g', id_mode: 'client' });
+    return ['ada', { group_id }];
+  },
+  'channels.retire': async () => {
+    await hub.ask('ada', 'channels.send', { channel: 'over', body: {} });
+    return ['ada', { channel: 'over' }];
+  },
+  'tokens.revoke': async () => {
+    const { token_id } = await hub.admin('tokens_create', { agent_id: 'eve' });
+    return [null, { token_id }];
+  },
+  'agents.remove': async () => {
+    await hub.ask('mal', 'channels.subscribe', { pattern: 'x' });
+    return [null, { agent_id: 'mal', force: true }];
+  },
+};
+
+async function claimed(agent: string, task_id: string): Promise<Json> {
+  await hub.ask(agent, 'claims.take', { task_id });
+  return { task_id };
+}
+
+const keyed = (Object.keys(OPERATIONS) as OperationId[]).filter((id) => {
+  const { input } = OPERATIONS[id] as { input: unknown };
+  return id !== 'channels.send' && input instanceof z.ZodObject && 'idempotency_key' in input.shape;
+}) as Keyed[];
+
+test.each(keyed)('[CM12] %s, asked twice under one key, is done once', async (id) => {
+  const prepare = ASKED[id];
+  if (prepare === undefined) throw new Error(`say here how ${id} is asked`);
+  const [agent, input] = await prepare();
+  const headers = agent === null ? { authorization: `Bearer ${hub.owner}` } : hub.as(agent);
+  const ask = (more: Json) => hub.post(OPERATIONS[id].name, { ...input, ...more }, headers);
+  const first = await ask({ idempotency_key: 'retry:1' });
+  expect(first.body).toMatchObject({});
+  expect(first.status, JSON.stringify(first.body)).toBe(200);
+  const before = await hub.mark();
+  const second = await ask({ idempotency_key: 'retry:1' });
+  expect(second).toMatchObject({ status: 200, body: first.body });
+  expect(await hub.mark()).toBe(before);
+});
+
+test('[CM12] a key for one request is refused for another', async () => {
+  await hub.ask('ada', 'plan.progress', { text: 'one', idempotency_key: 'k' });
+  const other = { text: 'two', idempotency_key: 'k' };
+  const { body } = await hub.post('plan_progress', other, hub.as('ada'));
+  expect(body.detail.reason).toBe('claim.key-reused');
+  // Another sender's key is its own.
+  await hub.ask('bob', 'plan.progress', other);
+});
