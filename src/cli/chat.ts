@@ -100,6 +100,7 @@ async function openClient(globals: Globals): Promise<Client> {
       token: token ?? undefined,
       agent: agent ?? undefined,
       space: space ?? undefined,
+      isPerson: true,
     };
     const { socket, protocols } = parseAddress(url.href, credential);
     const place = socketPath === null ? socket : `ws+unix:${socketPath}:/ws`;

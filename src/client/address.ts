@@ -11,6 +11,8 @@ export interface Credential {
   /** Who to be, where the credential leaves that open. */
   readonly agent?: string | undefined;
   readonly space?: string | undefined;
+  /** Somebody sits at a keyboard; believed together with the owner's credential. */
+  readonly isPerson?: boolean | undefined;
 }
 
 export interface Address {
@@ -43,19 +45,21 @@ export function parseAddress(url: string, credential: Credential): Address {
   };
 }
 
-function protocolsOf({ token, agent, space }: Credential): string[] {
+function protocolsOf({ token, agent, space, isPerson }: Credential): string[] {
   const protocols = [PROTOCOL];
   if (token !== undefined) protocols.push(`synod.token.${base64url(token)}`);
   if (agent !== undefined) protocols.push(`synod.agent.${base64url(agent)}`);
   if (space !== undefined) protocols.push(`synod.space.${base64url(space)}`);
+  if (isPerson) protocols.push('synod.person');
   return protocols;
 }
 
-function headersOf({ token, agent, space }: Credential): Record<string, string> {
+function headersOf({ token, agent, space, isPerson }: Credential): Record<string, string> {
   return {
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(agent !== undefined && { 'x-sox-agent-id': agent }),
     ...(space !== undefined && { 'x-sox-namespace': space }),
+    ...(isPerson && { 'x-synod-person': '1' }),
   };
 }
 

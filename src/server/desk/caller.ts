@@ -20,6 +20,8 @@ export interface Introduction {
   readonly isOwnerSocket: boolean;
   /** The caller asks to act as the owner and not as the agent named (`X-Synod-Owner: 1`). */
   readonly wantsOwner: boolean;
+  /** A person sits there, says a program of the owner's (`X-Synod-Person: 1`). */
+  readonly isPerson?: boolean;
   /** As plugins see it: `stdio` for the MCP bridge, `http` for everything else. */
   readonly transport: 'http' | 'stdio';
   readonly connectionId: string;

@@ -51,6 +51,15 @@ describe('the owner', () => {
     expect((await hub.post('tokens_list', {}, raised)).status).toBe(200);
   });
 
+  test('[I7] is a person where a program of theirs says so, and no token is', async () => {
+    const person = { 'x-sox-agent-id': 'ada', 'x-synod-person': '1' };
+    const owner = await whoami(bearer(hub.owner, person));
+    expect(owner.body).toMatchObject({ agent_id: 'ada', kind: 'human', tier: 'owner' });
+    expect((await hub.post('tokens_list', {}, bearer(hub.owner, person))).status).toBe(403);
+    const { token } = await createToken({ agent_id: 'ada', kind: 'agent' });
+    expect((await whoami(bearer(token, person))).body).toMatchObject({ kind: 'agent' });
+  });
+
   test('[I2] does not lend a name that no agent may have', async () => {
     for (const name of ['__server__', 'a~b', 'a b', 'x'.repeat(129), 'a*']) {
       const { status, body } = await whoami(bearer(hub.owner, { 'x-sox-agent-id': name }));

@@ -78,10 +78,7 @@ export function createIdentity(
   async function byOwner(introduction: Introduction, startedAt: number): Promise<Caller | Refusal> {
     const name = introduction.agent ?? OWNER_NAME;
     if (!isAgentName(name)) return noName();
-    const isPlain = introduction.agent !== null && !introduction.wantsOwner;
-    const principal: Principal = isPlain
-      ? { id: name, kind: 'agent', tier: 'trusted' }
-      : { id: name, kind: 'admin', tier: 'owner' };
+    const principal = ownersPrincipal(name, introduction);
     const space = introduction.space ?? DEFAULT_SPACE;
     return seat(introduction, principal, space, {
       isOwner: true,
@@ -172,6 +169,12 @@ export function createIdentity(
     if (options.mode === 'open') return byWord(introduction, startedAt);
     return unknownAgent();
   };
+}
+
+/** With the owner's credential one is whom one says: an administrator, a person, or an agent of theirs. */
+function ownersPrincipal(id: string, { agent, wantsOwner, isPerson }: Introduction): Principal {
+  if (agent === null || wantsOwner) return { id, kind: 'admin', tier: 'owner' };
+  return isPerson ? { id, kind: 'human', tier: 'owner' } : { id, kind: 'agent', tier: 'trusted' };
 }
 
 /** A call that waited is held to its token again: one that was revoked meanwhile gets nothing [I5]. */

@@ -91,6 +91,7 @@ export function introductionOf(
     clientVersion: one(headers['x-sox-client-version']),
     isOwnerSocket,
     wantsOwner: headers['x-synod-owner'] === '1',
+    isPerson: headers['x-synod-person'] === '1',
     transport: headers['x-sox-transport'] === 'stdio' ? 'stdio' : 'http',
     connectionId,
   };

@@ -117,5 +117,6 @@ function withProtocols(introduction: Introduction, request: IncomingMessage): In
     agent: introduction.agent ?? read('synod.agent.'),
     space: introduction.space ?? read('synod.space.'),
     clientVersion: introduction.clientVersion ?? read('synod.version.'),
+    isPerson: introduction.isPerson === true || offered.includes('synod.person'),
   };
 }

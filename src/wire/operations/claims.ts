@@ -17,6 +17,7 @@ const ttl = z.number().nullish().describe('default 3600, 30 to 86400');
 // Kept loose here: the law normalises paths and says what is wrong with each.
 const paths = z.array(z.string()).max(4096).nullish().describe('files, folders, globs');
 const PAGE_MAX = 500;
+export const WAITS_SHOWN_MAX = 100;
 
 export const claimTake = operation({
   id: 'claims.take',
@@ -144,7 +145,7 @@ export const claimList = operation({
   id: 'claims.list',
   name: 'claims_list',
   title: 'List claims',
-  doc: 'Live claims, by owner or worktree, a page at a time.',
+  doc: 'Live claims, by owner or worktree, a page at a time, and who waits in the queue.',
   access: 'reader',
   toolset: 'work',
   hints: READS,
@@ -158,7 +159,20 @@ export const claimList = operation({
     after: claimId.optional(),
     limit: z.int().min(1).max(PAGE_MAX).default(100),
   }),
-  output: z.object({ claims: z.array(claimView), next: z.string().nullable() }),
+  output: z.object({
+    claims: z.array(claimView),
+    next: z.string().nullable(),
+    waits: z
+      .array(
+        z.object({
+          agent_id: z.string(),
+          task_id: z.string().nullable().describe('null: for paths alone'),
+          since: seconds,
+          reserved: z.boolean().describe('its turn has come'),
+        }),
+      )
+      .describe(`the first ${WAITS_SHOWN_MAX} of the queue, oldest first; none on a later page`),
+  }),
 });
 
 export const claimWait = operation({

@@ -11,7 +11,12 @@ import { findHeld } from '../../../core/work/claim/claim-wait.ts';
 import { parsePaths, type Scope } from '../../../core/work/claim/scope.ts';
 import type { Found } from '../../../core/work/claim/scope-index.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
-import type { claimCheck, claimUpdate } from '../../../wire/operations/claims.ts';
+import {
+  type claimCheck,
+  type claimList,
+  type claimUpdate,
+  WAITS_SHOWN_MAX,
+} from '../../../wire/operations/claims.ts';
 import { giveUp, type QueuePlace, waitInLine } from '../claim-queue.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import { checkStanding } from '../identity.ts';
@@ -160,7 +165,8 @@ export const claimHandlers: Handlers<
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .map((claim) => claimOutput(viewClaim(claim)));
       const page = takePage(rows, (row) => row.task_id, { limit });
-      return { claims: [...page.rows], next: page.next };
+      const waits = after === undefined ? queueOutput(world.claims, owner) : [];
+      return { claims: [...page.rows], next: page.next, waits };
     });
   },
 
@@ -222,6 +228,20 @@ function groupByHolder(found: readonly Found<Claim>[]): Conflict[] {
 }
 
 /** Refusals that time may cure. */
+/** The first of the queue: a map keeps the order of their numbers. */
+function queueOutput(
+  { waits }: BookView,
+  owner: string | undefined,
+): OutputOf<typeof claimList>['waits'] {
+  const shown: OutputOf<typeof claimList>['waits'] = [];
+  for (const { agent, id, since, isReserved } of waits.values()) {
+    if (owner !== undefined && agent !== owner) continue;
+    if (shown.length === WAITS_SHOWN_MAX) break;
+    shown.push({ agent_id: agent, task_id: id, since: since / 1000, reserved: isReserved });
+  }
+  return shown;
+}
+
 const WAITABLE: ReadonlySet<string> = new Set(['claim.held', 'claim.overlap', 'claim.reserved']);
 
 export function claimOutput(claim: ClaimView): View {
