@@ -6,9 +6,10 @@ import { render, useInput, usePaste, useWindowSize } from 'ink';
 import { createElement as h, type ReactElement, useSyncExternalStore } from 'react';
 import type { Client } from '../client/index.ts';
 import { type Desk, enter } from './carry-out.ts';
-import { complete } from './completion.ts';
+import { choose, complete } from './completion.ts';
 import { type Action, actionsOf } from './keys.ts';
 import { layoutOf, type Size } from './layout.ts';
+import { isTypingCommand } from './palette.ts';
 import { scrollMaxOf } from './screen.ts';
 import { openSession } from './session.ts';
 import { type ChatState, findChannel, initialState } from './state.ts';
@@ -77,10 +78,11 @@ function act(desk: Desk, action: Action, size: Size): void {
     case 'enter':
       return enter(desk);
     case 'complete':
-      return completeLine(desk);
+      return completeLine(desk, action.step);
     case 'quit':
       return desk.quit();
     case 'back':
+      if (isTypingCommand(state)) store.dispatch({ type: 'edited', change: { edit: 'clear' } });
       return store.dispatch({ type: 'opened', panel: { kind: 'talk' } });
     case 'older':
     case 'newer': {
@@ -118,12 +120,12 @@ function turn({ store }: Desk, step: 1 | -1, isWanted: (name: string) => boolean
   }
 }
 
-function completeLine({ store }: Desk): void {
+function completeLine({ store }: Desk, step: 1 | -1): void {
   const state = store.state();
   const { text, cursor } = state.input;
-  const { candidates, ...done } = complete(text, cursor, wordsOf(state));
-  store.dispatch({ type: 'edited', change: { edit: 'set', ...done } });
-  if (candidates.length > 0) store.say(candidates.join('  '));
+  const to =
+    state.choices === null ? complete(text, cursor, wordsOf(state)) : choose(state.choices, step);
+  store.dispatch({ type: 'completed', to });
 }
 
 function wordsOf(state: ChatState): Parameters<typeof complete>[2] {

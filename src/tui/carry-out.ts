@@ -212,7 +212,7 @@ async function showReceipts({ client, store }: Desk, wanted: string | null): Pro
   open(store, {
     kind: 'text',
     title: `Receipts of ${id}`,
-    lines: [...head, ...receiptLines(receipts)],
+    lines: [...head, ...receiptLines(receipts, state.colours)],
   });
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { assert, expect, test } from 'vitest';
 import { COMMAND_ROWS, parseCommand } from './commands.ts';
-import { complete } from './completion.ts';
+import { choose, complete } from './completion.ts';
 
 test.each([
   ['hello there', { do: 'send', text: 'hello there' }],
@@ -62,15 +62,29 @@ test.each([
   ['ask @cl', 'ask @claude/worker ', []],
   ['plain words', 'plain words', []],
   ['/nothing x', '/nothing x', []],
-])('Tab after %j makes it %j', (typed, text, candidates) => {
-  expect(complete(typed, typed.length, WORDS)).toEqual({ text, cursor: text.length, candidates });
+])('Tab after %j makes it %j', (typed, text, words) => {
+  const done = complete(typed, typed.length, WORDS);
+  expect(done).toMatchObject({ text, cursor: text.length });
+  expect(done.choices?.words ?? []).toEqual(words);
+});
+
+test('[TU10] Tab again goes through the words that may be meant, in a circle, either way', () => {
+  const { choices } = complete('/msg b hello', 6, WORDS);
+  assert(choices !== null);
+  const first = choose(choices, 1);
+  expect(first).toMatchObject({ text: '/msg bob hello', cursor: 8 });
+  assert(first.choices !== null);
+  const second = choose(first.choices, 1);
+  expect(second.text).toBe('/msg bobby hello');
+  expect(choose(second.choices ?? choices, 1).text).toBe('/msg bob hello');
+  expect(choose(choices, -1).text).toBe('/msg bobby hello');
 });
 
 test('Tab works in the middle of a line and leaves the rest of it', () => {
   expect(complete('/msg cl hello', 7, WORDS)).toEqual({
     text: '/msg claude/worker hello',
     cursor: 18,
-    candidates: [],
+    choices: null,
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * What the Tab key makes of a line: the word before the cursor becomes the one it can only mean, or
- * as much of it as all candidates share. Pure; it asks the hub nothing.
+ * as much of it as all candidates share; pressed again it goes through them. Pure; it asks the hub
+ * nothing.
  */
 import { ACK_WORDS, type Argument, COMMAND_ROWS, findRow } from './commands.ts';
 
@@ -12,34 +13,50 @@ export interface Words {
   readonly messages: readonly string[];
 }
 
+/** Several words that may be meant, to be gone through. */
+export interface Choices {
+  /** What stands before and after the word. */
+  readonly before: string;
+  readonly after: string;
+  readonly words: readonly string[];
+  /** Which of them stands on the line; -1 for none yet. */
+  readonly at: number;
+}
+
 export interface Completed {
   readonly text: string;
   readonly cursor: number;
-  /** Shown when there is more than one. */
-  readonly candidates: readonly string[];
+  readonly choices: Choices | null;
 }
 
-const CANDIDATES_MAX = 50;
+const CHOICES_MAX = 50;
 
 export function complete(text: string, cursor: number, words: Words): Completed {
-  const before = text.slice(0, cursor);
+  const lead = text.slice(0, cursor);
   const after = text.slice(cursor);
-  const start = before.search(/\S*$/);
-  const stem = before.slice(start);
-  const found = candidatesFor(before.slice(0, start), stem, words);
-  const matching = found.filter((word) => word.startsWith(stem));
+  const start = lead.search(/\S*$/);
+  const stem = lead.slice(start);
+  const before = lead.slice(0, start);
+  const matching = candidatesFor(before, stem, words).filter((word) => word.startsWith(stem));
   const [first] = matching;
-  if (first === undefined) return { text, cursor, candidates: [] };
-  const isOne = matching.length === 1;
-  const word = isOne ? first : sharedStart(matching);
-  // A space ends the word, unless one is there already.
-  const completed = isOne && !after.startsWith(' ') ? `${word} ` : word;
-  const left = before.slice(0, start) + completed;
-  return {
-    text: left + after,
-    cursor: left.length,
-    candidates: isOne ? [] : matching.slice(0, CANDIDATES_MAX),
-  };
+  if (first === undefined) return { text, cursor, choices: null };
+  if (matching.length === 1) {
+    // A space ends the word, unless one is there already.
+    const left = `${before}${first}${after.startsWith(' ') ? '' : ' '}`;
+    return { text: left + after, cursor: left.length, choices: null };
+  }
+  const left = before + sharedStart(matching);
+  const choices = { before, after, words: matching.slice(0, CHOICES_MAX), at: -1 };
+  return { text: left + after, cursor: left.length, choices };
+}
+
+/** The next of several, in a circle. */
+export function choose(choices: Choices, step: 1 | -1): Completed {
+  const { before, after, words } = choices;
+  const from = choices.at < 0 && step < 0 ? 0 : choices.at;
+  const at = (from + step + words.length) % words.length;
+  const left = before + (words[at] ?? '');
+  return { text: left + after, cursor: left.length, choices: { ...choices, at } };
 }
 
 function candidatesFor(lead: string, stem: string, words: Words): readonly string[] {

@@ -70,5 +70,11 @@ test('several keys in one piece are several keys', () => {
   expect(actions).toEqual(['edit', 'enter', 'edit', 'complete']);
   expect(actionsOf('c', { ctrl: true } as Key)).toEqual([{ do: 'quit' }]);
   expect(actionsOf('\u0003', NO_KEY)).toEqual([{ do: 'quit' }]);
-  expect(actionsOf('x', { meta: true } as Key)).toEqual([]);
+});
+
+test('[TU9] what is typed right after Escape is not lost, also where both come in one piece', () => {
+  const slash = { do: 'edit', change: { edit: 'insert', text: '/' } };
+  expect(actionsOf('/', { meta: true } as Key)).toEqual([{ do: 'back' }, slash]);
+  const all = actionsOf('/who\r', { meta: true } as Key).map((one) => one.do);
+  expect(all).toEqual(['back', 'edit', 'enter']);
 });

@@ -4,8 +4,8 @@ import type { Edit } from './input-line.ts';
 
 export type Action =
   | { readonly do: 'edit'; readonly change: Edit }
-  | { readonly do: 'enter' | 'complete' | 'quit' | 'back' | 'older' | 'newer' }
-  | { readonly do: 'channel'; readonly step: 1 | -1 }
+  | { readonly do: 'enter' | 'quit' | 'back' | 'older' | 'newer' }
+  | { readonly do: 'channel' | 'complete'; readonly step: 1 | -1 }
   | { readonly do: 'unread' }
   | { readonly do: 'panel'; readonly kind: 'claims' | 'who' };
 
@@ -33,7 +33,7 @@ const CONTROL: Readonly<Record<string, Action>> = {
 
 const NAMED: readonly (readonly [key: keyof Key, action: Action])[] = [
   ['return', { do: 'enter' }],
-  ['tab', { do: 'complete' }],
+  ['tab', { do: 'complete', step: 1 }],
   ['escape', { do: 'back' }],
   ['pageUp', { do: 'older' }],
   ['pageDown', { do: 'newer' }],
@@ -51,15 +51,21 @@ const NAMED: readonly (readonly [key: keyof Key, action: Action])[] = [
 /** The control characters that a terminal sends for keys with a name. */
 const CONTROL_NAMED: Readonly<Record<string, Action>> = {
   '\r': { do: 'enter' },
-  '\t': { do: 'complete' },
+  '\t': { do: 'complete', step: 1 },
   '\u007f': edit('backspace'),
 };
 
 /** Whoever types fast, or a terminal that is slow, sends several keys in one piece. */
 export function actionsOf(input: string, key: Key): Action[] {
   if (key.ctrl) return present(CONTROL[input]);
+  if (key.tab && key.shift) return [{ do: 'complete', step: -1 }];
   for (const [name, action] of NAMED) if (key[name]) return [action];
-  if (key.meta) return [];
+  // A terminal that waits for the rest of a key sends Escape and what was typed after it in one piece.
+  if (key.meta) return [{ do: 'back' }, ...typed(input)];
+  return typed(input);
+}
+
+function typed(input: string): Action[] {
   // A line break that is pasted comes another way, so this one is the Enter key.
   return input.split(CONTROLS).flatMap((piece) => {
     if (piece === '') return [];

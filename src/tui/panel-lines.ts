@@ -1,20 +1,19 @@
 /** The panels that stand in for the talk: claims, agents with their evidence, the plan, receipts, help. */
 import type { CallOutput } from '../client/index.ts';
 import { spanText, timeText } from './clock.ts';
+import type { Colours } from './colours.ts';
 import { COMMAND_ROWS } from './commands.ts';
 import { wrap } from './plain.ts';
 import { MARKS } from './receipts.ts';
 import { byState, LOOKS } from './side-lines.ts';
 import { EMPTY, line, type ScreenLine, span } from './spans.ts';
-import type { AgentRow, ChatState, ClaimRow } from './state.ts';
-import { colourOf } from './talk-lines.ts';
+import type { AgentRow, ChatState, ClaimRow, TaskRow } from './state.ts';
 
-type Task = CallOutput<'plan.board'>['tasks'][number];
 type Receipt = CallOutput<'receipts.get'>['receipts'][number];
 
 const PATHS_SHOWN_MAX = 8;
 
-export function claimLines({ claims, now }: ChatState): ScreenLine[] {
+export function claimLines({ claims, colours, now }: ChatState): ScreenLine[] {
   if (claims.length === 0) return [line('Nobody holds anything.', { dim: true })];
   return claims.flatMap((claim) => {
     const { task_id: task, owner, status, note, lease_expires_at: until } = claim;
@@ -22,7 +21,7 @@ export function claimLines({ claims, now }: ChatState): ScreenLine[] {
       [
         span(task, { bold: true }),
         span(' held by '),
-        span(owner, { colour: colourOf(owner) }),
+        span(owner, { colour: colours.get(owner) }),
         span(` until ${timeText(until)} (${spanText(until - now)})`, { dim: true }),
       ],
       line(`  ${status}: ${scopeOf(claim)}`),
@@ -49,7 +48,7 @@ export function whoLines({ agents, now }: ChatState): ScreenLine[] {
   });
 }
 
-export function boardLines(tasks: readonly Task[]): ScreenLine[] {
+export function boardLines(tasks: readonly TaskRow[]): ScreenLine[] {
   if (tasks.length === 0) return [line('There is nothing on the plan.', { dim: true })];
   return tasks.flatMap((task) => {
     const { task_id: id, title, status, claim, depends_on: needs, ready } = task;
@@ -65,27 +64,27 @@ export function boardLines(tasks: readonly Task[]): ScreenLine[] {
   });
 }
 
-export function receiptLines(receipts: readonly Receipt[]): ScreenLine[] {
+export function receiptLines(receipts: readonly Receipt[], colours: Colours): ScreenLine[] {
   if (receipts.length === 0) return [line('It was owed to nobody.', { dim: true })];
   return receipts.map(({ agent_id: agent, state, reason, at }) => {
     const [mark, word] = MARKS[state];
     const when = at === null ? '' : ` ${timeText(at)}`;
     return [
       span(`${mark} `, { bold: true }),
-      span(agent, { colour: colourOf(agent) }),
+      span(agent, { colour: colours.get(agent) }),
       span(` ${state} (${word})${when}${reason === null ? '' : `: ${reason}`}`),
     ];
   });
 }
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
-  ['Tab', 'complete a command, channel, agent or id'],
+  ['Tab', 'complete a command, channel, agent or id; again for the next one'],
   ['Ctrl-N Ctrl-P', 'next, previous channel'],
   ['Ctrl-X', 'next channel with something unread'],
   ['PgUp PgDn', 'scroll; older messages are fetched'],
   ['Up Down', 'lines sent before'],
   ['Ctrl-T Ctrl-G', 'claims; agents'],
-  ['Esc', 'back to the talk, and to its end'],
+  ['Esc', 'back to the talk, and to its end; gives up a command'],
   ['Ctrl-C', 'leave'],
 ];
 

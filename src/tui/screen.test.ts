@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { layoutOf } from './layout.ts';
 import { screenOf, scrollMaxOf } from './screen.ts';
 import { lineWidth, type ScreenLine } from './spans.ts';
-import { type AgentRow, type ChatState, evolve, initialState } from './state.ts';
+import {
+  type AgentRow,
+  type ChatState,
+  type ClaimRow,
+  evolve,
+  initialState,
+  type TaskRow,
+} from './state.ts';
 import type { Said } from './talk.ts';
 
 const ME = { agent_id: 'ada', kind: 'agent', tier: 'trusted', space: 'lab' } as const;
@@ -155,4 +162,53 @@ test('a narrow terminal names what is unread below the talk', () => {
   expect(textOf([screenOf(state, layoutOf({ columns: 40, rows: 12 })).status])).toBe(
     'unread: @bob 3',
   );
+});
+
+test('[TU11] what is on its way stands under my own name', () => {
+  const heard = stateWith([said(99, 'hello')]);
+  const sending = { key: 1, channel: 'room', text: 'on its way' };
+  const screen = screenOf(
+    evolve(heard, { type: 'sending', sending }),
+    layoutOf({ columns: 140, rows: 20 }),
+  );
+  expect(textOf(screen.centre)).toMatch(
+    /bob[^\n]*\n {2}hello[^\n]*\nada \(you\)[^\n]*\n {2}on its way/,
+  );
+  const mine = evolve(stateWith([said(99, 'mine', 'ada')]), { type: 'sending', sending });
+  const going = textOf(screenOf(mine, layoutOf({ columns: 140, rows: 20 })).centre);
+  expect(going.match(/ada \(you\)/g)).toHaveLength(1);
+});
+
+test('[TU10] a tall window shows claims, the queue and the plan; a low one keeps to the agents', () => {
+  const claim = { task_id: 'auth-7', owner: 'bob', lease_expires_at: 160 } as ClaimRow;
+  const task = { task_id: 'docs-2', status: 'open', ready: true, claim: null } as TaskRow;
+  const wait = { agent_id: 'eve', task_id: 'auth-7', since: 40, reserved: false };
+  const busy = evolve(stateWith([], [agent('bob', 'busy')]), {
+    ...{ type: 'work', claims: [claim], waits: [wait], tasks: [task] },
+  });
+  const right = (rows: number) => textOf(screenOf(busy, layoutOf({ columns: 140, rows })).right);
+  expect(right(40)).toMatch(
+    /bob[\s\S]*Claims +1\n {2}auth-7 +bob 1m[\s\S]*Queue +1 wait\n {2}auth-7 +eve 1m/,
+  );
+  expect(right(40)).toMatch(/Plan +1 open\n {2}docs-2 +ready/);
+  expect(right(12)).not.toMatch(/Claims/);
+});
+
+test('[TU10] a slash lists the commands it may become, and what Tab has chosen stands out', () => {
+  const typed = (text: string) =>
+    evolve(stateWith([]), { type: 'edited', change: { edit: 'insert', text } });
+  const layout = layoutOf({ columns: 140, rows: 24 });
+  const list = textOf(screenOf(typed('/cl'), layout).centre);
+  expect(list).toMatch(/\n {2}\/claims +who holds what/);
+  expect(textOf(screenOf(typed('//cl'), layout).centre)).not.toMatch(/claims/);
+  expect(textOf(screenOf(typed('/join x'), layout).centre)).not.toMatch(/follow a channel/);
+  const choices = { before: '', after: '', words: ['/join', '/leave'], at: 1 };
+  const chosen = evolve(typed('/'), {
+    type: 'completed',
+    to: { text: '/leave', cursor: 6, choices },
+  });
+  const inverse = screenOf(chosen, layout)
+    .centre.flat()
+    .filter((one) => one.inverse);
+  expect(inverse.map(({ text }) => text.trim())).toEqual(['/leave [CHANNEL]']);
 });

@@ -4,6 +4,7 @@
  */
 import type { Layout } from './layout.ts';
 import { channelLabel } from './names.ts';
+import { paletteLines } from './palette.ts';
 import { claimLines, helpLines, whoLines } from './panel-lines.ts';
 import { cut, graphemes, plain, widthOf } from './plain.ts';
 import { legend } from './receipts.ts';
@@ -11,6 +12,7 @@ import { agentLines, channelLines } from './side-lines.ts';
 import { EMPTY, fitTo, line, type ScreenLine, span, spread } from './spans.ts';
 import { type ChatState, findChannel, isTalk } from './state.ts';
 import { talkLines, threadLines } from './talk-lines.ts';
+import { workLines } from './work-lines.ts';
 
 export interface Screen {
   readonly bar: ScreenLine;
@@ -24,10 +26,13 @@ export interface Screen {
 }
 
 const PROMPT = '> ';
+/** What the agents have at least before anything else is shown below them. */
+const AGENT_ROWS_MIN = 16;
 
 export function screenOf(state: ChatState, layout: Layout): Screen {
   const { left, right, centre, body, columns } = layout;
-  const rows = rowsOf(layout);
+  const palette = paletteLines(state, Math.floor(rowsOf(layout) / 2));
+  const rows = rowsOf(layout) - palette.length;
   const content = centreLines(state, centre, state.scroll === 0 ? rows : undefined);
   const scroll = Math.min(state.scroll, Math.max(0, content.length - rows));
   const end = content.length - scroll;
@@ -36,12 +41,23 @@ export function screenOf(state: ChatState, layout: Layout): Screen {
   return {
     bar: barLine(state, columns),
     left: left === 0 ? [] : filled(channelLines(state, left, body), left, body),
-    centre: filled([titleLine(state, centre), ...visible], centre, body),
-    right: right === 0 ? [] : filled(agentLines(state, right, body), right, body),
+    centre: [
+      ...filled([titleLine(state, centre), ...visible], centre, body - palette.length),
+      ...filled(palette, centre, palette.length),
+    ],
+    right: right === 0 ? [] : filled(rightLines(state, right, body), right, body),
     status: fitTo(statusLine(state, columns, scroll, layout), columns),
     input: fitTo(input.line, columns),
     cursor: input.cursor,
   };
+}
+
+/** The agents first; what they hold and plan below them, in what room there is left. */
+function rightLines(state: ChatState, width: number, rows: number): ScreenLine[] {
+  const work = workLines(state, width, Math.max(0, rows - AGENT_ROWS_MIN));
+  const agents = agentLines(state, width, rows - work.length);
+  const left = rows - agents.length;
+  return [...agents, ...(left > work.length ? workLines(state, width, left) : work)];
 }
 
 /** How far the centre can be scrolled. */

@@ -40,6 +40,7 @@ const ASK_AFTER_MS = 60;
 const DRAIN_MESSAGES = 200;
 const RECEIPTS_ASKED_MAX = 30;
 const ROWS_MAX = 500;
+const PLAN_ROWS = 50;
 const GOODBYE_MS = 1_000;
 
 export async function openSession(options: SessionOptions): Promise<ChatSession> {
@@ -83,8 +84,11 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
   const flush = later(GATHER_MS, () => {
     if (changed.length > 0) store.dispatch({ type: 'receipts', seen: changed.splice(0) });
     if (gathered.length === 0) return;
-    store.dispatch({ type: 'said', messages: gathered.splice(0) });
+    const messages = gathered.splice(0);
+    store.dispatch({ type: 'said', messages });
     askOwed();
+    // Said in another window of mine: nobody told this one who is owed it.
+    void askReceipts(messages).catch(complain);
   });
 
   async function lookAtInbox(): Promise<void> {
@@ -96,14 +100,15 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
   }
 
   async function lookAround(): Promise<void> {
-    const [{ agents }, { claims }, visible] = await Promise.all([
+    const [{ agents }, { claims, waits }, { tasks }, visible] = await Promise.all([
       client.call('presence.list', { limit: ROWS_MAX }),
       client.call('claims.list', { limit: ROWS_MAX }),
+      client.call('plan.board', { limit: PLAN_ROWS }),
       client.channels(),
     ]);
     store.dispatch({ type: 'ticked', now: Date.now() / 1000 });
     store.dispatch({ type: 'agents', agents });
-    store.dispatch({ type: 'claims', claims });
+    store.dispatch({ type: 'work', claims, waits, tasks });
     list(
       store.state().channels.map(({ name }) => name),
       visible.map(({ name }) => name),

@@ -4,7 +4,8 @@
  */
 import { cut, plain, widthOf } from './plain.ts';
 
-export type Colour = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
+type Hue = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
+export type Colour = Hue | `${Hue}Bright`;
 
 export interface Style {
   readonly colour?: Colour | undefined;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { giveColours } from './colours.ts';
 import { type ChatEvent, type ChatState, evolve, findChannel, initialState } from './state.ts';
 import type { Said } from './talk.ts';
 
@@ -136,4 +137,27 @@ test('why the line is down stays known until it is up', () => {
   ]);
   expect(down.linkReason).toBe('no hub answers');
   expect(evolve(down, { type: 'link', state: 'open', reason: null }).linkReason).toBeNull();
+});
+
+test('[TU9] a line that was begun stays with its channel, also when the channel goes', () => {
+  const type = (state: ChatState, text: string) =>
+    evolve(state, { type: 'edited', change: { edit: 'insert', text } });
+  const both = evolve(initialState(ME, 0), { type: 'channels', joined: ['a', 'b'], others: [] });
+  const begun = type(both, 'for a');
+  const turned = evolve(begun, { type: 'focused', channel: 'b' });
+  expect(turned.input.text).toBe('');
+  const back = evolve(type(turned, 'for b'), { type: 'focused', channel: 'a' });
+  expect(back.input).toMatchObject({ text: 'for a', cursor: 5 });
+  expect(evolve(back, { type: 'left', channel: 'a' }).input.text).toBe('for b');
+  // Typed before there was any channel: it belongs to the first.
+  const early = type(initialState(ME, 0), 'early');
+  expect(evolve(early, { type: 'joined', channel: 'a' }).input.text).toBe('early');
+});
+
+test('the first ten who speak have ten colours, and keep them', () => {
+  const names = Array.from({ length: 10 }, (_, i) => `agent-${i}`);
+  const first = giveColours(new Map(), names);
+  expect(new Set(first.values()).size).toBe(10);
+  const later = giveColours(first, ['one more', ...names]);
+  for (const name of names) expect(later.get(name)).toBe(first.get(name));
 });

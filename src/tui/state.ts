@@ -4,6 +4,8 @@
  * has a bound.
  */
 import type { CallOutput, ConnectionState } from '../client/index.ts';
+import { type Colours, giveColours } from './colours.ts';
+import type { Choices, Completed } from './completion.ts';
 import { type Edit, editLine, type InputLine, NO_INPUT, sendLine } from './input-line.ts';
 import { compareChannels } from './names.ts';
 import { noteReceipts, type ReceiptSeen, type Receipts } from './receipts.ts';
@@ -13,6 +15,8 @@ import { mergeTalk, type Said } from './talk.ts';
 export type Me = Pick<CallOutput<'hub.whoami'>, 'agent_id' | 'kind' | 'tier' | 'space'>;
 export type AgentRow = CallOutput<'presence.list'>['agents'][number];
 export type ClaimRow = CallOutput<'claims.list'>['claims'][number];
+export type WaitRow = CallOutput<'claims.list'>['waits'][number];
+export type TaskRow = CallOutput<'plan.board'>['tasks'][number];
 
 export interface Channel {
   readonly name: string;
@@ -56,6 +60,10 @@ export interface ChatState {
   readonly focus: string | null;
   readonly agents: readonly AgentRow[];
   readonly claims: readonly ClaimRow[];
+  readonly waits: readonly WaitRow[];
+  /** The beginning of the plan. */
+  readonly tasks: readonly TaskRow[];
+  readonly colours: Colours;
   readonly receipts: ReadonlyMap<string, Receipts>;
   readonly sending: readonly Sending[];
   readonly panel: Panel;
@@ -65,6 +73,10 @@ export interface ChatState {
   readonly upTo: number | null;
   readonly notice: Notice | null;
   readonly input: InputLine;
+  /** What Tab goes through. */
+  readonly choices: Choices | null;
+  /** What was begun on other channels, and not sent. */
+  readonly drafts: ReadonlyMap<string, string>;
   /** Unix seconds, as last told. */
   readonly now: number;
 }
@@ -87,7 +99,12 @@ export type ChatEvent =
     }
   | { readonly type: 'owed'; readonly channels: ReadonlyMap<string, number> }
   | { readonly type: 'agents'; readonly agents: readonly AgentRow[] }
-  | { readonly type: 'claims'; readonly claims: readonly ClaimRow[] }
+  | {
+      readonly type: 'work';
+      readonly claims: readonly ClaimRow[];
+      readonly waits: readonly WaitRow[];
+      readonly tasks: readonly TaskRow[];
+    }
   | { readonly type: 'receipts'; readonly seen: readonly ReceiptSeen[] }
   | { readonly type: 'sending'; readonly sending: Sending }
   | { readonly type: 'sent'; readonly key: number }
@@ -95,6 +112,7 @@ export type ChatEvent =
   | { readonly type: 'scrolled'; readonly by: number; readonly most: number }
   | { readonly type: 'noticed'; readonly notice: Notice | null }
   | { readonly type: 'edited'; readonly change: Edit }
+  | { readonly type: 'completed'; readonly to: Completed }
   | { readonly type: 'entered' }
   | { readonly type: 'ticked'; readonly now: number };
 
@@ -113,6 +131,9 @@ export function initialState(me: Me, now: number): ChatState {
     focus: null,
     agents: [],
     claims: [],
+    waits: [],
+    tasks: [],
+    colours: new Map(),
     receipts: new Map(),
     sending: [],
     panel: { kind: 'talk' },
@@ -120,6 +141,8 @@ export function initialState(me: Me, now: number): ChatState {
     upTo: null,
     notice: null,
     input: NO_INPUT,
+    choices: null,
+    drafts: new Map(),
     now,
   };
 }
@@ -154,9 +177,9 @@ export function evolve(state: ChatState, event: ChatEvent): ChatState {
     case 'focused':
       return focusOn(state, event.channel);
     case 'said':
-      return hear(state, event.messages);
+      return hear(withColours(state, event.messages), event.messages);
     case 'history':
-      return change(state, event.channel, (channel) => ({
+      return change(withColours(state, event.messages), event.channel, (channel) => ({
         ...channel,
         talk: mergeTalk(channel.talk, event.messages),
         isLoaded: true,
@@ -166,8 +189,17 @@ export function evolve(state: ChatState, event: ChatEvent): ChatState {
       return count(state, event.channels);
     case 'agents':
       return { ...state, agents: event.agents.slice(0, ROWS_MAX) };
-    case 'claims':
-      return { ...state, claims: event.claims.slice(0, ROWS_MAX) };
+    case 'work':
+      return {
+        ...state,
+        claims: event.claims.slice(0, ROWS_MAX),
+        waits: event.waits.slice(0, ROWS_MAX),
+        tasks: event.tasks.slice(0, ROWS_MAX),
+        colours: giveColours(state.colours, [
+          ...event.claims.map(({ owner }) => owner),
+          ...event.waits.map(({ agent_id: agent }) => agent),
+        ]),
+      };
     case 'receipts': {
       const others = event.seen.filter(({ agent }) => agent !== state.me.agent_id);
       const receipts = noteReceipts(state.receipts, others);
@@ -189,9 +221,23 @@ export function evolve(state: ChatState, event: ChatEvent): ChatState {
     case 'noticed':
       return { ...state, notice: event.notice };
     case 'edited':
-      return { ...state, input: editLine(state.input, event.change), notice: null };
+      return {
+        ...state,
+        input: editLine(state.input, event.change),
+        notice: null,
+        choices: null,
+      };
+    case 'completed': {
+      const { text, cursor, choices } = event.to;
+      return {
+        ...state,
+        input: editLine(state.input, { edit: 'set', text, cursor }),
+        notice: null,
+        choices,
+      };
+    }
     case 'entered':
-      return { ...state, input: sendLine(state.input), notice: null };
+      return { ...state, input: sendLine(state.input), notice: null, choices: null };
     case 'ticked':
       return { ...state, now: event.now };
   }
@@ -211,7 +257,7 @@ function startOf(panel: Panel): number {
 }
 
 function atEnd(state: ChatState): ChatState {
-  return { ...state, scroll: 0, upTo: null, notice: null };
+  return { ...state, scroll: 0, upTo: null, notice: null, choices: null };
 }
 
 function scrollBy(state: ChatState, by: number, most: number): ChatState {
@@ -219,6 +265,14 @@ function scrollBy(state: ChatState, by: number, most: number): ChatState {
   if (scroll === 0 || !isTalk(state.panel)) return { ...state, scroll, upTo: null };
   const upTo = state.upTo ?? findChannel(state, state.focus)?.talk.at(-1)?.seq ?? null;
   return { ...state, scroll, upTo };
+}
+
+function withColours(state: ChatState, messages: readonly Said[]): ChatState {
+  const colours = giveColours(
+    state.colours,
+    messages.map(({ sender }) => sender),
+  );
+  return colours === state.colours ? state : { ...state, colours };
 }
 
 function newChannel(name: string): Channel {
@@ -230,8 +284,7 @@ function withChannels(state: ChatState, channels: readonly Channel[]): ChatState
   const sorted = channels.toSorted((a, b) => compareChannels(a.name, b.name));
   const kept = sorted.slice(0, CHANNELS_MAX);
   if (kept.some(({ name }) => name === state.focus)) return { ...state, channels: kept };
-  const focus = kept[0]?.name ?? null;
-  return { ...atEnd(state), channels: kept, focus, panel: { kind: 'talk' } };
+  return { ...turnTo(state, kept[0]?.name ?? null), channels: kept };
 }
 
 function change(state: ChatState, name: string, become: (channel: Channel) => Channel): ChatState {
@@ -247,7 +300,24 @@ function focusOn(state: ChatState, name: string): ChatState {
   const { unread, talk } = channel;
   const first = unread > 0 ? (talk.at(-unread) ?? talk[0]) : undefined;
   const turned = change(state, name, (one) => ({ ...one, newFrom: first?.seq ?? null }));
-  return { ...atEnd(turned), focus: name, panel: { kind: 'talk' } };
+  return turnTo(turned, name);
+}
+
+/** A line that was begun stays with its channel: it was not meant for another one. */
+function turnTo(state: ChatState, focus: string | null): ChatState {
+  const turned: ChatState = { ...atEnd(state), focus, panel: { kind: 'talk' } };
+  if (focus === state.focus) return turned;
+  const drafts = new Map(state.drafts);
+  if (state.focus !== null && state.input.text !== '') drafts.set(state.focus, state.input.text);
+  const begun = state.focus === null ? state.input.text : '';
+  const text = drafts.get(focus ?? '') ?? begun;
+  drafts.delete(focus ?? '');
+  for (const oldest of drafts.keys()) {
+    if (drafts.size <= CHANNELS_MAX) break;
+    drafts.delete(oldest);
+  }
+  const input = editLine(state.input, { edit: 'set', text, cursor: text.length });
+  return { ...turned, drafts, input };
 }
 
 function count(state: ChatState, owed: ReadonlyMap<string, number>): ChatState {

@@ -10,7 +10,6 @@ import { type Colour, EMPTY, line, type ScreenLine, type Span, span, spread } fr
 import type { Channel, ChatState } from './state.ts';
 import { type Said, threadOf } from './talk.ts';
 
-const COLOURS: readonly Colour[] = ['cyan', 'green', 'magenta', 'blue', 'yellow'];
 /** After so long a silence the speaker is named again. */
 const PAUSE_S = 300;
 const DEPTH_SHOWN_MAX = 6;
@@ -57,7 +56,7 @@ function layOut(state: ChatState, channel: Channel, width: number, linesMax: num
     lines.push(...bodyLines(state, said, said.replyTo === null ? 2 : 4, width));
     before = said;
   }
-  if (upTo === null) lines.push(...sendingLines(state, channel.name, width));
+  if (upTo === null) lines.push(...sendingLines(state, channel.name, before, width));
   return lines;
 }
 
@@ -79,12 +78,6 @@ export function threadLines(
     });
 }
 
-export function colourOf(name: string): Colour {
-  let sum = 0;
-  for (let i = 0; i < name.length; i++) sum = (sum * 31 + name.charCodeAt(i)) % 65_521;
-  return COLOURS[sum % COLOURS.length] ?? 'cyan';
-}
-
 /** The first words of a message, on one line. */
 export function gist(said: Said): string {
   return `${senderLabel(said.sender)}: ${said.text.split('\n', 1)[0] ?? ''}`;
@@ -104,10 +97,10 @@ function isBreak(before: Said, said: Said): boolean {
   return before.sender !== said.sender || said.sentAt - before.sentAt > PAUSE_S;
 }
 
-function speaker(state: ChatState, said: Said): ScreenLine {
+function speaker(state: ChatState, said: Pick<Said, 'sender' | 'sentAt'>): ScreenLine {
   const isMe = said.sender === state.me.agent_id;
   return [
-    span(senderLabel(said.sender), { bold: true, colour: colourOf(said.sender) }),
+    span(senderLabel(said.sender), { bold: true, colour: state.colours.get(said.sender) }),
     span(isMe ? ' (you)' : '', { dim: true }),
     span(` ${timeText(said.sentAt)}`, { dim: true }),
   ];
@@ -131,10 +124,21 @@ function bodyLines(state: ChatState, said: Said, indent: number, width: number):
     );
 }
 
-function sendingLines(state: ChatState, channel: string, width: number): ScreenLine[] {
-  return state.sending
-    .filter((one) => one.channel === channel)
-    .map(({ text }) =>
+/** On its way: under my own name, whoever spoke last. */
+function sendingLines(
+  state: ChatState,
+  channel: string,
+  before: Said | null,
+  width: number,
+): ScreenLine[] {
+  const { me, now } = state;
+  const mine = state.sending.filter((one) => one.channel === channel);
+  if (mine.length === 0) return [];
+  const isGoingOn = before?.sender === me.agent_id && now - before.sentAt <= PAUSE_S;
+  return [
+    ...(isGoingOn ? [] : [speaker(state, { sender: me.agent_id, sentAt: now })]),
+    ...mine.map(({ text }) =>
       spread([span(`  ${text}`, { dim: true })], [span('sending…', { dim: true })], width),
-    );
+    ),
+  ];
 }
