@@ -15,7 +15,7 @@ import {
   sourceName,
 } from '../bus/router/read-config.ts';
 import { dataDirectory, type Globals } from '../client/node/target.ts';
-import { type Context, handle } from './context.ts';
+import { type Context, collect, handle } from './context.ts';
 import { type CliError, fail } from './failure.ts';
 import { neutralise } from './terminal.ts';
 
@@ -33,6 +33,7 @@ interface BusFlags {
   readonly unix?: string;
   readonly tcp?: string;
   readonly framing?: TransportConfig['framing'];
+  readonly envAllow?: readonly string[];
   readonly check?: boolean;
   readonly logLevel?: (typeof LEVELS)[number];
   readonly metrics?: string;
@@ -55,6 +56,11 @@ export function registerBus(program: Command): void {
         'ndjson',
         'length',
       ]),
+    )
+    .option(
+      '--env-allow <name>',
+      'a variable every worker takes over, or NAME* for more; may be repeated',
+      collect,
     )
     .option('--check', 'only say whether the config can be used')
     .addOption(
@@ -99,6 +105,7 @@ async function serve({ flags, show }: Context<BusFlags & Globals>): Promise<void
     metrics,
     token,
     environment,
+    envAllow: flags.envAllow ?? [],
     input: process.stdin,
     output: process.stdout,
     onLog,

@@ -1,21 +1,24 @@
 /**
  * `synod worker …`: the workers in the box, each a program that speaks JSON-RPC on its stdin and
- * stdout. Only the one that was asked for is loaded. They end when their input ends, with 0.
+ * stdout, by our name and by the reference's. Only the one that was asked for is loaded. They end when
+ * their input ends, with 0.
  */
 import type { Command } from 'commander';
-import type { KeysCommand, RegistryFiles } from '../bus/programs/registry-command.ts';
 import type { LineIo } from '../bus/programs/stdio-lines.ts';
-import { readStdin } from './body-input.ts';
+import { readJson } from './body-input.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { parseDurationMs } from './parse-value.ts';
-import { neutralise } from './terminal.ts';
+import { registerRegistry } from './worker-registry.ts';
 
 export function registerWorker(program: Command): void {
   const worker = program
     .command('worker')
     .description('workers in the box: JSON-RPC on stdin and stdout, for a pool of the bus');
-  const plain = worker.command('echo').description('answers with what it was asked');
+  const plain = worker
+    .command('echo')
+    .alias('echo-worker')
+    .description('answers with what it was asked');
   serve(plain, 'echo', async (io) => (await import('../bus/programs/echo.ts')).runEcho(io));
   const stream = worker
     .command('stream-echo')
@@ -25,6 +28,7 @@ export function registerWorker(program: Command): void {
   );
   const mcpEcho = worker
     .command('mcp-echo')
+    .alias('mcp-echo-server')
     .description('an MCP server: echo, reverse, uppercase, delay, error');
   serve(mcpEcho, 'mcp-echo', async (io) =>
     (await import('../bus/programs/mcp-echo.ts')).runMcpEcho(await version(), io),
@@ -57,6 +61,7 @@ async function version(): Promise<string> {
 function registerAcpEcho(worker: Command): void {
   const command = worker
     .command('acp-echo')
+    .alias('acp-worker')
     .description('an ACP agent that echoes; /ask, /read, /write, /run and /tool try its client')
     .option('--no-mcp', 'do not start MCP servers a client names');
   serve<{ mcp: boolean }>(command, 'acp-echo', async (io, { mcp }) => {
@@ -78,6 +83,7 @@ interface OpenaiFlags {
 function registerOpenai(worker: Command): void {
   const command = worker
     .command('openai')
+    .alias('openai-agent')
     .description('an ACP agent in front of a chat completions endpoint; key in OPENAI_API_KEY')
     .option('--base-url <url>', 'OPENAI_BASE_URL')
     .option('--model <name>', 'OPENAI_MODEL')
@@ -156,6 +162,7 @@ interface ProxyFlags {
 function registerMcpProxy(worker: Command): void {
   const command = worker
     .command('mcp-proxy')
+    .alias('mcp-to-acp-proxy')
     .description('an MCP server in front of ACP agents behind a bus; token in SYNOD_BUS_TOKEN')
     .option('--unix <path>', 'the socket of the bus')
     .option('--tcp <host:port>', 'its address (ACP_HOST and ACP_PORT, or 127.0.0.1:9000)')
@@ -193,99 +200,4 @@ function addressOf(
     return { tcpHost: host, tcpPort: Number(port) };
   }
   throw fail('cli.usage', `the address of the bus must be HOST:PORT; found ${text}`);
-}
-
-interface RegistryFlags {
-  readonly registry?: string;
-  readonly customAgents?: string;
-  readonly apiKeys?: string;
-  readonly binaries?: string;
-  readonly allowEnv?: readonly string[];
-  readonly askTimeout: string;
-  readonly shutdownTimeout: string;
-  readonly authStatus?: true;
-  readonly setup?: true;
-  readonly setKey?: string;
-  readonly logout?: string | true;
-  readonly login?: string;
-}
-
-function registerRegistry(worker: Command): void {
-  const registry = worker
-    .command('registry')
-    .description('runs agents of an ACP registry file, chosen by the top-level agentId')
-    .option('--registry <file or url>', 'ACP_REGISTRY_URL; there is no default')
-    .option('--custom-agents <file>', 'more agents, which win (ACP_CUSTOM_AGENTS_PATH)')
-    .option('--api-keys <file>', 'ACP_API_KEYS_PATH, or ./api-keys.json')
-    .option('--binaries <dir>', 'where binaries are unpacked, a folder for each agent')
-    .option('--allow-env <name>', 'a variable agents may have of ours; may be repeated', collect)
-    .option('--ask-timeout <time>', 'for a permission prompt; then it is refused', '5m')
-    .option('--shutdown-timeout <time>', 'from SIGTERM to SIGKILL', '5s')
-    .option('--auth-status', 'say which agents have keys, and end')
-    .option('--setup', 'write the keys file for you to fill in, and end')
-    .option('--set-key <agent:VARIABLE>', 'put what stdin says into the keys file, and end')
-    .option('--logout [agent]', 'remove the keys of one agent, or of all, and end')
-    .option('--login <provider>', 'not offered; says what to do');
-  handle<RegistryFlags>(registry, async ({ flags, show }) => {
-    if (flags.login !== undefined) {
-      throw fail('cli.usage', 'logins over OAuth are not offered here', {
-        hint: "log in with the agent's own tool, or put its key into the keys file: --setup, --set-key",
-      });
-    }
-    const { processIo } = await import('../bus/programs/stdio-lines.ts');
-    const io = processIo('registry');
-    const files = filesOf(flags, process.env);
-    const command = await keysCommandOf(flags);
-    if (command !== null) {
-      const { runKeysCommand } = await import('../bus/programs/registry-command.ts');
-      const lines = await runKeysCommand(files, command, io.note);
-      return show({ done: command.do, lines }, () => lines.map((line) => neutralise(line)));
-    }
-    if (files.registry === null) {
-      throw fail('cli.usage', 'synod worker registry wants --registry: a file, or a URL');
-    }
-    const { readRegistry } = await import('../bus/programs/registry-file.ts');
-    const { readKeys } = await import('../bus/programs/registry-keys.ts');
-    const { runRegistry } = await import('../bus/programs/registry.ts');
-    await runRegistry(
-      {
-        registry: await readRegistry(files.registry, files.customAgents),
-        keys: await readKeys(files.apiKeys, io.note),
-        version: await version(),
-        allowEnv: flags.allowEnv ?? [],
-        binariesDir: flags.binaries ?? null,
-        askMs: parseDurationMs(flags.askTimeout, '--ask-timeout'),
-        shutdownMs: parseDurationMs(flags.shutdownTimeout, '--shutdown-timeout'),
-      },
-      io,
-    );
-    process.exit(0);
-  });
-}
-
-function filesOf(flags: RegistryFlags, env: NodeJS.ProcessEnv): RegistryFiles {
-  return {
-    registry: flags.registry ?? (env.ACP_REGISTRY_URL || null),
-    customAgents: flags.customAgents ?? (env.ACP_CUSTOM_AGENTS_PATH || null),
-    apiKeys: flags.apiKeys ?? (env.ACP_API_KEYS_PATH || './api-keys.json'),
-  };
-}
-
-async function keysCommandOf(flags: RegistryFlags): Promise<KeysCommand | null> {
-  const { authStatus, setup, setKey, logout } = flags;
-  if (authStatus === true) return { do: 'auth-status' };
-  if (setup === true) return { do: 'setup' };
-  if (logout !== undefined) return { do: 'logout', agent: logout === true ? null : logout };
-  if (setKey === undefined) return null;
-  return { do: 'set-key', target: setKey, value: await readStdin() };
-}
-
-async function readJson(path: string): Promise<unknown> {
-  const { readFile } = await import('node:fs/promises');
-  try {
-    return JSON.parse(await readFile(path, 'utf8'));
-  } catch (cause) {
-    const why = (cause as Error).message;
-    throw fail('config.invalid', `${path} cannot be read as JSON: ${why}`, { cause });
-  }
 }

@@ -124,7 +124,9 @@ describe('a start that fails', () => {
     chmodSync(enginePath, 0o755);
     const refused = start({ config, backend: 'docker', docker: { enginePath } });
     await expect(refused).rejects.toMatchObject({
-      message: expect.stringMatching(/code 125.*no such image \| see --help/),
+      message: expect.stringMatching(
+        /code 125.*no such image \| see --help; .* build --tag localhost\/synod-bus:\d+\.\d+\.\d+ \//,
+      ),
     });
   });
 });
@@ -388,6 +390,24 @@ describe('a listener', () => {
       willReturn: false,
     });
   });
+});
+
+test('[SD21] docker: without an image it is the one of our Dockerfile, and nobody is asked for it', async () => {
+  const bus = await start({
+    ...{ config: configOf({ one: 1 }), backend: 'docker' },
+    docker: { enginePath: fakeEngine(dir), startupTimeoutSec: 20 },
+  });
+  const args: string[] = JSON.parse(readFileSync(join(dir, 'engine-args.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(args).toContain(`localhost/synod-bus:${version}`);
+  expect(args[args.indexOf('--pull') + 1]).toBe('never');
+  await bus.stop(5);
+  const dockerfile = readFileSync('Dockerfile', 'utf8');
+  expect(dockerfile).toContain(`localhost/synod-bus:${version} `);
+  expect(dockerfile).toContain('EXPOSE 8765');
+  for (const [, path = ''] of dockerfile.matchAll(/\/opt\/synod\/(bin\/[\w.-]+)/g)) {
+    expect(existsSync(path), path).toBe(true);
+  }
 });
 
 test('[SD21] docker: the engine is told what the reference tells it, and no secret', async () => {

@@ -4,7 +4,7 @@
  * alone, by replacing it whole; its values are never printed.
  */
 import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { isObject, parseJson } from '../process/json-object.ts';
+import { isObject, type JsonObject, parseJson } from '../process/json-object.ts';
 import { messageOfError, ProgramConfigError } from './program-error.ts';
 
 export interface AgentKeys {
@@ -38,8 +38,9 @@ function parseKeys(text: string, path: string): Keys {
   if (value === undefined) {
     throw new ProgramConfigError(`${path} is not JSON; mend it, or remove it and run --setup`);
   }
-  const agents = isObject(value) ? value.agents : undefined;
-  if (!isObject(agents)) throw new ProgramConfigError(`${path}: agents must be an object`);
+  // The reference's guide shows the agents without the frame that its launcher reads: both will do.
+  const agents = isObject(value) && !('agents' in value) ? withoutVersion(value) : objectIn(value);
+  if (agents === null) throw new ProgramConfigError(`${path}: agents must be an object`);
   return new Map(
     Object.entries(agents).map(([id, entry]) => {
       const { apiKey = '', env = {} } = isObject(entry) ? entry : {};
@@ -50,6 +51,15 @@ function parseKeys(text: string, path: string): Keys {
       return [id, { apiKey, env: env as Record<string, string> }];
     }),
   );
+}
+
+function objectIn(value: unknown): JsonObject | null {
+  const agents = isObject(value) ? value.agents : undefined;
+  return isObject(agents) ? agents : null;
+}
+
+function withoutVersion({ version: _, ...agents }: JsonObject): JsonObject {
+  return agents;
 }
 
 export async function writeKeys(path: string, keys: Keys): Promise<void> {

@@ -28,6 +28,8 @@ export interface ServeBusOptions extends Omit<StdioOptions, 'bus'> {
   readonly token: string | null;
   /** What the workers' environments are taken from. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What every pool takes over of it, beside what the pool names. */
+  readonly envAllow: readonly string[];
 }
 
 /** What a bus gets that was told twice to stop. */
@@ -45,8 +47,10 @@ export async function serveBus(options: ServeBusOptions): Promise<BusEnd> {
   }
   const bus = createBus({
     config: options.config,
-    openWorker: (pool, index, events, limits) =>
-      openWorker(workerSpecOf(pool, limits, options.environment), index, events),
+    openWorker(pool, index, events, limits) {
+      const own = { ...pool, envAllow: [...pool.envAllow, ...options.envAllow] };
+      return openWorker(workerSpecOf(own, limits, options.environment), index, events);
+    },
     onLog,
     onClient: (label, event) => log('debug', `[client=${label}] ${event}`),
     isPrivate: options.door === 'stdio',

@@ -5,10 +5,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ByteLine } from '../process/byte-line.ts';
 import { workerEnvironment } from '../process/environment.ts';
 import { createStderrRing, type StderrRing } from '../process/stderr-ring.ts';
@@ -21,7 +23,8 @@ import { within } from './probe.ts';
 import { SocketBackend } from './socket.ts';
 import type { Dialect } from './states.ts';
 
-const IMAGE = 'stdiobus/stdiobus:node20';
+/** Where the Dockerfile lies. */
+const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 const ENGINE = 'docker';
 const STARTUP_TIMEOUT_SEC = 15;
 const LOOK_EVERY_MS = 100;
@@ -43,6 +46,7 @@ export class DockerBackend implements Backend {
   readonly dialect: Dialect;
   private readonly config: BusDocument | { readonly path: string };
   private readonly options: DockerOptions;
+  private readonly image: string;
   private readonly name: string;
   private readonly stderr: StderrRing;
   private engine: ChildProcess | null = null;
@@ -56,8 +60,9 @@ export class DockerBackend implements Backend {
   constructor(config: BusDocument | { readonly path: string }, options: DockerOptions) {
     this.config = config;
     this.options = options;
-    const image = options.image ?? IMAGE;
-    this.dialect = options.dialect ?? (image.startsWith('stdiobus/') ? 'stdio_bus' : 'synod');
+    this.image = options.image ?? ownImage();
+    const isTheirs = /^(docker\.io\/)?stdiobus\//.test(this.image);
+    this.dialect = options.dialect ?? (isTheirs ? 'stdio_bus' : 'synod');
     this.messageBytesMax = 'path' in config ? null : config.parsed.limits.messageBytesMax;
     this.name = `${options.containerNamePrefix ?? 'stdiobus'}-${crypto.randomUUID().slice(0, 8)}`;
     this.stderr = createStderrRing(STDERR_LINES, (text) => this.events?.onLog('info', text));
@@ -81,8 +86,8 @@ export class DockerBackend implements Backend {
       await this.stop(0);
       const last = this.stderrTail(STDERR_LINES_SHOWN);
       const said = last.length === 0 ? '' : `; the engine said last: ${last.join(' | ')}`;
-      const why = `the bus in ${this.options.image ?? IMAGE} did not start: ${(cause as Error).message}`;
-      throw new UnavailableError(`${why}${said}`, { cause });
+      const why = `the bus in ${this.image} did not start: ${(cause as Error).message}`;
+      throw new UnavailableError(`${why}${said}${this.remedy()}`, { cause });
     }
   }
 
@@ -127,7 +132,9 @@ export class DockerBackend implements Backend {
   }
 
   private async run(port: number, token: string): Promise<void> {
-    const { enginePath = ENGINE, image = IMAGE, pullPolicy = 'if-missing' } = this.options;
+    const { enginePath = ENGINE, image } = this.options;
+    // The image of our own is built here, and nobody else is asked for one of its name.
+    const { pullPolicy = image === undefined ? 'never' : 'if-missing' } = this.options;
     const { extraArgs = [], env = {} } = this.options;
     const names = [...Object.keys(env), ...(this.dialect === 'synod' ? ['SYNOD_BUS_TOKEN'] : [])];
     const args = [
@@ -139,7 +146,7 @@ export class DockerBackend implements Backend {
       ],
       ...names.flatMap((name) => ['--env', name]),
       ...extraArgs,
-      image,
+      this.image,
       ...['--config', CONFIG_TARGET, '--tcp', `0.0.0.0:${CONTAINER_PORT}`],
     ];
     const engine = spawn(enginePath, args, {
@@ -208,6 +215,12 @@ export class DockerBackend implements Backend {
     return path;
   }
 
+  private remedy(): string {
+    if (this.options.image !== undefined) return '';
+    const { enginePath = ENGINE } = this.options;
+    return `; unless it is there, build it: ${enginePath} build --tag ${this.image} ${PACKAGE}`;
+  }
+
   private async remove(): Promise<void> {
     const engine = spawn(this.options.enginePath ?? ENGINE, ['rm', '--force', this.name], {
       env: workerEnvironment(process.env, ENGINE_VARIABLES, {}),
@@ -221,6 +234,12 @@ export class DockerBackend implements Backend {
     if (this.folder !== null) await rm(this.folder, { recursive: true, force: true });
     this.folder = null;
   }
+}
+
+/** Of this very version: a bus and its SDK are made for each other. */
+function ownImage(): string {
+  const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+  return `localhost/synod-bus:${version}`;
 }
 
 function pause(): Promise<void> {

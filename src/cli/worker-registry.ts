@@ -1,0 +1,130 @@
+/**
+ * `synod worker registry`: agents of an ACP registry behind one line, with their keys. By the name
+ * `acp-registry` it takes what the reference's launcher takes: its config file, and its default.
+ */
+import type { Command } from 'commander';
+import type { KeysCommand, RegistryFiles } from '../bus/programs/registry-command.ts';
+import type { LauncherConfig } from '../bus/programs/registry-config.ts';
+import { packageVersion } from '../server/run/version.ts';
+import { readJson, readStdin } from './body-input.ts';
+import { collect, handle } from './context.ts';
+import { fail } from './failure.ts';
+import { parseDurationMs } from './parse-value.ts';
+import { neutralise } from './terminal.ts';
+
+interface RegistryFlags {
+  readonly registry?: string;
+  readonly customAgents?: string;
+  readonly apiKeys?: string;
+  readonly binaries?: string;
+  readonly allowEnv?: readonly string[];
+  readonly askTimeout: string;
+  readonly shutdownTimeout?: string;
+  readonly authStatus?: true;
+  readonly setup?: true;
+  readonly setKey?: string;
+  readonly logout?: string | true;
+  readonly login?: string;
+}
+
+/** Where the reference's launcher looks when nobody says; ours asks nobody by itself. */
+const PUBLIC_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json';
+
+export function registerRegistry(worker: Command): void {
+  const own = worker
+    .command('registry')
+    .description('runs agents of an ACP registry file, chosen by the top-level agentId');
+  addRegistry(own, null);
+  const theirs = worker
+    .command('acp-registry')
+    .description("the same by the reference's name; without --registry the public one is read");
+  addRegistry(theirs, PUBLIC_REGISTRY);
+}
+
+function addRegistry(command: Command, usual: string | null): void {
+  const registry = command
+    .argument(
+      '[config]',
+      '{"registryUrl", "apiKeysPath", "customAgentsPath", "shutdownTimeoutSec"}',
+    )
+    .option('--registry <file or url>', 'ACP_REGISTRY_URL, or registryUrl of the config')
+    .option('--custom-agents <file>', 'more agents, which win (ACP_CUSTOM_AGENTS_PATH)')
+    .option('--api-keys <file>', 'ACP_API_KEYS_PATH, or ./api-keys.json')
+    .option('--binaries <dir>', 'where binaries are unpacked, a folder for each agent')
+    .option('--allow-env <name>', 'a variable agents may have of ours; may be repeated', collect)
+    .option('--ask-timeout <time>', 'for a permission prompt; then it is refused', '5m')
+    .option('--shutdown-timeout <time>', 'from SIGTERM to SIGKILL (5s)')
+    .option('--auth-status', 'say which agents have keys, and end')
+    .option('--setup', 'write the keys file for you to fill in, and end')
+    .option('--set-key <agent:VARIABLE>', 'put what stdin says into the keys file, and end')
+    .option('--logout [agent]', 'remove the keys of one agent, or of all, and end')
+    .option('--login <provider>', 'not offered; says what to do');
+  handle<RegistryFlags>(registry, async ({ flags, args, show }) => {
+    if (flags.login !== undefined) {
+      throw fail('cli.usage', 'logins over OAuth are not offered here', {
+        hint: "log in with the agent's own tool, or put its key into the keys file: --setup, --set-key",
+      });
+    }
+    const { processIo } = await import('../bus/programs/stdio-lines.ts');
+    const io = processIo('registry');
+    const { parseLauncherConfig } = await import('../bus/programs/registry-config.ts');
+    const [path] = args;
+    const config = parseLauncherConfig(
+      path === undefined ? {} : await readJson(path),
+      path,
+      io.note,
+    );
+    const files = filesOf(flags, process.env, config, usual);
+    const command = await keysCommandOf(flags);
+    if (command !== null) {
+      const { runKeysCommand } = await import('../bus/programs/registry-command.ts');
+      const lines = await runKeysCommand(files, command, io.note);
+      return show({ done: command.do, lines }, () => lines.map((line) => neutralise(line)));
+    }
+    if (files.registry === null) {
+      throw fail('cli.usage', 'synod worker registry wants --registry: a file, or a URL');
+    }
+    const { readRegistry } = await import('../bus/programs/registry-file.ts');
+    const { readKeys } = await import('../bus/programs/registry-keys.ts');
+    const { runRegistry } = await import('../bus/programs/registry.ts');
+    await runRegistry(
+      {
+        registry: await readRegistry(files.registry, files.customAgents),
+        keys: await readKeys(files.apiKeys, io.note),
+        version: packageVersion(),
+        allowEnv: flags.allowEnv ?? [],
+        binariesDir: flags.binaries ?? null,
+        askMs: parseDurationMs(flags.askTimeout, '--ask-timeout'),
+        shutdownMs:
+          flags.shutdownTimeout === undefined
+            ? config.shutdownTimeoutSec * 1_000
+            : parseDurationMs(flags.shutdownTimeout, '--shutdown-timeout'),
+      },
+      io,
+    );
+    process.exit(0);
+  });
+}
+
+/** Flags first, then the reference's variables, then its config file. */
+function filesOf(
+  flags: RegistryFlags,
+  env: NodeJS.ProcessEnv,
+  config: LauncherConfig,
+  usual: string | null,
+): RegistryFiles {
+  return {
+    registry: flags.registry ?? (env.ACP_REGISTRY_URL || config.registryUrl || usual),
+    customAgents: flags.customAgents ?? (env.ACP_CUSTOM_AGENTS_PATH || config.customAgentsPath),
+    apiKeys: flags.apiKeys ?? (env.ACP_API_KEYS_PATH || config.apiKeysPath || './api-keys.json'),
+  };
+}
+
+async function keysCommandOf(flags: RegistryFlags): Promise<KeysCommand | null> {
+  const { authStatus, setup, setKey, logout } = flags;
+  if (authStatus === true) return { do: 'auth-status' };
+  if (setup === true) return { do: 'setup' };
+  if (logout !== undefined) return { do: 'logout', agent: logout === true ? null : logout };
+  if (setKey === undefined) return null;
+  return { do: 'set-key', target: setKey, value: await readStdin() };
+}
