@@ -137,18 +137,18 @@ export function openWorker(spec: WorkerSpec, index: number, events: WorkerEvents
       if (state !== 'waiting') history = NO_RESTARTS;
       begin();
     },
-    send(line) {
+    send(line, isAwaited) {
       if (state !== 'ready' || run === null) {
         throw new Error(`${worker.name} is ${state}: messages are sent only while it is ready`);
       }
-      return run.send(line);
+      return run.send(line, isAwaited);
     },
     setReading(isOn) {
       isReading = isOn;
       run?.setReading(isOn);
     },
     stray: (line) => run?.stray(line),
-    alive: () => run?.alive(),
+    alive: (isAwaited) => run?.alive(isAwaited),
     stop(graceMs) {
       clearTimeout(restartTimer);
       if (state !== 'starting' && state !== 'ready' && state !== 'stopping') {

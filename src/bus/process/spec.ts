@@ -38,7 +38,7 @@ export interface WorkerSpec {
   readonly restart: RestartLimits;
   readonly ready: ReadyProbe | null;
   readonly ping: PingProbe | null;
-  /** With work in hand and not a byte for so long, it hangs: killed and started again. Null turns this off. */
+  /** With an answer to give and not a byte for so long, it hangs: killed and started again. Null turns this off. */
   readonly hangMs: number | null;
   /** A longer line ends the worker. */
   readonly lineBytesMax: number;

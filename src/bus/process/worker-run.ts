@@ -46,10 +46,10 @@ export interface WorkerRun {
   /** Null once it was reaped. */
   readonly pid: number | null;
   readonly queuedBytes: number;
-  send(line: ByteLine): number;
+  send(line: ByteLine, isAwaited?: boolean): number;
   setReading(isOn: boolean): void;
   stray(line: ByteLine): void;
-  alive(): void;
+  alive(isAwaited: boolean): void;
   stop(graceMs: number): void;
 }
 
@@ -67,7 +67,8 @@ export function beginRun(
   let readyAt: number | null = null;
   let readyForMs: number | null = null;
   let strays = 0;
-  let isBusy = false;
+  /** It owes an answer: the time runs from when it was asked, and only its own output puts it off. */
+  let isAwaited = false;
   let isEnding = false;
   let isStopWanted = false;
   let isGroupDone = false;
@@ -87,16 +88,12 @@ export function beginRun(
     },
   );
   const outbound = createOutbound(child.stdin, {
-    onTaken() {
-      hang?.touch();
-      probes.touch();
-    },
+    onTaken: () => probes.touch(),
     onBroken: () => expectExit('closed its stdin and went on running'),
   });
   const inbound = createInbound(child.stdout, spec.lineBytesMax, isReadingNow, {
     onBytes: () => hang?.touch(),
     onLines(lines) {
-      alive();
       const others = probes.screen(lines);
       if (others.length > 0) events.onLines(others);
     },
@@ -130,9 +127,11 @@ export function beginRun(
     end(reason);
   }
 
-  function alive(): void {
-    isBusy = false;
-    hang?.rest();
+  function watch(isWanted: boolean): void {
+    if (isWanted === isAwaited) return;
+    isAwaited = isWanted;
+    if (isWanted) hang?.begin();
+    else hang?.rest();
   }
 
   /** From here on it is down for everybody, whatever is still to be read from it. */
@@ -232,11 +231,8 @@ export function beginRun(
     get queuedBytes() {
       return outbound.queuedBytes;
     },
-    send(line) {
-      if (!isBusy) {
-        isBusy = true;
-        hang?.begin();
-      }
+    send(line, isAsk) {
+      if (isAsk) watch(true);
       return outbound.push(line);
     },
     setReading(isOn) {
@@ -255,7 +251,7 @@ export function beginRun(
         `wrote ${strays} lines that are no messages to its stdout; ${spec.straysMax} are allowed`,
       );
     },
-    alive,
+    alive: watch,
     stop(graceMs) {
       isStopWanted = true;
       end('was stopped', graceMs);

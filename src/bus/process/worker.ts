@@ -68,14 +68,17 @@ export interface Worker {
   readonly queuedBytes: number;
   /** Begins; the outcome comes by `onReady` or `onDown`. */
   start(): void;
-  /** Gives it a message; only while `ready`. Answers the number of the message in this start: 1, 2, 3. */
-  send(line: ByteLine): number;
+  /**
+   * Gives it a message; only while `ready`. Answers the number of the message in this start: 1, 2, 3.
+   * `isAwaited`: from now on it is watched for an answer, if it is not yet.
+   */
+  send(line: ByteLine, isAwaited?: boolean): number;
   /** Stops and starts the flow of its output. */
   setReading(isOn: boolean): void;
   /** A line was not a message: the worker counts it and is restarted when it writes too many. */
   stray(line: ByteLine): void;
-  /** The bus heard something sensible from it: resets hang detection. */
-  alive(): void;
+  /** The bus heard something sensible from it. `isAwaited`: and there is still an answer to wait for. */
+  alive(isAwaited: boolean): void;
   /** Takes nothing more; closes stdin; SIGTERM; after the grace SIGKILL; ends when it is gone. */
   stop(graceMs: number): Promise<void>;
 }

@@ -92,6 +92,31 @@ test('[BU20] the request a worker names is translated for its client, and for no
   expect(ada.got()).toEqual([]);
 });
 
+test('[WO14] a worker is watched while it owes an answer, but not while it waits for one', async () => {
+  const { worker, connect } = await openSmallBus();
+  const client = connect();
+  const one = worker('a/0');
+  client.send({ method: 'note', sessionId: 's' });
+  expect(one.isAwaited).toBe(false);
+  for (const id of [1, 2]) client.ask(id, 'm', { sessionId: 's' });
+  const [, first, second] = hear(one);
+  say(one, { id: first.id, result: {} });
+  expect(one.isAwaited).toBe(true);
+  say(one, { id: 'q', method: 'may/i', sessionId: 's' });
+  expect(one.isAwaited).toBe(false);
+  client.ask(3, 'm');
+  expect(one.isAwaited).toBe(false);
+  client.send({ id: client.got().at(-1).id, result: {} });
+  expect(one.isAwaited).toBe(true);
+  // Taken back or not, a worker that is asked must answer.
+  for (const id of [2, 3]) client.send({ method: '$/cancelRequest', params: { id } });
+  const [third] = hear(one);
+  say(one, { id: second.id, result: {} });
+  expect(one.isAwaited).toBe(true);
+  say(one, { id: third.id, result: {} });
+  expect(one.isAwaited).toBe(false);
+});
+
 test('[BU11] what is no message is given to the worker’s count of stray lines', async () => {
   const { worker, connect } = await openSmallBus();
   const client = connect();

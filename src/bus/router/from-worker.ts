@@ -10,7 +10,13 @@ import { idsNamed, isCancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
 import { putQuestion } from './questions.ts';
 import { answered } from './request.ts';
-import type { BusClient, BusRequest, Link, SessionRecord } from './state.ts';
+import {
+  type BusClient,
+  type BusRequest,
+  isAwaited,
+  type Link,
+  type SessionRecord,
+} from './state.ts';
 import { livesOn } from './stays.ts';
 import { deliver } from './to-client.ts';
 import { pump } from './to-worker.ts';
@@ -32,7 +38,7 @@ export function receiveFromWorker(
     else if (envelope.kind === 'request') question(exchange, link, envelope);
     else notification(exchange, link, envelope);
   }
-  if (isSensible) link.worker.alive();
+  if (isSensible) link.worker.alive(isAwaited(link));
   if (link.waiting.length > 0 || link.pool.waiting.length > 0) pump(exchange, link);
 }
 

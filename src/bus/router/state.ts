@@ -196,6 +196,10 @@ export function createClient(peer: Peer): BusClient {
 export const loadOf = (link: Link): number =>
   link.inFlight.size + link.abandoned.size + link.waiting.length;
 
+/** It owes an answer and waits for none: a worker that asks a person has all the time the person takes. */
+export const isAwaited = ({ inFlight, abandoned, questions }: Link): boolean =>
+  inFlight.size + abandoned.size > 0 && questions.size === 0;
+
 export const createItem = (
   line: ByteLine,
   request: BusRequest | null,

@@ -13,6 +13,7 @@ import { failed } from './request.ts';
 import {
   type BusRequest,
   createItem,
+  isAwaited,
   type Link,
   type Pool,
   type SessionRecord,
@@ -83,7 +84,7 @@ function give(exchange: Exchange, item: WaitingItem, link: Link): BusProblem | u
 }
 
 function hand(exchange: Exchange, { line, request }: WaitingItem, link: Link): void {
-  const sequence = link.worker.send(line);
+  const sequence = link.worker.send(line, request !== null && link.questions.size === 0);
   exchange.stats.messages_in += 1;
   exchange.stats.bytes_in += line.length;
   if (!request) return;
@@ -141,7 +142,7 @@ function canTake(exchange: Exchange, link: Link, item: WaitingItem | undefined):
 /** Sends a worker a message about which nothing is promised: only if it is there. */
 export function tell(exchange: Exchange, link: Link, line: ByteLine): void {
   if (link.worker.state !== 'ready') return;
-  link.worker.send(line);
+  link.worker.send(line, isAwaited(link));
   exchange.stats.messages_in += 1;
   exchange.stats.bytes_in += line.length;
 }

@@ -69,7 +69,7 @@ test('[WO13] pings are answered unseen, leave the numbers alone, and a missing a
     handedOver: 0,
   });
   expect(mute.notes.some((note) => note.what === 'hang')).toBe(true);
-  expect(good.worker.send(request)).toBe(1);
+  expect(good.worker.send(request, true)).toBe(1);
   await good.when('the answer', () => good.lines.length > 0);
   expect(good.lines).toHaveLength(1);
   await good.worker.stop(1_000);
@@ -80,10 +80,22 @@ test('[WO14] a worker with work in hand that gives no sign is ended, and the rea
   const spec = probing({ hangMs: 300 }, { DEAF: 'work' });
   const recorder = await startReady(spec);
   const sentAt = performance.now();
-  recorder.worker.send(request);
+  recorder.worker.send(request, true);
   const down = await firstDown(recorder);
   expect(down.reason).toContain('hangs: it has work in hand and gave no sign for 0.3 s');
   expect(performance.now() - sentAt).toBeGreaterThanOrEqual(300);
+});
+
+test('[WO14] what it is sent meanwhile puts nothing off, nor does one answer of several', async () => {
+  const recorder = await startReady(probing({ hangMs: 300 }, { DEAF: 'work' }));
+  recorder.worker.send(request, true);
+  recorder.worker.alive(true);
+  // It takes all of this, and says nothing to any of it.
+  const traffic = setInterval(() => {
+    if (recorder.worker.state === 'ready') recorder.worker.send(request, true);
+  }, 20);
+  const down = await firstDown(recorder).finally(() => clearInterval(traffic));
+  expect(down.reason).toContain('hangs');
 });
 
 test('[WO14] idle, heard of, or not read from: none of that is hanging', async () => {
@@ -93,16 +105,20 @@ test('[WO14] idle, heard of, or not read from: none of that is hanging', async (
   const paused = await startReady(
     probing({ hangMs: 300, ping: { method: 'ping', everyMs: 1, timeoutMs: 300 } }, quiet),
   );
-  alive.worker.send(request);
-  alive.worker.alive();
-  paused.worker.send(request);
+  const told = await startReady(probing({ hangMs: 300 }, quiet));
+  told.worker.send(request, false);
+  alive.worker.send(request, true);
+  alive.worker.alive(false);
+  paused.worker.send(request, true);
   paused.worker.setReading(false);
   const stopAt = performance.now() + 900;
   await lookUntil('three times as long is over', () => performance.now() > stopAt);
-  expect([idle, alive, paused].map((one) => one.worker.state)).toEqual(['ready', 'ready', 'ready']);
+  expect([idle, told, alive, paused].map((one) => one.worker.state)).toEqual(
+    Array(4).fill('ready'),
+  );
   // And the watch is awake: reading again, the pings keep it alive, and only they do.
   paused.worker.setReading(true);
-  idle.worker.send(request);
+  idle.worker.send(request, true);
   expect((await firstDown(idle)).reason).toContain('hangs');
   expect(paused.worker.state).toBe('ready');
 });

@@ -57,6 +57,8 @@ export interface StageWorker extends Worker {
   comeUp(): void;
   readonly takenCount: number;
   readonly isReading: boolean;
+  /** It would be ended if it gave no sign for long. */
+  readonly isAwaited: boolean;
   /** Everything its processes took, in order. */
   readonly heard: readonly ByteLine[];
   /** What it wrote that was no message. */
@@ -77,6 +79,7 @@ export function createStageWorker(
   let handedOver = 0;
   let starts = 0;
   let isReading = true;
+  let isAwaited = false;
   let unread: ByteLine[] = [];
   const heard: ByteLine[] = [];
   const strays: ByteLine[] = [];
@@ -135,7 +138,11 @@ export function createStageWorker(
       handedOver = 0;
       events.onReady(worker);
     },
-    send(line) {
+    get isAwaited() {
+      return isAwaited;
+    },
+    send(line, isAsk) {
+      if (isAsk) isAwaited = true;
       if (state !== 'ready') throw new Error(`${name} was sent a message while ${state}`);
       queue.push(line);
       sent += 1;
@@ -170,7 +177,9 @@ export function createStageWorker(
       while (isReading && unread.length > 0) events.onLines(worker, unread.splice(0, 1));
     },
     stray: (line) => strays.push(line),
-    alive: () => undefined,
+    alive(isStill) {
+      isAwaited = isStill;
+    },
     crash(isComingBack, lastWords = []) {
       if (state !== 'ready' && state !== 'starting') return;
       state = isComingBack ? 'waiting' : 'failed';
