@@ -16,6 +16,8 @@ export interface Wishes {
   /** The value of `_ext` as it came. */
   readonly ext: Readonly<Record<string, unknown>>;
   readonly key: string | null;
+  /** Whether the key is one for all sessions of a pool; else each session has its own. */
+  readonly isKeyOfPool: boolean;
   readonly timeoutMs: number | null;
   readonly subject: string | null;
   readonly parentEventId: string | null;
@@ -23,9 +25,13 @@ export interface Wishes {
 
 export function readWishes(ext: unknown): Wishes | BusProblem {
   if (!isObject(ext)) return invalid('_ext must be an object');
-  const { idempotencyKey: key = null, timeoutMs = null, identity, audit } = ext;
+  const { idempotencyKey: key = null, idempotencyScope: scope = null } = ext;
+  const { timeoutMs = null, identity, audit } = ext;
   if (key !== null && (typeof key !== 'string' || key === '' || key.length > KEY_LENGTH_MAX)) {
     return invalid(`_ext.idempotencyKey must be a string of 1 to ${KEY_LENGTH_MAX} characters`);
+  }
+  if (scope !== null && scope !== 'session' && scope !== 'pool') {
+    return invalid('_ext.idempotencyScope must be "session" or "pool"');
   }
   if (timeoutMs !== null && !isTimeout(timeoutMs)) {
     return invalid(`_ext.timeoutMs must be a number of milliseconds from 1 to ${TIMEOUT_MS_MAX}`);
@@ -33,6 +39,7 @@ export function readWishes(ext: unknown): Wishes | BusProblem {
   return {
     ext,
     key,
+    isKeyOfPool: scope === 'pool',
     timeoutMs,
     subject:
       isObject(identity) && typeof identity.subjectId === 'string' ? identity.subjectId : null,

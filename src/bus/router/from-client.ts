@@ -134,7 +134,7 @@ function takeRequest(
   const session = sessionOf(exchange, client, envelope);
   const request = beginRequest(exchange, { client, id, method, pools, session, batch, wishes });
   if (wishes?.timeoutMs) startDeadline(exchange, request, wishes.timeoutMs);
-  if (wishes?.key && isRepeat(exchange, request, wishes.key, envelope)) return;
+  if (wishes?.key && isRepeat(exchange, request, wishes, envelope)) return;
   const sent = rewrite(envelope, request.wireId, extForWorker(client.identity, wishes));
   const trouble = place(exchange, createItem(sent, request, session), pools);
   if (trouble) failed(exchange, request, trouble);
@@ -162,15 +162,18 @@ function wishesOf(envelope: Envelope): {
 function isRepeat(
   exchange: Exchange,
   request: BusRequest,
-  key: string,
+  { key, isKeyOfPool }: Wishes,
   envelope: Envelope,
 ): boolean {
   const now = exchange.clock.now();
-  const { line, paramsStart, paramsEnd } = envelope;
+  const { line, paramsStart, paramsEnd, pool, agentId, sessionId } = envelope;
   const params = paramsStart === -1 ? '' : line.slice(paramsStart, paramsEnd);
   const print = printOf(request.method, params);
-  // A key belongs to its subject: another subject with the same key is not given the answer.
-  const owned = JSON.stringify([request.client.identity?.subjectId ?? null, key]);
+  // A key belongs to its subject, and means what was asked where: another subject is not given the
+  // answer, and another pool, agent or session has not done it.
+  const subject = request.client.identity?.subjectId ?? null;
+  const where = [pool, agentId, isKeyOfPool ? null : sessionId];
+  const owned = JSON.stringify([subject, ...where, key]);
   const known = exchange.keys.find(owned, now);
   if (!known) {
     request.kept = exchange.keys.begin(owned, print, now, now + exchange.limits.keyMs);

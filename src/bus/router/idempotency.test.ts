@@ -30,6 +30,39 @@ test('[BU12] who repeats a key while it runs waits for the same answer; who come
   expect(audits.map(({ outcome }) => outcome)).toEqual(['ok', 'repeated', 'repeated', 'repeated']);
 });
 
+test('[BU12] a key is one for each pool, agent and session; it may be one for all sessions of a pool', async () => {
+  const small = await openSmallBus({
+    pools: [
+      { id: 'a', agents: ['x', 'y'] },
+      { id: 'b', agents: ['z'] },
+    ],
+  });
+  const client = small.connect();
+  const places = [
+    { pool: 'a' },
+    { pool: 'b' },
+    { agentId: 'x' },
+    { agentId: 'y' },
+    { agentId: 'z' },
+    { pool: 'a', sessionId: 's1' },
+    { pool: 'a', sessionId: 's2' },
+    { pool: 'b', sessionId: 's1' },
+  ];
+  const runs = (): number => small.workers.flatMap((worker) => serve(worker)).length;
+  for (const place of places) client.ask(1, 'm', { ...keyed(), ...place });
+  expect(runs()).toBe(places.length);
+  for (const place of places) client.ask(2, 'm', { ...keyed(), ...place });
+  expect(runs()).toBe(0);
+  expect(client.got()).toHaveLength(2 * places.length);
+  const _ext = { idempotencyKey: 'once', idempotencyScope: 'pool' };
+  for (const sessionId of ['s1', 's2', 's3']) client.ask(3, 'm', { pool: 'a', sessionId, _ext });
+  client.ask(3, 'm', { pool: 'b', sessionId: 's1', _ext });
+  expect(runs()).toBe(2);
+  expect(client.got()).toHaveLength(4);
+  client.ask(4, 'm', { _ext: { ..._ext, idempotencyScope: 'all' } });
+  expect(client.got()).toEqual([refused(4, 'bus.invalid')]);
+});
+
 test('[BU12] an error the worker gave is an answer too, and is repeated', async () => {
   const { worker, connect } = await openSmallBus();
   const client = connect();

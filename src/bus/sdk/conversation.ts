@@ -87,9 +87,10 @@ export class Conversation {
     const { sessionId, pool, agentId } = choice;
     const id = crypto.randomUUID();
     const isOurs = this.backend.dialect === 'synod';
+    const isOneCall = sessionId !== undefined && !this.book.isKnown(sessionId);
     const line = requestLine(
       { id, method, params },
-      { sessionId, pool, agentId, ext: extOf(isOurs ? options : withoutDeadline(options)) },
+      { sessionId, pool, agentId, ext: isOurs ? extOf(options, isOneCall) : bareExtOf(options) },
     );
     this.checkSize(method, line);
     const leave = (): void => {
@@ -135,7 +136,7 @@ export class Conversation {
       sessionId,
       pool,
       agentId,
-      ext: extOf(options),
+      ext: extOf(options, false),
     });
     this.checkSize(method, line);
     return this.isUp && this.post(line);
@@ -358,6 +359,7 @@ function failed(call: PendingCall, problem: StdioBusError): StdioBusError {
   });
 }
 
-function withoutDeadline({ timeoutMs: _, ...rest }: RequestOptions): RequestOptions {
-  return rest;
+/** For a bus that keeps no deadlines. */
+function bareExtOf({ timeoutMs: _, ...rest }: RequestOptions): JsonObject {
+  return extOf(rest, false);
 }

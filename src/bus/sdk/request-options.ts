@@ -52,12 +52,14 @@ export function checkExtensions(
   );
 }
 
-export function extOf(options: RequestOptions): JsonObject {
+/** `isOneCall`: its session is of this call alone, so that a repeat of its key comes in another. */
+export function extOf(options: RequestOptions, isOneCall: boolean): JsonObject {
   const { identity, audit, idempotencyKey, timeoutMs } = options;
   return {
     ...(identity !== undefined && { identity: { assertedBy: 'self', ...identity } }),
     ...(audit !== undefined && { audit }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(idempotencyKey !== undefined && isOneCall && { idempotencyScope: 'pool' }),
     // The bus counts whole milliseconds from 1 on.
     ...(timeoutMs !== undefined &&
       timeoutMs <= TIMER_MS_MAX && { timeoutMs: Math.max(1, Math.ceil(timeoutMs)) }),

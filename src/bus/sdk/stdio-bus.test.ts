@@ -124,6 +124,21 @@ test('[SD8] auto takes a session a call, object takes one, a name takes that one
   expect(await sessionsOf({}, 'stdio_bus')).toEqual(['own', 'own', 'own', 'given']);
 });
 
+test('[BU12] [SD8] a key is done once also where each call has its own session', async () => {
+  let runs = 0;
+  const bus = new StdioBus({ functions: { f: () => ({ run: ++runs }) } });
+  await bus.start();
+  try {
+    const once = { idempotencyKey: 'k' };
+    const first = await bus.request('f', {}, once);
+    expect(await bus.request('f', {}, once)).toEqual(first);
+    expect(await bus.request('f', {}, { ...once, sessionId: 'mine' })).toEqual({ run: 2 });
+    expect(await bus.request('f', {}, { ...once, sessionId: 'mine' })).toEqual({ run: 2 });
+  } finally {
+    await bus.stop();
+  }
+});
+
 test('[SD8] an agent session is remembered for its pool and agent, until its worker is gone', async () => {
   const { bus, backend } = await scripted();
   const opened = bus.request('session/new', {}, { pool: 'a' });

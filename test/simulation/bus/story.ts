@@ -204,13 +204,19 @@ export async function playBusStory(chance: Chance, steps: number): Promise<Story
     lastToken += 1;
     const token = `t${lastToken}`;
     const id = chance.int(1, 40);
-    const key = chance.isLikely(0.15) ? `k${chance.int(1, 4)}` : null;
+    const idempotencyKey = chance.isLikely(0.15) ? `k${chance.int(1, 2)}` : null;
+    const isOfPool = chance.isLikely(0.7);
     const session = chance.isLikely(0.5) ? `session-${chance.int(1, 9)}` : null;
+    const pool = chance.isLikely(0.3) ? chance.pick(['a', 'b', 'nowhere']) : null;
+    const key = idempotencyKey && `${idempotencyKey} ${pool} ${isOfPool ? null : session}`;
     const extra = {
       ...(session && { sessionId: session }),
-      ...(chance.isLikely(0.3) && { pool: chance.pick(['a', 'b', 'nowhere']) }),
+      ...(pool && { pool }),
       ...((key || chance.isLikely(0.2)) && {
-        _ext: { ...(key && { idempotencyKey: key }), timeoutMs: chance.int(1, 5_000) },
+        _ext: {
+          ...(key && { idempotencyKey, ...(isOfPool && { idempotencyScope: 'pool' }) }),
+          timeoutMs: chance.int(1, 5_000),
+        },
       }),
       pad: 'x'.repeat(chance.int(0, 200)),
     };
