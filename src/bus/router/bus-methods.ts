@@ -11,7 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { hello } from './hello.ts';
 import { denial } from './policy.ts';
 import type { BusClient, SessionRecord } from './state.ts';
-import { deliver } from './to-client.ts';
+import { deliver, reconsider } from './to-client.ts';
 
 const PREFIX = 'stdio_bus/';
 
@@ -88,6 +88,7 @@ function attach(exchange: Exchange, client: BusClient, call: Envelope): object {
   const known = sessionOf(exchange, client, call);
   if (isProblem(known)) return known;
   const session = exchange.sessions.use(known.id, client, exchange.clock.now());
+  for (let stay = session.home; stay; stay = stay.next) if (stay.link) reconsider(stay.link);
   const { missed, dropped } = exchange.sessions.deliverMissed(session, (line) =>
     deliver(exchange, client, line, null),
   );

@@ -9,7 +9,7 @@ import { receive } from './from-client.ts';
 import type { Attachment, Peer, PeerClosing } from './peer.ts';
 import { handOnQuestions } from './questions.ts';
 import { type BusClient, createClient } from './state.ts';
-import { refuse, release, relieve } from './to-client.ts';
+import { reconsider, refuse, release, relieve } from './to-client.ts';
 
 export function attach(
   exchange: Exchange,
@@ -61,5 +61,10 @@ function leave(exchange: Exchange, client: BusClient): void {
       request = twin;
     }
   }
+  const sessions = [...client.sessions];
   exchange.sessions.leave(client);
+  // Those who do not read may now be alone with a worker.
+  for (const { home } of sessions) {
+    for (let stay = home; stay; stay = stay.next) if (stay.link) reconsider(stay.link);
+  }
 }

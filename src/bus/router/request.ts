@@ -13,7 +13,7 @@ import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Wishes } from './extension.ts';
 import type { BusClient, BusRequest, Link, Pool, SessionRecord } from './state.ts';
-import { deliver } from './to-client.ts';
+import { deliver, reconsider } from './to-client.ts';
 
 /** Ids of abandoned requests remembered for one worker; only its load is reckoned from them. */
 const ABANDONED_MAX = 10_000;
@@ -148,6 +148,7 @@ function remove(exchange: Exchange, request: BusRequest): void {
   const { link } = request;
   if (link) {
     link.inFlight.delete(request.wireId);
+    if (link.blockedBy.size > 0) reconsider(link);
     if (link.inFlight.size === 0) link.onIdle?.();
   }
   if (request.item) {

@@ -20,7 +20,7 @@ export interface BusClient {
   /** Questions of workers it has not answered, by the id it was given. */
   readonly questions: Map<string, WorkerQuestion>;
   readonly sessions: Set<SessionRecord>;
-  /** Links whose output stands still because this client does not read. */
+  /** Links that have more for this client than it reads. */
   readonly blocks: Set<Link>;
   /** Calls off the end of its patience; null while it reads. */
   stopPatience: (() => void) | null;
@@ -132,6 +132,8 @@ export interface Link {
   readonly questions: Map<string, WorkerQuestion>;
   readonly stays: Set<Stay>;
   readonly blockedBy: Set<BusClient>;
+  /** It is not read from, because nobody who wants something of it reads. */
+  isHeld: boolean;
   /** What must go to this worker, while it is not ready or has enough. */
   readonly waiting: Waiting;
   /** Finishes what it has, and gets nothing new. */
@@ -173,6 +175,7 @@ export function createLink(worker: Worker, pool: Pool): Link {
     questions: new Map(),
     stays: new Set(),
     blockedBy: new Set(),
+    isHeld: false,
     waiting: createWaitingQueue(),
     isRetiring: false,
     onIdle: null,

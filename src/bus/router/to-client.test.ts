@@ -68,19 +68,52 @@ test('[BU10] a client that does not read in time is cut off, and its worker goes
   expect(other.got()).toMatchObject([{ id: 1, result: {} }]);
 });
 
-test('[BU10] a worker held by two clients goes on only when both have read', async () => {
+test('[BU10] a worker held by two clients goes on as soon as one of them reads', async () => {
   const small = await openSmallBus({ limits: { queueBytesMax: 1_000 } });
   const worker = small.worker('a/0');
   const [ada, bob] = [small.connect(), small.connect()];
   for (const client of [ada, bob]) client.ask(1, 'm', { sessionId: 's' });
   say(worker, { method: 'n', sessionId: 's', params: { FILL: FILL.repeat(4) } });
   say(worker, { method: 'n', sessionId: 's', params: { n: 'held' } });
-  ada.got();
   expect(worker.isReading).toBe(false);
-  expect(ada.got()).toEqual([]);
-  bob.got();
+  expect(ada.got()).toHaveLength(1);
   expect(worker.isReading).toBe(true);
   expect(ada.got()).toMatchObject([{ params: { n: 'held' } }]);
+  expect(bob.got()).toHaveLength(2);
+});
+
+test('[BU10] others of the same worker are served meanwhile, and it stands still again without them', async () => {
+  const { small, slow } = await openSlow();
+  const worker = small.worker('a/0');
+  const other = small.connect();
+  other.ask(1, 'm', { pool: 'a' });
+  expect(worker.isReading).toBe(true);
+  serve(worker);
+  expect(other.got()).toMatchObject([{ id: 1, result: {} }]);
+  expect(worker.isReading).toBe(false);
+  // Also who only listens; and who does so in the very session that nobody else reads.
+  other.ask(2, 'stdio_bus/attach', { params: { sessionId: 's' } });
+  expect(worker.isReading).toBe(true);
+  say(worker, { method: 'n', sessionId: 's', params: { n: 'heard' } });
+  expect(other.got()).toContainEqual(expect.objectContaining({ params: { n: 'heard' } }));
+  other.peer.close('closed', false);
+  expect(worker.isReading).toBe(false);
+  expect(slow.peer.isClosed).toBe(false);
+  expect(slow.got().at(-1)).toMatchObject({ params: { n: 'heard' } });
+});
+
+test('[BU10] whoever lets twice as much wait while others need the worker is cut off at once', async () => {
+  const { small, slow } = await openSlow();
+  const worker = small.worker('a/0');
+  const other = small.connect();
+  other.ask(1, 'm', { pool: 'a' });
+  const [{ id }] = hear(worker);
+  for (let n = 0; n < 10; n += 1) say(worker, { method: 'n', sessionId: 's', params: { n, FILL } });
+  expect(slow.peer).toMatchObject({ isClosed: true, closedBy: 'timeout' });
+  expect(worker.isReading).toBe(true);
+  say(worker, { id, result: {} });
+  expect(other.got()).toMatchObject([{ id: 1, result: {} }]);
+  expect(small.logs.map(({ text }) => text).join()).toMatch(/slow.*did not read while others/);
 });
 
 test('[BU10] a worker that fills the client again in the moment it goes on is held again', async () => {

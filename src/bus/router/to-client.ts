@@ -1,13 +1,17 @@
 /**
  * The way to a client, with real back-pressure [BU10]: a message is never dropped; once more than
- * `max_output_queue` waits for a client, the worker that writes to it stands still and the client
- * is not read from. It goes on when half is gone; if it does not for `backpressure_timeout_sec`,
- * the client is cut off, and only the client.
+ * `max_output_queue` waits for a client, it is not read from, and the worker that writes to it stands
+ * still, unless others want something of that worker: nobody waits for another's reading. It goes on
+ * when half is gone; if it does not for `backpressure_timeout_sec`, or twice as much waits because the
+ * worker went on for others, the client is cut off, and only the client.
  */
 import type { ByteLine } from '../process/byte-line.ts';
 import { type BusProblem, errorLine } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { BusClient, Link } from './state.ts';
+
+/** How many times `max_output_queue` may wait for a client whose worker others need. */
+const OVERRUN_MAX = 2;
 
 /** Sends to a client what `link`, or the bus itself, has for it. */
 export function deliver(
@@ -21,7 +25,7 @@ export function deliver(
   peer.send(line);
   exchange.stats.messages_out += 1;
   exchange.stats.bytes_out += line.length;
-  if (peer.queuedBytes > exchange.limits.queueBytesMax) block(exchange, client, link);
+  if (peer.queuedBytes > exchange.limits.queueBytesMax) block(exchange, client, link, line.length);
 }
 
 /** Answers a client's message with an error of the bus. */
@@ -30,23 +34,49 @@ export function refuse(exchange: Exchange, client: BusClient, id: string, why: B
   deliver(exchange, client, errorLine(id, why), null);
 }
 
-function block(exchange: Exchange, client: BusClient, link: Link | null): void {
+function block(exchange: Exchange, client: BusClient, link: Link | null, bytes: number): void {
+  const { backpressureMs, queueBytesMax } = exchange.limits;
+  // One message of any size always passes.
+  if (client.peer.queuedBytes - bytes > queueBytesMax * OVERRUN_MAX) {
+    return cutOff(exchange, client, 'while others waited for the same worker');
+  }
   if (link && !client.blocks.has(link)) {
     client.blocks.add(link);
     link.blockedBy.add(client);
-    link.worker.setReading(false);
+    reconsider(link);
   }
   if (client.stopPatience) return;
   client.peer.setReading(false);
-  const { backpressureMs } = exchange.limits;
-  client.stopPatience = exchange.clock.after(backpressureMs, () => {
-    exchange.log(
-      'warn',
-      `[client=${client.peer.label}] did not read for ${backpressureMs / 1000} s with ` +
-        `${client.peer.queuedBytes} bytes waiting: closed`,
-    );
-    client.peer.close('timeout', false);
-  });
+  client.stopPatience = exchange.clock.after(backpressureMs, () =>
+    cutOff(exchange, client, `for ${backpressureMs / 1000} s`),
+  );
+}
+
+function cutOff(exchange: Exchange, { peer }: BusClient, how: string): void {
+  exchange.log(
+    'warn',
+    `[client=${peer.label}] did not read ${how} with ${peer.queuedBytes} bytes waiting: closed`,
+  );
+  peer.close('timeout', false);
+}
+
+/** A worker stands still while all who want something of it do not read. */
+export function reconsider(link: Link): void {
+  const isHeld = link.blockedBy.size > 0 && !hasReader(link);
+  if (isHeld === link.isHeld) return;
+  link.isHeld = isHeld;
+  link.worker.setReading(!isHeld);
+}
+
+/** Somebody who reads waits for an answer of it, or listens to a session that lives there. */
+function hasReader({ inFlight, stays, blockedBy }: Link): boolean {
+  for (const { client } of inFlight.values()) {
+    if (!client.isGone && !blockedBy.has(client)) return true;
+  }
+  for (const { session } of stays) {
+    for (const client of session.clients) if (!blockedBy.has(client)) return true;
+  }
+  return false;
 }
 
 /** The client took something. */
@@ -63,8 +93,6 @@ export function release(client: BusClient): void {
   client.stopPatience = null;
   const links = [...client.blocks];
   client.blocks.clear();
-  for (const link of links) {
-    link.blockedBy.delete(client);
-    if (link.blockedBy.size === 0) link.worker.setReading(true);
-  }
+  for (const link of links) link.blockedBy.delete(client);
+  for (const link of links) reconsider(link);
 }

@@ -20,6 +20,7 @@ import {
   type WaitingItem,
 } from './state.ts';
 import { bind, livesIn, poolOf, stayAmong, stayIn, unbind } from './stays.ts';
+import { reconsider } from './to-client.ts';
 import { died, noWorker, queueFull } from './worker-problems.ts';
 
 type Waiting = Link['waiting'];
@@ -92,6 +93,7 @@ function hand(exchange: Exchange, { line, request }: WaitingItem, link: Link): v
   request.link = link;
   request.sequence = sequence;
   link.inFlight.set(request.wireId, request);
+  if (link.blockedBy.size > 0) reconsider(link);
 }
 
 function wait(
@@ -315,7 +317,7 @@ function freeBlocked(link: Link): void {
   if (link.blockedBy.size === 0) return;
   for (const client of link.blockedBy) client.blocks.delete(link);
   link.blockedBy.clear();
-  link.worker.setReading(true);
+  reconsider(link);
 }
 
 /** A request that is no longer wanted; the worker is told, in the words its client used. */
