@@ -1,7 +1,7 @@
 /**
  * `synod chat`: the hub on a terminal, for a person. It finds the hub as every command does, starts
  * one when none runs, and speaks to it through the client; after a break it looks again where the hub
- * is, because a restarted one may listen elsewhere. Ink is loaded here and nowhere else.
+ * is, because a restarted one may listen elsewhere.
  */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
@@ -71,8 +71,6 @@ function userName(): string {
 }
 
 async function talk(globals: Globals, channels: readonly string[]): Promise<void> {
-  // React's development build keeps a record of every frame; nobody here would look at it.
-  process.env.NODE_ENV ??= 'production';
   const { runChat } = await import('../tui/app.ts');
   const client = await openClient(globals);
   const stop = new AbortController();
@@ -81,7 +79,8 @@ async function talk(globals: Globals, channels: readonly string[]): Promise<void
   for (const signal of signals) process.once(signal, onSignal);
   const hasColour = wantsColours(process.stdout, process.env);
   try {
-    await runChat({ client, channels, hasColour, signal: stop.signal });
+    const { stdin: input, stdout: output } = process;
+    await runChat({ client, channels, hasColour, signal: stop.signal, input, output });
   } finally {
     for (const signal of signals) process.off(signal, onSignal);
     await client.close();

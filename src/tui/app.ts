@@ -2,19 +2,19 @@
  * The terminal face as a program: a connected client in, a person at the keyboard, and the terminal as
  * it was when it ends, whichever way it ends [TU6]. It speaks to the hub through the client alone.
  */
-import { render, useInput, usePaste, useWindowSize } from 'ink';
-import { createElement as h, type ReactElement, useSyncExternalStore } from 'react';
+import type { ReadStream, WriteStream } from 'node:tty';
 import type { Client } from '../client/index.ts';
 import { type Desk, enter } from './carry-out.ts';
 import { choose, complete } from './completion.ts';
 import { type Action, actionsOf } from './keys.ts';
 import { layoutOf, type Size } from './layout.ts';
+import { paint } from './paint.ts';
 import { isTypingCommand } from './palette.ts';
 import { scrollMaxOf } from './screen.ts';
 import { openSession } from './session.ts';
 import { type ChatState, findChannel, initialState } from './state.ts';
 import { createStore } from './store.ts';
-import { View } from './view.ts';
+import { openTerminal } from './terminal.ts';
 
 export interface ChatOptions {
   /** Connected. It is closed when the chat ends. */
@@ -23,50 +23,51 @@ export interface ChatOptions {
   readonly channels: readonly string[];
   readonly hasColour: boolean;
   readonly signal: AbortSignal;
+  /** A terminal, both of them. */
+  readonly input: ReadStream;
+  readonly output: WriteStream;
 }
+
+/** Much may change at once, and keys come one by one: the screen follows so often at most. */
+const FRAME_MS = 15;
 
 /** Resolves when somebody left, with the terminal restored and the client closed. */
 export async function runChat(options: ChatOptions): Promise<void> {
-  const { client, channels, hasColour, signal } = options;
+  const { client, channels, hasColour, signal, input, output } = options;
   const store = createStore(initialState(await client.whoami(), Date.now() / 1000));
   const session = await openSession({ client, store, channels });
   const left = Promise.withResolvers<void>();
   const desk: Desk = { client, store, session, quit: () => left.resolve() };
   signal.addEventListener('abort', desk.quit);
   if (signal.aborted) desk.quit();
-  // Not left to Ink to find out: a terminal it is, or we would not be here, whatever CI may say.
-  const shown = render(h(App, { desk, hasColour }), {
-    alternateScreen: true,
-    exitOnCtrlC: false,
-    incrementalRendering: true,
-    interactive: true,
-    patchConsole: false,
+  let frame: NodeJS.Timeout | null = null;
+  const terminal = openTerminal({
+    input,
+    output,
+    onKey(key) {
+      for (const action of actionsOf(key)) act(desk, action, terminal.size());
+    },
+    onPaste: (text) => store.dispatch({ type: 'edited', change: { edit: 'insert', text } }),
+    onResize: redraw,
   });
+  function redraw(): void {
+    frame ??= setTimeout(draw, FRAME_MS);
+  }
+  function draw(): void {
+    frame = null;
+    terminal.draw(paint(store.state(), terminal.size(), hasColour));
+  }
+  const stopWatching = store.watch(redraw);
   try {
-    await Promise.race([left.promise, shown.waitUntilExit()]);
+    draw();
+    await left.promise;
   } finally {
     signal.removeEventListener('abort', desk.quit);
-    shown.unmount();
-    await shown.waitUntilExit().catch(() => {});
+    stopWatching();
+    if (frame !== null) clearTimeout(frame);
+    terminal.close();
     await session.close();
   }
-}
-
-function App({
-  desk,
-  hasColour,
-}: {
-  readonly desk: Desk;
-  readonly hasColour: boolean;
-}): ReactElement {
-  const { store } = desk;
-  const state = useSyncExternalStore(store.watch, store.state);
-  const size = useWindowSize();
-  useInput((input, key) => {
-    for (const action of actionsOf(input, key)) act(desk, action, size);
-  });
-  usePaste((text) => store.dispatch({ type: 'edited', change: { edit: 'insert', text } }));
-  return h(View, { state, size, hasColour });
 }
 
 function act(desk: Desk, action: Action, size: Size): void {

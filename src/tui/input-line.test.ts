@@ -1,11 +1,9 @@
+import type { Key } from 'node:readline';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Edit, editLine, INPUT_CHARS_MAX, NO_INPUT, sendLine } from './input-line.ts';
 import { actionsOf } from './keys.ts';
 import { graphemes } from './plain.ts';
-
-type Key = Parameters<typeof actionsOf>[1];
-const NO_KEY = {} as Key;
 
 function typed(...changes: Edit[]) {
   return changes.reduce(editLine, NO_INPUT);
@@ -65,16 +63,27 @@ test('what was sent comes back with Up, and an empty line with Down', () => {
   expect(typed({ edit: 'older' }).text).toBe('');
 });
 
-test('several keys in one piece are several keys', () => {
-  const actions = actionsOf('hi\r/he\t', NO_KEY).map((one) => one.do);
-  expect(actions).toEqual(['edit', 'enter', 'edit', 'complete']);
-  expect(actionsOf('c', { ctrl: true } as Key)).toEqual([{ do: 'quit' }]);
-  expect(actionsOf('\u0003', NO_KEY)).toEqual([{ do: 'quit' }]);
+const key = (sequence: string, more: Partial<Key> = {}): Key => ({ sequence, ...more });
+
+test('a key is what it is called; what has no name and no text does nothing', () => {
+  expect(actionsOf(key('\r', { name: 'return' }))).toEqual([{ do: 'enter' }]);
+  expect(actionsOf(key('\u0003', { name: 'c', ctrl: true }))).toEqual([{ do: 'quit' }]);
+  expect(actionsOf(key('\u001b[Z', { name: 'tab', shift: true }))).toEqual([
+    { do: 'complete', step: -1 },
+  ]);
+  for (const nothing of ['\u001a', '\u001b[I', '\u001b[<0;1;1M', '']) {
+    expect(actionsOf(key(nothing))).toEqual([]);
+  }
+  const insert = (text: string) => [{ do: 'edit', change: { edit: 'insert', text } }];
+  for (const text of ['x', 'é', '👍', '\n']) expect(actionsOf(key(text))).toEqual(insert(text));
 });
 
 test('[TU9] what is typed right after Escape is not lost, also where both come in one piece', () => {
-  const slash = { do: 'edit', change: { edit: 'insert', text: '/' } };
-  expect(actionsOf('/', { meta: true } as Key)).toEqual([{ do: 'back' }, slash]);
-  const all = actionsOf('/who\r', { meta: true } as Key).map((one) => one.do);
-  expect(all).toEqual(['back', 'edit', 'enter']);
+  const insert = (text: string) => ({ do: 'edit', change: { edit: 'insert', text } });
+  expect(actionsOf(key('\u001b', { name: 'escape', meta: true }))).toEqual([{ do: 'back' }]);
+  expect(actionsOf(key('\u001b/', { meta: true }))).toEqual([{ do: 'back' }, insert('/')]);
+  expect(actionsOf(key('\u001bw', { name: 'w', meta: true }))).toEqual([
+    { do: 'back' },
+    insert('w'),
+  ]);
 });

@@ -1,5 +1,5 @@
 /** What each key means, as an action. Pure, so that the table can be read and tested. */
-import type { Key } from 'ink';
+import type { Key } from 'node:readline';
 import type { Edit } from './input-line.ts';
 
 export type Action =
@@ -21,7 +21,6 @@ const CONTROL: Readonly<Record<string, Action>> = {
   e: edit('end'),
   f: edit('right'),
   g: { do: 'panel', kind: 'who' },
-  h: edit('backspace'),
   k: edit('kill-right'),
   n: { do: 'channel', step: 1 },
   p: { do: 'channel', step: -1 },
@@ -31,57 +30,39 @@ const CONTROL: Readonly<Record<string, Action>> = {
   x: { do: 'unread' },
 };
 
-const NAMED: readonly (readonly [key: keyof Key, action: Action])[] = [
-  ['return', { do: 'enter' }],
-  ['tab', { do: 'complete', step: 1 }],
-  ['escape', { do: 'back' }],
-  ['pageUp', { do: 'older' }],
-  ['pageDown', { do: 'newer' }],
-  ['upArrow', edit('older')],
-  ['downArrow', edit('newer')],
-  ['leftArrow', edit('left')],
-  ['rightArrow', edit('right')],
-  ['home', edit('home')],
-  ['end', edit('end')],
-  // Most terminals send DEL for the key that is called Backspace.
-  ['backspace', edit('backspace')],
-  ['delete', edit('delete')],
-];
-
-/** The control characters that a terminal sends for keys with a name. */
-const CONTROL_NAMED: Readonly<Record<string, Action>> = {
-  '\r': { do: 'enter' },
-  '\t': { do: 'complete', step: 1 },
-  '\u007f': edit('backspace'),
+const NAMED: Readonly<Record<string, Action>> = {
+  return: { do: 'enter' },
+  tab: { do: 'complete', step: 1 },
+  escape: { do: 'back' },
+  pageup: { do: 'older' },
+  pagedown: { do: 'newer' },
+  up: edit('older'),
+  down: edit('newer'),
+  left: edit('left'),
+  right: edit('right'),
+  home: edit('home'),
+  end: edit('end'),
+  backspace: edit('backspace'),
+  delete: edit('delete'),
 };
 
-/** Whoever types fast, or a terminal that is slow, sends several keys in one piece. */
-export function actionsOf(input: string, key: Key): Action[] {
-  if (key.ctrl) return present(CONTROL[input]);
-  if (key.tab && key.shift) return [{ do: 'complete', step: -1 }];
-  for (const [name, action] of NAMED) if (key[name]) return [action];
+const ESCAPE = '\u001b';
+/** Sequences of keys that have no name here, of a mouse and of the window. */
+const UNNAMED = ['[', 'O', ESCAPE];
+
+export function actionsOf({ name = '', sequence = '', ctrl, shift }: Key): Action[] {
+  if (name === 'tab' && shift) return [{ do: 'complete', step: -1 }];
+  const named = NAMED[name] ?? (ctrl ? CONTROL[name] : undefined);
+  if (named !== undefined) return [named];
   // A terminal that waits for the rest of a key sends Escape and what was typed after it in one piece.
-  if (key.meta) return [{ do: 'back' }, ...typed(input)];
-  return typed(input);
+  const isBehindEscape = sequence.startsWith(ESCAPE);
+  const text = isBehindEscape ? sequence.slice(1) : sequence;
+  if (isBehindEscape && UNNAMED.some((start) => text.startsWith(start))) return [];
+  return [...(isBehindEscape ? [NAMED.escape as Action] : []), ...typed(text)];
 }
 
-function typed(input: string): Action[] {
-  // A line break that is pasted comes another way, so this one is the Enter key.
-  return input.split(CONTROLS).flatMap((piece) => {
-    if (piece === '') return [];
-    if (piece === '\n' || !CONTROLS.test(piece)) return [insert(piece)];
-    const letter = String.fromCharCode(piece.charCodeAt(0) + 96);
-    return present(CONTROL_NAMED[piece] ?? CONTROL[letter]);
-  });
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
-const CONTROLS = /([\u0000-\u001f\u007f])/;
-
-function insert(text: string): Action {
-  return { do: 'edit', change: { edit: 'insert', text } };
-}
-
-function present(action: Action | undefined): Action[] {
-  return action === undefined ? [] : [action];
+function typed(text: string): Action[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+  if (text === '' || /[\u0000-\u0009\u000b-\u001f\u007f]/.test(text)) return [];
+  return [{ do: 'edit', change: { edit: 'insert', text } }];
 }
