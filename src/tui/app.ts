@@ -49,6 +49,7 @@ export async function runChat(options: ChatOptions): Promise<void> {
     },
     onPaste: (text) => store.dispatch({ type: 'edited', change: { edit: 'insert', text } }),
     onResize: redraw,
+    onGone: desk.quit,
   });
   function redraw(): void {
     frame ??= setTimeout(draw, FRAME_MS);

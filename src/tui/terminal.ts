@@ -19,6 +19,8 @@ export interface TerminalOptions {
   onKey(key: Key): void;
   onPaste(text: string): void;
   onResize(): void;
+  /** It was closed by others, with the window say; there is nothing to draw on any more. */
+  onGone(): void;
 }
 
 /** How long a lone Escape may be the beginning of a longer key. */
@@ -30,7 +32,7 @@ const BEGIN = '\u001b[?2026h\u001b[?25l';
 const END = '\u001b[?2026l';
 
 export function openTerminal(options: TerminalOptions): Terminal {
-  const { input, output } = options;
+  const { input, output, onGone } = options;
   let shown: readonly string[] = [];
   let isOpen = true;
   const readKey = createKeyReader(options);
@@ -54,6 +56,9 @@ export function openTerminal(options: TerminalOptions): Terminal {
     output.write(LEAVE);
   }
 
+  // They stay: what is written on the way out may fail as well.
+  for (const stream of [input, output]) stream.on('error', onGone);
+  input.on('end', onGone);
   // The second parameter is read for this alone; an interface of readline would echo.
   emitKeypressEvents(input, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   process.on('exit', close);

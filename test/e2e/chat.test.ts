@@ -225,6 +225,22 @@ describe.skipIf(NO_TMUX !== null)('in a terminal', () => {
     await expectRestored(ada);
   });
 
+  test('[TU6] who closes the window has left: the hub is told, and nothing runs on', {
+    timeout: LONG_MS,
+  }, async () => {
+    const ada = await terminal(80, 24);
+    await ada.synod('chat --as ada --channel general');
+    await ada.shows(/connected/);
+    await ada.close();
+    open = [];
+    const stateOf = async () => {
+      const { agents } = await home.json(['who']);
+      const rows = agents as { agent_id: string; state: string }[];
+      return rows.find((one) => one.agent_id === 'ada')?.state;
+    };
+    await until('ada is gone', stateOf, (state) => state === 'gone');
+  });
+
   test('where no hub runs and none may be started, it says so and what to do', async () => {
     const ada = await terminal(80, 24);
     await ada.synod('chat --no-spawn');
