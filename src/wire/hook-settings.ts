@@ -11,8 +11,14 @@ export interface GuardSettings {
   readonly mode: 'refuse' | 'claim' | 'off';
 }
 
+/** `on`: every message; `named`: what names the agent, answers it, or asks; `off`: nothing. */
+export type WakeMode = 'on' | 'named' | 'off';
+
 export interface WakeSettings {
-  readonly mode: 'on' | 'off';
+  readonly mode: WakeMode;
+  /** By name or glob; between an agent's and a channel's the quieter one holds. */
+  readonly agents: Readonly<Record<string, WakeMode>>;
+  readonly channels: Readonly<Record<string, WakeMode>>;
   /** A turn of its own is only ever started when a person said so and said how. */
   readonly headless: boolean;
   readonly command: readonly string[];
@@ -27,21 +33,31 @@ export interface DoorSettings {
 export const DEFAULT_DOOR_SETTINGS: DoorSettings = {
   policy: DEFAULT_POLICY,
   guard: { mode: 'refuse' },
-  wake: { mode: 'on', headless: false, command: [] },
+  wake: { mode: 'named', agents: {}, channels: {}, headless: false, command: [] },
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const COMMAND_WORDS_MAX = 64;
+const MODES_MAX = 1_000;
 
 const guard = z.strictObject({
   mode: z
     .enum(['refuse', 'claim', 'off'], { error: 'must be refuse, claim or off' })
     .default('refuse'),
 });
+const wakeMode = z.enum(['on', 'named', 'off'], { error: 'must be on, named or off' });
+const wakeModes = z
+  .record(z.string(), wakeMode, { error: 'must be a table of names and modes' })
+  .refine((table) => Object.keys(table).length <= MODES_MAX, {
+    error: `must have at most ${MODES_MAX} names`,
+  })
+  .default({});
 const wake = z
   .strictObject({
-    mode: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
+    mode: wakeMode.default('named'),
+    agents: wakeModes,
+    channels: wakeModes,
     headless: z.boolean({ error: 'must be true or false' }).default(false),
     command: z
       .array(z.string(), { error: 'must be a list of words' })

@@ -171,6 +171,24 @@ describe('Claude Code, by its messaging socket', () => {
     expect(socket.lines).toEqual([]);
   });
 
+  test('[WA8] a greeting on a channel wakes nobody; by name it does, and the greeting is shown', async () => {
+    await open({ settleMs: 30, confirmMs: 5_000 });
+    const socket = await openSession();
+    await openIdle(socket.path);
+    await scene.hub.ask('claude', 'subscribe', { pattern: 'room' });
+    const send = (text: string) =>
+      scene.hub.ask('bob', 'send', { channel: 'room', body: { text } });
+    await send('hi');
+    await scene.hub.ask('ada', 'recv', {});
+    await passTime();
+    expect(socket.lines).toEqual([]);
+    const line = socket.next();
+    await send('@claude, look');
+    const text = await line;
+    for (const one of ['| hi', '| @claude, look']) expect(text).toContain(one);
+    expect(socket.lines).toHaveLength(1);
+  });
+
   test('[WA3] mail that comes together wakes once, and a wake on its way is not repeated', async () => {
     await open({ settleMs: 1_000, confirmMs: 10_000 });
     const socket = await openSession();

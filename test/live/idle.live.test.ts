@@ -81,3 +81,23 @@ describe.each([
     },
   );
 });
+
+liveTest(
+  '[LV36] on a channel an idle session is woken by its name only',
+  { needs: ['claude'] },
+  async () => {
+    installed = await openInstalled([claude]);
+    const { scene, decided } = installed;
+    const [agent] = installed.agents as readonly [InstalledAgent];
+    agent.model.play([uses(agent, 'channels__subscribe', { pattern: ROOM }), { say: 'waiting' }]);
+    openClaude(agent, []).say('Begin.');
+    await seen('the session is idle', () => hasRested(decided(), 'claude', 1));
+    await scene.synod('send', ROOM, 'hi', '--as', BOB);
+    await scene.synod('send', ROOM, '@claude, look', '--as', BOB);
+    const turn = await agent.model.waitForTurn((each) => textShown(each).includes('@claude, look'));
+    expect(textShown(turn)).toContain('| hi');
+    const [wake] = decided().filter(({ event }) => event === 'wake');
+    // Had the greeting been a reason, it would have come alone.
+    expect(wake?.reason).toMatch(/^claude-socket wake-\S+, 2 messages$/);
+  },
+);

@@ -50,6 +50,7 @@ Do not send what nobody acts on: progress by the minute, thanks, a repetition of
   \`message_id\` you answer.
 - \`{{list_tool}}\`, where it is offered, shows which channels there are. \`{{subscribe_tool}}\` takes one
   \`pattern\`, a name or a glob such as \`ticket:*\`; you are owed what is sent after that.
+- Who is idle is woken by what names it (\`@name\`), answers it, or asks. Other news waits for its next turn.
 - \`agents__tell\` speaks to one agent, a role or a project in private.
 - \`channels__ack\` is the receipt: \`processing\` when you take a request on, \`done\` when you have acted,
   \`nack\` with a reason when you will not. The sender sees it; no message saying "done" is needed.

@@ -13,6 +13,8 @@ import { QUOTED_MESSAGES_MAX, type Quotation, type QuotedMessage, quoteArrival }
 
 export interface OwedMessage extends QuotedMessage {
   readonly position: number;
+  /** The position of what it replies to. */
+  readonly parent: number | null;
 }
 
 export interface OwedMail {
@@ -96,6 +98,7 @@ function asOwed(message: Message): OwedMessage {
     standing: as ?? null,
     actor: actor ?? null,
     sentAtMs: at,
+    parent: replyTo ?? null,
     replyTo: replyTo === undefined ? null : messageId(replyTo),
   };
 }

@@ -15,7 +15,7 @@ test('[HD7] nothing said is the defaults; both tables stand beside the policy', 
   expect(parseDoorSettings(null, {})).toMatchObject({
     policy: { reminder_threshold_tool_calls: 5, stop_blocks_max: 3 },
     guard: { mode: 'refuse' },
-    wake: { mode: 'on', headless: false, command: [] },
+    wake: { mode: 'named', agents: {}, channels: {}, headless: false, command: [] },
   });
   const toml = `
     reminder_threshold_turns = 9
@@ -27,7 +27,7 @@ test('[HD7] nothing said is the defaults; both tables stand beside the policy', 
   expect(parseDoorSettings(toml, { SYNOD_STOP_BLOCKS_MAX: '2' })).toMatchObject({
     policy: { reminder_threshold_turns: 9, stop_blocks_max: 2 },
     guard: { mode: 'claim' },
-    wake: { mode: 'on', headless: true, command: ['claude', '-p'] },
+    wake: { mode: 'named', headless: true, command: ['claude', '-p'] },
   });
 });
 
@@ -37,6 +37,9 @@ test.each([
   ['guard = 7', 'guard: '],
   ['[wake]\nheadless = true', 'wake.command: needs a command'],
   ['[wake]\ncommand = "rm -rf"', 'wake.command: must be a list of words'],
+  ['[wake]\nmode = "loud"', 'wake.mode: must be on, named or off'],
+  ['[wake.agents]\nada = "no"', 'wake.agents.ada: must be on, named or off'],
+  ['[wake]\nchannels = "x"', 'wake.channels: must be a table'],
   ['[wakes]\nmode = "on"', 'wakes: is not a setting'],
   ['[guard', 'line 1'],
 ])('[HD7] %j is refused by name', (toml, said) => {

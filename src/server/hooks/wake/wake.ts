@@ -3,7 +3,7 @@
  *
  * It is tried by the best means the session has, one at a time and never twice at once; it happened
  * only when the session's own hook brought the text back, and only then the receipts say `presented`
- * [WA2]. Never for an agent's own words [WA1]. Everything is bounded: for a message, for an agent, and for
+ * [WA2]. Never for an agent's own words [WA1], and only for what concerns it [WA8]. Everything is bounded: for a message, for an agent, and for
  * wakes that lead to no reading [WA3].
  */
 import { randomUUID } from 'node:crypto';
@@ -13,6 +13,7 @@ import type { DecisionLog } from '../decision-log.ts';
 import { type OwedMessage, owedMail } from '../mail.ts';
 import { type Quotation, quoteArrival } from '../quoted.ts';
 import type { WakeMeans } from './wake-means.ts';
+import { isAllOff, isReason } from './wake-reason.ts';
 
 export interface Waker {
   /** It stopped, with these left unread on purpose. */
@@ -134,7 +135,7 @@ export function createWaker(options: WakerOptions): Waker {
   }
 
   async function consider(attention: Attention, sleeper: Sleeper): Promise<void> {
-    if (attention.idle === null || attention.isEnded || settings().wake.mode === 'off') return;
+    if (attention.idle === null || attention.isEnded || isAllOff(settings().wake)) return;
     if (sleeper.isTrying) {
       sleeper.isAsked = true;
       return;
@@ -159,7 +160,7 @@ export function createWaker(options: WakerOptions): Waker {
       ({ position }) =>
         !idle.left.has(position) && (sleeper.tries.get(position) ?? 0) < WAKES_PER_MESSAGE_MAX,
     );
-    if (messages.length === 0) return;
+    if (!(await isAnyReason(attention, messages))) return;
     const waitMs = restMs(attention, sleeper);
     if (waitMs === null) return note(attention, 'held', 'the last wakes led to no reading');
     if (waitMs > 0) {
@@ -181,6 +182,21 @@ export function createWaker(options: WakerOptions): Waker {
       if (attention.idle === null) return;
     }
     sleeper.fruitless++;
+  }
+
+  /** What came along is shown with it, but does not wake by itself. */
+  async function isAnyReason(
+    { hub, agent }: Attention,
+    messages: readonly OwedMessage[],
+  ): Promise<boolean> {
+    const parents = messages.flatMap(({ parent }) => parent ?? []);
+    const found = hub === null || parents.length === 0 ? [] : await hub.messages(parents);
+    const authors = new Map(found.flatMap((one) => (one === null ? [] : [[one.position, one.by]])));
+    return messages.some(({ channel, body, parent }) => {
+      const answers = parent === null ? null : (authors.get(parent) ?? null);
+      const isReply = parent !== null;
+      return isReason({ channel, body, isReply, answers }, agent, settings().wake);
+    });
   }
 
   /** True when the session confirmed. */
