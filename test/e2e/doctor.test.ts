@@ -88,12 +88,19 @@ test('[DO9] nothing is left behind: no claim, no mail, no file, and other agents
   await install('claude');
   await scene.synod(['subscribe', 'team/*', '--as', 'bob']);
   const before = readFileSync(join(scene.root, 'home/.claude/settings.json'), 'utf8');
+  const seen = async () => {
+    const listed = [['channels'], ['agents'], ['board'], ['groups', 'list']].map((args) =>
+      scene.cli.json([...args, '--as', 'bob']),
+    );
+    return (await Promise.all(listed)).map((one) => JSON.stringify(one));
+  };
+  const known = await seen();
   await scene.doctor(['claude']);
+  expect((await seen()).join()).not.toContain('doctor');
+  expect((await seen()).length).toBe(known.length);
   expect(scene.read('home/.claude/settings.json')).toBe(before);
   expect(await scene.cli.json(['claims'])).toMatchObject({ claims: [] });
-  for (const agent of ['doctor', 'doctor-claude', 'bob']) {
-    expect(await scene.cli.json(['recv', '--as', agent])).toMatchObject({ messages: [] });
-  }
+  expect(await scene.cli.json(['recv', '--as', 'bob'])).toMatchObject({ messages: [] });
 });
 
 describe('[DO4] the tools', () => {

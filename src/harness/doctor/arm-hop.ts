@@ -9,12 +9,12 @@ import { text } from 'node:stream/consumers';
 import { dmName } from '../../core/law/name.ts';
 import type { WakeSettings } from '../../wire/hook-settings.ts';
 import type { Launch } from '../install/world.ts';
-import { canaryBody, createMark, type DoctorHub, isRefused, WITNESS } from './canary.ts';
+import { canaryBody, createMark, type DoctorHub, isRefused, takeLeave, WITNESS } from './canary.ts';
 import type { Environment } from './vendor-env.ts';
 import type { WakeRow } from './wake-hop.ts';
 
 const ARM_SECONDS = 10;
-const SENDER = 'doctor-arm';
+const SENDER = `${WITNESS}-arm`;
 
 export async function tryArm(
   hub: DoctorHub,
@@ -51,12 +51,12 @@ export async function tryArm(
     return { ...row, works: false, note: (error as Error).message };
   } finally {
     child.kill();
-    await hub.call(SENDER, 'channels.heartbeat', { status: 'offline' });
+    await takeLeave(hub, SENDER);
   }
 }
 
 export function headlessRow({ mode, headless, command }: WakeSettings): WakeRow {
-  const isOn = headless && mode === 'on';
+  const isOn = headless && mode !== 'off';
   return {
     ...{ vendor: 'any', means: 'a turn of its own', works: isOn, ms: null, isFault: false },
     note: isOn

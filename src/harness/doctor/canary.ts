@@ -1,7 +1,7 @@
 /**
  * Who the doctor is on the hub, and how it gets there. The canary is the agent that the vendor's own
- * parts speak for; the witness stands at the other end. Both keep their names, so that many runs leave
- * no crowd behind; what passes between them is marked with a word of this run alone.
+ * parts speak for; the witness stands at the other end. Their names are of this run alone, so that two
+ * doctors at once do not meet, and both are removed at its end with all that was theirs [DO9].
  */
 import { randomBytes } from 'node:crypto';
 import type { SpokenInput } from '../../client/node/call.ts';
@@ -22,11 +22,17 @@ export type HubAnswer<Id extends CallId> =
   | { readonly answer: CallOutput<Id> }
   | { readonly refused: string; readonly message: string };
 
-export const WITNESS = 'doctor';
+const RUN = createMark();
+export const WITNESS: string = `doctor-${RUN}`;
 const DRAINED_MAX = 500;
 
 export function canaryName(vendor: Vendor): string {
-  return `doctor-${vendor}`;
+  return `doctor-${vendor}-${RUN}`;
+}
+
+/** Where the vendor's server and the witness meet. */
+export function canaryChannel(vendor: Vendor): string {
+  return `doctor/${vendor}-${RUN}`;
 }
 
 /** Unlike any other run's. */
@@ -57,8 +63,13 @@ export async function stateFor(
   return receipts.find(({ agent_id }) => agent_id === agent)?.state ?? 'nothing';
 }
 
-/** Leaves the hub as it was found: nothing owed, nobody here. */
+/** Leaves the hub as it was found. With the second of two agents their direct channel goes too. */
 export async function takeLeave(hub: DoctorHub, agent: string): Promise<void> {
   await hub.call(agent, 'channels.recv', { max_messages: DRAINED_MAX });
   await hub.call(agent, 'channels.heartbeat', { status: 'offline' });
+  await hub.call(null, 'agents.remove', { agent_id: agent, force: true });
+}
+
+export async function retireChannel(hub: DoctorHub, vendor: Vendor): Promise<void> {
+  await hub.call(null, 'channels.retire', { channel: canaryChannel(vendor), force: true });
 }

@@ -4,11 +4,11 @@
  */
 import type { DoorSettings } from '../../wire/hook-settings.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
-import { probeFinding, probeVendor } from '../install/probe.ts';
+import { type Probe, probeFinding, probeVendor } from '../install/probe.ts';
 import { VENDOR_PARTS } from '../install/vendors/all.ts';
 import type { InstallSite } from '../install/vendors/vendor.ts';
 import { verifyScope } from '../install/verify.ts';
-import { canaryName, createMark, type DoctorHub, takeLeave } from './canary.ts';
+import { canaryName, createMark, type DoctorHub, retireChannel, takeLeave } from './canary.ts';
 import { type HookCanary, tryGuard, tryHook } from './hook-hop.ts';
 import { openHookRunner } from './hook-run.ts';
 import { type Found, fail, ofFinding, ok, skip } from './hop.ts';
@@ -41,8 +41,8 @@ export interface Examination {
 export async function examine(asked: Examination): Promise<readonly WakeRow[]> {
   const { vendor, site, root, hub, clean, isQuick, tell } = asked;
   const part = VENDOR_PARTS[vendor];
-  if (!isQuick) {
-    const probe = await probeVendor(part, clean);
+  const probe = isQuick ? null : await probeVendor(part, clean);
+  if (probe !== null) {
     const found = ofFinding('program', probeFinding(part, probe));
     // Elsewhere a hint; here it means that there is no agent at all.
     tell(probe.state === 'missing' ? { ...found, state: 'fail' } : found);
@@ -58,8 +58,13 @@ export async function examine(asked: Examination): Promise<readonly WakeRow[]> {
     return [];
   }
   const session: VendorSession = { id: `doctor-${createMark()}`, root };
-  await examineTools(asked, hub, session);
-  return examineHooks(asked, hub, session);
+  try {
+    await examineTools(asked, hub, session);
+    return await examineHooks(asked, hub, session, probe);
+  } finally {
+    await retireChannel(hub, vendor);
+    await takeLeave(hub, canaryName(vendor));
+  }
 }
 
 async function examineTools(
@@ -101,8 +106,9 @@ async function examineHooks(
   asked: Examination,
   hub: DoctorHub,
   session: VendorSession,
+  probe: Probe | null,
 ): Promise<readonly WakeRow[]> {
-  const { vendor, site, clean, settings, hookDir, isQuick, tell } = asked;
+  const { vendor, site, clean, settings, hookDir, tell } = asked;
   const hooks = openHookRunner(vendor, site, clean, session);
   if (typeof hooks === 'string') {
     tell(fail('hook', hooks, `synod install ${vendor}`));
@@ -118,13 +124,12 @@ async function examineHooks(
       return [];
     }
     tell(await tryGuard(canary));
-    if (isQuick) return [];
-    const row = await tryWake(canary, clean);
+    if (probe === null) return [];
+    const row = await tryWake(canary, clean, probe);
     tell(wakeFound(row));
     return [row];
   } finally {
     await hooks.fire(MOMENTS[vendor].end, { reason: 'other' });
     await hooks.close();
-    await takeLeave(hub, canaryName(vendor));
   }
 }

@@ -5,7 +5,15 @@
  */
 import { type Fields, isFields } from '../../wire/fields.ts';
 import { SEND_TOOL, type Vendor } from '../../wire/tool-names.ts';
-import { canaryBody, canaryName, type DoctorHub, isRefused, stateFor, WITNESS } from './canary.ts';
+import {
+  canaryBody,
+  canaryChannel,
+  canaryName,
+  type DoctorHub,
+  isRefused,
+  stateFor,
+  WITNESS,
+} from './canary.ts';
 import { type Found, fail, inMs, ok, warn } from './hop.ts';
 import { type Launched, type LineRpc, openLineRpc } from './line-rpc.ts';
 import { readTokenFate } from './token-fate.ts';
@@ -94,7 +102,7 @@ async function greet(rpc: LineRpc, { vendor, title, path }: McpCanary): Promise<
 
 async function exchange(rpc: LineRpc, canary: McpCanary): Promise<Found> {
   const { vendor, hub, mark, session, path } = canary;
-  const channel = `doctor/${vendor}`;
+  const channel = canaryChannel(vendor);
   const call = (name: string, input: object) =>
     rpc.ask(
       'tools/call',
@@ -116,7 +124,6 @@ async function exchange(rpc: LineRpc, canary: McpCanary): Promise<Found> {
       'let both have one SYNOD_DIR (or none), and no SYNOD_URL; then start the agent anew',
     );
   }
-  // It stays subscribed: two doctors at once must not take the channel from each other.
   await hub.call(WITNESS, 'channels.subscribe', { pattern: channel });
   const from = performance.now();
   const body = canaryBody(mark);

@@ -1,6 +1,8 @@
 /** What each vendor hands to our parts, and how it reads its own configuration. */
+
 import { describe, expect, test } from 'vitest';
 import { VENDORS } from '../../wire/tool-names.ts';
+import { canaryName } from './canary.ts';
 import { cleanEnvironment, expand, hookEnvironment, serverEnvironment } from './vendor-env.ts';
 import { geminiLevel } from './vendor-trust.ts';
 
@@ -33,7 +35,7 @@ describe('[DO4] the environment of a server', () => {
     const named = { env: { A: '$HOME' }, envVars: ['SYNOD_DIR', 'SYNOD_AGENT'] };
     expect(serverEnvironment('codex', clean, named, session)).toEqual({
       ...{ HOME: '/home/ada', PATH: '/bin', SYNOD_DIR: '/d' },
-      ...{ SYNOD_AGENT: 'doctor-codex', A: '$HOME' },
+      ...{ SYNOD_AGENT: canaryName('codex'), A: '$HOME' },
     });
   });
 
@@ -47,9 +49,11 @@ describe('[DO4] the environment of a server', () => {
     const token = { env: { SYNOD_TOKEN: 't' }, envVars: [] };
     for (const vendor of VENDORS) {
       expect(serverEnvironment(vendor, clean, token, session)).not.toHaveProperty('SYNOD_AGENT');
-      expect(hookEnvironment(vendor, clean, session).SYNOD_AGENT).toBe(`doctor-${vendor}`);
+      expect(hookEnvironment(vendor, clean, session).SYNOD_AGENT).toBe(canaryName(vendor));
     }
-    expect(serverEnvironment('gemini', clean, bare, session).SYNOD_AGENT).toBe('doctor-gemini');
+    expect(serverEnvironment('gemini', clean, bare, session).SYNOD_AGENT).toBe(
+      canaryName('gemini'),
+    );
   });
 });
 

@@ -12,9 +12,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import type { Vendor } from '../../wire/tool-names.ts';
+import { isOlder, type Probe } from '../install/probe.ts';
+import { VENDOR_PARTS } from '../install/vendors/all.ts';
 import { createMark } from './canary.ts';
 import { clearInbox, type HookCanary, leaveWord, receiptOf } from './hook-hop.ts';
-import { type Found, fail, ok, skip } from './hop.ts';
+import { type Found, fail, ok, skip, warn } from './hop.ts';
 import { MOMENTS } from './moments.ts';
 import type { Environment } from './vendor-env.ts';
 
@@ -27,13 +29,18 @@ export interface WakeRow {
   readonly ms: number | null;
   /** It was tried and should have worked. */
   readonly isFault: boolean;
+  readonly remedy?: string;
 }
 
 /** The hub lets an idle agent settle for a second before it wakes it. */
 const WAKE_MS = 5_000;
 const GREET_MS = 3_000;
 
-export async function tryWake(canary: HookCanary, clean: Environment): Promise<WakeRow> {
+export async function tryWake(
+  canary: HookCanary,
+  clean: Environment,
+  probe: Probe,
+): Promise<WakeRow> {
   const { vendor, settings } = canary;
   const isOff = settings.wake.mode === 'off';
   const row = (means: string, note: string): WakeRow => ({
@@ -42,7 +49,7 @@ export async function tryWake(canary: HookCanary, clean: Environment): Promise<W
   const off = 'switched off: [wake] mode in policy.toml';
   switch (vendor) {
     case 'claude':
-      return isOff ? row('its socket', off) : wakeBySocket(canary);
+      return isOff ? row('its socket', off) : (deafRow(probe) ?? wakeBySocket(canary));
     case 'codex':
       return isOff ? row('its daemon', off) : greetDaemon(canary, clean);
     case 'opencode':
@@ -50,6 +57,22 @@ export async function tryWake(canary: HookCanary, clean: Environment): Promise<W
     case 'gemini':
       return row('none', 'nothing reaches its idle terminal; its hook holds it while mail is owed');
   }
+}
+
+/**
+ * The socket of a session of ours says nothing of the vendor's: whether that has one is a question of its
+ * version. Null when it has.
+ */
+function deafRow(probe: Probe): WakeRow | null {
+  const { title, wakeVersionMin: needed = '0.0.0', package: name } = VENDOR_PARTS.claude;
+  const row = { vendor: 'claude', means: 'its socket', ms: null, isFault: false } as const;
+  const remedy = `npm install -g ${name}@latest, with Node 22 or newer: with an older one npm brings an older version`;
+  if (probe.state !== 'found') {
+    return { ...row, works: null, note: `which version of ${title} is here is not known`, remedy };
+  }
+  if (!isOlder(probe.version, needed)) return null;
+  const note = `${title} ${probe.version} has no messaging socket (${needed} is the first), so nothing wakes it`;
+  return { ...row, works: false, note, remedy };
 }
 
 /** The canary is idle, and owed nothing. */
@@ -191,10 +214,11 @@ async function inTime<T>(event: Promise<T>, afterMs: number): Promise<T | null> 
 }
 
 /** The means of a vendor, as a hop. */
-export function wakeFound({ means, note, ms, works, isFault }: WakeRow): Found {
+export function wakeFound({ means, note, ms, works, isFault, remedy: advice }: WakeRow): Found {
   if (isFault) {
     const remedy = 'see logs/decisions.jsonl in the data directory for what the hub tried';
     return fail('wake', `by ${means}: ${note}`, remedy);
   }
+  if (advice !== undefined) return warn('wake', note, advice);
   return works === true ? ok('wake', `by ${means}: ${note}`, ms) : skip('wake', note);
 }

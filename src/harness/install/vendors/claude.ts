@@ -38,6 +38,8 @@ export const claude: VendorPart = {
   command: 'claude',
   package: '@anthropic-ai/claude-code',
   versionMin: '2.1.0',
+  // The first with a messaging socket. npm brings an older one where Node is older than 22.
+  wakeVersionMin: '2.1.224',
   advice: ({ scope }) =>
     scope === 'project'
       ? ['the first time in this folder, Claude Code asks whether to trust it and its MCP server']

@@ -62,6 +62,8 @@ export interface VendorPart {
   readonly package: string;
   /** The oldest version this was seen to work with. */
   readonly versionMin: string;
+  /** The oldest version that can be woken when it is idle, where that is not every one. */
+  readonly wakeVersionMin?: string;
   /** What is left for a person to do, in this scope. */
   advice(site: InstallSite): readonly string[];
   /** Where to look whether somebody has switched us off. */
