@@ -22,6 +22,7 @@ import type { DoctorHub } from '../harness/doctor/canary.ts';
 import { type Found, fail, ok, warn } from '../harness/doctor/hop.ts';
 import { readTokenFate } from '../harness/doctor/token-fate.ts';
 import type { Environment } from '../harness/doctor/vendor-env.ts';
+import { installedDirectory, synodHomeOf } from '../harness/install/world.ts';
 import { processMark } from '../server/hooks/process-mark.ts';
 import { packageVersion } from '../server/run/version.ts';
 import { toFailure } from './failure.ts';
@@ -65,7 +66,7 @@ export async function examineHub(asked: Asked): Promise<ExaminedHub | null> {
     ...{ dir, url: hub.url, version, doctor },
     async objection(given) {
       if (given.SYNOD_URL) return null;
-      const other = dataDirectory(undefined, given as NodeJS.ProcessEnv);
+      const other = toolDirectory(given);
       if (other === dir || (await findHub(other)) !== null) return null;
       return `the server would look for its hub in ${other}, where none runs, and not in ${dir}`;
     },
@@ -184,13 +185,22 @@ export function hookDirectory(env: Readonly<Record<string, string | undefined>>)
   // A shell does not read the tilde of a variable.
   if (env.SYNOD_DIR) return env.SYNOD_DIR.startsWith('~') ? env.SYNOD_DIR : resolve(env.SYNOD_DIR);
   if (env.SYNOD_HOME && isReadable(join(env.SYNOD_HOME, 'hub.json'))) return env.SYNOD_HOME;
-  return join(env.HOME || homedir(), '.synod');
+  return installedIn(env) ?? join(env.HOME || homedir(), '.synod');
+}
+
+/** Where the server that the launcher starts looks. */
+function toolDirectory(env: Readonly<Record<string, string | undefined>>): string {
+  return dataDirectory(env.SYNOD_DIR || (installedIn(env) ?? undefined), env as NodeJS.ProcessEnv);
+}
+
+function installedIn(env: Readonly<Record<string, string | undefined>>): string | null {
+  return installedDirectory(synodHomeOf(env, env.HOME || homedir()));
 }
 
 /** Two hubs that do not know of each other are the commonest reason for silence. */
 async function findNeighbours({ dir, env }: Asked, hub: HubFile): Promise<Found[]> {
   const found: Found[] = [];
-  const [hooks, tools] = [hookDirectory(env), dataDirectory(undefined, env)];
+  const [hooks, tools] = [hookDirectory(env), toolDirectory(env)];
   if (hooks !== tools) {
     const what = `hooks go to the hub of ${hooks}, and tools to that of ${tools}`;
     const remedy = `set SYNOD_DIR to one of the two wherever agents start; SYNOD_HOME alone moves only one`;

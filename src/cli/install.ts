@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { dataDirectory } from '../client/node/target.ts';
 import { isChannelName } from '../core/law/name.ts';
 import { installVendor, type VendorReport } from '../harness/install/install.ts';
 import { oneAtATime } from '../harness/install/one-at-a-time.ts';
@@ -14,7 +15,7 @@ import { type Probe, probeFinding, probeVendor } from '../harness/install/probe.
 import { type ReportOptions, reportDocument, reportLines } from '../harness/install/report-text.ts';
 import { VENDOR_PARTS } from '../harness/install/vendors/all.ts';
 import type { InstallSite, ScopeKind } from '../harness/install/vendors/vendor.ts';
-import { createSite, type Launch } from '../harness/install/world.ts';
+import { createSite, installedDirectory, type Launch } from '../harness/install/world.ts';
 import { isProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
 import { VENDORS, type Vendor } from '../wire/tool-names.ts';
@@ -78,8 +79,9 @@ async function install(context: Context<InstallFlags>): Promise<void> {
     channels: flags.channel ?? [],
   };
   const isDry = flags.dryRun === true;
+  const launch = launchAt(flags.dir);
   const reports = vendors.map((vendor) => {
-    const report = installVendor({ vendor, site, options, launch: thisLaunch(), isDry });
+    const report = installVendor({ vendor, site, options, launch, isDry });
     const found = probeFinding(VENDOR_PARTS[vendor], probes.get(vendor) ?? { state: 'missing' });
     return found.level === 'ok' ? report : { ...report, findings: [found, ...report.findings] };
   });
@@ -102,6 +104,9 @@ function sayNext(
       'note: this Synod runs from a cache of npx, which may be cleaned; npm install -g synod stays',
     );
   }
+  const dir = installedDirectory(site.synodHome);
+  if (dir !== null)
+    remark(neutralise(`note: agents use the hub of ${dir}, unless SYNOD_DIR says another`));
   remark('sessions that are open see it when they are started anew');
 }
 
@@ -139,6 +144,13 @@ async function probeAll(vendors: readonly Vendor[]): Promise<ReadonlyMap<Vendor,
 export function thisLaunch(): Launch {
   const program = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
   return { node: process.execPath, program };
+}
+
+/** With the data directory that was asked for; the one in the home needs no word. */
+function launchAt(flag: string | undefined): Launch {
+  if (flag === undefined) return thisLaunch();
+  const dir = dataDirectory(flag, {});
+  return { ...thisLaunch(), dir: dir === dataDirectory(undefined, {}) ? null : dir };
 }
 
 function noVendor(): CliError {

@@ -56,12 +56,14 @@ function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Runs the Synod that installed it. */
-export function launcherScript(node: string, program: string): string {
+/** Runs the Synod that installed it, at the hub it was told of; null is the one in the home. */
+export function launcherScript(node: string, program: string, dir: string | null = null): string {
+  const place =
+    dir === null ? '' : `dir=${shellQuote(dir)}\nexport SYNOD_DIR="\${SYNOD_DIR:-$dir}"\n`;
   return sealText(
     `#!/bin/sh
 # Written by "synod install"; "synod upgrade" writes it anew, "synod uninstall" removes it.
-node=${shellQuote(node)}
+${place}node=${shellQuote(node)}
 program=${shellQuote(program)}
 [ -x "$node" ] || node=node
 if [ ! -f "$program" ]; then
@@ -74,18 +76,25 @@ exec "$node" "$program" "$@"
   );
 }
 
+/** The data directory that a launcher was told of; null where it was told of none. */
+export function launcherDirectory(script: string): string | null {
+  const [, quoted] = /^dir='(.*)'$/m.exec(script) ?? [];
+  return quoted?.replaceAll("'\\''", "'") ?? null;
+}
+
 /**
  * Hands a hook's input to the hub that runs, and its answer back; says nothing when there is none. It
  * starts no program but curl, because a hook is waited for at every step of an agent [HD6]. The
  * credential goes by a descriptor, because arguments are seen by everybody on the machine. A hook
  * without an answer lets the agent go on unguarded; the next one that gets through tells the hub [GD6].
  */
-export function hookShim(): string {
+export function hookShim(dir: string | null = null): string {
   return sealText(
     `#!/bin/sh
 # Written by "synod install". Usage: hook VENDOR < event, or hook VENDOR wake SESSION.
 # Whatever goes wrong, silence and exit 0.
-dir="\${SYNOD_DIR:-$HOME/.synod}"
+dir=${dir === null ? '"$HOME/.synod"' : shellQuote(dir)}
+dir="\${SYNOD_DIR:-$dir}"
 if [ -z "\${SYNOD_DIR-}" ] && [ -r "\${SYNOD_HOME:-/}/hub.json" ]; then dir=$SYNOD_HOME; fi
 [ -r "$dir/hub.json" ] || exit 0
 IFS= read -r hub < "$dir/hub.json" || :

@@ -1,4 +1,5 @@
 /** What can be wrong on a machine: each is told in a sentence, and nothing is broken by it. */
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -20,7 +21,7 @@ import { uninstallVendor } from './uninstall.ts';
 import { VENDOR_PARTS } from './vendors/all.ts';
 import { DEFAULT_OPTIONS, type InstallSite, type ScopeKind } from './vendors/vendor.ts';
 import { verifyScope } from './verify.ts';
-import { createSite } from './world.ts';
+import { createSite, installedDirectory } from './world.ts';
 
 let root: string;
 beforeEach(() => {
@@ -266,6 +267,36 @@ test('[IN8] a record that cannot be read is named, and nothing is guessed', () =
   expect(uninstallVendor({ vendor: 'gemini', site: where }).problem?.message).toContain(
     recordPath(where),
   );
+});
+
+test('[IN19] the data directory that was asked for is in both scripts, kept by an upgrade, and taken back', () => {
+  const where = place();
+  const dir = at('it\'s/a $HOME "hub"');
+  put('synod.js', 'console.log(process.env.SYNOD_DIR)');
+  const launch = { node: process.execPath, program: at('synod.js') };
+  const run = (path: string, env = {}) =>
+    execFileSync(at(path), ['codex'], { env: { HOME: at('home'), ...env }, input: '{}' });
+  const again = (more: object) =>
+    installVendor({
+      vendor: 'codex',
+      site: where,
+      options: DEFAULT_OPTIONS,
+      launch: { ...launch, ...more },
+    });
+  again({ dir });
+  expect(installedDirectory(where.synodHome)).toBe(dir);
+  expect(String(run('home/.synod/bin/synod')).trim()).toBe(dir);
+  expect(String(run('home/.synod/bin/synod', { SYNOD_DIR: '/other' })).trim()).toBe('/other');
+  expect(again({}).changes).toEqual([]);
+  expect(verifyScope(where).filter(({ level }) => level !== 'ok')).toEqual([]);
+  put('it\'s/a $HOME "hub"/hub.json', '{"url":"http://127.0.0.1:9/","socket":"none","pid":1}');
+  put('bin/curl', `#!/bin/sh\necho called > '${at('called')}'\n`);
+  chmodSync(at('bin/curl'), 0o755);
+  put('it\'s/a $HOME "hub"/credential', 'x');
+  run('home/.synod/bin/hook', { PATH: `${at('bin')}:/usr/bin:/bin` });
+  expect(existsSync(at('called'))).toBe(true);
+  again({ dir: null });
+  expect(installedDirectory(where.synodHome)).toBeNull();
 });
 
 test('[IN11] verify says what is missing, what is edited and what no longer starts', () => {

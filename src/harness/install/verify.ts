@@ -14,7 +14,7 @@ import { vendorsOf } from './record.ts';
 import { hookShim, hookShimPath, launcherPath } from './shim.ts';
 import { VENDOR_PARTS } from './vendors/all.ts';
 import type { InstallSite, Switch } from './vendors/vendor.ts';
-import { readRecord } from './world.ts';
+import { installedDirectory, readRecord } from './world.ts';
 
 export function verifyScope(site: InstallSite, vendors: readonly Vendor[] = VENDORS): Finding[] {
   const record = readRecord(site);
@@ -77,6 +77,7 @@ function verifySwitch(vendor: Vendor, { path, format, at, isOff, message }: Swit
 
 function verifyLaunchers({ synodHome }: InstallSite): Finding[] {
   const again = 'synod upgrade';
+  const wanted = hookShim(installedDirectory(synodHome));
   return [hookShimPath(synodHome), launcherPath(synodHome)].map((path) => {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return finding('fail', path, `${path} is gone`, again);
@@ -94,7 +95,7 @@ function verifyLaunchers({ synodHome }: InstallSite): Finding[] {
     if (program !== undefined && statSync(program, { throwIfNoEntry: false }) === undefined) {
       return finding('fail', path, `${path} starts ${program}, which is gone`, again);
     }
-    if (path === hookShimPath(synodHome) && text.toString('utf8') !== hookShim()) {
+    if (path === hookShimPath(synodHome) && text.toString('utf8') !== wanted) {
       return finding('warn', path, `${path} is not as it is written today`, again);
     }
     return finding('ok', path, path);

@@ -22,7 +22,14 @@ import {
   scopeId,
 } from './record.ts';
 import { isSealed } from './seal.ts';
-import { hookShim, hookShimPath, launcherFolder, launcherPath, launcherScript } from './shim.ts';
+import {
+  hookShim,
+  hookShimPath,
+  launcherDirectory,
+  launcherFolder,
+  launcherPath,
+  launcherScript,
+} from './shim.ts';
 import type { InstallSite, ScopeKind } from './vendors/vendor.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -85,16 +92,24 @@ export interface Launch {
   readonly node: string;
   /** `bin/synod.js` of the Synod that installs. */
   readonly program: string;
+  /** The data directory of the hub that agents shall use; null for the one in the home; unsaid keeps it. */
+  readonly dir?: string | null;
+}
+
+/** The data directory that what is installed uses; null for the one in the home. */
+export function installedDirectory(synodHome: string): string | null {
+  return launcherDirectory(bytesOrNull(launcherPath(synodHome))?.toString('utf8') ?? '');
 }
 
 /** The two scripts that every configuration calls. */
 export function launcherChanges(
   { synodHome }: InstallSite,
-  { node, program }: Launch,
+  { node, program, dir: said }: Launch,
 ): Change[] | InstallProblem {
+  const dir = said === undefined ? installedDirectory(synodHome) : said;
   const scripts = [
-    [hookShimPath(synodHome), hookShim(), 'the script that every hook calls'],
-    [launcherPath(synodHome), launcherScript(node, program), 'starts this Synod'],
+    [hookShimPath(synodHome), hookShim(dir), 'the script that every hook calls'],
+    [launcherPath(synodHome), launcherScript(node, program, dir), 'starts this Synod'],
   ] as const;
   const changes: Change[] = [];
   for (const [path, text, why] of scripts) {
