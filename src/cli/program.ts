@@ -64,6 +64,7 @@ const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--allow-plugins',
   '--relay',
   '--relay-lines',
+  '--synapse-relay',
   '--bus',
   '--synapse-token',
 ]);

@@ -30,7 +30,7 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   const { startServer } = await import('../server/run/server.ts');
   const log = createLog(config.logLevel);
   const server = await startServer(config, { log }).catch((cause) => {
-    throw startFailure(cause, config.host, config.port);
+    throw startFailure(cause, config);
   });
   // Whoever waited for the ready line may close the pipe behind it; the hub goes on.
   process.stdout.removeAllListeners('error').on('error', () => {});
@@ -133,18 +133,21 @@ function hasTerminal(): boolean {
 }
 
 /** What the operating system says about an address, in words. */
-function startFailure(cause: unknown, host: string, port: number): unknown {
+function startFailure(cause: unknown, { host, port: own, synapse }: Config): unknown {
   if (cause instanceof CliError) return cause;
-  const { code } = cause as NodeJS.ErrnoException;
+  const { code, port = own } = cause as NodeJS.ErrnoException & { port?: number };
+  const flag = port === synapse?.port && port !== own ? '--synapse' : '--port';
   if (code === 'EADDRINUSE') {
-    return fail('hub.port-taken', `${host}:${port} is in use by another program`, {
-      hint: 'stop it, or choose another with --port (0 takes any)',
+    const isBoth = port !== 0 && port === own && port === synapse?.port;
+    const taker = isBoth ? 'wanted by both doors, or in use' : 'in use';
+    return fail('hub.port-taken', `${host}:${port} is ${taker} by another program`, {
+      hint: `stop it, or choose another with ${flag} (0 takes any)`,
       cause,
     });
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
     return fail('hub.address-unusable', `cannot listen on ${host}:${port} (${code})`, {
-      hint: 'choose another with --host and --port',
+      hint: `choose another with --host and ${flag}`,
       cause,
     });
   }

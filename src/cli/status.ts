@@ -21,8 +21,7 @@ export function registerStatus(program: Command): void {
     }
     const status = await call('hub.status', {});
     const url = hub?.url ?? flags.url ?? process.env.SYNOD_URL ?? '';
-    const place =
-      hub === null ? { url } : { url, socket: hub.socket, pid: hub.pid, since: hub.since, dir };
+    const place = hub === null ? { url } : { ...hub, dir };
     show({ running: true, ...place, ...status }, () => statusLines(place, status));
   });
 }
@@ -32,15 +31,17 @@ interface HubPlace {
   readonly pid?: number;
   readonly dir?: string;
   readonly socket?: string | null;
+  readonly synapse?: string | null;
 }
 
 function statusLines(place: HubPlace, status: CallOutput<'hub.status'>): string[] {
-  const { url, pid, dir, socket } = place;
+  const { url, pid, dir, socket, synapse } = place;
   const { version, uptime_s: uptime, store_ok: isStoreOk, space, plugins } = status;
   return columns([
     ['running', `${url}${pid === undefined ? '' : ` (process ${pid})`}`],
     ...(dir === undefined ? [] : [['kept in', dir]]),
     ...(socket ? [['socket', socket]] : []),
+    ...(synapse ? [['synapse', synapse]] : []),
     ['version', `${version}, up ${ageText(uptime)}`],
     ['store', isStoreOk ? 'ok' : 'FAILING: nothing is accepted; see the log'],
     [

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ensureHub } from '../client/node/start-hub.ts';
-import type { Globals } from '../client/node/target.ts';
+import type { Globals, HubFile } from '../client/node/target.ts';
 import type { Config } from '../server/run/config.ts';
 import { handle } from './context.ts';
 import { addServeFlags, readConfig, type ServeOptions, serveArguments } from './serve-flags.ts';
@@ -11,28 +11,44 @@ export function registerUp(program: Command): void {
   const command = addServeFlags(
     program.command('up').description('start the hub in the background, unless it runs'),
   );
-  handle<ServeOptions & Globals>(command, async ({ flags, show }) => {
+  handle<ServeOptions & Globals>(command, async ({ flags, show, remark }) => {
     // Judged here first, so that a mistake is told to the person and not to a log file.
     const config = await readConfig(flags);
-    const { dir, synapse } = config;
-    const { hub, isNew } = await ensureHub(dir, serveArguments(placed(flags, config)));
-    const { url, pid, socket } = hub;
-    show({ running: true, started: isNew, url, pid, dir, socket }, () => [
+    const { dir } = config;
+    const asked = serveArguments(placed(flags, config));
+    const { hub, isNew } = await ensureHub(dir, asked);
+    const { url, pid, socket, synapse } = hub;
+    show({ running: true, started: isNew, url, pid, dir, socket, synapse }, () => [
       `${isNew ? 'started' : 'already running'} at ${url} (process ${pid}, ${dir})`,
-      ...(isNew && synapse?.auth === 'token' && synapse.token === null
-        ? [`Synapse clients come with --token-file ${join(dir, 'synapse-token')}`]
-        : []),
-      ...(isNew && synapse?.auth === 'open' ? ['the Synapse door takes names at their word'] : []),
+      ...synapseLines(config, hub, isNew),
     ]);
+    if (isNew || asked.length === 0) return;
+    const names = asked.map((flag) => flag.replace(/=.*/s, '')).join(' ');
+    remark(`it was started before, so these say nothing to it: ${names}; "synod down" stops it`);
   });
 }
 
+function synapseLines({ dir, synapse }: Config, hub: HubFile, isNew: boolean): string[] {
+  if (hub.synapse === null) {
+    const way = 'stop it with "synod down", then "synod up --synapse"';
+    return synapse === null ? [] : [`it has no door for Synapse clients: ${way}`];
+  }
+  if (!isNew || synapse === null) return [`Synapse clients come to ${hub.synapse}`];
+  if (synapse.auth === 'open') {
+    return [`Synapse clients come to ${hub.synapse}, and names are taken at their word`];
+  }
+  const what =
+    synapse.token === null ? `--token-file ${join(dir, 'synapse-token')}` : 'the token you gave';
+  return [`Synapse clients come to ${hub.synapse} with ${what}`];
+}
+
 /** The hub stands in its data directory: what was meant from here is said in full. */
-function placed(flags: ServeOptions, { relay, bus, plugins }: Config): ServeOptions {
+function placed(flags: ServeOptions, { relay, synapseRelay, bus, plugins }: Config): ServeOptions {
   return {
     ...flags,
     ...(flags.config !== undefined && { config: resolve(flags.config) }),
     ...(relay !== null && { relay: relay.path }),
+    ...(synapseRelay !== null && { synapseRelay: synapseRelay.path }),
     ...(bus !== null && { bus }),
     ...(plugins.from !== null && { discovery: plugins.from }),
   };

@@ -116,6 +116,8 @@ export function defaultAgent(): string {
 export interface HubFile {
   readonly url: string;
   readonly socket: string | null;
+  /** `ws://…`, where the Synapse door is open. */
+  readonly synapse: string | null;
   readonly pid: number;
   readonly since: string;
 }
@@ -134,7 +136,8 @@ export function readHubFile(dir: string): HubFile | null {
   try {
     const file = JSON.parse(readFileSync(join(dir, 'hub.json'), 'utf8'));
     if (typeof file?.url !== 'string' || typeof file.pid !== 'number') return null;
-    return { url: file.url, socket: file.socket ?? null, pid: file.pid, since: String(file.since) };
+    const { url, socket = null, synapse = null, pid, since } = file;
+    return { url, socket, synapse, pid, since: String(since) };
   } catch {
     // Missing or half written: no hub has said that it is ready.
     return null;

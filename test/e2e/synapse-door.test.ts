@@ -1,0 +1,25 @@
+/** What the command line says of the Synapse door, with real processes. */
+import { expect, test } from 'vitest';
+import { openHome } from './cli-run.ts';
+
+test('[SY13] up says that a hub that runs has no door, status where it is, and a taken port is blamed on its flag', async () => {
+  const home = openHome();
+  await home.json(['up', '--port', '0']);
+  const without = await home.run(['up', '--synapse', '0']);
+  expect(without.code).toBe(0);
+  expect(without.stdout).toContain('it has no door for Synapse clients: stop it with "synod down"');
+  expect(without.stderr).toContain('these say nothing to it: --synapse;');
+  expect(await home.json(['status'])).toMatchObject({ synapse: null });
+  await home.run(['down']);
+  const { synapse } = await home.json(['up', '--port', '0', '--synapse', '0']);
+  expect(synapse).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
+  expect((await home.run(['status'])).stdout).toMatch(new RegExp(`synapse +${synapse}`));
+  const second = openHome();
+  const { port } = new URL(String(synapse));
+  const taken = await second.run(['serve', '--port', '0', '--synapse', port]);
+  expect(taken).toMatchObject({ code: 71, stdout: '' });
+  expect(taken.stderr).toContain(`hub.port-taken: 127.0.0.1:${port} is in use`);
+  expect(taken.stderr).toContain('choose another with --synapse');
+  await second.close();
+  await home.close();
+}, 60_000);
