@@ -30,6 +30,7 @@ export const EXITS = {
   'hub.port-taken': 71,
   'hub.address-unusable': 71,
   'hub.unreachable': 69,
+  'lock.lost': 75,
   'log.broken': 1,
   'log.closed': 70,
   'log.corrupt': 65,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { openHome } from './cli-run.ts';
 
-test('[SY13] up says that a hub that runs has no door, status where it is, and a taken port is blamed on its flag', async () => {
+test('[CL16] up says that a hub that runs has no door, status where it is, and a taken port is blamed on its flag', async () => {
   const home = openHome();
   await home.json(['up', '--port', '0']);
   const without = await home.run(['up', '--synapse', '0']);

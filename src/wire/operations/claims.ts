@@ -23,7 +23,7 @@ export const claimTake = operation({
   id: 'claims.take',
   name: 'claims_take',
   title: 'Claim work and files',
-  doc: 'Claim a task and the files you will edit before you touch them; again to renew. A worktree without paths is all of it. Refused: says who holds what and until when; wait_ms queues for it.',
+  doc: 'Claim a task and its files before you edit them; again to renew. A worktree without paths is all of it. Refused: says who holds what until when; wait_ms queues.',
   access: 'writer',
   toolset: 'core',
   hints: SETS,
@@ -41,6 +41,8 @@ export const claimTake = operation({
       .nullish(),
     note: text.nullish(),
     ttl_seconds: ttl,
+    // Renews that tenure only; 0 renews none.
+    epoch: z.int().min(0).optional(),
     wait_ms: z.int().min(0).max(WAIT_MS_MAX).nullish(),
     idempotency_key: idempotencyKey,
   }),

@@ -52,7 +52,7 @@ export const claimHandlers: Handlers<
         by,
         at: hub.stamp(),
         id: input.task_id,
-        epoch: null,
+        epoch: input.epoch ?? null,
         scope,
         ttlMs: toMs(input.ttl_seconds),
         note: input.note ?? null,
