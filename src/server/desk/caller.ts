@@ -55,3 +55,14 @@ export interface Caller {
   /** How long authentication took, for `_meta`. */
   readonly authMs: number;
 }
+
+/** An auth plugin may have named somebody else; it gets that name and no more rights than any agent. */
+export function actingCaller(caller: Caller, agentId: string | null): Caller {
+  if (agentId === null || agentId === caller.principal.id) return caller;
+  return {
+    ...caller,
+    principal: { id: agentId, kind: 'agent', tier: 'standard' },
+    isOwner: false,
+    tokenId: null,
+  };
+}

@@ -12,6 +12,7 @@ import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
 import { isFields } from '../../wire/fields.ts';
 import { isMaking, type Operation, type ParsedInputOf } from '../../wire/operation.ts';
 import type { send } from '../../wire/operations/channels.ts';
+import { streamOpen } from '../../wire/operations/inbox.ts';
 import type { PluginHost } from '../plugins/host.ts';
 import type { Builtin } from '../plugins/pipeline.ts';
 import type { Reply } from '../plugins/reply.ts';
@@ -19,24 +20,15 @@ import { checkAccess } from './access.ts';
 import { createActivities, markCall } from './activity.ts';
 import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
-import type { Caller, Introduction } from './caller.ts';
+import { actingCaller, type Caller, type Introduction } from './caller.ts';
 import type { ReportFailure } from './failure.ts';
-import { adminHandlers } from './handlers/admin.ts';
-import { channelHandlers } from './handlers/channels.ts';
-import { claimHandlers } from './handlers/claims.ts';
-import { findingHandlers } from './handlers/findings.ts';
-import { groupHandlers } from './handlers/groups.ts';
-import { inboxHandlers } from './handlers/inbox.ts';
-import { offerHandlers } from './handlers/offers.ts';
-import { planHandlers } from './handlers/plan.ts';
-import { presenceHandlers } from './handlers/presence.ts';
-import { receiptHandlers } from './handlers/receipts.ts';
+import { HANDLERS } from './handlers/handlers.ts';
 import { sendThen } from './handlers/send.ts';
 import { createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
 import { createRateLimit } from './rate-limit.ts';
-import type { About, HandledId, Handlers, Room } from './room.ts';
+import type { About, HandledId, Room } from './room.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
 
@@ -47,6 +39,9 @@ export interface CallOptions {
   readonly signal?: Signal;
 }
 
+/** What is done for whoever acts, a plugin may have said who; the input as plugins left it. */
+type Run = (acting: Caller, input: unknown) => Promise<Record<string, unknown> | Refusal>;
+
 export interface Desk {
   authenticate(introduction: Introduction): Promise<Caller | Refusal>;
   call(
@@ -54,6 +49,17 @@ export interface Desk {
     operation: Operation,
     input: unknown,
     options?: CallOptions,
+  ): Promise<Answer>;
+  /**
+   * For a door that says an operation's answer in its own form: `run` is carried out in the place of
+   * the operation, with the same measure, access, plugins and record around it.
+   */
+  callAs(
+    caller: Caller,
+    operation: Operation,
+    input: unknown,
+    run: Run,
+    signal?: Signal,
   ): Promise<Answer>;
   /** The hot path: the same, by callback. */
   callThen(
@@ -103,19 +109,6 @@ export interface DeskParts {
   readonly builtins: readonly Builtin[];
 }
 
-const HANDLERS: Handlers<HandledId> = {
-  ...channelHandlers,
-  ...receiptHandlers,
-  ...groupHandlers,
-  ...inboxHandlers,
-  ...adminHandlers,
-  ...claimHandlers,
-  ...planHandlers,
-  ...offerHandlers,
-  ...findingHandlers,
-  ...presenceHandlers,
-};
-
 /** Operations that read the inbox. */
 const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
 
@@ -136,6 +129,8 @@ export function createDesk(options: DeskOptions): DeskParts {
     readonly correlationId: string;
     readonly signal: Signal | null;
     readonly startedAt: number;
+    /** In the place of the operation's own handler. */
+    readonly run: Run | null;
   }
 
   function precheck(caller: Caller, operation: string): Refusal | null {
@@ -164,6 +159,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     const mayCreate = caller.mayMakeSpace && isMaking(operation);
     const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate }));
     if (isRefusal(hub)) return hub;
+    if (passage.run !== null) return passage.run(caller, passage.input);
     const checkedAt = platform.elapsedMs();
     const room: Room = {
       caller,
@@ -206,7 +202,10 @@ export function createDesk(options: DeskOptions): DeskParts {
     operation: Operation,
     input: unknown,
     callOptions: CallOptions = {},
-    isCounted = false,
+    {
+      isCounted = false,
+      run = null,
+    }: { readonly isCounted?: boolean; readonly run?: Run | null } = {},
   ): Promise<Answer> {
     const correlationId = callOptions.correlationId ?? platform.newId();
     const passage: Passage = {
@@ -216,6 +215,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       correlationId,
       signal: callOptions.signal ?? null,
       startedAt: platform.elapsedMs(),
+      run,
     };
     if (
       host !== null &&
@@ -299,6 +299,8 @@ export function createDesk(options: DeskOptions): DeskParts {
       return caller;
     },
     call: (caller, operation, input, callOptions) => call(caller, operation, input, callOptions),
+    callAs: (caller, operation, input, run, signal) =>
+      call(caller, operation, input, signal && { signal }, { run }),
     callThen(caller, operation, input, done, signal) {
       const isPlainSend =
         operation.id === 'channels.send' && !(host?.appliesTo('send', caller.transport) ?? false);
@@ -331,17 +333,28 @@ export function createDesk(options: DeskOptions): DeskParts {
         if (isTaken) return;
       }
       // What the short way would not take was counted there, and is not counted twice [O3].
-      void call(caller, operation, input, signal && { signal }, hub !== null).then(done);
+      void call(caller, operation, input, signal && { signal }, { isCounted: hub !== null }).then(
+        done,
+      );
     },
     async openStream(caller, input, sink) {
-      const outcome =
-        precheck(caller, 'stream_open') ??
-        (await guarded('stream_open', undefined, () =>
-          openStream(spaces, caller, input, { sink, report }),
-        ));
-      if (!isRefusal(outcome)) return { stream: outcome };
-      audit(caller, 'stream_open', outcome);
-      return { error: refusalAnswer(outcome) };
+      let opened: Stream | null = null;
+      const run: Run = async (acting, asked) => {
+        const outcome = await openStream(spaces, acting, asked, { sink, report });
+        if (isRefusal(outcome)) return outcome;
+        opened = outcome;
+        return { position: outcome.position };
+      };
+      const answer = await call(caller, streamOpen, input, {}, { run });
+      // What runs behind the store may have refused; what runs ahead of it cannot be a stream.
+      const stream = opened as Stream | null;
+      if ('error' in answer) {
+        stream?.close();
+        return { error: answer };
+      }
+      if (stream !== null) return { stream };
+      const message = 'a plugin answered in the place of the stream; it may only refuse one';
+      return { error: refusalAnswer(refuse('operation.unknown', message)) };
     },
     onRevoked(listener) {
       revocationListeners.add(listener);
@@ -377,17 +390,6 @@ export function createDesk(options: DeskOptions): DeskParts {
       { capability: 'idempotency', run: pass },
       { capability: 'audit_log', run: pass },
     ],
-  };
-}
-
-/** An auth plugin may have named somebody else; it gets that name and no more rights than any agent. */
-function actingCaller(caller: Caller, agentId: string | null): Caller {
-  if (agentId === null || agentId === caller.principal.id) return caller;
-  return {
-    ...caller,
-    principal: { id: agentId, kind: 'agent', tier: 'standard' },
-    isOwner: false,
-    tokenId: null,
   };
 }
 

@@ -63,7 +63,8 @@ export function createIdentity(
     return {
       principal,
       space,
-      transport: introduction.transport,
+      // Plugins are chosen by it, so that it is nobody's to choose: the bridge is the owner's program [P23].
+      transport: rest.isOwner ? introduction.transport : 'http',
       connectionId: introduction.connectionId,
       clientVersion: introduction.clientVersion,
       mayMakeSpace: rest.mayMakeSpace,

@@ -138,6 +138,11 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
         tallyOf(operation)[outcomeOf(answer)]++;
         return answer;
       },
+      async callAs(caller, operation, input, run, signal) {
+        const answer = await desk.callAs(caller, operation, input, run, signal);
+        tallyOf(operation)[outcomeOf(answer)]++;
+        return answer;
+      },
       callThen(caller, operation, input, done, signal) {
         const tally = tallyOf(operation);
         const startedAt = operation.id === 'channels.send' ? null : performance.now();

@@ -7,7 +7,7 @@
 import { isRefusal } from '../../../core/law/decider.ts';
 import { dmName } from '../../../core/law/name.ts';
 import type { WorldView } from '../../../core/law/state.ts';
-import { send } from '../../../wire/operations/channels.ts';
+import { replay, send } from '../../../wire/operations/channels.ts';
 import { CHAT_CHANNEL, chatBody, chatFrame } from './chat-body.ts';
 import { numberOf, textOf } from './frame.ts';
 import { recipientsOf, waiterOf } from './recipients.ts';
@@ -76,7 +76,9 @@ export function historyHandler(speech: Speech): Handler {
   return async (turn) => {
     const asked = numberOf(turn.frame, 'limit');
     const limit = asked === undefined ? null : Math.max(1, Math.floor(asked));
-    const { frames, isCut } = await readChats(turn, speech, { newest: limit ?? HISTORY_MAX });
+    const chats = await readHistory(turn, speech, { newest: limit ?? HISTORY_MAX });
+    if (chats === null) return;
+    const { frames, isCut } = chats;
     const fitting = newestThatFit(frames, HISTORY_BYTES_MAX);
     turn.reply('history_snapshot', `${fitting.rows.length} messages`, {
       history: fitting.rows,
@@ -90,7 +92,9 @@ export function historyHandler(speech: Speech): Handler {
 export function resumeHandler(speech: Speech): Handler {
   return async (turn) => {
     const since = Math.max(0, Math.floor(numberOf(turn.frame, 'since') ?? 0));
-    const { frames, isCut } = await readChats(turn, speech, { since });
+    const chats = await readHistory(turn, speech, { since });
+    if (chats === null) return;
+    const { frames, isCut } = chats;
     const fitting = newestThatFit([...frames].reverse(), HISTORY_BYTES_MAX);
     const messages = fitting.rows.reverse();
     turn.reply('resume_snapshot', `${messages.length} messages after ${since}`, {
@@ -103,12 +107,25 @@ export function resumeHandler(speech: Speech): Handler {
 
 type Span = { readonly newest: number } | { readonly since: number };
 
+interface Chats {
+  readonly frames: (Fields & { msg_id?: unknown })[];
+  readonly isCut: boolean;
+}
+
+/** To plugins and the record it is a replay of the chat. Null when that was refused, and said so. */
+async function readHistory(turn: Turn, speech: Speech, span: Span): Promise<Chats | null> {
+  const read: { chats: Chats } = { chats: { frames: [], isCut: false } };
+  const answer = await turn.callAs(replay, { channel: CHAT_CHANNEL }, async () => {
+    read.chats = await readChats(turn, speech, span);
+    return { messages: read.chats.frames };
+  });
+  if ('ok' in answer) return read.chats;
+  refuseWith(turn, 'error', answer.error);
+  return null;
+}
+
 /** Read a page at a time: bodies may be large, and only so much fits anyway. */
-async function readChats(
-  turn: Turn,
-  speech: Speech,
-  span: Span,
-): Promise<{ frames: (Fields & { msg_id?: unknown })[]; isCut: boolean }> {
+async function readChats(turn: Turn, speech: Speech, span: Span): Promise<Chats> {
   const found = await turn.hub.ask((world) => positionsOf(world, turn.name, span));
   if (isRefusal(found)) return { frames: [], isCut: true };
   const { positions, isCut } = found;

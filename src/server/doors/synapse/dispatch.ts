@@ -86,6 +86,8 @@ function turnOf(
       return clientCount();
     },
     call: (operation, input) => desk.call(caller, operation, input, { signal: client.gone.signal }),
+    callAs: (operation, input, run) =>
+      desk.callAs(caller, operation, input, run, client.gone.signal),
     callThen(operation, input, done) {
       client.underWay++;
       desk.callThen(caller, operation, input, (answer) => {

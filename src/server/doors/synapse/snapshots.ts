@@ -1,12 +1,16 @@
 /**
  * `state_request`, `board_request`, `manifest_request`, `who_request`: one look at the state,
  * so that its parts agree with each other, cut to what fits into a frame: the newest is kept,
- * and `truncated` says that there is more [SY5].
+ * and `truncated` says that there is more [SY5]. To plugins each is the operation it amounts to [P24].
  */
-import { isRefusal } from '../../../core/law/decider.ts';
 import type { WorldView } from '../../../core/law/state.ts';
+import type { Operation } from '../../../wire/operation.ts';
+import { listAgents } from '../../../wire/operations/channels.ts';
+import { claimList } from '../../../wire/operations/claims.ts';
+import { cardManifest } from '../../../wire/operations/offers.ts';
+import { planBoard } from '../../../wire/operations/plan.ts';
 import { type Fields, newestThatFit } from './speech.ts';
-import type { Handler, Turn } from './turn.ts';
+import { type Handler, refuseWith, type Turn } from './turn.ts';
 import {
   cardObject,
   claimObject,
@@ -24,29 +28,29 @@ const TASKS_BYTES_MAX = 550_000;
 const NOTES_BYTES_MAX = 300_000;
 
 export const snapshotFrames: Readonly<Record<string, Handler>> = {
-  state_request: (turn) => answer(turn, 'state_snapshot', stateOf),
-  board_request: (turn) => answer(turn, 'board_snapshot', boardOf),
-  manifest_request: (turn) => answer(turn, 'manifest_snapshot', manifestOf),
+  state_request: (turn) => answer(turn, 'state_snapshot', claimList, stateOf),
+  board_request: (turn) => answer(turn, 'board_snapshot', planBoard, boardOf),
+  manifest_request: (turn) => answer(turn, 'manifest_snapshot', cardManifest, manifestOf),
 
   async who_request(turn) {
     const online = turn.online();
-    turn.reply('who_snapshot', `${online.length} online`, {
-      online_agents: online,
-      connected_clients: turn.clients,
-    });
+    const fields = { online_agents: online, connected_clients: turn.clients };
+    const shown = await turn.callAs(listAgents, {}, async () => fields);
+    if ('error' in shown) return refuseWith(turn, 'error', shown.error);
+    turn.reply('who_snapshot', `${online.length} online`, fields);
   },
 };
 
 async function answer(
   turn: Turn,
   type: string,
+  operation: Operation,
   look: (world: WorldView, at: number) => Fields,
 ): Promise<void> {
   const at = turn.hub.stamp();
-  const fields = await turn.hub.ask((world) => look(world, at));
-  if (!isRefusal(fields)) return turn.reply(type, type.replace('_', ' '), fields);
-  const { refused, message } = fields;
-  turn.reply('error', message, { reason_code: refused, request_type: turn.type });
+  const shown = await turn.callAs(operation, {}, () => turn.hub.ask((world) => look(world, at)));
+  if ('ok' in shown) return turn.reply(type, type.replace('_', ' '), shown.ok);
+  refuseWith(turn, 'error', shown.error);
 }
 
 function stateOf(world: WorldView, at: number): Fields {

@@ -4,6 +4,7 @@
  * caller's `req_id`, if it sent one, and a refusal says its code and who is in the way.
  */
 
+import type { Refusal } from '../../../core/law/decider.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import type { ErrorEnvelope } from '../../../wire/errors.ts';
 import type { Operation } from '../../../wire/operation.ts';
@@ -20,6 +21,12 @@ export interface Turn {
   readonly name: string;
   readonly hub: Hub;
   call(operation: Operation, input: unknown): Promise<Answer>;
+  /** What the original's frame shows, in its own form, as the operation it amounts to: plugins see it. */
+  callAs(
+    operation: Operation,
+    input: unknown,
+    run: () => Promise<Fields | Refusal>,
+  ): Promise<Answer>;
   /** The same without waiting; for chat. */
   callThen(operation: Operation, input: unknown, done: (answer: Answer) => void): void;
   /** To this socket alone. */
