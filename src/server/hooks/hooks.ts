@@ -54,7 +54,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     else report(what, cause);
   });
   const waiters = createWaiters();
-  const headless = createHeadless(env);
+  const headless = createHeadless(env, dir);
   const waker = createWaker({
     ...{ settings, record, ...options.wake },
     means: [streamMeans, waiters.means, claudeSocket, codexAppServer, headless.means],

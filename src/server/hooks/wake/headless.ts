@@ -17,7 +17,11 @@ export interface Headless {
   close(): void;
 }
 
-export function createHeadless(env: Readonly<Record<string, string | undefined>>): Headless {
+/** `dir` is the hub's data directory: the child shall find this hub, and no other. */
+export function createHeadless(
+  env: Readonly<Record<string, string | undefined>>,
+  dir: string,
+): Headless {
   const running = new Map<string, () => void>();
   return {
     means: {
@@ -33,6 +37,7 @@ export function createHeadless(env: Readonly<Record<string, string | undefined>>
             env: {
               ...Object.fromEntries(KEPT.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
               SYNOD_AGENT: attention.agent,
+              SYNOD_DIR: dir,
             },
           });
           let kill: NodeJS.Timeout | undefined;
