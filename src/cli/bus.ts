@@ -5,6 +5,7 @@
 import { type Command, Option } from 'commander';
 import type { BusLogLine } from '../bus/router/bus.ts';
 import type { TransportConfig } from '../bus/router/config.ts';
+import { BusConfigError } from '../bus/router/config-reader.ts';
 import type { ListenAddress } from '../bus/router/listen.ts';
 import { parseTcpAddress } from '../bus/router/listen-address.ts';
 import type { ParsedBusConfig } from '../bus/router/parse-config.ts';
@@ -62,7 +63,7 @@ export function registerBus(program: Command): void {
       'a variable every worker takes over, or NAME* for more; may be repeated',
       collect,
     )
-    .option('--check', 'only say whether the config can be used')
+    .option('--check', 'only say whether the config can be used and its commands are there')
     .addOption(
       new Option('--log-level <level>', 'how much is said on stderr (info)').choices(LEVELS),
     )
@@ -77,6 +78,9 @@ async function serve({ flags, show }: Context<BusFlags & Globals>): Promise<void
   if ('fd' in source && source.fd === 0 && asked === 'stdio') throw stdinTwice();
   const config = await readBusConfig(source);
   if (flags.check) {
+    const { missingCommands } = await import('../bus/router/check-commands.ts');
+    const missing = missingCommands(config, process.env);
+    if (missing.length > 0) throw new BusConfigError(sourceName(source), missing);
     const { warnings } = config;
     return show({ ok: true, ...summaryOf(config), warnings }, () => [
       ...warnings.map((warning) => neutralise(`warning: ${sourceName(source)}: ${warning}`)),

@@ -249,6 +249,13 @@ describe('the command line', () => {
     expect(check.log).not.toMatch(/started/);
   });
 
+  test('[BC15] --check refuses a command that is not there, by its field', async () => {
+    const pools = [home.pool('a'), { id: 'b', command: 'no-such-program', instances: 1 }];
+    const check = home.start(['--config', home.config({ pools }), '--check']);
+    expect(await check.exited()).toBe(78);
+    expect(check.log).toMatch(/pools\[1\]\.command: "no-such-program" is not on the PATH/);
+  });
+
   test('[BD16] a mode in the config that needs an address asks for it', async () => {
     const document = { pools: [home.pool('a')], transport: { mode: 'tcp' } };
     const bus = home.start(['--config', home.config(document)]);
