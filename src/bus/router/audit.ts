@@ -2,6 +2,7 @@
  * The record of requests: each is told once, when it ends or is refused. What the bus knows of a
  * client is recorded as who it is, what the client says of itself as a claim.
  */
+import type { Envelope } from '../process/scan-message.ts';
 import type { AuditRecord } from './bus.ts';
 import type { Exchange } from './exchange.ts';
 import type { Wishes } from './extension.ts';
@@ -11,10 +12,12 @@ import type { BusClient, BusRequest } from './state.ts';
 export function recordEnd(exchange: Exchange, request: BusRequest, outcome: string): void {
   if (!exchange.audit) return;
   const { client, method, parentEventId, claimedSubject, link, startedAt } = request;
+  const { agentId, session } = request;
   record(exchange, client, claimedSubject, {
     parentEventId,
     action: method,
     resource: link?.worker.name ?? null,
+    ...whereOf(agentId, session?.id ?? null),
     outcome,
     durationMs: Math.round(exchange.clock.now() - startedAt),
   });
@@ -24,14 +27,25 @@ export function recordEnd(exchange: Exchange, request: BusRequest, outcome: stri
 export function recordRefusal(
   exchange: Exchange,
   client: BusClient,
-  method: string,
+  { method, agentId, sessionId }: Envelope,
   wishes: Wishes | null,
   outcome: string,
 ): void {
+  if (!exchange.audit) return;
   const { parentEventId = null, subject = null } = wishes ?? {};
-  const told = { parentEventId, action: method, resource: null, outcome, durationMs: 0 };
+  const where = whereOf(agentId, sessionId);
+  const action = method ?? '';
+  const told = { parentEventId, action, resource: null, ...where, outcome, durationMs: 0 };
   record(exchange, client, subject, told);
 }
+
+const whereOf = (
+  agentId: string | null,
+  sessionId: string | null,
+): Pick<AuditRecord, 'agentId' | 'sessionId'> => ({
+  ...(agentId !== null && { agentId }),
+  ...(sessionId !== null && { sessionId }),
+});
 
 function record(
   exchange: Exchange,

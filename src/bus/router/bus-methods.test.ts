@@ -69,6 +69,19 @@ test('[BU20] each request leaves one record: who, what, where, how it ended, how
   expect(audits[0]?.timestamp).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
 });
 
+test('[BU20] the record names session and agent, and the worker that died with the request', async () => {
+  const { worker, connect, audits } = await openSmallBus({ pools: [{ id: 'a', agents: ['x'] }] });
+  const client = connect();
+  client.ask(1, 'm', { sessionId: 's', agentId: 'x' });
+  hear(worker('a/0'));
+  worker('a/0').crash(true);
+  client.ask(2, 'm', { sessionId: 's2', agentId: 'x', pool: 'nowhere' });
+  expect(audits).toMatchObject([
+    { resource: 'a/0', sessionId: 's', agentId: 'x', outcome: 'bus.worker-died' },
+    { resource: null, sessionId: 's2', agentId: 'x', outcome: 'bus.pool-unknown' },
+  ]);
+});
+
 test('[BU11] ping and unknown methods are answered by the bus, and no worker sees them', async () => {
   const { worker, connect } = await openSmallBus();
   const client = connect();

@@ -42,7 +42,11 @@ export interface AuditRecord {
   readonly parentEventId: string | null;
   readonly action: string;
   readonly actor: Readonly<Record<string, string>>;
+  /** The worker it was given to, also one that died with it. */
   readonly resource: string | null;
+  /** As the client wrote them. */
+  readonly agentId?: string;
+  readonly sessionId?: string;
   /** `ok`, `error` (the worker said so), or the bus's own code. */
   readonly outcome: string;
   readonly timestamp: string;

@@ -84,9 +84,9 @@ export function leastLoaded(pools: readonly Pool[]): Link | null {
   return best;
 }
 
-/** Whether any of its workers takes messages, or may do so yet. */
-export const hasHope = (pool: Pool): boolean =>
-  pool.links.some(
-    ({ worker: { state }, isRetiring }) =>
-      !isRetiring && (state === 'ready' || state === 'starting' || state === 'waiting'),
-  );
+/** It takes messages, or may do so yet: one that is ending may be started again when it is over. */
+export const isUsable = ({ worker: { state }, isRetiring }: Link): boolean =>
+  !isRetiring &&
+  (state === 'ready' || state === 'starting' || state === 'waiting' || state === 'stopping');
+
+export const hasHope = (pool: Pool): boolean => pool.links.some(isUsable);

@@ -127,12 +127,14 @@ function takeRequest(
   const pools = unclear ?? admit(exchange, client, envelope);
   if (!isPools(pools)) {
     refuseIn(batch, exchange, client, id, pools);
-    recordRefusal(exchange, client, method, wishes, pools.code);
+    recordRefusal(exchange, client, envelope, wishes, pools.code);
     return;
   }
   batch?.expect();
   const session = sessionOf(exchange, client, envelope);
-  const request = beginRequest(exchange, { client, id, method, pools, session, batch, wishes });
+  const { agentId } = envelope;
+  const asked = { client, id, method, agentId, pools, session, batch, wishes };
+  const request = beginRequest(exchange, asked);
   if (wishes?.timeoutMs) startDeadline(exchange, request, wishes.timeoutMs);
   if (wishes?.key && isRepeat(exchange, request, wishes, envelope)) return;
   const sent = rewrite(envelope, request.wireId, extForWorker(client.identity, wishes));

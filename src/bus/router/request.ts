@@ -22,6 +22,7 @@ export interface NewRequest {
   readonly client: BusClient;
   readonly id: string;
   readonly method: string;
+  readonly agentId: string | null;
   readonly pools: readonly Pool[];
   readonly session: SessionRecord | null;
   readonly batch: Batch | null;
@@ -38,6 +39,7 @@ export function beginRequest(exchange: Exchange, asked: NewRequest): BusRequest 
     client,
     id,
     method: detached(asked.method),
+    agentId: asked.agentId === null ? null : detached(asked.agentId),
     pools: asked.pools,
     session,
     batch: asked.batch,

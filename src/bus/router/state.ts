@@ -36,6 +36,8 @@ export interface BusRequest {
   /** The raw text of the id the worker sees. */
   wireId: string;
   readonly method: string;
+  /** For the record. */
+  readonly agentId: string | null;
   readonly pools: readonly Pool[];
   readonly session: SessionRecord | null;
   readonly startedAt: number;

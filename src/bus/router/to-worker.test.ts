@@ -43,6 +43,28 @@ test('[BU3] with no other worker it waits for the next life, and is refused when
   expect(client.got()).toEqual([refused(2, 'bus.no-worker')]);
 });
 
+test('[BU3] while a worker ends, what is new waits for the next one, and its sessions are still told', async () => {
+  const { worker, connect } = await openSmallBus();
+  const client = connect();
+  const one = worker('a/0');
+  client.ask(1, 'm', { sessionId: 's' });
+  serve(one);
+  client.got();
+  one.sink();
+  client.ask(2, 'm');
+  client.ask(3, 'm', { sessionId: 's' });
+  expect(client.got()).toEqual([]);
+  one.crash(true);
+  expect(client.got()).toMatchObject([{ method: 'stdio_bus/session_lost', sessionId: 's' }]);
+  one.comeUp();
+  serve(one);
+  expect(client.got()).toHaveLength(2);
+  one.sink();
+  client.ask(4, 'm');
+  one.crash(false);
+  expect(client.got()).toContainEqual(refused(4, 'bus.no-worker'));
+});
+
 test('[BU3] a client that was away is told of the loss when it comes back', async () => {
   const { worker, connect } = await openSmallBus();
   const first = connect();

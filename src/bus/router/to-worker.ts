@@ -5,7 +5,7 @@
  */
 import type { ByteLine } from '../process/byte-line.ts';
 import type { Down } from '../process/worker.ts';
-import { hasHope, hasRoom, leastLoaded } from './choose-worker.ts';
+import { hasHope, hasRoom, isUsable, leastLoaded } from './choose-worker.ts';
 import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { tellLost } from './lost-sessions.ts';
@@ -62,13 +62,10 @@ function placeAnew(
     return give(exchange, item, link);
   }
   const pool = pools.find(hasHope);
-  if (!pool) return noWorker(pools);
+  if (!pool) return noWorker(exchange, pools);
   if (session) item.stay = stayIn(session, pool);
   return wait(exchange, item, pool.waiting, pool);
 }
-
-const isUsable = ({ worker: { state }, isRetiring }: Link): boolean =>
-  !isRetiring && (state === 'ready' || state === 'starting' || state === 'waiting');
 
 function give(exchange: Exchange, item: WaitingItem, link: Link): BusProblem | undefined {
   const { worker } = link;
@@ -160,7 +157,6 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
   const requests = [...link.inFlight.values()];
   const stays = [...link.stays];
   link.inFlight.clear();
-  link.abandoned.clear();
   freeBlocked(link);
   for (const stay of stays) unbind(stay);
   tellLost(
@@ -170,11 +166,16 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
   );
   const items: WaitingItem[] = [];
   for (const request of requests) {
+    // An answer may have cut off its client, and with it the next of them.
+    if (request.isDone) continue;
     const line = down.unsent[request.sequence - down.handedOver - 1];
-    request.link = null;
     if (line === undefined) failed(exchange, request, died(exchange, link, down));
-    else items.push(createItem(line, request, request.session));
+    else {
+      request.link = null;
+      items.push(createItem(line, request, request.session));
+    }
   }
+  link.abandoned.clear();
   const told = down.unsent.length - items.length;
   if (told > 0) {
     exchange.log(
@@ -250,7 +251,7 @@ function replace(exchange: Exchange, items: readonly WaitingItem[], link: Link):
     if (item.request) markTaken(item.request);
     const problem = place(exchange, item, pools);
     if (problem)
-      refuseItem(exchange, item, pool && pools.length === 0 ? noWorker([pool]) : problem);
+      refuseItem(exchange, item, pool && pools.length === 0 ? noWorker(exchange, [pool]) : problem);
   }
 }
 
@@ -295,7 +296,7 @@ function refuseItem(exchange: Exchange, { request, line }: WaitingItem, problem:
 /** No worker will take what waits in this pool. */
 export function emptyPool(exchange: Exchange, pool: Pool): void {
   for (let item = takeFromPool(pool.waiting); item; item = takeFromPool(pool.waiting)) {
-    refuseItem(exchange, item, noWorker([pool]));
+    refuseItem(exchange, item, noWorker(exchange, [pool]));
   }
 }
 

@@ -23,12 +23,14 @@ export function died(exchange: Exchange, link: Link, down: Down): BusProblem {
   };
 }
 
-export function noWorker(pools: readonly Pool[]): BusProblem {
+/** The same holds for the last words of the one that ran last. */
+export function noWorker({ isPrivate }: Exchange, pools: readonly Pool[]): BusProblem {
   if (pools.length === 0) {
     return problem('bus.no-worker', 'its pool was taken out of the config');
   }
   const names = pools.map(({ config }) => config.id).join(', ');
-  const why = pools.find(({ lastReason }) => lastReason !== null)?.lastReason;
+  const last = pools.find(({ lastReason }) => lastReason !== null);
+  const why = isPrivate ? last?.lastDown : last?.lastReason;
   return {
     code: 'bus.no-worker',
     message: `no worker of pool ${names} is running${why ? `: the last one ${why}` : ''}`,

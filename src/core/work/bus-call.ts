@@ -16,6 +16,9 @@ export interface BusCall {
   readonly actor: Readonly<Record<string, string>>;
   /** The worker, or null when none was reached. */
   readonly resource: string | null;
+  /** The agent and the session it was for, as the client named them. */
+  readonly agentId?: string;
+  readonly sessionId?: string;
   /** `ok`, `error` (the worker said so), or the bus's own code. */
   readonly outcome: string;
   readonly durationMs: number;
@@ -54,6 +57,8 @@ export function decideBusCall(
       action: cut(call.action),
       actor: Object.fromEntries(actor.map(([name, value]) => [cut(name), cut(value)])),
       resource: call.resource === null ? null : cut(call.resource),
+      ...(call.agentId !== undefined && { agentId: cut(call.agentId) }),
+      ...(call.sessionId !== undefined && { sessionId: cut(call.sessionId) }),
     },
     missed,
   };

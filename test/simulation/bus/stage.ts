@@ -54,6 +54,8 @@ export interface StageWorker extends Worker {
   answer(pick: (count: number) => number, isTwice: boolean): void;
   say(line: ByteLine): void;
   crash(isComingBack: boolean, lastWords?: readonly string[]): void;
+  /** Its process is about to end: nobody has been told yet. */
+  sink(): void;
   comeUp(): void;
   readonly takenCount: number;
   readonly isReading: boolean;
@@ -180,8 +182,11 @@ export function createStageWorker(
     alive(isStill) {
       isAwaited = isStill;
     },
+    sink() {
+      state = 'stopping';
+    },
     crash(isComingBack, lastWords = []) {
-      if (state !== 'ready' && state !== 'starting') return;
+      if (state !== 'ready' && state !== 'starting' && state !== 'stopping') return;
       state = isComingBack ? 'waiting' : 'failed';
       down('crashed', isComingBack ? 100 : null, lastWords);
     },
