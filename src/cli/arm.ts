@@ -7,10 +7,10 @@ import type { Command } from 'commander';
 import { SynodError } from '../client/error.ts';
 import type { Message } from '../client/index.ts';
 import { follow } from '../client/node/follow.ts';
-import type { CallOutput } from '../client/operations.ts';
 import { readMe } from './claims-of-hub.ts';
 import { type Context, handle } from './context.ts';
 import { messageText } from './message-text.ts';
+import { waitForMail } from './outlast.ts';
 import { duration, parseStart } from './parse-value.ts';
 import { jsonText } from './terminal.ts';
 
@@ -21,7 +21,6 @@ interface ArmFlags {
 }
 
 const TIMEOUT_EXIT = 2;
-const CALL_WAIT_MS = 60_000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export function registerArm(program: Command): void {
@@ -40,7 +39,9 @@ async function arm(context: Context<ArmFlags>): Promise<void> {
   const until = flags.timeout === undefined ? Number.POSITIVE_INFINITY : Date.now() + flags.timeout;
   await announce(context);
   const isTaken = flags.take === true;
-  const arrived = isTaken ? await take(context, until) : await look(context, until);
+  const arrived = isTaken
+    ? (await waitForMail(context, {}, until)).messages
+    : await look(context, until);
   if (arrived.length === 0) {
     remark('nothing came');
     process.exitCode = TIMEOUT_EXIT;
@@ -59,18 +60,6 @@ async function announce({ call }: Context<ArmFlags>): Promise<void> {
     await call('channels.heartbeat', { status: 'online' });
   } catch (error) {
     if (!(error instanceof SynodError) || error.code !== 'access.denied') throw error;
-  }
-}
-
-/** Long calls, each answered when mail comes. */
-async function take(
-  { call }: Context<ArmFlags>,
-  until: number,
-): Promise<CallOutput<'channels.recv'>['messages']> {
-  for (;;) {
-    const wait_ms = Math.max(0, Math.min(CALL_WAIT_MS, until - Date.now()));
-    const { messages } = await call('channels.recv', { wait_ms });
-    if (messages.length > 0 || Date.now() >= until) return messages;
   }
 }
 

@@ -1,18 +1,19 @@
 /**
  * Taking a claim, and waiting for it: first a place in the hub's queue, then long calls that are
  * answered when the turn has come. Whoever gives up leaves the queue, so that nobody is kept a
- * turn for that has gone.
+ * turn for that has gone; a hub that is restarted meanwhile is waited for [CL15].
  */
+import { randomUUID } from 'node:crypto';
 import type { SpokenInput } from '../client/node/call.ts';
 import type { CallOutput } from '../client/operations.ts';
 import { isWaitable } from './claim-text.ts';
 import type { Context } from './context.ts';
+import { createPatience } from './outlast.ts';
 import { neutralise } from './terminal.ts';
 
-/** Shorter than the hub keeps a place in the queue, so that ours is never lost between two calls. */
+/** A place lasts a little longer than a call: it is never lost between two, and soon after a death. */
 const CALL_WAIT_MS = 25_000;
-const PLACE_S_MIN = 30;
-const PLACE_S_MAX = 86_400;
+const PLACE_S = 60;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** As a shell tells Ctrl-C. */
 const GIVEN_UP_EXIT = 130;
@@ -23,20 +24,23 @@ export async function takeClaim(
   input: SpokenInput<'claims.take'>,
   waitMs: number,
 ): Promise<CallOutput<'claims.take'>> {
-  const until = Date.now() + waitMs;
-  const leftMs = () => Math.max(0, until - Date.now());
-  const take = (callMs: number) => call('claims.take', { ...input, wait_ms: callMs || undefined });
+  const patience = createPatience(remark, Date.now() + waitMs);
+  // A grant whose answer was lost is told again, and not as a renewal.
+  const key = waitMs > 0 ? { idempotency_key: `retry:${randomUUID()}` } : {};
+  const take = (callMs: number) =>
+    call('claims.take', { ...input, ...key, wait_ms: callMs || undefined });
   let obstacle = '';
   try {
-    return await take(0);
+    return await patience.ask(() => take(0));
   } catch (error) {
-    if (!isWaitable(error) || leftMs() === 0) throw error;
+    if (!isWaitable(error) || patience.leftMs() === 0) throw error;
     obstacle = error.message;
   }
   const { task_id, paths, worktree } = input;
-  const ttl = Math.min(Math.max(leftMs() / 1000, PLACE_S_MIN), PLACE_S_MAX);
+  const join = () =>
+    patience.ask(() => call('claims.wait', { task_id, paths, worktree, ttl_seconds: PLACE_S }));
   // Before the queue is joined: a place that a signal cannot give back would stay for the dead.
-  const joined = call('claims.wait', { task_id, paths, worktree, ttl_seconds: ttl });
+  let joined = join();
   const leave = async () => {
     const { wait } = await joined;
     await call('claims.unwait', { wait });
@@ -52,12 +56,16 @@ export async function takeClaim(
     remark(`waiting; ${ahead} before you`);
     for (;;) {
       try {
-        return await take(Math.min(leftMs(), CALL_WAIT_MS));
+        return await patience.ask(() => take(Math.min(patience.leftMs(), CALL_WAIT_MS)));
       } catch (error) {
-        if (isWaitable(error) && leftMs() > 0) continue;
-        await leave().catch(() => {});
-        throw error;
+        if (!isWaitable(error) || patience.leftMs() === 0) {
+          await leave().catch(() => {});
+          throw error;
+        }
       }
+      // It keeps the place for a while longer, or takes another where the hub was away for too long.
+      joined = join();
+      await joined.catch(() => {});
     }
   } finally {
     for (const signal of SIGNALS) process.removeListener(signal, giveUp);

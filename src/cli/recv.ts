@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { collect, handle } from './context.ts';
 import { clockTime, messageText } from './message-text.ts';
+import { waitForMail } from './outlast.ts';
 import { duration, whole } from './parse-value.ts';
 
 interface RecvFlags {
@@ -22,13 +23,15 @@ export function registerRecv(program: Command): void {
     .option(...duration('--lease <time>', 'comes back after so many seconds unless acked'))
     .option(...whole('--thread-depth <n>', 'how many ancestors to show; -1 for all'));
   handle<RecvFlags>(command, async ({ flags, call, show, remark, colours }) => {
-    const drained = await call('channels.recv', {
+    const input = {
       channels: flags.channel,
       max_messages: flags.max,
-      wait_ms: flags.wait,
       lease_ms: flags.lease,
       thread_depth: flags.threadDepth,
-    });
+    };
+    const drained = await (flags.wait === undefined
+      ? call('channels.recv', input)
+      : waitForMail({ call, remark }, input, Date.now() + flags.wait));
     show(drained, () => drained.messages.map((message) => messageText(message, colours)));
     if (drained.messages.length === 0) remark('no messages');
     else if (drained.lease_until !== undefined) {

@@ -49,6 +49,9 @@ export interface Watch {
   events(listener: EventListener): () => void;
   onEvents(world: WorldView, first: number, events: readonly DurableEvent[]): void;
   onPresented(agent: string, messages: readonly { readonly position: number }[]): void;
+  /** Ends all waits, and those to come, while the hub still takes what their callers do about it. */
+  endWaits(): void;
+  readonly isEnding: boolean;
   close(): void;
 }
 
@@ -66,6 +69,7 @@ export function createWatch(
   /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
   const broken = new WeakSet<object>();
   let count = 0;
+  let isEnding = false;
 
   function tell<L extends ReceiptListener | EventListener>(
     listeners: ReadonlySet<L>,
@@ -88,7 +92,7 @@ export function createWatch(
     signal: Signal | null,
   ): Promise<boolean | null> {
     if (count >= WAITS_MAX) return Promise.resolve(null);
-    if (signal?.aborted) return Promise.resolve(false);
+    if (signal?.aborted || isEnding) return Promise.resolve(false);
     count++;
     return new Promise((resolve) => {
       const all = waiters.get(key) ?? new Set();
@@ -111,7 +115,18 @@ export function createWatch(
     for (const waiter of [...(waiters.get(key) ?? [])]) waiter(true);
   }
 
+  function endWaits(): void {
+    isEnding = true;
+    for (const waiters of [...mail.values(), ...answers.values(), ...turns.values()]) {
+      for (const waiter of [...waiters]) waiter(false);
+    }
+  }
+
   return {
+    endWaits,
+    get isEnding() {
+      return isEnding;
+    },
     mail: (agent, waitMs, signal = null) => wait(mail, agent, waitMs, signal),
     answer: (position, waitMs, signal = null) => wait(answers, position, waitMs, signal),
     turn: (number, waitMs, signal = null) => wait(turns, number, waitMs, signal),
@@ -149,9 +164,7 @@ export function createWatch(
       tell(receiptListeners, (listener) => listener(changes));
     },
     close() {
-      for (const waiters of [...mail.values(), ...answers.values(), ...turns.values()]) {
-        for (const waiter of [...waiters]) waiter(false);
-      }
+      endWaits();
       receiptListeners.clear();
       eventListeners.clear();
     },

@@ -7,6 +7,10 @@ import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
 import type { Room } from './room.ts';
 
+/** A place is asked for again while somebody waits at it, so that it soon goes with a hub that died. */
+const PLACE_MS = 60_000;
+const RENEW_MS = 45_000;
+
 /** A place in the queue; one that was there before the call outlives it. */
 export interface QueuePlace {
   readonly wait: number;
@@ -27,7 +31,7 @@ export async function giveUp(
   return refusal;
 }
 
-/** Takes a place in the queue and waits until its turn may have come. */
+/** Takes a place in the queue, or keeps it, and waits until its turn may have come. */
 export async function waitInLine(
   room: Room,
   id: string,
@@ -47,7 +51,7 @@ export async function waitInLine(
     at: hub.stamp(),
     id,
     scope,
-    ttlMs: Math.max(leftMs, 30_000),
+    ttlMs: PLACE_MS,
     idempotency: null,
   });
   if (isRefusal(answer)) return answer;
@@ -57,7 +61,7 @@ export async function waitInLine(
   const turn = await hub.ask((world) => {
     const waiting = world.claims.waits.get(wait);
     const isOver = waiting === undefined || waiting.isReserved;
-    return { come: isOver ? true : hub.watch.turn(wait, leftMs, signal) };
+    return { come: isOver ? true : hub.watch.turn(wait, Math.min(leftMs, RENEW_MS), signal) };
   });
   if (isRefusal(turn)) return turn;
   if ((await turn.come) !== null) return mine;

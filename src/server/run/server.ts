@@ -258,6 +258,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(async () => (await mcp)?.close());
     closers.push(() => websocket.close());
     closers.push(() => sse.close());
+    closers.push(() => spaces.endWaits());
 
     const { port } = tcp.address() as AddressInfo;
     const shown = config.host.includes(':') ? `[${config.host}]` : config.host;

@@ -43,6 +43,8 @@ export interface SpacesOptions {
 
 export interface OpenSpaces extends Spaces {
   isStoreOk(): boolean;
+  /** The first step of stopping: whoever waits is answered, and may still leave its queue. */
+  endWaits(): void;
   close(): Promise<void>;
 }
 
@@ -179,6 +181,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     list: () =>
       [...known].sort().map((name) => ({ name, entries: hubs.get(name)?.stats.entries ?? 0 })),
     isStoreOk: () => [...hubs.values()].every((hub) => hub.isAvailable),
+    endWaits() {
+      for (const hub of hubs.values()) hub.watch.endWaits();
+    },
     async close() {
       await Promise.allSettled([...opening.values(), ...removing.values()]);
       await Promise.all([...hubs.values()].map((hub) => hub.close()));

@@ -60,6 +60,17 @@ test('[WT2] to wait for what is free is to be next at once', () => {
   expect(codeOf(story.tryTake('eve', 'e', 'src/y'))).toBeNull();
 });
 
+test('[WT6] asking again keeps the place in the queue and never shortens its time', () => {
+  const story = createClaimStory();
+  story.take('ada', 't', 'src');
+  const first = story.ask('bob', 'claim.wait', { id: 't', ttlMs: HOUR });
+  story.ask('eve', 'claim.wait', { id: 't', ttlMs: HOUR });
+  const again = story.ask('bob', 'claim.wait', { id: 't', ttlMs: 60_000 });
+  expect(again).toMatchObject({ wait: first.wait, ahead: 0, until: first.until });
+  const longer = story.ask('bob', 'claim.wait', { id: 't', ttlMs: 2 * HOUR });
+  expect(longer.until).toBeGreaterThan(first.until);
+});
+
 test('[WT3] a turn that is not used passes to the next, and so does one given up', () => {
   const story = createClaimStory();
   story.take('ada', 't', 'src');

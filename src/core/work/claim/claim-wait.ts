@@ -82,7 +82,8 @@ export function decideWait(book: BookView, command: WaitForClaim): Decision<Wait
   const ahead = findWaits(book, wish).filter(
     (wait) => wait.number < number && wait.agent !== by.id,
   ).length;
-  const until = at + ttlMs;
+  // Asking again never shortens it: a call that waits a moment may find a place that was to last.
+  const until = Math.max(at + ttlMs, same === null || same.isReserved ? 0 : same.dueAt);
   const started: WaitStarted = { type: 'wait.started', at, by: by.id, number, id, scope, until };
   if (same?.isReserved) {
     const answer = { wait: number, isReserved: true, reservedUntil: same.dueAt, until, ahead };

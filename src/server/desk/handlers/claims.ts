@@ -1,5 +1,5 @@
 /** Claims. Worktrees and paths are brought to their real form first; the law decides the rest. */
-import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { takePage } from '../../../core/law/page.ts';
 import {
   type BookView,
@@ -46,6 +46,8 @@ export const claimHandlers: Handlers<
     const { hub, by, platform } = room;
     const scope = await scopeOf(room, input);
     if (isRefusal(scope)) return scope;
+    // How long one waits is no part of what is asked for.
+    const { wait_ms: waitMs = 0, ...wish } = input;
     const take = () =>
       hub.submit({
         type: 'claim.take',
@@ -57,9 +59,9 @@ export const claimHandlers: Handlers<
         ttlMs: toMs(input.ttl_seconds),
         note: input.note ?? null,
         git: input.git == null ? null : JSON.stringify({ repository: null, ...input.git }),
-        idempotency: idempotencyOf(platform, input),
+        idempotency: idempotencyOf(platform, wish),
       });
-    const until = platform.elapsedMs() + (input.wait_ms ?? 0);
+    const until = platform.elapsedMs() + (waitMs ?? 0);
     let place: QueuePlace | null = null;
     for (;;) {
       const answer = await take();
@@ -78,6 +80,7 @@ export const claimHandlers: Handlers<
       place = next;
       // Nothing is taken for a caller that has gone, or may no longer act.
       if (room.signal?.aborted) return giveUp(room, place, answer);
+      if (hub.watch.isEnding) return giveUp(room, place, STOPPING);
       const fallen = await hub.ask((world) => checkStanding(world, room.caller, hub.stamp()));
       if (fallen !== null) return giveUp(room, place, fallen);
     }
@@ -243,6 +246,8 @@ function queueOutput(
 }
 
 const WAITABLE: ReadonlySet<string> = new Set(['claim.held', 'claim.overlap', 'claim.reserved']);
+
+const STOPPING = refuse('store.unavailable', 'the hub is stopping; ask again when it is back');
 
 export function claimOutput(claim: ClaimView): View {
   return {

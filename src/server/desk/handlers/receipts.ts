@@ -45,7 +45,7 @@ export const receiptHandlers: Handlers<
       const { received, members } = heard;
       const leftMs = Math.ceil(until - platform.elapsedMs());
       const isEnough = received.length >= count;
-      if (isEnough || leftMs <= 0 || signal?.aborted) {
+      if (isEnough || leftMs <= 0 || signal?.aborted || hub.watch.isEnding) {
         const names = new Set(received.map((one) => one.agent_id));
         return {
           received,

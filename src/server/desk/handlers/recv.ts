@@ -40,7 +40,7 @@ export async function handleRecv(room: Room, input: Input): Promise<Output | Ref
       continue;
     }
     const leftMs = Math.ceil(waitUntil - platform.elapsedMs());
-    if (leftMs <= 0 || room.signal?.aborted) return nothing(room);
+    if (leftMs <= 0 || room.signal?.aborted || hub.watch.isEnding) return nothing(room);
     const woken = await hub.watch.mail(room.by.id, leftMs, room.signal);
     if (woken === null)
       return refuse('limit.reached', 'too many callers wait already; ask without wait_ms');
