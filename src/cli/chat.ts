@@ -1,21 +1,14 @@
 /**
  * `synod chat`: the hub on a terminal, for a person. It finds the hub as every command does, starts
- * one when none runs, and speaks to it through the client; after a break it looks again where the hub
- * is, because a restarted one may listen elsewhere.
+ * one when none runs, and speaks to it through the client.
  */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { Client, Socket } from '../client/index.ts';
 import { startHub } from '../client/node/start-hub.ts';
-import {
-  chosenAgent,
-  dataDirectory,
-  type Globals,
-  resolveTarget,
-  type Target,
-} from '../client/node/target.ts';
+import { chosenAgent, dataDirectory, type Globals } from '../client/node/target.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
+import { openClient } from './open-client.ts';
 import { wantsColours } from './terminal.ts';
 
 interface ChatFlags extends Globals {
@@ -72,7 +65,7 @@ function userName(): string {
 
 async function talk(globals: Globals, channels: readonly string[]): Promise<void> {
   const { runChat } = await import('../tui/app.ts');
-  const client = await openClient(globals);
+  const client = await openClient(globals, true);
   const stop = new AbortController();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const onSignal = (): void => stop.abort();
@@ -85,38 +78,4 @@ async function talk(globals: Globals, channels: readonly string[]): Promise<void
     for (const signal of signals) process.off(signal, onSignal);
     await client.close();
   }
-}
-
-async function openClient(globals: Globals): Promise<Client> {
-  const [{ connect }, { parseAddress }, { WebSocket }] = await Promise.all([
-    import('../client/index.ts'),
-    import('../client/address.ts'),
-    import('ws'),
-  ]);
-  const first = resolveTarget(globals);
-  const dial = ({ url, socketPath, token, agent, space }: Target): Socket => {
-    const credential = {
-      token: token ?? undefined,
-      agent: agent ?? undefined,
-      space: space ?? undefined,
-      isPerson: true,
-    };
-    const { socket, protocols } = parseAddress(url.href, credential);
-    const place = socketPath === null ? socket : `ws+unix:${socketPath}:/ws`;
-    return new WebSocket(place, [...protocols]);
-  };
-  const locate = (): Target => {
-    try {
-      return resolveTarget(globals);
-    } catch {
-      // Stopped, and hub.json with it: where it was is the best guess until it is back.
-      return first;
-    }
-  };
-  return connect({
-    url: first.url.href,
-    openSocket: () => dial(locate()),
-    // A person watches: half a minute between two attempts would look like an end.
-    reconnect: { maxMs: 2_000 },
-  });
 }

@@ -4,12 +4,10 @@
  * their input ends, with 0.
  */
 import type { Command } from 'commander';
-import type { LineIo } from '../bus/programs/stdio-lines.ts';
-import { readJson } from './body-input.ts';
-import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
-import { parseDurationMs } from './parse-value.ts';
+import { registerModels } from './worker-model.ts';
 import { registerRegistry } from './worker-registry.ts';
+import { serve, version } from './worker-serve.ts';
 
 export function registerWorker(program: Command): void {
   const worker = program
@@ -34,28 +32,9 @@ export function registerWorker(program: Command): void {
     (await import('../bus/programs/mcp-echo.ts')).runMcpEcho(await version(), io),
   );
   registerAcpEcho(worker);
-  registerOpenai(worker);
-  registerRule(worker);
-  registerTiered(worker);
+  registerModels(worker);
   registerMcpProxy(worker);
   registerRegistry(worker);
-}
-
-/** Runs until the input has ended; whatever a library still holds open then does not keep us. */
-function serve<Flags extends object>(
-  command: Command,
-  name: string,
-  run: (io: LineIo, flags: Flags) => Promise<void>,
-): void {
-  handle<Flags>(command, async ({ flags }) => {
-    const { processIo } = await import('../bus/programs/stdio-lines.ts');
-    await run(processIo(name), flags);
-    process.exit(0);
-  });
-}
-
-async function version(): Promise<string> {
-  return (await import('../server/run/version.ts')).packageVersion();
 }
 
 function registerAcpEcho(worker: Command): void {
@@ -67,87 +46,6 @@ function registerAcpEcho(worker: Command): void {
   serve<{ mcp: boolean }>(command, 'acp-echo', async (io, { mcp }) => {
     const { runAcpEcho } = await import('../bus/programs/acp-echo.ts');
     await runAcpEcho({ version: await version(), usesMcp: mcp }, io);
-  });
-}
-
-interface OpenaiFlags {
-  readonly baseUrl?: string;
-  readonly model?: string;
-  readonly systemPrompt?: string;
-  readonly maxTokens?: string;
-  readonly temperature?: string;
-  readonly idleTimeout?: string;
-  readonly timeout?: string;
-}
-
-function registerOpenai(worker: Command): void {
-  const command = worker
-    .command('openai')
-    .alias('openai-agent')
-    .description('an ACP agent in front of a chat completions endpoint; key in OPENAI_API_KEY')
-    .option('--base-url <url>', 'OPENAI_BASE_URL')
-    .option('--model <name>', 'OPENAI_MODEL')
-    .option('--system-prompt <text>', 'OPENAI_SYSTEM_PROMPT')
-    .option('--max-tokens <number>', 'OPENAI_MAX_TOKENS')
-    .option('--temperature <number>', 'OPENAI_TEMPERATURE')
-    .option('--idle-timeout <time>', 'between two pieces of an answer (60s)')
-    .option('--timeout <time>', 'for a whole answer (10m)');
-  serve<OpenaiFlags>(command, 'openai', async (io, flags) => {
-    const { readChatOptions, runOpenai } = await import('../bus/programs/openai.ts');
-    const { idleTimeout, timeout } = flags;
-    const options = readChatOptions(process.env, {
-      ...flags,
-      ...(idleTimeout !== undefined && {
-        idleMs: parseDurationMs(idleTimeout, '--idle-timeout'),
-      }),
-      ...(timeout !== undefined && { totalMs: parseDurationMs(timeout, '--timeout') }),
-    });
-    await runOpenai({ ...options, version: await version() }, io);
-  });
-}
-
-interface RuleFlags {
-  readonly rules?: string;
-  readonly rule?: readonly string[];
-  readonly otherwise?: string;
-}
-
-function registerRule(worker: Command): void {
-  const command = worker
-    .command('rule')
-    .description('an ACP agent that answers from rules, without any network')
-    .option('--rules <file>', '{"rules": [{"pattern", "answer"}], "otherwise"}')
-    .option('--rule <pattern => answer>', 'one rule; may be repeated, tried first', collect)
-    .option('--otherwise <text>', 'the answer when no rule matches');
-  serve<RuleFlags>(command, 'rule', async (io, flags) => {
-    const { parseRuleFlag, parseRuleSet, runRule } = await import('../bus/programs/rule.ts');
-    const { rules: path } = flags;
-    if (path === undefined && flags.rule === undefined && flags.otherwise === undefined) {
-      throw fail('cli.usage', 'synod worker rule wants --rules, --rule or --otherwise');
-    }
-    const file =
-      path === undefined
-        ? { rules: [], otherwise: null }
-        : parseRuleSet(await readJson(path), path);
-    const own = (flags.rule ?? []).map(parseRuleFlag);
-    const rules = {
-      rules: [...own, ...file.rules],
-      otherwise: flags.otherwise ?? file.otherwise,
-    };
-    await runRule({ rules, version: await version() }, io);
-  });
-}
-
-function registerTiered(worker: Command): void {
-  const command = worker
-    .command('tiered')
-    .description('an ACP agent that picks a tier by task class, length or keyword')
-    .requiredOption('--config <file>', 'tiers, classes, routes, default, fallback');
-  serve<{ config: string }>(command, 'tiered', async (io, { config }) => {
-    const { parseModelTiers } = await import('../bus/programs/model-tiers.ts');
-    const { runTiered } = await import('../bus/programs/tiered.ts');
-    const tiers = parseModelTiers(await readJson(config), config, process.env);
-    await runTiered({ tiers, version: await version() }, io);
   });
 }
 

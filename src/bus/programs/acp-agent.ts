@@ -34,6 +34,11 @@ export interface Turn {
   update(update: SessionUpdate): Promise<void>;
 }
 
+/** What it takes to answer: a client behind it or not. */
+export type AnswerTurn = Pick<Turn, 'prompt' | 'text' | 'meta' | 'signal' | 'say' | 'update'> & {
+  readonly session: Pick<AgentSession, 'history'>;
+};
+
 export interface Outcome {
   readonly stopReason: StopReason;
   readonly meta?: JsonObject;

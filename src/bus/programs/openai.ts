@@ -6,7 +6,7 @@
 
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import type { JsonObject } from '../process/json-object.ts';
-import type { Brain, Outcome, Turn } from './acp-agent.ts';
+import type { AnswerTurn, Brain, Outcome } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
 import { type ChatMessage, type Endpoint, streamChat } from './chat-endpoint.ts';
 import { ProgramConfigError } from './program-error.ts';
@@ -70,11 +70,18 @@ function numberOf(name: string, text: string | undefined): number | null {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Says so when a key is missing where one will be asked for: a server of this machine wants none. */
-export function noteMissingKey({ endpoint, keyVariable }: ChatOptions, io: LineIo): void {
+/** The host that what is said goes to; null when that is this machine. */
+export function hostBeyond({ endpoint }: ChatOptions): string | null {
   const { hostname } = new URL(endpoint.baseUrl);
-  if (endpoint.apiKey !== null || LOOPBACK.test(hostname)) return;
-  io.note(
+  return LOOPBACK.test(hostname) ? null : hostname;
+}
+
+/** Says so when a key is missing where one will be asked for: a server of this machine wants none. */
+export function noteMissingKey(chat: ChatOptions, note: (text: string) => void): void {
+  const hostname = hostBeyond(chat);
+  const { endpoint, keyVariable } = chat;
+  if (endpoint.apiKey !== null || hostname === null) return;
+  note(
     `${keyVariable} is not set: ${hostname} will be asked without a key, and will hardly answer; ` +
       'on the bus, name the variable in "env_allow" of the pool',
   );
@@ -84,7 +91,7 @@ export function runOpenai(
   options: ChatOptions & { readonly version: string },
   io: LineIo,
 ): Promise<void> {
-  noteMissingKey(options, io);
+  noteMissingKey(options, io.note);
   return serveAcp({ brain: createChatBrain(options), version: options.version }, io);
 }
 
@@ -97,7 +104,10 @@ function createChatBrain(options: ChatOptions): Brain {
   };
 }
 
-export async function chat({ endpoint, systemPrompt }: ChatOptions, turn: Turn): Promise<Outcome> {
+export async function chat(
+  { endpoint, systemPrompt }: ChatOptions,
+  turn: AnswerTurn,
+): Promise<Outcome> {
   const messages: ChatMessage[] = [];
   if (systemPrompt !== null) messages.push({ role: 'system', content: systemPrompt });
   for (const { role, text } of turn.session.history) messages.push({ role, content: text });
@@ -116,7 +126,7 @@ export async function chat({ endpoint, systemPrompt }: ChatOptions, turn: Turn):
 }
 
 /** Plain text where that is all there is: not every server of the dialect knows parts. */
-function contentOf(turn: Turn): string | readonly JsonObject[] {
+function contentOf(turn: AnswerTurn): string | readonly JsonObject[] {
   return turn.prompt.some(({ type }) => type === 'image') ? turn.prompt.map(partOf) : turn.text;
 }
 

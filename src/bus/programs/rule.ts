@@ -4,7 +4,7 @@
  */
 
 import { isObject, textAt } from '../process/json-object.ts';
-import type { Brain, Outcome, Turn } from './acp-agent.ts';
+import type { AnswerTurn, Brain, Outcome } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
 import { CODE, messageOfError, ProgramConfigError, ProgramError } from './program-error.ts';
 import type { LineIo } from './stdio-lines.ts';
@@ -84,7 +84,7 @@ export function answerByRule({ rules, otherwise }: RuleSet, prompt: string): str
   return otherwise;
 }
 
-export async function answerTurnByRule(set: RuleSet, turn: Turn): Promise<Outcome> {
+export async function answerTurnByRule(set: RuleSet, turn: AnswerTurn): Promise<Outcome> {
   const answer = answerByRule(set, turn.text);
   if (answer === null) {
     throw new ProgramError(

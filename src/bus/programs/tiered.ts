@@ -5,7 +5,7 @@
  */
 
 import { type JsonObject, textAt } from '../process/json-object.ts';
-import type { Brain, Outcome, Turn } from './acp-agent.ts';
+import type { AnswerTurn, Brain, Outcome } from './acp-agent.ts';
 import { serveAcp } from './acp-front.ts';
 import { chooseModelTier, fallbacksOf, type ModelTier, type ModelTiers } from './model-tiers.ts';
 import { chat, noteMissingKey } from './openai.ts';
@@ -18,13 +18,13 @@ export function runTiered(
   io: LineIo,
 ): Promise<void> {
   for (const tier of options.tiers.tiers.values()) {
-    if (tier.kind === 'chat') noteMissingKey(tier.chat, io);
+    if (tier.kind === 'chat') noteMissingKey(tier.chat, io.note);
   }
   const brain: Brain = {
     name: 'synod-tiered',
     title: 'Synod tiers',
     takesImages: true,
-    answer: (turn) => answer(options.tiers, turn),
+    answer: (turn) => answerByTier(options.tiers, turn),
   };
   return serveAcp({ brain, version: options.version }, io);
 }
@@ -34,7 +34,7 @@ interface Failed {
   readonly reason: string;
 }
 
-async function answer(config: ModelTiers, turn: Turn): Promise<Outcome> {
+export async function answerByTier(config: ModelTiers, turn: AnswerTurn): Promise<Outcome> {
   const choice = chooseModelTier(config, turn.text, textAt(turn.meta, 'taskClass') ?? null);
   const failed: Failed[] = [];
   for (const name of [choice.tier, ...fallbacksOf(config, choice.tier)]) {
@@ -42,7 +42,7 @@ async function answer(config: ModelTiers, turn: Turn): Promise<Outcome> {
     if (tier === undefined) continue;
     if (failed.length > 0) await tell(turn, name, failed);
     let hasSpoken = false;
-    const listening: Turn = {
+    const listening: AnswerTurn = {
       ...turn,
       async say(text) {
         hasSpoken = true;
@@ -71,12 +71,12 @@ function interrupted(error: unknown, where: JsonObject): ProgramError {
   return new ProgramError(code, messageOfError(error), { ...detail, ...where }, { cause: error });
 }
 
-function answerBy(tier: ModelTier, turn: Turn): Promise<Outcome> {
+function answerBy(tier: ModelTier, turn: AnswerTurn): Promise<Outcome> {
   return tier.kind === 'rule' ? answerTurnByRule(tier.rules, turn) : chat(tier.chat, turn);
 }
 
 /** Told as a thought beside the answer, so that it is not mistaken for the model's words. */
-async function tell(turn: Turn, next: string, failed: readonly Failed[]): Promise<void> {
+async function tell(turn: AnswerTurn, next: string, failed: readonly Failed[]): Promise<void> {
   const { tier, reason } = failed.at(-1) as Failed;
   const text = `${tier} could not answer (${reason}); ${next} answers instead`;
   await turn.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
