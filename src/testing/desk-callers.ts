@@ -301,6 +301,7 @@ function createSimulatedPlatform(chance: Chance, { clock }: Stage): Platform {
   return {
     now: () => clock.now(),
     elapsedMs: () => clock.elapsedMs(),
+    after: (ms, run) => void clock.after(ms, run),
     newId: () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`,
     newSecret: () => hex(43),
     digest: (text) =>

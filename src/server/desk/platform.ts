@@ -10,6 +10,8 @@ export interface Platform {
   now(): number;
   /** Milliseconds of a clock that only goes forward, for measuring. */
   elapsedMs(): number;
+  /** Runs once after a while, if the hub is still there. */
+  after(ms: number, run: () => void): void;
   /** A UUID that nobody can guess. */
   newId(): string;
   /** A secret of 32 bytes as base64url. */

@@ -8,6 +8,7 @@ export function createPlatform(): Platform {
   return {
     now: Date.now,
     elapsedMs: () => performance.now(),
+    after: (ms, run) => void setTimeout(run, ms).unref(),
     newId: randomUUID,
     newSecret: () => randomBytes(32).toString('base64url'),
     digest: (text) => createHash('sha256').update(text).digest('hex'),
