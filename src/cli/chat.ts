@@ -54,7 +54,7 @@ function named(flags: ChatFlags): Globals {
 function userName(): string {
   try {
     const name = userInfo()
-      .username.replace(/[\s~*?[\p{C}]/gu, '-')
+      .username.replace(/[^\p{L}\p{M}\p{N}_.@+-]/gu, '-')
       .slice(0, 100);
     return name === '' || name.startsWith('__') ? 'human' : name;
   } catch {

@@ -25,7 +25,7 @@ test('[CL10] a refusal says who, what, until when and how to wait, and keeps its
   expect(failureText(failure as CliError, false).split('\n')).toEqual([
     'claim.overlap: not free',
     '  holder   ada (T1)',
-    '  overlap  src/a.ts meets src/*',
+    '  overlap  src/a.ts meets "src/*"',
     expect.stringMatching(/^ {2}lapses {3}.*\(1 min\)$/),
     '  wait     synod claim T2 --wait 10m',
     '',
@@ -35,7 +35,7 @@ test('[CL10] a refusal says who, what, until when and how to wait, and keeps its
 test('[CL4] a path cannot add a line of its own, nor colour one', () => {
   const failure = explainRefusal(overlap('a\n  holder   eve', '\u001b[2J'), 'later') as CliError;
   const lines = failureText(failure, false).split('\n');
-  expect(lines[2]).toBe('  overlap  a\\n  holder   eve meets \\u{1b}[2J');
+  expect(lines[2]).toBe('  overlap  a\\n  holder   eve meets "\\u001b[2J"');
 });
 
 test('what time does not cure is left as it is', () => {

@@ -1,5 +1,6 @@
 /** A claim, and the refusal of one, for a person: who holds what, until when, and how to get it. */
 import { SynodError } from '../client/error.ts';
+import { quoted } from '../place/problem.ts';
 import type { ClaimView } from './claims-of-hub.ts';
 import { CliError, toFailure } from './failure.ts';
 import { ageText, clockTime } from './message-text.ts';
@@ -28,9 +29,9 @@ export function isWaitable(error: unknown): error is SynodError {
   return error instanceof SynodError && WAITABLE.has(error.code);
 }
 
-/** Where two scopes meet, in their own words. */
+/** Where two scopes meet; the other's words are quoted, for nobody knows what they say. */
 export function metText({ mine, theirs }: { mine: string; theirs: string }): string {
-  return mine === theirs ? mine : `${mine} meets ${theirs}`;
+  return mine === theirs ? mine : `${mine} meets ${quoted(theirs)}`;
 }
 
 /** `until 14:02:11 (59 min)`. */

@@ -95,7 +95,11 @@ export function registerReport(program: Command): void {
     .description('say what you are doing')
     .argument('<state>', 'idle, busy, or blocked: waiting for a person')
     .argument('[note]', 'what you are at, or the question to the person')
-    .option('--role <role>', 'a role you answer to; may be repeated', collect)
+    .option(
+      '--role <role>',
+      'a role you answer to, with the owner’s credential; may be repeated',
+      collect,
+    )
     .option(...whole('--process <pid>', 'the process that is you'))
     .option(...seconds('--ttl <time>', 'how long that holds unless said again (2m; blocked: 24h)'));
   handle<ReportFlags>(command, async ({ args, flags, call, say }) => {

@@ -1,7 +1,7 @@
 /** `synod token …`: credentials for agents that are not this user on this machine. Shown once, stored hashed. */
 import type { Command } from 'commander';
 import type { CallOutput } from '../client/operations.ts';
-import { type Context, handle } from './context.ts';
+import { type Context, collect, handle } from './context.ts';
 import { clockTime } from './message-text.ts';
 import { seconds } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
@@ -10,6 +10,7 @@ interface CreateFlags {
   readonly kind?: string;
   readonly tier?: string;
   readonly label?: string;
+  readonly role?: readonly string[];
   readonly ttl?: number;
 }
 
@@ -26,11 +27,12 @@ export function registerToken(program: Command): void {
     .option('--kind <kind>', 'agent, human, observer or admin')
     .option('--tier <tier>', 'owner, trusted, standard or untrusted')
     .option('--label <text>', 'for your own memory')
+    .option('--role <role>', 'it may be told as role:<role>; may be repeated', collect)
     .option(...TTL);
   handle<CreateFlags>(create, async (context) => {
     const [agent_id = ''] = context.args;
-    const { kind, tier, label, ttl } = context.flags;
-    const input = { agent_id, kind, tier, label, ttl: wholeSeconds(ttl) };
+    const { kind, tier, label, role: roles, ttl } = context.flags;
+    const input = { agent_id, kind, tier, label, roles, ttl: wholeSeconds(ttl) };
     showSecret(context, await context.call('tokens.create', input));
   });
   const list = token.command('list').description('all of this space, without their secrets');
@@ -42,6 +44,7 @@ export function registerToken(program: Command): void {
       one.kind,
       one.tier,
       endOf(one),
+      one.roles.join(' '),
       one.label ?? '',
     ]);
     table(answer, rows, 'no tokens');

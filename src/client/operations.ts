@@ -73,6 +73,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'held.review': false,
   'channels.configure': true,
   'channels.retire': 'keyed',
+  'agents.assign': true,
   'agents.remove': 'keyed',
   'tokens.create': false,
   'tokens.list': true,

@@ -18,7 +18,7 @@ test('[GI18] what somebody else holds is denied: by whom, until when, and what t
   const verdict = decideGuard(ask('src/a.ts', 'file'), () => [holding('ada', 'src/**')]);
   expect(verdict).toEqual({
     verdict: 'deny',
-    reason: '"src/a.ts" is held by ada through "src/**" (claim ada-1, for 10 min more)',
+    reason: '"src/a.ts" is held by ada (claim ada-1, for 10 min more)',
     remedy: 'wait for the claim, or ask ada to release it or hand it over',
     held: [{ path: 'src/a.ts', by: holding('ada', 'src/**') }],
   });

@@ -73,9 +73,8 @@ export function decideGuard(
 function denied(held: Verdict['held'], nowMs: number): Verdict {
   const lines = held.slice(0, NAMED_MAX).map(({ path, by }) => {
     const until = by.lapsesAt === null ? '' : `, for ${remaining(by.lapsesAt - nowMs)} more`;
-    const through =
-      by.paths.includes(path) || by.paths.length === 0 ? '' : ` through ${listed(by.paths)}`;
-    return `${quoted(path)} is held by ${by.owner}${through} (claim ${by.claimId}${until})`;
+    // What the claim says it covers is its holder's words: they have no place in a refusal of ours.
+    return `${quoted(path)} is held by ${by.owner} (claim ${by.claimId}${until})`;
   });
   const more = held.length > NAMED_MAX ? [`and ${held.length - NAMED_MAX} more`] : [];
   const owners = [...new Set(held.map(({ by }) => by.owner))];

@@ -102,6 +102,7 @@ const STEPS: readonly Step[] = [
       kind: 'agent',
       tier: 'standard',
       label: null,
+      roles: [],
     } as const;
     chance.pick([
       () => story.do(by, { type: 'token.create', id, hash: 'h', expiresAt, ...token }),

@@ -129,6 +129,8 @@ export function createProcess(options: ProcessOptions): SimulatedProcess {
       const mine = life;
       if (hub === null) return;
       note(`${name} is closed`);
+      // Until it has ended it is not at rest, and nobody asks it anything.
+      pending++;
       hub.close().then(() => mine === life && end(), fail);
     },
   };

@@ -3,11 +3,18 @@
  * core, so that each exists once. Types are inferred: here the schema is the type.
  */
 import { z } from 'zod';
-import { CHANNEL_NAME_CHARS_MAX, CORRELATION_ID_CHARS_MAX } from '../core/law/limits.ts';
+import {
+  CHANNEL_NAME_CHARS_MAX,
+  CORRELATION_ID_CHARS_MAX,
+  ROLE_CHARS_MAX,
+  ROLES_MAX,
+} from '../core/law/limits.ts';
 import { CLAIM_KEY_CHARS_MAX } from '../core/work/claim/claim-limits.ts';
 
 export const channelName = z.string().min(1).max(CHANNEL_NAME_CHARS_MAX);
 export const agentId = z.string().min(1).max(128);
+/** What an agent may be told as; their alphabet is the law's. */
+export const roles = z.array(z.string().min(1).max(ROLE_CHARS_MAX)).max(ROLES_MAX);
 export const messageIdText = z.string().min(1).max(64);
 export const correlationId = z.string().max(CORRELATION_ID_CHARS_MAX);
 export const seconds = z.number().describe('Unix seconds');

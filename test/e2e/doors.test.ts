@@ -275,6 +275,8 @@ describe.each([
       member_count: 1,
     });
     await ask('gus', 'channels.heartbeat', { status: 'online' });
+    const given = await ask(null, 'agents.assign', { agent_id: 'gus', roles: ['lead'] });
+    expect(given).toEqual({ agent_id: 'gus', roles: ['lead'] });
     const there = await refusal(null, 'agents.remove', { agent_id: 'gus' });
     expect(there.detail.reason).toBe('agent.in-use');
     expect(await ask(null, 'agents.remove', { agent_id: 'gus', force: true })).toEqual({

@@ -71,7 +71,9 @@ function tellWorld(world: WorldView, messages: readonly Message[]): string[] {
       line(`group ${id}`, { displayName, createdBy }),
       ...[...members].map(([name, { status }]) => `  ${status} ${name}`),
     ]),
-    ...[...world.tokens.values()].map(({ id, ...token }) => line(`token ${id}`, token)),
+    ...[...world.tokens.values()].map(({ id, roles, ...token }) =>
+      line(`token ${id}`, { ...token, roles: roles.length === 0 ? null : roles }),
+    ),
     ...claims.map((claim) => line(`claim ${claim.id}`, viewClaim(claim))),
     ...[...world.claims.waits.values()].map((wait) =>
       line(`wait ${wait.number} of ${wait.agent}`, {

@@ -81,8 +81,8 @@ const CASES: readonly [BoundName, typeof ada, Bare, (world: World) => void][] = 
   ],
   [
     'AGENTS_MAX',
-    eve,
-    { type: 'agent.assume', roles: ['x'] } as Bare,
+    root,
+    { type: 'agent.assign', agent: 'eve', roles: ['x'] } as Bare,
     (world) => fillLike(world.agents, limits.AGENTS_MAX),
   ],
   [
@@ -94,7 +94,7 @@ const CASES: readonly [BoundName, typeof ada, Bare, (world: World) => void][] = 
   [
     'TOKENS_MAX',
     root,
-    { ...token, hash: 'h', label: null, expiresAt: null } as Bare,
+    { ...token, hash: 'h', label: null, roles: [], expiresAt: null } as Bare,
     (world) => fill(world.tokens, limits.TOKENS_MAX, String, { revokedAt: null } as never),
   ],
   [

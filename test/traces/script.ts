@@ -71,14 +71,21 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'channel.configure': { words: ['channel', 'change'], otherwise: {} },
   'token.create': {
     words: ['id', 'agent'],
-    otherwise: { kind: 'agent', tier: 'standard', hash: 'h1', label: null, expiresAt: null },
+    otherwise: {
+      kind: 'agent',
+      tier: 'standard',
+      hash: 'h1',
+      label: null,
+      roles: [],
+      expiresAt: null,
+    },
   },
   'token.rotate': { words: ['id', 'hash'], otherwise: { expiresAt: null } },
   'token.revoke': { words: ['id'], otherwise: {} },
   'refusal.record': { words: ['operation', 'code'], otherwise: { about: null } },
   'compaction.record': { words: ['facts'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },
-  'agent.assume': { words: ['roles'], otherwise: {} },
+  'agent.assign': { words: ['agent', 'roles'], otherwise: {} },
   'claim.take': {
     words: ['id', 'scope'],
     otherwise: { ...ON_CLAIM, scope: null, ttlMs: null, note: null, git: null },

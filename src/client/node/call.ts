@@ -11,7 +11,8 @@ import type { Target } from './target.ts';
 
 const ANSWER_TIMEOUT_MS = 30_000;
 /** Operations that are nobody's but the owner's and administrators'. */
-const ADMINISTRATION = /^(tokens|spaces|held)[._]|^channels[._]+configure$|^agents[._]+remove$/;
+const ADMINISTRATION =
+  /^(tokens|spaces|held)[._]|^channels[._]+configure$|^agents[._]+(assign|remove)$/;
 
 /** A word that a person typed is any word: the hub knows which there are, and says so. */
 type Spoken<T> = T extends string
@@ -45,10 +46,12 @@ export async function callByName(target: Target, name: string, input: Fields): P
   return answerOf(target, response);
 }
 
-/** An agent retires a channel as well, but not by force. */
+/** An agent retires a channel as well, but not by force, and reports, but no roles. */
 function isAdministration(name: string, input: Fields): boolean {
   return (
-    ADMINISTRATION.test(name) || (/^(channels[._]+)?retire$/.test(name) && input.force === true)
+    ADMINISTRATION.test(name) ||
+    (/^(channels[._]+)?retire$/.test(name) && input.force === true) ||
+    (/^presence[._]+report$/.test(name) && input.roles != null)
   );
 }
 

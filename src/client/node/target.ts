@@ -106,7 +106,7 @@ export function defaultAgent(): string {
   } catch {
     // A container may run under a number that no name belongs to.
   }
-  return `cli-${user.replace(/[\s~\p{C}]/gu, '-').slice(0, 100)}`;
+  return `cli-${user.replace(/[^\p{L}\p{M}\p{N}_.@+-]/gu, '-').slice(0, 100)}`;
 }
 
 /**

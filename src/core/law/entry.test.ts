@@ -26,6 +26,14 @@ describe('an entry', () => {
     expect(problemOf('{"type":"clock.ticked","at":1}')[0]).toBe('newer');
   });
 
+  test('[L6] in which an agent gave itself its roles, or a token came without any, is lifted', () => {
+    const assumed = { type: 'agent.assumed', at: 1, by: 'ada', roles: ['lead'] };
+    const assigned = { type: 'agent.assigned', at: 1, by: 'ada', agent: 'ada', roles: ['lead'] };
+    expect(decodeEvent(JSON.stringify(assumed))).toEqual(assigned);
+    const created = { type: 'token.created', at: 1, by: 'root', token: { id: 't' } };
+    expect(decodeEvent(JSON.stringify(created))).toMatchObject({ token: { id: 't', roles: [] } });
+  });
+
   test('[L2] of a known kind is refused when a field is missing or is something else', () => {
     const sent = { type: 'message.sent', at: 1, by: 'ada', channel: 'c', seq: 1, body: {} };
     expect(decodeEvent(JSON.stringify(sent))).toEqual(sent);

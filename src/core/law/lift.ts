@@ -3,8 +3,8 @@
  * kind. A lift is named for what was different then; it is handed the entry as it was stored and
  * answers it as today's program would have written it. A kind without one costs nothing.
  *
- * No kind has changed its own fields since the first log was written. What does grow are settings,
- * which an event holds whole: test/golden/v0 lays some down from before others existed.
+ * Settings grow, and an event holds them whole: test/golden/v0 lays some down from before others
+ * existed.
  */
 import { NO_SETTINGS } from './settings.ts';
 import { DEFAULT_SETTINGS } from './state.ts';
@@ -14,11 +14,25 @@ export type StoredEvent = Record<string, unknown>;
 const LIFTS: ReadonlyMap<unknown, (event: StoredEvent) => StoredEvent> = new Map([
   ['space.configured', (event: StoredEvent) => fillSettings(event, DEFAULT_SETTINGS)],
   ['channel.configured', (event: StoredEvent) => fillSettings(event, NO_SETTINGS)],
+  ['token.created', withoutRoles],
+  ['agent.assumed', assumedByItself],
 ]);
 
 export function lift(event: StoredEvent): StoredEvent {
   const liftKind = LIFTS.get(event.type);
   return liftKind === undefined ? event : liftKind(event);
+}
+
+/** A token from before roles came with it has none. */
+function withoutRoles(event: StoredEvent): StoredEvent {
+  const { token } = event;
+  if (typeof token !== 'object' || token === null || 'roles' in token) return event;
+  return { ...event, token: { ...token, roles: [] } };
+}
+
+/** From when an agent gave itself its roles. */
+function assumedByItself(event: StoredEvent): StoredEvent {
+  return { ...event, type: 'agent.assigned', agent: event.by };
 }
 
 /** Settings from before one of them existed: that one is what it is where nobody has said anything. */

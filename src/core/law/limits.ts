@@ -7,6 +7,8 @@ export const CORRELATION_ID_CHARS_MAX = 128;
 export const IDEMPOTENCY_KEY_CHARS_MAX = 256;
 export const ACK_REASON_CHARS_MAX = 512;
 export const INVITE_MESSAGE_CHARS_MAX = 1024;
+export const ROLES_MAX = 16;
+export const ROLE_CHARS_MAX = 64;
 
 export const BODY_BYTES_MAX: number = 1024 * 1024;
 export const BODY_DEPTH_MAX = 64;

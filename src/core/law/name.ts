@@ -3,6 +3,7 @@
  * members) and `sox/` (spoken by the hub alone). No glob sees any of them [C4].
  */
 import { CHANNEL_NAME_CHARS_MAX } from './limits.ts';
+import { isSeen } from './text.ts';
 
 export type ChannelKind = 'plain' | 'dm' | 'group' | 'sox';
 
@@ -29,8 +30,17 @@ export function channelKind(name: string): ChannelKind {
   return 'plain';
 }
 
+/** Most names, and quickly told. */
+const PLAIN = /^[\x20-\x7e]+$/;
+
+/**
+ * Free text otherwise, as SOX has it: nothing in it is hidden or stands at its rim unseen, and the only
+ * blank is a space [C1].
+ */
 export function isChannelName(name: string): boolean {
-  return name.length >= 1 && name.length <= CHANNEL_NAME_CHARS_MAX && !/\p{Cc}/u.test(name);
+  if (name.length < 1 || name.length > CHANNEL_NAME_CHARS_MAX) return false;
+  if (PLAIN.test(name)) return name.trim() === name;
+  return isSeen(name) && !/^\s|\s$|[^\S ]/u.test(name);
 }
 
 /** The two names of a dm channel, or null when the name is not of that form. */

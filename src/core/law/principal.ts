@@ -2,6 +2,7 @@
  * Principals: who is asking, as authenticated by the server. A message never
  * says who sent it; the principal on the command does [I1].
  */
+import { isName, NAME_ALPHABET } from './text.ts';
 
 export type PrincipalKind = 'agent' | 'human' | 'observer' | 'admin';
 
@@ -27,14 +28,11 @@ export const SERVER: Principal = { id: '__server__', kind: 'admin', tier: 'owner
 export const AGENT_NAME_CHARS_MAX = 128;
 
 /**
- * An agent's name: 1–128 characters, no control characters or spaces, no `~` (it parts the two names of a dm),
- * nothing a glob would read as a pattern, and not `__…`, which the hub keeps for itself [I2].
+ * An agent's name: nothing that parts the two names of a dm or that a glob would read as a pattern,
+ * and not `__…`, which the hub keeps for itself [I2].
  */
 export function isAgentName(name: string): boolean {
-  return (
-    name.length >= 1 &&
-    name.length <= AGENT_NAME_CHARS_MAX &&
-    !name.startsWith('__') &&
-    /^[^\s~*?[\p{C}]+$/u.test(name)
-  );
+  return isName(name, AGENT_NAME_CHARS_MAX) && !name.startsWith('__');
 }
+
+export const AGENT_NAME_RULE: string = `an agent's name has 1 to ${AGENT_NAME_CHARS_MAX} characters, ${NAME_ALPHABET}, and does not begin with __`;

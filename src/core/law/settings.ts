@@ -66,7 +66,7 @@ export function decideConfigureChannel(
   const { by, at, channel, change } = command;
   if (by.kind !== 'admin')
     return refuse('access.denied', 'only an administrator configures a channel');
-  const badName = checkName(channel);
+  const badName = checkName(world, channel);
   if (badName !== null) return badName;
   const known = world.channels.get(channel);
   if (known === undefined && world.channels.size >= CHANNELS_MAX)

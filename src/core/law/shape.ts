@@ -80,7 +80,7 @@ const SHAPES: Shapes = {
   'refusal.recorded': { ...SAID, operation: 'string', code: 'string', about: 'string?' },
   'log.compacted': { ...SAID, facts: 'object' },
   'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
-  'agent.assumed': { ...SAID, roles: 'list' },
+  'agent.assigned': { ...SAID, agent: 'string', roles: 'list' },
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

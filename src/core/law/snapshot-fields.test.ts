@@ -45,7 +45,7 @@ function tellRich(): Story {
   story.do(ada, { type: 'progress.post', taskId: 't1', kind: 'note', text: 'so far' });
   const offer = { kind: 'llm', name: 'm', capacity: 2, meta: '{"a":1}', ttlMs: null };
   story.do(ada, { type: 'offer.make', ...offer });
-  story.do(ada, { type: 'agent.assume', roles: ['reviewer'] });
+  story.do(root, { type: 'agent.assign', agent: 'ada', roles: ['reviewer'] });
   story.do(ada, { type: 'card.advertise', card: CARD });
   story.do(ada, {
     type: 'recall.log',
@@ -68,7 +68,8 @@ function tellRich(): Story {
   story.send(ada, 'passing');
   story.do(root, { type: 'channel.retire', channel: 'passing', isForced: true });
   const token = { agent: 'ada', kind: 'agent', tier: 'standard', label: 'l' } as const;
-  story.do(root, { type: 'token.create', id: 'rich', hash: 'h', expiresAt: 9e12, ...token });
+  const rest = { hash: 'h', roles: ['lead'], expiresAt: 9e12 };
+  story.do(root, { type: 'token.create', id: 'rich', ...rest, ...token });
   story.do(root, { type: 'token.revoke', id: 'rich' });
   return story;
 }

@@ -43,7 +43,7 @@ import type {
 } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 6;
+const VERSION = 7;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',

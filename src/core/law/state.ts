@@ -172,7 +172,7 @@ export interface Retired {
 export interface Agent {
   readonly name: string;
   readonly patterns: Set<string>;
-  /** What it says it is, for those who speak to a role. */
+  /** What an administrator made it, for those who speak to a role. */
   roles: readonly string[];
   readonly memberships: Map<string, Member>;
   /** Memberships with something owed, the oldest of it first. */
@@ -244,6 +244,8 @@ export interface Token {
   /** Hex SHA-256 of the secret; the secret itself is never stored [I4]. */
   readonly hash: string;
   readonly label: string | null;
+  /** What it may be spoken to as, while it lives [AD5]. */
+  readonly roles: readonly string[];
   readonly createdAt: number;
   readonly createdBy: string;
   readonly expiresAt: number | null;

@@ -3,11 +3,31 @@
  * carried for others: an object, finite, not too deep, of a bounded size.
  * Everything here is well-formed Unicode, so it survives any door.
  */
+import { HIDDEN } from './hidden.ts';
 import { BODY_DEPTH_MAX } from './limits.ts';
 
-/** A name: nothing invisible, so that no two names look alike by a character nobody sees. */
+const PLAIN_NAME = /^[\w.:/@#+=%&!$^-]+$/;
+const ANY_NAME = /^(?!\p{M})[\p{L}\p{M}\p{N}\p{So}\p{Emoji_Modifier}\w.:/@#+=%&!$^-]+$/u;
+/** For the refusals of what is no name. */
+export const NAME_ALPHABET = 'letters, digits or any of _-.:/@#+=%&!$^, without blanks';
+
+/**
+ * The name of an agent or a role, the id of a claim, a task or a group: what the hub says without
+ * quotes. It cannot be a sentence, and no two look alike by a character nobody sees [I15].
+ */
+export function isName(text: string, charsMax: number): boolean {
+  if (text.length < 1 || text.length > charsMax) return false;
+  return PLAIN_NAME.test(text) || (ANY_NAME.test(text) && isSeen(text));
+}
+
+/** Nothing hidden in it, and written in the one way (NFC) of those that look the same. */
+export function isSeen(text: string): boolean {
+  return text.search(HIDDEN) < 0 && text.normalize('NFC') === text;
+}
+
+/** A line in which everything can be seen. */
 export function isPrintable(text: string, charsMax: number): boolean {
-  return text.length >= 1 && text.length <= charsMax && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text);
+  return text.length >= 1 && text.length <= charsMax && text.search(HIDDEN) < 0;
 }
 
 /** One line of text for people; joined emoji are allowed, control characters are not. */

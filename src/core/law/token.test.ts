@@ -15,6 +15,7 @@ const create = (story: Story, id = 't1', expiresAt: number | null = null, agent 
     tier: 'standard',
     hash: 'h1',
     label: null,
+    roles: [],
     expiresAt,
   });
 const who = (story: Story, hash: string, id = 't1') =>
@@ -43,6 +44,7 @@ test('[I4] what the log and memory keep of a token is the hash alone', () => {
     'id',
     'kind',
     'label',
+    'roles',
     'tier',
   ]);
 });

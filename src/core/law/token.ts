@@ -2,10 +2,10 @@
  * Tokens: an agent's credential. The log keeps only a hash [I4]; a token may
  * expire, be rotated (same id, new secret) and be revoked for good [I5].
  */
-import { agentOf, checkAgentRoom } from '../talk/agent.ts';
+import { agentOf, checkAgentName, checkAgentRoom, checkRoles } from '../talk/agent.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from './decider.ts';
 import { TOKENS_MAX } from './limits.ts';
-import { isAgentName, type Principal, type PrincipalKind, type TrustTier } from './principal.ts';
+import type { Principal, PrincipalKind, TrustTier } from './principal.ts';
 import type { Token, World, WorldView } from './state.ts';
 
 export interface CreateToken extends Asked {
@@ -16,6 +16,7 @@ export interface CreateToken extends Asked {
   readonly tier: TrustTier;
   readonly hash: string;
   readonly label: string | null;
+  readonly roles: readonly string[];
   readonly expiresAt: number | null;
 }
 
@@ -63,15 +64,14 @@ export function decideToken(
   const { by, at } = command;
   if (by.kind !== 'admin') return refuse('access.denied', 'only an administrator handles tokens');
   if (command.type === 'token.create') {
-    const { id, agent, kind, tier, hash, label, expiresAt } = command;
-    if (!isAgentName(agent)) return refuse('agent.name-invalid', `${agent} is not an agent's name`);
-    const noRoom = checkAgentRoom(world, agent);
-    if (noRoom !== null) return noRoom;
+    const { id, agent, kind, tier, hash, label, roles, expiresAt } = command;
+    const unfit = checkAgentName(world, agent) ?? checkAgentRoom(world, agent) ?? checkRoles(roles);
+    if (unfit !== null) return unfit;
     // An id stands for one token forever: a revoked one does not come back under a new secret [I5].
     if (world.tokens.has(id)) return refuse('input.invalid', `token id ${id} is taken`);
     if (world.tokens.size >= TOKENS_MAX && revokedToken(world) === null)
       return refuseFull('TOKENS_MAX', TOKENS_MAX);
-    const token = { id, agent, kind, tier, hash, label, expiresAt };
+    const token = { id, agent, kind, tier, hash, label, roles, expiresAt };
     return { events: [{ type: 'token.created', at, by: by.id, token }], answer: null };
   }
   const token = world.tokens.get(command.id);
@@ -105,6 +105,20 @@ export function principalOf(token: Token | undefined, hash: string, at: number):
   if (token === undefined || token.hash !== hash || token.revokedAt !== null) return null;
   if (token.expiresAt !== null && token.expiresAt <= at) return null;
   return { id: token.agent, kind: token.kind, tier: token.tier };
+}
+
+/** By agent, what it may be spoken to as: from an administrator, and with its live tokens [AD5]. */
+export function rolesOf(world: WorldView, at: number): (agent: string) => readonly string[] {
+  const byToken = new Map<string, string[]>();
+  for (const token of world.tokens.values()) {
+    if (token.roles.length === 0 || !isLive(token, at)) continue;
+    byToken.set(token.agent, [...(byToken.get(token.agent) ?? []), ...token.roles]);
+  }
+  return (agent) => {
+    const assigned = world.agents.get(agent)?.roles ?? [];
+    const held = byToken.get(agent);
+    return held === undefined ? assigned : [...new Set([...assigned, ...held])].sort();
+  };
 }
 
 export function liveTokens(world: WorldView, agent: string, at: number): Token[] {

@@ -22,6 +22,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   IDEMPOTENCY_KEY_CHARS_MAX: SHORTER,
   ACK_REASON_CHARS_MAX: SHORTER,
   INVITE_MESSAGE_CHARS_MAX: SHORTER,
+  ROLES_MAX: 'give it fewer with agents.assign',
+  ROLE_CHARS_MAX: SHORTER,
   BODY_BYTES_MAX: 'store it elsewhere and send where',
   BODY_DEPTH_MAX: 'flatten it, or send it as text',
   CHANNELS_MAX:

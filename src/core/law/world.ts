@@ -6,10 +6,10 @@
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
-  decideAssume,
+  decideAssign,
   decideSee,
-  evolveAssumed,
-  type RolesAssumed,
+  evolveAssigned,
+  type RolesAssigned,
 } from '../talk/agent.ts';
 import { type AgentRemoved, decideRemoveAgent, evolveRemovedAgent } from '../talk/departure.ts';
 import {
@@ -120,7 +120,7 @@ interface Deciders {
   'refusal.record': typeof decideRefusal;
   'bus.record': typeof decideBusCall;
   'compaction.record': typeof decideCompaction;
-  'agent.assume': typeof decideAssume;
+  'agent.assign': typeof decideAssign;
 }
 
 const DECIDERS: Deciders = {
@@ -149,7 +149,7 @@ const DECIDERS: Deciders = {
   'refusal.record': decideRefusal,
   'bus.record': decideBusCall,
   'compaction.record': decideCompaction,
-  'agent.assume': decideAssume,
+  'agent.assign': decideAssign,
 };
 
 /** A decider of several commands is entered once for each. */
@@ -180,7 +180,7 @@ export type DurableEvent =
   | RefusalRecorded
   | BusCallRecorded
   | LogCompacted
-  | RolesAssumed
+  | RolesAssigned
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -299,8 +299,8 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'log.compacted':
     case 'agent.seen':
       return;
-    case 'agent.assumed':
-      return evolveAssumed(world, event);
+    case 'agent.assigned':
+      return evolveAssigned(world, event);
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:

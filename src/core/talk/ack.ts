@@ -7,6 +7,7 @@
 import { type Asked, type Decision, refuse } from '../law/decider.ts';
 import { ACKS_CHANNEL, channelKind } from '../law/name.ts';
 import type { AckStatus, World, WorldView } from '../law/state.ts';
+import { checkTrust } from '../law/writer.ts';
 import { channelWith, settleMember } from './channel.ts';
 import { endLease } from './inbox.ts';
 import { type MessageRef, type MessageSent, messageId, serverMessage } from './message.ts';
@@ -38,6 +39,9 @@ export function decideAck(
 ): Decision<AckRecorded | MessageSent, { readonly at: number }> {
   const { by, at, target, status, reason } = command;
   const { position, channel: name, seq } = target;
+  // The reason is read by the sender as it stands, so it is for those whose words need no review.
+  const untrusted = reason === null ? null : checkTrust(by, world.settings);
+  if (untrusted !== null) return untrusted;
   const channel = channelWith(world, target);
   // A held message has reached nobody, so nobody can have done anything with it.
   if (channel === undefined || !wasOwed(channel, seq, by.id) || channel.held?.has(seq)) {

@@ -5,36 +5,60 @@
 
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { Heap } from '../law/heap.ts';
-import { AGENTS_MAX, DAY_MS } from '../law/limits.ts';
+import { AGENTS_MAX, DAY_MS, ROLE_CHARS_MAX, ROLES_MAX } from '../law/limits.ts';
+import { AGENT_NAME_RULE, isAgentName } from '../law/principal.ts';
 import type { Agent, World, WorldView } from '../law/state.ts';
 import { armSweep } from '../law/sweep.ts';
+import { isName, NAME_ALPHABET } from '../law/text.ts';
 
-export interface AssumeRoles extends Asked {
-  readonly type: 'agent.assume';
+export interface AssignRoles extends Asked {
+  readonly type: 'agent.assign';
+  readonly agent: string;
   readonly roles: readonly string[];
 }
 
 /** Roles outlive a restart: whoever speaks to one must still be heard [AD4]. */
-export interface RolesAssumed {
-  readonly type: 'agent.assumed';
+export interface RolesAssigned {
+  readonly type: 'agent.assigned';
   readonly at: number;
   readonly by: string;
+  readonly agent: string;
   readonly roles: readonly string[];
 }
 
-export function decideAssume(world: WorldView, command: AssumeRoles): Decision<RolesAssumed, null> {
-  const { by, at } = command;
-  if (by.kind === 'observer') return refuse('access.denied', 'an observer has no role');
-  const noRoom = checkAgentRoom(world, by.id);
-  if (noRoom !== null) return noRoom;
+/** What is told to a role reaches whoever has it, so nobody gives one to itself [AD5]. */
+export function decideAssign(
+  world: WorldView,
+  command: AssignRoles,
+): Decision<RolesAssigned, null> {
+  const { by, at, agent } = command;
   const roles = [...new Set(command.roles)].sort();
-  const known = world.agents.get(by.id)?.roles ?? [];
+  const known = world.agents.get(agent)?.roles ?? [];
+  if (by.id === agent && roles.join() === known.join()) return { events: [], answer: null };
+  if (by.kind !== 'admin') {
+    return refuse(
+      'access.denied',
+      'roles come with the token or from an administrator: ask for agents.assign',
+    );
+  }
+  const unfit = checkAgentName(world, agent) ?? checkAgentRoom(world, agent) ?? checkRoles(roles);
+  if (unfit !== null) return unfit;
   if (roles.join() === known.join()) return { events: [], answer: null };
-  return { events: [{ type: 'agent.assumed', at, by: by.id, roles }], answer: null };
+  return { events: [{ type: 'agent.assigned', at, by: by.id, agent, roles }], answer: null };
 }
 
-export function evolveAssumed(world: World, event: RolesAssumed): void {
-  agentOf(world, event.by).roles = event.roles;
+export function checkRoles(roles: readonly string[]): Refusal | null {
+  const bad = roles.find((role) => !isName(role, ROLE_CHARS_MAX));
+  if (bad === undefined && roles.length <= ROLES_MAX) return null;
+  return refuse(
+    'input.invalid',
+    `an agent has at most ${ROLES_MAX} roles, each of 1 to ${ROLE_CHARS_MAX} ${NAME_ALPHABET}`,
+    { violations: [{ field: 'roles', issue: bad === undefined ? 'too many' : 'not a name' }] },
+  );
+}
+
+export function evolveAssigned(world: World, event: RolesAssigned): void {
+  agentOf(world, event.agent).roles = event.roles;
 }
 
 /** The desk says that an agent is about, though nothing it did was an event. */
@@ -87,6 +111,12 @@ export function agentOf(world: World, name: string): Agent {
     world.agents.set(name, agent);
   }
   return agent;
+}
+
+/** For decide: may somebody be called that? Who has the name already keeps it. */
+export function checkAgentName(world: WorldView, name: string): Refusal | null {
+  if (world.agents.has(name) || isAgentName(name)) return null;
+  return refuse('agent.name-invalid', AGENT_NAME_RULE);
 }
 
 /** For decide: is there room for one more name? */

@@ -193,12 +193,13 @@ export function backpressureOf(
   };
 }
 
-export function checkName(name: string): Refusal | null {
-  if (isChannelName(name)) return null;
+/** A channel that is there keeps its name, whatever a new one may be called. */
+export function checkName(world: WorldView, name: string): Refusal | null {
+  if (world.channels.has(name) || world.retired.has(name) || isChannelName(name)) return null;
   return refuse(
     'channel.name-invalid',
-    'a channel name has 1 to 256 characters and no control characters',
-    { violations: [{ field: 'channel', issue: 'must be 1-256 printable characters' }] },
+    'a channel name has 1 to 256 characters: none that cannot be seen, no blank but the space, and that not at its ends',
+    { violations: [{ field: 'channel', issue: 'must be 1-256 visible characters' }] },
   );
 }
 
@@ -211,7 +212,7 @@ export function checkWrite(world: WorldView, by: Principal, name: string): Refus
     case 'sox':
       return refuse('channel.reserved', 'channels under sox/ are written by the hub alone');
     case 'dm':
-      return checkParty(by, name);
+      return checkParty(world, by, name);
     case 'group':
       return checkGroupMember(world, by, name);
     case 'plain':
@@ -244,7 +245,7 @@ export function checkRead(world: WorldView, by: Principal, name: string): Refusa
         `of the sox/ channels there are ${[...PUBLIC_CHANNELS].join(', ')} and your own sox/to/<you>`,
       );
     case 'dm':
-      return checkParty(by, name);
+      return checkParty(world, by, name);
     case 'group':
       return checkGroupMember(world, by, name);
   }
@@ -252,7 +253,7 @@ export function checkRead(world: WorldView, by: Principal, name: string): Refusa
 
 /** May this principal read a channel's history? [RP3] */
 export function checkReplay(world: WorldView, by: Principal, name: string): Refusal | null {
-  const unreadable = checkName(name) ?? checkRead(world, by, name);
+  const unreadable = checkName(world, name) ?? checkRead(world, by, name);
   if (unreadable !== null) return unreadable;
   const channel = world.channels.get(name);
   const retired = channel === undefined ? world.retired.get(name) : undefined;
@@ -297,7 +298,7 @@ export function checkPast(world: WorldView, by: Principal, name: string): Refusa
 }
 
 export function checkPattern(world: WorldView, by: Principal, pattern: string): Refusal | null {
-  const badName = checkName(pattern);
+  const badName = checkName(world, pattern);
   if (badName !== null) return badName;
   if (!isGlob(pattern)) return checkRead(world, by, pattern);
   if (channelKind(pattern) === 'plain') return null;
@@ -319,9 +320,11 @@ function unsettled(member: MemberView): number[] {
   return open;
 }
 
-function checkParty(by: Principal, name: string): Refusal | null {
+function checkParty(world: WorldView, by: Principal, name: string): Refusal | null {
   const parties = dmParties(name);
-  if (parties === null || !parties.every(isAgentName) || dmName(...parties) !== name) {
+  const isNew = !world.channels.has(name);
+  const isOdd = isNew && parties?.some((one) => !world.agents.has(one) && !isAgentName(one));
+  if (parties === null || isOdd || dmName(...parties) !== name) {
     return refuse(
       'dm.not-canonical',
       'a dm channel is dm/<a>~<b> with the two names in byte order',

@@ -5,7 +5,6 @@
  */
 
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
-import { isGlob } from '../law/glob.ts';
 import {
   CHANNEL_NAME_CHARS_MAX,
   CHANNELS_MAX,
@@ -13,12 +12,14 @@ import {
   GROUPS_MAX,
   HELD_MESSAGES_MAX,
 } from '../law/limits.ts';
-import { dmName, isChannelName } from '../law/name.ts';
-import { isAgentName, type Principal, standingOf } from '../law/principal.ts';
+import { dmName } from '../law/name.ts';
+import { type Principal, standingOf } from '../law/principal.ts';
 import { NO_SETTINGS } from '../law/settings.ts';
 import type { Group, ReplayPolicy, World, WorldView } from '../law/state.ts';
+import { isName, NAME_ALPHABET } from '../law/text.ts';
 import type { View } from '../law/view.ts';
-import { agentOf, checkAgentRoom } from './agent.ts';
+import { checkTrust } from '../law/writer.ts';
+import { agentOf, checkAgentName, checkAgentRoom } from './agent.ts';
 import { channelOf } from './channel.ts';
 import { heldReason, type MessageSent } from './message.ts';
 import type { ChannelRetired } from './retire.ts';
@@ -94,14 +95,18 @@ export interface GroupRemoved {
 
 export type GroupEvent = GroupCreated | GroupInvited | GroupJoined | GroupLeft | GroupRemoved;
 
+const GROUP_ID_CHARS_MAX: number = CHANNEL_NAME_CHARS_MAX - 'group/'.length;
+
 export function decideCreate(world: WorldView, command: CreateGroup): Decision<GroupCreated, null> {
   const { by, at, group, displayName, replayPolicy } = command;
   const forbidden = checkActor(world, by);
   if (forbidden !== null) return forbidden;
-  if (!isChannelName(group) || group.length <= 'group/'.length || isGlob(group)) {
+  const untrusted = displayName === null ? null : checkTrust(by, world.settings);
+  if (untrusted !== null) return untrusted;
+  if (!world.groups.has(group) && !isName(group.slice('group/'.length), GROUP_ID_CHARS_MAX)) {
     return refuse(
       'channel.name-invalid',
-      `a group id has 1 to ${CHANNEL_NAME_CHARS_MAX - 6} printable characters, none of them * ? [`,
+      `a group id has 1 to ${GROUP_ID_CHARS_MAX} characters, ${NAME_ALPHABET}`,
     );
   }
   if (world.groups.has(group)) {
@@ -135,7 +140,8 @@ export function decideInvite(
       `${name} has members; ask one of them for an invite, or dissolve it with group.remove`,
     );
   }
-  if (!isAgentName(agent)) return refuse('agent.name-invalid', `${agent} is not an agent's name`);
+  const unfit = checkAgentName(world, agent);
+  if (unfit !== null) return unfit;
   const known = group.members.get(agent);
   if (known?.status === 'active') return { events: [], answer: { isInvited: false } };
   if (known === undefined && group.members.size >= GROUP_MEMBERS_MAX) {

@@ -114,7 +114,8 @@ export function decideSend(
   command: SendMessage,
 ): Decision<MessageSent, SentAnswer> {
   const { by, at, channel: name } = command;
-  const forbidden = checkName(name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by.id);
+  const forbidden =
+    checkName(world, name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by.id);
   if (forbidden !== null) return forbidden;
   const channel = world.channels.get(name);
   if (command.schemaVersion !== (channel?.settings?.schemaVersion ?? 0)) {

@@ -179,6 +179,7 @@ describe('agents', () => {
         tier: 'standard',
         hash: 'h',
         label: null,
+        roles: [],
         expiresAt: null,
       }),
     );

@@ -28,7 +28,7 @@ export function decideRetire(
 ): Decision<ChannelRetired, { readonly messages: number }> {
   const { by, at, channel: name, isForced } = command;
   const isPerson = by.kind === 'admin' || by.kind === 'human';
-  const forbidden = checkName(name) ?? (isPerson ? null : checkWrite(world, by, name));
+  const forbidden = checkName(world, name) ?? (isPerson ? null : checkWrite(world, by, name));
   if (forbidden !== null) return forbidden;
   const channel = world.channels.get(name);
   if (channel === undefined) {

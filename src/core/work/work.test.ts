@@ -276,10 +276,12 @@ test('[CM8] what the doors know of the recipient decides, also for one that neve
 
 test('[AD4] roles are on record, once for each change, and in a snapshot', () => {
   const story = createStory();
-  const assume = (roles: readonly string[]) => story.do(ada, { type: 'agent.assume', roles });
-  expect(codeOf(assume(['reviewer', 'reviewer', 'builder']))).toBeNull();
-  assume(['builder', 'reviewer']);
-  expect(story.entries.filter((entry) => entry.includes('agent.assumed'))).toHaveLength(1);
+  const root = createPrincipal('root', { kind: 'admin', tier: 'owner' });
+  const assign = (roles: readonly string[]) =>
+    story.do(root, { type: 'agent.assign', agent: 'ada', roles });
+  expect(codeOf(assign(['reviewer', 'reviewer', 'builder']))).toBeNull();
+  assign(['builder', 'reviewer']);
+  expect(story.entries.filter((entry) => entry.includes('agent.assigned'))).toHaveLength(1);
   expect(thawWorld(freezeWorld(story.world))?.agents.get('ada')?.roles).toEqual([
     'builder',
     'reviewer',

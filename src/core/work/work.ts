@@ -9,6 +9,7 @@ import { type Decision, isRefusal } from '../law/decider.ts';
 import { CLAIMS_CHANNEL, toChannel } from '../law/name.ts';
 import { type Principal, SERVER } from '../law/principal.ts';
 import type { World, WorldView } from '../law/state.ts';
+import { checkTrust } from '../law/writer.ts';
 import { agentOf, checkAgentRoom } from '../talk/agent.ts';
 import { type MessageSent, serverMessage } from '../talk/message.ts';
 import {
@@ -79,6 +80,10 @@ export function decideWork(
     case 'recall.log':
       return decideFinding(world.findings, command, world.settings);
     default: {
+      // What gives back is open to all; whatever else is done to a claim binds others.
+      const isGivingBack = command.type === 'claim.release' || command.type === 'claim.unwait';
+      const untrusted = isGivingBack ? null : checkTrust(command.by, world.settings);
+      if (untrusted !== null) return untrusted;
       const decision = decideClaim(world.claims, command, {
         presenceOf: (agent) => presenceOf(world, agent, command),
       });

@@ -4,7 +4,7 @@
  * agents and tokens exist [I3].
  */
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
-import { isAgentName, type Principal } from '../../core/law/principal.ts';
+import { AGENT_NAME_RULE, isAgentName, type Principal } from '../../core/law/principal.ts';
 import type { WorldView } from '../../core/law/state.ts';
 import { liveTokens, principalOf } from '../../core/law/token.ts';
 import type { Hub } from '../../hub/hub.ts';
@@ -193,10 +193,7 @@ function isSameDigest(one: string, other: string): boolean {
 }
 
 function noName(): Refusal {
-  return refuse(
-    'agent.name-invalid',
-    'an agent has a name of 1 to 128 visible characters without spaces, ~ or glob signs, not beginning with __',
-  );
+  return refuse('agent.name-invalid', AGENT_NAME_RULE);
 }
 
 function unknownAgent(): Refusal {

@@ -7,6 +7,7 @@ import {
   idempotencyKey,
   jsonObject,
   messageIdText,
+  roles,
   seconds,
 } from '../schemas.ts';
 import { TTL_MS_MAX } from './channels.ts';
@@ -57,14 +58,14 @@ export const presenceReport = operation({
   id: 'presence.report',
   name: 'presence_report',
   title: 'Report what you are doing',
-  doc: 'Say idle, busy, or blocked (waiting for a person, with the question as note); also your roles and process id.',
+  doc: 'Say idle, busy, or blocked (waiting for a person, with the question as note); also your process id.',
   access: 'writer',
   toolset: 'work',
   hints: SETS,
   input: z.strictObject({
     state: z.enum(['idle', 'busy', 'blocked']),
     note: z.string().max(1024).nullish(),
-    roles: z.array(z.string().min(1).max(64)).max(16).nullish(),
+    roles: roles.nullish().describe('administrators only; else they come with the token'),
     process: z.int().min(1).nullish(),
     ttl: z
       .int()
@@ -95,6 +96,18 @@ export const agentsTell = operation({
     recipients: z.array(z.object({ agent_id: z.string(), message_id: z.string() })),
     unmatched: z.array(z.string()),
   }),
+});
+
+export const agentsAssign = operation({
+  id: 'agents.assign',
+  name: 'agents_assign',
+  title: 'Give an agent its roles',
+  doc: 'The roles an agent is told as (role:<role>), in place of those it was given before; those of its tokens stay with them.',
+  access: 'admin',
+  toolset: 'admin',
+  hints: SETS,
+  input: z.strictObject({ agent_id: agentId, roles }),
+  output: z.object({ agent_id: z.string(), roles: z.array(z.string()) }),
 });
 
 export const agentsRemove = operation({

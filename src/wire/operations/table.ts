@@ -73,6 +73,7 @@ export const OPERATIONS = {
   'held.review': receipts.heldReview,
   'channels.configure': channels.configure,
   'channels.retire': channels.retire,
+  'agents.assign': presence.agentsAssign,
   'agents.remove': presence.agentsRemove,
   'tokens.create': admin.tokenCreate,
   'tokens.list': admin.tokenList,

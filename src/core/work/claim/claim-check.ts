@@ -3,6 +3,7 @@
  * is its epoch the current one? Each no says who holds the claim, until when, and what to do.
  */
 import { type Refusal, refuse } from '../../law/decider.ts';
+import { isName, NAME_ALPHABET } from '../../law/text.ts';
 import type { ClaimAsked } from './claim-events.ts';
 import {
   CLAIM_ID_CHARS_MAX,
@@ -12,8 +13,8 @@ import {
   TTL_MS_MAX,
   TTL_MS_MIN,
 } from './claim-limits.ts';
-import { type BookView, type Claim, type Wait, wantedName } from './claim-state.ts';
-import { isPrintable, type Scope } from './scope.ts';
+import type { BookView, Claim, Wait } from './claim-state.ts';
+import type { Scope } from './scope.ts';
 import type { Found } from './scope-index.ts';
 
 /** One step of a circle of waiting. */
@@ -28,11 +29,12 @@ export function checkActor(command: ClaimAsked): Refusal | null {
   return refuse('access.denied', 'an observer holds no claims and waits for none');
 }
 
-export function checkId(id: string): Refusal | null {
-  if (id.length <= CLAIM_ID_CHARS_MAX && id.trim() !== '' && isPrintable(id)) return null;
+/** A claim that is there keeps its id, whatever a new one may be called. */
+export function checkId(book: BookView, id: string): Refusal | null {
+  if (book.claims.get(id) !== undefined || isName(id, CLAIM_ID_CHARS_MAX)) return null;
   return refuse(
     'claim.id-invalid',
-    `a claim's id has 1 to ${CLAIM_ID_CHARS_MAX} characters, all printable`,
+    `a claim's id has 1 to ${CLAIM_ID_CHARS_MAX} characters, ${NAME_ALPHABET}; say the rest in its note`,
     { field: 'id' },
   );
 }
@@ -131,12 +133,12 @@ export function refuseOverlap(
   at: number,
 ): Refusal {
   const [first] = found as readonly [Found<Claim>];
-  const { holder, mine, theirs, witness } = first;
+  // Of what both cover only the caller's own words are repeated; the holder's stand in the detail.
+  const { holder, mine } = first;
   const retryAt = Math.max(...found.map((one) => one.holder.dueAt));
-  const same = mine === theirs ? mine : `${mine} meets ${theirs} (both cover ${witness})`;
   return refuse(
     'claim.overlap',
-    `${id} is not free: ${same}, held by ${holder.owner} as ${holder.id} ${left(holder.dueAt, at)}; narrow the scope, or wait for it with claims.wait, or take it with wait_ms`,
+    `${id} is not free: ${mine} is held, in whole or in part, by ${holder.owner} as ${holder.id} ${left(holder.dueAt, at)}; narrow the scope, or wait for it with claims.wait, or take it with wait_ms`,
     {
       ...describe(holder),
       overlaps: found.slice(0, OVERLAPS_SHOWN_MAX).map((one) => ({
@@ -156,7 +158,7 @@ export function refuseOverlap(
 export function refuseReserved(id: string, wait: Wait, at: number): Refusal {
   return refuse(
     'claim.reserved',
-    `${id} is not free yet: ${wait.agent} waited for ${wantedName(wait)} and may take it first ${left(wait.dueAt, at)}; wait with claims.wait`,
+    `${id} is not free yet: ${wait.agent} waited for ${wait.id ?? 'some of the same files'} and may take it first ${left(wait.dueAt, at)}; wait with claims.wait`,
     {
       holder: wait.agent,
       reserved: { id: wait.id, paths: wait.scope?.paths.slice(0, OVERLAPS_SHOWN_MAX) ?? null },

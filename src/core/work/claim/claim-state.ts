@@ -128,13 +128,3 @@ export function indexOf<Holder extends object>(
   }
   return index;
 }
-
-export function wantedName(wait: {
-  readonly id: string | null;
-  readonly scope: Scope | null;
-}): string {
-  if (wait.id !== null) return wait.id;
-  const { worktree, paths } = wait.scope ?? { worktree: '', paths: [] };
-  const shown = paths.slice(0, 3).join(', ') + (paths.length > 3 ? ', …' : '');
-  return `${shown === '' ? 'everything' : shown}${worktree === '' ? '' : ` in ${worktree}`}`;
-}

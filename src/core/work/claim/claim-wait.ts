@@ -15,7 +15,7 @@ import type {
   WaitStarted,
 } from './claim-events.ts';
 import { RESERVATION_MS, WAITS_MAX, WAITS_PER_AGENT_MAX } from './claim-limits.ts';
-import { type BookView, type Claim, type Wait, wantedName } from './claim-state.ts';
+import type { BookView, Claim, Wait } from './claim-state.ts';
 import { parseScope, patternsOf, type Scope } from './scope.ts';
 import { type Found, ScopeIndex } from './scope-index.ts';
 
@@ -51,7 +51,7 @@ export interface Change {
 
 export function decideWait(book: BookView, command: WaitForClaim): Decision<WaitEvent, WaitAnswer> {
   const { by, at, id } = command;
-  const bad = checkActor(command) ?? (id === null ? null : checkId(id));
+  const bad = checkActor(command) ?? (id === null ? null : checkId(book, id));
   if (bad !== null) return bad;
   if (id === null && command.scope === null) {
     return refuse('scope.invalid', 'say what to wait for: the id of a claim, a scope, or both');
@@ -231,7 +231,7 @@ function ownersInTheWay(
   for (const one of change.come ?? []) {
     if (one.owner === agent) continue;
     if ((wish.id !== null && one.id === wish.id) || doMeet(wish.scope, one.scope)) {
-      if (!owners.has(one.owner)) owners.set(one.owner, wantedName(one));
+      if (!owners.has(one.owner)) owners.set(one.owner, one.id ?? 'some of the same files');
     }
   }
   if (wish.scope !== null) {

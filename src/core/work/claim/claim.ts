@@ -89,7 +89,7 @@ export function decideTake(
 ): Decision<ClaimTaken | ClaimRenewed | WaitEvent, TakenAnswer> {
   const { by, at, id, note, git } = command;
   const bad =
-    checkActor(command) ?? checkId(id) ?? checkText('note', note) ?? checkText('git', git);
+    checkActor(command) ?? checkId(book, id) ?? checkText('note', note) ?? checkText('git', git);
   if (bad !== null) return bad;
   const known = book.claims.get(id) ?? null;
   if (known !== null && known.owner !== by.id) return refuseHeld(known, at);

@@ -36,7 +36,7 @@ const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 /** Plain text, which most paths are, and quickly told. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-export function isPrintable(text: string): boolean {
+function isPrintable(text: string): boolean {
   return PLAIN.test(text) || !UNPRINTABLE.test(text);
 }
 

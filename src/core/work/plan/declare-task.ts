@@ -5,7 +5,7 @@
  */
 
 import { type Decision, type Refusal, refuse, refuseFull } from '../../law/decider.ts';
-import { isLine, isPrintable, isProse } from '../../law/text.ts';
+import { isLine, isName, isProse } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
 import { invalid } from '../../law/writer.ts';
 import {
@@ -32,7 +32,7 @@ export function decideDeclare(
   const id = command.id.trim();
   const title = command.title.trim();
   const named = command.dependsOn.map((one) => one.trim());
-  const flawed = checkWords(id, command, title, named);
+  const flawed = checkWords(book, id, command, title, named);
   if (flawed !== null) return flawed;
   const known = book.nodes.get(id)?.task;
   const stale = checkVersion(id, known, command.expectedVersion);
@@ -93,12 +93,14 @@ function checkStrictly(book: View<PlanBook>, id: string, named: readonly string[
 }
 
 function checkWords(
+  book: View<PlanBook>,
   id: string,
   command: DeclareTask,
   title: string,
   dependsOn: readonly string[],
 ): Refusal | null {
-  if (!isPrintable(id, TASK_ID_CHARS_MAX)) return badId(id);
+  const isId = (one: string) => book.nodes.has(one) || isName(one, TASK_ID_CHARS_MAX);
+  if (!isId(id)) return badId(id);
   if (title === '' || !isLine(title, TASK_TITLE_CHARS_MAX)) {
     return invalid(`a title is one line of 1 to ${TASK_TITLE_CHARS_MAX} characters`);
   }
@@ -108,7 +110,7 @@ function checkWords(
   if (dependsOn.length > DEPENDENCIES_PER_TASK_MAX) {
     return refuseFull('DEPENDENCIES_PER_TASK_MAX', DEPENDENCIES_PER_TASK_MAX);
   }
-  const bad = dependsOn.find((one) => !isPrintable(one, TASK_ID_CHARS_MAX));
+  const bad = dependsOn.find((one) => !isId(one));
   if (bad !== undefined) return badId(bad);
   if (!isEmptyOr(command.suggestedOwner, TASK_ID_CHARS_MAX))
     return invalid('suggested_owner is not a name');

@@ -3,7 +3,7 @@
  */
 
 import { type Refusal, refuse } from '../../law/decider.ts';
-import { isPrintable } from '../../law/text.ts';
+import { isPrintable, NAME_ALPHABET } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
 import { invalid } from '../../law/writer.ts';
 import { TASK_ID_CHARS_MAX } from '../work-limits.ts';
@@ -40,7 +40,7 @@ export function isEmptyOr(text: string | null, charsMax: number): boolean {
 
 export function badId(id: string): Refusal {
   const shown = JSON.stringify(id.slice(0, 64));
-  return invalid(`${shown} is no task id: 1 to ${TASK_ID_CHARS_MAX} printable characters`);
+  return invalid(`${shown} is no task id: 1 to ${TASK_ID_CHARS_MAX} characters, ${NAME_ALPHABET}`);
 }
 
 export function notFound(id: string): Refusal {

@@ -7,7 +7,7 @@
 import { unreachable } from '../../law/assert.ts';
 import { type Decision, refuse } from '../../law/decider.ts';
 import { type Principal, SERVER } from '../../law/principal.ts';
-import { isPrintable, isProse } from '../../law/text.ts';
+import { isName, isProse } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
 import { checkWriter, invalid, type WriteContext } from '../../law/writer.ts';
 import { NOTE_CHARS_MAX, TASK_ID_CHARS_MAX } from '../work-limits.ts';
@@ -113,7 +113,8 @@ function decideProgress(
 ): Decision<PlanEvent, ProgressAnswer> {
   const { by, at, kind, text } = command;
   const taskId = command.taskId?.trim() || null;
-  if (taskId !== null && !isPrintable(taskId, TASK_ID_CHARS_MAX)) return badId(taskId);
+  const isId = taskId === null || book.nodes.has(taskId) || isName(taskId, TASK_ID_CHARS_MAX);
+  if (!isId) return badId(taskId);
   if (!PROGRESS_KINDS.includes(kind)) {
     return invalid(`${kind} is no kind of progress; use one of ${PROGRESS_KINDS.join(', ')}`);
   }

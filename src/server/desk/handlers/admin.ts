@@ -20,7 +20,7 @@ export const adminHandlers: Handlers<
   | 'spaces.remove'
   | 'spaces.configure'
 > = {
-  async 'tokens.create'(room, { agent_id, kind, tier, label, ttl }) {
+  async 'tokens.create'(room, { agent_id, kind, tier, label, roles, ttl }) {
     const { hub, by, platform } = room;
     const at = hub.stamp();
     const id = platform.newId().replaceAll('-', '').slice(0, 12);
@@ -35,6 +35,7 @@ export const adminHandlers: Handlers<
       tier,
       hash: platform.digest(secret),
       label: label ?? null,
+      roles: roles ?? [],
       expiresAt: ttl == null ? null : at + ttl * 1000,
     });
     if (isRefusal(answer)) return answer;
@@ -141,6 +142,7 @@ function tokenView(token: Token): TokenView {
     kind: token.kind,
     tier: token.tier,
     label: token.label,
+    roles: [...token.roles],
     created_at: token.createdAt / 1000,
     created_by: token.createdBy,
     expires_at: toSeconds(token.expiresAt),

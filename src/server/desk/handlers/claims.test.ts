@@ -230,7 +230,7 @@ describe.each(DOORS)('claims over %s', (name) => {
     const self = await door.refusal('ada', 'claims.handoff', { task_id: 'relay', to: 'ada' });
     expect(self.detail.reason).toBe('claim.recipient-self');
     // One that has only ever held a claim is somebody too.
-    await take('quiet', 'something else');
+    await take('quiet', 'something-else');
     const { claim, previous_owner } = await door.ask('ada', 'claims.handoff', {
       task_id: 'relay',
       to: 'quiet',
@@ -344,10 +344,10 @@ describe.each(DOORS)('claims over %s', (name) => {
   test('[CM10] an agent holds so many claims and no more', async () => {
     for (let i = 0; i < CLAIMS_PER_AGENT_MAX; i++)
       await hub.ask('greedy', 'claims.take', { task_id: `g${i}` });
-    const { detail } = await door.refusal('greedy', 'claims.take', { task_id: 'one more' });
+    const { detail } = await door.refusal('greedy', 'claims.take', { task_id: 'one-more' });
     expect(detail).toMatchObject({ reason: 'claim.quota', max: CLAIMS_PER_AGENT_MAX });
     await door.ask('greedy', 'claims.release', { task_id: 'g0' });
-    await take('greedy', 'one more');
+    await take('greedy', 'one-more');
   });
 
   test('[WK2] what happens to claims is told on sox/claims, without checkpoints', async () => {

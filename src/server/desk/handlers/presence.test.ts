@@ -35,6 +35,7 @@ describe.each(DOORS)('presence over %s', (name) => {
     });
     const report = (state: string, more: object = {}) =>
       door.ask('vera', 'presence.report', { state, ...more });
+    await hub.admin('agents_assign', { agent_id: 'vera', roles: ['reviewer'] });
     const answer = await report('idle', { roles: ['reviewer'], process: 4711 });
     expect(answer).toMatchObject({ agent_id: 'vera', state: 'idle' });
     const idle = await rowOf('vera');
@@ -87,7 +88,7 @@ describe.each(DOORS)('presence over %s', (name) => {
   test('[AD1] [AD2] a directed message goes to its recipients only: one, several, project, role, glob, all', async () => {
     const everybody = ['t/a', 't/b', 'u/a', 'lone'];
     for (const agent of everybody) await hub.ask(agent, 'presence.report', { state: 'idle' });
-    await hub.ask('u/a', 'presence.report', { state: 'idle', roles: ['tester'] });
+    await hub.admin('agents_assign', { agent_id: 'u/a', roles: ['tester'] });
     await hub.ask('lone', 'subscribe', { pattern: '*' });
     let n = 0;
     const tell = async (to: string | readonly string[], expected: readonly string[]) => {

@@ -4,6 +4,8 @@ import { createMatcher, isGlob } from '../../../core/law/glob.ts';
 import { dmName } from '../../../core/law/name.ts';
 import { takePage } from '../../../core/law/page.ts';
 import type { AgentView, WorldView } from '../../../core/law/state.ts';
+import { rolesOf } from '../../../core/law/token.ts';
+import { checkTrust } from '../../../core/law/writer.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
 import { messageId } from '../../../core/talk/message.ts';
 import type { Availability } from '../../../core/work/route.ts';
@@ -25,8 +27,18 @@ const BLOCKED_TTL_S = 86_400;
 const RECENT_MS = 60_000;
 
 export const presenceHandlers: Handlers<
-  'presence.list' | 'presence.report' | 'agents.tell' | 'agents.remove'
+  'presence.list' | 'presence.report' | 'agents.tell' | 'agents.assign' | 'agents.remove'
 > = {
+  async 'agents.assign'({ hub, by }, { agent_id: agent, roles }) {
+    const at = hub.stamp();
+    const answer = await hub.submit({ type: 'agent.assign', by, at, agent, roles });
+    if (isRefusal(answer)) return answer;
+    const given = await hub.ask((world) => ({
+      roles: [...(world.agents.get(agent)?.roles ?? [])],
+    }));
+    return isRefusal(given) ? given : { agent_id: agent, ...given };
+  },
+
   async 'agents.remove'(room, input) {
     const { hub, by, onRevoked, caller, activities, platform } = room;
     const { agent_id: agent, force } = input;
@@ -61,10 +73,12 @@ export const presenceHandlers: Handlers<
         .filter((name) => after === undefined || name > after)
         .filter((name) => project === undefined || projectOf(name) === project)
         .sort();
+      const rolesAt = rolesOf(world, at);
       // A row counts what its agent is owed, so only those of the page are made.
       function* rows(): Iterable<Row> {
         for (const name of names) {
-          const row = rowOf(world, name, activities.find(caller.space, name), at, hasNotes);
+          const more = { hasNotes, roles: rolesAt(name) };
+          const row = rowOf(world, name, activities.find(caller.space, name), at, more);
           if (state === undefined || state.includes(row.state)) yield row;
         }
       }
@@ -77,7 +91,13 @@ export const presenceHandlers: Handlers<
     const { hub, by, caller, activities } = room;
     const at = hub.stamp();
     const ttlMs = (ttl ?? (state === 'blocked' ? BLOCKED_TTL_S : REPORT_TTL_S)) * 1000;
+    const agent = by.id;
     const status = state === 'busy' ? 'busy' : 'online';
+    // What others will read of it is decided before anything is done.
+    const refused =
+      (note == null ? null : await hub.ask((world) => checkTrust(by, world.settings))) ??
+      (roles == null ? null : await hub.submit({ type: 'agent.assign', by, at, agent, roles }));
+    if (isRefusal(refused)) return refused;
     const answer = await hub.submit({ type: 'presence.beat', by, at, status, ttlMs });
     if (isRefusal(answer)) return answer;
     const activity = activities.of(caller.space, by.id);
@@ -89,10 +109,6 @@ export const presenceHandlers: Handlers<
       at: isSame ? before.at : at,
       until: at + ttlMs,
     };
-    if (roles != null) {
-      const assumed = await hub.submit({ type: 'agent.assume', by, at, roles });
-      if (isRefusal(assumed)) return assumed;
-    }
     if (process != null) activity.process = process;
     return { agent_id: by.id, state, expires_at: answer.expiresAt / 1000 };
   },
@@ -111,7 +127,7 @@ export const presenceHandlers: Handlers<
     // Who is connected can be spoken to, though it has not said anything yet.
     const chosen = await hub.ask((world) => {
       const here = new Set([...world.agents.keys(), ...activities.connected(caller.space)]);
-      return chooseRecipients(here, by.id, targets, (name) => world.agents.get(name)?.roles ?? []);
+      return chooseRecipients(here, by.id, targets, rolesOf(world, hub.stamp()));
     });
     if (isRefusal(chosen)) return chosen;
     const { names, unmatched } = chosen;
@@ -235,7 +251,7 @@ function rowOf(
   name: string,
   activity: Activity | undefined,
   at: number,
-  hasNotes: boolean,
+  { hasNotes, roles }: { readonly hasNotes: boolean; readonly roles: readonly string[] },
 ): Row {
   const agent = world.agents.get(name);
   const told = toldOf(world, name, activity, at);
@@ -244,7 +260,7 @@ function rowOf(
   return {
     agent_id: name,
     project: projectOf(name),
-    roles: [...(agent?.roles ?? [])],
+    roles: [...roles],
     state,
     since: seconds(told?.since ?? sinceOf(state, agent, activity)),
     note: (hasNotes || told?.isOwnWord ? told?.note : null) ?? null,
