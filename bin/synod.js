@@ -75,7 +75,8 @@ function refuse() {
   process.stderr.write(
     `node.too-old: synod needs Node ${NODE_MAJOR_MIN} or newer, and this is ${process.version}.
 In a checkout run "npm install" first: it brings the Node that bin/synod.js then uses.
-Elsewhere run "npx -p node@${NODE_MAJOR_MIN} -p synod synod", or install Node from https://nodejs.org.
+Elsewhere install a newer Node from https://nodejs.org, or run it with one for this time:
+  npx -y node@${NODE_MAJOR_MIN} ${fileURLToPath(import.meta.url)}
 `,
   );
   process.exitCode = 1;

@@ -7,7 +7,7 @@ import { placeNames } from '../place/claim-scope.ts';
 import { isHookName } from '../place/hook-script.ts';
 import { checkHooks, type HooksReport, installHooks, uninstallHooks } from '../place/hooks.ts';
 import { readGround } from '../place/place.ts';
-import { isProblem } from '../place/problem.ts';
+import { isProblem, type Problem, problem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
 import { checkpointLines, takeClaim } from './claim-take.ts';
 import { explainRefusal } from './claim-text.ts';
@@ -15,6 +15,7 @@ import { type Context, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { runHook } from './git-hook.ts';
 import { orThrow } from './git-problem.ts';
+import { workingCommand } from './on-path.ts';
 import { duration, seconds } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
 
@@ -119,7 +120,10 @@ function registerHooks(git: Command): void {
     .description('put them in; hooks that are there are kept and run first')
     .option(...shim);
   handle<HooksFlags>(install, async (context) => {
-    await act(context, installHooks);
+    const { command } = context.flags;
+    const working = workingCommand(command, process.env);
+    if (working === null) return void orThrow(noCommand(command));
+    await act(context, installHooks, working);
   });
   const uninstall = hooks
     .command('uninstall')
@@ -137,12 +141,24 @@ function registerHooks(git: Command): void {
   });
 }
 
+/** Hooks that call nothing would let every commit through and say so each time. */
+function noCommand(asked: string | undefined): Problem {
+  const what =
+    asked === undefined
+      ? 'there is no synod that a hook could call'
+      : `${asked} is no synod that runs`;
+  const remedy =
+    'put synod on the PATH (npm link in its folder), or name an executable with --command';
+  return problem('hook.no-command', `${what}, so no hook was written`, remedy);
+}
+
 async function act(
   { flags, show, remark }: Context<HooksFlags>,
   deed: typeof checkHooks,
+  command = flags.command,
 ): Promise<HooksReport> {
   const repository = orThrow(await readRepository(process.cwd()));
-  const report = orThrow(await deed(repository, flags.command));
+  const report = orThrow(await deed(repository, command));
   show(report, () => [
     `in ${neutralise(report.folder)}:`,
     ...report.hooks.map(({ name, state, isChained }) => {

@@ -101,7 +101,7 @@ function sayNext(
   }
   if (/[\\/]_npx[\\/]/.test(thisLaunch().program)) {
     remark(
-      'note: this Synod runs from a cache of npx, which may be cleaned; npm install -g synod stays',
+      'note: this Synod runs from a cache of npx, which may be cleaned; install it from a place that stays',
     );
   }
   const dir = installedDirectory(site.synodHome);

@@ -11,6 +11,7 @@ import type { RunningServer } from '../server/run/server.ts';
 import type { ServerLog } from '../server/run/server-log.ts';
 import { type Context, handle } from './context.ts';
 import { CliError, fail } from './failure.ts';
+import { pathLine } from './on-path.ts';
 import { addServeFlags, readConfig, type ServeOptions } from './serve-flags.ts';
 import { jsonText, neutralise } from './terminal.ts';
 
@@ -77,6 +78,7 @@ function firstScreen(
     '',
     dim(`  Agents join over MCP: the command is "synod${where} mcp --as NAME", or ${url}/mcp`),
     dim('  Ctrl-C stops it; "synod up" runs it in the background.'),
+    ...[pathLine(process.env)].flatMap((line) => (line === null ? [] : ['', `  ${line}`])),
     '',
   ];
 }

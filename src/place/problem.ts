@@ -25,6 +25,7 @@ export type ProblemCode =
   | 'path.two-names'
   | 'hook.global'
   | 'hook.edited'
+  | 'hook.no-command'
   | 'hook.two-kept'
   | 'hook.unwritable';
 

@@ -68,6 +68,11 @@ function claim(app: string, owner: string, more: Partial<GitClaim>): GitClaim {
 
 test('[GI18] [GI22] a commit that touches what ada holds is refused to bo, and releases the claim for ada', async () => {
   const { hub, app, run } = await openScene();
+  const missing = ['git', 'hooks', 'install', '--command', join(app, 'no-synod')];
+  expect(await run('ada', app, 'synod', ...missing)).toMatchObject({
+    exit: 1,
+    stderr: expect.stringContaining('hook.no-command'),
+  });
   expect(await run('ada', app, 'synod', 'git', 'hooks', 'install')).toMatchObject({ exit: 0 });
   hub.claims.push(claim(app, 'ada', {}));
   write(app, 'src/a.ts', 'changed');
