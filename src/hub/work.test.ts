@@ -9,6 +9,7 @@ import { openRig, type Rig } from '../testing/rig.ts';
 import { accepted, codeOf, createPrincipal } from '../testing/story.ts';
 
 const ada = createPrincipal('ada');
+const root = createPrincipal('root', { kind: 'admin' });
 const bob = createPrincipal('bob');
 const flush = (): Promise<void> => setImmediate();
 
@@ -89,6 +90,19 @@ describe('leases in a running hub', () => {
     accepted(await submit(rig, bob, unwait));
     expect(await rig.until(turn)).toBe(true);
   });
+});
+
+test('[PL12] how often it looks, and what is idle, are settings that hold at once', async () => {
+  const rig = await openRig(flush);
+  accepted(await declare(rig, 'a'));
+  const status = { status: 'in_progress', suggestedOwner: null, expectedVersion: null } as const;
+  accepted(await submit(rig, ada, { type: 'task.update', id: 'a', ...status }));
+  const change = { superviseEveryMs: 1_000, stalledAfterMs: 5_000 };
+  accepted(await submit(rig, root, { type: 'space.configure', change }));
+  await rig.clock.pass(4_000);
+  expect(await statusOf(rig, 'a')).toBe('in_progress');
+  await rig.clock.pass(3_000);
+  expect(await statusOf(rig, 'a')).toBe('open');
 });
 
 test('[PL12] the supervisor looks by itself and offers again what nobody moves', async () => {

@@ -105,6 +105,20 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'none',
     'public messages and claim events of the default space, a line each',
   ),
+  synapse_clients: row(null, '1 to 65536', '1024', 'sockets the Synapse door takes'),
+  synapse_unauthenticated: row(
+    null,
+    '1 to 65536',
+    'as many as sockets',
+    'of them, how many may not have shown the token yet',
+  ),
+  synapse_auth_timeout_ms: row(null, '100 to 600000', '10000', 'how long they have to show it'),
+  synapse_takeover_cooldown_ms: row(
+    null,
+    '0 to 600000',
+    '2000',
+    'how long a name that was taken over is safe from the next',
+  ),
   synapse_relay: row(
     '--synapse-relay',
     'a file',

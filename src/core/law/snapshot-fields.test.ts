@@ -54,7 +54,8 @@ function tellRich(): Story {
   const messageRetentionMs = 86_400_000;
   const policy = { replayPolicy: 'custom', replayAllow: ['ada'] } as const;
   const change = { ...policy, schema: '{}', messageRetentionMs };
-  story.do(root, { type: 'space.configure', change: { messageRetentionMs } });
+  const supervision = { superviseEveryMs: 10_000, stalledAfterMs: 60_000 };
+  story.do(root, { type: 'space.configure', change: { messageRetentionMs, ...supervision } });
   story.do(root, { type: 'channel.configure', channel: 'a', change });
   story.send(ada, 'a', { key: 'retry:1', schemaVersion: 1 });
   const owed = [...(story.world.agents.get('bob')?.ready ?? [])];

@@ -77,6 +77,10 @@ export interface SpaceSettings {
   readonly agentIdleMs: number;
   /** How old a body may get before compaction drops it; null keeps it for ever. */
   readonly messageRetentionMs: number | null;
+  /** How often the supervisor looks at the plan; null is as often as it does by itself. */
+  readonly superviseEveryMs: number | null;
+  /** How long a task may lie still before it is offered again; null likewise. */
+  readonly stalledAfterMs: number | null;
 }
 
 export type BackpressureMode = 'advisory' | 'enforced';
@@ -262,6 +266,8 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   heldTtlMs: 14 * DAY_MS,
   agentIdleMs: 30 * DAY_MS,
   messageRetentionMs: null,
+  superviseEveryMs: null,
+  stalledAfterMs: null,
 };
 
 export function createWorld(): World {

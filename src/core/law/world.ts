@@ -61,7 +61,13 @@ import { type ClaimAnswers, decideOnce } from '../work/claim/claims.ts';
 import type { decideFinding } from '../work/finding.ts';
 import type { decideOffer, OfferRefreshed } from '../work/offer.ts';
 import type { ProgressAnswer, TaskAnswer } from '../work/plan/plan-events.ts';
-import { decideWork, evolveWork, type WorkCommand, type WorkEvent } from '../work/work.ts';
+import {
+  armSupervisor,
+  decideWork,
+  evolveWork,
+  type WorkCommand,
+  type WorkEvent,
+} from '../work/work.ts';
 import { assert } from './assert.ts';
 import { decideCompaction, type LogCompacted } from './compaction.ts';
 import type { Asked, Decision } from './decider.ts';
@@ -288,6 +294,8 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'group.removed':
       return evolveGroup(world, event);
     case 'space.configured':
+      evolveSettings(world, event);
+      return armSupervisor(world, event.at);
     case 'channel.configured':
       return evolveSettings(world, event);
     case 'token.created':

@@ -158,7 +158,8 @@ export function lapsedOffers(world: WorldView, agent: string, at: number): Offer
 }
 
 export function supervised(world: WorldView, at: number): (PlanEvent | MessageSent)[] {
-  const events = superviseDue(world.plan, (id) => world.claims.claims.get(id) !== undefined, at);
+  const isHeld = (id: string): boolean => world.claims.claims.get(id) !== undefined;
+  const events = superviseDue(world.plan, isHeld, at, world.settings.stalledAfterMs);
   return [...events, ...tellAll(world, events, { at, actor: null })];
 }
 
@@ -174,7 +175,8 @@ export function armOffers(world: World, agent: string): void {
 
 export function armSupervisor(world: World, at: number): void {
   if (world.plan.watched.size === 0) return;
-  world.deadlines.push({ at: at + SUPERVISE_EVERY_MS, kind: 'supervisor', agent: '' });
+  const everyMs = world.settings.superviseEveryMs ?? SUPERVISE_EVERY_MS;
+  world.deadlines.push({ at: at + everyMs, kind: 'supervisor', agent: '' });
 }
 
 function presenceOf(

@@ -46,6 +46,10 @@ export interface ConfigFile extends SpaceFields {
   readonly relay?: string | undefined;
   readonly relay_lines?: number | undefined;
   readonly synapse_relay?: string | undefined;
+  readonly synapse_clients?: number | undefined;
+  readonly synapse_unauthenticated?: number | undefined;
+  readonly synapse_auth_timeout_ms?: number | undefined;
+  readonly synapse_takeover_cooldown_ms?: number | undefined;
   readonly bus?: string | undefined;
   /** True: with the normal credential; a text: with that token. */
   readonly metrics?: boolean | string | undefined;
@@ -60,6 +64,8 @@ const IDEMPOTENCY_TTL_MS_MAX = 30 * 86_400_000;
 const CALLS_PER_SECOND_MAX = 1_000_000;
 const HEARTBEAT_TTL_S_MAX = 86_400;
 const RELAY_LINES_MAX = 1_000_000;
+const SYNAPSE_CLIENTS_MAX = 65_536;
+const SYNAPSE_PAUSE_MS_MAX = 600_000;
 const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
 
 /** A whole number in a range, with one sentence for everything that is not one. */
@@ -156,6 +162,10 @@ const fields = {
   relay: text('a file').optional(),
   relay_lines: whole(1, RELAY_LINES_MAX).optional(),
   synapse_relay: text('a file').optional(),
+  synapse_clients: whole(1, SYNAPSE_CLIENTS_MAX).optional(),
+  synapse_unauthenticated: whole(1, SYNAPSE_CLIENTS_MAX).optional(),
+  synapse_auth_timeout_ms: whole(100, SYNAPSE_PAUSE_MS_MAX).optional(),
+  synapse_takeover_cooldown_ms: whole(0, SYNAPSE_PAUSE_MS_MAX).optional(),
   bus: text('a file').optional(),
   metrics: z
     .union([z.boolean(), z.string().regex(/^[\x21-\x7e]{8,256}$/)], { error: METRICS })

@@ -71,6 +71,15 @@ export interface SynapseConfig {
   readonly auth: 'token' | 'open';
   /** Null, where one is asked for: the hub makes one into its data directory. */
   readonly token: string | null;
+  /** What is not there is as the door has it. */
+  readonly limits: SynapseLimits;
+}
+
+export interface SynapseLimits {
+  readonly clientsMax?: number | undefined;
+  readonly unauthenticatedMax?: number | undefined;
+  readonly authTimeoutMs?: number | undefined;
+  readonly takeoverCooldownMs?: number | undefined;
 }
 
 export interface RelayConfig {
@@ -208,10 +217,7 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     },
     logLevel: said.log_level ?? 'info',
     isSocketOn: said.socket ?? true,
-    synapse:
-      said.synapse_port === undefined
-        ? null
-        : synapseOf(said.synapse_port, said.synapse_token, said.auth),
+    synapse: said.synapse_port === undefined ? null : synapseOf(said.synapse_port, said),
     relay: relayTo(said.relay),
     synapseRelay: relayTo(said.synapse_relay),
     bus: said.bus === undefined ? null : absolute(said.bus, home, cwd),
@@ -228,10 +234,17 @@ function pluginFolder({ discovery, allow_plugins: allow }: Said, home: string, c
 
 const NO_TOKEN = 'none';
 
-function synapseOf(port: number, token: string | undefined, auth: Said['auth']): SynapseConfig {
+function synapseOf(port: number, said: Said): SynapseConfig {
+  const { synapse_token: token, auth } = said;
+  const limits: SynapseLimits = {
+    clientsMax: said.synapse_clients,
+    unauthenticatedMax: said.synapse_unauthenticated,
+    authTimeoutMs: said.synapse_auth_timeout_ms,
+    takeoverCooldownMs: said.synapse_takeover_cooldown_ms,
+  };
   const isOpen = token === NO_TOKEN || (token === undefined && auth === 'open');
-  if (isOpen) return { port, auth: 'open', token: null };
-  return { port, auth: 'token', token: token ?? null };
+  if (isOpen) return { port, auth: 'open', token: null, limits };
+  return { port, auth: 'token', token: token ?? null, limits };
 }
 
 function metricsOf(said: boolean | string | undefined): Config['metrics'] {

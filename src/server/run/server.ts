@@ -252,6 +252,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         : await openSynapse(config.host, config.synapse, closers, {
             ...{ hostLimit, desk, origins, report, token: synapseToken },
             hub: spaceOf(spaces.find(DEFAULT_SPACE)),
+            ...config.synapse.limits,
             ...hooks.synapse,
           });
     // These end before the servers are shut, or the servers would wait for them.

@@ -137,6 +137,9 @@ export const spaceRemove = operation({
   }),
 });
 
+/** From a second to a day; a supervisor that looks more often only costs. */
+const period = z.int().min(1_000).max(86_400_000).nullable().optional();
+
 export const spaceConfigure = operation({
   id: 'spaces.configure',
   name: 'spaces_configure',
@@ -170,6 +173,10 @@ export const spaceConfigure = operation({
     message_retention_ms: messageRetention.describe(
       'older bodies go at compaction; null keeps all',
     ),
+    supervise_every_ms: period.describe('how often the supervisor looks at the plan; null: 30 s'),
+    stalled_after_ms: period.describe(
+      'then a task that nobody moves is offered again; null: 300 s',
+    ),
   }),
   output: z.object({
     backpressure_mode: backpressureMode,
@@ -180,5 +187,7 @@ export const spaceConfigure = operation({
     held_ttl_ms: z.int(),
     agent_idle_ms: z.int(),
     message_retention_ms: z.int().nullable(),
+    supervise_every_ms: z.int().nullable(),
+    stalled_after_ms: z.int().nullable(),
   }),
 });

@@ -87,8 +87,8 @@ describe('an open hub', () => {
     expect(watcher.frames.filter(({ type }) => type === 'presence_update')).toHaveLength(2);
   });
 
-  test('a hub that is full closes with 4013 before anything is said', async () => {
-    await start({ hooks: { synapse: { clientsMax: 1 } } });
+  test('a hub that is full closes with 4013 before anything is said, and how many it takes is a setting', async () => {
+    await start({ file: { synapse_clients: 1 } });
     await connect('ada');
     const late = await connect('late', { isBinding: false });
     expect((await late.closed).code).toBe(4013);

@@ -15,13 +15,14 @@ export function superviseDue(
   book: View<PlanBook>,
   isHeld: (taskId: string) => boolean,
   at: number,
+  stalledAfterMs: number | null = null,
 ): PlanEvent[] {
   const events: PlanEvent[] = [];
   let handled = 0;
   for (const id of book.watched) {
     const node = book.nodes.get(id) as TaskNode;
     if (node.isEscalated) continue;
-    const reason = stallOf(node, at);
+    const reason = stallOf(node, at, stalledAfterMs ?? STALLED_AFTER_MS);
     if (reason === null || isHeld(id)) continue;
     events.push(...offerAgain(node, reason, at));
     if (++handled >= SUPERVISED_AT_ONCE_MAX) break;
@@ -29,9 +30,9 @@ export function superviseDue(
   return events;
 }
 
-function stallOf(node: View<TaskNode>, at: number): string | null {
+function stallOf(node: View<TaskNode>, at: number, stalledAfterMs: number): string | null {
   const { status } = node.task;
-  const isIdle = at - node.movedAt >= STALLED_AFTER_MS;
+  const isIdle = at - node.movedAt >= stalledAfterMs;
   const idleS = Math.floor((at - node.movedAt) / 1000);
   if (status === 'in_progress') {
     return isIdle ? `nobody holds it and it has not moved for ${idleS} s` : null;

@@ -106,6 +106,8 @@ export const adminHandlers: Handlers<
       ...(input.message_retention_ms !== undefined && {
         messageRetentionMs: input.message_retention_ms,
       }),
+      ...(input.supervise_every_ms !== undefined && { superviseEveryMs: input.supervise_every_ms }),
+      ...(input.stalled_after_ms !== undefined && { stalledAfterMs: input.stalled_after_ms }),
     };
     const settings = await hub.submit({ type: 'space.configure', by, at: hub.stamp(), change });
     if (isRefusal(settings)) return settings;
@@ -118,6 +120,8 @@ export const adminHandlers: Handlers<
       held_ttl_ms: settings.heldTtlMs,
       agent_idle_ms: settings.agentIdleMs,
       message_retention_ms: settings.messageRetentionMs,
+      supervise_every_ms: settings.superviseEveryMs,
+      stalled_after_ms: settings.stalledAfterMs,
     };
   },
 };

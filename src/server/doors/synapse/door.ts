@@ -45,9 +45,10 @@ export interface SynapseOptions {
   /** Null: names are taken at their word. */
   readonly token: string | null;
   readonly hostLimit?: HostLimit;
-  readonly clientsMax?: number;
-  readonly unauthenticatedMax?: number;
-  readonly authTimeoutMs?: number;
+  readonly clientsMax?: number | undefined;
+  readonly unauthenticatedMax?: number | undefined;
+  readonly authTimeoutMs?: number | undefined;
+  readonly takeoverCooldownMs?: number | undefined;
   readonly wrongTokenMs?: number;
   readonly pingMs?: number;
   readonly outputBytesMax?: number;
@@ -84,7 +85,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     names,
     speech,
     token,
-    cooldownMs: TAKEOVER_COOLDOWN_MS,
+    cooldownMs: options.takeoverCooldownMs ?? TAKEOVER_COOLDOWN_MS,
     wrongTokenMs: options.wrongTokenMs ?? WRONG_TOKEN_MS,
     welcome,
     onBound(client, isNew) {
