@@ -43,7 +43,7 @@ export const send = operation({
       .string()
       .max(IDEMPOTENCY_KEY_CHARS_MAX)
       .nullish()
-      .describe('yours, on this channel: sent again under it, it is stored once'),
+      .describe('sent again under it, it is stored once'),
     ttl_ms: z.int().min(1).max(TTL_MS_MAX).nullish().describe('unread after this: expired'),
   }),
   output: z.object({
@@ -55,7 +55,7 @@ export const send = operation({
       threshold: z.int().min(1),
       state: z.enum(['ok', 'warn', 'over']),
     }),
-    repeated: z.literal(true).optional().describe('you used the key before: the first message'),
+    repeated: z.literal(true).optional().describe('of the first message'),
     body_differs: z.boolean().optional().describe('a repeat with another body, not stored'),
   }),
 });

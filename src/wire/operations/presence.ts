@@ -65,14 +65,9 @@ export const presenceReport = operation({
   input: z.strictObject({
     state: z.enum(['idle', 'busy', 'blocked']),
     note: z.string().max(1024).nullish(),
-    roles: roles.nullish().describe('administrators only; else they come with the token'),
+    roles: roles.nullish().describe('administrators only'),
     process: z.int().min(1).nullish(),
-    ttl: z
-      .int()
-      .min(1)
-      .max(86_400)
-      .nullish()
-      .describe('seconds; two minutes unless said, and a day for blocked'),
+    ttl: z.int().min(1).max(86_400).nullish().describe('seconds; 120, a day if blocked'),
   }),
   output: z.object({ agent_id: z.string(), state, expires_at: seconds }),
 });
