@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { envelopeError } from '../client/error.ts';
-import { claimRow, explainRefusal } from './claim-text.ts';
+import { claimRow, elsewhereText, explainRefusal } from './claim-text.ts';
 import { type CliError, failureText } from './failure.ts';
 import { columns } from './terminal.ts';
 
@@ -38,6 +38,16 @@ test('[CL4] a path cannot add a line of its own, nor colour one', () => {
   expect(lines[2]).toBe('  overlap  a\\n  holder   eve meets "\\u001b[2J"');
 });
 
+test('[CL10] a name that is held for another repository is told with both, and another name', () => {
+  const held = { worktree: '/srv/other' } as Parameters<typeof claimRow>[0];
+  const where = elsewhereText('T1', '/srv/app', held);
+  expect(where).toContain('/srv/other, and you are in /srv/app');
+  const failure = explainRefusal(overlap('a', 'a'), 'later', where) as CliError;
+  expect(failureText(failure, false)).toMatch(/^ {2}where {4}\/srv\/other.*take app\/T1$/m);
+  expect(elsewhereText('T1', '/srv/other', held)).toBeNull();
+  expect(elsewhereText('T1', '/srv/app', undefined)).toBeNull();
+});
+
 test('what time does not cure is left as it is', () => {
   const failure = refusal({ error_code: 'x', message: 'm', detail: { reason: 'claim.cycle' } });
   expect(explainRefusal(failure, 'later')).toBe(failure);
@@ -60,5 +70,5 @@ test('a claim of many paths stays one bounded line', () => {
     checkpoint: null,
     lease_expires_at: 0,
   });
-  expect(columns([row])[0]).toMatch(/^T\\n1 .*f0, f1, .*f7 and 492 more$/);
+  expect(columns([row])[0]).toMatch(/^T\\n1 .*w: f0, f1, .*f7 and 492 more$/);
 });

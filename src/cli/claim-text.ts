@@ -1,4 +1,5 @@
 /** A claim, and the refusal of one, for a person: who holds what, until when, and how to get it. */
+import { basename } from 'node:path';
 import { SynodError } from '../client/error.ts';
 import { quoted } from '../place/problem.ts';
 import type { ClaimView } from './claims-of-hub.ts';
@@ -51,12 +52,31 @@ export function scopeText({ worktree, paths }: ClaimView): string {
 
 export function claimRow(claim: ClaimView): string[] {
   const { task_id: id, owner, status, branch, lease_expires_at: lapses, note } = claim;
-  const where = branch === null ? scopeText(claim) : `${scopeText(claim)} on ${branch}`;
+  // A name is one for the whole space, so the repository is shown with it.
+  const place = claim.paths.length > 0 ? basename(claim.worktree) : '';
+  const scope = place === '' ? scopeText(claim) : `${place}: ${scopeText(claim)}`;
+  const where = branch === null ? scope : `${scope} on ${branch}`;
   return [id, owner, status, untilText(lapses), note === '' ? where : `${where}: ${note}`];
 }
 
+/** What to do about a name that is held for another repository; null where that is not the trouble. */
+export function elsewhereText(
+  task: string,
+  mine: string,
+  held: ClaimView | undefined,
+): string | null {
+  const theirs = held?.worktree ?? '';
+  if (theirs === '' || mine === '' || theirs === mine) return null;
+  const name = `${basename(mine)}/${task}`;
+  return `${theirs}, and you are in ${mine}: a task has one name in the whole space; take ${name}`;
+}
+
 /** The same refusal, with the lines that say who, what, until when, and how to wait. */
-export function explainRefusal(error: unknown, howToWait: string): unknown {
+export function explainRefusal(
+  error: unknown,
+  howToWait: string,
+  elsewhere: string | null = null,
+): unknown {
   if (!isWaitable(error)) return error;
   const detail = error.detail as RefusalDetail;
   const lapses = detail.lapses_at ?? detail.until;
@@ -67,6 +87,7 @@ export function explainRefusal(error: unknown, howToWait: string): unknown {
   });
   const lines = [
     ...(detail.holder === undefined ? [] : [`holder   ${detail.holder}${held}`]),
+    ...(elsewhere === null ? [] : [`where    ${elsewhere}`]),
     ...overlaps,
     ...(lapses === undefined ? [] : [`lapses   ${untilText(lapses).slice('until '.length)}`]),
     `wait     ${howToWait}`,

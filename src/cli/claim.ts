@@ -6,7 +6,7 @@
 import type { Command } from 'commander';
 import { namedPaths, readScope, type ScopeFlags, type ScopeInput } from './claim-input.ts';
 import { checkpointLines, takeClaim } from './claim-take.ts';
-import { explainRefusal, scopeText, untilText } from './claim-text.ts';
+import { elsewhereText, explainRefusal, isWaitable, scopeText, untilText } from './claim-text.ts';
 import { readClaims, readMe } from './claims-of-hub.ts';
 import { type Context, handle } from './context.ts';
 import { type CliError, fail, refused } from './failure.ts';
@@ -42,8 +42,11 @@ async function claim(context: Context<ClaimFlags>): Promise<void> {
   const names = namedPaths(rest, flags);
   const scope = await scopeOf(context, task, names);
   const input = { task_id: task, ...scope, note: flags.note, ttl_seconds: flags.ttl };
-  const answer = await takeClaim(context, input, flags.wait ?? 0).catch((error) => {
-    throw explainRefusal(error, `${retryText(task, names, flags)} --wait 10m`);
+  const answer = await takeClaim(context, input, flags.wait ?? 0).catch(async (error) => {
+    const again = `${retryText(task, names, flags)} --wait 10m`;
+    const held = isWaitable(error) ? await readClaims(call).catch(() => []) : [];
+    const theirs = held.find((one) => one.task_id === task);
+    throw explainRefusal(error, again, elsewhereText(task, scope.worktree ?? '', theirs));
   });
   const { claim: taken, renewed } = answer;
   if (flags.renew === true && !renewed) {

@@ -29,7 +29,7 @@ const granted = (epoch: number, renewed = true) => ({
 });
 const refusal = (code: string): SynodError => new SynodError(code, 'no');
 
-test('[CL15] each renewal names the tenure before it, and the last one is given back', async () => {
+test('[CL18] each renewal names the tenure before it, and the last one is given back', async () => {
   const { asked, killed, lease } = scene((renewal) => granted(7 + renewal));
   await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
   await lease.end();
@@ -45,7 +45,7 @@ test('[CL15] each renewal names the tenure before it, and the last one is given 
 test.each([
   ['another has it', () => Promise.reject(refusal('claim.held'))],
   ['it had run out and was taken anew', () => granted(9, false)],
-])('[CL15] a lease that is lost ends the command: %s', async (_, answer) => {
+])('[CL18] a lease that is lost ends the command: %s', async (_, answer) => {
   const { killed, lease } = scene(answer);
   await vi.advanceTimersByTimeAsync(4 * RENEWAL_MS);
   expect(killed).toEqual(['SIGTERM']);
@@ -53,7 +53,7 @@ test.each([
   await lease.end();
 });
 
-test('[CL15] a hub that is away costs nothing until the lease has run out', async () => {
+test('[CL18] a hub that is away costs nothing until the lease has run out', async () => {
   const { killed, lease } = scene(() => Promise.reject(refusal('hub.unreachable')));
   await vi.advanceTimersByTimeAsync(2 * RENEWAL_MS);
   expect(killed).toEqual([]);

@@ -1,6 +1,6 @@
 /**
  * `synod lock ID -- COMMAND`: the command runs while ID is held, and nobody else holds it meanwhile
- * [CL15]. The lease is short and renewed, so that a lock whose machine died is free again soon; when
+ * [CL18]. The lease is short and renewed, so that a lock whose machine died is free again soon; when
  * it is lost, the command is ended rather than run beside the next holder. The exit code is the
  * command's own.
  */

@@ -21,7 +21,7 @@ function put(path: string, line: string): string {
 }
 const env = (...folders: string[]) => ({ PATH: [...folders, '/usr/bin', '/bin'].join(':') });
 
-test('[IN20] nothing is said where synod is this one, and else the line that makes it so', () => {
+test('[CL17] nothing is said where synod is this one, and else the line that makes it so', () => {
   const program = join(root, 'clone/synod.js');
   const bin = join(root, 'bin');
   const line = pathLine({ ...env(bin), SHELL: '/bin/bash' }, program);
@@ -38,7 +38,7 @@ test('[IN20] nothing is said where synod is this one, and else the line that mak
   expect(pathLine(env(bin), program)).not.toBeNull();
 });
 
-test('[IN20] a hook gets a command that works, by its name where it has one, or none', () => {
+test('[CL17] a hook gets a command that works, by its name where it has one, or none', () => {
   const bin = join(root, 'bin');
   expect(workingCommand(put('clone/good', 'echo 0.1.0'), env())).toBe(join(root, 'clone/good'));
   expect(workingCommand(put('clone/bad', 'exit 1'), env())).toBeNull();

@@ -18,7 +18,7 @@ const holding = (flag: string, end: string): string[] =>
   node(`const fs = require('fs'); fs.writeFileSync(${JSON.stringify(flag)}, '');
     setInterval(() => { if (fs.existsSync(${JSON.stringify(end)})) process.exit(7); }, 20);`);
 
-test('[CL15] it keeps out others and other processes of the same agent, and ends as its command does', async () => {
+test('[CL18] it keeps out others and other processes of the same agent, and ends as its command does', async () => {
   const [begun, end] = [join(home.dir, 'begun'), join(home.dir, 'end')];
   const first = home.start(['lock', 'deploy', '--as', 'ada', ...holding(begun, end)]);
   await vi.waitFor(() => expect(existsSync(begun)).toBe(true), DEADLINE_MS);

@@ -70,6 +70,8 @@ test.each(PAGES)(
           if (expected.length > 0) expect(printed, command).toEqual(expected.map(comparable));
         }
       }
+      // Whoever goes on with the next page begins with nothing held.
+      expect(await runStep('synod claims', aliases, env)).toEqual(['']);
     } finally {
       await hub?.stop();
     }
@@ -144,7 +146,9 @@ test.each(['docs/guide/http.md', 'docs/guide/work.md'])(
         // A refusal is no failure to curl unless it is told so; the last call is refused on purpose.
         .replaceAll(/^curl (?!.*"body": "hello")/gm, 'curl --fail-with-body ')
         .replaceAll(/hooks (install|check)$/gm, `hooks $1 --command '${ROOT}bin/synod.js'`);
-      const { status, stdout, stderr } = runScript(`${REPOSITORY}\n${script}`, home, env);
+      const nothingHeld = 'test -z "$(synod claims)"';
+      const whole = `${REPOSITORY}\n${script}\n${nothingHeld}`;
+      const { status, stdout, stderr } = runScript(whole, home, env);
       expect(status, stdout + stderr).toBe(0);
     } finally {
       await hub.stop();
