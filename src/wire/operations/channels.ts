@@ -43,7 +43,7 @@ export const send = operation({
       .string()
       .max(IDEMPOTENCY_KEY_CHARS_MAX)
       .nullish()
-      .describe('sent again under it, it is stored once'),
+      .describe('repeats are stored once'),
     ttl_ms: z.int().min(1).max(TTL_MS_MAX).nullish().describe('unread after this: expired'),
   }),
   output: z.object({

@@ -65,7 +65,7 @@ export const planUpdate = operation({
   id: 'plan.update',
   name: 'plan_update',
   title: 'Update a task',
-  doc: 'Change a task’s status (open, in_progress, blocked, done, cancelled) or suggested owner.',
+  doc: 'Change a task’s status or suggested owner.',
   access: 'writer',
   toolset: 'core',
   hints: SETS,
