@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { isRefusal } from '../../src/core/law/decider.ts';
 import * as limits from '../../src/core/law/limits.ts';
+import { roomBesidesOwner, SHARES } from '../../src/core/law/shares.ts';
 import type { World } from '../../src/core/law/state.ts';
 import { type BoundName, WAYS_OUT } from '../../src/core/law/ways-out.ts';
 import type { Command } from '../../src/core/law/world.ts';
@@ -46,7 +47,9 @@ test('[GA7] what a way out names exists', () => {
 
 test('[GA7] every bound that the law refuses by name can be left by an operation', () => {
   const refused = sources.flatMap((path) =>
-    [...readText(path).matchAll(/refuseFull\('([A-Z_]+)'/g)].map(([, name]) => name as BoundName),
+    [...readText(path).matchAll(/(?:refuseFull|checkShare)\('([A-Z_]+)'/g)].map(
+      ([, name]) => name as BoundName,
+    ),
   );
   expect(new Set(refused).size).toBeGreaterThan(15);
   expect(refused.filter((name) => !/[a-z]+\.[a-z_]+/.test(WAYS_OUT[name]))).toEqual([]);
@@ -119,6 +122,7 @@ const CASES: readonly [BoundName, typeof ada, Bare, (world: World) => void][] = 
     send('a'),
     (world) =>
       fill(world.held, limits.HELD_MESSAGES_MAX, (i) => 1_000 + i, {
+        by: 'x',
         channel: 'x',
         seq: 1,
         since: 1_000_000,
@@ -136,6 +140,17 @@ function fillLike<V>(map: Map<string, V>, max: number): void {
   const [one] = map.values();
   fill(map, max, (i) => `filler ${i}`, one as V);
 }
+
+test('[SH1] every bound that is filled together is refused by share, and for no more than the whole', () => {
+  const asked = sources.flatMap((path) =>
+    [...readText(path).matchAll(/checkShare\('([A-Z_]+)'/g)].map(([, name]) => name),
+  );
+  expect(new Set(asked)).toEqual(new Set(Object.keys(SHARES)));
+  for (const { max, each, untrusted } of Object.values(SHARES)) {
+    expect(untrusted).toBeLessThanOrEqual(each);
+    expect(each).toBeLessThan(roomBesidesOwner(max));
+  }
+});
 
 test.each(CASES)(
   '[GA7] a refusal at %s names it and what makes room',

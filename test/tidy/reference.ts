@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { COMMAND_GROUPS } from '../../src/cli/commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import * as law from '../../src/core/law/limits.ts';
-import { WAYS_OUT } from '../../src/core/law/ways-out.ts';
+import { SHARES, type Share } from '../../src/core/law/shares.ts';
+import { type SharedBound, WAYS_OUT } from '../../src/core/law/ways-out.ts';
 import * as claims from '../../src/core/work/claim/claim-limits.ts';
 import * as work from '../../src/core/work/work-limits.ts';
 import { KNOWN_NAMES } from '../../src/server/run/config-file.ts';
@@ -182,15 +183,26 @@ said and what is allowed.`,
 function limitsPage(): string {
   const values: Readonly<Record<string, unknown>> = { ...law, ...work, ...claims };
   const rows = Object.entries(WAYS_OUT).map(
-    ([name, wayOut]) => `| \`${name}\` | ${values[name]} | ${wayOut} |`,
+    ([name, wayOut]) =>
+      `| \`${name}\` | ${values[name]} | ${shareText(SHARES[name as SharedBound])} | ${wayOut} |`,
   );
   return page(
     'Limits',
     `Every bound of a space, and how it empties. A bound that is reached is a refusal with the code \`limit.reached\` (or a
 more telling one) that ends with the sentence given here. What can be set is set with \`spaces.configure\` and
 \`channels.configure\`. How to keep a hub small is in the [guide](../guide/keep-it-small.md).`,
-    ['| bound | value | what makes room |', '|---|---|---|', ...rows].join('\n'),
+    `Of a bound that all agents fill together each agent has a share, an untrusted one a smaller share, and a tenth of
+the whole is kept for the owner.`,
+    [
+      '| bound | value | share of an agent / untrusted | what makes room |',
+      '|---|---|---|---|',
+      ...rows,
+    ].join('\n'),
   );
+}
+
+function shareText(share: Share | undefined): string {
+  return share === undefined ? '' : `${share.each} / ${share.untrusted}`;
 }
 
 const UNDESCRIBED = { flag: null, value: '', fallback: '', what: '**not described**' };

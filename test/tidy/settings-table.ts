@@ -65,7 +65,12 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'none',
     'typed channels; given, even empty, no other channel exists',
   ),
-  rate_limit: row(null, 'calls a second', 'none', 'for each agent'),
+  rate_limit: row(
+    null,
+    'calls a second',
+    'none for the owner’s agents, 1000 with a token, 100 for an untrusted one',
+    'for each agent; given, it holds for all of them',
+  ),
   heartbeat_ttl: row(null, 'seconds', '30', 'how long a heartbeat lasts that does not say'),
   fault_inject: row(
     null,

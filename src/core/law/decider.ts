@@ -7,7 +7,7 @@
  * caller gets once they are durable, or a refusal.
  */
 import type { Principal } from './principal.ts';
-import { type BoundName, WAYS_OUT } from './ways-out.ts';
+import { type OwnBound, WAYS_OUT } from './ways-out.ts';
 
 /** What every command carries: who asks, and when (milliseconds since the epoch). */
 export interface Asked {
@@ -56,8 +56,8 @@ export function refuse(
   };
 }
 
-/** A named bound was reached; the refusal says what makes room [GA7]. */
-export function refuseFull(limit: BoundName, max: number): Refusal {
+/** A named bound was reached; the refusal says what makes room [GA7]. Those that are shared: shares.ts. */
+export function refuseFull(limit: OwnBound, max: number): Refusal {
   const message = `${limit} is ${max}, and it is reached: ${WAYS_OUT[limit]}`;
   return refuse('limit.reached', message, { limit, max });
 }

@@ -3,10 +3,9 @@
  * Bodies of a typed channel are checked against its schema before they are sent;
  * the version lets `message.send` notice that the schema moved meanwhile [T3].
  */
-import { channelOf, checkName } from '../talk/channel.ts';
+import { channelOf, checkChannelRoom, checkName } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
-import { type Asked, type Decision, refuse, refuseFull } from './decider.ts';
-import { CHANNELS_MAX } from './limits.ts';
+import { type Asked, type Decision, refuse } from './decider.ts';
 import type { ChannelSettings, SpaceSettings, World, WorldView } from './state.ts';
 
 export interface ConfigureSpace extends Asked {
@@ -69,8 +68,8 @@ export function decideConfigureChannel(
   const badName = checkName(world, channel);
   if (badName !== null) return badName;
   const known = world.channels.get(channel);
-  if (known === undefined && world.channels.size >= CHANNELS_MAX)
-    return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
+  const noRoom = checkChannelRoom(world, by, channel);
+  if (noRoom !== null) return noRoom;
   const before = known?.settings ?? NO_SETTINGS;
   const merged = { ...before, ...change };
   const isNewSchema = merged.schema !== before.schema;
@@ -88,5 +87,5 @@ export function evolveSettings(world: World, event: SpaceConfigured | ChannelCon
   if (event.type === 'space.configured') {
     world.settings = event.settings;
     armHeld(world);
-  } else channelOf(world, event.channel).settings = event.settings;
+  } else channelOf(world, event.channel, event.by).settings = event.settings;
 }

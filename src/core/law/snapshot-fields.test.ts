@@ -67,6 +67,7 @@ function tellRich(): Story {
   const group = { group: 'group/rich', displayName: 'Rich', replayPolicy: null };
   story.do(ada, { type: 'group.create', ...group });
   story.send(ada, 'passing');
+  story.send(ada, 'dm/ada~nobody-yet');
   story.do(root, { type: 'channel.retire', channel: 'passing', isForced: true });
   const token = { agent: 'ada', kind: 'agent', tier: 'standard', label: 'l' } as const;
   const rest = { hash: 'h', roles: ['lead'], expiresAt: 9e12 };

@@ -9,6 +9,7 @@ import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
 import { armLeases } from '../talk/inbox.ts';
 import { LowestCursor } from '../talk/lowest-cursor.ts';
+import { senderOf } from '../talk/message.ts';
 import { Positions } from '../talk/positions.ts';
 import { armPresence } from '../talk/presence.ts';
 import { freezeCards, thawCards } from '../work/card.ts';
@@ -23,6 +24,7 @@ import { fieldsOf, fifoOf, listOf, mapBy, mapOf, orNull, setOf, whole } from './
 import { writeText } from './frozen-text.ts';
 import { createMatcher, isGlob } from './glob.ts';
 import { channelKind } from './name.ts';
+import { count } from './shares.ts';
 import type {
   Agent,
   Channel,
@@ -41,9 +43,10 @@ import type {
   Token,
   World,
 } from './state.ts';
+import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 7;
+const VERSION = 8;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -71,6 +74,7 @@ const WORLD = fieldsOf<World>()({
   findings: { freeze: freezeFindings, thaw: thawFindings },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
+  made: 'derived',
   retired: fifoOf<string, Retired>(),
   fatesFrom: 'stored',
   recordedAt: 'stored',
@@ -89,6 +93,7 @@ const PRESENCE = fieldsOf<Presence>()({
 
 const AGENT = fieldsOf<Agent>()({
   name: 'stored',
+  madeBy: 'stored',
   patterns: setOf<string>(),
   roles: 'stored',
   memberships: 'derived',
@@ -102,6 +107,7 @@ const AGENT = fieldsOf<Agent>()({
 
 const CHANNEL = fieldsOf<Channel>()({
   name: 'stored',
+  madeBy: 'stored',
   kind: 'derived',
   positions: {
     freeze: (positions) => positions.freeze(),
@@ -174,11 +180,13 @@ export function thawWorld(text: string): World | null {
     agents: new Map(),
     channels: new Map(),
     globs: new Map(),
+    made: createMade(),
     deadlines: new Deadlines(),
     awakeFrom: 0,
   });
   for (const agent of frozen.agents) thawAgent(world, agent);
   for (const channel of frozen.channels) thawChannel(world, channel);
+  countMade(world);
   for (const agent of world.agents.keys()) {
     armPresence(world, agent);
     armLeases(world, agent);
@@ -189,6 +197,18 @@ export function thawWorld(text: string): World | null {
   armHeld(world);
   armSweep(world);
   return world;
+}
+
+/** What each agent has made is told by the things themselves. */
+function countMade({ made, ...world }: World): void {
+  for (const { madeBy } of world.channels.values()) count(made.channels, madeBy, 1);
+  for (const { madeBy } of world.agents.values()) count(made.agents, madeBy, 1);
+  for (const { createdBy } of world.groups.values()) count(made.groups, createdBy, 1);
+  for (const key of world.keys.keys()) count(made.keys, senderOf(key), 1);
+  for (const { by } of world.held.values()) count(made.held, by, 1);
+  for (const { createdBy, revokedAt } of world.tokens.values()) {
+    if (revokedAt === null) count(made.tokens, createdBy, 1);
+  }
 }
 
 function freezeChannel(channel: Channel): object {

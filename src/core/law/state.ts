@@ -44,6 +44,8 @@ export interface World {
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
+  /** How much of what is bounded each agent has made: its share of it [SH1]. */
+  readonly made: Made;
   /** Channels that were retired and not used since; the oldest are forgotten first. */
   readonly retired: FifoMap<string, Retired>;
   /** Positions below this had their fates forgotten. */
@@ -56,6 +58,18 @@ export interface World {
   awakeFrom: number;
   /** The newest stamp seen; time never runs backwards here. */
   at: number;
+}
+
+/** By agent; a name that made nothing is not there. */
+export interface Made {
+  readonly channels: Map<string, number>;
+  /** Names it made known that have not come by themselves. */
+  readonly agents: Map<string, number>;
+  readonly groups: Map<string, number>;
+  readonly keys: Map<string, number>;
+  readonly held: Map<string, number>;
+  /** Tokens that are not revoked. */
+  readonly tokens: Map<string, number>;
 }
 
 export type WorldView = View<World>;
@@ -102,6 +116,8 @@ export interface ChannelSettings {
 
 export interface Channel {
   readonly name: string;
+  /** Whose share it counts against; null for the hub's own. */
+  readonly madeBy: string | null;
   readonly kind: ChannelKind;
   readonly positions: Positions;
   lastSentAt: number;
@@ -163,6 +179,7 @@ export interface Held {
 }
 
 export interface HeldPlace {
+  readonly by: string;
   readonly channel: string;
   readonly seq: number;
   readonly since: number;
@@ -175,6 +192,8 @@ export interface Retired {
 
 export interface Agent {
   readonly name: string;
+  /** Who made the name known, until the agent itself comes. */
+  madeBy: string | null;
   readonly patterns: Set<string>;
   /** What an administrator made it, for those who speak to a role. */
   roles: readonly string[];
@@ -270,6 +289,17 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   stalledAfterMs: null,
 };
 
+export function createMade(): Made {
+  return {
+    channels: new Map(),
+    agents: new Map(),
+    groups: new Map(),
+    keys: new Map(),
+    held: new Map(),
+    tokens: new Map(),
+  };
+}
+
 export function createWorld(): World {
   return {
     settings: DEFAULT_SETTINGS,
@@ -289,6 +319,7 @@ export function createWorld(): World {
     findings: createFindings(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
+    made: createMade(),
     retired: new FifoMap(),
     fatesFrom: 0,
     recordedAt: 0,

@@ -3,9 +3,10 @@
  * expire, be rotated (same id, new secret) and be revoked for good [I5].
  */
 import { agentOf, checkAgentName, checkAgentRoom, checkRoles } from '../talk/agent.ts';
-import { type Asked, type Decision, type Refusal, refuse, refuseFull } from './decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
 import { TOKENS_MAX } from './limits.ts';
 import type { Principal, PrincipalKind, TrustTier } from './principal.ts';
+import { checkShare, count } from './shares.ts';
 import type { Token, World, WorldView } from './state.ts';
 
 export interface CreateToken extends Asked {
@@ -65,12 +66,15 @@ export function decideToken(
   if (by.kind !== 'admin') return refuse('access.denied', 'only an administrator handles tokens');
   if (command.type === 'token.create') {
     const { id, agent, kind, tier, hash, label, roles, expiresAt } = command;
-    const unfit = checkAgentName(world, agent) ?? checkAgentRoom(world, agent) ?? checkRoles(roles);
+    const unfit =
+      checkAgentName(world, agent) ?? checkAgentRoom(world, by, agent) ?? checkRoles(roles);
     if (unfit !== null) return unfit;
     // An id stands for one token forever: a revoked one does not come back under a new secret [I5].
     if (world.tokens.has(id)) return refuse('input.invalid', `token id ${id} is taken`);
-    if (world.tokens.size >= TOKENS_MAX && revokedToken(world) === null)
-      return refuseFull('TOKENS_MAX', TOKENS_MAX);
+    // One that is revoked makes room.
+    const total = world.tokens.size - (revokedToken(world) === null ? 0 : 1);
+    const full = checkShare('TOKENS_MAX', by, total, world.made.tokens.get(by.id) ?? 0);
+    if (full !== null) return full;
     const token = { id, agent, kind, tier, hash, label, roles, expiresAt };
     return { events: [{ type: 'token.created', at, by: by.id, token }], answer: null };
   }
@@ -88,11 +92,15 @@ export function evolveToken(world: World, event: TokenEvent): void {
     const { token, at, by } = event;
     if (world.tokens.size >= TOKENS_MAX) world.tokens.delete(revokedToken(world) ?? '');
     world.tokens.set(token.id, { ...token, createdAt: at, createdBy: by, revokedAt: null });
+    count(world.made.tokens, by, 1);
     agentOf(world, token.agent);
     return;
   }
   const token = world.tokens.get(event.id);
   if (token === undefined) return;
+  if (event.type === 'token.revoked' && token.revokedAt === null) {
+    count(world.made.tokens, token.createdBy, -1);
+  }
   const changed =
     event.type === 'token.revoked'
       ? { ...token, revokedAt: event.at }

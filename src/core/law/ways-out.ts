@@ -10,6 +10,37 @@ import type * as law from './limits.ts';
 type Exported = keyof typeof law | keyof typeof work | keyof typeof claims;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
+/** Bounds that nobody fills for others: of one text, page, thing, agent or look … */
+type OfOne =
+  | Extract<BoundName, `${string}_${'CHARS' | 'BYTES' | 'DEPTH' | 'MS' | 'LIST' | 'ROWS'}_MAX`>
+  | Extract<BoundName, `${string}_${'NAMED' | 'SHOWN' | 'AT_ONCE'}_MAX` | `${string}_PER_${string}`>
+  | 'CARD_SKILLS_MAX'
+  | 'DELIVERIES_MAX'
+  | 'DRAIN_MESSAGES_MAX'
+  | 'GROUP_MEMBERS_MAX'
+  | 'OFFER_CAPACITY_MAX'
+  | 'RECALLED_IDS_MAX'
+  | 'REOFFERS_MAX'
+  | 'REPLAY_MESSAGES_MAX'
+  | 'ROLES_MAX'
+  | 'RUNNERS_UP_MAX';
+
+/** … those that forget the oldest, and the one of a hub, which its owner fills. */
+type Forgetful =
+  | 'ACKED_MESSAGES_MAX'
+  | 'CLAIM_KEYS_MAX'
+  | 'FINDING_POSITIONS_MAX'
+  | 'INHERITED_MAX'
+  | 'NOTES_KEPT_MAX'
+  | 'REPLIED_MESSAGES_MAX'
+  | 'RETIRED_CHANNELS_MAX'
+  | 'RETRY_KEYS_MAX'
+  | 'SPACES_MAX';
+
+/** Whatever else is exported is filled by all agents of a space together: see shares.ts [SH1]. */
+export type SharedBound = Exclude<BoundName, OfOne | Forgetful> | 'PLAN_CHARS_MAX';
+export type OwnBound = Exclude<BoundName, SharedBound>;
+
 const SHORTER = 'make the text shorter';
 const FEWER = 'ask for fewer; the next call goes on';
 const OLDEST_GO = 'the oldest are forgotten first';

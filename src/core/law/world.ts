@@ -9,6 +9,7 @@ import {
   decideAssign,
   decideSee,
   evolveAssigned,
+  ownUp,
   type RolesAssigned,
 } from '../talk/agent.ts';
 import { type AgentRemoved, decideRemoveAgent, evolveRemovedAgent } from '../talk/departure.ts';
@@ -259,7 +260,10 @@ export function evolve(world: World, event: Event, position: number): void {
     world.length = position + 1;
     world.recordedAt = event.at;
     const actor = 'by' in event ? world.agents.get(event.by) : undefined;
-    if (actor !== undefined) actor.seenAt = event.at;
+    if (actor !== undefined) {
+      actor.seenAt = event.at;
+      if (actor.madeBy !== null) ownUp(world, actor);
+    }
   }
   switch (event.type) {
     case 'message.sent':

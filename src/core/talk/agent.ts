@@ -3,10 +3,11 @@
  * agent does; nobody registers twice.
  */
 
-import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { Heap } from '../law/heap.ts';
-import { AGENTS_MAX, DAY_MS, ROLE_CHARS_MAX, ROLES_MAX } from '../law/limits.ts';
-import { AGENT_NAME_RULE, isAgentName } from '../law/principal.ts';
+import { DAY_MS, ROLE_CHARS_MAX, ROLES_MAX } from '../law/limits.ts';
+import { AGENT_NAME_RULE, isAgentName, type Principal } from '../law/principal.ts';
+import { checkShare, count } from '../law/shares.ts';
 import type { Agent, World, WorldView } from '../law/state.ts';
 import { armSweep } from '../law/sweep.ts';
 import { isName, NAME_ALPHABET } from '../law/text.ts';
@@ -41,7 +42,8 @@ export function decideAssign(
       'roles come with the token or from an administrator: ask for agents.assign',
     );
   }
-  const unfit = checkAgentName(world, agent) ?? checkAgentRoom(world, agent) ?? checkRoles(roles);
+  const unfit =
+    checkAgentName(world, agent) ?? checkAgentRoom(world, by, agent) ?? checkRoles(roles);
   if (unfit !== null) return unfit;
   if (roles.join() === known.join()) return { events: [], answer: null };
   return { events: [{ type: 'agent.assigned', at, by: by.id, agent, roles }], answer: null };
@@ -82,6 +84,7 @@ export function decideSee(world: WorldView, { by, at }: SeeAgent): Decision<Agen
 export function createAgent(name: string): Agent {
   return {
     name,
+    madeBy: null,
     patterns: new Set(),
     roles: [],
     memberships: new Map(),
@@ -100,13 +103,15 @@ export function createAgent(name: string): Agent {
   };
 }
 
-/** For evolve: the record, made on first sight. */
-export function agentOf(world: World, name: string): Agent {
+/** For evolve: the record, made on first sight; `by` is who named it, if that was somebody else. */
+export function agentOf(world: World, name: string, by: string = name): Agent {
   let agent = world.agents.get(name);
   if (agent === undefined) {
     agent = createAgent(name);
     // Not `world.at`, which what only memory knew may have moved: replay would tell another time.
     agent.seenAt = world.recordedAt;
+    if (by !== name) agent.madeBy = by;
+    count(world.made.agents, agent.madeBy, 1);
     armSweep(world);
     world.agents.set(name, agent);
   }
@@ -119,8 +124,19 @@ export function checkAgentName(world: WorldView, name: string): Refusal | null {
   return refuse('agent.name-invalid', AGENT_NAME_RULE);
 }
 
-/** For decide: is there room for one more name? */
-export function checkAgentRoom(world: WorldView, name: string): Refusal | null {
-  if (world.agents.has(name) || world.agents.size < AGENTS_MAX) return null;
-  return refuseFull('AGENTS_MAX', AGENTS_MAX);
+/** For evolve: an agent that came itself is nobody else's doing. */
+export function ownUp(world: World, agent: Agent): void {
+  count(world.made.agents, agent.madeBy, -1);
+  agent.madeBy = null;
+}
+
+/** For decide: is there room for one more name, the caller's own or one it makes known? */
+export function checkAgentRoom(
+  world: WorldView,
+  by: Principal,
+  name: string = by.id,
+): Refusal | null {
+  if (world.agents.has(name)) return null;
+  const mine = name === by.id ? 0 : (world.made.agents.get(by.id) ?? 0);
+  return checkShare('AGENTS_MAX', by, world.agents.size, mine);
 }

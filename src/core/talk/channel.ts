@@ -17,7 +17,8 @@ import {
   isChannelName,
   PRESENCE_CHANNEL,
 } from '../law/name.ts';
-import { isAgentName, type Principal } from '../law/principal.ts';
+import { isAgentName, type Principal, SERVER } from '../law/principal.ts';
+import { checkShare, count } from '../law/shares.ts';
 import type {
   Agent,
   BackpressureMode,
@@ -33,11 +34,12 @@ import { LowestCursor } from './lowest-cursor.ts';
 import { Positions } from './positions.ts';
 
 /** For evolve: the channel, made on first sight together with the members its globs bring. */
-export function channelOf(world: World, name: string): Channel {
+export function channelOf(world: World, name: string, by: string): Channel {
   const known = world.channels.get(name);
   if (known !== undefined) return known;
   const channel: Channel = {
     name,
+    madeBy: by === SERVER.id ? null : by,
     kind: channelKind(name),
     positions: new Positions(),
     lastSentAt: 0,
@@ -50,6 +52,7 @@ export function channelOf(world: World, name: string): Channel {
     held: null,
   };
   world.channels.set(name, channel);
+  count(world.made.channels, channel.madeBy, 1);
   world.retired.delete(name);
   armSweep(world);
   if (channel.kind === 'plain') {
@@ -191,6 +194,13 @@ export function backpressureOf(
     limit: channel?.settings?.queueLimit ?? world.settings.queueLimit,
     depth: channel === undefined ? 0 : queueDepth(channel),
   };
+}
+
+/** For decide: is there room for one more channel, if this one would be new? */
+export function checkChannelRoom(world: WorldView, by: Principal, name: string): Refusal | null {
+  if (world.channels.has(name)) return null;
+  const mine = world.made.channels.get(by.id) ?? 0;
+  return checkShare('CHANNELS_MAX', by, world.channels.size, mine);
 }
 
 /** A channel that is there keeps its name, whatever a new one may be called. */

@@ -8,6 +8,7 @@ import { channelKind, toChannel } from '../law/name.ts';
 import type { AgentView, Token, World, WorldView } from '../law/state.ts';
 import { liveTokens, type TokenRevoked } from '../law/token.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
+import { ownUp } from './agent.ts';
 import type { MessageSent } from './message.ts';
 import type { ChannelRetired } from './retire.ts';
 import { removeSubscriptions } from './subscription.ts';
@@ -78,6 +79,7 @@ export function evolveRemovedAgent(world: World, event: AgentRemoved): void {
   removeSubscriptions(world, agent, [...agent.patterns]);
   for (const { past } of world.channels.values()) past.delete(agent.name);
   for (const { members } of world.groups.values()) members.delete(agent.name);
+  ownUp(world, agent);
   world.agents.delete(agent.name);
 }
 

@@ -5,23 +5,18 @@
  */
 
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
-import {
-  CHANNEL_NAME_CHARS_MAX,
-  CHANNELS_MAX,
-  GROUP_MEMBERS_MAX,
-  GROUPS_MAX,
-  HELD_MESSAGES_MAX,
-} from '../law/limits.ts';
+import { CHANNEL_NAME_CHARS_MAX, GROUP_MEMBERS_MAX } from '../law/limits.ts';
 import { dmName } from '../law/name.ts';
 import { type Principal, standingOf } from '../law/principal.ts';
 import { NO_SETTINGS } from '../law/settings.ts';
+import { checkShare, count } from '../law/shares.ts';
 import type { Group, ReplayPolicy, World, WorldView } from '../law/state.ts';
 import { isName, NAME_ALPHABET } from '../law/text.ts';
 import type { View } from '../law/view.ts';
 import { checkTrust } from '../law/writer.ts';
 import { agentOf, checkAgentName, checkAgentRoom } from './agent.ts';
-import { channelOf } from './channel.ts';
-import { heldReason, type MessageSent } from './message.ts';
+import { channelOf, checkChannelRoom } from './channel.ts';
+import { checkHeldRoom, heldReason, type MessageSent } from './message.ts';
 import type { ChannelRetired } from './retire.ts';
 import { addSubscription, removeSubscriptions } from './subscription.ts';
 
@@ -118,8 +113,10 @@ export function decideCreate(world: WorldView, command: CreateGroup): Decision<G
       },
     );
   }
-  if (world.groups.size >= GROUPS_MAX) return refuseFull('GROUPS_MAX', GROUPS_MAX);
-  if (world.channels.size >= CHANNELS_MAX) return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
+  const mine = world.made.groups.get(by.id) ?? 0;
+  const noRoom =
+    checkShare('GROUPS_MAX', by, world.groups.size, mine) ?? checkChannelRoom(world, by, group);
+  if (noRoom !== null) return noRoom;
   return {
     events: [{ type: 'group.created', at, by: by.id, group, displayName, replayPolicy }],
     answer: null,
@@ -147,18 +144,14 @@ export function decideInvite(
   if (known === undefined && group.members.size >= GROUP_MEMBERS_MAX) {
     return refuseFull('GROUP_MEMBERS_MAX', GROUP_MEMBERS_MAX);
   }
-  const noRoom = checkAgentRoom(world, agent);
+  const noRoom = checkAgentRoom(world, by, agent);
   if (noRoom !== null) return noRoom;
   const events: (GroupInvited | MessageSent)[] = [];
   if (known === undefined)
     events.push({ type: 'group.invited', at, by: by.id, group: name, agent });
   if (message !== null) {
-    if (world.channels.size >= CHANNELS_MAX && !world.channels.has(dmName(by.id, agent))) {
-      return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
-    }
-    if (heldReason(world, by) !== null && world.held.size >= HELD_MESSAGES_MAX) {
-      return refuseFull('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
-    }
+    const full = checkChannelRoom(world, by, dmName(by.id, agent)) ?? checkHeldRoom(world, by);
+    if (full !== null) return full;
     events.push(inviteMessage(world, command));
   }
   return { events, answer: { isInvited: true } };
@@ -250,14 +243,15 @@ export function evolveGroup(world: World, event: GroupEvent): void {
         createdBy: by,
         members: new Map([[by, { status: 'active', at }]]),
       });
+      count(world.made.groups, by, 1);
       addSubscription(world, agentOf(world, by), group);
       if (event.replayPolicy !== null) {
-        channelOf(world, group).settings = { ...NO_SETTINGS, replayPolicy: event.replayPolicy };
+        channelOf(world, group, by).settings = { ...NO_SETTINGS, replayPolicy: event.replayPolicy };
       }
       return;
     }
     case 'group.invited':
-      agentOf(world, event.agent);
+      agentOf(world, event.agent, event.by);
       world.groups.get(event.group)?.members.set(event.agent, { status: 'invited', at: event.at });
       return;
     case 'group.joined':
@@ -269,6 +263,7 @@ export function evolveGroup(world: World, event: GroupEvent): void {
       removeSubscriptions(world, agentOf(world, event.by), [event.group]);
       return;
     case 'group.removed':
+      count(world.made.groups, world.groups.get(event.group)?.createdBy ?? null, -1);
       world.groups.delete(event.group);
       return;
   }
@@ -282,7 +277,7 @@ function activeCount(group: View<Group>): number {
 
 function checkActor(world: WorldView, by: Principal): Refusal | null {
   if (by.kind === 'observer') return refuse('access.denied', 'an observer joins no group');
-  return checkAgentRoom(world, by.id);
+  return checkAgentRoom(world, by);
 }
 
 /** The invitation travels as a dm from the inviting agent, so the invitee finds it in its inbox [GR5]. */

@@ -3,6 +3,7 @@
  * bounded by a rule and not by patience alone [GA4].
  */
 import { LAPSES_PER_LOOK_MAX } from '../law/limits.ts';
+import { count } from '../law/shares.ts';
 import type { Channel, World, WorldView } from '../law/state.ts';
 import { channelWith, passRefused, settleMember } from './channel.ts';
 
@@ -24,13 +25,21 @@ export function expiredHeld(world: WorldView, at: number): HeldExpired[] {
 
 export function evolveHeldExpired(world: World, event: HeldExpired): void {
   for (const [name, seq, position] of event.expired) {
-    world.held.delete(position);
+    dropHeld(world, position);
     const channel = channelWith(world, { channel: name, seq, position });
     if (channel === undefined) continue;
     const reason = 'no person decided on it in time';
     channel.held?.set(seq, { reason, since: event.at, isRefused: true, isExpired: true });
     passByRefused(channel, seq);
   }
+}
+
+/** It waits for a person no more. */
+export function dropHeld(world: World, position: number): void {
+  const place = world.held.get(position);
+  if (place === undefined) return;
+  world.held.delete(position);
+  count(world.made.held, place.by, -1);
 }
 
 /** Sees to it that what is held longest is looked at when its time is up. */

@@ -9,6 +9,7 @@ import {
   RETRY_KEY_TTL_MS,
   RETRY_KEYS_MAX,
 } from '../law/limits.ts';
+import { roomBesidesOwner } from '../law/shares.ts';
 import { messageId, parseMessageId } from './message.ts';
 
 const ada = createPrincipal('ada');
@@ -245,7 +246,7 @@ describe('held messages', () => {
 
 /** As many as may wait, all but the one that does. */
 function fillHeld({ world, at }: Story): void {
-  for (let i = world.held.size; i < HELD_MESSAGES_MAX; i++) {
-    world.held.set(1_000_000 + i, { channel: 'elsewhere', seq: i, since: at });
+  for (let i = world.held.size; i < roomBesidesOwner(HELD_MESSAGES_MAX); i++) {
+    world.held.set(1_000_000 + i, { by: 'x', channel: 'elsewhere', seq: i, since: at });
   }
 }

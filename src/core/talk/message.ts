@@ -5,11 +5,8 @@
  */
 
 import { assert } from '../law/assert.ts';
-import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import {
-  CHANNELS_MAX,
-  HELD_MESSAGES_MAX,
-  IDEMPOTENCY_KEYS_MAX,
   REPLIED_MESSAGES_MAX,
   REPLIERS_PER_MESSAGE_MAX,
   RETRY_KEY_TTL_MS,
@@ -17,18 +14,20 @@ import {
 } from '../law/limits.ts';
 import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
 import { type Principal, SERVER, type Standing, standingOf } from '../law/principal.ts';
+import { checkShare, count } from '../law/shares.ts';
 import type { Channel, ChannelView, World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import {
   backpressureOf,
   channelOf,
   channelWith,
+  checkChannelRoom,
   checkName,
   checkWrite,
   joinChannel,
   settleMember,
 } from './channel.ts';
-import { armHeld, passByRefused } from './held.ts';
+import { armHeld, dropHeld, passByRefused } from './held.ts';
 import { cutPresented } from './presented.ts';
 
 export interface SendMessage extends Asked {
@@ -115,7 +114,7 @@ export function decideSend(
 ): Decision<MessageSent, SentAnswer> {
   const { by, at, channel: name } = command;
   const forbidden =
-    checkName(world, name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by.id);
+    checkName(world, name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by);
   if (forbidden !== null) return forbidden;
   const channel = world.channels.get(name);
   if (command.schemaVersion !== (channel?.settings?.schemaVersion ?? 0)) {
@@ -187,7 +186,7 @@ export function serverMessage(
 }
 
 export function evolveSent(world: World, event: MessageSent, position: number): void {
-  const channel = channelOf(world, event.channel);
+  const channel = channelOf(world, event.channel, event.by);
   if (event.seq === 1 && channel.kind === 'dm') joinParties(world, channel, event);
   if (event.seq === 1 && channel.kind === 'sox') joinAddressee(world, channel);
   assert(
@@ -200,7 +199,9 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   if (event.held !== undefined) {
     channel.held ??= new Map();
     channel.held.set(event.seq, { reason: event.held, since: event.at, isRefused: false });
-    world.held.set(position, { channel: channel.name, seq: event.seq, since: event.at });
+    const { by, seq, at: since } = event;
+    world.held.set(position, { by, channel: channel.name, seq, since });
+    count(world.made.held, by, 1);
     armHeld(world);
   } else if (channel.idleCount > 0) {
     for (const member of channel.members.values()) {
@@ -236,10 +237,10 @@ export function decideReview(
 }
 
 export function evolveReviewed(world: World, event: MessageReviewed): void {
-  const channel = channelOf(world, event.channel);
-  const held = channel.held?.get(event.seq);
-  if (held === undefined || held.isRefused) return;
-  world.held.delete(event.position);
+  const channel = world.channels.get(event.channel);
+  const held = channel?.held?.get(event.seq);
+  if (channel === undefined || held === undefined || held.isRefused) return;
+  dropHeld(world, event.position);
   if (event.isReleased) {
     channel.held?.delete(event.seq);
     cutPresented(world, channel.name, event.position);
@@ -280,12 +281,20 @@ function rememberKey(world: World, event: MessageSent, position: number): void {
   while (keys.oldest !== undefined) {
     const isOld = (keys.get(keys.oldest)?.at ?? 0) + ttlMs <= event.at;
     if (!isOld && !(isForgetting && keys.size >= RETRY_KEYS_MAX)) break;
-    keys.delete(keys.oldest);
+    const { oldest } = keys;
+    keys.delete(oldest);
+    if (!isForgetting) count(world.made.keys, senderOf(oldest), -1);
   }
   const key = keyOf(event.by, event.channel, event.key ?? '');
   // Deleting first keeps the map in the order of time, which the sweep above relies on.
-  keys.delete(key);
+  const isNew = !keys.delete(key);
   keys.set(key, sent);
+  if (isNew && !isForgetting) count(world.made.keys, event.by, 1);
+}
+
+/** Whose share a remembered key counts against. */
+export function senderOf(key: string): string {
+  return key.slice(0, key.indexOf('\u0000'));
 }
 
 /**
@@ -324,7 +333,7 @@ function rememberReply(world: World, event: MessageSent, position: number): void
  */
 function joinParties(world: World, channel: Channel, event: MessageSent): void {
   for (const party of dmParties(channel.name) ?? []) {
-    const agent = agentOf(world, party);
+    const agent = agentOf(world, party, event.by);
     if (agent.patterns.has(channel.name)) continue;
     agent.patterns.add(channel.name);
     joinChannel(channel, agent, party === event.by ? event.seq : 0);
@@ -345,26 +354,35 @@ function checkRoom(
   channel: ChannelView | undefined,
   command: SendMessage,
 ): Refusal | null {
+  const { by, at } = command;
   if (channel === undefined) {
-    if (world.channels.size >= CHANNELS_MAX) return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
+    const full = checkChannelRoom(world, by, command.channel);
+    if (full !== null) return full;
     // The first message of a dm makes both parties known.
     for (const party of channelKind(command.channel) === 'dm'
       ? (dmParties(command.channel) ?? [])
       : []) {
-      const noRoom = checkAgentRoom(world, party);
+      const noRoom = checkAgentRoom(world, by, party);
       if (noRoom !== null) return noRoom;
     }
   }
-  const isLasting = command.key !== null && !command.key.startsWith(RETRY_PREFIX);
-  if (isLasting && world.keys.size >= IDEMPOTENCY_KEYS_MAX) {
-    const { oldest } = world.keys;
-    const oldestAt = oldest === undefined ? 0 : (world.keys.get(oldest)?.at ?? 0);
-    if (command.at < oldestAt + world.settings.idempotencyTtlMs) {
-      return refuseFull('IDEMPOTENCY_KEYS_MAX', IDEMPOTENCY_KEYS_MAX);
-    }
+  if (command.key !== null && !command.key.startsWith(RETRY_PREFIX) && !hasOldKey(world, at)) {
+    const mine = world.made.keys.get(by.id) ?? 0;
+    const full = checkShare('IDEMPOTENCY_KEYS_MAX', by, world.keys.size, mine);
+    if (full !== null) return full;
   }
-  if (heldReason(world, command.by) !== null && world.held.size >= HELD_MESSAGES_MAX) {
-    return refuseFull('HELD_MESSAGES_MAX', HELD_MESSAGES_MAX);
-  }
-  return null;
+  return checkHeldRoom(world, by);
+}
+
+/** The message that is sent next makes room. */
+function hasOldKey(world: WorldView, at: number): boolean {
+  const { oldest } = world.keys;
+  const sent = oldest === undefined ? undefined : world.keys.get(oldest);
+  return sent !== undefined && sent.at + world.settings.idempotencyTtlMs <= at;
+}
+
+/** For decide: is there room for one more message that waits for a person, if this one would? */
+export function checkHeldRoom(world: WorldView, by: Principal): Refusal | null {
+  if (heldReason(world, by) === null) return null;
+  return checkShare('HELD_MESSAGES_MAX', by, world.held.size, world.made.held.get(by.id) ?? 0);
 }

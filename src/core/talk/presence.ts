@@ -51,7 +51,7 @@ export function decideBeat(
   const { by, at, status, ttlMs } = command;
   if (by.kind === 'observer')
     return refuse('access.denied', 'an observer has no presence to report');
-  const noRoom = checkAgentRoom(world, by.id);
+  const noRoom = checkAgentRoom(world, by);
   if (noRoom !== null) return noRoom;
   const beat: Beat = {
     staleMs: ttlMs ?? STALE_AFTER_MS,

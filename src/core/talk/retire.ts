@@ -6,8 +6,10 @@
  */
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { RETIRED_CHANNELS_MAX } from '../law/limits.ts';
+import { count } from '../law/shares.ts';
 import type { ChannelView, World, WorldView } from '../law/state.ts';
 import { checkName, checkWrite } from './channel.ts';
+import { dropHeld } from './held.ts';
 
 export interface RetireChannel extends Asked {
   readonly type: 'channel.retire';
@@ -62,8 +64,9 @@ export function evolveRetired(world: World, event: ChannelRetired): void {
     agent.leasing.delete(member);
     agent.leasedCount -= leased?.size ?? 0;
   }
-  for (const seq of channel.held?.keys() ?? []) world.held.delete(channel.positions.at(seq));
+  for (const seq of channel.held?.keys() ?? []) dropHeld(world, channel.positions.at(seq));
   world.channels.delete(name);
+  count(world.made.channels, channel.madeBy, -1);
   world.retired.set(name, { at, by });
   const { oldest } = world.retired;
   if (world.retired.size > RETIRED_CHANNELS_MAX && oldest !== undefined) {

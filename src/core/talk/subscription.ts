@@ -6,11 +6,18 @@
 
 import { type Asked, type Decision, refuse, refuseFull } from '../law/decider.ts';
 import { createCounter, createMatcher, isGlob } from '../law/glob.ts';
-import { CHANNELS_MAX, SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
+import { SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
 import { channelKind } from '../law/name.ts';
 import type { Agent, MemberView, World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
-import { channelOf, checkPattern, freeCount, joinChannel, leaveChannel } from './channel.ts';
+import {
+  channelOf,
+  checkChannelRoom,
+  checkPattern,
+  freeCount,
+  joinChannel,
+  leaveChannel,
+} from './channel.ts';
 
 export interface Subscribe extends Asked {
   readonly type: 'subscription.add';
@@ -44,16 +51,15 @@ export function decideSubscribe(
   if (by.kind === 'observer') {
     return refuse('access.denied', 'an observer has no inbox; open a stream instead');
   }
-  const forbidden = checkPattern(world, by, pattern) ?? checkAgentRoom(world, by.id);
+  const forbidden = checkPattern(world, by, pattern) ?? checkAgentRoom(world, by);
   if (forbidden !== null) return forbidden;
   const patterns = world.agents.get(by.id)?.patterns;
   const isKnown = patterns?.has(pattern) ?? false;
   if (!isKnown && (patterns?.size ?? 0) >= SUBSCRIPTIONS_PER_AGENT_MAX) {
     return refuseFull('SUBSCRIPTIONS_PER_AGENT_MAX', SUBSCRIPTIONS_PER_AGENT_MAX);
   }
-  if (!isGlob(pattern) && !world.channels.has(pattern) && world.channels.size >= CHANNELS_MAX) {
-    return refuseFull('CHANNELS_MAX', CHANNELS_MAX);
-  }
+  const noRoom = isGlob(pattern) ? null : checkChannelRoom(world, by, pattern);
+  if (noRoom !== null) return noRoom;
   return {
     events: isKnown ? [] : [{ type: 'subscription.added', at, by: by.id, pattern }],
     answer: { channels: matchingChannels(world, pattern) },
@@ -69,7 +75,7 @@ export function addSubscription(world: World, agent: Agent, pattern: string): vo
   if (agent.patterns.has(pattern)) return;
   agent.patterns.add(pattern);
   if (!isGlob(pattern)) {
-    const channel = channelOf(world, pattern);
+    const channel = channelOf(world, pattern, agent.name);
     joinChannel(channel, agent, channel.positions.head);
     return;
   }

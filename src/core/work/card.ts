@@ -4,14 +4,14 @@
  * it [CA3], so nobody has to repeat it. The manifest is all of them, by agent.
  */
 
-import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { fieldsOf, mapBy, whole } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
+import { checkShare } from '../law/shares.ts';
 import type { View } from '../law/view.ts';
 import { checkWriter, type WriteContext } from '../law/writer.ts';
 import type { CardFields } from './card-fields.ts';
 import { cleanCard } from './card-fields.ts';
-import { CARDS_MAX } from './work-limits.ts';
 
 export interface Card extends CardFields {
   readonly agent: string;
@@ -68,8 +68,8 @@ export function decideCard(
   }
   const card = cleanCard(command.card);
   if ('refused' in card) return card;
-  if (known === undefined && book.cards.size >= CARDS_MAX)
-    return refuseFull('CARDS_MAX', CARDS_MAX);
+  const full = known === undefined ? checkShare('CARDS_MAX', by, book.cards.size, 0) : null;
+  if (full !== null) return full;
   if (known !== undefined && isSame(known, card)) return { events: [], answer: known };
   return {
     events: [{ type: 'card.advertised', at, agent: by.id, card }],

@@ -5,9 +5,10 @@
  */
 
 import { assert, unreachable } from '../law/assert.ts';
-import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { fieldsOf } from '../law/fields.ts';
 import { type Page, type PageBounds, takePage } from '../law/page.ts';
+import { checkShare } from '../law/shares.ts';
 import { isPrintable, parseObjectText } from '../law/text.ts';
 import type { View } from '../law/view.ts';
 import { checkWriter, invalid, type WriteContext } from '../law/writer.ts';
@@ -18,8 +19,6 @@ import {
   OFFER_TTL_MS,
   OFFER_TTL_MS_MAX,
   OFFER_TTL_MS_MIN,
-  OFFERS_MAX,
-  OFFERS_PER_AGENT_MAX,
 } from './work-limits.ts';
 
 export interface Offer {
@@ -141,10 +140,8 @@ export function decideOffer(
     };
   }
   if (known === undefined) {
-    if ((mine?.size ?? 0) >= OFFERS_PER_AGENT_MAX) {
-      return refuseFull('OFFERS_PER_AGENT_MAX', OFFERS_PER_AGENT_MAX);
-    }
-    if (book.count >= OFFERS_MAX) return refuseFull('OFFERS_MAX', OFFERS_MAX);
+    const full = checkShare('OFFERS_MAX', by, book.count, mine?.size ?? 0);
+    if (full !== null) return full;
   }
   return { events: [{ type: 'offer.made', at, offer }], answer: offer };
 }

@@ -62,7 +62,7 @@ export function decideWork(
   world: WorldView,
   command: WorkCommand,
 ): Decision<WorkEvent | MessageSent, unknown> {
-  const full = checkAgentRoom(world, command.by.id);
+  const full = checkAgentRoom(world, command.by);
   if (full !== null) return full;
   switch (command.type) {
     case 'task.declare':

@@ -27,7 +27,7 @@ import { sendThen } from './handlers/send.ts';
 import { createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createCallLimits } from './rate-limit.ts';
 import type { About, HandledId, Room } from './room.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
@@ -93,6 +93,7 @@ export interface DeskOptions {
   readonly spaces: Spaces;
   readonly about: About;
   readonly nodeId: string;
+  /** For every agent; null limits those with a token, and leaves the owner's alone. */
   readonly callsPerSecond: number | null;
   /** SOX's test switch: every operation is refused with this. */
   readonly fault: Refusal | null;
@@ -116,7 +117,7 @@ export function createDesk(options: DeskOptions): DeskParts {
   const { spaces, about, nodeId, report, platform } = options;
   const activities = createActivities();
   const authenticate = createIdentity(options.identity, spaces, activities, platform);
-  const rateLimit = createRateLimit(options.callsPerSecond, platform.now);
+  const limitOf = createCallLimits(options.callsPerSecond, platform.now);
   const audit: Audit = createAudit(spaces, platform);
   const revocationListeners = new Set<(tokenId: string) => void>();
   let host: PluginHost | null = null;
@@ -139,7 +140,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       hub?.submitThen({ type: 'agent.see', by: caller.principal, at: hub.stamp() }, () => {});
     }
     if (options.fault !== null) return options.fault;
-    return rateLimit.check(`${caller.space}/${caller.principal.id}`);
+    return limitOf(caller)?.check(`${caller.space}/${caller.principal.id}`) ?? null;
   }
 
   /** A call that was on its way while its space was removed is told so, and not that the store is down. */

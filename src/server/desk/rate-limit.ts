@@ -1,5 +1,10 @@
-/** A token bucket per key (an agent, a host): so many calls a second, with some seconds' worth of burst. Off unless configured. */
+/**
+ * A token bucket per key (an agent, a host): so many calls a second, with some seconds' worth of burst.
+ * Whoever came with a token is always limited, an untrusted one more; the owner's own agents only
+ * where it is configured [O3].
+ */
 import { type Refusal, refuse } from '../../core/law/decider.ts';
+import type { Caller } from './caller.ts';
 
 const BUCKETS_MAX = 100_000;
 
@@ -22,7 +27,7 @@ export function createRateLimit(
       bucket.level = Math.min(burst, bucket.level + ((at - bucket.at) / 1000) * perSecond);
       bucket.at = at;
       // Re-inserting keeps the least recently used key first, where the bound removes it.
-      buckets.delete(key);
+      if (buckets.size > BUCKETS_MAX / 2) buckets.delete(key);
       buckets.set(key, bucket);
       const oldest = buckets.keys().next().value;
       if (buckets.size > BUCKETS_MAX && oldest !== undefined) buckets.delete(oldest);
@@ -38,5 +43,27 @@ export function createRateLimit(
         retryAt: at + waitMs,
       };
     },
+  };
+}
+
+export const TOKEN_CALLS_PER_SECOND = 1_000;
+export const UNTRUSTED_CALLS_PER_SECOND = 100;
+const TOKEN_BURST_SECONDS = 5;
+
+/** Which limit holds for a caller, if any. */
+export function createCallLimits(
+  perSecond: number | null,
+  now: () => number,
+): (caller: Pick<Caller, 'tokenId' | 'principal'>) => RateLimit | null {
+  if (perSecond !== null) {
+    const all = createRateLimit(perSecond, now);
+    return () => all;
+  }
+  const options = { burstSeconds: TOKEN_BURST_SECONDS };
+  const known = createRateLimit(TOKEN_CALLS_PER_SECOND, now, options);
+  const untrusted = createRateLimit(UNTRUSTED_CALLS_PER_SECOND, now, options);
+  return ({ tokenId, principal: { tier } }) => {
+    if (tokenId === null) return null;
+    return tier === 'untrusted' ? untrusted : known;
   };
 }

@@ -4,7 +4,9 @@
  * and has RESERVATION_MS to take what it waited for, during which nobody else may [WT2]; if it does not,
  * the turn passes on [WT3]. A wait that would close a circle is refused, and the circle named [WT4].
  */
-import { type Decision, refuse, refuseFull } from '../../law/decider.ts';
+
+import { type Decision, refuse } from '../../law/decider.ts';
+import { checkShare } from '../../law/shares.ts';
 import { checkActor, checkId, type Link, parseTtl, refuseCycle } from './claim-check.ts';
 import type {
   StopWaiting,
@@ -14,7 +16,7 @@ import type {
   WaitReserved,
   WaitStarted,
 } from './claim-events.ts';
-import { RESERVATION_MS, WAITS_MAX, WAITS_PER_AGENT_MAX } from './claim-limits.ts';
+import { RESERVATION_MS } from './claim-limits.ts';
 import type { BookView, Claim, Wait } from './claim-state.ts';
 import { parseScope, patternsOf, type Scope } from './scope.ts';
 import { type Found, ScopeIndex } from './scope-index.ts';
@@ -73,8 +75,8 @@ export function decideWait(book: BookView, command: WaitForClaim): Decision<Wait
   const same = sameWait(book, by.id, wish);
   if (same === null) {
     const mine = book.waitsByAgent.get(by.id)?.size ?? 0;
-    if (mine >= WAITS_PER_AGENT_MAX) return refuseFull('WAITS_PER_AGENT_MAX', WAITS_PER_AGENT_MAX);
-    if (book.waits.size >= WAITS_MAX) return refuseFull('WAITS_MAX', WAITS_MAX);
+    const full = checkShare('WAITS_MAX', by, book.waits.size, mine);
+    if (full !== null) return full;
     const cycle = findCycle(book, by.id, { begun: { agent: by.id, ...wish } });
     if (cycle !== null) return refuseCycle(cycle);
   }

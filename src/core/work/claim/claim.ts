@@ -4,7 +4,10 @@
  * renewing extends it and loses nothing [CM2]; releasing and handing off end it. The status of
  * the work moves only along the life cycle [CM6]; every change of it is one version more [CM5].
  */
-import { type Decision, type Refusal, refuse, refuseFull } from '../../law/decider.ts';
+
+import { type Decision, type Refusal, refuse } from '../../law/decider.ts';
+import type { Principal } from '../../law/principal.ts';
+import { checkShare } from '../../law/shares.ts';
 import {
   checkActor,
   checkEpoch,
@@ -37,8 +40,6 @@ import type {
 import { changesOf, createClaim } from './claim-evolve.ts';
 import {
   CHECKPOINT_CHARS_MAX,
-  CLAIMS_MAX,
-  CLAIMS_PER_AGENT_MAX,
   EVIDENCE_CHARS_MAX,
   OVERLAPS_SHOWN_MAX,
   TTL_MS_MIN,
@@ -102,7 +103,7 @@ export function decideTake(
   const taken = known === null || asked !== null ? checkFree(book, by.id, id, asked, at) : null;
   if (taken !== null) return taken;
   if (known === null) {
-    const full = checkQuota(book, by.id);
+    const full = checkQuota(book, by);
     if (full !== null) return full;
   }
   const epoch = book.counter + 1;
@@ -199,7 +200,7 @@ export function decideHandOff(
     const found = findHeld(book, to, claim.scope, { gone, limit: OVERLAPS_SHOWN_MAX });
     if (found.length > 0) return refuseOverlap(id, claim.scope, found, at);
   }
-  const full = checkQuota(book, to);
+  const full = checkQuota(book, { id: to, tier: 'standard' });
   if (full !== null) return full;
   const ended = satisfied(book, to, claim);
   const change = { gone, come: [{ owner: to, id, scope: claim.scope }], ended };
@@ -296,15 +297,11 @@ function checkFree(
   return reserved === null ? null : refuseReserved(id, reserved, at);
 }
 
-function checkQuota(book: BookView, agent: string): Refusal | null {
-  if ((book.counts.get(agent) ?? 0) >= CLAIMS_PER_AGENT_MAX) {
-    return refuse(
-      'claim.quota',
-      `${agent} holds ${CLAIMS_PER_AGENT_MAX} claims, and that is the most; release one first`,
-      { limit: 'CLAIMS_PER_AGENT_MAX', max: CLAIMS_PER_AGENT_MAX, holder: agent },
-    );
-  }
-  return book.claims.size >= CLAIMS_MAX ? refuseFull('CLAIMS_MAX', CLAIMS_MAX) : null;
+function checkQuota(book: BookView, by: Pick<Principal, 'id' | 'tier'>): Refusal | null {
+  const full = checkShare('CLAIMS_MAX', by, book.claims.size, book.counts.get(by.id) ?? 0);
+  if (full?.detail?.limit !== 'CLAIMS_PER_AGENT_MAX') return full;
+  const message = `${by.id} holds ${full.detail.used} claims, and that is the most; release one first`;
+  return refuse('claim.quota', message, { ...full.detail, holder: by.id });
 }
 
 function checkRecipient(claim: Claim, to: string, context: ClaimContext): Refusal | null {

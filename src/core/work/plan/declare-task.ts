@@ -5,22 +5,21 @@
  */
 
 import { type Decision, type Refusal, refuse, refuseFull } from '../../law/decider.ts';
+import type { Principal } from '../../law/principal.ts';
+import { checkShare } from '../../law/shares.ts';
 import { isLine, isName, isProse } from '../../law/text.ts';
 import type { View } from '../../law/view.ts';
 import { invalid } from '../../law/writer.ts';
 import {
   CYCLE_NAMED_MAX,
-  DEPENDENCIES_MAX,
   DEPENDENCIES_PER_TASK_MAX,
-  PLAN_CHARS_MAX,
   PROJECT_CHARS_MAX,
   TASK_DESCRIPTION_CHARS_MAX,
   TASK_ID_CHARS_MAX,
   TASK_TITLE_CHARS_MAX,
-  TASKS_MAX,
   TASKS_PER_PROJECT_MAX,
 } from '../work-limits.ts';
-import { charsOf, type PlanBook, type Task } from './plan.ts';
+import { charsOf, type PlanBook, type PlanPart, type Task } from './plan.ts';
 import type { DeclareTask, PlanEvent, TaskAnswer } from './plan-events.ts';
 import { answerOf, badId, checkVersion, choose, isEmptyOr } from './task-words.ts';
 
@@ -57,7 +56,7 @@ export function decideDeclare(
   if (known !== undefined && isSameText(known, task)) {
     return { events: [], answer: answerOf(book, known) };
   }
-  const full = checkRoom(book, known, task);
+  const full = checkRoom(book, by, known, task);
   if (full !== null) return full;
   const cycle = findCycle(book, id, dependsOn);
   if (cycle !== null) {
@@ -121,24 +120,30 @@ function checkWords(
   return null;
 }
 
-function checkRoom(book: View<PlanBook>, known: Task | undefined, task: Task): Refusal | null {
-  if (known === undefined && book.nodes.size >= TASKS_MAX)
-    return refuseFull('TASKS_MAX', TASKS_MAX);
+function checkRoom(
+  book: View<PlanBook>,
+  by: Principal,
+  known: Task | undefined,
+  task: Task,
+): Refusal | null {
   if (task.project !== null && task.project !== known?.project) {
     const there = book.projects.get(task.project)?.tasks ?? 0;
     if (there >= TASKS_PER_PROJECT_MAX) {
       return refuseFull('TASKS_PER_PROJECT_MAX', TASKS_PER_PROJECT_MAX);
     }
   }
-  const edges = book.edges - (known?.dependsOn.length ?? 0) + task.dependsOn.length;
-  if (edges > Math.max(book.edges, DEPENDENCIES_MAX)) {
-    return refuseFull('DEPENDENCIES_MAX', DEPENDENCIES_MAX);
-  }
-  const chars = book.chars - (known === undefined ? 0 : charsOf(known)) + charsOf(task);
-  if (chars > Math.max(book.chars, PLAN_CHARS_MAX))
-    return refuseFull('PLAN_CHARS_MAX', PLAN_CHARS_MAX);
-  return null;
+  // What another declares anew counts for who created it.
+  const mine = book.parts.get(task.createdBy) ?? NOTHING;
+  const edges = task.dependsOn.length - (known?.dependsOn.length ?? 0);
+  const chars = charsOf(task) - (known === undefined ? 0 : charsOf(known));
+  return (
+    checkShare('TASKS_MAX', by, book.nodes.size, mine.tasks, known === undefined ? 1 : 0) ??
+    checkShare('DEPENDENCIES_MAX', by, book.edges, mine.edges, edges) ??
+    checkShare('PLAN_CHARS_MAX', by, book.chars, mine.chars, chars)
+  );
 }
+
+const NOTHING: PlanPart = { tasks: 0, edges: 0, chars: 0 };
 
 function isSameText(a: Task, b: Task): boolean {
   return (

@@ -65,6 +65,12 @@ export interface TaskNode {
 
 export type Totals = Record<TaskStatus | 'ready' | 'tasks', number>;
 
+export interface PlanPart {
+  tasks: number;
+  edges: number;
+  chars: number;
+}
+
 export interface PlanBook {
   readonly nodes: Map<string, TaskNode>;
   /** All ids, ascending: the order of the board. */
@@ -77,6 +83,8 @@ export interface PlanBook {
   readonly projects: Map<string, Totals>;
   edges: number;
   chars: number;
+  /** How much of it is each creator's: its share of the plan [SH1]. */
+  readonly parts: Map<string, PlanPart>;
   /** The newest notes, oldest first. */
   readonly notes: Note[];
   /** How many notes there have been. */
@@ -92,6 +100,7 @@ const PLAN = fieldsOf<PlanBook>()({
   projects: 'derived',
   edges: 'derived',
   chars: 'derived',
+  parts: 'derived',
   notes: listOf<Note>(),
   noted: 'stored',
 });
@@ -115,6 +124,7 @@ export function createPlan(): PlanBook {
     projects: new Map(),
     edges: 0,
     chars: 0,
+    parts: new Map(),
     notes: [],
     noted: 0,
   };
@@ -159,9 +169,9 @@ export function putTask(book: PlanBook, task: Task, at: number): TaskNode {
       unlink(book, node.task);
       link(book, task);
     }
-    book.chars -= charsOf(node.task);
+    charge(book, node.task, -1);
   }
-  book.chars += charsOf(task);
+  charge(book, task, 1);
   node.task = task;
   node.movedAt = at;
   setUnmet(node, task.dependsOn.filter((id) => !isMet(book, id)).length, at);
@@ -176,7 +186,7 @@ export function dropTask(book: PlanBook, id: string, at: number): void {
   const wasMet = isMet(book, id);
   tally(book, node, -1);
   unlink(book, node.task);
-  book.chars -= charsOf(node.task);
+  charge(book, node.task, -1);
   book.nodes.delete(id);
   book.ids.splice(placeAfter(book.ids, id) - 1, 1);
   if (wasMet) settleDependents(book, id, at);
@@ -241,6 +251,17 @@ function tally(book: PlanBook, node: TaskNode, by: 1 | -1): void {
   if (project !== null && book.projects.get(project)?.tasks === 0) book.projects.delete(project);
   if (by === 1 && (status === 'in_progress' || status === 'blocked')) book.watched.add(id);
   else book.watched.delete(id);
+}
+
+function charge(book: PlanBook, task: Task, by: 1 | -1): void {
+  const chars = by * charsOf(task);
+  const part = book.parts.get(task.createdBy) ?? { tasks: 0, edges: 0, chars: 0 };
+  book.chars += chars;
+  part.tasks += by;
+  part.edges += by * task.dependsOn.length;
+  part.chars += chars;
+  if (part.tasks === 0) book.parts.delete(task.createdBy);
+  else book.parts.set(task.createdBy, part);
 }
 
 function link(book: PlanBook, task: Task): void {

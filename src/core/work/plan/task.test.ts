@@ -236,6 +236,8 @@ describe('progress', () => {
   });
 });
 
+const owner = createPrincipal('owner', { kind: 'admin', tier: 'owner' });
+
 describe('bounds', () => {
   test('[PL8] a project, a plan, and the dependencies of a task are bounded', () => {
     const story = createPlanStory();
@@ -244,14 +246,17 @@ describe('bounds', () => {
       detail: { limit: 'DEPENDENCIES_PER_TASK_MAX' },
     });
     for (let i = 0; i < TASKS_MAX; i++) {
-      story.declare(`t${i}`, [], { project: `p${Math.floor(i / TASKS_PER_PROJECT_MAX)}` });
+      story.declare(`t${i}`, [], {
+        by: owner,
+        project: `p${Math.floor(i / TASKS_PER_PROJECT_MAX)}`,
+      });
     }
     expect(story.declare('more')).toMatchObject({ detail: { limit: 'TASKS_MAX' } });
     expect(story.declare('t0', [], { project: 'p1' })).toMatchObject({
       refused: 'limit.reached',
       detail: { limit: 'TASKS_PER_PROJECT_MAX' },
     });
-    expect(codeOf(story.declare('t0', ['t1'], { project: 'p0' }))).toBeNull();
+    expect(codeOf(story.declare('t0', ['t1'], { by: owner, project: 'p0' }))).toBeNull();
     expect(story.book.nodes.size).toBe(TASKS_MAX);
   });
 
@@ -259,14 +264,16 @@ describe('bounds', () => {
     const story = createPlanStory();
     const deps = Array.from({ length: DEPENDENCIES_PER_TASK_MAX }, (_, i) => `d${i}`);
     const fits = Math.floor(DEPENDENCIES_MAX / DEPENDENCIES_PER_TASK_MAX);
-    for (let i = 0; i < fits; i++) story.declare(`t${i}`, deps);
-    expect(story.declare('more', deps)).toMatchObject({ detail: { limit: 'DEPENDENCIES_MAX' } });
+    for (let i = 0; i < fits; i++) story.declare(`t${i}`, deps, { by: owner });
+    expect(story.declare('more', deps, { by: owner })).toMatchObject({
+      detail: { limit: 'DEPENDENCIES_MAX' },
+    });
     expect(codeOf(story.declare('t0', []))).toBeNull();
-    expect(codeOf(story.declare('more', deps))).toBeNull();
+    expect(codeOf(story.declare('more', deps, { by: owner }))).toBeNull();
     const description = 'x'.repeat(TASK_DESCRIPTION_CHARS_MAX);
     let refusal = null;
     for (let i = 0; refusal === null && i < TASKS_MAX; i++) {
-      const answer = story.declare(`u${i}`, [], { description });
+      const answer = story.declare(`u${i}`, [], { by: owner, description });
       if (codeOf(answer) !== null) refusal = answer;
     }
     expect(refusal).toMatchObject({ detail: { limit: 'PLAN_CHARS_MAX' } });
