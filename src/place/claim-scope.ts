@@ -21,6 +21,7 @@ export interface PlacedScope {
 export async function placeScope(
   worktree: string,
   paths: readonly string[],
+  isTold = true,
 ): Promise<PlacedScope | Refusal> {
   if (!isAbsolute(worktree)) return { worktree, paths };
   // A folder of a worktree without paths is that folder, not the whole worktree.
@@ -28,7 +29,24 @@ export async function placeScope(
   const ground = await findGround(worktree);
   const placed = ground === null ? await placeUnmade(worktree, names) : placeNames(ground, names);
   const answer = placed === null ? { worktree: normalize(`${worktree}/.`), paths } : await placed;
-  return isProblem(answer) ? refusalOf(answer) : answer;
+  if (isTold) return isProblem(answer) ? refusalOf(answer) : answer;
+  return !isProblem(answer) && isAsNamed(worktree, names, answer) ? answer : untold(answer);
+}
+
+/** Whether the files lie where their names say: no link, and no other spelling, on the way. */
+function isAsNamed(worktree: string, names: readonly string[], placed: PlacedScope): boolean {
+  const plain = (path: string): string => normalize(`${path}/.`);
+  const said = new Set(names.map((name) => plain(isAbsolute(name) ? name : join(worktree, name))));
+  const places = placed.paths.length === 0 ? ['.'] : placed.paths;
+  return places.every((path) => said.has(plain(join(placed.worktree, path))));
+}
+
+/** Nothing of where a link leads, or of what else is on the disk. */
+function untold(answer: PlacedScope | Problem): Refusal {
+  const code = isProblem(answer) ? refusalOf(answer).refused : 'scope.escape';
+  const message =
+    'the paths are not where their names say (a link, another spelling, or a repository of its own); name files by their real path in one worktree, as "synod claim" does where they lie';
+  return refuse(code, message);
 }
 
 /**

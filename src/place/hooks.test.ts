@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -197,6 +198,20 @@ test('[GI16] a hooks folder of all repositories is refused', async () => {
     remedy: expect.stringContaining('core.hooksPath'),
   });
   expect(readdirSync(join(root, 'shared'))).toEqual([]);
+});
+
+test('[GI16] a hooks folder that a link leads to out of the repository is refused, and named', async () => {
+  const root = tempFolder();
+  const app = initRepository(join(root, 'app'));
+  mkdirSync(join(root, 'elsewhere'));
+  rmSync(join(app, '.git/hooks'), { recursive: true, force: true });
+  symlinkSync(join(root, 'elsewhere'), join(app, '.git/hooks'));
+  const refused = await installHooks(await repositoryAt(app));
+  expect(refused).toMatchObject({
+    problem: 'hook.elsewhere',
+    message: expect.stringContaining(join(root, 'elsewhere')),
+  });
+  expect(readdirSync(join(root, 'elsewhere'))).toEqual([]);
 });
 
 test('[GI16] a hook of ours that was edited is not touched, by either', async () => {

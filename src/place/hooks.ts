@@ -4,10 +4,11 @@
  * A hook that is there is kept beside ours and runs first; uninstall moves it back, the same file
  * with the same bytes, mode and links [GI14]. Installing twice changes nothing [GI15]. All is looked at
  * before anything is changed: a hook of ours that somebody edited, a second foreign hook, or a
- * hooks folder shared by every repository of the user is refused [GI16].
+ * hooks folder shared by every repository of the user, or reached by a link out of this one, is refused
+ * [GI16].
  */
 import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   HOOK_NAMES,
   type HookName,
@@ -107,7 +108,7 @@ async function report(
 
 /** Git knows where it looks: worktrees share one folder, and core.hooksPath may name another. */
 async function readFolder(
-  { toplevel }: Repository,
+  { toplevel, commonDir }: Repository,
   { isWriting }: { readonly isWriting: boolean },
 ): Promise<string | Problem> {
   const args = ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'];
@@ -122,7 +123,21 @@ async function readFolder(
       'give this repository hooks of its own: git config core.hooksPath .git/hooks',
     );
   }
-  return folder.slice(0, -1);
+  const named = scope.exit === 0 ? scope.stdout.trimEnd().replace(/^\w+\t/, '') : null;
+  const spelt = named === null ? join(commonDir, 'hooks') : resolve(toplevel, named);
+  const real = folder.slice(0, -1);
+  return whyElsewhere(spelt, real, [toplevel, commonDir]) ?? real;
+}
+
+/** A folder that is in the repository by its name and elsewhere by a link is somebody else's to change. */
+function whyElsewhere(spelt: string, real: string, homes: readonly string[]): Problem | null {
+  const isIn = (path: string): boolean => homes.some((home) => relativeTo(home, path) !== null);
+  if (!isIn(spelt) || isIn(real)) return null;
+  return problem(
+    'hook.elsewhere',
+    `${quoted(spelt)} is reached by a link that leads out of the repository, to ${quoted(real)}`,
+    'make it a folder of this repository (remove the link), or name the other in core.hooksPath',
+  );
 }
 
 function look(folder: string, shim: string | undefined): Promise<HookReport[]> {

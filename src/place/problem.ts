@@ -24,6 +24,7 @@ export type ProblemCode =
   | 'path.loop'
   | 'path.two-names'
   | 'hook.global'
+  | 'hook.elsewhere'
   | 'hook.edited'
   | 'hook.no-command'
   | 'hook.two-kept'

@@ -318,3 +318,34 @@ test('[IN1] vendors come and go in any order, and the scripts stay while anybody
   must(uninstallVendor({ vendor: 'gemini', site: user }));
   expect(photograph(it.root)).toEqual(before);
 });
+
+describe('a link in a project', () => {
+  test.each([
+    ['the file', '.claude/settings.json', 'settings.json'],
+    ['a folder above it', '.claude', 'folder'],
+    ['a file that is not there yet', '.mcp.json', 'not-yet.json'],
+  ])('[IN22] that leads out of it is refused and named, for %s', (_, name, target) => {
+    const { install, uninstall, root, site } = stage('project');
+    const outside = join(root, 'home', target);
+    if (target === 'folder') mkdirSync(outside);
+    if (target === 'settings.json') writeFileSync(outside, '{"mine": true}\n');
+    mkdirSync(dirname(join(site.root, name)), { recursive: true });
+    symlinkSync(outside, join(site.root, name));
+    for (const report of [install('claude'), uninstall('claude')]) {
+      expect(report.problem).toMatchObject({
+        problem: 'install.outside',
+        message: expect.stringContaining(outside),
+      });
+    }
+    if (target === 'settings.json') expect(readFileSync(outside, 'utf8')).toBe('{"mine": true}\n');
+    else expect(existsSync(outside) && readdirSync(outside).length > 0).toBe(false);
+  });
+
+  test('[IN22] that stays in it is written through', () => {
+    const { install, site } = stage('project');
+    mkdirSync(join(site.root, 'config'));
+    symlinkSync('config', join(site.root, '.claude'));
+    expect(install('claude').problem).toBeNull();
+    expect(readdirSync(join(site.root, 'config'))).toContain('settings.json');
+  });
+});

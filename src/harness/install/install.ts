@@ -12,6 +12,7 @@ import { type Finding, finding, type InstallProblem, isProblem } from './problem
 import { vendorsOf } from './record.ts';
 import { VENDOR_PARTS } from './vendors/all.ts';
 import { DEFAULT_OPTIONS, type InstallOptions, type InstallSite } from './vendors/vendor.ts';
+import { whyOutside } from './within-project.ts';
 import {
   createSite,
   type Launch,
@@ -60,6 +61,8 @@ export function installVendor(request: InstallRequest): VendorReport {
   const record = readRecord(site);
   if (isProblem(record)) return report({ problem: record });
   const wanted = wantedFiles(vendor, site, options);
+  const outside = whyOutside(site, [...wanted, ...record.files]);
+  if (outside !== null) return report({ problem: outside });
   const present = readPresent(site, record, wanted);
   if (isProblem(present)) return report({ problem: present });
   const plan = planVendor({ vendor, options, wanted, record, present });

@@ -9,6 +9,7 @@ export type InstallProblemCode =
   | 'install.not-text'
   | 'install.too-large'
   | 'install.not-a-file'
+  | 'install.outside'
   | 'install.read-only'
   | 'install.unwritable'
   | 'install.changed-meanwhile'

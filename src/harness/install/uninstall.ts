@@ -11,6 +11,7 @@ import { planVendor } from './plan.ts';
 import { type Finding, finding, isProblem } from './problem.ts';
 import { isEmptyRecord, vendorsOf } from './record.ts';
 import { DEFAULT_OPTIONS, type InstallSite } from './vendors/vendor.ts';
+import { whyOutside } from './within-project.ts';
 import { launcherRemovals, readPresent, readRecord, recordChanges } from './world.ts';
 
 export interface UninstallRequest {
@@ -27,6 +28,8 @@ export function uninstallVendor(request: UninstallRequest): VendorReport {
   const likely = wantedFiles(vendor, site, record.options[vendor] ?? DEFAULT_OPTIONS);
   // A user's own files nobody but us writes into under our name. A project's may come from others.
   const recognised = site.scope === 'user' ? likely : [];
+  const outside = whyOutside(site, [...likely, ...record.files]);
+  if (outside !== null) return report({ problem: outside });
   const present = readPresent(site, record, likely);
   if (isProblem(present)) return report({ problem: present });
   const plan = planVendor({ vendor, options: null, wanted: [], recognised, record, present });

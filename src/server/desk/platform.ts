@@ -18,10 +18,14 @@ export interface Platform {
   newSecret(): string;
   /** SHA-256 in hex. */
   digest(text: string): string;
-  /** Where the files of a claim really lie; what cannot be placed is refused there. */
+  /**
+   * Where the files of a claim really lie; what cannot be placed is refused there. Who is not to be
+   * told of this disk is refused, without a word of it, what lies elsewhere than its name says.
+   */
   placeScope(
     worktree: string,
     paths: readonly string[],
+    isTold: boolean,
   ): Promise<Pick<Scope, 'worktree' | 'paths'> | Refusal>;
   readonly schemas: SchemaCheck;
 }

@@ -137,8 +137,8 @@ export const claimHandlers: Handlers<
     return isRefusal(answer) ? answer : { claim: claimOutput(answer), previous_owner: by.id };
   },
 
-  async 'claims.check'({ hub, by, platform }, input) {
-    const placed = await platform.placeScope(input.worktree ?? '', input.paths);
+  async 'claims.check'({ hub, by, platform, caller }, input) {
+    const placed = await platform.placeScope(input.worktree ?? '', input.paths, caller.isOwner);
     if (isRefusal(placed)) return placed;
     const { worktree, paths } = placed;
     // The whole worktree is asked about like any other pattern.
@@ -158,8 +158,9 @@ export const claimHandlers: Handlers<
     return { free: found.conflicts.length === 0, ...found };
   },
 
-  async 'claims.list'({ hub, platform }, { owner, worktree, after, limit }) {
-    const placed = worktree === undefined ? null : await platform.placeScope(worktree, []);
+  async 'claims.list'({ hub, platform, caller }, { owner, worktree, after, limit }) {
+    const placed =
+      worktree === undefined ? null : await platform.placeScope(worktree, [], caller.isOwner);
     if (isRefusal(placed)) return placed;
     return hub.ask((world) => {
       const rows = [...claimsAt(world.claims, placed)]
@@ -270,7 +271,7 @@ export function claimOutput(claim: ClaimView): View {
 
 /** Null keeps what a renewed claim covers; a new one without paths covers the whole worktree it names. */
 async function scopeOf(
-  { platform }: Room,
+  { platform, caller }: Room,
   input: {
     readonly paths?: readonly string[] | null | undefined;
     readonly worktree?: string | null | undefined;
@@ -278,7 +279,7 @@ async function scopeOf(
   },
 ): Promise<Scope | Refusal | null> {
   if (input.paths == null && input.worktree == null && input.branch == null) return null;
-  const placed = await platform.placeScope(input.worktree ?? '', input.paths ?? []);
+  const placed = await platform.placeScope(input.worktree ?? '', input.paths ?? [], caller.isOwner);
   return isRefusal(placed) ? placed : { ...placed, branch: input.branch ?? null };
 }
 
