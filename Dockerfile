@@ -1,4 +1,4 @@
-# The bus in a container, for the SDK's `docker` backend and by hand:
+# The bus in a container, for the SDK's `docker` backend and by hand; the hub: deploy/compose.yaml.
 #   docker build --tag localhost/synod-bus:0.1.0 .
 #   docker run --rm --init -p 127.0.0.1:8765:8765 -v "$PWD/config.json:/app/config.json:ro" \
 #     -e SYNOD_BUS_TOKEN localhost/synod-bus:0.1.0 --config /app/config.json --tcp 0.0.0.0:8765
@@ -20,6 +20,7 @@ RUN ln -s /opt/synod/bin/synod.js /usr/local/bin/synod \
  && ln -s /opt/synod/bin/stdiobus.js /usr/local/bin/stdiobus \
  && ln -s /opt/synod/bin/stdiobus.js /usr/local/bin/workers-registry \
  && mkdir -p /workers-registry/launch /app \
+ && install -d -o node -g node -m 700 /data \
  && ln -s /opt/synod/bin/stdiobus.js /workers-registry/launch/index.js
 WORKDIR /app
 USER node
