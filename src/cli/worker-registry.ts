@@ -25,6 +25,7 @@ interface RegistryFlags {
   readonly setKey?: string;
   readonly logout?: string | true;
   readonly login?: string;
+  readonly for?: readonly string[];
 }
 
 /** Where the reference's launcher looks when nobody says; ours asks nobody by itself. */
@@ -57,14 +58,13 @@ function addRegistry(command: Command, usual: string | null): void {
     .option('--auth-status', 'say which agents have keys, and end')
     .option('--setup', 'write the keys file for you to fill in, and end')
     .option('--set-key <agent:VARIABLE>', 'put what stdin says into the keys file, and end')
-    .option('--logout [agent]', 'remove the keys of one agent, or of all, and end')
-    .option('--login <provider>', 'not offered; says what to do');
+    .option('--logout [agent or provider]', 'remove its keys or login, or all of them, and end')
+    .option(
+      '--login <provider>',
+      'log in over OAuth: github, google, azure, cognito, oidc; and end',
+    )
+    .option('--for <agent>', 'an agent that gets the token of --login; may be repeated', collect);
   handle<RegistryFlags>(registry, async ({ flags, args, show }) => {
-    if (flags.login !== undefined) {
-      throw fail('cli.usage', 'logins over OAuth are not offered here', {
-        hint: "log in with the agent's own tool, or put its key into the keys file: --setup, --set-key",
-      });
-    }
     const { processIo } = await import('../bus/programs/stdio-lines.ts');
     const io = processIo('registry');
     const { parseLauncherConfig } = await import('../bus/programs/registry-config.ts');
@@ -75,7 +75,7 @@ function addRegistry(command: Command, usual: string | null): void {
       io.note,
     );
     const files = filesOf(flags, process.env, config, usual);
-    const command = await keysCommandOf(flags);
+    const command = await keysCommandOf(flags, io.note);
     if (command !== null) {
       const { runKeysCommand } = await import('../bus/programs/registry-command.ts');
       const lines = await runKeysCommand(files, command, io.note);
@@ -87,8 +87,13 @@ function addRegistry(command: Command, usual: string | null): void {
     const { readRegistry } = await import('../bus/programs/registry-file.ts');
     const { readKeys } = await import('../bus/programs/registry-keys.ts');
     const { runRegistry } = await import('../bus/programs/registry.ts');
+    const { loginsPath, openLogins, readLogins } = await import('../bus/programs/oauth-logins.ts');
+    const loginsFile = loginsPath(files.apiKeys);
+    const logins = openLogins(loginsFile, await readLogins(loginsFile), io.note);
+    await logins.renew();
     await runRegistry(
       {
+        headersFor: logins.headersFor,
         registry: await readRegistry(files.registry, files.customAgents),
         keys: await readKeys(files.apiKeys, io.note),
         version: packageVersion(),
@@ -120,8 +125,19 @@ function filesOf(
   };
 }
 
-async function keysCommandOf(flags: RegistryFlags): Promise<KeysCommand | null> {
-  const { authStatus, setup, setKey, logout } = flags;
+async function keysCommandOf(
+  flags: RegistryFlags,
+  note: (text: string) => void,
+): Promise<KeysCommand | null> {
+  const { authStatus, setup, setKey, logout, login } = flags;
+  if (login !== undefined) {
+    const { env } = process;
+    const { openPage } = await import('./open-page.ts');
+    return {
+      ...{ do: 'login', provider: login, agents: flags.for ?? [], env },
+      open: openPage(env, process.stderr.isTTY, note),
+    };
+  }
   if (authStatus === true) return { do: 'auth-status' };
   if (setup === true) return { do: 'setup' };
   if (logout !== undefined) return { do: 'logout', agent: logout === true ? null : logout };

@@ -1,10 +1,14 @@
 /**
- * What `synod worker registry` does besides launching: it looks after the keys file. A key is read
- * from stdin, never from an argument, and none is ever printed.
+ * What `synod worker registry` does besides launching: it looks after the keys file and the logins. A
+ * key is read from stdin, never from an argument, and neither key nor token is ever printed.
  */
+import { login } from './oauth-login.ts';
+import { loginsPath, loginsText, readLogins, writeLogins } from './oauth-logins.ts';
+import { PROVIDERS, readProvider } from './oauth-provider.ts';
 import { ProgramConfigError } from './program-error.ts';
 import { readRegistry } from './registry-file.ts';
 import {
+  type Keys,
   keysText,
   readKeys,
   withEntries,
@@ -24,7 +28,15 @@ export type KeysCommand =
   | { readonly do: 'auth-status' }
   | { readonly do: 'setup' }
   | { readonly do: 'set-key'; readonly target: string; readonly value: string }
-  | { readonly do: 'logout'; readonly agent: string | null };
+  | { readonly do: 'logout'; readonly agent: string | null }
+  | {
+      readonly do: 'login';
+      readonly provider: string;
+      /** Agents that get the token, beside those known to take it. */
+      readonly agents: readonly string[];
+      readonly env: Readonly<Record<string, string | undefined>>;
+      readonly open: (url: string) => void;
+    };
 
 /** Answers the lines for the person who asked. */
 export async function runKeysCommand(
@@ -37,7 +49,8 @@ export async function runKeysCommand(
   switch (command.do) {
     case 'auth-status': {
       const ids = new Set([...(await knownAgents(files)), ...keys.keys()]);
-      return keysText(keys, ids);
+      const logins = await readLogins(loginsPath(path));
+      return [...keysText(keys, ids), ...loginsText(logins, Date.now())];
     }
     case 'setup': {
       await writeKeys(path, withEntries(keys, await knownAgents(files)));
@@ -54,11 +67,30 @@ export async function runKeysCommand(
       await writeKeys(path, withVariable(keys, agent, variable, value));
       return [`${agent} gets ${variable}`];
     }
-    case 'logout': {
-      await writeKeys(path, withoutEntry(keys, command.agent));
-      return [command.agent === null ? 'removed all keys' : `removed the keys of ${command.agent}`];
+    case 'logout':
+      return logout(path, keys, command.agent);
+    case 'login': {
+      const { provider: id, env, open } = command;
+      const provider = await readProvider(id, env);
+      const before = await readLogins(loginsPath(path));
+      const tokens = await login(provider, open);
+      const agents = [...new Set([...(PROVIDERS[id] ?? []), ...command.agents])];
+      const { tokenUrl, clientId, clientSecret } = provider;
+      const entry = { ...tokens, tokenUrl, clientId, clientSecret, agents };
+      await writeLogins(loginsPath(path), new Map([...before, [id, entry]]));
+      return loginsText(new Map([[id, entry]]), Date.now());
     }
   }
+}
+
+/** An agent, a provider, or everything. */
+async function logout(path: string, keys: Keys, who: string | null): Promise<readonly string[]> {
+  const logins = await readLogins(loginsPath(path));
+  const left = new Map([...logins].filter(([id]) => who !== null && id !== who));
+  if (left.size < logins.size) await writeLogins(loginsPath(path), left);
+  if (who !== null && logins.has(who)) return [`removed the login at ${who}`];
+  await writeKeys(path, withoutEntry(keys, who));
+  return [who === null ? 'removed all keys and logins' : `removed the keys of ${who}`];
 }
 
 async function knownAgents({ registry, customAgents }: RegistryFiles): Promise<readonly string[]> {

@@ -62,8 +62,12 @@ function withoutVersion({ version: _, ...agents }: JsonObject): JsonObject {
   return agents;
 }
 
-export async function writeKeys(path: string, keys: Keys): Promise<void> {
-  const text = `${JSON.stringify({ version: 1, agents: Object.fromEntries(keys) }, null, 2)}\n`;
+export function writeKeys(path: string, keys: Keys): Promise<void> {
+  const document = { version: 1, agents: Object.fromEntries(keys) };
+  return writePrivately(path, `${JSON.stringify(document, null, 2)}\n`);
+}
+
+export async function writePrivately(path: string, text: string): Promise<void> {
   const fresh = `${path}.${process.pid}.new`;
   await writeFile(fresh, text, { mode: OWNER_ONLY, flag: 'wx' });
   // The mode above is cut by the umask, never widened; this says it whatever the umask is.

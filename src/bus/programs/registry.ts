@@ -26,6 +26,8 @@ export interface RegistryOptions {
   /** How long a client may think about a question of an agent. */
   readonly askMs: number;
   readonly shutdownMs: number;
+  /** What goes beside the messages to an agent that somebody logged in for. */
+  readonly headersFor: (agentId: string) => JsonObject | null;
 }
 
 const AGENTS_RUNNING_MAX = 64;
@@ -115,7 +117,11 @@ export function createLauncher(
       flush(agent, agentSession, routing);
     }
     const given = method === 'session/new' ? withServers(agentId, params) : params;
-    const bare = { jsonrpc: '2.0', method, ...(given !== undefined && { params: given }) };
+    const headers = options.headersFor(agentId);
+    const bare = {
+      ...{ jsonrpc: '2.0', method, ...(given !== undefined && { params: given }) },
+      ...(headers !== null && { headers }),
+    };
     if (id === undefined) {
       agent.process.send(bare);
       return;
@@ -279,7 +285,7 @@ export function createLauncher(
   function authError(agent: Running, error: JsonObject): JsonObject {
     if (error.code !== CODE.authRequired) return error;
     const supportedMethods = agent.authMethods.map((one) => textAt(one, 'id') ?? null);
-    const remediation = `log in with the agent's own tool, or give it a key: synod worker registry --setup`;
+    const remediation = `log in with the agent's own tool, or give it a key or a login: synod worker registry --setup, --login`;
     return {
       code: -32_004,
       message: `${agent.id} wants authentication`,
