@@ -340,6 +340,10 @@ export function rewrite(
   extJson: string | null,
 ): ByteLine {
   const { line, idStart, idEnd, extStart, extEnd, bodyStart } = envelope;
+  // Nearly every message that passes has its id replaced, and nothing else.
+  if (extJson === null && idText !== null && idStart >= 0) {
+    return `${line.slice(0, idStart)}${idText}${line.slice(idEnd)}` as ByteLine;
+  }
   let text = line.slice(0, bodyStart);
   let at = bodyStart;
   const put = (start: number, end: number, value: string | null) => {
