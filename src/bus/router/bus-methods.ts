@@ -3,10 +3,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
-import { textAt } from '../process/json-object.ts';
+import { isObject, textAt } from '../process/json-object.ts';
 import { type Envelope, readParams } from '../process/scan-message.ts';
 import type { BusCounts } from './bus.ts';
-import { type BusProblem, errorLine, isProblem, problem } from './errors.ts';
+import { type BusProblem, errorLine, invalid, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { hello } from './hello.ts';
 import { denial } from './policy.ts';
@@ -83,21 +83,37 @@ function sessionOf(
   return problem('bus.session-unknown', `the bus knows no session ${JSON.stringify(id)}`);
 }
 
-/** Joins a session without asking its worker anything, and takes what was missed. */
+/**
+ * Joins a session without asking its worker anything. It gets what came after the notification it
+ * heard last, by its own word; without one, what was said while nobody was there.
+ */
 function attach(exchange: Exchange, client: BusClient, call: Envelope): object {
   const known = sessionOf(exchange, client, call);
   if (isProblem(known)) return known;
+  const after = afterOf(readParams(call), known);
+  if (typeof after !== 'number') return after;
   const session = exchange.sessions.use(known.id, client, exchange.clock.now());
   for (let stay = session.home; stay; stay = stay.next) if (stay.link) reconsider(stay.link);
-  const { missed, dropped } = exchange.sessions.deliverMissed(session, (line) =>
+  const { id: sessionId, last } = session;
+  const { missed, dropped } = exchange.sessions.said.replay(session, after, (line) =>
     deliver(exchange, client, line, null),
   );
-  return {
-    sessionId: session.id,
-    worker: session.home?.link?.worker.name ?? null,
-    missed,
-    dropped,
-  };
+  const worker = session.home?.link?.worker.name ?? null;
+  return { sessionId, worker, missed, dropped, last };
+}
+
+/** From which number on it wants to hear. */
+function afterOf(params: unknown, { id, base, last, heard }: SessionRecord): number | BusProblem {
+  const { after = null } = isObject(params) ? params : {};
+  if (after === null) return heard;
+  if (typeof after !== 'number' || !Number.isInteger(after) || after < 0) {
+    const remedy = 'give the _ext.seq of the last notification you got, or 0';
+    return invalid('"after" must be a whole number from 0', remedy);
+  }
+  if (after === 0) return base;
+  if (after >= base && after <= last) return after;
+  const message = `session ${id} of which you heard ${after} was forgotten; this is another of that name`;
+  return problem('bus.session-unknown', message);
 }
 
 function close(exchange: Exchange, client: BusClient, call: Envelope): object {

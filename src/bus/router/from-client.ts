@@ -252,8 +252,10 @@ function sessionOf(
   const { sessionId } = envelope;
   if (!sessionId) return null;
   const session = exchange.sessions.use(sessionId, client, exchange.clock.now());
-  if (session.missed || session.dropped > 0) {
-    exchange.sessions.deliverMissed(session, (line) => deliver(exchange, client, line, null));
+  if (session.heard < session.last) {
+    exchange.sessions.said.replay(session, session.heard, (line) =>
+      deliver(exchange, client, line, null),
+    );
   }
   return session;
 }

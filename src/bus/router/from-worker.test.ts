@@ -67,11 +67,11 @@ test('[BU20] what a session says belongs to its one request in flight', async ()
   bob.got();
   say(worker('a/0'), chunk);
   // As it was written: a number is not read and written again.
-  expect(ada.gotText()).toEqual([expect.stringContaining('"_ext":{"requestId":1.50}')]);
-  expect(bob.got()).toEqual([{ jsonrpc: '2.0', ...chunk }]);
+  expect(ada.gotText()).toEqual([expect.stringContaining('"_ext":{"seq":1,"requestId":1.50}')]);
+  expect(bob.got()).toEqual([{ jsonrpc: '2.0', ...chunk, _ext: { seq: 1 } }]);
   ada.ask(2, 'm', { sessionId: 's' });
   say(worker('a/0'), chunk);
-  expect(ada.got()).toEqual([{ jsonrpc: '2.0', ...chunk }]);
+  expect(ada.got()).toEqual([{ jsonrpc: '2.0', ...chunk, _ext: { seq: 2 } }]);
 });
 
 test('[BU20] the request a worker names is translated for its client, and for nobody else', async () => {
@@ -83,9 +83,10 @@ test('[BU20] the request a worker names is translated for its client, and for no
   const [, { id: requestId }, { id: ofBob }] = hear(worker('a/0'));
   bob.ask(9, 'stdio_bus/attach', { params: { sessionId: 's' } });
   bob.got();
-  say(worker('a/0'), { method: 'update', sessionId: 's', _ext: { requestId, more: 'ü' } });
-  expect(ada.got()).toMatchObject([{ _ext: { requestId: 'y', more: 'ü' } }]);
-  expect(bob.got()).toMatchObject([{ _ext: { more: 'ü' } }]);
+  say(worker('a/0'), { method: 'update', sessionId: 's', _ext: { requestId, seq: 9, more: 'ü' } });
+  expect(ada.got()).toMatchObject([{ _ext: { requestId: 'y', seq: 1, more: 'ü' } }]);
+  const [{ _ext: ext }] = bob.got();
+  expect(ext).toEqual({ seq: 1, more: 'ü' });
   // Without a session, who asked is who hears.
   say(worker('a/0'), { method: 'update', _ext: { requestId: ofBob } });
   expect(bob.got()).toMatchObject([{ _ext: { requestId: 'z' } }]);

@@ -10,6 +10,7 @@ import { idsNamed, isCancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
 import { putQuestion } from './questions.ts';
 import { answered } from './request.ts';
+import { stamped } from './said.ts';
 import {
   type BusClient,
   type BusRequest,
@@ -77,14 +78,10 @@ function notification(exchange: Exchange, link: Link, envelope: Envelope): void 
   const session = sessionOf(exchange, link, envelope);
   const asked = requestNamed(link, envelope) ?? onlyRequestOf(session);
   if (session) {
-    if (session.clients.size === 0) {
-      exchange.sessions.keepMissed(session, withoutRequest(envelope));
-      return;
-    }
+    const seq = exchange.sessions.said.keep(session, envelope.line);
     for (const client of session.clients) {
-      const isAsker = client === asked?.client;
-      const told = isAsker ? withRequest(envelope, asked) : withoutRequest(envelope);
-      deliver(exchange, client, told, link);
+      const requestId = client === asked?.client ? asked.id : null;
+      deliver(exchange, client, stamped(envelope, seq, requestId), link);
     }
     return;
   }
@@ -139,21 +136,13 @@ function onlyRequestOf(session: SessionRecord | null): BusRequest | null {
   return null;
 }
 
-function withRequest(envelope: Envelope, request: BusRequest): ByteLine {
+/** Outside of sessions there are no numbers. */
+function withRequest(envelope: Envelope, { id }: BusRequest): ByteLine {
   const { requestId: _, ...rest } = readExt(envelope) ?? {};
   const text = lineOf(JSON.stringify(rest));
   // The id is JSON already, and may be a number no double can hold: put in as it is.
-  const member = `"requestId":${request.id}`;
+  const member = `"requestId":${id}`;
   return rewrite(envelope, null, text === '{}' ? `{${member}}` : `${text.slice(0, -1)},${member}}`);
-}
-
-/** Ids of one client mean nothing to another. */
-function withoutRequest(envelope: Envelope): ByteLine {
-  if (envelope.extStart === -1) return envelope.line;
-  const { requestId, ...rest } = readExt(envelope) ?? {};
-  return requestId === undefined
-    ? envelope.line
-    : rewrite(envelope, null, lineOf(JSON.stringify(rest)));
 }
 
 /** A worker takes a question back: its client is told, under the id the client knows. */

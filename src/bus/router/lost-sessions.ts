@@ -4,7 +4,9 @@
  * [BU3].
  */
 import { messageOf } from '../process/byte-line.ts';
+import { scan } from '../process/scan-message.ts';
 import type { Exchange } from './exchange.ts';
+import { stamped } from './said.ts';
 import type { LostSession } from './sessions.ts';
 import type { BusClient, SessionRecord } from './state.ts';
 import { deliver } from './to-client.ts';
@@ -19,14 +21,22 @@ export function tellLost(
   sessions: readonly SessionRecord[],
   reason: string,
 ): void {
+  const isFew = sessions.length <= TOLD_ALONE_MAX;
+  const inLists: SessionRecord[] = [];
   for (const session of sessions) {
-    if (session.clients.size > 0) continue;
-    const { id: sessionId } = session;
+    const { id: sessionId, clients } = session;
+    if (clients.size > 0 && !isFew) {
+      inLists.push(session);
+      continue;
+    }
     const params = { sessionId, reason };
     const line = messageOf({ jsonrpc: '2.0', method: METHOD, sessionId, params });
-    exchange.sessions.keepMissed(session, line);
+    const seq = exchange.sessions.said.keep(session, line);
+    const said = scan(line);
+    if (!('line' in said)) continue;
+    for (const client of clients) deliver(exchange, client, stamped(said, seq, null), null);
   }
-  tellClients(exchange, sessions, reason);
+  tellClients(exchange, inLists, reason);
 }
 
 export function tellClients(

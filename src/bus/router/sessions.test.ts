@@ -124,10 +124,11 @@ test('[BU7] who comes back gets what it missed, in order, then the count; and th
   for (const n of [1, 2]) say(worker, update('s', n));
   const second = small.connect();
   second.ask(1, 'stdio_bus/attach', { params: { sessionId: 's' } });
+  const result = { sessionId: 's', worker: 'a/0', missed: 2, dropped: 0, last: 2 };
   expect(second.got()).toEqual([
-    { jsonrpc: '2.0', ...update('s', 1) },
-    { jsonrpc: '2.0', ...update('s', 2) },
-    { jsonrpc: '2.0', id: 1, result: { sessionId: 's', worker: 'a/0', missed: 2, dropped: 0 } },
+    { jsonrpc: '2.0', ...update('s', 1), _ext: { seq: 1 } },
+    { jsonrpc: '2.0', ...update('s', 2), _ext: { seq: 2 } },
+    { jsonrpc: '2.0', id: 1, result },
   ]);
   say(worker, update('s', 3));
   expect(second.got()).toMatchObject([update('s', 3)]);
@@ -151,6 +152,92 @@ test('[BU7] what is kept is bounded by number and by bytes; what was dropped is 
       update('s', 5),
     ]);
   }
+});
+
+/** Session `s`, of which a client heard the first of five and broke off, unnoticed for three more. */
+async function openBroken(limits = {}): Promise<{ small: SmallBus; back: SmallClient }> {
+  const small = await openSmallBus({ limits });
+  const first = small.connect();
+  use(small, first, 's');
+  const say1 = (n: number): void => say(small.worker('a/0'), update('s', n));
+  say1(1);
+  expect(first.got()).toMatchObject([{ _ext: { seq: 1 } }]);
+  for (const n of [2, 3, 4]) say1(n);
+  first.peer.close('closed', false);
+  say1(5);
+  return { small, back: small.connect() };
+}
+
+const attach = (client: SmallClient, params: object): ReturnType<SmallClient['got']> => {
+  client.ask(9, 'stdio_bus/attach', { params: { sessionId: 's', ...params } });
+  return client.got();
+};
+
+test('[BU7] who says what it heard last gets all that came after, also what went into a broken line', async () => {
+  const { small, back } = await openBroken();
+  expect(attach(back, { after: 1 })).toMatchObject([
+    ...[2, 3, 4, 5].map((n) => ({ ...update('s', n), _ext: { seq: n } })),
+    { id: 9, result: { missed: 4, dropped: 0, last: 5 } },
+  ]);
+  // What it has had it does not get again, whoever asks how.
+  expect(attach(back, {})).toMatchObject([{ result: { missed: 0, dropped: 0, last: 5 } }]);
+  expect(attach(back, { after: 5 })).toMatchObject([{ result: { missed: 0, dropped: 0 } }]);
+  const other = small.connect();
+  expect(attach(other, { after: 0 })).toHaveLength(6);
+  say(small.worker('a/0'), update('s', 6));
+  for (const client of [back, other]) expect(client.got()).toMatchObject([{ _ext: { seq: 6 } }]);
+});
+
+test('[BU7] what is not kept any more is counted as dropped, and told', async () => {
+  const { back } = await openBroken({ missedMax: 2 });
+  expect(attach(back, { after: 1 })).toMatchObject([
+    { method: 'stdio_bus/missed', params: { dropped: 2 } },
+    { _ext: { seq: 4 } },
+    { _ext: { seq: 5 } },
+    { id: 9, result: { missed: 2, dropped: 2, last: 5 } },
+  ]);
+});
+
+test('[BU7] a number that is none is refused; one of a former session of that name is not taken for ours', async () => {
+  const { small, back } = await openBroken();
+  for (const after of ['1', -1, 1.5, {}]) {
+    expect(attach(back, { after })).toEqual([refused(9, 'bus.invalid')]);
+  }
+  expect(attach(back, { after: 6 })).toEqual([refused(9, 'bus.session-unknown')]);
+  back.ask(1, 'stdio_bus/close', { params: { sessionId: 's' } });
+  use(small, back, 's');
+  say(small.worker('a/0'), update('s', 1));
+  expect(back.got().at(-1)).toMatchObject({ _ext: { seq: 6 } });
+  expect(attach(back, { after: 2 })).toEqual([refused(9, 'bus.session-unknown')]);
+  expect(attach(back, { after: 0 })).toMatchObject([
+    { _ext: { seq: 6 } },
+    { result: { dropped: 0 } },
+  ]);
+});
+
+test('[BU7] copies of what was heard make room for what nobody heard', async () => {
+  const small = await openSmallBus({ limits: { missedBytesMax: 1_000 } });
+  const [away, here] = [small.connect(), small.connect()];
+  use(small, away, 's');
+  use(small, here, 'loud');
+  away.peer.close('closed', false);
+  for (const n of [1, 2]) say(small.worker('a/0'), update('s', n));
+  for (let n = 0; n < 100; n += 1) say(small.worker('a/0'), update('loud', n));
+  expect(here.got()).toHaveLength(100);
+  for (let n = 3; n < 9; n += 1) say(small.worker('a/0'), update('s', n));
+  const back = small.connect();
+  expect(attach(back, {}).at(-1)).toMatchObject({ result: { missed: 8, dropped: 0 } });
+});
+
+test('[BU3] [BU7] that a session lost its worker is numbered too: a broken line does not hide it', async () => {
+  const { small, back } = await openBroken();
+  attach(back, { after: 1 });
+  small.worker('a/0').crash(true);
+  back.peer.close('closed', false);
+  expect(attach(small.connect(), { after: 5 })).toMatchObject([
+    { method: 'stdio_bus/session_lost', _ext: { seq: 6 } },
+    { result: { missed: 1, dropped: 0, worker: null } },
+  ]);
 });
 
 test('[BU7] all who use a session hear its notifications, each answer has one hearer', async () => {

@@ -5,13 +5,13 @@
  * There is no table to fill up [BU6]: a session is made by its first message, forgotten when not
  * used for `session_idle_sec`, and above `max_sessions` those make room that were used once, then
  * those idle for longest. A session with a request in flight is never forgotten, and no client that
- * is here loses one without being told. It outlives its clients: notifications that find no client
- * are kept, within bounds, for the next one [BU7].
+ * is here loses one without being told. It outlives its clients: what it said is kept,
+ * within bounds, for those who come back [BU7].
  */
 
-import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { detached } from '../process/frames.ts';
 import type { Limits } from './config-limits.ts';
+import { createSaid, type Said } from './said.ts';
 import type { BusClient, SessionRecord } from './state.ts';
 import { isQueued, unbind } from './stays.ts';
 
@@ -20,20 +20,14 @@ export interface Sessions {
   find(id: string): SessionRecord | undefined;
   /** The session of this id, made if need be, and used now by this client. */
   use(id: string, client: BusClient, now: number): SessionRecord;
-  /** Hands out everything that was missed, in order, and answers how much that was. */
-  deliverMissed(session: SessionRecord, send: (line: ByteLine) => void): MissedCount;
-  keepMissed(session: SessionRecord, line: ByteLine): void;
+  /** What they said. */
+  readonly said: Said;
   leave(client: BusClient): void;
   forget(session: SessionRecord): void;
   /** It has a request now, or its last one ended. */
   setBusy(session: SessionRecord, isBusy: boolean): void;
   /** Forgets what is idle; to be called now and then. */
   sweep(now: number): void;
-}
-
-export interface MissedCount {
-  readonly missed: number;
-  readonly dropped: number;
 }
 
 /** A session that is no more, and who used it. */
@@ -53,7 +47,9 @@ export function createSessions(
   /** Without a request, in the order they came to rest: those of one call apart from the others. */
   const usedOnce = new Set<SessionRecord>();
   const usedAgain = new Set<SessionRecord>();
-  let missedBytes = 0;
+  const said = createSaid(limits);
+  /** The highest number a forgotten session gave: the next of the same id goes on above it. */
+  let highest = 0;
 
   const restsWith = ({ isUsedAgain }: SessionRecord): Set<SessionRecord> =>
     isUsedAgain ? usedAgain : usedOnce;
@@ -61,18 +57,12 @@ export function createSessions(
   const isIdle = (session: SessionRecord): boolean =>
     session.requests.size === 0 && !isQueued(session);
 
-  const dropMissed = (session: SessionRecord): void => {
-    missedBytes -= session.missedBytes;
-    session.missed = null;
-    session.missedBytes = 0;
-    session.dropped = 0;
-  };
-
   const forget = (session: SessionRecord): void => {
     sessions.delete(session.id);
     restsWith(session).delete(session);
     for (let stay = session.home; stay; stay = stay.next) unbind(stay);
-    dropMissed(session);
+    said.forget(session);
+    highest = Math.max(highest, session.last);
     for (const client of session.clients) client.sessions.delete(session);
     session.clients.clear();
   };
@@ -104,6 +94,7 @@ export function createSessions(
     get size() {
       return sessions.size;
     },
+    said,
     find: (id) => sessions.get(id),
     use(name, client, now) {
       let session = sessions.get(name);
@@ -117,9 +108,11 @@ export function createSessions(
           requests: new Set(),
           lastUsed: now,
           isUsedAgain: false,
-          missed: null,
-          missedBytes: 0,
-          dropped: 0,
+          base: highest,
+          last: highest,
+          heard: highest,
+          kept: null,
+          keptBytes: 0,
         };
         sessions.set(id, session);
         if (sessions.size > limits().sessionsMax) makeRoom(session);
@@ -138,39 +131,6 @@ export function createSessions(
         client.sessions.add(session);
       }
       return session;
-    },
-    deliverMissed(session, send) {
-      const { missed, dropped } = session;
-      if (!missed && dropped === 0) return { missed: 0, dropped: 0 };
-      if (dropped > 0) {
-        send(
-          messageOf({
-            jsonrpc: '2.0',
-            method: 'stdio_bus/missed',
-            sessionId: session.id,
-            params: { sessionId: session.id, dropped },
-          }),
-        );
-      }
-      for (const line of missed ?? []) send(line);
-      dropMissed(session);
-      return { missed: missed?.length ?? 0, dropped };
-    },
-    keepMissed(session, line) {
-      session.missed ??= [];
-      session.missed.push(detached(line));
-      session.missedBytes += line.length;
-      missedBytes += line.length;
-      const { missedMax, missedBytesMax } = limits();
-      while (
-        session.missed.length > 0 &&
-        (session.missed.length > missedMax || missedBytes > missedBytesMax)
-      ) {
-        const oldest = session.missed.shift();
-        session.missedBytes -= oldest?.length ?? 0;
-        missedBytes -= oldest?.length ?? 0;
-        session.dropped += 1;
-      }
     },
     leave(client) {
       for (const session of client.sessions) session.clients.delete(client);

@@ -106,10 +106,15 @@ export interface SessionRecord {
   lastUsed: number;
   /** Not the session of one call: those make room first. */
   isUsedAgain: boolean;
-  missed: ByteLine[] | null;
-  missedBytes: number;
-  /** Notifications that no longer fitted into `missed`. */
-  dropped: number;
+  /** The number its first notification followed: above all of those that had its id before. */
+  readonly base: number;
+  /** The number of its last notification. */
+  last: number;
+  /** The last one that was said while a client was there, or given to one later. */
+  heard: number;
+  /** The last notifications, up to `last`, as they were said. */
+  kept: ByteLine[] | null;
+  keptBytes: number;
 }
 
 /** Where a session lives in one pool. A session has as many as it has used pools. */

@@ -22,6 +22,7 @@ test('[BU3] a worker dies: what it may have seen is answered so, the rest goes t
     method: 'stdio_bus/session_lost',
     sessionId: 's',
     params: { sessionId: 's', reason: expect.stringContaining('a/0') },
+    _ext: { seq: 1 },
   });
   expect(told).toHaveLength(2);
   expect(serve(worker('a/1')).map(({ method }) => method)).toEqual(['m2', 'm3']);

@@ -249,6 +249,19 @@ test('[SD3] a line that returns: what was sent fails, what was not waits, sessio
   expect(await waiting).toBe('here');
 });
 
+test('[SD19] a session that is attached again says what it heard last', async () => {
+  const { bus, backend } = await scripted();
+  for (const id of ['heard', 'silent']) bus.session(id);
+  backend.say({ method: 'n', sessionId: 'heard', _ext: { seq: 6 } });
+  backend.say({ method: 'n', sessionId: 'heard', _ext: { seq: 7 } });
+  backend.down(true);
+  backend.up();
+  expect(backend.sent.slice(-2)).toMatchObject([
+    { method: 'stdio_bus/attach', params: { sessionId: 'heard', after: 7 } },
+    { method: 'stdio_bus/attach', params: { sessionId: 'silent', after: 0 } },
+  ]);
+});
+
 test('[SD12] a question that is withdrawn, or whose line broke, is not answered any more', async () => {
   const { bus, backend } = await scripted();
   const aborted: string[] = [];

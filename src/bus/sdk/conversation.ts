@@ -201,7 +201,7 @@ export class Conversation {
   private attachAgain(sessionId: string): void {
     this.begin(
       'stdio_bus/attach',
-      { sessionId },
+      { sessionId, after: this.book.heardOf(sessionId) },
       {},
       {
         onChunk() {},
@@ -266,8 +266,10 @@ export class Conversation {
     if (cancelled !== null) return this.incoming.withdraw(cancelled.id);
     if (notification.method === SESSION_LOST) {
       this.loseSessions(notification);
+      this.book.hear(notification);
       return;
     }
+    this.book.hear(notification);
     const text = chunkText(notification);
     const owner = text === null ? null : this.pending.ownerOf(notification);
     if (text !== null && owner !== null) this.addText(owner, text);

@@ -6,7 +6,7 @@
  */
 import { isObject } from '../process/json-object.ts';
 import { InvalidArgumentError } from './errors.ts';
-import { agentSessionOf, type Params } from './message.ts';
+import { agentSessionOf, type BusNotification, type Params } from './message.ts';
 
 /** `auto`: a session a call; `object`: one for this object; anything else: that very session. */
 export type SessionMode = 'auto' | 'object' | (string & {});
@@ -51,6 +51,8 @@ export class SessionBook {
   private readonly residents = new Map<string, Set<Home>>();
   /** Bus sessions that will be used again, and must be attached again after a break; true once used. */
   private readonly kept = new Map<string, boolean>();
+  /** The last notification heard of a session; of the one first heard of longest ago first. */
+  private readonly heard = new Map<string, number>();
 
   constructor(mode: SessionMode, onForgotten: (sessionId: string, reason: string) => void) {
     this.mode = mode;
@@ -105,9 +107,25 @@ export class SessionBook {
     return this.kept.get(sessionId) === true || this.residents.has(sessionId);
   }
 
+  /** How far a session was heard, by the bus's own numbers. */
+  hear({ sessionId, _ext }: BusNotification): void {
+    const seq = isObject(_ext) ? _ext.seq : undefined;
+    if (typeof sessionId !== 'string' || typeof seq !== 'number') return;
+    if (!this.heard.has(sessionId) && this.heard.size >= REMEMBERED_SESSIONS_MAX) {
+      this.heard.delete(oldestOf(this.heard.keys()));
+    }
+    this.heard.set(sessionId, seq);
+  }
+
+  /** The number of the last notification; 0 for none. */
+  heardOf(sessionId: string): number {
+    return this.heard.get(sessionId) ?? 0;
+  }
+
   /** The session is over, or its worker is gone: nothing of it lives anywhere. */
   forget(sessionId: string): void {
     this.kept.delete(sessionId);
+    this.heard.delete(sessionId);
     for (const home of [...(this.residents.get(sessionId) ?? [])]) this.moveOut(home);
   }
 

@@ -19,10 +19,12 @@ export interface SessionHost {
 
 export interface Attached {
   readonly sessionId: string;
-  /** Notifications that were kept while no client was attached, and have been given now. */
+  /** Notifications that were kept, and have been given now. */
   readonly missed: number;
-  /** Notifications there was no room for. */
+  /** Notifications that are gone, because there was no room for them. */
   readonly dropped: number;
+  /** The number of the last one. */
+  readonly last: number;
 }
 
 export class BusSession {
