@@ -13,6 +13,7 @@ interface RefusalDetail {
   /** In seconds, like every time on the wire. */
   readonly lapses_at?: number;
   readonly until?: number;
+  readonly gone_since?: number;
   readonly overlaps?: readonly {
     readonly mine: string;
     readonly theirs: string;
@@ -51,7 +52,9 @@ export function scopeText({ worktree, paths }: ClaimView): string {
 }
 
 export function claimRow(claim: ClaimView): string[] {
-  const { task_id: id, owner, status, branch, lease_expires_at: lapses, note } = claim;
+  const { task_id: id, status, branch, lease_expires_at: lapses, note, gone_since: gone } = claim;
+  const owner =
+    gone === undefined ? claim.owner : `${claim.owner} (gone ${ageText(Date.now() / 1000 - gone)})`;
   // A name is one for the whole space, so the repository is shown with it.
   const place = claim.paths.length > 0 ? basename(claim.worktree) : '';
   const scope = place === '' ? scopeText(claim) : `${place}: ${scopeText(claim)}`;
@@ -90,6 +93,11 @@ export function explainRefusal(
     ...(elsewhere === null ? [] : [`where    ${elsewhere}`]),
     ...overlaps,
     ...(lapses === undefined ? [] : [`lapses   ${untilText(lapses).slice('until '.length)}`]),
+    ...(detail.gone_since === undefined
+      ? []
+      : [
+          `gone     for ${ageText(Date.now() / 1000 - detail.gone_since)}; free it: synod release ${detail.id} --force`,
+        ]),
     `wait     ${howToWait}`,
   ];
   const { code, message, exit, envelope } = toFailure(error);

@@ -53,7 +53,7 @@ async function restart(whileAway: () => Promise<unknown>): Promise<void> {
   hub = await openRunningHub({ dir });
 }
 
-test('[CL15] a claim that is waited for is granted after the hub was restarted', async () => {
+test('[CL19] a claim that is waited for is granted after the hub was restarted', async () => {
   await hub.ask('ada', 'claims.take', { task_id: 'x' });
   const { remark, said } = listen();
   const taken = takeClaim({ call: callAs('bob'), remark }, { task_id: 'x' }, PATIENCE_MS);
@@ -64,7 +64,7 @@ test('[CL15] a claim that is waited for is granted after the hub was restarted',
   expect({ owner: claim.owner, renewed }).toEqual({ owner: 'bob', renewed: false });
 });
 
-test('[CL15] mail that is waited for arrives after the hub was restarted', async () => {
+test('[CL19] mail that is waited for arrives after the hub was restarted', async () => {
   await hub.ask('bob', 'subscribe', { pattern: 'news' });
   const { remark, said } = listen();
   const { promise: asked, resolve } = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ test('[CL15] mail that is waited for arrives after the hub was restarted', async
   expect(messages.map(({ body }) => body)).toEqual([{ n: 1 }]);
 });
 
-test('[CL15] a hub that was never there is told at once, and time that is up ends it', async () => {
+test('[CL19] a hub that was never there is told at once, and time that is up ends it', async () => {
   const nowhere = callAs('bob');
   await hub.close();
   const { remark } = listen();
@@ -113,4 +113,13 @@ test('[WT3] a call that waits leaves the queue when the hub stops', async () => 
   await until('bob waits', ahead, (count) => count === 1);
   await restart(() => waiting);
   expect(await ahead()).toBe(0);
+});
+
+test('[WK5] the owner frees a claim of somebody else by force, whoever the owner speaks as', async () => {
+  await hub.ask('ada', 'claims.take', { task_id: 'x' });
+  const call = callAs('root');
+  const refused = call('claims.release', { task_id: 'x' });
+  await expect(refused).rejects.toMatchObject({ code: 'claim.not-holder' });
+  const freed = await call('claims.release', { task_id: 'x', force: true });
+  expect(freed).toMatchObject({ released: true, was_owner: 'ada' });
 });

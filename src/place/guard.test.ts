@@ -7,6 +7,7 @@ const holding = (owner: string, ...paths: string[]): Holding => ({
   owner,
   paths,
   lapsesAt: NOW + 600_000,
+  goneSince: null,
 });
 
 function ask(write: string, reach: 'file' | 'tree' | 'folder', more: Partial<GuardQuestion> = {}) {
@@ -22,6 +23,18 @@ test('[GI18] what somebody else holds is denied: by whom, until when, and what t
     remedy: 'wait for the claim, or ask ada to release it or hand it over',
     held: [{ path: 'src/a.ts', by: holding('ada', 'src/**') }],
   });
+});
+
+test('[WK5] who is gone is not to be asked: since when, and what a person can do', () => {
+  const gone = { ...holding('ada', 'src/**'), goneSince: NOW - 58 * 60_000 };
+  const { remedy } = decideGuard(ask('src/a.ts', 'file'), () => [gone]);
+  expect(remedy).toBe(
+    'wait for the claim; ada has been gone for 58 min, and a person can free what it holds: synod release ada-1 --force',
+  );
+  const both = decideGuard(ask('src', 'tree'), () => [gone, holding('bob', 'src/b')]);
+  expect(both.remedy).toMatch(
+    /^wait for the claim, or ask bob to .*; ada has been gone for 58 min/,
+  );
 });
 
 test('[GI18] mine and nobody’s are allowed, and the reason says which', () => {

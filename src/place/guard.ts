@@ -21,6 +21,8 @@ export interface Holding {
   readonly paths: readonly string[];
   /** In ms since 1970; null when it is not known. */
   readonly lapsesAt: number | null;
+  /** Since when its owner is gone; null when it is there, or nobody knows. */
+  readonly goneSince: number | null;
 }
 
 export interface GuardQuestion {
@@ -77,13 +79,23 @@ function denied(held: Verdict['held'], nowMs: number): Verdict {
     return `${quoted(path)} is held by ${by.owner} (claim ${by.claimId}${until})`;
   });
   const more = held.length > NAMED_MAX ? [`and ${held.length - NAMED_MAX} more`] : [];
-  const owners = [...new Set(held.map(({ by }) => by.owner))];
   return {
     verdict: 'deny',
     reason: [...lines, ...more].join('; '),
-    remedy: `wait for the claim, or ask ${owners.slice(0, NAMED_MAX).join(', ')} to release it or hand it over`,
+    remedy: remedyOf(held, nowMs),
     held,
   };
+}
+
+/** Who is gone cannot be asked; what it holds a person can free [WK5]. */
+function remedyOf(held: Verdict['held'], nowMs: number): string {
+  const there = held.filter(({ by }) => by.goneSince === null).map(({ by }) => by.owner);
+  const owners = [...new Set(there)].slice(0, NAMED_MAX).join(', ');
+  const ask = owners === '' ? '' : `, or ask ${owners} to release it or hand it over`;
+  const gone = held.find(({ by }) => by.goneSince !== null)?.by;
+  if (gone === undefined) return `wait for the claim${ask}`;
+  const since = remaining(nowMs - (gone.goneSince ?? nowMs));
+  return `wait for the claim${ask}; ${gone.owner} has been gone for ${since}, and a person can free what it holds: synod release ${gone.claimId} --force`;
 }
 
 function allowance(count: number, free: readonly string[]): string {

@@ -26,6 +26,7 @@ test('[GI18] a file is held by whoever claimed it, its folder, a glob, or the wh
     owner: 'cy',
     paths: ['**/*.ts'],
     lapsesAt: 1_000_000,
+    goneSince: null,
   });
 });
 

@@ -15,6 +15,8 @@ export interface HeldClaim {
   readonly paths: readonly string[];
   /** In seconds since 1970. */
   readonly lease_expires_at: number;
+  /** Likewise; since when its owner is gone. */
+  readonly gone_since?: number | undefined;
 }
 
 export function createHoldings(
@@ -29,7 +31,8 @@ export function createHoldings(
       if (touched.length === 0) return [];
       const { task_id: claimId, owner, lease_expires_at: seconds } = claim;
       const paths = claim.paths.length === 0 ? [] : touched.map(({ text }) => text);
-      return [{ claimId, owner, paths, lapsesAt: seconds * 1000 }];
+      const goneSince = claim.gone_since === undefined ? null : claim.gone_since * 1000;
+      return [{ claimId, owner, paths, lapsesAt: seconds * 1000, goneSince }];
     });
 }
 

@@ -111,4 +111,5 @@ export const claimView = z.object({
     .nullable(),
   claimed_at: seconds,
   lease_expires_at: seconds,
+  gone_since: seconds.optional().describe('its holder is gone since then'),
 });

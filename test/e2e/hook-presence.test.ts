@@ -119,3 +119,19 @@ test('[PE3] what hooks tell is not for the untrusted', async () => {
   expect(asked.body.agents.map((one: Json) => one.agent_id)).toContain('gemini');
   expect(asked.text).not.toContain('s3cret');
 });
+
+test('[WK6] what a session holds lapses soon after its end, and has its time back when resumed', async () => {
+  const { words, post } = sessionIn('claude');
+  await post(words.start ?? '', { source: 'startup' });
+  await scene.hub.ask('claude', 'claims.take', { task_id: 'held', ttl_seconds: 7200 });
+  const leftS = async () => {
+    const { claims } = await scene.hub.ask('watcher', 'claims.list', { owner: 'claude' });
+    return claims[0].lease_expires_at - Date.now() / 1000;
+  };
+  expect(await leftS()).toBeGreaterThan(3600);
+  await post('SessionEnd', { reason: 'prompt_input_exit' });
+  expect(await leftS()).toBeLessThanOrEqual(600);
+  await post(words.start ?? '', { source: 'resume' });
+  expect(await leftS()).toBeGreaterThan(600);
+  await scene.hub.ask('claude', 'claims.release', { task_id: 'held' });
+});

@@ -13,6 +13,8 @@ const ANSWER_TIMEOUT_MS = 30_000;
 /** Operations that are nobody's but the owner's and administrators'. */
 const ADMINISTRATION =
   /^(tokens|spaces|held)[._]|^channels[._]+configure$|^agents[._]+(assign|remove)$/;
+/** What agents do as well, but not by force. */
+const FORCED = /^(channels[._]+)?retire$|^claims[._]+release$/;
 
 /** A word that a person typed is any word: the hub knows which there are, and says so. */
 type Spoken<T> = T extends string
@@ -46,11 +48,11 @@ export async function callByName(target: Target, name: string, input: Fields): P
   return answerOf(target, response);
 }
 
-/** An agent retires a channel as well, but not by force, and reports, but no roles. */
+/** An agent reports as well, but no roles. */
 function isAdministration(name: string, input: Fields): boolean {
   return (
     ADMINISTRATION.test(name) ||
-    (/^(channels[._]+)?retire$/.test(name) && input.force === true) ||
+    (FORCED.test(name) && input.force === true) ||
     (/^presence[._]+report$/.test(name) && input.roles != null)
   );
 }

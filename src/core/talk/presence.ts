@@ -13,6 +13,9 @@ import { type CardEvent, dropCard } from '../work/card.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import { type MessageSent, serverMessage } from './message.ts';
 
+/** Before that, one that went away may be on its way back. */
+const GONE_AFTER_MS = 60_000;
+
 export interface Heartbeat extends Asked {
   readonly type: 'presence.beat';
   readonly status: 'online' | 'busy' | 'offline';
@@ -88,6 +91,16 @@ export function silenceOf(
     presenceMessage(world, agent, state, { at, actor: null }),
     ...cardOf(world, agent, state, at),
   ];
+}
+
+/** Since when an agent that was there is gone; null for one that is about, or never reported. */
+export function goneSince(world: WorldView, name: string, at: number): number | null {
+  const agent = world.agents.get(name);
+  if (agent === undefined || agent.presence.beatAt === 0) return null;
+  if (agent.presence.state !== 'offline') return null;
+  // What it did since, by whatever door, is a sign of life as well.
+  const since = Math.max(agent.presence.changedAt, agent.seenAt);
+  return at - since < GONE_AFTER_MS ? null : since;
 }
 
 export function evolvePresence(world: World, event: PresenceChanged | PresenceBeaten): void {

@@ -287,3 +287,26 @@ test('[AD4] roles are on record, once for each change, and in a snapshot', () =>
     'reviewer',
   ]);
 });
+
+test('[WK5] a refusal says since when its holder is gone, and what a person can do', () => {
+  const story = createStory();
+  const hour = 3_600_000;
+  const rest = { ...NO_CLAIM, ttlMs: 5 * hour };
+  story.do(ada, { type: 'claim.take', ...rest, id: 'held' });
+  story.do(ada, { type: 'presence.beat', status: 'offline', ttlMs: null });
+  const goneAt = story.at;
+  expect(take(story, bob, 'held')).not.toHaveProperty('detail.gone_since');
+  story.at += hour;
+  expect(take(story, bob, 'held')).toMatchObject({
+    refused: 'claim.held',
+    message: expect.stringMatching(/ada has been gone for 60 min; .*synod release held --force$/),
+    detail: { gone_since: goneAt / 1000 },
+  });
+  expect(update(story, bob, 'held', 'working')).toMatchObject({
+    refused: 'claim.not-holder',
+    detail: { gone_since: goneAt / 1000 },
+  });
+  // What it does, by whatever door, is a sign of life.
+  update(story, ada, 'held', 'working');
+  expect(take(story, bob, 'held')).not.toHaveProperty('detail.gone_since');
+});

@@ -5,13 +5,14 @@
  * an agent that goes offline takes its card with it, and claims lapse by deadline.
  */
 
-import { type Decision, isRefusal } from '../law/decider.ts';
+import { type Decision, isRefusal, type Refusal } from '../law/decider.ts';
 import { CLAIMS_CHANNEL, toChannel } from '../law/name.ts';
 import { type Principal, SERVER } from '../law/principal.ts';
 import type { World, WorldView } from '../law/state.ts';
 import { checkTrust } from '../law/writer.ts';
 import { agentOf, checkAgentRoom } from '../talk/agent.ts';
 import { type MessageSent, serverMessage } from '../talk/message.ts';
+import { goneSince } from '../talk/presence.ts';
 import {
   type AdvertiseCard,
   type CardEvent,
@@ -87,7 +88,7 @@ export function decideWork(
       const decision = decideClaim(world.claims, command, {
         presenceOf: (agent) => presenceOf(world, agent, command),
       });
-      if (isRefusal(decision)) return decision;
+      if (isRefusal(decision)) return withWayOut(world, decision, command.at);
       return { events: withEchoes(world, decision.events, command.by), answer: decision.answer };
     }
   }
@@ -191,6 +192,21 @@ function presenceOf(
   }
   // One that never reported is taken at its word when it acts; only known silence is absence.
   return agent.presence.beatAt > 0 && agent.presence.state === 'offline' ? 'absent' : 'present';
+}
+
+/** Who is gone cannot be asked: then a refusal says since when, and what a person can do [WK5]. */
+function withWayOut(world: WorldView, refusal: Refusal, at: number): Refusal {
+  const { holder, id, epoch } = refusal.detail ?? {};
+  // Only a claim has an epoch; the turn of a waiter passes by itself.
+  if (typeof holder !== 'string' || epoch === undefined) return refusal;
+  const since = goneSince(world, holder, at);
+  if (since === null) return refusal;
+  const minutes = Math.floor((at - since) / 60_000);
+  return {
+    ...refusal,
+    message: `${refusal.message}. ${holder} has been gone for ${minutes} min; a person frees it with: synod release ${id} --force`,
+    detail: { ...refusal.detail, gone_since: since / 1000 },
+  };
 }
 
 /** The events, what they do to the plan, and what is said about them. */

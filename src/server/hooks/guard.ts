@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
+import { goneSince } from '../../core/talk/presence.ts';
 import { viewClaim } from '../../core/work/claim/claim-state.ts';
 import { touchClaim } from '../../core/work/claim/touch-claim.ts';
 import type { Hub } from '../../hub/hub.ts';
@@ -82,12 +83,15 @@ async function hasClaimsOfOthers(hub: Hub, agent: string): Promise<boolean> {
 }
 
 async function claimsIn(hub: Hub, worktree: string): Promise<readonly HeldClaim[]> {
+  const at = hub.stamp();
   const held = await hub.ask((world) =>
     [...world.claims.claims.values()].flatMap((claim): HeldClaim[] => {
       if (claim.scope?.worktree !== worktree) return [];
       const { id, owner, scope, lapsesAt } = viewClaim(claim);
       const paths = scope?.paths ?? [];
-      return [{ task_id: asShown(id), owner, paths, lease_expires_at: lapsesAt / 1000 }];
+      const since = goneSince(world, owner, at);
+      const shown = { task_id: asShown(id), owner, paths, lease_expires_at: lapsesAt / 1000 };
+      return [since === null ? shown : { ...shown, gone_since: since / 1000 }];
     }),
   );
   return isRefusal(held) ? [] : held;

@@ -36,6 +36,7 @@ import {
 } from './hook-event.ts';
 import { findArrived, forgetRead, markShown, type OwedMail, owedMail } from './mail.ts';
 import type { SessionBook } from './session-book.ts';
+import { keepClaims, shortenClaims } from './session-claims.ts';
 import { again, findTwin } from './twin.ts';
 import { DIALECTS } from './vendors/vendors.ts';
 import type { Waker } from './wake/wake.ts';
@@ -171,6 +172,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
 
   async function atStart(happening: Happening): Promise<HookOutput> {
     const { event, attention } = happening;
+    await keepClaims(desk, attention);
     // After a compaction the turn goes on.
     if (event.source !== 'compact') {
       rest(attention, event.session, positionsOf(await owedMail(attention, STOP_LOOK)));
@@ -185,6 +187,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     book.end(attention.booked);
     const { caller } = attention;
     if (caller !== null) caller.activity.hooked = null;
+    await shortenClaims(desk, attention);
     // Its MCP server says goodbye itself; a second one would look like a new sign of life.
     if (caller?.activity.process === null)
       await desk.call(caller, heartbeat, { status: 'offline' });

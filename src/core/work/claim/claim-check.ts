@@ -94,7 +94,7 @@ export function holdingOf(
   if (claim.owner === by.id) return claim;
   return refuse(
     'claim.not-holder',
-    `${id} is held by ${claim.owner} ${left(claim.dueAt, command.at)}; only its holder does this. Wait for it, or ask ${claim.owner} to hand it off`,
+    `${id} is held by ${claim.owner} ${left(claim.dueAt, command.at)}; only its holder does this. Wait for it, or have it handed over`,
     describe(claim),
   );
 }

@@ -1,6 +1,7 @@
 /** Claims. Worktrees and paths are brought to their real form first; the law decides the rest. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { takePage } from '../../../core/law/page.ts';
+import { goneSince } from '../../../core/talk/presence.ts';
 import {
   type BookView,
   type Claim,
@@ -167,7 +168,11 @@ export const claimHandlers: Handlers<
         .filter((claim) => owner === undefined || claim.owner === owner)
         .filter((claim) => after === undefined || claim.id > after)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
-        .map((claim) => claimOutput(viewClaim(claim)));
+        .map((claim) => {
+          const since = goneSince(world, claim.owner, hub.stamp());
+          const view = claimOutput(viewClaim(claim));
+          return since === null ? view : { ...view, gone_since: since / 1000 };
+        });
       const page = takePage(rows, (row) => row.task_id, { limit });
       const waits = after === undefined ? queueOutput(world.claims, owner) : [];
       return { claims: [...page.rows], next: page.next, waits };
