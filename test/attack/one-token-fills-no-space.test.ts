@@ -61,3 +61,14 @@ test('[SH1] [SH2] groups: an untrusted token makes five', async () => {
   expect(made).toEqual({ count: 5, limit: 'GROUPS_MAX' });
   await hub.agent.ask('group_create', { group_id: 'ours' });
 });
+
+test('[GA2] the owner takes away a token and all that it made in one step', async () => {
+  const spammer = await hub.holder('spammer');
+  for (let i = 0; i < 30; i++) await spammer.ask('send', { channel: `spam/${i}`, body: { i } });
+  const removed = await hub.owned.ask('agents_remove', {
+    ...{ agent_id: 'spammer', force: true, with_channels: true },
+  });
+  expect(removed).toMatchObject({ tokens_revoked: 1, channels_retired: 30 });
+  expect(JSON.stringify(await hub.owned.ask('list_channels'))).not.toContain('spam/');
+  expect((await spammer.post('group_list')).status).toBe(401);
+});

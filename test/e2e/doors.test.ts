@@ -284,6 +284,7 @@ describe.each([
       removed: true,
       subscriptions: 0,
       tokens_revoked: 0,
+      channels_retired: 0,
     });
     const { agents } = await ask('bob', 'channels.list_agents');
     expect(agents.map((one: Json) => one.agent_id)).not.toContain('gus');

@@ -31,6 +31,8 @@ export const IDEMPOTENCY_KEYS_MAX = 500_000;
 export const RETRY_KEYS_MAX = 100_000;
 export const RETRY_KEY_TTL_MS = 600_000;
 export const HELD_MESSAGES_MAX = 10_000;
+/** Messages of one channel that wait for a person or were never released: readers pass them by. */
+export const HELD_PER_CHANNEL_MAX = 10_000;
 /** Names of retired channels that are remembered, so that whoever asks is told. */
 export const RETIRED_CHANNELS_MAX = 10_000;
 

@@ -74,6 +74,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   RETRY_KEYS_MAX: OLDEST_GO,
   HELD_MESSAGES_MAX:
     'a person decides with held.review; the rest expire after held_ttl_ms of spaces.configure',
+  HELD_PER_CHANNEL_MAX:
+    'a person decides with held.review; when those that were refused fill it, use another channel or channels.retire',
   RETIRED_CHANNELS_MAX: OLDEST_GO,
   LEASED_PER_AGENT_MAX: 'settle some with channels.ack, or wait until their leases run out',
   LEASE_MS_MAX: 'ask for a shorter lease and take the message again',

@@ -9,6 +9,7 @@ import type { AgentView, Token, World, WorldView } from '../law/state.ts';
 import { liveTokens, type TokenRevoked } from '../law/token.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
 import { ownUp } from './agent.ts';
+import { type GroupRemoved, removal } from './group.ts';
 import type { MessageSent } from './message.ts';
 import type { ChannelRetired } from './retire.ts';
 import { removeSubscriptions } from './subscription.ts';
@@ -17,6 +18,8 @@ export interface RemoveAgent extends Asked {
   readonly type: 'agent.remove';
   readonly agent: string;
   readonly isForced: boolean;
+  /** What it made and nobody else follows by name goes with it: the way out after a flood. */
+  readonly takesMade?: boolean;
 }
 
 export interface AgentRemoved {
@@ -26,29 +29,67 @@ export interface AgentRemoved {
   readonly agent: string;
 }
 
-export type DepartureEvent = AgentRemoved | ChannelRetired | TokenRevoked | WorkEvent | MessageSent;
+export type DepartureEvent =
+  | AgentRemoved
+  | ChannelRetired
+  | GroupRemoved
+  | TokenRevoked
+  | WorkEvent
+  | MessageSent;
 
 export interface DepartureAnswer {
   readonly subscriptions: number;
   /** Ids of the tokens that open nothing any more. */
   readonly tokens: readonly string[];
+  /** Channels that were retired because it had made them. */
+  readonly channels: number;
 }
+
+/** So much of what an agent made goes at once; whoever asks again takes the rest. */
+const MADE_AT_ONCE = 10_000;
 
 export function decideRemoveAgent(
   world: WorldView,
   command: RemoveAgent,
 ): Decision<DepartureEvent, DepartureAnswer> {
-  const { by, at, agent: name, isForced } = command;
+  const { by, at, agent: name, isForced, takesMade = false } = command;
   if (by.kind !== 'admin') return refuse('access.denied', 'only an administrator removes an agent');
   const agent = world.agents.get(name);
   if (agent === undefined) return refuse('agent.not-found', `there is no agent ${name} here`);
   const tokens = liveTokens(world, name, at);
   const inUse = isForced ? null : checkGone(world, agent, tokens);
   if (inUse !== null) return inUse;
+  const made = takesMade ? leavings(world, name, by.id, at) : [];
+  const channels = made.filter(({ type }) => type === 'channel.retired').length;
   return {
-    events: departure(world, agent, tokens, by.id, at),
-    answer: { subscriptions: agent.patterns.size, tokens: tokens.map(({ id }) => id) },
+    events: [...made, ...departure(world, agent, tokens, by.id, at)],
+    answer: { subscriptions: agent.patterns.size, tokens: tokens.map(({ id }) => id), channels },
   };
+}
+
+/** The public channels and the groups it made, but for those that others are in or follow by name. */
+function leavings(
+  world: WorldView,
+  name: string,
+  by: string,
+  at: number,
+): (GroupRemoved | ChannelRetired)[] {
+  const events: (GroupRemoved | ChannelRetired)[] = [];
+  for (const { id, createdBy, members } of world.groups.values()) {
+    const others = [...members].filter(([one, { status }]) => one !== name && status === 'active');
+    if (createdBy !== name || others.length > 0 || events.length >= MADE_AT_ONCE) continue;
+    events.push(...removal(world, id, by, at));
+  }
+  for (const channel of world.channels.values()) {
+    if (events.length >= MADE_AT_ONCE) break;
+    const { madeBy, kind, settings, members, name: channelName } = channel;
+    if (madeBy !== name || kind !== 'plain' || settings !== null) continue;
+    const isFollowed = [...members.values()].some(
+      ({ agent }) => agent.name !== name && agent.patterns.has(channelName),
+    );
+    if (!isFollowed) events.push({ type: 'channel.retired', at, by, channel: channelName });
+  }
+  return events;
 }
 
 /** Everything that follows from the agent being gone, in order; the agent itself last. */

@@ -150,7 +150,9 @@ export function decideInvite(
   if (known === undefined)
     events.push({ type: 'group.invited', at, by: by.id, group: name, agent });
   if (message !== null) {
-    const full = checkChannelRoom(world, by, dmName(by.id, agent)) ?? checkHeldRoom(world, by);
+    const dm = dmName(by.id, agent);
+    const full =
+      checkChannelRoom(world, by, dm) ?? checkHeldRoom(world, by, world.channels.get(dm));
     if (full !== null) return full;
     events.push(inviteMessage(world, command));
   }

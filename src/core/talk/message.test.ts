@@ -4,6 +4,7 @@ import {
   BODY_BYTES_MAX,
   CHANNELS_MAX,
   HELD_MESSAGES_MAX,
+  HELD_PER_CHANNEL_MAX,
   IDEMPOTENCY_KEYS_MAX,
   REPLIERS_PER_MESSAGE_MAX,
   RETRY_KEY_TTL_MS,
@@ -242,6 +243,17 @@ describe('held messages', () => {
     story.send(eve, 'a');
     expect(story.take(bob)).toEqual([1]);
   });
+});
+
+test('[R8] [GA7] what was refused fills a channel for untrusted senders alone, in the end', () => {
+  const story = createStory();
+  story.send(eve, 'a');
+  const held = story.world.channels.get('a')?.held;
+  const refused = { reason: 'no', since: story.at, isRefused: true };
+  for (let i = 0; i < HELD_PER_CHANNEL_MAX; i++) held?.set(-i, refused);
+  expect(story.trySend(eve, 'a')).toMatchObject({ detail: { limit: 'HELD_PER_CHANNEL_MAX' } });
+  expect(codeOf(story.trySend(eve, 'b'))).toBeNull();
+  expect(codeOf(story.trySend(ada, 'a'))).toBeNull();
 });
 
 /** As many as may wait, all but the one that does. */

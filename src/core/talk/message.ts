@@ -5,8 +5,9 @@
  */
 
 import { assert } from '../law/assert.ts';
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import {
+  HELD_PER_CHANNEL_MAX,
   REPLIED_MESSAGES_MAX,
   REPLIERS_PER_MESSAGE_MAX,
   RETRY_KEY_TTL_MS,
@@ -371,7 +372,7 @@ function checkRoom(
     const full = checkShare('IDEMPOTENCY_KEYS_MAX', by, world.keys.size, mine);
     if (full !== null) return full;
   }
-  return checkHeldRoom(world, by);
+  return checkHeldRoom(world, by, channel);
 }
 
 /** The message that is sent next makes room. */
@@ -382,7 +383,15 @@ function hasOldKey(world: WorldView, at: number): boolean {
 }
 
 /** For decide: is there room for one more message that waits for a person, if this one would? */
-export function checkHeldRoom(world: WorldView, by: Principal): Refusal | null {
+export function checkHeldRoom(
+  world: WorldView,
+  by: Principal,
+  channel: ChannelView | undefined,
+): Refusal | null {
   if (heldReason(world, by) === null) return null;
+  // What was refused stays there, so that no reader is handed it [R8].
+  if ((channel?.held?.size ?? 0) >= HELD_PER_CHANNEL_MAX) {
+    return refuseFull('HELD_PER_CHANNEL_MAX', HELD_PER_CHANNEL_MAX);
+  }
   return checkShare('HELD_MESSAGES_MAX', by, world.held.size, world.made.held.get(by.id) ?? 0);
 }

@@ -187,7 +187,11 @@ describe('agents', () => {
     expect(codeOf(remove(story, 'nobody'))).toBe('agent.not-found');
     const refusal = remove(story, 'bob');
     expect(isRefusal(refusal) && refusal.message).toMatch(/online.*claims.*1 of its tokens/);
-    expect(accepted(remove(story, 'bob', true))).toEqual({ subscriptions: 3, tokens: ['k1'] });
+    expect(accepted(remove(story, 'bob', true))).toEqual({
+      subscriptions: 3,
+      tokens: ['k1'],
+      channels: 0,
+    });
     expect(story.world.agents.has('bob')).toBe(false);
     expect(story.world.claims.claims.get('t')).toBeUndefined();
     expect(story.world.tokens.get('k1')?.revokedAt).toBe(story.at);
@@ -311,4 +315,28 @@ describe('what lapses', () => {
     story.pass(SWEEP_EVERY_MS);
     expect(story.world.channels.size).toBe(0);
   });
+});
+
+test('[GA2] [SH1] on request what the agent made goes with it, but for what others follow by name', () => {
+  const story = createStory();
+  story.subscribe(ada, '*');
+  for (let i = 0; i < 5; i++) story.send(bob, `flood/${i}`);
+  story.subscribe(ada, 'flood/0');
+  story.send(ada, 'work');
+  const group = { displayName: null, replayPolicy: null };
+  story.do(bob, { type: 'group.create', group: 'group/alone', ...group });
+  story.do(bob, { type: 'group.create', group: 'group/shared', ...group });
+  story.do(bob, { type: 'group.invite', group: 'group/shared', agent: 'ada', message: null });
+  story.do(ada, { type: 'group.join', group: 'group/shared' });
+  story.do(root, { type: 'channel.configure', channel: 'flood/1', change: { queueLimit: 5 } });
+  const answer = story.do(root, {
+    ...{ type: 'agent.remove', agent: 'bob', isForced: true, takesMade: true },
+  });
+  expect(answer).toMatchObject({ channels: 4 });
+  expect([...story.world.channels.keys()].sort()).toEqual([
+    ...['flood/0', 'flood/1', 'group/shared', 'work'],
+  ]);
+  expect([...story.world.groups.keys()]).toEqual(['group/shared']);
+  expect(story.world.made.channels.get('bob')).toBe(3);
+  expectSame(story);
 });

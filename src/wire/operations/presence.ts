@@ -116,6 +116,10 @@ export const agentsRemove = operation({
   input: z.strictObject({
     agent_id: agentId,
     force: z.boolean().default(false).describe('its claims lapse and its tokens end at once'),
+    with_channels: z
+      .boolean()
+      .default(false)
+      .describe('also retire the channels and groups it made that nobody else follows by name'),
     idempotency_key: idempotencyKey,
   }),
   output: z.object({
@@ -123,5 +127,6 @@ export const agentsRemove = operation({
     removed: z.boolean(),
     subscriptions: z.int().min(0),
     tokens_revoked: z.int().min(0),
+    channels_retired: z.int().min(0),
   }),
 });

@@ -41,7 +41,7 @@ export const presenceHandlers: Handlers<
 
   async 'agents.remove'(room, input) {
     const { hub, by, onRevoked, caller, activities, platform } = room;
-    const { agent_id: agent, force } = input;
+    const { agent_id: agent, force, with_channels: takesMade } = input;
     const connections = activities.find(caller.space, agent)?.connections ?? 0;
     if (connections > 0 && !force) {
       return refuse('agent.in-use', `${agent} is connected; remove it by force, or wait`, {
@@ -54,12 +54,14 @@ export const presenceHandlers: Handlers<
       at: hub.stamp(),
       agent,
       isForced: force,
+      takesMade,
       idempotency: idempotencyOf(platform, input),
     });
     if (isRefusal(answer)) return answer;
     for (const tokenId of answer.tokens) onRevoked(tokenId);
-    const { subscriptions, tokens } = answer;
-    return { agent_id: agent, removed: true, subscriptions, tokens_revoked: tokens.length };
+    const { subscriptions, tokens, channels } = answer;
+    const counts = { tokens_revoked: tokens.length, channels_retired: channels };
+    return { agent_id: agent, removed: true, subscriptions, ...counts };
   },
 
   async 'presence.list'(room, { state, project, after, limit }) {
