@@ -3,6 +3,7 @@
  * again where the hub is, because a restarted one may listen elsewhere.
  */
 import type { Client, Socket } from '../client/index.ts';
+import { checkProof, isProved } from '../client/node/proof.ts';
 import { type Globals, resolveTarget, type Target } from '../client/node/target.ts';
 
 /** Half a minute between two attempts would look like an end. */
@@ -34,9 +35,16 @@ export async function openClient(globals: Globals, isPerson: boolean): Promise<C
       return first;
     }
   };
+  if (first.mustProve) await checkProof(first);
   return connect({
     url: first.url.href,
-    openSocket: () => dial(locate()),
+    openSocket() {
+      const target = locate();
+      if (!target.mustProve || isProved(target)) return dial(target);
+      // The next attempt finds it proved, or this is not our hub.
+      void checkProof(target).catch(() => {});
+      throw new Error('the hub has yet to prove that it is the one');
+    },
     reconnect: { maxMs: RECONNECT_MS_MAX },
   });
 }

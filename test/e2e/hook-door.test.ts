@@ -258,10 +258,6 @@ describe('a hub that is not there', () => {
     );
     writeFileSync(join(dir, 'credential'), 'revoked\n');
     expect(await runShim(shim(), ['claude'], event, env)).toMatchObject(silent);
-    writeFileSync(join(dir, 'credential'), `${hub.owner}\n`);
-    const start = { ...event, hook_event_name: 'SessionStart' };
-    const said = await runShim(shim(), ['claude'], start, env);
-    expect(said.answer.hookSpecificOutput.additionalContext).toContain('the agent claude');
   });
 
   test('[HD6] without curl Synod itself hands the hook over', async () => {

@@ -62,7 +62,7 @@ export async function reach(target: Target, question: Question): Promise<Incomin
   try {
     return await ask(target, question);
   } catch (cause) {
-    throw unreachable(target, cause);
+    throw cause instanceof SynodError ? cause : unreachable(target, cause);
   }
 }
 

@@ -43,6 +43,7 @@ export function openConnections(): Connections {
 /** Resolves with the head of the answer; its body is the caller's to read. */
 export async function ask(target: Target, question: Question): Promise<http.IncomingMessage> {
   const { url, socketPath } = target;
+  if (target.mustProve) await (await import('./proof.ts')).checkProof(target);
   const { method, body, signal, timeoutMs, connections } = question;
   const isSecure = url.protocol === 'https:' && socketPath === null;
   const { request, Agent } = isSecure ? await import('node:https') : http;

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { callHub } from './call.ts';
 import { headersOf, resolveTarget } from './target.ts';
 
 const URL_OF_HUB = 'http://127.0.0.1:4242';
@@ -42,6 +46,24 @@ describe('[CL3] the owner’s credential', () => {
     // No process has this number: it is beyond what any kernel gives out.
     writeHub({ pid: 2 ** 30 });
     expect(resolveTarget({ dir }, {}).token).toBe(null);
+  });
+
+  test('is shown over TCP once the hub has proved that it knows it, whoever has its number now', async () => {
+    const heard: string[] = [];
+    const squatter = createServer((request, response) => {
+      heard.push(`${request.url} ${request.headers.authorization}`);
+      response.end('{"proof":"0000"}');
+    });
+    squatter.listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const url = `http://127.0.0.1:${(squatter.address() as AddressInfo).port}`;
+    // The number is in use: ours.
+    writeHub({ url, pid: process.pid });
+    await expect(callHub(resolveTarget({ dir }, {}), 'hub.whoami', {})).rejects.toMatchObject({
+      code: 'hub.foreign',
+    });
+    expect(heard).toEqual([expect.stringMatching(/^\/v1\/proof\?nonce=[0-9a-f]{32} undefined$/)]);
+    squatter.close();
   });
 });
 

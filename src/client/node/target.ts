@@ -3,7 +3,7 @@
  *
  * `--url` or SYNOD_URL, else the hub of the data directory, by its owner-only socket where it has one.
  * The owner's credential is shown only to the hub that wrote it: never to another URL, and not to
- * whoever took its port after it died [CL3].
+ * whoever took its port after it died; over TCP the hub proves first that it knows it [CL3].
  */
 import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
@@ -29,9 +29,13 @@ export interface Target {
   readonly agent: string | null;
   readonly space: string | null;
   readonly clientVersion: string | null;
+  /** The token is the owner's credential: the hub proves that it knows it before it is shown. */
+  readonly mustProve?: true;
 }
 
 type Environment = NodeJS.ProcessEnv;
+
+const PROVED = { mustProve: true } as const;
 
 export function resolveTarget(globals: Globals, env: Environment = process.env): Target {
   const dir = dataDirectory(globals.dir, env);
@@ -52,7 +56,7 @@ export function resolveTarget(globals: Globals, env: Environment = process.env):
   if (token !== null) return { url, socketPath: null, dir, token, ...who };
   if (isOwn && hub.socket !== null) return { url, socketPath: hub.socket, dir, token, ...who };
   const credential = isOwn && isAlive(hub.pid) ? readCredential(dir) : null;
-  return { url, socketPath: null, dir, token: credential, ...who };
+  return { url, socketPath: null, dir, token: credential, ...who, ...(credential && PROVED) };
 }
 
 /** The hub at an address, for a caller who shows nothing. */
@@ -157,7 +161,8 @@ export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  } catch {
+    // Gone, or another user's process by now: either way not our hub.
+    return false;
   }
 }

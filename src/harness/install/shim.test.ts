@@ -95,20 +95,12 @@ test('[IN9] the line of a hook hands input and answer through, and the harness s
   expect(seen[0]?.headers.authorization).toBeUndefined();
 });
 
-test('[IN9] without a socket the credential is shown, and never as an argument', async () => {
+test('[CL3] without a socket the script shows nothing to the port, and Synod itself asks', async () => {
   const seen = await hub('{"ok":1}', { socket: false });
-  const spy = join(home, 'spy');
-  mkdirSync(spy);
-  script(
-    join(spy, 'curl'),
-    `#!/bin/sh\nprintf '%s\\n' "$@" > ${spy}/arguments\nPATH=\${PATH#*:} exec curl "$@"\n`,
-  );
-  const ran = await shell(hookCommand('codex'), '{}', { PATH: `${spy}:${process.env.PATH}` });
-  expect(ran).toEqual({ code: 0, stdout: '{"ok":1}\n', stderr: '' });
-  expect(seen[0]?.headers.authorization).toBe('Bearer s3cret');
-  const shown = await shell(`cat ${spy}/arguments`);
-  expect(shown.stdout).toContain('/v1/hooks/codex');
-  expect(shown.stdout).not.toContain('s3cret');
+  script(launcherPath(join(home, '.synod')), '#!/bin/sh\necho "$*" "$(cat)"\n');
+  const ran = await shell(hookCommand('codex'), '{"a":1}');
+  expect(ran).toEqual({ code: 0, stdout: 'hook codex {"a":1}\n', stderr: '' });
+  expect(seen).toEqual([]);
 });
 
 test('[IN9] an empty answer is silence', async () => {

@@ -84,8 +84,8 @@ export function launcherDirectory(script: string): string | null {
 
 /**
  * Hands a hook's input to the hub that runs, and its answer back; says nothing when there is none. It
- * starts no program but curl, because a hook is waited for at every step of an agent [HD6]. The
- * credential goes by a descriptor, because arguments are seen by everybody on the machine. A hook
+ * starts no program but curl, because a hook is waited for at every step of an agent [HD6]. It shows no
+ * credential: the owner's socket needs none, and a hub without one is asked by Synod itself. A hook
  * without an answer lets the agent go on unguarded; the next one that gets through tells the hub [GD6].
  */
 export function hookShim(dir: string | null = null): string {
@@ -111,7 +111,9 @@ field url && url=$value
 # Whoever is told to use another hub has nothing to do with this one.
 case \${SYNOD_URL-} in '' | "$url" | "$url/") ;; *) exit 0 ;; esac
 field socket && socket=$value
-if ! command -v curl > /dev/null 2>&1; then
+field pid && pid=$value
+# Without curl Synod itself asks, and without a socket too: it has the hub prove itself first.
+if ! command -v curl > /dev/null 2>&1 || { [ ! -S "$socket" ] && kill -0 "$pid" 2> /dev/null; }; then
   [ -x "\${0%/*}/synod" ] && exec "\${0%/*}/synod" hook "$@" 2> /dev/null
   exit 0
 fi
@@ -135,17 +137,8 @@ miss() {
   [ -z "$unasked" ] || [ $missed -ge ${UNASKED_MAX} ] || echo . 2> /dev/null >> "$unasked"
   exit 0
 }
-if [ -S "$socket" ]; then
-  answer=$(exec curl -q -s -f --noproxy '*' --unix-socket "$socket" "$@" 2> /dev/null) || miss
-elif field pid && [ -r "$dir/credential" ] && kill -0 "$value" 2> /dev/null; then
-  IFS= read -r token < "$dir/credential" || :
-  answer=$(exec curl -q -s -f --noproxy '*' -K /dev/fd/3 "$@" 2> /dev/null 3<< END
-header = "Authorization: Bearer $token"
-END
-  ) || miss
-else
-  miss
-fi
+[ -S "$socket" ] || miss
+answer=$(exec curl -q -s -f --noproxy '*' --unix-socket "$socket" "$@" 2> /dev/null) || miss
 [ $missed -eq 0 ] || : 2> /dev/null > "$unasked"
 # Whole or not at all: half an answer is no JSON.
 [ -z "\${answer-}" ] || printf '%s\\n' "$answer"

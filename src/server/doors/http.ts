@@ -3,10 +3,11 @@
  * when it is given a handler for it. JSON in, JSON out; a refusal is the SOX
  * envelope with the status of the error table.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { findOperation } from '../../wire/operations/table.ts';
+import { NONCE_PATTERN, PROOF_PATH, proofText } from '../../wire/proof.ts';
 import type { Answer } from '../desk/answer.ts';
 import { refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
@@ -34,6 +35,8 @@ export interface HttpDoorOptions {
   readonly metrics?: MetricsRoute | null;
   /** What answers the hooks of coding agents. */
   readonly hooks?: HookHandler | null;
+  /** The owner's credential, to prove to its clients that this is their hub. */
+  readonly credential?: string;
 }
 
 export interface MetricsRoute {
@@ -65,6 +68,14 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   app.get('/health', () => {
     const health = desk.health();
     return json(health.store_ok ? 200 : 503, health);
+  });
+
+  // For clients that will show the credential only to who knows it; a signature tells nobody the key.
+  app.get(PROOF_PATH, (c) => {
+    const nonce = c.req.query('nonce') ?? '';
+    if (options.credential === undefined || !NONCE_PATTERN.test(nonce)) return notFound();
+    const proof = createHmac('sha256', options.credential).update(proofText(nonce)).digest('hex');
+    return json(200, { proof });
   });
 
   app.get('/openapi.json', () => json(200, openApi(options.version)));

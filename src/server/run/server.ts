@@ -102,12 +102,13 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
     closers.push(() => spaces.close());
 
+    const credential = await ensureSecret(config.dir, 'owner');
     let bus: HubBus | null = null;
     const plugins: string[] = [];
     const parts = createDesk({
       identity: {
         mode: config.auth,
-        ownerCredential: await ensureSecret(config.dir, 'owner'),
+        ownerCredential: credential,
         agents:
           config.agents &&
           new Map(config.agents.map(({ id, namespace }) => [id, namespace ?? null])),
@@ -191,7 +192,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
     closers.push(() => hookDoor.close());
     const http = createHttpDoor({
-      ...{ desk, origins, report, version },
+      ...{ desk, origins, report, version, credential },
       hooks: hookDoor.handle,
       async mcp(request, caller, toolset) {
         mcp ??= openMcp();
