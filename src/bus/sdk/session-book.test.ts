@@ -2,7 +2,12 @@
 import { expect, test } from 'vitest';
 import { type ScriptedBackend, scripted } from '../../../test/e2e/sdk-scripted.ts';
 import { InvalidArgumentError } from './errors.ts';
-import type { RequestOptions, StdioBus, StdioBusOptions } from './index.ts';
+import {
+  type RequestOptions,
+  StdioBus,
+  type StdioBusOptions,
+  type WorkerFunction,
+} from './index.ts';
 import { REMEMBERED_SESSIONS_MAX } from './session-book.ts';
 
 /** Opens an agent's session of this name; answers the bus session it lives in. */
@@ -33,6 +38,19 @@ test.each<[string, StdioBusOptions]>([
     }
   },
 );
+
+test('[SD8] on a real bus of two pools, what speaks of a session goes where it was opened', async () => {
+  const worker =
+    (pool: string): WorkerFunction =>
+    ({ method }) =>
+      method === 'session/new' ? { sessionId: 'x' } : { pool };
+  await using bus = new StdioBus({ functions: { a: worker('a'), b: worker('b') } });
+  await bus.start();
+  await bus.request('session/new', {}, { pool: 'b' });
+  for (let n = 0; n < 6; n++) {
+    expect(await bus.request('session/prompt', { sessionId: 'x' })).toEqual({ pool: 'b' });
+  }
+});
 
 test('[SD8] a session first used with a pool, and one opened without, are found either way', async () => {
   const side = await scripted();
