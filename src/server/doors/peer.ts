@@ -34,8 +34,8 @@ export interface PeerOptions {
   /** How much it may have under way. */
   readonly underWayMax: number;
   onText(text: string, isBinary: boolean): void;
-  /** Once: nothing more is said or read. */
-  onClose(): void;
+  /** Once: nothing more is said or read. Ours is a close that was asked for on this side. */
+  onClose(isOurs: boolean): void;
   /** It is cut off because it did not take so many bytes. */
   onSlowReader?(bytes: number): void;
   readonly slowFarewellMs?: number | undefined;
@@ -82,7 +82,7 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     // It may have been found slow by that.
     if (!isOpen) return;
     if (isSlow) options.onSlowReader?.(outbox.waiting);
-    leave();
+    leave(true);
     if (isSlow) outbox.cut();
     // The farewell comes behind what was written, and never between what was not.
     if (outbox.isEmpty && !isSlow) ws.close(code, reason);
@@ -90,10 +90,10 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     terminateAfter(isSlow ? (options.slowFarewellMs ?? SLOW_FAREWELL_MS) : FAREWELL_MS);
   }
 
-  function leave(): void {
+  function leave(isOurs: boolean): void {
     if (!isOpen) return;
     isOpen = false;
-    options.onClose();
+    options.onClose(isOurs);
   }
 
   function terminateAfter(ms: number): void {
@@ -110,10 +110,10 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
   });
   // A frame that breaks the protocol has been answered with its close code; it gets the time to arrive.
   ws.on('error', () => {
-    leave();
+    leave(false);
     terminateAfter(FAREWELL_MS);
   });
-  ws.on('close', leave);
+  ws.on('close', () => leave(false));
 
   return {
     get isOpen() {

@@ -102,6 +102,22 @@ describe('availability', () => {
     expect(board.tasks.map((task: Json) => task.task_id)).toContain('t299');
   });
 
+  test('[SY13] what was sent before the socket closed is carried out', async () => {
+    await start();
+    const bob = await connect('bob');
+    for (const name of ['x', 'y', 'z']) {
+      const hasty = await connectSynapse(url, name, { isBinding: false });
+      for (let n = 0; n < 5; n++)
+        hasty.send({ type: 'ledger_task', task_id: `${name}${n}`, title: 't' });
+      hasty.send({ type: 'chat', payload: `${name} was here` });
+      await hasty.close();
+      await bob.next('chat', ({ payload }) => payload === `${name} was here`);
+      await bob.next('presence_update', ({ agent, event }) => agent === name && event === 'left');
+    }
+    const { board } = await bob.ask({ type: 'board_request' }, 'board_snapshot');
+    expect(board.tasks).toHaveLength(15);
+  });
+
   test('[SY7] wrong types cost an error at the most, never the connection or the log', async () => {
     await start();
     const ada = await connect('ada');

@@ -44,6 +44,7 @@ export function createBinding(options: BindingOptions): Bind {
   function refuse(client: SynapseClient, type: string, code: number, payload: string): false {
     client.peer.send(speech.say(type, 'self', payload));
     client.peer.close(code, type);
+    client.isEnded = true;
     return false;
   }
 
@@ -74,6 +75,7 @@ export function createBinding(options: BindingOptions): Bind {
     const now = performance.now();
     if (now - (takenOverAt.get(name) ?? Number.NEGATIVE_INFINITY) < cooldownMs) {
       client.peer.close(4014, 'takeover cooldown');
+      client.isEnded = true;
       return null;
     }
     for (const [one, at] of takenOverAt) if (now - at >= cooldownMs) takenOverAt.delete(one);
@@ -118,7 +120,7 @@ export function createBinding(options: BindingOptions): Bind {
       await pause(wrongTokenMs, undefined, { signal: client.gone.signal }).catch(() => {});
       return refuse(client, 'auth_denied', 4010, 'this hub asks for its token');
     }
-    if (!client.peer.isOpen) return false;
+    if (client.isEnded) return false;
     if (isRefusal(caller)) {
       const isName = caller.refused === 'access.denied';
       const [type, code] = isName

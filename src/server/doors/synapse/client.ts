@@ -22,6 +22,8 @@ export interface SynapseClient {
   /** Channels with messages that it was shown and the hub does not know to be read. */
   readonly mail: Set<string>;
   readonly gone: AbortController;
+  /** Nothing of it is carried out any more; one that left by itself is heard to the end [SY13]. */
+  isEnded: boolean;
   /** Chats handed to the hub and not answered yet. */
   underWay: number;
   finish(): void;
@@ -43,6 +45,7 @@ export function createClient(open: (client: SynapseClient) => Peer): SynapseClie
     countOut: () => {},
     mail: new Set(),
     gone: new AbortController(),
+    isEnded: false,
     underWay: 0,
     finish() {
       if (--client.underWay <= wakeAt) wake();

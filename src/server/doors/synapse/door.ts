@@ -140,11 +140,14 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
         onText(text) {
           of.peer.begin();
           last = last.then(async () => {
-            if (of.peer.isOpen) await onFrame(of, text, arrival);
+            if (!of.isEnded) await onFrame(of, text, arrival);
             of.peer.done();
           });
         },
-        onClose: () => onClose(of),
+        onClose(isOurs) {
+          if (isOurs) onClose(of);
+          else last = last.then(() => onClose(of));
+        },
         onSlowReader(bytes) {
           if (of.caller !== null) options.warn?.(cutOffLine(of.caller, bytes, 'Synapse'));
         },
@@ -163,6 +166,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
   }
 
   function onClose(client: SynapseClient): void {
+    client.isEnded = true;
     clients.delete(client);
     client.gone.abort();
     const { caller, name } = client;
