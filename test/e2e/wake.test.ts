@@ -365,7 +365,7 @@ describe('a turn of its own', () => {
     await seen('no-means the');
   });
 
-  test('[WA6] runs the command with the text on stdin, the agent’s name, the hub’s directory, and nothing of ours besides', async () => {
+  test('[WA6] runs the command with the text on stdin, the agent’s name, its hub and space, and nothing of ours besides', async () => {
     await open();
     const out = join(scene.hub.dir, 'out');
     const script = `cat > ${out}.text; env > ${out}.env; echo done > ${out}.done`;
@@ -386,6 +386,7 @@ describe('a turn of its own', () => {
     const env = await read('env');
     expect(env).toContain('SYNOD_AGENT=gemini');
     expect(env).toContain(`SYNOD_DIR=${scene.hub.dir}\n`);
+    expect(env).toContain('SOX_NAMESPACE=default\n');
     expect(env).not.toMatch(/VITEST|NODE_/);
   });
 });

@@ -17,7 +17,7 @@ export interface Headless {
   close(): void;
 }
 
-/** `dir` is the hub's data directory: the child shall find this hub, and no other. */
+/** `dir` is the hub's data directory: the child shall find this hub and its space, and no other. */
 export function createHeadless(
   env: Readonly<Record<string, string | undefined>>,
   dir: string,
@@ -38,6 +38,7 @@ export function createHeadless(
               ...Object.fromEntries(KEPT.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
               SYNOD_AGENT: attention.agent,
               SYNOD_DIR: dir,
+              SOX_NAMESPACE: attention.space,
             },
           });
           let kill: NodeJS.Timeout | undefined;
