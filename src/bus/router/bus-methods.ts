@@ -77,7 +77,11 @@ function sessionOf(
   client: BusClient,
   call: Envelope,
 ): SessionRecord | BusProblem {
-  const id = textAt(readParams(call), 'sessionId') ?? call.sessionId;
+  const params = readParams(call);
+  if (isObject(params) && typeof (params.sessionId ?? '') !== 'string') {
+    return invalid('"params.sessionId" must be a string', 'give the sessionId as a string');
+  }
+  const id = textAt(params, 'sessionId') ?? call.sessionId;
   const known = id === null ? undefined : exchange.sessions.find(id);
   if (known) return strangerTo(exchange, client, known.id) ?? known;
   return problem('bus.session-unknown', `the bus knows no session ${JSON.stringify(id)}`);

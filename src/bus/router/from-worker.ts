@@ -4,8 +4,8 @@
  * very worker: a worker cannot speak into the sessions of another [BU8].
  */
 
-import { type ByteLine, lineOf, messageOf } from '../process/byte-line.ts';
-import { type Envelope, readExt, rewrite, scan, withId } from '../process/scan-message.ts';
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
+import { type Envelope, readExt, scan, withId } from '../process/scan-message.ts';
 import { idsNamed, isCancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
 import { putQuestion } from './questions.ts';
@@ -93,7 +93,8 @@ function notification(exchange: Exchange, link: Link, envelope: Envelope): void 
     exchange.log('debug', `[worker=${link.worker.name}] ${envelope.method} for ${where}: nobody's`);
     return;
   }
-  deliver(exchange, client, asked ? withRequest(envelope, asked) : envelope.line, link);
+  // Outside of sessions there are no numbers.
+  deliver(exchange, client, asked ? stamped(envelope, null, asked.id) : envelope.line, link);
 }
 
 function sessionOf(exchange: Exchange, link: Link, { sessionId }: Envelope): SessionRecord | null {
@@ -134,15 +135,6 @@ function onlyRequestOf(session: SessionRecord | null): BusRequest | null {
   if (session?.requests.size !== 1) return null;
   for (const request of session.requests) return request;
   return null;
-}
-
-/** Outside of sessions there are no numbers. */
-function withRequest(envelope: Envelope, { id }: BusRequest): ByteLine {
-  const { requestId: _, ...rest } = readExt(envelope) ?? {};
-  const text = lineOf(JSON.stringify(rest));
-  // The id is JSON already, and may be a number no double can hold: put in as it is.
-  const member = `"requestId":${id}`;
-  return rewrite(envelope, null, text === '{}' ? `{${member}}` : `${text.slice(0, -1)},${member}}`);
 }
 
 /** A worker takes a question back: its client is told, under the id the client knows. */

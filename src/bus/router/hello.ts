@@ -13,9 +13,9 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   batch: '1.0',
   cancel: '1.0',
   deadline: '1.0',
-  idempotency: '1.0',
+  idempotency: '1.1',
   identity: '1.0',
-  reattach: '1.0',
+  reattach: '1.1',
   requestId: '1.0',
 };
 

@@ -92,10 +92,13 @@ export function createSaid(limits: () => Limits): Said {
   };
 }
 
-/** A notification with its number, and for the client it belongs to the raw id of its request. */
-export function stamped(envelope: Envelope, seq: number, requestId: string | null): ByteLine {
-  // The id is JSON already, and may be a number no double can hold: put in as it is.
-  const members = requestId === null ? `"seq":${seq}` : `"seq":${seq},"requestId":${requestId}`;
+/** A notification with its number, if it has one, and for its client the raw id of its request. */
+export function stamped(
+  envelope: Envelope,
+  seq: number | null,
+  requestId: string | null,
+): ByteLine {
+  const members = membersOf(seq, requestId);
   const { line, bodyStart, extStart } = envelope;
   // It has a method, so a comma is never wrong.
   if (extStart === -1) {
@@ -109,4 +112,10 @@ export function stamped(envelope: Envelope, seq: number, requestId: string | nul
     null,
     text === '{}' ? `{${members}}` : `${text.slice(0, -1)},${members}}`,
   );
+}
+
+/** The id is JSON already, and may be a number no double can hold: put in as it is. */
+function membersOf(seq: number | null, requestId: string | null): string {
+  if (seq === null) return `"requestId":${requestId}`;
+  return requestId === null ? `"seq":${seq}` : `"seq":${seq},"requestId":${requestId}`;
 }

@@ -203,6 +203,7 @@ test('[BU7] a number that is none is refused; one of a former session of that na
   for (const after of ['1', -1, 1.5, {}]) {
     expect(attach(back, { after })).toEqual([refused(9, 'bus.invalid')]);
   }
+  expect(attach(back, { sessionId: 5 })).toEqual([refused(9, 'bus.invalid')]);
   expect(attach(back, { after: 6 })).toEqual([refused(9, 'bus.session-unknown')]);
   back.ask(1, 'stdio_bus/close', { params: { sessionId: 's' } });
   use(small, back, 's');
