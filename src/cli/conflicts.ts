@@ -31,7 +31,9 @@ export function registerConflicts(program: Command): void {
       const repositories = createReader();
       const report = await findConflicts(claims, {
         overlaps: createPathOverlap(),
-        ...(flags.checkDiff === true && { changedBy: (claim) => changesOf(claim, repositories) }),
+        ...(flags.checkDiff === true && {
+          changedBy: (claim, since) => changesOf(claim, since, repositories),
+        }),
       });
       show(report, () => report.conflicts.map(lineOf));
       if (report.conflicts.length === 0) remark('no conflicts');
@@ -82,8 +84,13 @@ async function branchClaims(claims: readonly GitClaim[]): Promise<BranchClaim[]>
   return found;
 }
 
-async function changesOf(claim: BranchClaim, read: Reader): Promise<readonly string[] | Problem> {
-  const { branch, base, worktree } = claim;
+async function changesOf(
+  claim: BranchClaim,
+  since: string | null,
+  read: Reader,
+): Promise<readonly string[] | Problem> {
+  const { branch, worktree } = claim;
+  const base = since ?? claim.base;
   if (branch === null || base === null) {
     return problem('git.detached', `claim ${claim.id} has no branch or no base`, 'claim it again');
   }

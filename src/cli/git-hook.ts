@@ -4,10 +4,17 @@
  * or merge: claims of ours that end by it are released, with the commit as evidence.
  */
 import { claimsToRelease } from '../place/auto-release.ts';
-import { changedByMerge, changedInCommit, stagedChanges } from '../place/changes.ts';
+import {
+  type Changes,
+  changedByMerge,
+  changedInCommit,
+  isMerge,
+  stagedChanges,
+} from '../place/changes.ts';
 import { decideGuard } from '../place/guard.ts';
 import { createHoldings } from '../place/holdings.ts';
 import { HELD_EXIT, type HookName } from '../place/hook-script.ts';
+import type { Problem } from '../place/problem.ts';
 import { type Repository, readRepository } from '../place/repository.ts';
 import { readClaims, readMe } from './claims-of-hub.ts';
 import type { Context } from './context.ts';
@@ -17,8 +24,14 @@ import { neutralise } from './terminal.ts';
 
 export async function runHook(context: Context<object>, name: HookName): Promise<void> {
   const repository = orThrow(await readRepository(process.cwd()));
-  if (name === 'pre-commit') await beforeCommit(context, repository);
-  else await afterwards(context, repository, name === 'post-commit' ? 'commit' : 'merge');
+  if (name === 'pre-commit') return beforeCommit(context, repository);
+  if (name === 'post-merge') {
+    return afterwards(context, repository, 'merge', await changedByMerge(repository));
+  }
+  const changed = await changedInCommit(repository);
+  await afterwards(context, repository, 'commit', changed);
+  // Git runs no post-merge after a merge with conflicts: a person ends it by a commit.
+  if (orThrow(await isMerge(repository))) await afterwards(context, repository, 'merge', changed);
 }
 
 async function beforeCommit(
@@ -53,9 +66,9 @@ async function afterwards(
   { call, remark }: Context<object>,
   repository: Repository,
   trigger: 'commit' | 'merge',
+  changes: Changes | Problem,
 ): Promise<void> {
-  const changes = trigger === 'commit' ? changedInCommit(repository) : changedByMerge(repository);
-  const changed = orThrow(await changes);
+  const changed = orThrow(changes);
   const me = await readMe(call);
   const claims = await readClaims(call, { owner: me });
   for (const claim of claimsToRelease(claims, { trigger, repository, changed, me })) {

@@ -28,6 +28,12 @@ export async function changedInCommit(
   return isProblem(before) ? before : between(toplevel, before, commit);
 }
 
+/** Whether a commit joins branches: so does the one that ends a merge with conflicts. */
+export async function isMerge({ toplevel }: Repository): Promise<boolean | Problem> {
+  const line = await askGit(toplevel, ['rev-list', '--parents', '-n', '1', 'HEAD']);
+  return isProblem(line) ? line : line.trim().split(' ').length > 2;
+}
+
 /** What the merge that just ended brought: git leaves where HEAD was in ORIG_HEAD. */
 export async function changedByMerge({ toplevel }: Repository): Promise<Changes | Problem> {
   const before = await readCommit(toplevel, 'ORIG_HEAD');

@@ -81,11 +81,11 @@ test('[GI21] with real branches only what both changed counts; an unknown branch
   branch('cy', { 'src/b.ts': 'cy' });
   const repository = await repositoryAt(root);
   const asked: string[] = [];
-  const changedBy = async ({ branch, base }: BranchClaim) => {
-    asked.push(branch ?? '');
+  const changedBy = async ({ branch, base }: BranchClaim, since: string | null) => {
+    if (since === null) asked.push(branch ?? '');
     if (branch === null || base === null)
       return problem('git.detached', 'on no branch', 'make one');
-    return changedOnBranch(repository, { base, branch });
+    return changedOnBranch(repository, { base: since ?? base, branch });
   };
   const claims = [claim('ada'), claim('bo'), claim('cy'), claim('di', { branch: 'gone' })];
   const { conflicts, cleared } = await findConflicts(claims, { overlaps, changedBy });
@@ -105,4 +105,27 @@ test('[GI21] with real branches only what both changed counts; an unknown branch
   expect(cleared).toBe(2);
   // Git is asked once for each claim, not once for each pair.
   expect(asked.toSorted()).toEqual(['ada', 'bo', 'cy', 'gone']);
+});
+
+test('[GI21] what one side has committed on the base, or merged into it, still collides', async () => {
+  const root = initRepository(join(tempFolder(), 'app'));
+  commit(root, { 'src/a.ts': 'a', 'src/b.ts': 'b' });
+  git(root, 'checkout', '-q', '-b', 'bo', 'main');
+  commit(root, { 'src/a.ts': 'bo' });
+  git(root, 'checkout', '-q', '-b', 'ada', 'main');
+  commit(root, { 'src/a.ts': 'ada' });
+  git(root, 'checkout', '-q', 'main');
+  git(root, 'merge', '-q', '--ff-only', 'ada');
+  const repository = await repositoryAt(root);
+  const changedBy = ({ branch, base }: BranchClaim, since: string | null) =>
+    changedOnBranch(repository, { base: since ?? base ?? '', branch: branch ?? '' });
+  const met = async (...claims: BranchClaim[]) => {
+    const { conflicts } = await findConflicts(claims, { overlaps, changedBy });
+    return conflicts.map(({ changed, reason }) => changed ?? reason);
+  };
+  expect(await met(claim('bo'), claim('cy', { branch: 'main' }))).toEqual([['src/a.ts']]);
+  expect(await met(claim('bo'), claim('ada'))).toEqual([['src/a.ts']]);
+  const clone = { repository: '/clone/.git', origin: 'host/app', branch: 'main' };
+  const apart = await met(claim('bo', { origin: 'host/app' }), claim('cy', clone));
+  expect(apart).toEqual(['cy works on the base itself, in another clone']);
 });

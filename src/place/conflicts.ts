@@ -44,9 +44,11 @@ export interface ConflictReport {
 export interface ConflictOptions {
   /** Whether two claimed paths, files, folders or globs, have a file in common. */
   readonly overlaps: (left: string, right: string) => boolean;
-  /** What the branch of a claim changed since its base. */
-  readonly changedBy?: (claim: BranchClaim) => Promise<readonly string[] | Problem>;
+  /** What the branch of a claim changed since it parted from another; null is its base. */
+  readonly changedBy?: ChangedBy;
 }
+
+type ChangedBy = (claim: BranchClaim, since: string | null) => Promise<readonly string[] | Problem>;
 
 const WHOLE = '.';
 
@@ -57,10 +59,12 @@ export async function findConflicts(
   const pairs = meetingPairs(claims, options.overlaps);
   const { changedBy } = options;
   if (changedBy === undefined) return { conflicts: pairs, cleared: 0 };
-  const asked = new Map<BranchClaim, Promise<readonly string[] | Problem>>();
-  const changesOf = (claim: BranchClaim) => {
-    const known = asked.get(claim) ?? changedBy(claim);
-    asked.set(claim, known);
+  const asked = new Map<BranchClaim, Map<string | null, ReturnType<ChangedBy>>>();
+  const changesOf: ChangedBy = (claim, since) => {
+    const answers = asked.get(claim) ?? new Map<string | null, ReturnType<ChangedBy>>();
+    asked.set(claim, answers);
+    const known = answers.get(since) ?? changedBy(claim, since);
+    answers.set(since, known);
     return known;
   };
   const conflicts: Conflict[] = [];
@@ -137,13 +141,36 @@ function wholeOr(paths: readonly string[]): readonly string[] {
   return paths.length === 0 ? [WHOLE] : paths;
 }
 
+/**
+ * First by what each changed since its base. What one side has on the base already is not seen so: then
+ * by what each changed since the two branches parted.
+ */
 async function check(
   pair: Conflict,
-  changesOf: (claim: BranchClaim) => Promise<readonly string[] | Problem>,
+  changesOf: ChangedBy,
   overlaps: ConflictOptions['overlaps'],
 ): Promise<Conflict | null> {
-  const sides = [pair.left, pair.right] as const;
-  const [left, right] = await Promise.all(sides.map(changesOf));
+  const sinceBase = await meet(pair, [null, null], changesOf, overlaps);
+  if (sinceBase !== null) return sinceBase;
+  const { left, right } = pair;
+  if (left.repository === right.repository) {
+    return meet(pair, [right.branch, left.branch], changesOf, overlaps);
+  }
+  const onBase = [left, right].find(({ branch, base }) => branch === base);
+  if (onBase === undefined) return null;
+  return { ...pair, reason: `${onBase.owner} works on the base itself, in another clone` };
+}
+
+async function meet(
+  pair: Conflict,
+  since: readonly [left: string | null, right: string | null],
+  changesOf: ChangedBy,
+  overlaps: ConflictOptions['overlaps'],
+): Promise<Conflict | null> {
+  const [left, right] = await Promise.all([
+    changesOf(pair.left, since[0]),
+    changesOf(pair.right, since[1]),
+  ]);
   const trouble = [left, right].find(isProblem);
   if (left === undefined || right === undefined || trouble !== undefined) {
     return { ...pair, reason: pair.reason ?? trouble?.message ?? 'nobody could say' };

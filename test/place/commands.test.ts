@@ -90,6 +90,22 @@ test('[GI18] [GI22] a commit that touches what ada holds is refused to bo, and r
   expect(hub.released).toEqual([{ task_id: 'task-ada', epoch: 3, evidence: `commit ${head}` }]);
 });
 
+test('[GI22] a merge with conflicts releases the claim when it is committed', async () => {
+  const { hub, app, run } = await openScene();
+  git(app, 'checkout', '-q', '-b', 'topic');
+  commit(app, { 'src/a.ts': 'topic' });
+  git(app, 'checkout', '-q', 'main');
+  commit(app, { 'src/a.ts': 'main' });
+  await run('ada', app, 'synod', 'git', 'hooks', 'install');
+  const gitFacts = { repository: join(app, '.git'), base: 'main', auto_release_on: 'merge' };
+  hub.claims.push(claim(app, 'ada', { branch: 'topic', git: gitFacts as GitClaim['git'] }));
+  expect((await run('ada', app, 'git', 'merge', '-q', 'topic')).exit).toBe(1);
+  expect(hub.released).toEqual([]);
+  write(app, 'src/a.ts', 'both');
+  expect(await run('ada', app, 'git', 'commit', '-qam', 'both')).toMatchObject({ exit: 0 });
+  expect(hub.released).toMatchObject([{ task_id: 'task-ada' }]);
+});
+
 test('[GI5] a claim records the worktree, the branch and the base, and places its paths', async () => {
   const { hub, app, run } = await openScene();
   git(app, 'checkout', '-q', '-b', 'topic');
