@@ -4,7 +4,13 @@
  */
 import type { CommanderError } from 'commander';
 import { type CliError, fail, failureText, toFailure } from './failure.ts';
-import { commandName, createProgram, findCommand, similarCommand } from './program.ts';
+import {
+  commandName,
+  createProgram,
+  findCommand,
+  similarCommand,
+  withoutHelpWord,
+} from './program.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
   const isJson = argv.includes('--json');
@@ -28,7 +34,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-async function run(argv: readonly string[]): Promise<void> {
+async function run(given: readonly string[]): Promise<void> {
+  const argv = withoutHelpWord(given);
   const name = commandName(argv);
   const command = name === null ? findCommand('serve') : findCommand(name);
   if (command === undefined) throw unknownCommand(name ?? '');

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from './commands.ts';
-import { commandName, createProgram, similarCommand } from './program.ts';
+import { commandName, createProgram, similarCommand, withoutHelpWord } from './program.ts';
 import { addServeFlags, serveArguments } from './serve-flags.ts';
 
 test.each([
@@ -33,6 +33,12 @@ test('[CL5] up hands every flag on to the hub it starts', () => {
   expect(serveArguments(addServeFlags(new Command()).parse([], { from: 'user' }).opts())).toEqual(
     [],
   );
+});
+
+test('help is a word too', () => {
+  expect(withoutHelpWord(['help'])).toEqual(['--help']);
+  expect(withoutHelpWord(['--json', 'help', 'send'])).toEqual(['--json', 'send', '--help']);
+  expect(withoutHelpWord(['send', 'help', 'me'])).toEqual(['send', 'help', 'me']);
 });
 
 test('a misspelt command is recognised, and a strange one is not', () => {

@@ -52,6 +52,13 @@ export function commandName(argv: readonly string[]): string | null {
   return null;
 }
 
+/** `synod help send` is `synod send --help`, and `synod help` is `synod --help`. */
+export function withoutHelpWord(argv: readonly string[]): readonly string[] {
+  if (commandName(argv) !== 'help') return argv;
+  const at = argv.indexOf('help');
+  return [...argv.slice(0, at), ...argv.slice(at + 1), '--help'];
+}
+
 const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--host',
   '--port',

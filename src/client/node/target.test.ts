@@ -108,3 +108,7 @@ describe('who one is', () => {
     expect(resolveTarget({ dir, space: 'blue' }, env).space).toBe('blue');
   });
 });
+
+test('[CL12] an empty --as is refused: it would be taken for nobody, that is for the owner', () => {
+  expect(() => resolveTarget({ as: '', url: 'http://127.0.0.1:1' }, {})).toThrow('--as is empty');
+});

@@ -92,6 +92,12 @@ function sameOrigin(url: URL, other: string): boolean {
 }
 
 export function chosenAgent(globals: Globals, env: Environment = process.env): string | null {
+  // An empty name is often a variable that was not set; without a name the owner would be meant.
+  if (globals.as === '') {
+    throw new SynodError('cli.usage', '--as is empty', {
+      detail: { hint: 'name an agent, or leave it out' },
+    });
+  }
   return globals.as ?? (env.SYNOD_AGENT || env.SOX_AGENT_ID || null);
 }
 

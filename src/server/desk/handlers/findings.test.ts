@@ -73,8 +73,11 @@ describe.each(DOORS)('findings over %s', (name) => {
     // Who authenticated is the actor, whatever the caller says.
     expect(all.events[0].payload).toMatchObject({
       by: 'ada',
-      finding: { provenance: { actor: 'ada' } },
+      finding: { provenance: { actor: 'ada' }, evidence_kind: expect.any(String) },
     });
+    // In the words of the wire, throughout.
+    expect(JSON.stringify(all.events)).not.toMatch(/"[a-z]+[A-Z]\w*":/);
+    expect(all.events[2].payload).toMatchObject({ task_id: 'm', checkpoint: 'here' });
     const kinds: string[] = [];
     let since = start;
     let hasMore = true;

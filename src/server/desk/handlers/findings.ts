@@ -92,10 +92,36 @@ export const findingHandlers: Handlers<'findings.record' | 'findings.recall' | '
     return {
       events: page.events.map(({ position, event }) => {
         const { type, at, ...payload } = event;
-        return { position, at: at / 1000, kind: KIND_OF[type] as MemoryKind, payload };
+        const kind = KIND_OF[type] as MemoryKind;
+        return { position, at: at / 1000, kind, payload: wireFields(payload) };
       }),
       next: page.next,
       has_more: page.next < hub.stats.entries,
     };
   },
 };
+
+/** Times of the law are milliseconds; on the wire they are seconds. */
+const TIMES: ReadonlySet<string> = new Set(['ts', 'validFrom', 'validTo', 'lapsesAt']);
+
+/** As the operations that record them call them. */
+const RENAMED: Readonly<Record<string, string>> = {
+  id: 'task_id',
+  returnedIds: 'returned_claim_ids',
+  hasAbstained: 'abstained',
+};
+
+/** An event's own fields in the words of the wire: `evidence_kind`, seconds, and `task_id` for a claim. */
+function wireFields(fields: object): Record<string, unknown> {
+  const told = Object.entries(fields).map(([name, value]) => {
+    if (name === 'ttlMs') return ['ttl_seconds', (value as number) / 1000];
+    if (TIMES.has(name) && typeof value === 'number') return [snakeCase(name), value / 1000];
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return [RENAMED[name] ?? snakeCase(name), isObject ? wireFields(value) : value];
+  });
+  return Object.fromEntries(told);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -105,6 +105,8 @@ describe.each(DOORS)('presence over %s', (name) => {
     await tell('lone', ['lone']);
     await tell(['lone', 'u/a'], ['lone', 'u/a']);
     await tell('t', ['t/b']); // the project, without oneself [AD2]
+    await hub.ask('t', 'presence.report', { state: 'idle' });
+    await tell('t', ['t', 't/b']); // an agent of that name takes nothing from the project
     await tell('role:tester', ['u/a']);
     await tell('[tu]/a', ['u/a']);
     await tell(['t/*', 'lone', 'lone'], ['lone', 't/b']);

@@ -210,7 +210,9 @@ function chooseRecipients(
   const names = new Set<string>();
   const unmatched: string[] = [];
   for (const target of targets) {
-    const found = here.has(target) ? [target] : groupOf(here, target, rolesOf);
+    // A project may have an agent of its own name: both are meant.
+    const named = here.has(target) ? [target] : [];
+    const found = [...named, ...groupOf(here, target, rolesOf)];
     const others = found.filter((name) => name !== me);
     if (others.length === 0) unmatched.push(target);
     for (const name of others) names.add(name);
