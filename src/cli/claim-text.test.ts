@@ -62,6 +62,7 @@ test('a claim of many paths stays one bounded line', () => {
     data_ref: '',
     version: 1,
     git: null,
+    offered_to: null,
     claimed_at: 0,
     worktree: '/w',
     branch: null,

@@ -66,7 +66,7 @@ async function claim(context: Context<ClaimFlags>): Promise<void> {
   }
 }
 
-/** What is held already keeps its paths unless others are named. */
+/** What is held already, or was offered, keeps its paths unless others are named. */
 async function scopeOf(
   { call, flags }: Context<ClaimFlags>,
   task: string,
@@ -77,10 +77,12 @@ async function scopeOf(
     throw fail('cli.usage', '--renew keeps the paths; leave it out to change them');
   }
   if (isNamed) return readScope(names, flags);
-  const mine = await readClaims(call, { owner: await readMe(call) });
-  const isHeld = mine.some((one) => one.task_id === task);
+  const me = await readMe(call);
+  const isAmong = async (filter: { owner: string } | { offered_to: string }): Promise<boolean> =>
+    (await readClaims(call, filter)).some((one) => one.task_id === task);
+  const isHeld = await isAmong({ owner: me });
   if (flags.renew === true && !isHeld) throw notHeld(task);
-  return isHeld ? {} : readScope(names, flags);
+  return isHeld || (await isAmong({ offered_to: me })) ? {} : readScope(names, flags);
 }
 
 function notHeld(task: string): CliError {

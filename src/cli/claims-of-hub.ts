@@ -10,7 +10,11 @@ const PAGES_MAX = 400;
 
 export async function readClaims(
   call: Call,
-  filter: { readonly worktree?: string; readonly owner?: string } = {},
+  filter: {
+    readonly worktree?: string;
+    readonly owner?: string;
+    readonly offered_to?: string;
+  } = {},
 ): Promise<ClaimView[]> {
   const claims: ClaimView[] = [];
   let after: string | undefined;

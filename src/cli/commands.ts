@@ -131,7 +131,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       daily('task', 'VERB', 'declare, update, progress, notes, remove'),
       rarer('lock', 'ID -- COMMAND', 'run a command while you hold a lock'),
       rarer('checkpoint', 'TASK TEXT', 'keep where you are, for the next holder'),
-      rarer('handoff', 'TASK AGENT', 'give a claim to another agent'),
+      rarer('handoff', 'TASK AGENT', 'offer a claim to another agent'),
       rarer('offers', '[VERB]', 'resources on offer: list, make, withdraw'),
       rarer('manifest', '[VERB]', 'what agents can do: list, advertise, withdraw'),
       rarer('route', '[TEXT]', 'the best agent for a piece of work'),

@@ -50,7 +50,9 @@ export function registerCheckpoint(program: Command): void {
 export function registerHandoff(program: Command): void {
   const command = program
     .command('handoff')
-    .description('hand a claim to another agent that is here, with its checkpoint')
+    .description(
+      'offer a claim to another agent that is here, with its checkpoint; to yourself: take it back',
+    )
     .argument('<task>')
     .argument('<agent>')
     .option('--note <text>', 'what the next holder should know')
@@ -59,6 +61,12 @@ export function registerHandoff(program: Command): void {
     const [task = '', to = ''] = args;
     const { note, epoch } = flags;
     const answer = await call('claims.handoff', { task_id: task, to, note, epoch });
-    say(answer, `handed ${task} to ${to}`);
+    const { offered_to: offered } = answer.claim;
+    say(
+      answer,
+      offered === null
+        ? `${task} is offered to nobody now`
+        : `offered ${task} to ${offered}, who takes it with: synod claim ${task}`,
+    );
   });
 }

@@ -46,6 +46,8 @@ export interface ClaimStory {
   take(agent: string, id: string, ...paths: readonly string[]): AnswerOf<'claim.take'>;
   tryTake(agent: string, id: string, ...paths: readonly string[]): AnswerOf<'claim.take'> | Refusal;
   release(agent: string, id: string): void;
+  /** Offers a claim and has it taken over. */
+  handOver(from: string, id: string, to: string): AnswerOf<'claim.take'> | Refusal;
   /** Lets time pass and what lapses on the way lapse. */
   pass(ms: number): void;
 }
@@ -103,6 +105,10 @@ export function createClaimStory(book: ClaimBook = createClaimBook(), at = 1_000
       story.do(agent, 'claim.take', { id, scope: scopeOf(...paths) }),
     release(agent, id) {
       story.ask(agent, 'claim.release', { id });
+    },
+    handOver(from, id, to) {
+      story.ask(from, 'claim.hand-off', { id, to });
+      return story.do(to, 'claim.take', { id });
     },
     pass(ms) {
       const end = story.at + ms;

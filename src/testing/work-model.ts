@@ -17,6 +17,7 @@ export interface ModelClaim {
   checkpoint: string | null;
   /** The plan must show its task in progress. */
   startsTask: boolean;
+  offeredTo: string | null;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: entries are read as they lie, without the types of core.
@@ -98,6 +99,7 @@ export function createWorkModel(): WorkModel {
         dueAt: event.at + event.ttlMs,
         status: 'claimed',
         checkpoint: left.get(event.id) ?? null,
+        offeredTo: null,
         startsTask: task !== undefined && !isOver(task.status),
       };
       claims.set(event.id, claim);
@@ -123,11 +125,23 @@ export function createWorkModel(): WorkModel {
     'claim.checkpointed'(event) {
       live(event, event.by).checkpoint = event.checkpoint;
     },
+    'claim.offered'(event) {
+      const { owner } = claims.get(event.id) ?? fail(`${event.id} is offered and not held`);
+      // The hub itself takes back what was offered to one that is forgotten.
+      live(event, event.to === null ? owner : event.by).offeredTo = event.to;
+    },
     'claim.handed-off'(event) {
       const claim = live(event, event.by);
+      if (claim.offeredTo !== event.to) fail(`${event.id} went to ${event.to} unoffered`);
+      claim.offeredTo = null;
       rise(event);
+      began.set(`${event.id} ${event.epoch}`, claim.checkpoint);
       own(claim, event.to, event.epoch);
       claim.dueAt = event.lapsesAt;
+      if (event.scope !== undefined) {
+        claim.worktree = event.scope.worktree;
+        claim.paths = event.scope.paths;
+      }
       checkAlone(claim, event.at);
     },
     'claim.released'(event) {

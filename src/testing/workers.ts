@@ -115,16 +115,26 @@ export function createWorkers(stage: Stage): Workers {
         const answer = await run(hub, { by, id, epoch, at: hub.stamp(), idempotency: null });
         stage.learn();
         if (isRefusal(answer)) return;
-        if (name !== 'hands over' && answer.epoch !== epoch) {
+        if (answer.epoch !== epoch) {
           stage.fail(`${by.id} ${name} ${id} at epoch ${epoch}; it was at ${answer.epoch}`);
         }
-        if (name === 'hands over') {
-          const to = PEOPLE.find((one) => one.id === answer.owner);
-          if (to !== undefined) remember(to, answer);
-          if (answer.epoch <= epoch) stage.fail(`${id} was handed over without a new epoch`);
-        }
+        const to = PEOPLE.find((one) => one.id === answer.offer?.to);
+        if (name === 'offers' && to !== undefined) takeOver(to, answer);
       });
     };
+
+  /** Nobody has it before it was taken, and then at a new epoch. */
+  function takeOver(by: Tenure['by'], { id, epoch }: ClaimView): void {
+    stage.begin(`${by.id} takes over ${id}`, async (hub) => {
+      const wish = { id, epoch: null, scope: null, ttlMs: null, note: null, git: null };
+      const at = hub.stamp();
+      const answer = await hub.submit({ type: 'claim.take', by, at, ...wish, idempotency: null });
+      stage.learn();
+      if (isRefusal(answer)) return;
+      remember(by, answer.claim);
+      if (answer.claim.epoch <= epoch) stage.fail(`${id} was taken over without a new epoch`);
+    });
+  }
 
   const renew = inTenure('renews', (hub, asked) =>
     hub.submit({ type: 'claim.renew', ...asked, ttlMs: null }),
@@ -147,7 +157,7 @@ export function createWorkers(stage: Stage): Workers {
       expectedVersion: null,
     }),
   );
-  const handOff = inTenure('hands over', (hub, asked) =>
+  const handOff = inTenure('offers', (hub, asked) =>
     hub.submit({
       type: 'claim.hand-off',
       ...asked,

@@ -109,6 +109,7 @@ export const claimView = z.object({
       auto_release_on: z.enum(['manual', 'commit', 'merge']),
     })
     .nullable(),
+  offered_to: z.string().nullable().describe('who may take it over with claims.take'),
   claimed_at: seconds,
   lease_expires_at: seconds,
   gone_since: seconds.optional().describe('its holder is gone since then'),

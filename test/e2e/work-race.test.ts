@@ -83,6 +83,7 @@ describe('a race of 64', () => {
     const [first, second] = sockets as [RpcSocket, RpcSocket];
     const { claim } = await first.ask('claims.take', { task_id: 'relay' });
     await first.ask('claims.handoff', { task_id: 'relay', to: 'racer-1', epoch: claim.epoch });
+    await second.ask('claims.take', { task_id: 'relay' });
     const late = await Promise.all(
       ['claims.update', 'claims.release', 'claims.checkpoint'].map((method) =>
         first.call(method, {

@@ -93,6 +93,7 @@ const SHAPES: Shapes = {
   'claim.renewed': { ...ON_ID, epoch: 'number', ttlMs: 'number' },
   'claim.updated': { ...ON_ID, version: 'number', status: 'string' },
   'claim.checkpointed': { ...ON_ID, version: 'number', checkpoint: 'string' },
+  'claim.offered': { ...ON_ID, to: 'string?' },
   'claim.handed-off': {
     ...ON_ID,
     to: 'string',

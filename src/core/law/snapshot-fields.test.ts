@@ -33,6 +33,8 @@ function tellRich(): Story {
   story.do(ada, { type: 'claim.checkpoint', ...held, checkpoint: '{"step":2}' });
   const updated = { status: 'working', note: null, dataRef: 'ref' } as const;
   story.do(ada, { type: 'claim.update', ...held, ...updated });
+  const gift = { to: 'bob', isRecipientThere: true, ttlMs: 60_000, note: 'yours' };
+  story.do(ada, { type: 'claim.hand-off', id: 'one', ...NO_KEY, ...gift });
   story.do(cat, { type: 'claim.release', id: 'two', ...NO_KEY, evidence: null, isForced: false });
   const declared = { description: 'd', project: 'p', suggestedOwner: 'ada', causalParent: 'c' };
   for (const [id, dependsOn] of [

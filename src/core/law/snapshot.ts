@@ -46,7 +46,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 8;
+const VERSION = 9;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',

@@ -268,17 +268,15 @@ function tellAll(
         null,
       );
     }
+    if (event.type === 'claim.offered' && event.to !== null) {
+      const remedy =
+        'claims.take takes it over; until then it is theirs, and nothing is asked of you';
+      const body = { event: 'claim_offered', task_id: event.id, from: event.by, remedy };
+      say(toChannel(event.to), body, actor);
+    }
     if (event.type === 'claim.handed-off') {
-      say(
-        toChannel(event.to),
-        {
-          event: 'claim_handed',
-          task_id: event.id,
-          from: event.by,
-          epoch: event.epoch,
-        },
-        actor,
-      );
+      const body = { event: 'claim_accepted', task_id: event.id, by: event.to, epoch: event.epoch };
+      say(toChannel(event.by), body, actor);
     }
     if (event.type === 'task.escalated' || (isFollowed && isTold(event))) {
       say(CLAIMS_CHANNEL, publicView(event), event.type === 'task.escalated' ? null : actor);
@@ -288,7 +286,7 @@ function tellAll(
 }
 
 function isTold(event: WorkEvent): boolean {
-  return /^claim\.(taken|renewed|updated|handed-off|released|expired)$/.test(event.type);
+  return /^claim\.(taken|renewed|updated|offered|handed-off|released|expired)$/.test(event.type);
 }
 
 /** As everybody may see it: no checkpoint, no idempotency key. */

@@ -122,6 +122,9 @@ export function sentenceOf(event: DurableEvent): { by: string; id: string; text:
       const text = [`${event.id} is ${event.status}`, event.note].filter(Boolean).join(': ');
       return { by: event.by, id: event.id, text };
     }
+    case 'claim.offered':
+      if (event.to === null) return null;
+      return { by: event.by, id: event.id, text: `offers ${event.id} to ${event.to}` };
     case 'claim.handed-off':
       return { by: event.by, id: event.id, text: `hands ${event.id} to ${event.to}` };
     case 'claim.released':

@@ -107,8 +107,8 @@ export const claimCheckpoint = operation({
 export const claimHandoff = operation({
   id: 'claims.handoff',
   name: 'claims_handoff',
-  title: 'Hand a claim over',
-  doc: 'Give a claim with its scope, status and checkpoint to another agent that is here.',
+  title: 'Offer a claim',
+  doc: 'Offer a claim with its scope, status and checkpoint to another agent that is here; it is yours until that one takes it with claims.take. To yourself: take the offer back.',
   access: 'writer',
   toolset: 'work',
   hints: SETS,
@@ -119,7 +119,7 @@ export const claimHandoff = operation({
     epoch,
     idempotency_key: idempotencyKey,
   }),
-  output: z.object({ claim: claimView, previous_owner: z.string() }),
+  output: z.object({ claim: claimView }),
 });
 
 const overlapView = z.object({ mine: z.string(), theirs: z.string(), witness: z.string() });
@@ -153,6 +153,7 @@ export const claimList = operation({
   hints: READS,
   input: z.strictObject({
     owner: z.string().max(128).optional(),
+    offered_to: z.string().max(128).optional().describe('who may take it over'),
     worktree: z
       .string()
       .max(4096)

@@ -133,13 +133,25 @@ export interface ClaimCheckpointed extends Done {
   readonly checkpoint: string;
 }
 
+/** To whom the holder would give it; null when it takes the offer back. */
+export interface ClaimOffered extends Done {
+  readonly type: 'claim.offered';
+  readonly to: string | null;
+  readonly note?: string;
+  readonly ttlMs?: number;
+}
+
+/** Who it was offered to has taken it. */
 export interface ClaimHandedOff extends Done {
   readonly type: 'claim.handed-off';
   readonly to: string;
   readonly epoch: number;
   readonly lapsesAt: number;
   readonly ttlMs: number;
+  /** What is not here stays as it was. */
   readonly note?: string;
+  readonly scope?: Scope;
+  readonly git?: string;
 }
 
 export interface ClaimReleased extends Done {
@@ -195,7 +207,12 @@ export interface ClaimKeyed extends Recorded {
 }
 
 /** What changes a claim that is held. */
-export type ClaimChange = ClaimRenewed | ClaimUpdated | ClaimCheckpointed | ClaimHandedOff;
+export type ClaimChange =
+  | ClaimRenewed
+  | ClaimUpdated
+  | ClaimCheckpointed
+  | ClaimOffered
+  | ClaimHandedOff;
 
 export type WaitEvent = WaitStarted | WaitReserved | WaitEnded;
 

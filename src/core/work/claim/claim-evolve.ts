@@ -24,6 +24,7 @@ export function evolveClaims(book: ClaimBook, event: ClaimEvent): void {
     case 'claim.renewed':
     case 'claim.updated':
     case 'claim.checkpointed':
+    case 'claim.offered':
     case 'claim.handed-off':
       return changed(book, event);
     case 'claim.released':
@@ -72,6 +73,7 @@ export function createClaim(event: ClaimTaken, checkpoint: string | null): Claim
     version: 0,
     claimedAt: at,
     ttlMs,
+    offer: null,
     dueAt: at + ttlMs,
     heapIndex: -1,
   };
@@ -90,9 +92,14 @@ export function changesOf(claim: Claim, event: ClaimChange): Partial<Claim> {
     }
     case 'claim.checkpointed':
       return { version: event.version, checkpoint: event.checkpoint };
+    case 'claim.offered': {
+      const { to, note = null, ttlMs = null } = event;
+      return { offer: to === null ? null : { to, note, ttlMs } };
+    }
     case 'claim.handed-off': {
-      const { to: owner, epoch, ttlMs, lapsesAt: dueAt, note } = event;
-      return given({ owner, epoch, version: claim.version + 1, ttlMs, dueAt, note });
+      const { to: owner, epoch, ttlMs, lapsesAt: dueAt, note, scope, git } = event;
+      const version = claim.version + 1;
+      return given({ owner, epoch, version, ttlMs, dueAt, note, scope, git, offer: null });
     }
     default:
       return unreachable(event);
@@ -148,7 +155,7 @@ function forgetKey(book: ClaimBook, sender: string, name: string): void {
 
 function changed(book: ClaimBook, event: ClaimChange): void {
   // Versions were drawn from the counter too, once: a log from then must not give a number twice.
-  draw(book, 'epoch' in event ? event.epoch : event.version);
+  if (event.type !== 'claim.offered') draw(book, 'epoch' in event ? event.epoch : event.version);
   const claim = book.claims.get(event.id);
   if (claim === undefined) return;
   count(book, claim.owner, -1);

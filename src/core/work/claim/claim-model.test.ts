@@ -127,6 +127,13 @@ function drawCommand(chance: Chance, book: ClaimBook, at: number): ClaimCommand 
       : chance.int(0, book.counter);
   const expectedVersion = chance.isLikely(0.8) ? null : (some?.version ?? 0);
   const asked = { by, at, idempotency };
+  const offered = claims.find((claim) => claim.offer !== null);
+  if (next === null && offered?.offer != null && chance.isLikely(0.3)) {
+    const taker = { ...by, id: offered.offer.to };
+    const scope = chance.isLikely(0.5) ? null : drawScope(chance);
+    const rest = { id: offered.id, epoch, scope, ttlMs, note: null, git: null };
+    return { ...asked, by: taker, type: 'claim.take', ...rest };
+  }
   switch (next !== null ? 0 : chance.int(0, 11)) {
     case 0:
     case 1:
@@ -239,6 +246,7 @@ test.each([1, 2, 3, 4, 5, 6])('[CM1] [WT4] one holder per path, always (seed %i)
     for (const event of decision.events) {
       for (const one of new Set([book, twin])) evolveClaims(one, event);
       ownersByPath(book);
+      counts[event.type] = (counts[event.type] ?? 0) + 1;
       if (event.type === 'claim.taken' || event.type === 'claim.handed-off') {
         expect(event.epoch).toBeGreaterThan(epoch);
         epoch = event.epoch;
@@ -262,6 +270,7 @@ test.each([1, 2, 3, 4, 5, 6])('[CM1] [WT4] one holder per path, always (seed %i)
     'claim.update ok',
     'claim.checkpoint ok',
     'claim.hand-off ok',
+    'claim.handed-off',
     'claim.release ok',
     'claim.wait ok',
     'claim.unwait ok',

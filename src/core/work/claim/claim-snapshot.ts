@@ -44,6 +44,7 @@ const CLAIM = fieldsOf<Claim>()({
   version: 'stored',
   claimedAt: 'stored',
   ttlMs: 'stored',
+  offer: 'stored',
   dueAt: 'stored',
   heapIndex: 'derived',
 });

@@ -34,6 +34,14 @@ export interface Claim extends Dated {
   version: number;
   readonly claimedAt: number;
   ttlMs: number;
+  /** To whom its holder would give it; binds nobody. */
+  offer: Offered | null;
+}
+
+export interface Offered {
+  readonly to: string;
+  readonly note: string | null;
+  readonly ttlMs: number | null;
 }
 
 export interface Wait extends Dated {

@@ -120,7 +120,7 @@ test('[WT4] a take or a hand-off that would close a circle is refused too', () =
   story.ask('ada', 'claim.wait', { scope: scopeOf('b', 'c') });
   story.ask('eve', 'claim.wait', { id: 'a' });
   expect(codeOf(story.tryTake('eve', 'e', 'c'))).toBe('claim.cycle');
-  expect(codeOf(story.do('bob', 'claim.hand-off', { id: 'b', to: 'eve' }))).toBe('claim.cycle');
+  expect(codeOf(story.handOver('bob', 'b', 'eve'))).toBe('claim.cycle');
   story.ask('eve', 'claim.unwait', {});
   expect(codeOf(story.tryTake('eve', 'e', 'c'))).toBeNull();
 });
@@ -149,7 +149,7 @@ test('[WT1] a hand-off to a waiter ends its wait', () => {
   const story = createClaimStory();
   story.take('ada', 'a', 'src');
   story.ask('bob', 'claim.wait', { id: 'a' });
-  story.ask('ada', 'claim.hand-off', { id: 'a', to: 'bob' });
+  story.handOver('ada', 'a', 'bob');
   expect(story.events.at(-1)).toMatchObject({ type: 'wait.ended', agent: 'bob', reason: 'taken' });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createClaimStory, refusalOf, scopeOf } from '../../../testing/claim-story.ts';
-import { codeOf } from '../../../testing/story.ts';
+import { accepted, codeOf } from '../../../testing/story.ts';
 import { evolveClaims } from './claim-evolve.ts';
 import {
   CHECKPOINT_CHARS_MAX,
@@ -109,8 +109,8 @@ test('[CM3] a time to live has a floor, a ceiling, a default, and is a number', 
 test('[CM4] a late holder is fenced by its epoch in everything it does', () => {
   const story = createClaimStory();
   const { epoch } = story.take('ada', 't', 'src').claim;
-  story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
-  const current = story.ask('bob', 'claim.hand-off', { id: 't', to: 'ada' }).epoch;
+  story.handOver('ada', 't', 'bob');
+  const current = accepted(story.handOver('bob', 't', 'ada')).claim.epoch;
   const acts = [
     story.do('ada', 'claim.take', { id: 't', epoch }),
     story.do('ada', 'claim.renew', { id: 't', epoch }),
@@ -152,7 +152,7 @@ test('[CM5] a version counts the changes of a claim from 0, survives a renewal, 
   story.ask('eve', 'claim.update', { id: 'other', note: 'in between' });
   versions.push(story.ask('ada', 'claim.checkpoint', { id: 't', checkpoint: 'x' }).version);
   versions.push(story.take('ada', 't', 'src').claim.version);
-  versions.push(story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' }).version);
+  versions.push(accepted(story.handOver('ada', 't', 'bob')).claim.version);
   expect(versions).toEqual([0, 1, 2, 2, 3]);
   const change = { id: 't', note: 'y' };
   const stale = story.do('bob', 'claim.update', { ...change, expectedVersion: 2 });
@@ -218,7 +218,7 @@ test('[CM7] what is inherited is bounded, and the oldest is forgotten', () => {
   expect(story.ask('bob', 'claim.take', { id: 't1' }).inheritedFrom).toBe('ada');
 });
 
-test('[CM8] a hand-off keeps the work and the time left, and needs somebody who is there', () => {
+test('[CM8] a claim taken over keeps the work and the time left; it is offered to somebody who is there', () => {
   const story = createClaimStory();
   story.ask('ada', 'claim.take', { id: 't', scope: scopeOf('src'), git: 'g' });
   story.ask('ada', 'claim.update', { id: 't', status: 'working', dataRef: 'd' });
@@ -231,29 +231,69 @@ test('[CM8] a hand-off keeps the work and the time left, and needs somebody who 
     'claim.recipient-self',
   );
   story.pass(600_000);
-  const after = story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
+  const { claim: after, inheritedFrom } = accepted(story.handOver('ada', 't', 'bob'));
+  expect(inheritedFrom).toBe('ada');
   expect(after).toEqual({ ...before, owner: 'bob', epoch: after.epoch, version: 3 });
   expect(after.epoch).toBeGreaterThan(before.epoch);
   expect(codeOf(story.do('ada', 'claim.release', { id: 't' }))).toBe('claim.not-holder');
-  const short = story.ask('bob', 'claim.hand-off', { id: 't', to: 'eve', ttlMs: 60_000 });
+  story.ask('bob', 'claim.hand-off', { id: 't', to: 'eve', ttlMs: 60_000, note: 'yours' });
+  const { claim: short } = story.ask('eve', 'claim.take', { id: 't' });
+  expect(short.note).toBe('yours');
   expect(short.lapsesAt).toBe(story.at + 60_000);
   story.pass(60_000);
   expect(story.events.at(-1)).toMatchObject({ type: 'claim.expired', owner: 'eve' });
+});
+
+test('[CM8] an offer binds nobody and counts against nobody, and is the holder’s to take back', () => {
+  const story = createClaimStory();
+  const { epoch } = story.take('ada', 't', 'src').claim;
+  const offered = story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
+  expect(offered).toMatchObject({ owner: 'ada', epoch, offer: { to: 'bob' } });
+  expect([...story.book.counts]).toEqual([['ada', 1]]);
+  const { length } = story.events;
+  story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
+  expect(story.events).toHaveLength(length);
+  expect(codeOf(story.do('eve', 'claim.take', { id: 't' }))).toBe('claim.held');
+  expect(codeOf(story.do('bob', 'claim.update', { id: 't', note: 'x' }))).toBe('claim.not-holder');
+  expect(codeOf(story.do('ada', 'claim.renew', { id: 't', epoch }))).toBeNull();
+  expect(story.ask('ada', 'claim.hand-off', { id: 't', to: 'ada' }).offer).toBeNull();
+  expect(codeOf(story.do('bob', 'claim.take', { id: 't' }))).toBe('claim.held');
+  // To another: the first may no longer take it.
+  story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
+  story.ask('ada', 'claim.hand-off', { id: 't', to: 'eve' });
+  expect(codeOf(story.do('bob', 'claim.take', { id: 't' }))).toBe('claim.held');
+  // What is given back is offered no more.
+  story.release('ada', 't');
+  story.take('dan', 't', 'src');
+  expect(codeOf(story.do('eve', 'claim.take', { id: 't' }))).toBe('claim.held');
+});
+
+test('[CM8] who takes over may name other files, which are free or refused', () => {
+  const story = createClaimStory();
+  story.take('ada', 't', 'src');
+  story.take('eve', 'd', 'docs');
+  story.ask('ada', 'claim.hand-off', { id: 't', to: 'bob' });
+  expect(codeOf(story.tryTake('bob', 't', 'docs/a'))).toBe('claim.overlap');
+  expect(story.take('bob', 't', 'lib').claim).toMatchObject({
+    owner: 'bob',
+    scope: scopeOf('lib'),
+  });
+  expect(codeOf(story.tryTake('eve', 's', 'src'))).toBeNull();
 });
 
 test('[CM8] a hand-off leaves no path with two holders and no agent over its quota', () => {
   const story = createClaimStory();
   story.take('ada', 'wide', 'src');
   story.take('ada', 'narrow', 'src/a');
-  expect(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' })).toMatchObject({
+  expect(story.handOver('ada', 'wide', 'bob')).toMatchObject({
     refused: 'claim.overlap',
     detail: { holder: 'ada', overlaps: [{ mine: 'src', theirs: 'src/a' }] },
   });
   story.release('ada', 'narrow');
   for (let i = 0; i < CLAIMS_PER_AGENT_MAX; i++) story.ask('bob', 'claim.take', { id: `b${i}` });
-  expect(codeOf(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBe('claim.quota');
+  expect(codeOf(story.handOver('ada', 'wide', 'bob'))).toBe('claim.quota');
   story.release('bob', 'b0');
-  expect(codeOf(story.do('ada', 'claim.hand-off', { id: 'wide', to: 'bob' }))).toBeNull();
+  expect(codeOf(story.handOver('ada', 'wide', 'bob'))).toBeNull();
 });
 
 test('[CM9] a lapse is an event, and what it covered is free', () => {

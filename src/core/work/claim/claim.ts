@@ -1,7 +1,7 @@
 /**
  * Claims: work held for a time. At most one live claim covers a path in a worktree [CM1]; what an
  * agent holds itself never stands in its own way. Taking starts a tenure with a fresh epoch;
- * renewing extends it and loses nothing [CM2]; releasing and handing off end it. The status of
+ * renewing extends it and loses nothing [CM2]; releasing ends it. The status of
  * the work moves only along the life cycle [CM6]; every change of it is one version more [CM5].
  */
 
@@ -25,12 +25,10 @@ import type {
   CheckpointClaim,
   ClaimChange,
   ClaimCheckpointed,
-  ClaimHandedOff,
   ClaimReleased,
   ClaimRenewed,
   ClaimTaken,
   ClaimUpdated,
-  HandOffClaim,
   ReleaseClaim,
   RenewClaim,
   TakeClaim,
@@ -38,12 +36,7 @@ import type {
   WaitEvent,
 } from './claim-events.ts';
 import { changesOf, createClaim } from './claim-evolve.ts';
-import {
-  CHECKPOINT_CHARS_MAX,
-  EVIDENCE_CHARS_MAX,
-  OVERLAPS_SHOWN_MAX,
-  TTL_MS_MIN,
-} from './claim-limits.ts';
+import { CHECKPOINT_CHARS_MAX, EVIDENCE_CHARS_MAX, OVERLAPS_SHOWN_MAX } from './claim-limits.ts';
 import {
   type BookView,
   type Claim,
@@ -181,50 +174,6 @@ export function decideRelease(
   return { events: [event, ...turns], answer: viewClaim(claim) };
 }
 
-/** One step from holder to holder: nobody can come in between [CM8]. */
-export function decideHandOff(
-  book: BookView,
-  command: HandOffClaim,
-  context: ClaimContext,
-): Decision<ClaimHandedOff | WaitEvent, ClaimView> {
-  const { by, at, id, to, note } = command;
-  const claim = holdingOf(book, command);
-  if ('refused' in claim) return claim;
-  const bad = checkText('note', note) ?? checkRecipient(claim, to, context);
-  if (bad !== null) return bad;
-  const left = Math.max(TTL_MS_MIN, claim.dueAt - at);
-  const ttlMs = parseTtl(command.ttlMs, left);
-  if (typeof ttlMs !== 'number') return ttlMs;
-  const gone = new Set([claim]);
-  if (claim.scope !== null) {
-    const found = findHeld(book, to, claim.scope, { gone, limit: OVERLAPS_SHOWN_MAX });
-    if (found.length > 0) return refuseOverlap(id, claim.scope, found, at);
-  }
-  const full = checkQuota(book, { id: to, tier: 'standard' });
-  if (full !== null) return full;
-  const ended = satisfied(book, to, claim);
-  const change = { gone, come: [{ owner: to, id, scope: claim.scope }], ended };
-  const cycle = findCycle(book, to, change);
-  if (cycle !== null) return refuseCycle(cycle);
-  const epoch = book.counter + 1;
-  const event: ClaimHandedOff = {
-    type: 'claim.handed-off',
-    at,
-    by: by.id,
-    id,
-    to,
-    epoch,
-    lapsesAt: at + ttlMs,
-    ttlMs: command.ttlMs === null ? claim.ttlMs : ttlMs,
-    ...(note !== null && { note }),
-  };
-  const freed = [...ended].filter((wait) => wait.isReserved);
-  return {
-    events: [event, ...takenUp(ended, at), ...passOn(book, change, freed, at)],
-    answer: changedView(claim, event),
-  };
-}
-
 export function decideUpdate(
   book: BookView,
   command: UpdateClaim,
@@ -297,29 +246,15 @@ function checkFree(
   return reserved === null ? null : refuseReserved(id, reserved, at);
 }
 
-function checkQuota(book: BookView, by: Pick<Principal, 'id' | 'tier'>): Refusal | null {
+export function checkQuota(book: BookView, by: Pick<Principal, 'id' | 'tier'>): Refusal | null {
   const full = checkShare('CLAIMS_MAX', by, book.claims.size, book.counts.get(by.id) ?? 0);
   if (full?.detail?.limit !== 'CLAIMS_PER_AGENT_MAX') return full;
   const message = `${by.id} holds ${full.detail.used} claims, and that is the most; release one first`;
   return refuse('claim.quota', message, { ...full.detail, holder: by.id });
 }
 
-function checkRecipient(claim: Claim, to: string, context: ClaimContext): Refusal | null {
-  if (to === claim.owner) {
-    return refuse('claim.recipient-self', `${to} holds ${claim.id} already; renew it instead`);
-  }
-  const presence = context.presenceOf(to);
-  if (presence === 'present') return null;
-  const why = presence === 'unknown' ? 'is not known here' : 'is not there now';
-  return refuse(
-    'claim.recipient-absent',
-    `${to} ${why}; hand ${claim.id} to somebody who is, or release it`,
-    { id: claim.id, recipient: to, presence },
-  );
-}
-
 /** The agent's own waits that come to their end when it has this: same id, or scopes that meet. */
-function satisfied(book: BookView, agent: string, has: Wish): Set<Wait> {
+export function satisfied(book: BookView, agent: string, has: Wish): Set<Wait> {
   const ended = new Set<Wait>();
   for (const wait of book.waitsByAgent.get(agent) ?? []) {
     if ((wait.id !== null && wait.id === has.id) || doMeet(wait.scope, has.scope)) ended.add(wait);
@@ -327,12 +262,12 @@ function satisfied(book: BookView, agent: string, has: Wish): Set<Wait> {
   return ended;
 }
 
-function takenUp(ended: ReadonlySet<Wait>, at: number): WaitEvent[] {
+export function takenUp(ended: ReadonlySet<Wait>, at: number): WaitEvent[] {
   return [...ended].map((wait) => endOf(wait, at, 'taken'));
 }
 
 /** The claim as the event will leave it. */
-function changedView(claim: Claim, event: ClaimChange): ClaimView {
+export function changedView(claim: Claim, event: ClaimChange): ClaimView {
   return viewClaim({ ...claim, ...changesOf(claim, event) });
 }
 

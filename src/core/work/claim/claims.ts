@@ -4,10 +4,10 @@
  */
 import { unreachable } from '../../law/assert.ts';
 import { type Asked, type Decision, type Refusal, refuse } from '../../law/decider.ts';
+import { SERVER } from '../../law/principal.ts';
 import {
   type ClaimContext,
   decideCheckpoint,
-  decideHandOff,
   decideRelease,
   decideRenew,
   decideTake,
@@ -18,6 +18,7 @@ import type {
   ClaimEvent,
   ClaimExpired,
   ClaimKeyed,
+  ClaimOffered,
   WaitEnded,
   WaitReserved,
 } from './claim-events.ts';
@@ -25,6 +26,7 @@ import { keyName } from './claim-evolve.ts';
 import { CLAIM_KEY_CHARS_MAX, LAPSES_AT_ONCE_MAX } from './claim-limits.ts';
 import type { BookView, Claim, KeptAnswer, Wait } from './claim-state.ts';
 import { decideUnwait, decideWait, endOf, passOn } from './claim-wait.ts';
+import { decideAccept, decideHandOff, offeredTo } from './hand-off.ts';
 
 export interface ClaimAnswers {
   'claim.take': ReturnType<typeof decideTake>;
@@ -53,11 +55,16 @@ export function expireClaims(book: BookView, at: number): LapseEvent[] {
 
 /** What an agent that is forgotten held and waited for lapses at once. */
 export function abandonClaims(book: BookView, agent: string, at: number): LapseEvent[] {
-  const held = [...book.claims.values()].filter(({ owner }) => owner === agent);
-  return lapse(book, [...held, ...(book.waitsByAgent.get(agent) ?? [])], at);
+  const claims = [...book.claims.values()];
+  const held = claims.filter(({ owner }) => owner === agent);
+  // Another of that name is not meant by what was offered to this one.
+  const offers = claims
+    .filter(({ offer }) => offer?.to === agent)
+    .map(({ id }): ClaimOffered => ({ type: 'claim.offered', at, by: SERVER.id, id, to: null }));
+  return [...offers, ...lapse(book, [...held, ...(book.waitsByAgent.get(agent) ?? [])], at)];
 }
 
-type LapseEvent = ClaimExpired | WaitEnded | WaitReserved;
+type LapseEvent = ClaimExpired | ClaimOffered | WaitEnded | WaitReserved;
 
 function lapse(book: BookView, items: readonly (Claim | Wait)[], at: number): LapseEvent[] {
   const events: (ClaimExpired | WaitEnded)[] = [];
@@ -134,8 +141,10 @@ function decideLive(
   context: ClaimContext,
 ): Decision<ClaimEvent, unknown> {
   switch (command.type) {
-    case 'claim.take':
-      return decideTake(book, command);
+    case 'claim.take': {
+      const offered = offeredTo(book, command);
+      return offered === null ? decideTake(book, command) : decideAccept(book, offered, command);
+    }
     case 'claim.renew':
       return decideRenew(book, command);
     case 'claim.update':

@@ -218,7 +218,7 @@ describe.each(DOORS)('claims over %s', (name) => {
     expect(await hub.admin('claims.release', forced)).toMatchObject({ was_owner: 'ada' });
   });
 
-  test('[CM8] a hand-off gives scope, status and checkpoint to an agent that is there, and tells it', async () => {
+  test('[CM8] a claim is offered, and taken over with scope, status and checkpoint; both are told', async () => {
     await take('ada', 'relay', { worktree: 'relay', paths: ['a'] });
     await door.ask('ada', 'claims.update', { task_id: 'relay', status: 'working' });
     await door.ask('ada', 'claims.checkpoint', { task_id: 'relay', checkpoint: 'lap 1' });
@@ -231,21 +231,31 @@ describe.each(DOORS)('claims over %s', (name) => {
     expect(self.detail.reason).toBe('claim.recipient-self');
     // One that has only ever held a claim is somebody too.
     await take('quiet', 'something-else');
-    const { claim, previous_owner } = await door.ask('ada', 'claims.handoff', {
-      task_id: 'relay',
-      to: 'quiet',
-    });
-    expect(previous_owner).toBe('ada');
+    const offered = await door.ask('ada', 'claims.handoff', { task_id: 'relay', to: 'quiet' });
+    expect(offered.claim).toMatchObject({ owner: 'ada', offered_to: 'quiet' });
+    const { messages } = await hub.ask('quiet', 'recv');
+    expect(messages.map((one: Json) => one.body)).toMatchObject([
+      { event: 'claim_offered', task_id: 'relay', from: 'ada' },
+    ]);
+    expect(messages[0]._meta).toMatchObject({ standing: 'agent/trusted', actor: 'ada' });
+    const mine = await door.ask('quiet', 'claims.list', { offered_to: 'quiet' });
+    expect(mine.claims.map((one: Json) => one.task_id)).toEqual(['relay']);
+    const { claim, renewed } = await door.ask('quiet', 'claims.take', { task_id: 'relay' });
+    expect(renewed).toBe(false);
     expect(claim).toMatchObject({
       owner: 'quiet',
       status: 'working',
       checkpoint: 'lap 1',
       paths: ['a'],
+      offered_to: null,
     });
-    const { messages } = await hub.ask('quiet', 'recv');
-    expect(messages.map((one: Json) => one.body)).toEqual([
-      { event: 'claim_handed', task_id: 'relay', from: 'ada', epoch: claim.epoch },
-    ]);
+    const told = await hub.ask('ada', 'recv', { channels: ['sox/to/ada'] });
+    expect(told.messages.at(-1).body).toEqual({
+      event: 'claim_accepted',
+      task_id: 'relay',
+      by: 'quiet',
+      epoch: claim.epoch,
+    });
   });
 
   test('[CM12] a key does a thing once for each sender, and another thing not at all', async () => {

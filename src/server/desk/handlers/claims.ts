@@ -121,7 +121,7 @@ export const claimHandlers: Handlers<
   },
 
   async 'claims.handoff'(room, input) {
-    const { hub, by, caller, activities } = room;
+    const { hub, caller, activities } = room;
     const at = hub.stamp();
     const there = await hub.ask((world) => ({
       isThere: isThere(world, input.to, activities.find(caller.space, input.to), at),
@@ -135,7 +135,7 @@ export const claimHandlers: Handlers<
       ttlMs: null,
       note: input.note ?? null,
     });
-    return isRefusal(answer) ? answer : { claim: claimOutput(answer), previous_owner: by.id };
+    return isRefusal(answer) ? answer : { claim: claimOutput(answer) };
   },
 
   async 'claims.check'({ hub, by, platform, caller }, input) {
@@ -159,13 +159,15 @@ export const claimHandlers: Handlers<
     return { free: found.conflicts.length === 0, ...found };
   },
 
-  async 'claims.list'({ hub, platform, caller }, { owner, worktree, after, limit }) {
+  async 'claims.list'({ hub, platform, caller }, input) {
+    const { owner, offered_to: offeredTo, worktree, after, limit } = input;
     const placed =
       worktree === undefined ? null : await platform.placeScope(worktree, [], caller.isOwner);
     if (isRefusal(placed)) return placed;
     return hub.ask((world) => {
       const rows = [...claimsAt(world.claims, placed)]
         .filter((claim) => owner === undefined || claim.owner === owner)
+        .filter((claim) => offeredTo === undefined || claim.offer?.to === offeredTo)
         .filter((claim) => after === undefined || claim.id > after)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .map((claim) => {
@@ -269,6 +271,7 @@ export function claimOutput(claim: ClaimView): View {
     version: claim.version,
     checkpoint: claim.checkpoint,
     git: claim.git === null ? null : (JSON.parse(claim.git) as GitFacts),
+    offered_to: claim.offer?.to ?? null,
     claimed_at: claim.claimedAt / 1000,
     lease_expires_at: claim.lapsesAt / 1000,
   };

@@ -62,6 +62,7 @@ describe.each(DOORS)('findings over %s', (name) => {
     await hub.ask('ada', 'claims.checkpoint', { task_id: 'm', checkpoint: 'here' });
     await hub.ask('bob', 'send', { channel: 'noise', body: {} });
     await hub.ask('ada', 'claims.handoff', { task_id: 'm', to: 'bob' });
+    await hub.ask('bob', 'claims.take', { task_id: 'm' });
     const all = await door.ask('reader', 'findings.list', { since: start });
     expect(all.events.map((one: Json) => one.kind)).toEqual([
       'finding',

@@ -4,6 +4,7 @@
  * to the caller's harm (a string for a list of paths claims everything), we refuse [SY8].
  */
 
+import { isRefusal } from '../../../core/law/decider.ts';
 import { TTL_MS_MAX, TTL_MS_MIN } from '../../../core/work/claim/claim-limits.ts';
 import {
   claimCheckpoint,
@@ -16,7 +17,7 @@ import {
 import type { Answer } from '../../desk/answer.ts';
 import { type Frame, maybeText, numberOf, objectOf, own, textOf } from './frame.ts';
 import { confirm, type Handler, refuseWith, type Turn } from './turn.ts';
-import { type ClaimAnswer, grantFields, handoffFields, updateFields } from './views.ts';
+import { type ClaimAnswer, grantFields, handoffFields, liveClaim, updateFields } from './views.ts';
 
 const RELEASES: ReadonlySet<string> = new Set(['manual', 'commit', 'merge']);
 
@@ -63,13 +64,27 @@ export const claimFrames: Readonly<Record<string, Handler>> = {
     const task_id = textOf(frame, 'task_id');
     const to = textOf(frame, 'to_agent', 'target');
     const note = maybeText(frame, 'note');
-    const answer = await turn.call(claimHandoff, { task_id, to, note, ...fencing(frame) });
-    if ('error' in answer) return refuseWith(turn, 'handoff_denied', answer.error, { task_id });
-    const { claim, previous_owner: before } = answer.ok as {
-      claim: ClaimAnswer;
-      previous_owner: string;
-    };
-    confirm(turn, 'handoff_granted', task_id, handoffFields(claim, before));
+    const offered = await turn.call(claimHandoff, { task_id, to, note, ...fencing(frame) });
+    if ('error' in offered) return refuseWith(turn, 'handoff_denied', offered.error, { task_id });
+    // The wire asks no consent: who is at this door has given it by coming, and nobody else has.
+    const live = await turn.hub.ask((world) => liveClaim(world, task_id));
+    const now = isRefusal(live) ? undefined : live?.claim;
+    // Asked again under its key: it has been taken over, and stands.
+    if (now?.owner === to && now.offered_to === null) {
+      return confirm(turn, 'handoff_granted', task_id, handoffFields(now, turn.name));
+    }
+    const taken = await turn.callFor(to, claimTake, { task_id });
+    if (taken === null) {
+      const payload = `${task_id} is offered to ${to} and stays yours until ${to} takes it`;
+      turn.reply('handoff_denied', payload, { task_id, reason_code: 'claim.offered' });
+      return;
+    }
+    if ('error' in taken) {
+      await turn.call(claimHandoff, { task_id, to: turn.name });
+      return refuseWith(turn, 'handoff_denied', taken.error, { task_id });
+    }
+    const claim = taken.ok.claim as ClaimAnswer;
+    confirm(turn, 'handoff_granted', task_id, handoffFields(claim, turn.name));
   },
 
   async checkpoint(turn) {
@@ -116,8 +131,11 @@ async function take(turn: Turn, taskId: string, paths: string[] | null): Promise
   const whole = { ...rest, git, branch, worktree, paths: paths ?? [] };
   if (paths !== null) return turn.call(claimTake, whole);
   const kept = { ...rest, git };
-  const owner = await turn.hub.ask((world) => world.claims.claims.get(taskId)?.owner ?? null);
-  const [first, second] = owner === name ? [kept, whole] : [whole, kept];
+  const isThere = await turn.hub.ask((world) => {
+    const claim = world.claims.claims.get(taskId);
+    return claim?.owner === name || claim?.offer?.to === name;
+  });
+  const [first, second] = isThere === true ? [kept, whole] : [whole, kept];
   const answer = await turn.call(claimTake, first);
   if ('ok' in answer) {
     // It lapsed between the question and the claim: what was taken covers nothing yet.

@@ -23,6 +23,8 @@ export interface DispatchOptions {
   readonly speech: Speech;
   roster(): string[];
   clientCount(): number;
+  /** Null when nobody of that name is at this door. */
+  callerOf(name: string): Caller | null;
   share(text: string, except: ReadonlySet<string>): void;
 }
 
@@ -69,7 +71,7 @@ function typeOf(frame: Frame): string {
 }
 
 function turnOf(
-  { desk, hub, speech, roster, clientCount, share }: DispatchOptions,
+  { desk, hub, speech, roster, clientCount, callerOf, share }: DispatchOptions,
   client: SynapseClient,
   caller: Caller,
   frame: Frame,
@@ -86,6 +88,10 @@ function turnOf(
       return clientCount();
     },
     call: (operation, input) => desk.call(caller, operation, input, { signal: client.gone.signal }),
+    async callFor(name, operation, input) {
+      const other = callerOf(name);
+      return other === null ? null : desk.call(other, operation, input);
+    },
     callAs: (operation, input, run) =>
       desk.callAs(caller, operation, input, run, client.gone.signal),
     callThen(operation, input, done) {

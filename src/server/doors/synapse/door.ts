@@ -77,6 +77,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     speech,
     roster: () => bulletin.roster(),
     clientCount: () => clients.size,
+    callerOf: (name) => names.get(name)?.caller ?? null,
     share: (text, except) => bulletin.share(text, except),
   });
   const bind = createBinding({

@@ -157,6 +157,7 @@ function pastClaim(
     claimedAt: at,
     lapsesAt: at + ttlMs,
     ttlMs,
+    offer: null,
   });
 }
 

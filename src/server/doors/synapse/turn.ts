@@ -21,6 +21,8 @@ export interface Turn {
   readonly name: string;
   readonly hub: Hub;
   call(operation: Operation, input: unknown): Promise<Answer>;
+  /** In the name of another that is at this door; null when it is not. */
+  callFor(name: string, operation: Operation, input: unknown): Promise<Answer | null>;
   /** What the original's frame shows, in its own form, as the operation it amounts to: plugins see it. */
   callAs(
     operation: Operation,

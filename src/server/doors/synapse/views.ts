@@ -14,7 +14,7 @@ export type ClaimAnswer = ReturnType<typeof claimOutput>;
 
 /** The whole claim object of a state snapshot; `covers_files` tells pure work from a whole worktree. */
 export function claimObject(claim: ClaimAnswer, coversFiles = true): Fields {
-  const { branch, git, ...rest } = claim;
+  const { branch, git, offered_to: _offered, ...rest } = claim;
   return {
     ...rest,
     checkpoint: claim.checkpoint ?? '',
