@@ -13,6 +13,7 @@ import type { Verified } from '../log/verify.ts';
 import { handle } from './context.ts';
 import { EXITS, fail, failureText } from './failure.ts';
 import { parseDurationMs, parseWhole } from './parse-value.ts';
+import { plainJson } from './terminal.ts';
 
 interface StoreFlags extends Globals {
   readonly store?: string;
@@ -92,7 +93,9 @@ function registerExport(log: Command): void {
     try {
       const target =
         flags.out === undefined ? process.stdout : createWriteStream(flags.out, { mode: 0o600 });
-      await pipeline(exportLines(opened, from, exportLog), target, {
+      // The same values, in characters that no terminal obeys; a file holds them as they are.
+      const shown = flags.out === undefined ? plainJson : (line: string) => line;
+      await pipeline(exportLines(opened, from, exportLog, shown), target, {
         end: flags.out !== undefined,
       });
       remark(`exported ${opened.length - Math.min(from, opened.length)} entries`);
@@ -107,11 +110,12 @@ async function* exportLines(
   log: Log,
   from: number,
   write: (log: Log, from: number, line: (text: string) => Promise<void>) => Promise<void>,
+  shown: (line: string) => string,
 ): AsyncGenerator<string> {
   const { TransformStream } = await import('node:stream/web');
   const { readable, writable } = new TransformStream<string, string>();
   const writer = writable.getWriter();
-  const done = write(log, from, (line) => writer.write(`${line}\n`)).then(
+  const done = write(log, from, (line) => writer.write(`${shown(line)}\n`)).then(
     () => writer.close(),
     (error) => writer.abort(error),
   );

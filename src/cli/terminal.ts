@@ -13,7 +13,11 @@ export function neutralise(text: string): string {
 
 /** JSON for machines that is also safe to print: the same value, with the unsafe characters escaped. */
 export function jsonText(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, null, indent);
+  return plainJson(JSON.stringify(value, null, indent));
+}
+
+/** JSON text as it is, with the unsafe characters of its strings escaped. */
+export function plainJson(text: string): string {
   return text.replace(HIDDEN, (char) =>
     char === '\n'
       ? char

@@ -59,6 +59,11 @@ export function createOriginCheck(options: OriginCheckOptions): OriginCheck {
           `the Host header names ${quote(host)}, which is not this hub; if the name is yours, start with --allow-host`,
         );
       }
+      // An image or a link of a page names no origin, and browsers say that it is another site's.
+      if (origin === undefined && /^(cross|same)-site$/.test(String(headers['sec-fetch-site']))) {
+        const message = 'pages of other sites may not call this hub; allow the origin by name';
+        return turned(403, 'origin.foreign', message);
+      }
       if (origin !== undefined && !isAllowedOrigin(origin, host)) {
         return turned(
           403,

@@ -23,6 +23,7 @@ import { createHostLimit, replyLimited } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
 import type { McpDoor } from '../doors/mcp/door.ts';
 import { createOriginCheck } from '../doors/origin-check.ts';
+import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import { createSseDoor } from '../doors/sse.ts';
 import type { SynapseOptions } from '../doors/synapse/door.ts';
 import { createWebSocketDoor } from '../doors/websocket.ts';
@@ -219,12 +220,15 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       const server = createServer(
         {
           headersTimeout: 10_000,
+          requestTimeout: 60_000,
+          connectionsCheckingInterval: 2_000,
           keepAliveTimeout: 65_000,
           // Some clients offer HTTP/2 with every request; they are answered in what we speak.
           shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
         },
         route,
       );
+      boundQuietSockets(server);
       server.on('upgrade', (request, stream, head) => {
         websocket.upgrade({ request, stream, head, isOwnerSocket });
       });
@@ -329,12 +333,14 @@ async function openSynapse(
   const { createSynapseDoor } = await import('../doors/synapse/door.ts');
   const door = createSynapseDoor(options);
   closers.push(() => door.close());
-  const server = createServer({ headersTimeout: 10_000 }, (_, response) => {
+  const timeouts = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 };
+  const server = createServer(timeouts, (_, response) => {
     response.writeHead(426, { 'content-type': 'application/json', upgrade: 'websocket' });
     response.end(
       '{"error_code":"validation_error","message":"Synapse clients speak WebSocket here"}',
     );
   });
+  boundQuietSockets(server);
   server.on('upgrade', (request, stream, head) => {
     door.upgrade({ request, stream, head, isOwnerSocket: false });
   });
