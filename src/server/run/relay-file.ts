@@ -1,10 +1,12 @@
 /**
  * The relay file itself: lines at its end, the oldest cut off at its head. It is the
- * owner's alone (0600), holds between N and 2 N lines, and is rewritten beside itself
- * and renamed, so a reader never sees half of it. A torn last line is cut when the
- * file is opened; a file that holds something else is refused and left alone [RL4].
+ * owner's alone (0600), and so is its folder where there was none. It holds between N and
+ * 2 N lines, and is rewritten beside itself and renamed, so a reader never sees half of it.
+ * A torn last line is cut when the file is opened; a file that holds something else is
+ * refused and left alone [RL4].
  */
-import { appendFile, chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Line } from './relay-line.ts';
 
 export interface RelayFile {
@@ -46,6 +48,7 @@ export function createRelayFile(path: string, linesKept: number, version: number
 
   return {
     async recover() {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const text = await readIfThere(path);
       const lines = text.split('\n').slice(0, -1);
       const [first = text] = lines;

@@ -181,6 +181,14 @@ describe('the cursor', () => {
 });
 
 describe('trouble', () => {
+  test('[RL1] a folder that is not there is made, for the owner alone', async () => {
+    path = join(dir, 'not', 'there', 'feed.ndjson');
+    const { ask } = await open();
+    await ask('ada', 'send', { channel: 'c', body: { text: 'here' } });
+    expect((await untilLines(1)).map(({ p }) => p)).toEqual(['here']);
+    expect((await stat(join(dir, 'not'))).mode & 0o777).toBe(0o700);
+  });
+
   test('[RL3] a file that cannot be written is complained of once; nothing is lost when it can', async () => {
     const { ask, log } = await open();
     const said = async () => {
