@@ -1,5 +1,6 @@
 /** The Synapse door: a stranger gets nothing, and who has its one token is nobody else. */
-import { readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -7,6 +8,7 @@ import {
   type SynapseClient,
   synapseUrl,
 } from '../conformance/synapse/synapse-client.ts';
+import { openRunningHub, type RunningHub } from '../e2e/running-hub.ts';
 import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
 
 let hub: AttackedHub;
@@ -72,4 +74,31 @@ test('[SY10] a name of its own stays its own, also when its owner speaks for it 
   const again = await open('sylvia');
   again.send({ type: 'heartbeat', sender: 'sylvia', token: ownToken() });
   await again.next('welcome');
+});
+
+test('[I13] nor, after a restart, that of a coding agent that has not come back yet', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'synod-names-'));
+  const start = () => openRunningHub({ dir, flags: { synapse: '0', synapseToken: undefined } });
+  const hook = ({ url: at, owner }: RunningHub, vendor: string) =>
+    fetch(`${at}/v1/hooks/${vendor}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ session_id: vendor, cwd: '/', hook_event_name: 'UserPromptSubmit' }),
+    });
+  const before = await start();
+  await hook(before, 'codex');
+  await before.close();
+  const after = await start();
+  try {
+    // Any answer of the hooks says that their book is open.
+    await hook(after, 'claude');
+    const token = readFileSync(join(dir, 'synapse-token'), 'utf8').trim();
+    const client = await connectSynapse(await synapseUrl(dir), 'codex', { isBinding: false });
+    clients.push(client);
+    client.send({ type: 'heartbeat', sender: 'codex', token });
+    await client.next('name_conflict');
+  } finally {
+    await after.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
 });

@@ -4,6 +4,7 @@
  * agents came by.
  */
 import { join } from 'node:path';
+import type { Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import type { Spaces } from '../desk/spaces.ts';
@@ -44,9 +45,19 @@ export interface Hooks {
   close(): Promise<void>;
 }
 
+/** The owner may speak for any agent of theirs. */
+const OWNERS: Omit<Introduction, 'agent' | 'space'> = {
+  ...{ token: null, clientVersion: null, isOwnerSocket: true, wantsOwner: false },
+  ...{ transport: 'http', connectionId: 'hooks' },
+};
+
 export async function openHooks(options: HooksOptions): Promise<Hooks> {
   const { spaces, dir, env, warn, report } = options;
   const book = await openSessionBook({ path: join(dir, 'sessions.json'), onTrouble: report });
+  // A name that a session was given stays its own, also before it speaks to this hub again [I13].
+  for (const { agent, space } of book.list()) {
+    if (spaces.has(space)) await options.desk.authenticate({ ...OWNERS, agent, space });
+  }
   const logs = env.SOX_LOG_DIR || join(dir, 'logs');
   const record = openDecisionLog(join(logs, 'decisions.jsonl'), report);
   const settings = openDoorSettings(dir, env, (what, cause) => {
