@@ -9,6 +9,7 @@ import { parseVendor } from './vendor.ts';
 interface McpFlags extends Globals {
   readonly tools?: string;
   readonly harness?: string;
+  readonly whole?: boolean;
 }
 
 export function registerMcp(program: Command): void {
@@ -20,7 +21,8 @@ export function registerMcp(program: Command): void {
       '--tools <set>',
       'core, groups, work, more, admin, all, or tool names, separated by commas (core)',
     )
-    .option('--harness <vendor>', 'the coding agent that starts this; the hub says who it is');
+    .option('--harness <vendor>', 'the coding agent that starts this; the hub says who it is')
+    .option('--whole', 'with it: answers as SOX words them, with your own messages');
   handle<McpFlags>(command, async ({ args, flags }) => {
     const agent = flags.as ?? agentOf(process.env, args);
     const vendor = flags.harness === undefined ? null : parseVendor(flags.harness, '--harness');
@@ -33,6 +35,7 @@ export function registerMcp(program: Command): void {
       agent,
       vendor,
       toolset: flags.tools ?? '',
+      isWhole: flags.whole === true,
       version: packageVersion(),
       complain: (error) => process.stderr.write(`synod mcp: ${neutralise(error.message)}\n`),
     });

@@ -142,3 +142,18 @@ test('[HD6] `synod hook` does by itself what the script does', async () => {
   expect(await run('nobody', start)).toEqual(silent);
   expect(await run('claude', start, { SYNOD_DIR: '/nowhere' })).toEqual(silent);
 });
+
+test('[MC16] a wait for mail is not ended by one’s own words, nor are they shown', async () => {
+  scene = await openHookScene();
+  const { client } = await connect('codex', { SYNOD_AGENT: 'ada' });
+  const call = async (name: string, args: Record<string, unknown>) =>
+    (await client.callTool({ name, arguments: args })).structuredContent as Record<string, unknown>;
+  expect(await call('channels__subscribe', { pattern: 'room' })).toMatchObject({
+    subscribed_to: 'room',
+  });
+  const waiting = call('channels__recv', { wait_ms: 20_000 });
+  await call('channels__send', { channel: 'room', body: { text: 'mine' } });
+  await scene.hub.ask('bob', 'send', { channel: 'room', body: { text: 'yours' } });
+  const { messages } = (await waiting) as { messages: { body: object }[] };
+  expect(messages.map(({ body }) => body)).toEqual([{ text: 'yours' }]);
+});

@@ -12,10 +12,11 @@ import {
 } from '../../client/node/target.ts';
 import { isRefusal, refuse } from '../../core/law/decider.ts';
 import { toEnvelope } from '../../wire/errors.ts';
-import type { Fields } from '../../wire/fields.ts';
+import { type Fields, waitMsOf } from '../../wire/fields.ts';
 import { createMcpTools } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
+import { briefAnswer } from './brief.ts';
 import { createHttpCall, type HttpCall } from './http-call.ts';
 import { createResourceEar, type ResourceEar } from './http-listen.ts';
 import { isSessionKnown, joinHub, sessionOfCall } from './join.ts';
@@ -29,6 +30,8 @@ export interface BridgeOptions {
   /** The coding agent that started us, whose session the hub knows. */
   readonly vendor: Vendor | null;
   readonly toolset: string;
+  /** Answers as SOX words them, own messages too; without it a coding agent's are short. */
+  readonly isWhole?: boolean;
   readonly version: string;
   /** For stderr. */
   complain(error: Error): void;
@@ -46,6 +49,7 @@ interface Way {
 
 export async function runBridge(options: BridgeOptions): Promise<void> {
   const { toolset, version, complain } = options;
+  const isBrief = options.vendor !== null && options.isWhole !== true;
   const { env } = process;
   const way = await findWay(options);
   const connect = async (meta: Fields): Promise<HttpCall> =>
@@ -76,7 +80,10 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       const placed = await place(name, input);
       if (isRefusal(placed)) return { error: toEnvelope(placed) };
       try {
-        return (await reach(asked.meta)).call(name, placed, asked);
+        const hub = await reach(asked.meta);
+        return isBrief
+          ? await callBriefly(hub, name, placed, asked)
+          : hub.call(name, placed, asked);
       } catch (error) {
         complain(error as Error);
         const { message } = error as Error;
@@ -100,6 +107,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     },
     tools: createMcpTools(operationList),
     toolset,
+    isBrief,
     version,
     input: process.stdin,
     output: process.stdout,
@@ -113,6 +121,29 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   const hub: HttpCall | null =
     (await (opened as Promise<HttpCall> | null)?.catch(() => null)) ?? null;
   hub?.close();
+}
+
+/** A wait goes on when nothing but one's own words ended it. */
+async function callBriefly(
+  hub: HttpCall,
+  name: string,
+  input: unknown,
+  asked: Parameters<HttpCall['call']>[2],
+): ReturnType<HttpCall['call']> {
+  const until = performance.now() + waitMsOf(input);
+  for (let left = input; ; ) {
+    const answer = await hub.call(name, left, asked);
+    if ('error' in answer) return answer;
+    const ok = briefAnswer(name, input, answer.ok, hub.target.agent);
+    const waitMs = Math.ceil(until - performance.now());
+    const isOnlyOwn = name === 'recv' && 'own_not_shown' in ok && isEmpty(ok.messages);
+    if (!isOnlyOwn || waitMs <= 0 || asked.signal.aborted) return { ...answer, ok };
+    left = { ...(input as object), wait_ms: waitMs };
+  }
+}
+
+function isEmpty(messages: unknown): boolean {
+  return Array.isArray(messages) && messages.length === 0;
 }
 
 async function findWay({ globals, agent, vendor }: BridgeOptions): Promise<Way> {

@@ -14,6 +14,7 @@ import { type Fields, waitMsOf } from '../../wire/fields.ts';
 import { RESOURCE_URIS } from '../../wire/mcp/resources.ts';
 import { createMcpServer } from '../../wire/mcp/server.ts';
 import type { McpTools } from '../../wire/mcp/tools.ts';
+import { briefTools } from './brief.ts';
 import type { HubCall, Mention } from './http-call.ts';
 import type { EarHooks, ResourceEar } from './http-listen.ts';
 import { createLineWire } from './lines.ts';
@@ -22,6 +23,8 @@ export interface McpStdioOptions {
   readonly call: HubCall;
   readonly tools: McpTools;
   readonly toolset: string;
+  /** Answers are shortened for a model, so their tools have no output schema. */
+  readonly isBrief?: boolean;
   readonly version: string;
   readonly input: Readable;
   readonly output: Writable;
@@ -54,8 +57,9 @@ const OFFLINE = { status: 'offline' };
 
 export function serveMcpStdio(options: McpStdioOptions): McpStdio | Refusal {
   const { tools, version, onError } = options;
-  const listed = tools.list(options.toolset);
-  if (isRefusal(listed)) return listed;
+  const asked = tools.list(options.toolset);
+  if (isRefusal(asked)) return asked;
+  const listed = options.isBrief === true ? briefTools(asked) : asked;
   const leaving = new AbortController();
   const presence = options.mention ? createPresence(options.mention) : null;
   let told: Told | null = null;
