@@ -2,10 +2,9 @@
  * `synod chat`: the hub on a terminal, for a person. It finds the hub as every command does, starts
  * one when none runs, and speaks to it through the client.
  */
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { startHub } from '../client/node/start-hub.ts';
-import { chosenAgent, dataDirectory, type Globals } from '../client/node/target.ts';
+import { dataDirectory, type Globals } from '../client/node/target.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { openClient } from './open-client.ts';
@@ -25,12 +24,11 @@ export function registerChat(program: Command): void {
     .option('--no-spawn', 'do not start a hub');
   handle<ChatFlags>(command, async ({ flags, isJson }) => {
     checkTerminal(isJson);
-    const globals = named(flags);
     const isElsewhere = Boolean(flags.url ?? process.env.SYNOD_URL);
     if (flags.spawn !== false && !isElsewhere) {
-      await startHub(dataDirectory(globals.dir, process.env));
+      await startHub(dataDirectory(flags.dir, process.env));
     }
-    await talk(globals, flags.channel ?? []);
+    await talk(flags, flags.channel ?? []);
   });
 }
 
@@ -42,25 +40,6 @@ function checkTerminal(isJson: boolean): void {
   throw fail('cli.usage', 'chat needs a terminal to draw on, and this is none', {
     hint: 'run it in a terminal; for programs and pipes: synod tail, synod recv and synod send',
   });
-}
-
-/** A person is called as the system calls them, unless they say otherwise or a token does. */
-function named(flags: ChatFlags): Globals {
-  const hasToken = Boolean(flags.token ?? process.env.SYNOD_TOKEN);
-  if (hasToken || chosenAgent(flags) !== null) return flags;
-  return { ...flags, as: userName() };
-}
-
-function userName(): string {
-  try {
-    const name = userInfo()
-      .username.replace(/[^\p{L}\p{M}\p{N}_.@+-]/gu, '-')
-      .slice(0, 100);
-    return name === '' || name.startsWith('__') ? 'human' : name;
-  } catch {
-    // A container may run under a number that no name belongs to.
-    return 'human';
-  }
 }
 
 async function talk(globals: Globals, channels: readonly string[]): Promise<void> {

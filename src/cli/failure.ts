@@ -7,6 +7,7 @@
  */
 import { SynodError } from '../client/error.ts';
 import { type ErrorEnvelope, REFUSALS } from '../wire/errors.ts';
+import { inCommandWords } from './command-words.ts';
 import { jsonText, neutralise } from './terminal.ts';
 
 /** Exit codes of what fails without a refusal; those of sysexits.h where one fits. */
@@ -183,7 +184,8 @@ function isFailureCode(code: unknown): code is FailureCode {
 /** The lines for stderr. */
 export function failureText(failure: CliError, isJson: boolean): string {
   if (isJson) return `${jsonText(failure.envelope)}\n`;
-  const { code, message, hint, envelope } = failure;
+  const { code, hint, envelope } = failure;
+  const message = inCommandWords(failure.message);
   const lines = [message.startsWith(`${code}: `) ? message : `${code}: ${message}`];
   if (hint !== null) lines.push(...hint.split('\n').map((line) => `  ${line}`));
   const violations = violationsOf(envelope);

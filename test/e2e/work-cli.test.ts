@@ -3,7 +3,7 @@
  * waiting, the plan, being woken, git hooks and the guard, and how what is typed wrong is refused.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shellQuote } from '../../src/place/hook-script.ts';
@@ -351,7 +351,7 @@ describe('who is who', () => {
     ]);
     const unnamed = await home.run(['whoami'], { cwd: app });
     expect(unnamed.code).toBe(0);
-    expect(text(unnamed)).toMatch(/^agent +cli-/);
+    expect(text(unnamed)).toMatch(new RegExp(`^agent +${userInfo().username}\\n`));
     expect(text(unnamed)).toMatch(/^project from +the git common directory .+: app$/m);
     expect(text(unnamed)).toMatch(/^warning: nobody chose a name/m);
     const joined = await home.json(['whoami'], {

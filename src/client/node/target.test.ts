@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { callHub } from './call.ts';
@@ -80,13 +80,14 @@ test('what is not a URL of a hub is a usage error', () => {
 });
 
 describe('who one is', () => {
-  test('--as wins over SYNOD_AGENT, it over SOX_AGENT_ID, it over the user', () => {
+  test('[CL20] --as wins over SYNOD_AGENT, it over SOX_AGENT_ID, it over the user', () => {
     writeHub();
     const env = { SYNOD_AGENT: 'b', SOX_AGENT_ID: 'c' };
     expect(resolveTarget({ dir, as: 'a' }, env).agent).toBe('a');
     expect(resolveTarget({ dir }, env).agent).toBe('b');
     expect(resolveTarget({ dir }, { SOX_AGENT_ID: 'c' }).agent).toBe('c');
-    expect(resolveTarget({ dir }, {}).agent).toMatch(/^cli-\S+$/);
+    // The same for every command, and in chat.
+    expect(resolveTarget({ dir }, {}).agent).toBe(userInfo().username);
   });
 
   test('a token says it by itself', () => {

@@ -33,6 +33,9 @@ export interface Target {
   readonly mustProve?: true;
 }
 
+/** Of who has no name on this system, or none that an agent may have. */
+const NOBODY = 'human';
+
 type Environment = NodeJS.ProcessEnv;
 
 const PROVED = { mustProve: true } as const;
@@ -108,15 +111,17 @@ function ofProject(agent: string | null, token: string | null, env: Environment)
   return `${project}/${agent}`;
 }
 
-/** `cli-<user>`, with what no agent name may hold replaced. */
+/** A person is called as the system calls them, by every command and in chat [CL20]. */
 export function defaultAgent(): string {
-  let user = 'user';
   try {
-    user = userInfo().username;
+    const name = userInfo()
+      .username.replace(/[^\p{L}\p{M}\p{N}_.@+-]/gu, '-')
+      .slice(0, 100);
+    return name === '' || name.startsWith('__') ? NOBODY : name;
   } catch {
     // A container may run under a number that no name belongs to.
+    return NOBODY;
   }
-  return `cli-${user.replace(/[^\p{L}\p{M}\p{N}_.@+-]/gu, '-').slice(0, 100)}`;
 }
 
 /**

@@ -1,0 +1,52 @@
+/**
+ * A refusal of the hub as a person at a terminal reads it: operations by the commands that ask for them, and
+ * their input as it is typed [CL19]. The hub names operations by their ids, because it cannot know who asks;
+ * an operation without a command of its own is asked for with `synod call`.
+ */
+
+/** With what stands for `task_id` and its like after them. */
+export const COMMANDS: Readonly<Record<string, string>> = {
+  'channels.ack': 'synod ack',
+  'channels.list_channels': 'synod channels',
+  'channels.recv': 'synod recv',
+  'channels.replay': 'synod replay',
+  'channels.subscribe': 'synod subscribe',
+  'channels.unsubscribe': 'synod unsubscribe',
+  'claims.handoff': 'synod handoff',
+  'claims.list': 'synod claims',
+  'claims.release': 'synod release',
+  'claims.take': 'synod claim',
+  'claims.unwait': 'synod claims unwait',
+  'claims.wait': 'synod claims wait',
+  'plan.board': 'synod board',
+  'plan.declare': 'synod task declare',
+  'presence.list': 'synod who',
+  'tokens.list': 'synod token list',
+  'tokens.revoke': 'synod token revoke',
+};
+
+const OPERATION =
+  /\b(agents|cards|channels|claims|findings|group|held|hub|inbox|offers|plan|presence|receipts|spaces|tokens)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+
+export function inCommandWords(message: string): string {
+  return message
+    .replace(OPERATION, (words) => {
+      const [id = '', ...rest] = words.split(' ');
+      const command = COMMANDS[id] ?? `synod call ${id}`;
+      const given = rest.length === 0 ? [] : valuesOf(rest.join(' '));
+      return `"${[command, ...given].join(' ')}"`;
+    })
+    .replace(/\bwait_ms\b/g, '--wait');
+}
+
+/** What an input gives, in the order it is typed. */
+function valuesOf(json: string): string[] {
+  try {
+    return Object.values(JSON.parse(json) as object).map((one) =>
+      typeof one === 'string' && /^[\w./:@-]+$/.test(one) ? one : `'${String(one)}'`,
+    );
+  } catch {
+    // Cut short, or no input at all.
+    return [json];
+  }
+}
