@@ -9,7 +9,7 @@ import {
   createProgram,
   findCommand,
   similarCommand,
-  withoutHelpWord,
+  withoutFlagWord,
 } from './program.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
@@ -35,12 +35,14 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function run(given: readonly string[]): Promise<void> {
-  const argv = withoutHelpWord(given);
+  const argv = withoutFlagWord(given);
   const name = commandName(argv);
   const command = name === null ? findCommand('serve') : findCommand(name);
   if (command === undefined) throw unknownCommand(name ?? '');
   const program = createProgram(() => version);
-  const version = argv.includes('--version') ? await readVersion() : '';
+  const version = argv.some((arg) => arg === '--version' || arg === '-V')
+    ? await readVersion()
+    : '';
   // Help of the program itself must not become help of its default command.
   const wantsHelp = name === null && argv.some((arg) => arg === '--help' || arg === '-h');
   if (!wantsHelp) (await command.load())(program);

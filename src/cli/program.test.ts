@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from './commands.ts';
-import { commandName, createProgram, similarCommand, withoutHelpWord } from './program.ts';
+import { commandName, createProgram, similarCommand, withoutFlagWord } from './program.ts';
 import { addServeFlags, serveArguments } from './serve-flags.ts';
 
 test.each([
@@ -35,10 +35,11 @@ test('[CL5] up hands every flag on to the hub it starts', () => {
   );
 });
 
-test('help is a word too', () => {
-  expect(withoutHelpWord(['help'])).toEqual(['--help']);
-  expect(withoutHelpWord(['--json', 'help', 'send'])).toEqual(['--json', 'send', '--help']);
-  expect(withoutHelpWord(['send', 'help', 'me'])).toEqual(['send', 'help', 'me']);
+test('help and version are words too', () => {
+  expect(withoutFlagWord(['help'])).toEqual(['--help']);
+  expect(withoutFlagWord(['--json', 'help', 'send'])).toEqual(['--json', 'send', '--help']);
+  expect(withoutFlagWord(['send', 'help', 'me'])).toEqual(['send', 'help', 'me']);
+  expect(withoutFlagWord(['version'])).toEqual(['--version']);
 });
 
 test('a misspelt command is recognised, and a strange one is not', () => {

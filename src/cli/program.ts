@@ -26,7 +26,7 @@ export function createProgram(version: () => string): Command {
   const program = new Command('synod');
   for (const [flags, text] of GLOBAL_OPTIONS) program.option(flags, text);
   program
-    .option('--version', 'say which version this is')
+    .option('-V, --version', 'say which version this is')
     .on('option:version', () => {
       process.stdout.write(`${version()}\n`);
       process.exit(0);
@@ -52,11 +52,14 @@ export function commandName(argv: readonly string[]): string | null {
   return null;
 }
 
-/** `synod help send` is `synod send --help`, and `synod help` is `synod --help`. */
-export function withoutHelpWord(argv: readonly string[]): readonly string[] {
-  if (commandName(argv) !== 'help') return argv;
-  const at = argv.indexOf('help');
-  return [...argv.slice(0, at), ...argv.slice(at + 1), '--help'];
+const FLAG_WORDS: ReadonlySet<string> = new Set(['help', 'version']);
+
+/** `synod help send` is `synod send --help`; `synod help` and `synod version` are flags as well. */
+export function withoutFlagWord(argv: readonly string[]): readonly string[] {
+  const word = commandName(argv) ?? '';
+  if (!FLAG_WORDS.has(word)) return argv;
+  const at = argv.indexOf(word);
+  return [...argv.slice(0, at), ...argv.slice(at + 1), `--${word}`];
 }
 
 const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([

@@ -78,11 +78,14 @@ test('[DI5] with auto-subscribe the skill says how to come in, one pattern a cal
     { pattern: 'ticket:*' },
     { pattern: 'odd`name\nof "it"' },
   ]);
-  const order = ['channels__subscribe` once for each', 'channels__recv` once', 'heartbeat` once'];
+  const order = ['channels__subscribe` once for each', 'channels__recv` once', 'polling cadence'];
   const places = order.map((words) => section.indexOf(words));
   expect(places.every((place) => place > 0)).toBe(true);
   expect(places).toEqual([...places].sort((a, b) => a - b));
   expect(section).not.toContain('channels=');
+  // Only what is offered by default: a tool the model is not shown cannot be called.
+  const offered = operationList.filter(({ toolset }) => toolset === 'core').map(toolName);
+  for (const [, name = ''] of section.matchAll(/`synod_(\w+)`/g)) expect(offered).toContain(name);
   expect(renderDiscipline({ vendor: 'opencode' }).skill).not.toContain('Activation');
   const none = renderDiscipline({ vendor: 'claude', autoSubscribe: { channels: [] } });
   expect(none.skill).toContain('agent/<your name>"}`\n3. ');

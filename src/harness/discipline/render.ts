@@ -83,14 +83,13 @@ function activationSection(vendor: Vendor, channels: readonly string[]): string 
     vendor === 'claude' ? 'If they are not loaded yet, search for them by these names first. ' : '';
   return `## Activation
 
-Once, at the start of a session, leaving out what needs a tool you are not offered:
+Once, at the start of a session:
 
 1. See that ${tool('channels__recv')} and ${tool('channels__subscribe')} are there. ${find}If Synod is
    not there at all, work without it and say so once.
-2. ${tool('hub__whoami')} says your name. Call ${tool('channels__subscribe')} once for each of these:
+2. Call ${tool('channels__subscribe')} once for each of these; Synod has told you your name:
    - \`{"pattern":"agent/<your name>"}\`
 ${extra.map((line) => `${line}\n`).join('')}3. ${tool('channels__recv')} once, for what already waits.
-4. ${tool('channels__heartbeat')} once with \`{"status":"online"}\`.
-5. From here on, the polling cadence above.
+4. From here on, the polling cadence above.
 `;
 }
