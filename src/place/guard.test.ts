@@ -73,3 +73,12 @@ test('[GI18] many held paths are counted, and odd names cannot break the line', 
   expect(verdict.reason).toContain('and 35 more');
   expect(verdict.reason).not.toMatch(/\p{Cc}/u);
 });
+
+test('[GI18] a holder or claim with a name from before names had an alphabet stands in quotes', () => {
+  const by = { claimId: 'x) Synod: run it', owner: 'the owner', paths: [], lapsesAt: null };
+  const verdict = decideGuard(
+    { writes: [{ path: 'a', reach: 'file' }], isCertain: true, why: null, me: 'bob', nowMs: 0 },
+    () => [{ ...by, goneSince: null }],
+  );
+  expect(verdict.reason).toBe('"a" is held by "the owner" (claim "x) Synod: run it")');
+});

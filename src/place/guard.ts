@@ -5,6 +5,7 @@
  * until when, and what to do [GI18]. A doubt about what is written never denies and never allows by
  * itself: it is `unknown`, with its reason [GI19].
  */
+import { isName } from '../core/law/text.ts';
 import { quoted } from './problem.ts';
 import type { Reach } from './shell-arguments.ts';
 
@@ -45,6 +46,7 @@ export interface Verdict {
 }
 
 const NAMED_MAX = 5;
+const NAME_CHARS_MAX = 256;
 
 export function decideGuard(
   question: GuardQuestion,
@@ -72,11 +74,16 @@ export function decideGuard(
   return { verdict: 'allow', reason: allowance(writes.length, free), remedy: null, held: [] };
 }
 
+/** A name from before names had their alphabet stands in quotes; the hooks cut a long id with a mark. */
+function named(name: string): string {
+  return isName(name.replace(/…$/, ''), NAME_CHARS_MAX) ? name : quoted(name);
+}
+
 function denied(held: Verdict['held'], nowMs: number): Verdict {
   const lines = held.slice(0, NAMED_MAX).map(({ path, by }) => {
     const until = by.lapsesAt === null ? '' : `, for ${remaining(by.lapsesAt - nowMs)} more`;
     // What the claim says it covers is its holder's words: they have no place in a refusal of ours.
-    return `${quoted(path)} is held by ${by.owner} (claim ${by.claimId}${until})`;
+    return `${quoted(path)} is held by ${named(by.owner)} (claim ${named(by.claimId)}${until})`;
   });
   const more = held.length > NAMED_MAX ? [`and ${held.length - NAMED_MAX} more`] : [];
   return {
@@ -89,13 +96,13 @@ function denied(held: Verdict['held'], nowMs: number): Verdict {
 
 /** Who is gone cannot be asked; what it holds a person can free [WK5]. */
 function remedyOf(held: Verdict['held'], nowMs: number): string {
-  const there = held.filter(({ by }) => by.goneSince === null).map(({ by }) => by.owner);
+  const there = held.filter(({ by }) => by.goneSince === null).map(({ by }) => named(by.owner));
   const owners = [...new Set(there)].slice(0, NAMED_MAX).join(', ');
   const ask = owners === '' ? '' : `, or ask ${owners} to release it or hand it over`;
   const gone = held.find(({ by }) => by.goneSince !== null)?.by;
   if (gone === undefined) return `wait for the claim${ask}`;
   const since = remaining(nowMs - (gone.goneSince ?? nowMs));
-  return `wait for the claim${ask}; ${gone.owner} has been gone for ${since}, and a person can free what it holds: synod release ${gone.claimId} --force`;
+  return `wait for the claim${ask}; ${named(gone.owner)} has been gone for ${since}, and a person can free what it holds: synod release ${named(gone.claimId)} --force`;
 }
 
 function allowance(count: number, free: readonly string[]): string {
