@@ -4,7 +4,7 @@ import { COMMANDS, inCommandWords } from './command-words.ts';
 import { failureText, refused } from './failure.ts';
 import { findCommand } from './program.ts';
 
-test('[CL19] a refusal names commands, with what is typed after them', () => {
+test('[CL21] a refusal names commands, with what is typed after them', () => {
   const message =
     'parser is held by ada for 9 s more; wait for it with claims.wait {"task_id": "parser"}, or take it with wait_ms';
   const failure = refused({
@@ -23,7 +23,7 @@ test('[CL19] a refusal names commands, with what is typed after them', () => {
   expect(inCommandWords('group.not-member and a.b stay')).toBe('group.not-member and a.b stay');
 });
 
-test('[CL19] every operation is known by its id, and every command is one', () => {
+test('[CL21] every operation is known by its id, and every command is one', () => {
   for (const { id, isStreaming } of operationList) {
     if (!isStreaming && !id.startsWith('stream.')) expect(inCommandWords(id), id).not.toBe(id);
   }

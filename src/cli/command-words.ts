@@ -1,6 +1,6 @@
 /**
  * A refusal of the hub as a person at a terminal reads it: operations by the commands that ask for them, and
- * their input as it is typed [CL19]. The hub names operations by their ids, because it cannot know who asks;
+ * their input as it is typed [CL21]. The hub names operations by their ids, because it cannot know who asks;
  * an operation without a command of its own is asked for with `synod call`.
  */
 
