@@ -98,7 +98,8 @@ test('[IN4] a dry run shows what is ours and nobody’s secrets, and writes noth
 });
 
 test('[IN14] options are kept by an upgrade, which changes only what has drifted', async () => {
-  program('npm', 'echo 9.9.9');
+  // The name of the package belongs to nobody: npm is not asked about it.
+  program('npm', `echo asked >> '${join(root, 'npm-asked')}'; exit 1`);
   await synod(
     'install',
     'claude',
@@ -115,13 +116,15 @@ test('[IN14] options are kept by an upgrade, which changes only what has drifted
   put('home/.synod/bin/hook', '#!/bin/sh\n# of an older version\n');
   rmSync(join(root, 'home/.claude/rules/synod.md'));
   const drifted = await synod('upgrade', '--check-only');
-  expect(drifted).toMatchObject({ code: 1, stderr: expect.stringContaining('9.9.9 is out') });
+  expect(drifted).toMatchObject({ code: 1, stderr: expect.stringContaining('with --package') });
   expect(drifted.stdout.match(/^ {2}(create|change) .*/gm)).toHaveLength(2);
   expect(existsSync(join(root, 'home/.claude/rules/synod.md'))).toBe(false);
 
-  program('npm', 'exit 1');
-  const upgraded = await synod('upgrade');
-  expect(upgraded).toMatchObject({ code: 0, stderr: expect.stringContaining('did not answer') });
+  expect(await synod('upgrade')).toMatchObject({ code: 0 });
+  expect(existsSync(join(root, 'npm-asked'))).toBe(false);
+  const checkout = await synod('upgrade', '--package', 'synod@latest');
+  expect(checkout).toMatchObject({ code: 1, stderr: expect.stringContaining('is a checkout') });
+  expect(existsSync(join(root, 'npm-asked'))).toBe(false);
   expect(await synod('upgrade', '--check-only')).toMatchObject({ code: 0 });
   expect(await synod('verify', '--user')).toMatchObject({ code: 0 });
   expect(read('home/.claude/settings.json')).not.toContain('permissions');

@@ -22,6 +22,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const project = mkdtempSync(join(tmpdir(), 'synod-package-'));
 const modules = join(project, 'node_modules');
 let files: string[] = [];
+let tarball = '';
 
 beforeAll(() => {
   const run = (command: string, args: string[], cwd: string): string =>
@@ -37,6 +38,7 @@ beforeAll(() => {
     { filename: string; files: { path: string }[] },
   ];
   files = report.files.map(({ path }) => path);
+  tarball = join(project, report.filename);
   run('mkdir', ['-p', join(modules, 'synod')], project);
   run(
     'tar',
@@ -91,6 +93,19 @@ test('[RE2] the installed executable and library talk to each other', () => {
   );
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
 });
+
+test('[IN16] an upgrade says what a package is, and installs nothing unasked', () => {
+  const upgrade = (from: string) =>
+    spawnSync(
+      process.execPath,
+      [join(modules, 'synod/bin/synod.js'), 'upgrade', '--user', '--package', from],
+      { encoding: 'utf8', cwd: project, env: { PATH: process.env.PATH, HOME: project } },
+    );
+  const { status, stderr } = upgrade(tarball);
+  expect(stderr).toMatch(/synod \d+\.\d+\.\d+ from .*\.tgz\n\s+sha512-/);
+  expect([status, stderr]).toEqual([2, expect.stringContaining('nobody is here to be asked')]);
+  expect(upgrade(join(project, 'no-such.tgz')).stderr).toContain('there is no Synod to be had');
+}, 60_000);
 
 test('[RE3] the public types hold for the packed declarations, and a looser one is noticed', () => {
   const compilerOptions = {

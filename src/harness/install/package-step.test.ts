@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { installPackage, packageStep, readNewest } from './package-step.ts';
+import { fetchPackage, installPackage } from './package-step.ts';
 
 let folder: string;
 const path = process.env.PATH ?? '';
@@ -21,25 +21,25 @@ function npm(script: string): void {
   chmodSync(join(folder, 'npm'), 0o755);
 }
 
-test('[IN16] what the registry says, that it has none, and that it is silent are three things', async () => {
-  npm('echo 9.9.9');
-  expect(await readNewest()).toEqual({ version: '9.9.9' });
+const told = (): string => readFileSync(join(folder, 'told'), 'utf8');
+
+test('[IN16] a package is fetched without running anything of it, and said by name, version and digest', async () => {
+  const fetched = { name: 'synod', version: '9.9.9', integrity: 'sha512-x', filename: 's.tgz' };
+  npm(`echo "$@" > '${folder}/told'; echo '${JSON.stringify([fetched])}'`);
+  expect(await fetchPackage('git+https://example.org/synod', folder)).toEqual({
+    ...{ name: 'synod', version: '9.9.9', integrity: 'sha512-x', file: join(folder, 's.tgz') },
+  });
+  expect(told()).toBe(
+    `pack --json --ignore-scripts --pack-destination ${folder} -- git+https://example.org/synod\n`,
+  );
   npm('echo "npm error code E404" >&2; exit 1');
-  expect(await readNewest()).toBe('absent');
-  npm('exit 1');
-  expect(await readNewest()).toBe('unknown');
+  expect(await fetchPackage('synod', folder)).toBe('npm error code E404');
+  npm('echo "[]"');
+  expect(await fetchPackage('synod', folder)).toContain('npm did not say');
 });
 
-test('[IN16] a newer package is brought in, but never over a checkout', async () => {
-  const newer = { version: '9.9.9' };
-  expect(packageStep('0.1.0', newer, false)).toMatchObject({ wanted: '9.9.9' });
-  expect(packageStep('0.1.0', newer, true)).toMatchObject({
-    wanted: null,
-    line: expect.stringMatching(/9\.9\.9 is out.*checkout/),
-  });
-  expect(packageStep('9.9.9', newer, false).wanted).toBeNull();
-  expect(packageStep('0.1.0', 'absent', false).wanted).toBeNull();
-  npm(`echo "$@" > '${join(folder, 'told')}'; exit 3`);
-  expect(await installPackage('9.9.9')).toBe(3);
-  expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('install --global synod@9.9.9\n');
+test('[IN16] the file that was fetched is the one that is installed', async () => {
+  npm(`echo "$@" > '${folder}/told'; exit 3`);
+  expect(await installPackage('/x/s.tgz')).toBe(3);
+  expect(told()).toBe('install --global -- /x/s.tgz\n');
 });
