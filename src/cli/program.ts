@@ -7,7 +7,7 @@ import { nearest } from '../wire/nearest.ts';
 import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
 
 const GLOBAL_OPTIONS: readonly (readonly [flags: string, text: string])[] = [
-  ['--as <name>', 'the agent to be (SYNOD_AGENT, SOX_AGENT_ID, or your name here)'],
+  ['--as <name>', 'the agent to be (SYNOD_AGENT, SOX_AGENT_ID, or your name)'],
   ['--space <name>', 'the space to be in (SOX_NAMESPACE, or default)'],
   ['--url <url>', 'the hub (SYNOD_URL, or the one of the data directory)'],
   ['--token <token>', 'the credential (SYNOD_TOKEN, or the owner’s)'],
