@@ -4,7 +4,7 @@
  * that a misspelt setting is never silently a default.
  */
 import { z } from 'zod';
-import { isAgentName } from '../../core/law/principal.ts';
+import { AGENT_NAME_RULE, isAgentName } from '../../core/law/principal.ts';
 import { whole } from '../../wire/policy.ts';
 import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
 
@@ -94,7 +94,7 @@ const ORIGIN = 'must be an origin such as https://example.org or http://localhos
 const origin = text('an origin').regex(/^https?:\/\/[^/\s*@]+(:\*)?$/, { error: ORIGIN });
 
 const NAMESPACE = 'must be 1 to 64 of a-z, 0-9, _ and -';
-const AGENT = 'must be an agent name: 1 to 128 characters without spaces, ~ or a leading __';
+const AGENT = `must be an agent name: ${AGENT_NAME_RULE}`;
 const agent = z.strictObject({
   id: z.string({ error: AGENT }).refine(isAgentName, { error: AGENT }),
   namespace: z

@@ -8,7 +8,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRefusal } from '../../../core/law/decider.ts';
-import { isAgentName } from '../../../core/law/principal.ts';
+import { AGENT_NAME_RULE, isAgentName } from '../../../core/law/principal.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { countConnection } from '../../desk/activity.ts';
 import type { Desk } from '../../desk/desk.ts';
@@ -140,7 +140,7 @@ export function createBinding(options: BindingOptions): Bind {
   };
 }
 
-const NAME_RULE = `a name has 1 to 128 characters without spaces, ~, *, ? or [, does not begin with __, and is not ${HUB_NAME}`;
+const NAME_RULE = `${AGENT_NAME_RULE}, and is not ${HUB_NAME}`;
 
 function digestOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
