@@ -1,7 +1,7 @@
 /**
  * Taking a claim, and waiting for it: first a place in the hub's queue, then long calls that are
  * answered when the turn has come. Whoever gives up leaves the queue, so that nobody is kept a
- * turn for that has gone; a hub that is restarted meanwhile is waited for [CL19].
+ * turn for that has gone; a hub that is restarted meanwhile is waited for [CL31].
  */
 import { randomUUID } from 'node:crypto';
 import type { SpokenInput } from '../client/node/call.ts';

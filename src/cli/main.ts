@@ -10,6 +10,7 @@ import {
   findCommand,
   similarCommand,
   withoutFlagWord,
+  withoutTransport,
 } from './program.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
@@ -35,7 +36,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function run(given: readonly string[]): Promise<void> {
-  const argv = withoutFlagWord(given);
+  const argv = withoutTransport(withoutFlagWord(given));
   const name = commandName(argv);
   const command = name === null ? findCommand('serve') : findCommand(name);
   if (command === undefined) throw unknownCommand(name ?? '');

@@ -53,7 +53,7 @@ async function restart(whileAway: () => Promise<unknown>): Promise<void> {
   hub = await openRunningHub({ dir });
 }
 
-test('[CL19] a claim that is waited for is granted after the hub was restarted', async () => {
+test('[CL31] a claim that is waited for is granted after the hub was restarted', async () => {
   await hub.ask('ada', 'claims.take', { task_id: 'x' });
   const { remark, said } = listen();
   const taken = takeClaim({ call: callAs('bob'), remark }, { task_id: 'x' }, PATIENCE_MS);
@@ -64,7 +64,7 @@ test('[CL19] a claim that is waited for is granted after the hub was restarted',
   expect({ owner: claim.owner, renewed }).toEqual({ owner: 'bob', renewed: false });
 });
 
-test('[CL19] mail that is waited for arrives after the hub was restarted', async () => {
+test('[CL31] mail that is waited for arrives after the hub was restarted', async () => {
   await hub.ask('bob', 'subscribe', { pattern: 'news' });
   const { remark, said } = listen();
   const { promise: asked, resolve } = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ test('[CL19] mail that is waited for arrives after the hub was restarted', async
   expect(messages.map(({ body }) => body)).toEqual([{ n: 1 }]);
 });
 
-test('[CL19] a hub that was never there is told at once, and time that is up ends it', async () => {
+test('[CL31] a hub that was never there is told at once, and time that is up ends it', async () => {
   const nowhere = callAs('bob');
   await hub.close();
   const { remark } = listen();

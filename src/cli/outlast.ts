@@ -1,6 +1,6 @@
 /**
  * Waiting that outlasts the hub: a command that was told how long to wait goes on waiting while the hub
- * is restarted, and asks again when it is back [CL19]. Only what bears being asked twice comes here. A
+ * is restarted, and asks again when it is back [CL31]. Only what bears being asked twice comes here. A
  * hub that was never there is told at once.
  */
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,7 +1,13 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from './commands.ts';
-import { commandName, createProgram, similarCommand, withoutFlagWord } from './program.ts';
+import {
+  commandName,
+  createProgram,
+  similarCommand,
+  withoutFlagWord,
+  withoutTransport,
+} from './program.ts';
 import { addServeFlags, serveArguments } from './serve-flags.ts';
 
 test.each([
@@ -40,6 +46,15 @@ test('help and version are words too', () => {
   expect(withoutFlagWord(['--json', 'help', 'send'])).toEqual(['--json', 'send', '--help']);
   expect(withoutFlagWord(['send', 'help', 'me'])).toEqual(['send', 'help', 'me']);
   expect(withoutFlagWord(['version'])).toEqual(['--version']);
+});
+
+test.each([
+  ['serve --transport http --port 0', 'serve --port 0'],
+  ['serve --transport=stdio --as ada', 'mcp --as ada'],
+  ['serve --transport pigeon', 'serve --transport pigeon'],
+  ['send a --transport', 'send a --transport'],
+])('[CL32] SOX’s %s is %s', (said, meant) => {
+  expect(withoutTransport(said.split(' ')).join(' ')).toBe(meant);
 });
 
 test('a misspelt command is recognised, and a strange one is not', () => {

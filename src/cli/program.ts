@@ -62,6 +62,18 @@ export function withoutFlagWord(argv: readonly string[]): readonly string[] {
   return [...argv.slice(0, at), ...argv.slice(at + 1), `--${word}`];
 }
 
+/** SOX's `serve --transport http` is `serve`, and `serve --transport stdio` is `mcp`. */
+export function withoutTransport(argv: readonly string[]): readonly string[] {
+  const at = argv.indexOf('serve');
+  if (commandName(argv) !== 'serve' || at < 0) return argv;
+  const flag = argv.findIndex((arg) => /^--transport(=|$)/.test(arg));
+  const [, joined] = /^--transport=(.*)$/.exec(argv[flag] ?? '') ?? [];
+  const transport = joined ?? argv[flag + 1];
+  if (flag < 0 || (transport !== 'http' && transport !== 'stdio')) return argv;
+  const rest = argv.toSpliced(flag, joined === undefined ? 2 : 1);
+  return transport === 'http' ? rest : rest.with(rest.indexOf('serve'), 'mcp');
+}
+
 const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--host',
   '--port',
