@@ -94,7 +94,7 @@ test('[RE2] the installed executable and library talk to each other', () => {
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
 });
 
-test('[IN16] an upgrade says what a package is, and installs nothing unasked', () => {
+test('[RE2] an upgrade from the package says what another one is, and installs nothing unasked', () => {
   const upgrade = (from: string) =>
     spawnSync(
       process.execPath,
