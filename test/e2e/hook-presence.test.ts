@@ -76,6 +76,17 @@ describe.each(VENDORS)('%s', (vendor) => {
   });
 });
 
+test('[PE3] a session that ended is gone at once, also when its claims are seen to', async () => {
+  const { post, row } = sessionIn('claude');
+  await post('SessionStart', { source: 'startup' });
+  await scene.hub.ask('claude', 'claims.take', { task_id: 'left-behind' });
+  await scene.hub.ask('claude', 'presence.report', { state: 'idle', process: process.pid });
+  // Its bridge says goodbye first.
+  await scene.hub.ask('claude', 'channels.heartbeat', { status: 'offline' });
+  await post('SessionEnd', { reason: 'other' });
+  expect(await row()).toMatchObject({ state: 'gone', claims: 1 });
+});
+
 test('[PE3] a question of the model is asked in its own words', async () => {
   const { post, row } = sessionIn('claude');
   await post('SessionStart', { source: 'startup' });

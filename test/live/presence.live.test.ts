@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { afterEach, describe, expect } from 'vitest';
-import { type Installed, type InstalledAgent, openInstalled } from './installed.ts';
+import { type Installed, type InstalledAgent, openInstalled, uses } from './installed.ts';
 import { seen } from './patience.ts';
 import { liveTest } from './stage.ts';
 import { hasTerminal, openTerminal } from './terminal.ts';
@@ -85,3 +85,23 @@ describe('codex', () => {
     },
   );
 });
+
+liveTest(
+  '[LV37] a claim of a session that ended is freed by its owner, and who says that it is gone',
+  { needs: ['claude'] },
+  async () => {
+    installed = await openInstalled([claude]);
+    const [agent] = installed.agents as readonly [InstalledAgent];
+    const { scene } = agent;
+    const claim = { task_id: 'parser', paths: ['src/parser.ts'] };
+    const ran = await agent.run('Claim it.', [uses(agent, 'claims__take', claim), { say: 'mine' }]);
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+    await sees(agent, 'gone', null);
+    const refused = await scene.synod('claim', 'parser', 'src/parser.ts', '--as', 'bob');
+    expect(refused.stderr).toContain('is held by claude');
+    expect(await scene.synod('release', 'parser', '--force')).toMatchObject({ code: 0 });
+    expect(await scene.synod('claim', 'parser', 'src/parser.ts', '--as', 'bob')).toMatchObject({
+      code: 0,
+    });
+  },
+);

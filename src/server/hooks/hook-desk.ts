@@ -187,7 +187,10 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     book.end(attention.booked);
     const { caller } = attention;
     if (caller !== null) caller.activity.hooked = null;
+    const { lastCallAt, lastOperation } = caller?.activity ?? {};
     await shortenClaims(desk, attention);
+    // What is done for an agent that has gone is no sign of its life.
+    if (caller !== null) Object.assign(caller.activity, { lastCallAt, lastOperation });
     // Its MCP server says goodbye itself; a second one would look like a new sign of life.
     if (caller?.activity.process === null)
       await desk.call(caller, heartbeat, { status: 'offline' });
