@@ -1,5 +1,6 @@
 /** What can be wrong on a machine: each is told in a sentence, and nothing is broken by it. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -269,7 +271,7 @@ test('[IN8] a record that cannot be read is named, and nothing is guessed', () =
   );
 });
 
-test('[IN19] the data directory that was asked for is in both scripts, kept by an upgrade, and taken back', () => {
+test('[IN19] the data directory that was asked for is in both scripts, kept by an upgrade, and taken back', async () => {
   const where = place();
   const dir = at('it\'s/a $HOME "hub"');
   put('synod.js', 'console.log(process.env.SYNOD_DIR)');
@@ -289,11 +291,15 @@ test('[IN19] the data directory that was asked for is in both scripts, kept by a
   expect(String(run('home/.synod/bin/synod', { SYNOD_DIR: '/other' })).trim()).toBe('/other');
   expect(again({}).changes).toEqual([]);
   expect(verifyScope(where).filter(({ level }) => level !== 'ok')).toEqual([]);
-  put('it\'s/a $HOME "hub"/hub.json', '{"url":"http://127.0.0.1:9/","socket":"none","pid":1}');
+  // The script speaks to a socket alone; what is behind it is curl's to find out.
+  const hub = createServer().listen(at('s'));
+  await once(hub, 'listening');
+  const said = { url: 'http://127.0.0.1:9/', socket: at('s'), pid: 1 };
+  put('it\'s/a $HOME "hub"/hub.json', JSON.stringify(said));
   put('bin/curl', `#!/bin/sh\necho called > '${at('called')}'\n`);
   chmodSync(at('bin/curl'), 0o755);
-  put('it\'s/a $HOME "hub"/credential', 'x');
   run('home/.synod/bin/hook', { PATH: `${at('bin')}:/usr/bin:/bin` });
+  hub.close();
   expect(existsSync(at('called'))).toBe(true);
   again({ dir: null });
   expect(installedDirectory(where.synodHome)).toBeNull();
