@@ -37,7 +37,20 @@ test('[P20] it takes the schema_validator slot and refuses with validation_error
   expect(good.reply).toEqual({ ok: { stored: 1 } });
 });
 
-test('[P21] without schemas the host does not start', async () => {
+test('[P21] a plain install starts and validates against what is shipped', async () => {
+  const { lines, run } = await openWithPlugin({});
+  expect(lines.filter((line) => !line.startsWith('info'))).toEqual([]);
+  const { reply } = await run({ operation: 'replay', input: { channel: 'a', since: -1 } });
+  expect(reply).toMatchObject({
+    error: {
+      error_code: 'validation_error',
+      message: 'the input does not match replay.input.schema.json',
+      detail: { violations: [{ field: 'since', issue: 'must be >= 0' }] },
+    },
+  });
+});
+
+test('[P21] with a folder that is not there the host does not start', async () => {
   await expect(openWithPlugin({ [SCHEMAS_DIR]: '/nowhere' })).rejects.toMatchObject({
     code: 'plugin_startup_failed',
     message: expect.stringContaining(SCHEMAS_DIR),

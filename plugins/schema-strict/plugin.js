@@ -2,8 +2,8 @@
  * schema-strict: the input of every operation fits its schema, or nothing happens.
  *
  * A transformer that changes nothing and refuses with a ValidationError listing every violation.
- * It refuses to start without schemas, unless `missing=warn` asks for less. Plain JavaScript,
- * because Node runs no TypeScript from node_modules.
+ * Schemas come with it; a folder that was named and holds none stops the start, unless `missing=warn`
+ * asks for less. Plain JavaScript, because Node runs no TypeScript from node_modules.
  */
 
 import { compileSchemas, findSchemasDir } from './schemas.js';
@@ -56,12 +56,12 @@ export default function createSchemaStrict(options) {
 function refuseToGuess({ config, log }, folder) {
   const what =
     folder === null
-      ? 'no schemas folder was found'
+      ? 'the schemas folder that was named is not there'
       : `${folder} holds no <operation>.input.schema.json`;
   if (config?.missing !== 'warn') {
     throw new Error(
-      `${what}; set SOX_PLUGIN_IO_SOX_SCHEMA_STRICT_SCHEMAS_DIR, ` +
-        'or SOX_PLUGIN_IO_SOX_SCHEMA_STRICT_MISSING=warn to run without validation',
+      `${what}; correct SOX_PLUGIN_IO_SOX_SCHEMA_STRICT_SCHEMAS_DIR or leave it out for the schemas ` +
+        'of SOX 1.0, or set SOX_PLUGIN_IO_SOX_SCHEMA_STRICT_MISSING=warn to run without validation',
     );
   }
   log?.('warn', `io.sox.schema-strict: ${what}; every input passes`);

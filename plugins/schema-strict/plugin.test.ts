@@ -94,22 +94,28 @@ test('[P21] the argument beats the environment, which beats the nearest spec/ope
   expect(await accepts({ config, schemasDir: join(cwd, 'spec', 'operations') }, [])).toBe(true);
 });
 
-test('[P21] the search ends eight parents up', () => {
+test('[P21] the search ends eight parents up, at what the plugin ships', async () => {
   mkdirSync(join(cwd, 'spec', 'operations'), { recursive: true });
   writeFileSync(join(cwd, 'spec', 'operations', 'recv.input.schema.json'), '{}');
   const eight = join(cwd, ...'12345678');
   mkdirSync(join(eight, '9'), { recursive: true });
-  expect(createSchemaStrict({ cwd: eight })).toBeTypeOf('function');
-  expect(caught(() => createSchemaStrict({ cwd: join(eight, '9') })).message).toContain(
-    'no schemas folder',
-  );
+  const call = { operation: 'recv', input: { unheard: 'of' } };
+  expect(await createSchemaStrict({ cwd: eight })(call)).toBe(call);
+  const shipped = createSchemaStrict({ cwd: join(eight, '9') });
+  await expect(shipped(call)).rejects.toThrow('recv.input.schema.json');
 });
 
-test('[P21] without schemas it refuses to start and says what to set', () => {
-  const error = caught(() => createSchemaStrict({ cwd, config: {} }));
-  expect(error.message).toContain('SOX_PLUGIN_IO_SOX_SCHEMA_STRICT_SCHEMAS_DIR');
+test('[P21] a spec/operations of something else is passed by', async () => {
+  mkdirSync(join(cwd, 'spec', 'operations'), { recursive: true });
+  writeFileSync(join(cwd, 'spec', 'operations', 'night-shift.md'), '# Operations');
+  const validate = createSchemaStrict({ cwd });
+  await expect(validate({ operation: 'send', input: {} })).rejects.toThrow('send.input');
+});
+
+test('[P21] a folder that was named and holds no schema stops the start, and says what to set', () => {
   const named = caught(() => createSchemaStrict({ cwd, config: { schemas_dir: 'nowhere' } }));
-  expect(named.message).toContain('no schemas folder');
+  expect(named.message).toContain('is not there');
+  expect(named.message).toContain('SOX_PLUGIN_IO_SOX_SCHEMA_STRICT_SCHEMAS_DIR');
   const empty = caught(() => createSchemaStrict({ cwd, config: { schemas_dir: '.' } }));
   expect(empty.message).toContain('holds no');
 });
@@ -117,7 +123,8 @@ test('[P21] without schemas it refuses to start and says what to set', () => {
 test('[P21] missing=warn starts without schemas, and says so', async () => {
   const lines: string[] = [];
   const log = (_level: string, line: string) => lines.push(line);
-  const validate = createSchemaStrict({ cwd, config: { missing: 'warn' }, log });
+  const config = { missing: 'warn', schemas_dir: 'nowhere' };
+  const validate = createSchemaStrict({ cwd, config, log });
   const context = { operation: 'send', input: 7 };
   expect(await validate(context)).toBe(context);
   expect(lines.join()).toContain('every input passes');

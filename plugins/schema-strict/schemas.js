@@ -7,16 +7,18 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 const PARENTS_MAX = 8;
 const FILES_MAX = 256;
 const SCHEMA_BYTES_MAX = 1_048_576;
 const INPUT_SUFFIX = '.input.schema.json';
+const SHIPPED = join(dirname(fileURLToPath(import.meta.url)), 'schemas');
 
 /**
  * @param {{ schemasDir?: string | undefined, config?: Record<string, string>, cwd: string }} options
- * @returns {string | null} the folder of the schemas, or null when there is none
+ * @returns {string | null} the folder of the schemas; null when the one that was named is none
  */
 export function findSchemasDir({ schemasDir, config, cwd }) {
   const named = schemasDir ?? config?.schemas_dir;
@@ -27,10 +29,15 @@ export function findSchemasDir({ schemasDir, config, cwd }) {
   let folder = resolve(cwd);
   for (let level = 0; level <= PARENTS_MAX; level += 1) {
     const candidate = join(folder, 'spec', 'operations');
-    if (isFolder(candidate)) return candidate;
+    if (holdsSchemas(candidate)) return candidate;
     folder = dirname(folder);
   }
-  return null;
+  return SHIPPED;
+}
+
+/** A project may keep something else under this name: nobody has said that it is for us. */
+function holdsSchemas(folder) {
+  return isFolder(folder) && readdirSync(folder).some((file) => file.endsWith(INPUT_SUFFIX));
 }
 
 /**
