@@ -100,8 +100,8 @@ describe('idempotency', () => {
     const second = await send({ n: 2 });
     expect(second).toMatchObject({ message_id: first.message_id, seq: 1, sent_at: first.sent_at });
     expect(first).not.toHaveProperty('repeated');
-    expect(second).toMatchObject({ repeated: true, body_differs: true });
-    expect(await send({ n: 1 })).toMatchObject({ repeated: true, body_differs: false });
+    expect(second.metadata).toEqual({ repeated: true, body_differs: true });
+    expect((await send({ n: 1 })).metadata).toEqual({ repeated: true, body_differs: false });
     expect(await hub.mark(space)).toBe(before);
     expect((await send({ n: 3 }, 'other')).message_id).not.toBe(first.message_id);
     const later = await until(

@@ -55,8 +55,13 @@ export const send = operation({
       threshold: z.int().min(1),
       state: z.enum(['ok', 'warn', 'over']),
     }),
-    repeated: z.literal(true).optional().describe('of the first message'),
-    body_differs: z.boolean().optional().describe('a repeat with another body, not stored'),
+    // Where SOX lets an answer say more.
+    metadata: z
+      .object({
+        repeated: z.literal(true).describe('the answer is of the first message'),
+        body_differs: z.boolean().optional().describe('this body was another, and is not stored'),
+      })
+      .optional(),
   }),
 });
 

@@ -95,7 +95,7 @@ export const planProgress = operation({
   id: 'plan.progress',
   name: 'plan_progress',
   title: 'Note progress',
-  doc: 'Append a note to a task (or, without task_id, to the plan): note, blocked or assessment.',
+  doc: 'Append a note to a task, or without task_id to the plan.',
   access: 'writer',
   toolset: 'core',
   hints: ADDS,

@@ -76,7 +76,7 @@ export const agentsTell = operation({
   id: 'agents.tell',
   name: 'agents_tell',
   title: 'Tell agents',
-  doc: 'Send to agents in private: a name, several, a project, role:<role>, a glob (proj/*), or all. Only they get it.',
+  doc: 'Send in private to a name, several, a project, role:<role>, a glob (proj/*), or all.',
   access: 'writer',
   toolset: 'core',
   hints: ADDS,

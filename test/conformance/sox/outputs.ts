@@ -53,6 +53,8 @@ const OUTPUTS: Readonly<Record<Operation, z.ZodType>> = {
       threshold: z.number().int().min(1),
       state: z.enum(['ok', 'warn', 'over']),
     }),
+    // Of a send and a recv the tools' schemas allow it, and leave open what is in it.
+    metadata: z.looseObject({}).optional(),
   }),
   recv: z.strictObject({ drained_at: seconds, messages: z.array(envelope) }),
   subscribe: z.strictObject({ subscribed: z.array(text) }),

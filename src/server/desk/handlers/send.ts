@@ -106,8 +106,10 @@ async function repeatOutput(hub: Hub, answer: SentAnswer, body: string): Promise
   const isComparable = first != null && first.dropped === undefined;
   return {
     ...sendOutput(answer),
-    repeated: true,
-    ...(isComparable && { body_differs: JSON.stringify(first.body) !== body }),
+    metadata: {
+      repeated: true,
+      ...(isComparable && { body_differs: JSON.stringify(first.body) !== body }),
+    },
   };
 }
 
