@@ -19,7 +19,7 @@ export function registerMcp(program: Command): void {
     .argument('[args...]', 'for SOX_AGENT_ID_SOURCE=arg:<n>')
     .option(
       '--tools <set>',
-      'core, groups, work, more, admin, all, or tool names, separated by commas (core)',
+      'core, groups, work, more, admin, sox, all, or tool names, separated by commas (core)',
     )
     .option('--harness <vendor>', 'the coding agent that starts this; the hub says who it is')
     .option('--whole', 'with it: answers as SOX words them, with your own messages');

@@ -50,7 +50,7 @@ test('help and version are words too', () => {
 
 test.each([
   ['serve --transport http --port 0', 'serve --port 0'],
-  ['serve --transport=stdio --as ada', 'mcp --as ada'],
+  ['serve --transport=stdio --as ada', 'mcp --tools sox --as ada'],
   ['serve --transport pigeon', 'serve --transport pigeon'],
   ['send a --transport', 'send a --transport'],
 ])('[CL32] SOX’s %s is %s', (said, meant) => {

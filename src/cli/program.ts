@@ -62,7 +62,7 @@ export function withoutFlagWord(argv: readonly string[]): readonly string[] {
   return [...argv.slice(0, at), ...argv.slice(at + 1), `--${word}`];
 }
 
-/** SOX's `serve --transport http` is `serve`, and `serve --transport stdio` is `mcp`. */
+/** SOX's `serve --transport http` is `serve`, and `serve --transport stdio` is `mcp` with its tools. */
 export function withoutTransport(argv: readonly string[]): readonly string[] {
   const at = argv.indexOf('serve');
   if (commandName(argv) !== 'serve' || at < 0) return argv;
@@ -71,7 +71,9 @@ export function withoutTransport(argv: readonly string[]): readonly string[] {
   const transport = joined ?? argv[flag + 1];
   if (flag < 0 || (transport !== 'http' && transport !== 'stdio')) return argv;
   const rest = argv.toSpliced(flag, joined === undefined ? 2 : 1);
-  return transport === 'http' ? rest : rest.with(rest.indexOf('serve'), 'mcp');
+  return transport === 'http'
+    ? rest
+    : rest.toSpliced(rest.indexOf('serve'), 1, 'mcp', '--tools', 'sox');
 }
 
 const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { Command } from 'commander';
-import type { Config } from '../server/run/config.ts';
+import type { Config, ConfigInput, ConfigProblem } from '../server/run/config.ts';
 import type { ServeFlags } from '../server/run/config-sources.ts';
 import { collect } from './context.ts';
 import { fail } from './failure.ts';
@@ -63,18 +63,26 @@ export function serveArguments(options: object): string[] {
 
 export async function readConfig(options: ServeOptions): Promise<Config> {
   const { parseConfig } = await import('../server/run/config.ts');
+  return judged<Config>(parseConfig(readConfigInput(options)), options);
+}
+
+/** What the world says about the configuration, before anybody has judged it. */
+export function readConfigInput(options: ServeOptions): ConfigInput {
   const file = options.config === undefined ? undefined : readConfigFile(options.config);
-  const { env } = process;
-  const config = parseConfig({ flags: options, env, file, home: homedir(), cwd: process.cwd() });
-  if (Array.isArray(config)) {
-    const lines = config.map(
-      ({ field, source, message }) => `${field} (${placeOf(source, options)}): ${message}`,
-    );
-    throw fail(config[0]?.code ?? 'config.invalid', lines.join('; '), {
-      detail: { problems: config },
-    });
-  }
-  return config;
+  return { flags: options, env: process.env, file, home: homedir(), cwd: process.cwd() };
+}
+
+/** What was asked for; every problem of it is thrown at once. */
+export function judged<T extends object>(
+  parsed: T | readonly ConfigProblem[],
+  options: ServeOptions,
+): T {
+  if (!Array.isArray(parsed)) return parsed as T;
+  const problems = parsed as readonly ConfigProblem[];
+  const lines = problems.map(
+    ({ field, source, message }) => `${field} (${placeOf(source, options)}): ${message}`,
+  );
+  throw fail(problems[0]?.code ?? 'config.invalid', lines.join('; '), { detail: { problems } });
 }
 
 function placeOf(source: string, options: ServeOptions): string {

@@ -48,11 +48,7 @@ export function resolveTarget(globals: Globals, env: Environment = process.env):
   const url = parseUrl(asked ?? hub?.url ?? null, dir);
   const isOwn = hub !== null && (asked === null || sameOrigin(url, hub.url));
   const who = {
-    agent: ofProject(
-      chosenAgent(globals, env) ?? (token === null ? defaultAgent() : null),
-      token,
-      env,
-    ),
+    agent: agentFor(globals, token, env),
     space: globals.space ?? (env.SOX_NAMESPACE || null),
     clientVersion: env.SOX_CLIENT_VERSION || null,
   };
@@ -102,6 +98,16 @@ export function chosenAgent(globals: Globals, env: Environment = process.env): s
     });
   }
   return globals.as ?? (env.SYNOD_AGENT || env.SOX_AGENT_ID || null);
+}
+
+/** Null where the token says who it is. */
+export function agentFor(
+  globals: Globals,
+  token: string | null,
+  env: Environment = process.env,
+): string | null {
+  const agent = chosenAgent(globals, env) ?? (token === null ? defaultAgent() : null);
+  return ofProject(agent, token, env);
 }
 
 /** `project/agent` where SYNOD_PROJECT says the project and neither the name nor a credential does. */

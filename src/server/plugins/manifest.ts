@@ -9,6 +9,7 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import { z } from 'zod';
+import { SOX_OPERATIONS } from '../../wire/sox.ts';
 import { MANIFEST_BYTES_MAX, REFERENCES_MAX } from './limits.ts';
 import { parseRange, type Range } from './range.ts';
 import { PluginStartupError } from './startup-error.ts';
@@ -39,24 +40,7 @@ export interface Manifest {
 const SEMVER =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?$/;
 
-const OPERATIONS = [
-  '*',
-  'send',
-  'recv',
-  'subscribe',
-  'unsubscribe',
-  'list_channels',
-  'list_agents',
-  'channels_ack',
-  'channels_heartbeat',
-  'replay',
-  'channels_collect',
-  'group_create',
-  'group_invite',
-  'group_join',
-  'group_leave',
-  'group_list_members',
-] as const;
+const OPERATIONS = ['*', ...SOX_OPERATIONS] as const;
 
 const FLAGS: ReadonlySet<string> = new Set(['observe_only', 'may_short_circuit']);
 

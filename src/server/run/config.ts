@@ -119,9 +119,29 @@ export const DEFAULT_PORT = 8765;
 const DEFAULT_RELAY_LINES = 5_000;
 
 export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
+  const sources = parseSources(input);
+  if (Array.isArray(sources)) return sources;
   const { env, home, cwd } = input;
+  const { flag, env: said, file } = sources;
+  const config = toConfig({ ...file, ...said, ...flag }, home, cwd);
+  const refused = [
+    checkFaults(config, env.SOX_TEST_FAULTS === '1', file),
+    checkOpen(config, sourceOf('auth', sources)),
+    checkSynapse(config, sourceOf('synapse_port', sources)),
+  ].filter((problem) => problem !== null);
+  return refused.length > 0 ? refused : config;
+}
+
+/** What each source says, judged by itself. */
+export interface Sources {
+  readonly flag: Said;
+  readonly env: Said;
+  readonly file: Said;
+}
+
+export function parseSources(input: ConfigInput): Sources | ConfigProblem[] {
   const flags = readFlags(input.flags);
-  const environment = readEnv(env);
+  const environment = readEnv(input.env);
   const parts = [
     judge('flag', flags, flagName),
     judge('env', environment, (field) => ENV_NAMES[field] ?? field),
@@ -129,22 +149,22 @@ export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
   ] as const;
   const problems = parts.flatMap((part) => part.problems);
   if (problems.length > 0) return problems;
-  const [flag, said, file] = parts.map((part) => merged(part.value)) as [Said, Said, Said];
-  const all: Said = { ...file, ...said, ...flag };
-  const config = toConfig(all, home, cwd);
-  const refused = [
-    checkFaults(config, env.SOX_TEST_FAULTS === '1', file),
-    checkOpen(config, sourceOf('auth', flag, said, file)),
-    checkSynapse(config, sourceOf('synapse_port', flag, said, file)),
-  ].filter((problem) => problem !== null);
-  return refused.length > 0 ? refused : config;
+  const [flag, env, file] = parts.map((part) => merged(part.value)) as [Said, Said, Said];
+  return { flag, env, file };
 }
 
-function flagName(field: string): string {
-  return field === 'synapse_port' ? '--synapse' : `--${field.replaceAll('_', '-')}`;
+/** Where the flag is not the setting with hyphens. */
+const FLAG_NAMES: Readonly<Record<string, string>> = {
+  synapse_port: '--synapse',
+  cors_origins: '--cors-origin',
+  allowed_hosts: '--allow-host',
+};
+
+export function flagName(field: string): string {
+  return FLAG_NAMES[field] ?? `--${field.replaceAll('_', '-')}`;
 }
 
-type Said = Omit<ConfigFile, 'server_config'>;
+export type Said = Omit<ConfigFile, 'server_config'>;
 
 /** SOX's `server_config` is the same names, one level down; the outer one wins. */
 function merged(file: ConfigFile): Said {
@@ -293,7 +313,7 @@ function checkFaults(config: Config, mayFault: boolean, file: Said): ConfigProbl
   };
 }
 
-function sourceOf(field: keyof Said, flag: Said, env: Said, file: Said): ConfigProblem['source'] {
+export function sourceOf(field: keyof Said, { flag, env, file }: Sources): ConfigProblem['source'] {
   if (flag[field] !== undefined) return 'flag';
   if (env[field] !== undefined) return 'env';
   return file[field] === undefined ? 'default' : 'file';

@@ -56,7 +56,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   const { tools, listed, version, onError, progressMs = PROGRESS_MS } = options;
   const { subscriptions = null } = options;
   const server = new Server(
-    { name: 'synod', title: 'Synod', version },
+    { name: tools.serverName(listed), title: 'Synod', version },
     {
       capabilities: { tools: {}, resources: subscriptions === null ? {} : { subscribe: true } },
       instructions: INSTRUCTIONS,

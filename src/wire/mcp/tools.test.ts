@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isRefusal } from '../../core/law/decider.ts';
+import { type Operation, toolName } from '../operation.ts';
 import { operationList } from '../operations/table.ts';
+import { SOX_OPERATIONS } from '../sox.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { toToolResult } from './result.ts';
 import { createMcpTools } from './tools.ts';
@@ -112,6 +114,20 @@ describe('the tool list', () => {
     expect(names('core,groups,work,more,admin')).toEqual(names('all'));
     expect(names('channels__group_join')).toEqual(['group__join']);
     expect(names('all').length).toBeGreaterThan(names('core,groups,work,more').length);
+  });
+
+  test('[MC17] the set sox is SOX’s fifteen, and who is shown just those is told SOX’s name', () => {
+    expect(listed('sox').map(({ name }) => name)).toHaveLength(SOX_OPERATIONS.length);
+    for (const name of SOX_OPERATIONS) {
+      const operation = operationList.find((one) => one.name === name);
+      expect(tools.list(toolName(operation as Operation))).toEqual([
+        expect.toSatisfy((tool) => listed('sox').includes(tool)),
+      ]);
+    }
+    expect(tools.serverName(listed('sox'))).toBe('sox-protocol');
+    for (const other of ['core', 'all', 'sox,core', 'channels__send']) {
+      expect(tools.serverName(listed(other))).toBe('synod');
+    }
   });
 
   test('[MC3] an unknown toolset is refused by name', () => {

@@ -8,16 +8,23 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { type Operation, type Toolset, toolName } from '../operation.ts';
+import { SOX_OPERATIONS, SOX_SERVER_NAME } from '../sox.ts';
+import { SERVER_NAME } from '../tool-names.ts';
 import { compactSchema } from './schema.ts';
 
 export interface McpTools {
-  /** `core`, `core,groups`, `all`, or exact tool names, separated by commas. */
+  /** `core`, `core,groups`, `sox`, `all`, or exact tool names, separated by commas. */
   list(toolset: string): readonly Tool[] | Refusal;
   find(name: string): Operation | undefined;
+  /** A client that asked for SOX's tools and no others is told SOX's name [MC17]. */
+  serverName(listed: readonly Tool[]): string;
 }
 
 export const DEFAULT_TOOLSET = 'core';
 const TOOLSETS: readonly Toolset[] = ['core', 'groups', 'work', 'more', 'admin'];
+/** The operations of SOX 1.0, whichever set they are in here. */
+const SOX_TOOLSET = 'sox';
+const SOX_NAMES: ReadonlySet<string> = new Set(SOX_OPERATIONS);
 
 export function createMcpTools(operations: readonly Operation[]): McpTools {
   const offered = operations.filter((operation) => !operation.isStreaming);
@@ -37,21 +44,34 @@ export function createMcpTools(operations: readonly Operation[]): McpTools {
       );
       if (wanted.size === 0) wanted.add(DEFAULT_TOOLSET);
       const isAll = wanted.delete('all');
+      const isSox = wanted.delete(SOX_TOOLSET);
       const unknown = [...wanted].find((name) => !isToolset(name) && !byName.has(name));
       if (unknown !== undefined) {
         return refuse(
           'input.invalid',
           `no toolset or tool is called ${JSON.stringify(unknown.slice(0, 64))}; ` +
-            `use ${TOOLSETS.join(', ')}, all or tool names`,
+            `use ${TOOLSETS.join(', ')}, ${SOX_TOOLSET}, all or tool names`,
           { violations: [{ field: 'tools', issue: 'is not a toolset or tool' }] },
         );
       }
       const named = new Set([...wanted].map((name) => byName.get(name)));
       return entries
-        .filter(({ operation }) => isAll || wanted.has(operation.toolset) || named.has(operation))
+        .filter(
+          ({ operation }) =>
+            isAll ||
+            wanted.has(operation.toolset) ||
+            named.has(operation) ||
+            (isSox && SOX_NAMES.has(operation.name)),
+        )
         .map(({ tool }) => tool);
     },
     find: (name) => byName.get(name),
+    serverName(listed) {
+      const isSox =
+        listed.length === SOX_NAMES.size &&
+        listed.every(({ name }) => SOX_NAMES.has(byName.get(name)?.name ?? ''));
+      return isSox ? SOX_SERVER_NAME : SERVER_NAME;
+    },
   };
 }
 

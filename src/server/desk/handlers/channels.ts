@@ -3,14 +3,13 @@
 import { isRefusal, refuse } from '../../../core/law/decider.ts';
 import type { ChannelSettings, WorldView } from '../../../core/law/state.ts';
 import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
+import { SOX_PROTOCOL_VERSION } from '../../../wire/sox.ts';
 import { bodyText } from '../body.ts';
 import { messageEnvelope, standingFields } from '../envelope.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import type { Handlers, Room } from '../room.ts';
 import { handleRecv, readersOf } from './recv.ts';
 import { handleSend } from './send.ts';
-
-export const PROTOCOL_VERSION = '1.0';
 
 export const channelHandlers: Handlers<
   | 'channels.send'
@@ -53,9 +52,9 @@ export const channelHandlers: Handlers<
     return {
       channels,
       _sox_protocol: {
-        server_version: PROTOCOL_VERSION,
-        supported_versions: [PROTOCOL_VERSION],
-        min_client_version: PROTOCOL_VERSION,
+        server_version: SOX_PROTOCOL_VERSION,
+        supported_versions: [SOX_PROTOCOL_VERSION],
+        min_client_version: SOX_PROTOCOL_VERSION,
       },
     };
   },
@@ -191,7 +190,7 @@ function checkVersion({ caller }: Room): ReturnType<typeof refuse> | null {
   if (clientVersion === null || /^1(\.\d+)*$/.test(clientVersion)) return null;
   return refuse(
     'version.mismatch',
-    `this hub speaks SOX ${PROTOCOL_VERSION}, the client says ${clientVersion.slice(0, 32)}; upgrade the client`,
-    { supported_versions: [PROTOCOL_VERSION], client_version: clientVersion.slice(0, 32) },
+    `this hub speaks SOX ${SOX_PROTOCOL_VERSION}, the client says ${clientVersion.slice(0, 32)}; upgrade the client`,
+    { supported_versions: [SOX_PROTOCOL_VERSION], client_version: clientVersion.slice(0, 32) },
   );
 }

@@ -2,8 +2,8 @@
 import { isRefusal } from '../../../core/law/decider.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
 import { owedCount } from '../../../core/talk/subscription.ts';
+import { SOX_PROTOCOL_VERSION } from '../../../wire/sox.ts';
 import type { Handlers } from '../room.ts';
-import { PROTOCOL_VERSION } from './channels.ts';
 
 export const inboxHandlers: Handlers<'inbox.peek' | 'inbox.commit' | 'hub.whoami' | 'hub.status'> =
   {
@@ -41,7 +41,7 @@ export const inboxHandlers: Handlers<'inbox.peek' | 'inbox.commit' | 'hub.whoami
       const { entries, queued, feeds } = hub.stats;
       return {
         version: about.version,
-        protocol_version: PROTOCOL_VERSION,
+        protocol_version: SOX_PROTOCOL_VERSION,
         node_id: nodeId,
         uptime_s: (platform.elapsedMs() - about.startedAt) / 1000,
         store_ok: hub.isAvailable,
