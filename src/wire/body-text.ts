@@ -3,7 +3,7 @@
  * shown as one at every door; every other body is shown as what it is. What a client of the Synapse
  * door said beside its text stands in `synapse`, which is for such clients and no part of the text.
  */
-import type { Fields } from './fields.ts';
+import { type Fields, isFields } from './fields.ts';
 
 /** The field of a body in which the Synapse door keeps what its wire says beside the text. */
 export const ASIDE = 'synapse';
@@ -13,4 +13,17 @@ export function plainText(body: Fields): string | null {
   if (typeof body.text !== 'string') return null;
   for (const field in body) if (field !== 'text' && field !== ASIDE) return null;
   return body.text;
+}
+
+/** What people and SOX call a message that wants an answer. */
+const ASKING = /^(ask|question|request|clarification_request)$/;
+
+export function isQuestion(said: unknown): boolean {
+  if (!isFields(said)) return false;
+  const { type, question, text } = said;
+  return (
+    (typeof type === 'string' && ASKING.test(type)) ||
+    (typeof question === 'string' && question.trim() !== '') ||
+    (typeof text === 'string' && text.trimEnd().endsWith('?'))
+  );
 }

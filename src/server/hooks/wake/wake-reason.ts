@@ -6,6 +6,7 @@
 
 import { createMatcher } from '../../../core/law/glob.ts';
 import { addresseeOf, channelKind, dmParties } from '../../../core/law/name.ts';
+import { isQuestion } from '../../../wire/body-text.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { WakeMode, WakeSettings } from '../../../wire/hook-settings.ts';
 
@@ -19,8 +20,6 @@ export interface WakingMessage {
 
 /** Loudest first: between an agent's and a channel's setting the quieter one holds. */
 const MODES: readonly WakeMode[] = ['on', 'named', 'off'];
-/** What people and SOX call a message that wants an answer. */
-const ASKING = /^(ask|question|request|clarification_request)$/;
 /** Of a body of any depth so much text is looked through for names. */
 const LOOK_CHARS_MAX = 16_384;
 
@@ -63,16 +62,6 @@ function isOwnChannel(channel: string, agent: string): boolean {
   if (channelKind(channel) === 'dm') return dmParties(channel)?.includes(agent) === true;
   return (
     addresseeOf(channel) === agent || channel === `agent/${agent}` || channel === `agent:${agent}`
-  );
-}
-
-function isQuestion(said: unknown): boolean {
-  if (!isFields(said)) return false;
-  const { type, question, text } = said;
-  return (
-    (typeof type === 'string' && ASKING.test(type)) ||
-    (typeof question === 'string' && question.trim() !== '') ||
-    (typeof text === 'string' && text.trimEnd().endsWith('?'))
   );
 }
 
