@@ -37,6 +37,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'group.list_members': true,
   'group.list': true,
   'receipts.get': true,
+  'receipts.waits': true,
   'inbox.peek': true,
   'inbox.commit': true,
   'claims.take': true,

@@ -197,6 +197,21 @@ describe.each([
       missing: [],
       timed_out: false,
     });
+    const question = await ask('bob', 'channels.send', {
+      channel: 'work',
+      body: { question: 'Is it done?' },
+    });
+    expect(await ask('bob', 'receipts.waits')).toEqual({
+      waits: [
+        {
+          ...{ agent_id: 'bob', waits_for: ['ada'], delivered_to: [], deadlocked: false },
+          ...{ message_id: question.message_id, channel: 'work', since: question.sent_at },
+        },
+      ],
+      deadlocked: [],
+      has_more: false,
+    });
+    await ask('ada', 'channels.recv');
     const next = await ask('bob', 'channels.send', { channel: 'work', body: {} });
     const through = Number(next.message_id.slice(1));
     expect(await ask('ada', 'inbox.commit', { through })).toEqual({ committed: 1 });

@@ -5,6 +5,7 @@ import { ADDS, operation, READS, SETS } from '../operation.ts';
 import { ackStatus, messageEnvelope, messageIdText, receiptState, seconds } from '../schemas.ts';
 
 export const COLLECT_SECONDS_MAX = 300;
+export const WAITS_SHOWN_MAX = 200;
 
 export const ack = operation({
   id: 'channels.ack',
@@ -70,6 +71,34 @@ export const receiptsGet = operation({
         at: seconds.nullable(),
       }),
     ),
+  }),
+});
+
+export const receiptsWaits = operation({
+  id: 'receipts.waits',
+  name: 'receipts_waits',
+  title: 'Who waits for whom',
+  doc: 'Questions you may read that nobody has answered: who asked, who could answer, and who waits in a circle.',
+  access: 'reader',
+  toolset: 'more',
+  hints: READS,
+  input: z.strictObject({ limit: z.int().min(1).max(WAITS_SHOWN_MAX).default(50) }),
+  output: z.object({
+    waits: z.array(
+      z.object({
+        agent_id: z.string().describe('who asked'),
+        waits_for: z.array(z.string()),
+        delivered_to: z.array(z.string()).describe('of those, who has read it'),
+        message_id: z.string(),
+        channel: z.string(),
+        since: seconds,
+        deadlocked: z.boolean(),
+      }),
+    ),
+    deadlocked: z
+      .array(z.string())
+      .describe('each has asked what only others of this list could answer'),
+    has_more: z.boolean().describe('some were not looked at, or not shown'),
   }),
 });
 

@@ -35,6 +35,7 @@ export const OPERATIONS = {
   'group.list_members': groups.groupListMembers,
   'group.list': groups.groupList,
   'receipts.get': receipts.receiptsGet,
+  'receipts.waits': receipts.receiptsWaits,
   'inbox.peek': inbox.inboxPeek,
   'inbox.commit': inbox.inboxCommit,
   'claims.take': claims.claimTake,

@@ -9,9 +9,15 @@ import { messageEnvelope, standingFields } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
 import { findMessage, mayRead, mayReview, refOf } from './message-lookup.ts';
+import { handleWaits } from './waits.ts';
 
 export const receiptHandlers: Handlers<
-  'channels.ack' | 'channels.collect' | 'receipts.get' | 'held.list' | 'held.review'
+  | 'channels.ack'
+  | 'channels.collect'
+  | 'receipts.get'
+  | 'receipts.waits'
+  | 'held.list'
+  | 'held.review'
 > = {
   async 'channels.ack'(room, { message_id, status, reason }) {
     const message = await findMessage(room, message_id, 'message_id');
@@ -74,6 +80,8 @@ export const receiptHandlers: Handlers<
     if (isRefusal(receipts)) return receipts;
     return { message_id, channel: message.channel, receipts: receipts.map(receiptView) };
   },
+
+  'receipts.waits': handleWaits,
 
   async 'held.list'({ hub }, { limit }) {
     const held = await hub.ask((world) => heldMessages(world, limit + 1));
