@@ -140,7 +140,7 @@ function refusedOwner(
   { url }: HubFile,
   { refused, message }: { readonly refused: string; readonly message: string },
 ): Found {
-  if (!refused.startsWith('access.')) {
+  if (!refused.startsWith('access.') && refused !== 'hub.foreign') {
     return fail(
       'credential',
       `the hub at ${url} refused: ${message}`,
