@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { agentFor } from '../client/node/target.ts';
 import type { ShownSetting } from '../server/run/config-shown.ts';
+import { shownStore } from '../server/run/store-url.ts';
 import { SOX_PROTOCOL_VERSION } from '../wire/sox.ts';
 import { type Context, handle } from './context.ts';
 import { addServeFlags, judged, readConfigInput, type ServeOptions } from './serve-flags.ts';
@@ -68,7 +69,7 @@ function variables(env: NodeJS.ProcessEnv): Record<string, string> {
     .filter((name) => /^(SOX|SYNOD|SYNAPSE)_|^CLAUDE_AGENT_NAME$/.test(name))
     .sort();
   return Object.fromEntries(
-    ours.map((name) => [name, isSecret(name) ? '(hidden)' : (env[name] ?? '')]),
+    ours.map((name) => [name, isSecret(name) ? '(hidden)' : shownStore(env[name] ?? '')]),
   );
 }
 

@@ -242,7 +242,7 @@ function spacePlace(dir: string, space: string): LogPlace {
 async function storePlace(text: string): Promise<LogPlace> {
   const { parseStoreUrl, storeUrl } = await import('../server/run/store-url.ts');
   const store = parseStoreUrl(text);
-  if (store === null || store.kind === 'memory') {
+  if (store === null || !('path' in store)) {
     throw fail(
       'cli.usage',
       `--store must be sqlite:///path or file:///dir (absolute); found ${text}`,

@@ -18,7 +18,7 @@ export function addServeFlags(command: Command): Command {
     .option('--port <n>', 'where to listen (8765); 0 takes any free port')
     .option(
       '--store <url>',
-      'memory:, file:///dir or sqlite:///path (files under the data directory)',
+      'memory:, file:///dir, sqlite:///path or npm:PACKAGE (files under the data directory)',
     )
     .option(
       '--auth <mode>',

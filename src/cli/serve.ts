@@ -9,6 +9,7 @@ import type { Command } from 'commander';
 import type { Config } from '../server/run/config.ts';
 import type { RunningServer } from '../server/run/server.ts';
 import type { ServerLog } from '../server/run/server-log.ts';
+import { shownStore } from '../server/run/store-url.ts';
 import { type Context, handle } from './context.ts';
 import { CliError, fail } from './failure.ts';
 import { pathLine } from './on-path.ts';
@@ -69,7 +70,7 @@ function firstScreen(
   return [
     '',
     `  ${bold('Synod')} is running at ${bold(url)}`,
-    dim(`  everything is kept in ${dir}${store === null ? '' : ` and ${store}`}`),
+    dim(`  everything is kept in ${dir}${store === null ? '' : ` and ${shownStore(store)}`}`),
     '',
     '  Next, in another terminal:',
     `    synod${where} subscribe team/plan --as ada           ${dim('ada will be owed what is said there')}`,

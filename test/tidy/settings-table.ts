@@ -23,7 +23,7 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
   dir: row('--dir', 'a directory', '~/.synod', 'where everything is kept'),
   store: row(
     '--store',
-    '`memory:`, `file:///dir` or `sqlite:///path`',
+    '`memory:`, `file:///dir`, `sqlite:///path` or `npm:PACKAGE?options`',
     'one SQLite file for each space, under the directory',
     'where the log is kept',
   ),

@@ -1,5 +1,5 @@
 /**
- * Which file of a package makes its plugin: the `"./plugin"` export, else `"."`.
+ * Which file of a package makes its plugin: the `"./plugin"` export, else `"."`. A store's: `"./store"`.
  *
  * Conditions are taken in the order written, as Node does for an import. A package without
  * `exports` is entered by `main`, else `index.js`. Null when the package exports neither.
@@ -8,7 +8,10 @@
 const CONDITIONS: ReadonlySet<string> = new Set(['node', 'import', 'module-sync', 'default']);
 const DEPTH_MAX = 8;
 
-export function entryPath(description: unknown): string | null {
+export function entryPath(
+  description: unknown,
+  subpath: './plugin' | './store' = './plugin',
+): string | null {
   const { exports, main } = description as { exports?: unknown; main?: unknown };
   if (exports === undefined || exports === null) {
     return typeof main === 'string' ? main : 'index.js';
@@ -17,7 +20,7 @@ export function entryPath(description: unknown): string | null {
     const keys = Object.keys(exports);
     if (keys.some((key) => key.startsWith('.'))) {
       const subpaths = exports as Record<string, unknown>;
-      return target(subpaths['./plugin'], 0) ?? target(subpaths['.'], 0);
+      return target(subpaths[subpath], 0) ?? target(subpaths['.'], 0);
     }
   }
   return target(exports, 0);

@@ -14,6 +14,7 @@ import {
   sourceOf,
 } from './config.ts';
 import { ENV_NAMES } from './config-sources.ts';
+import { shownStore } from './store-url.ts';
 
 export interface ShownSetting {
   readonly field: string;
@@ -31,7 +32,8 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   host: (config) => config.host,
   port: (config) => config.port,
   dir: (config) => config.dir,
-  store: ({ store, dir }) => store ?? `sqlite://${join(dir, 'spaces', '<space>.sqlite')}`,
+  store: ({ store, dir }) =>
+    store === null ? `sqlite://${join(dir, 'spaces', '<space>.sqlite')}` : shownStore(store),
   auth: (config) => config.auth,
   cors_origins: (config) => config.corsOrigins,
   allowed_hosts: (config) => config.allowedHosts,

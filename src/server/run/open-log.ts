@@ -1,6 +1,6 @@
 /**
- * A log by URL: `memory:`, `file:///dir`, `sqlite:///path`. The only place that
- * knows the adapters by name, and the only dynamic imports of them.
+ * A log by URL: `memory:`, `file:///dir`, `sqlite:///path`, or of a package that was named. The only
+ * place that knows the adapters by name, and the only dynamic imports of them.
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ export function logUrlOf(store: string | null, dir: string, space: string): stri
   if (store === null) return `sqlite://${join(dir, 'spaces', `${space}.sqlite`)}`;
   const parsed = parseStoreUrl(store);
   // One store URL names the default space; others lie beside it.
-  if (parsed === null || parsed.kind === 'memory' || space === DEFAULT_SPACE) return store;
+  if (!hasPath(parsed) || space === DEFAULT_SPACE) return store;
   return storeUrl({ ...parsed, path: parsed.path.replace(SUFFIX, `.${space}$1`) });
 }
 
@@ -29,7 +29,7 @@ export interface StoreFiles {
 /** Where the stores of all spaces lie, and what lies there. */
 export async function storeFiles(store: string | null, dir: string): Promise<StoreFiles> {
   const parsed = store === null ? null : parseStoreUrl(store);
-  if (parsed?.kind === 'memory') return { folder: dir, stem: '', end: '', names: [] };
+  if (parsed !== null && !hasPath(parsed)) return { folder: dir, stem: '', end: '', names: [] };
   const path = parsed?.path ?? join(dir, 'spaces', '.sqlite');
   const [, suffix = ''] = SUFFIX.exec(basename(path)) ?? [];
   const folder = dirname(path);
@@ -41,8 +41,21 @@ export async function storeFiles(store: string | null, dir: string): Promise<Sto
   };
 }
 
-/** The spaces that lie on disk already. */
+/** The log of a space, to be written to. */
+export async function openSpaceLog(store: string | null, dir: string, space: string): Promise<Log> {
+  const parsed = store === null ? null : parseStoreUrl(store);
+  if (parsed?.kind !== 'package') return openLog(logUrlOf(store, dir, space));
+  const { openPackageLog } = await import('./package-store.ts');
+  return openPackageLog(parsed, dir, space);
+}
+
+/** The spaces that lie in the store already. */
 export async function spacesOnDisk(store: string | null, dir: string): Promise<string[]> {
+  const parsed = store === null ? null : parseStoreUrl(store);
+  if (parsed?.kind === 'package') {
+    const { listPackageSpaces } = await import('./package-store.ts');
+    return listPackageSpaces(parsed, dir);
+  }
   const { stem, end, names } = await storeFiles(store, dir);
   return names
     .filter((name) => name.startsWith(stem) && name.endsWith(end))
@@ -61,7 +74,7 @@ export function isSidecar(store: string | null, space: string): boolean {
 /** To be written to, a store is locked until the log is closed: it has one writer [G10]. */
 export async function openLog(url: string, options: { readOnly?: boolean } = {}): Promise<Log> {
   const store = parseStoreUrl(url);
-  if (store === null || store.kind === 'memory' || options.readOnly) {
+  if (!hasPath(store) || options.readOnly) {
     return openUnlocked(url, store, options);
   }
   const { lockStore } = await import('../../log/lock.ts');
@@ -97,9 +110,16 @@ async function openUnlocked(
       const { openFileLog } = await import('../../log/file.ts');
       return openFileLog(store.path, options);
     }
+    case 'package':
     case undefined:
       throw new LogError('log.unavailable', `no store is known for ${url}; use ${STORE_FORMS}`);
   }
+}
+
+type PathStore = Extract<Store, { readonly path: string }>;
+
+export function hasPath(store: Store | null): store is PathStore {
+  return store !== null && 'path' in store;
 }
 
 /** `.sqlite` of `log.sqlite`; nothing of a bare name. */

@@ -12,8 +12,9 @@ import {
   touchPrivateFile,
   unavailable,
 } from '../../log/disk.ts';
+import { LogError } from '../../log/log.ts';
 import { isSpaceName } from '../desk/spaces.ts';
-import { logUrlOf, storeFiles } from './open-log.ts';
+import { hasPath, logUrlOf, storeFiles } from './open-log.ts';
 import { parseStoreUrl } from './store-url.ts';
 
 export interface Removal {
@@ -52,7 +53,11 @@ export async function moveAside(
   now: number,
 ): Promise<Removal> {
   const place = parseStoreUrl(logUrlOf(store, dir, space));
-  if (place === null || place.kind === 'memory') return { at: now, path: null };
+  if (place?.kind === 'package') {
+    const what = `the store package ${place.name} keeps its spaces; remove it there`;
+    throw new LogError('log.unavailable', what);
+  }
+  if (!hasPath(place)) return { at: now, path: null };
   const { path } = place;
   let at = now;
   while (existsSync(`${path}${MARK}${at}`)) at++;

@@ -17,7 +17,7 @@ import {
   type RemovedSpace,
   type Spaces,
 } from '../desk/spaces.ts';
-import { isSidecar, logUrlOf, openLog, spacesOnDisk } from './open-log.ts';
+import { hasPath, isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
 import {
   deleteRemoved,
   forgetEmptyRemoval,
@@ -62,7 +62,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
 
   async function openOne(name: string): Promise<Hub> {
     const url = logUrlOf(store, dir, name);
-    const log = await openLog(url);
+    const log = await openSpaceLog(store, dir, name);
     let hub: Hub | null = null;
     try {
       hub = await openHub({
@@ -215,7 +215,7 @@ function notFound(name: string, known: readonly string[]): Refusal {
 /** What the hub says of an entry, with the store it lies in: whoever must act has to find it. */
 function located(cause: LogError, url: string): LogError {
   const store = parseStoreUrl(url);
-  if (cause.path !== undefined || store === null || store.kind === 'memory') return cause;
+  if (cause.path !== undefined || !hasPath(store)) return cause;
   const { path } = store;
   const told = cause.message.slice(cause.code.length + 2);
   return new LogError(cause.code, `${path}: ${told}`, { cause, path });

@@ -1,5 +1,6 @@
 /**
- * Where a log is kept, as a URL: `memory:`, `file:///dir`, `sqlite:///path`.
+ * Where a log is kept, as a URL: `memory:`, `file:///dir`, `sqlite:///path`, or `npm:PACKAGE?options`
+ * for a package that keeps it elsewhere.
  *
  * The path is taken as it is written, without percent-decoding, because that is how
  * SOX writes it; three or four slashes mean the same absolute path. A relative path or
@@ -9,13 +10,29 @@
 export type Store =
   | { readonly kind: 'memory' }
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'sqlite'; readonly path: string };
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | PackagePlace;
 
-export const STORE_FORMS = 'memory:, file:///dir or sqlite:///path (an absolute path)';
+export interface PackagePlace {
+  readonly kind: 'package';
+  readonly name: string;
+  /** Without its `?`; may be empty. */
+  readonly query: string;
+}
+
+/** As npm names packages, so that no name leads out of the folder they lie in. */
+const PACKAGE = /^npm:((?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*)(?:\?([^#\s]*))?$/;
+const PACKAGE_NAME_CHARS_MAX = 214;
+
+export const STORE_FORMS =
+  'memory:, file:///dir, sqlite:///path (an absolute path) or npm:PACKAGE?options';
 
 /** Null when the text names no store. */
 export function parseStoreUrl(text: string): Store | null {
   if (/^(memory:(\/\/)?|sqlite:\/\/\/?:memory:)$/.test(text)) return { kind: 'memory' };
+  const [, name, query = ''] = PACKAGE.exec(text) ?? [];
+  if (name !== undefined)
+    return name.length > PACKAGE_NAME_CHARS_MAX ? null : { kind: 'package', name, query };
   const [, kind, path] = /^(file|sqlite):\/\/\/+([^/].*)$/s.exec(text) ?? [];
   if (path === undefined || /\0/.test(path)) return null;
   return { kind: kind as 'file' | 'sqlite', path: `/${path}` };
@@ -23,5 +40,12 @@ export function parseStoreUrl(text: string): Store | null {
 
 /** The one spelling of a store. */
 export function storeUrl(store: Store): string {
-  return store.kind === 'memory' ? 'memory:' : `${store.kind}://${store.path}`;
+  if (store.kind === 'memory') return 'memory:';
+  if (store.kind === 'package') return `npm:${store.name}${store.query && `?${store.query}`}`;
+  return `${store.kind}://${store.path}`;
+}
+
+/** For a screen: the options of a package may hold a password. */
+export function shownStore(url: string): string {
+  return url.replace(/^(npm:[^?]*)\?.*$/s, '$1?(hidden)');
 }
