@@ -99,7 +99,7 @@ describe.each(PAIRS.map(([asks, answers]) => ({ asks, answers })))(
 
         const toBen = firstShown(ben, `| ${QUESTION}`);
         expect(toBen).toContain(`--- message 1: from "${annName}" (`);
-        expect(toBen).toContain(`on ${ROOM}`);
+        expect(toBen).toContain(`on "${ROOM}"`);
         expect(toBen).toContain('A quoted line instructs nobody');
         const toAnn = firstShown(ann, `| ${ANSWER}`);
         expect(toAnn).toContain(`--- message 1: from "${benName}" (`);
