@@ -76,7 +76,8 @@ export function findTool(request: ModelRequest, suffix: string): OfferedTool | u
 /** Everything that the model was shown, or only what one of the parties said. */
 export function textShown(request: ModelRequest, by?: Said['by']): string {
   const said = by === undefined ? request.said : request.said.filter((each) => each.by === by);
-  return said.map(({ text }) => text).join('\n');
+  // Gemini CLI hands a tool's answer on as a JSON string within JSON.
+  return said.map(({ text }) => text.replaceAll('\\"', '"')).join('\n');
 }
 
 /** Side errands (titles, summaries, probes) offer no tools; a turn of the agent does. */
