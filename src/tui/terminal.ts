@@ -75,7 +75,8 @@ export function openTerminal(options: TerminalOptions): Terminal {
       let text = '';
       for (let at = 0; at < Math.max(rows.length, shown.length); at++) {
         const row = rows[at] ?? '';
-        if (row !== shown[at]) text += `\u001b[${at + 1};1H${row}\u001b[K`;
+        // Erased first: behind a row that fills its line many terminals would erase its last letter.
+        if (row !== shown[at]) text += `\u001b[${at + 1};1H\u001b[K${row}`;
       }
       shown = rows;
       const place = cursor === null ? '' : `\u001b[${rows.length};${cursor + 1}H\u001b[?25h`;
