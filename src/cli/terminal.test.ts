@@ -49,5 +49,13 @@ test('columns line up, and cells are neutralised', () => {
       ['a', 'x', 'end'],
       ['long', 'y\n', ''],
     ]),
-  ).toEqual(['a     x    end', 'long  y\\n  ']);
+  ).toEqual(['a     x    end', 'long  y\\n']);
+});
+
+test('a row whose last cells are empty ends with its last word', () => {
+  const rows = [
+    ['ada', 'consumed', '', ''],
+    ['bob', 'refused', 'full', ''],
+  ];
+  expect(columns(rows)).toEqual(['ada  consumed', 'bob  refused   full']);
 });
