@@ -76,27 +76,44 @@ test('[SY10] a name of its own stays its own, also when its owner speaks for it 
   await again.next('welcome');
 });
 
-test('[I13] nor, after a restart, that of a coding agent that has not come back yet', async () => {
+test('[I13] after a restart each name is still of the door it came by, before anybody has come back', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'synod-names-'));
-  const start = () => openRunningHub({ dir, flags: { synapse: '0', synapseToken: undefined } });
+  const flags = { synapse: '0', synapseToken: 'a secret of this test' };
+  const start = () => openRunningHub({ dir, flags });
   const hook = ({ url: at, owner }: RunningHub, vendor: string) =>
     fetch(`${at}/v1/hooks/${vendor}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${owner}`, 'content-type': 'application/json' },
       body: JSON.stringify({ session_id: vendor, cwd: '/', hook_event_name: 'UserPromptSubmit' }),
     });
+  const firstAnswer = async (name: string): Promise<string> => {
+    const client = await connectSynapse(await synapseUrl(dir), name, { isBinding: false });
+    clients.push(client);
+    client.send({ type: 'heartbeat', sender: name, token: flags.synapseToken });
+    const answer = await Promise.race([client.next('welcome'), client.next('name_conflict')]);
+    await client.close();
+    return answer.type;
+  };
   const before = await start();
   await hook(before, 'codex');
+  await before.ask('bea', 'subscribe', { pattern: 'team/plan' });
+  await before.ask('carl', 'send', {
+    channel: 'dm/carl~sylvia',
+    body: { text: 'before she came' },
+  });
+  expect(await firstAnswer('sylvia')).toBe('welcome');
+  expect(await firstAnswer('bea')).toBe('name_conflict');
   await before.close();
   const after = await start();
   try {
     // Any answer of the hooks says that their book is open.
     await hook(after, 'claude');
-    const token = readFileSync(join(dir, 'synapse-token'), 'utf8').trim();
-    const client = await connectSynapse(await synapseUrl(dir), 'codex', { isBinding: false });
-    clients.push(client);
-    client.send({ type: 'heartbeat', sender: 'codex', token });
-    await client.next('name_conflict');
+    for (const name of ['codex', 'bea', 'bea-rx', 'carl']) {
+      expect([name, await firstAnswer(name)]).toEqual([name, 'name_conflict']);
+    }
+    await after.ask('sylvia', 'whoami');
+    expect(await firstAnswer('sylvia')).toBe('welcome');
+    expect(await firstAnswer('sylvia-rx')).toBe('welcome');
   } finally {
     await after.close();
     rmSync(dir, { recursive: true, force: true });

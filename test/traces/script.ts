@@ -177,6 +177,7 @@ function principalOf(text: string): Principal {
   const [id = '', trait] = text.split(':');
   if (trait === undefined) return createPrincipal(id);
   if (trait === 'untrusted' || trait === 'trusted') return createPrincipal(id, { tier: trait });
+  if (trait === 'vouched') return { ...createPrincipal(id), isVouched: true };
   return createPrincipal(id, { kind: trait as Principal['kind'] });
 }
 

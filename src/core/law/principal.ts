@@ -13,6 +13,8 @@ export interface Principal {
   readonly id: string;
   readonly kind: PrincipalKind;
   readonly tier: TrustTier;
+  /** It came by a door with one secret for all: the name is its own, and of that door alone [I13]. */
+  readonly isVouched?: true;
 }
 
 /** What is remembered of a principal with what it said; its name may mean another one day. */

@@ -68,6 +68,7 @@ function tellRich(): Story {
   story.drain(bob, { leaseMs: 60_000, max: 1 });
   const group = { group: 'group/rich', displayName: 'Rich', replayPolicy: null };
   story.do(ada, { type: 'group.create', ...group });
+  story.do({ ...ada, id: 'syl', isVouched: true }, { type: 'subscription.add', pattern: 'news' });
   story.send(ada, 'passing');
   story.send(ada, 'dm/ada~nobody-yet');
   story.do(root, { type: 'channel.retire', channel: 'passing', isForced: true });

@@ -46,7 +46,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 9;
+const VERSION = 10;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -94,6 +94,7 @@ const PRESENCE = fieldsOf<Presence>()({
 const AGENT = fieldsOf<Agent>()({
   name: 'stored',
   madeBy: 'stored',
+  isVouched: 'stored',
   patterns: setOf<string>(),
   roles: 'stored',
   memberships: 'derived',

@@ -194,6 +194,8 @@ export interface Agent {
   readonly name: string;
   /** Who made the name known, until the agent itself comes. */
   madeBy: string | null;
+  /** It came by a door that vouches for its callers: only such a one lets it in again [I13]. */
+  isVouched: boolean;
   readonly patterns: Set<string>;
   /** What an administrator made it, for those who speak to a role. */
   roles: readonly string[];

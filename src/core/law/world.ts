@@ -9,8 +9,10 @@ import {
   decideAssign,
   decideSee,
   evolveAssigned,
+  evolveSeen,
   ownUp,
   type RolesAssigned,
+  vouchedFor,
 } from '../talk/agent.ts';
 import { type AgentRemoved, decideRemoveAgent, evolveRemovedAgent } from '../talk/departure.ts';
 import {
@@ -228,6 +230,11 @@ export type AnswerTo<C extends Command> = Extract<
 >['answer'];
 
 export function decide(world: WorldView, command: Command): Decision<Event, unknown> {
+  const decision = decideKeyed(world, command);
+  return command.by.isVouched ? vouchedFor(world, command, decision) : decision;
+}
+
+function decideKeyed(world: WorldView, command: Command): Decision<Event, unknown> {
   return command.idempotency == null || command.type.startsWith('claim.')
     ? decideAny(world, command)
     : decideOnce(world.claims, command, () => decideAny(world, command));
@@ -309,8 +316,9 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'refusal.recorded':
     case 'bus.recorded':
     case 'log.compacted':
-    case 'agent.seen':
       return;
+    case 'agent.seen':
+      return evolveSeen(world, event);
     case 'agent.assigned':
       return evolveAssigned(world, event);
     case 'clock.ticked':

@@ -3,7 +3,7 @@
  * agent does; nobody registers twice.
  */
 
-import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Asked, type Decision, isRefusal, type Refusal, refuse } from '../law/decider.ts';
 import { Heap } from '../law/heap.ts';
 import { DAY_MS, ROLE_CHARS_MAX, ROLES_MAX } from '../law/limits.ts';
 import { AGENT_NAME_RULE, isAgentName, type Principal } from '../law/principal.ts';
@@ -72,6 +72,8 @@ export interface AgentSeen {
   readonly type: 'agent.seen';
   readonly at: number;
   readonly by: string;
+  /** From its first act: the door it came by vouched for it. */
+  readonly isVouched?: true;
 }
 
 /** Once a day is enough to know who stays away, and little enough to be history [GA6]. */
@@ -81,10 +83,32 @@ export function decideSee(world: WorldView, { by, at }: SeeAgent): Decision<Agen
   return { events: isNews ? [{ type: 'agent.seen', at, by: by.id }] : [], answer: null };
 }
 
+/**
+ * With the first act of a caller whose door vouched for it that is put on record, or a name that came
+ * by another door could not be told from it after a restart [I13].
+ */
+export function vouchedFor<E>(
+  world: WorldView,
+  { by, at }: Asked,
+  decision: Decision<E, unknown>,
+): Decision<E | AgentSeen, unknown> {
+  if (isRefusal(decision) || decision.events.length === 0) return decision;
+  const known = world.agents.get(by.id);
+  if (known !== undefined && known.madeBy === null) return decision;
+  const seen: AgentSeen = { type: 'agent.seen', at, by: by.id, isVouched: true };
+  return { ...decision, events: [...decision.events, seen] };
+}
+
+export function evolveSeen(world: World, { by, isVouched }: AgentSeen): void {
+  const agent = world.agents.get(by);
+  if (agent !== undefined && isVouched) agent.isVouched = true;
+}
+
 export function createAgent(name: string): Agent {
   return {
     name,
     madeBy: null,
+    isVouched: false,
     patterns: new Set(),
     roles: [],
     memberships: new Map(),

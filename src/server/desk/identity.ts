@@ -138,7 +138,10 @@ export function createIdentity(
         `${name} has a token of its own or came by another door of this hub; choose another name`,
       );
     }
-    const principal: Principal = { id: name, kind: 'agent', tier: 'standard' };
+    const principal: Principal = {
+      ...{ id: name, kind: 'agent', tier: 'standard' },
+      ...(introduction.isVouchedFor && { isVouched: true }),
+    };
     return seat(introduction, principal, space, {
       isOwner: false,
       tokenId: null,
@@ -151,11 +154,12 @@ export function createIdentity(
   async function isTaken(space: string, name: string): Promise<boolean> {
     // `ada-rx` is told what `ada` is told.
     for (const one of [name, name.replace(/-rx$/, '')]) {
-      if (one === OWNER_NAME || activities.find(space, one)?.home === 'known') return true;
+      if (one === OWNER_NAME) return true;
       const hub = spaces.find(space);
-      if (hub === null) continue;
-      const isHeld = await hub.ask((world) => liveTokens(world, one, hub.stamp()).length > 0);
-      if (isRefusal(isHeld) || isHeld) return true;
+      const isHeld = await hub?.ask((world) => isElsewhere(world, one, hub.stamp()));
+      if (isHeld === true || isRefusal(isHeld)) return true;
+      // Of one that left nothing on record yet, this run alone knows.
+      if (isHeld !== false && activities.find(space, one)?.home === 'known') return true;
     }
     return false;
   }
@@ -170,6 +174,14 @@ export function createIdentity(
     if (options.mode === 'open') return byWord(introduction, startedAt);
     return unknownAgent();
   };
+}
+
+/** Whether a name belongs to another door than one that vouches; null while it has left no record. */
+function isElsewhere(world: WorldView, name: string, at: number): boolean | null {
+  if (liveTokens(world, name, at).length > 0) return true;
+  const agent = world.agents.get(name);
+  // Others may have written to a name before anybody came by it.
+  return agent === undefined || agent.madeBy !== null ? null : !agent.isVouched;
 }
 
 /** With the owner's credential one is whom one says: an administrator, a person, or an agent of theirs. */
