@@ -7,13 +7,13 @@ import { closeSync, openSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import type { Config } from '../server/run/config.ts';
-import type { RunningServer } from '../server/run/server.ts';
 import type { ServerLog } from '../server/run/server-log.ts';
 import { shownStore } from '../server/run/store-url.ts';
 import { type Context, handle } from './context.ts';
 import { CliError, fail } from './failure.ts';
 import { pathLine } from './on-path.ts';
 import { addServeFlags, readConfig, type ServeOptions } from './serve-flags.ts';
+import { synapseLine } from './synapse-line.ts';
 import { jsonText, neutralise } from './terminal.ts';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -48,7 +48,10 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   } else {
     for (const line of firstScreen(context, url, dir, config.store)) print(line);
     if (busPath !== null) print(context.colours.dim(`  worker pools answer at ${busPath}\n`));
-    for (const line of synapseLines(server, config)) print(context.colours.dim(`  ${line}`));
+    if (server.synapseUrl !== null && config.synapse !== null) {
+      const line = synapseLine(server.synapseUrl, dir, config.synapse);
+      print(context.colours.dim(`  ${line}\n`));
+    }
   }
 
   const signal = await stopping;
@@ -82,21 +85,6 @@ function firstScreen(
     ...[pathLine(process.env)].flatMap((line) => (line === null ? [] : ['', `  ${line}`])),
     '',
   ];
-}
-
-/** Who may come by the Synapse door, and what they must show. */
-function synapseLines(
-  { synapseUrl, synapseTokenPath }: RunningServer,
-  { synapse }: Config,
-): string[] {
-  if (synapseUrl === null) return [];
-  if (synapse?.auth === 'open') {
-    const who = 'any program of this machine, under any name: no token is asked for';
-    return [`Synapse clients come to ${synapseUrl}; it serves ${who}`, ''];
-  }
-  const what =
-    synapseTokenPath === null ? 'the token you gave' : `--token-file ${synapseTokenPath}`;
-  return [`Synapse clients come to ${synapseUrl} with ${what}`, ''];
 }
 
 export function createLog(least: string): ServerLog {

@@ -1,11 +1,12 @@
 /** `synod up`: the hub in the background, one per data directory, unless it runs already. */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ensureHub } from '../client/node/start-hub.ts';
 import type { Globals, HubFile } from '../client/node/target.ts';
 import type { Config } from '../server/run/config.ts';
 import { handle } from './context.ts';
 import { addServeFlags, readConfig, type ServeOptions, serveArguments } from './serve-flags.ts';
+import { synapseLine } from './synapse-line.ts';
 
 export function registerUp(program: Command): void {
   const command = addServeFlags(
@@ -34,12 +35,7 @@ function synapseLines({ dir, synapse }: Config, hub: HubFile, isNew: boolean): s
     return synapse === null ? [] : [`it has no door for Synapse clients: ${way}`];
   }
   if (!isNew || synapse === null) return [`Synapse clients come to ${hub.synapse}`];
-  if (synapse.auth === 'open') {
-    return [`Synapse clients come to ${hub.synapse}, and names are taken at their word`];
-  }
-  const what =
-    synapse.token === null ? `--token-file ${join(dir, 'synapse-token')}` : 'the token you gave';
-  return [`Synapse clients come to ${hub.synapse} with ${what}`];
+  return [synapseLine(hub.synapse, dir, synapse)];
 }
 
 /** The hub stands in its data directory: what was meant from here is said in full. */

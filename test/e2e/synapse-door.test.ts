@@ -1,6 +1,28 @@
 /** What the command line says of the Synapse door, with real processes. */
 import { expect, test } from 'vitest';
+import { connectSynapse } from '../conformance/synapse/synapse-client.ts';
 import { openHome } from './cli-run.ts';
+
+test('[CL16] the first screen names the door, and the guide’s command for other machines lets them in by that name', async () => {
+  const home = openHome();
+  // The guide, to the letter but for the ports.
+  const args = ['serve', '--host', '0.0.0.0', '--allow-host', 'hub.example.org', '--synapse=0'];
+  const token = 'a secret of eight or more';
+  const hub = home.start([...args, '--port=0'], { env: { SYNAPSE_TOKEN: token } });
+  const [, port = ''] = await hub.printed(
+    /Synapse clients come to ws:\/\/0\.0\.0\.0:(\d+) with the token you gave/,
+  );
+  const url = `ws://127.0.0.1:${port}`;
+  const named = await connectSynapse(url, 'sylvia', {
+    headers: { host: 'hub.example.org' },
+    token,
+  });
+  await named.next('welcome');
+  await named.close();
+  const other = connectSynapse(url, 'eve', { headers: { host: 'other.example.org' }, token });
+  await expect(other).rejects.toThrow('HTTP 421');
+  await home.close();
+}, 60_000);
 
 test('[CL16] up says that a hub that runs has no door, status where it is, and a taken port is blamed on its flag', async () => {
   const home = openHome();
