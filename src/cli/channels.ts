@@ -8,8 +8,12 @@ export function registerChannels(program: Command): void {
     const answer = await call('channels.list_channels', {});
     table(
       answer,
-      answer.channels.map((one) => [one.name, String(one.subscriber_count)]),
+      answer.channels.map((one) => [one.name, readersText(one.subscriber_count)]),
       'no channels yet; one appears with its first message or subscriber',
     );
   });
+}
+
+function readersText(count: number): string {
+  return `${count} subscriber${count === 1 ? '' : 's'}`;
 }

@@ -4,7 +4,7 @@ import { SynodError } from '../client/error.ts';
 import { quoted } from '../place/problem.ts';
 import type { ClaimView } from './claims-of-hub.ts';
 import { CliError, toFailure } from './failure.ts';
-import { ageText, clockTime } from './message-text.ts';
+import { ageText, clockTime, leftText } from './message-text.ts';
 import { neutralise } from './terminal.ts';
 
 interface RefusalDetail {
@@ -36,9 +36,9 @@ export function metText({ mine, theirs }: { mine: string; theirs: string }): str
   return mine === theirs ? mine : `${mine} meets ${quoted(theirs)}`;
 }
 
-/** `until 14:02:11 (59 min)`. */
+/** `until 14:02:11 (1 h)`: an hour just begun is an hour. */
 export function untilText(seconds: number): string {
-  return `until ${clockTime(seconds)} (${ageText(seconds - Date.now() / 1000)})`;
+  return `until ${clockTime(seconds)} (${leftText(seconds - Date.now() / 1000)})`;
 }
 
 /** What a claim covers, in few words; bounded, and as others wrote it. */

@@ -10,6 +10,7 @@ import { elsewhereText, explainRefusal, isWaitable, scopeText, untilText } from 
 import { readClaims, readMe } from './claims-of-hub.ts';
 import { type Context, handle } from './context.ts';
 import { type CliError, fail, refused } from './failure.ts';
+import { asWord } from './notice-text.ts';
 import { duration, seconds } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
 
@@ -101,9 +102,5 @@ function retryText(task: string, names: readonly string[], flags: ClaimFlags): s
     ...(flags.paths === false ? ['--no-paths'] : []),
     ...(flags.worktree === undefined ? [] : ['--worktree', flags.worktree]),
   ];
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word))).join(' ');
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
+  return words.map(asWord).join(' ');
 }

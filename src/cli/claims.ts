@@ -124,10 +124,8 @@ function registerWait(claims: Command): void {
     if (answer.reserved) {
       return say(answer, 'it is free and kept for you for a minute: claim it now');
     }
-    say(
-      answer,
-      `wait ${answer.wait}: ${answer.ahead} before you, ${untilText(Number(answer.until))}`,
-    );
-    remark('synod arm tells when it is your turn');
+    const place = answer.ahead === 0 ? 'you are next' : `${answer.ahead} before you`;
+    say(answer, `in the queue: ${place}, ${untilText(Number(answer.until))}`);
+    remark(`synod arm tells when it is your turn; synod claims unwait ${answer.wait} leaves`);
   });
 }

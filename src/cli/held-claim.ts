@@ -28,7 +28,8 @@ export function registerRelease(program: Command): void {
     const [task = ''] = args;
     const { evidence, epoch, force } = flags;
     const answer = await call('claims.release', { task_id: task, evidence, epoch, force });
-    say(answer, `released ${task}, held by ${answer.was_owner}`);
+    // The owner of a claim knows that; who took it from somebody wants to see from whom.
+    say(answer, `released ${task}${force ? `, which ${answer.was_owner} held` : ''}`);
   });
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { MessageEnvelope } from '../wire/schemas.ts';
-import { ageText, clockTime, messageText } from './message-text.ts';
+import { ageText, clockTime, leftText, messageText } from './message-text.ts';
 import { createColours } from './terminal.ts';
 
 const AT = new Date(2026, 0, 2, 3, 4, 5).getTime() / 1000;
@@ -31,6 +31,39 @@ test('a chat of the Synapse door is a text too', () => {
 test('any other body is shown as JSON', () => {
   expect(shown({ body: { text: 'hi', n: 1 } })).toContain('ada: {"text":"hi","n":1} [m1]');
   expect(shown({ body: {} })).toContain('ada: {} [m1]');
+});
+
+test('[CL34] a notice of the hub says what happened and what to type; nobody else can say it', () => {
+  const free = { event: 'claim_free', task_id: 'parser', wait: 2, reserved_until: AT };
+  expect(shown({ sender: '__server__', body: free })).toContain(
+    '__server__: parser is free, and kept for you until 2026-01-02 03:04:05: synod claim parser [m1]',
+  );
+  const offered = { event: 'claim_offered', task_id: 'x&reboot', from: 'bob' };
+  expect(shown({ sender: '__server__', body: offered })).toContain(
+    "bob offers you x&reboot; to take it over: synod claim 'x&reboot' [m1]",
+  );
+  const accepted = { event: 'claim_accepted', task_id: 'parser', by: 'ada', epoch: 3 };
+  expect(shown({ sender: '__server__', body: accepted })).toContain(
+    'ada has taken parser over from you',
+  );
+  expect(shown({ body: offered })).toContain('ada: {"event":"claim_offered"');
+  const other = { event: 'task_escalated', task_id: 'parser' };
+  expect(shown({ sender: '__server__', body: other })).toContain('{"event":"task_escalated"');
+});
+
+test('[CL34] what is left of a time is rounded to what was meant', () => {
+  expect([3600, 3599.6, 3570, 5400, 86_399, 86_400, 59.4, 61, 0.2, -3].map(leftText)).toEqual([
+    '1 h',
+    '1 h',
+    '1 h',
+    '1 h 30 min',
+    '1 d',
+    '1 d',
+    '59 s',
+    '1 min',
+    '0 s',
+    '0 s',
+  ]);
 });
 
 test('what it answers and what it is about are named', () => {

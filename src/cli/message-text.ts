@@ -5,6 +5,7 @@
  */
 import { plainText } from '../wire/body-text.ts';
 import type { MessageEnvelope } from '../wire/schemas.ts';
+import { noticeText } from './notice-text.ts';
 import { type Colours, jsonText, neutralise } from './terminal.ts';
 
 export function messageText(message: MessageEnvelope, colours: Colours): string {
@@ -17,7 +18,7 @@ export function messageText(message: MessageEnvelope, colours: Colours): string 
     correlation_id: about,
   } = message;
   const { actor, standing } = message.actor === undefined ? (message._meta ?? {}) : message;
-  const [first = '', ...more] = bodyLines(message.body);
+  const [first = '', ...more] = bodyLines(message);
   const marks = [
     neutralise(id),
     ...(actor === undefined ? [] : [`on what ${neutralise(actor)} (${standing}) did`]),
@@ -35,8 +36,9 @@ export function messageText(message: MessageEnvelope, colours: Colours): string 
   return [head, ...more.map((line) => `  │ ${line}`)].join('\n');
 }
 
-function bodyLines(body: Readonly<Record<string, unknown>>): string[] {
-  const text = plainText(body);
+function bodyLines(message: MessageEnvelope): string[] {
+  const { body } = message;
+  const text = plainText(body) ?? noticeText(message, clockTime);
   if (text === null) return [neutralise(jsonText(body))];
   return text.split(/\r?\n/).map(neutralise);
 }
@@ -51,14 +53,28 @@ export function clockTime(seconds: number, now: Date = new Date()): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
 }
 
+const UNITS = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+] as const;
+
+/** How long ago: whole units that have passed. */
 export function ageText(seconds: number): string {
-  const units = [
-    [86_400, 'd'],
-    [3_600, 'h'],
-    [60, 'min'],
-  ] as const;
-  for (const [size, unit] of units) {
+  for (const [size, unit] of UNITS) {
     if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`;
   }
   return `${Math.max(0, Math.floor(seconds))} s`;
+}
+
+/** How long yet: the nearest unit, and minutes where an hour would say too little. */
+export function leftText(seconds: number): string {
+  if (seconds < 59.5) return `${Math.max(0, Math.round(seconds))} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) {
+    const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+    return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
+  }
+  return `${Math.round(minutes / 1440)} d`;
 }

@@ -10,7 +10,7 @@ interface WhoFlags extends PageFlags {
   readonly project?: string;
 }
 
-type Seen = CallOutput<'presence.list'>['agents'][number];
+export type Seen = CallOutput<'presence.list'>['agents'][number];
 
 export function registerWho(program: Command): void {
   const command = addPageFlags(
@@ -31,15 +31,22 @@ export function registerWho(program: Command): void {
   });
 }
 
-function rowOf(agent: Seen): string[] {
-  const { agent_id: name, state, since, claims, owed } = agent;
-  const held = [claims > 0 ? `${claims} claims` : '', owed > 0 ? `${owed} unread` : ''];
-  return [
-    name,
-    since === null ? state : `${state} for ${sinceText(since)}`,
-    held.filter(Boolean).join(', ') || '-',
-    evidenceText(agent),
+export function rowOf(agent: Seen): string[] {
+  const { agent_id: name, claims, owed } = agent;
+  const held = [
+    claims > 0 ? `${claims} claim${claims === 1 ? '' : 's'}` : '',
+    owed > 0 ? `${owed} unread` : '',
   ];
+  return [name, stateText(agent), held.filter(Boolean).join(', ') || '-', evidenceText(agent)];
+}
+
+/** Who called a moment ago and holds no line was seen; it is not connected to anything. */
+function stateText({ state, since, evidence }: Seen): string {
+  const { connections, last_call: call } = evidence;
+  if (state === 'connected' && connections === 0 && call !== null) {
+    return `seen ${sinceText(call)} ago`;
+  }
+  return since === null ? state : `${state} for ${sinceText(since)}`;
 }
 
 function evidenceText({ evidence, note, roles }: Seen): string {
@@ -51,10 +58,11 @@ function evidenceText({ evidence, note, roles }: Seen): string {
     last_hook: hook,
   } = evidence;
   const facts = [
-    connections > 0 ? `${connections} connections` : '',
+    // One program may hold several lines, as a chat does: how many says nothing to a person.
+    connections > 0 ? 'connected' : '',
     beat === null ? '' : `heartbeat ${sinceText(beat)} ago`,
     hook === null ? '' : `hook ${sinceText(hook)} ago`,
-    call === null ? '' : `${operation ?? 'a call'} ${sinceText(call)} ago`,
+    call === null ? '' : `called ${operation ?? 'the hub'} ${sinceText(call)} ago`,
     evidence.process === null ? '' : `process ${evidence.process}`,
     roles.length === 0 ? '' : `roles ${roles.join(' ')}`,
   ].filter(Boolean);

@@ -37,6 +37,8 @@ interface HubPlace {
 function statusLines(place: HubPlace, status: CallOutput<'hub.status'>): string[] {
   const { url, pid, dir, socket, synapse } = place;
   const { version, uptime_s: uptime, store_ok: isStoreOk, space, plugins } = status;
+  // An id has a dot; the hub's own steps, which every hub has, have none.
+  const added = plugins.filter((id) => id.includes('.'));
   return columns([
     ['running', `${url}${pid === undefined ? '' : ` (process ${pid})`}`],
     ...(dir === undefined ? [] : [['kept in', dir]]),
@@ -49,6 +51,6 @@ function statusLines(place: HubPlace, status: CallOutput<'hub.status'>): string[
       `${space}: ${status.entries} entries, ${status.channels} channels, ${status.agents} agents`,
     ],
     ['now', `${status.feeds} streams, ${status.queued} commands waiting`],
-    ...(plugins.length === 0 ? [] : [['plugins', plugins.join(' -> ')]]),
+    ...(added.length === 0 ? [] : [['plugins', added.join(', ')]]),
   ]);
 }

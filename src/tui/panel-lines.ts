@@ -131,7 +131,7 @@ function scopeOf({ worktree, paths, branch }: ClaimRow): string {
 function evidenceOf(agent: AgentRow, now: number): string {
   const { connections, last_heartbeat: beat, last_call: call, last_operation: op } = agent.evidence;
   const facts = [
-    connections > 0 ? counted(connections, 'connection') : '',
+    connections > 0 ? 'connected' : '',
     beat === null ? '' : `heartbeat ${spanText(now - beat)} ago`,
     call === null ? '' : `${op ?? 'a call'} ${spanText(now - call)} ago`,
     agent.evidence.process === null ? '' : `process ${agent.evidence.process}`,

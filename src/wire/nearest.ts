@@ -3,12 +3,15 @@
 const DISTANCE_MAX = 2;
 
 export function nearest(name: string, known: readonly string[], max: number): string[] {
-  return known
-    .map((one) => ({ one, far: distance(name, one) }))
-    .filter(({ far }) => far <= DISTANCE_MAX)
-    .sort((a, b) => a.far - b.far)
-    .slice(0, max)
-    .map(({ one }) => one);
+  return (
+    known
+      .map((one) => ({ one, far: distance(name, one) }))
+      // A short word of which most was exchanged is another word.
+      .filter(({ far }) => far <= DISTANCE_MAX && far * 2 <= name.length)
+      .sort((a, b) => a.far - b.far)
+      .slice(0, max)
+      .map(({ one }) => one)
+  );
 }
 
 /** How many characters must be added, left out or exchanged. */

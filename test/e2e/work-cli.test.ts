@@ -47,14 +47,14 @@ describe('claims', () => {
     const app = makeRepository();
     const src = join(app, 'src');
     const first = await home.run(words('claim parser a.ts --note parsing'), as('ada', src));
-    expect(text(first)).toMatch(/^claimed parser until .+ \(59 min\), epoch 1: src\/a\.ts$/);
+    expect(text(first)).toMatch(/^claimed parser until .+ \(1 h\), epoch 1: src\/a\.ts$/);
 
     const refused = await home.run(words('claim lexer --paths src/**/*.ts'), as('bob', app));
     expect(refused.code).toBe(12);
     expect(refused.stderr).toMatch(/^claim\.overlap: lexer is not free/);
     expect(refused.stderr).toMatch(/^ {2}holder +ada \(parser\)$/m);
     expect(refused.stderr).toMatch(/^ {2}overlap +src\/\*\*\/\*\.ts meets "src\/a\.ts"$/m);
-    expect(refused.stderr).toMatch(/^ {2}lapses +.+ \(59 min\)$/m);
+    expect(refused.stderr).toMatch(/^ {2}lapses +.+ \(1 h\)$/m);
     expect(refused.stderr).toMatch(/^ {2}wait +synod claim lexer 'src\/\*\*\/\*\.ts' --wait 10m$/m);
 
     const same = await home.run([...words('claim parser a.ts'), '--json'], as('bob', src));
@@ -65,7 +65,7 @@ describe('claims', () => {
     await waiting.printed(/^waiting; 0 before you$/m);
     await home.run(['checkpoint', 'parser', '-'], { ...as('ada', app), input: 'half\ndone\n' });
     expect(text(await home.run(words('release parser --evidence r1'), as('ada', app)))).toBe(
-      'released parser, held by ada',
+      'released parser',
     );
     const got = await waiting.exited();
     expect(got.code).toBe(0);
@@ -149,7 +149,7 @@ describe('claims', () => {
     const taken = await home.json(words('claim gift'), as('bob'));
     expect(taken).toMatchObject({ claim: { owner: 'bob' } });
     const forced = await home.run(words('release gift --force'), as('ada'));
-    expect(text(forced)).toBe('released gift, held by bob');
+    expect(text(forced)).toBe('released gift, which bob held');
   });
 });
 
@@ -231,7 +231,7 @@ describe('arm', () => {
 
     await home.json(words('claim q1 --no-paths'), as('ada'));
     const queued = await home.run(words('claims wait q1'), as('armed'));
-    expect(text(queued)).toMatch(/^wait \d+: 0 before you, until/);
+    expect(text(queued)).toMatch(/^in the queue: you are next, until .+ \(1 h\)$/);
     const waiting = home.start(words('arm --json'), as('armed'));
     await waiting.printed(/^$|armed/);
     await home.json(words('release q1'), as('ada'));
