@@ -72,6 +72,7 @@ export function createDeskCallers(stage: Stage): DeskCallers {
         has: () => true,
         find: () => hub,
         open: async () => hub,
+        enter: () => null,
         remove: async () => refuse('access.denied', 'there is one space'),
         onRemoved: () => () => {},
         list: () => [{ name: 'default', entries: hub.stats.entries }],

@@ -56,3 +56,13 @@ test('[L4] what was left out is counted on the record', async () => {
     expect(counts[0]).toBeLessThan(150);
   }
 });
+
+test('[L4] [SP3] what is refused in a space that is then not made is on the record of the default one', async () => {
+  const input = { channel: 'sox/acks', body: {} };
+  const { status } = await hub.post('send', input, hub.as('carl', 'misspelt'));
+  expect(status).not.toBe(200);
+  await until('carl is on the record', recorded, (lines) =>
+    lines.includes('carl send in space misspelt'),
+  );
+  expect(await readdir(join(hub.dir, 'spaces'))).not.toContain('misspelt.sqlite');
+});

@@ -41,9 +41,12 @@ export function createAudit(spaces: Spaces, { elapsedMs, after }: Platform): Aud
   const leftOut = new Map<string, number>();
 
   function write(caller: Caller | null, said: string, code: RefusalCode): void {
-    const hub = spaces.find(caller?.space ?? DEFAULT_SPACE);
+    const own = caller === null ? null : spaces.find(caller.space);
+    const hub = own ?? spaces.find(DEFAULT_SPACE);
     const by = caller?.principal ?? STRANGER;
-    const operation = said.slice(0, OPERATION_CHARS_MAX);
+    // A space that was not made keeps no record of its own.
+    const where = caller !== null && own === null ? ` in space ${caller.space}` : '';
+    const operation = `${said}${where}`.slice(0, OPERATION_CHARS_MAX);
     const about = caller === null ? operation : null;
     hub?.submitThen(
       { type: 'refusal.record', by, at: hub.stamp(), operation, code, about },

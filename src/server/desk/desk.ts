@@ -24,6 +24,7 @@ import { actingCaller, type Caller, type Introduction } from './caller.ts';
 import type { ReportFailure } from './failure.ts';
 import { HANDLERS } from './handlers/handlers.ts';
 import { sendThen } from './handlers/send.ts';
+import { type Health, toHealth } from './health.ts';
 import { createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
@@ -79,13 +80,6 @@ export interface Desk {
   health(): Health;
   readonly nodeId: string;
   readonly isOpenMode: boolean;
-}
-
-export interface Health {
-  readonly status: 'ok' | 'degraded';
-  readonly protocol_version: '1.0';
-  readonly store_ok: boolean;
-  readonly uptime_s: number;
 }
 
 export interface DeskOptions {
@@ -151,13 +145,25 @@ export function createDesk(options: DeskOptions): DeskParts {
   }
 
   async function carryOut(passage: Passage): Promise<Record<string, unknown> | Refusal> {
-    const { caller, operation, correlationId, signal, startedAt } = passage;
+    const { caller, operation } = passage;
     const denied = checkAccess(caller, operation.access);
     if (denied !== null) return denied;
     const parsed = parseInput(operation, passage.input);
     if (isRefusal(parsed)) return parsed;
     const space = operation.isAboutSpaces ? DEFAULT_SPACE : caller.space;
     const mayCreate = caller.mayMakeSpace && isMaking(operation);
+    const leave = mayCreate ? spaces.enter(space) : null;
+    const outcome = carryOutIn(space, mayCreate, passage, parsed.value);
+    return leave === null ? outcome : outcome.finally(leave);
+  }
+
+  async function carryOutIn(
+    space: string,
+    mayCreate: boolean,
+    passage: Passage,
+    value: unknown,
+  ): Promise<Record<string, unknown> | Refusal> {
+    const { caller, operation, correlationId, signal, startedAt } = passage;
     const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate }));
     if (isRefusal(hub)) return hub;
     if (passage.run !== null) return passage.run(caller, passage.input);
@@ -191,7 +197,7 @@ export function createDesk(options: DeskOptions): DeskParts {
         `${operation.name} needs a connection that stays open; use /ws`,
       );
     }
-    const outcome = await handler(room, parsed.value);
+    const outcome = await handler(room, value);
     // Hooks remind an agent of its inbox until it has looked, by whatever door and whatever it found.
     if (DRAINS.has(operation.id) && !isRefusal(outcome))
       caller.activity.lastDrainAt = platform.now();
@@ -361,15 +367,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       revocationListeners.add(listener);
       return () => revocationListeners.delete(listener);
     },
-    health() {
-      const isOk = options.isStoreOk();
-      return {
-        status: isOk ? 'ok' : 'degraded',
-        protocol_version: '1.0',
-        store_ok: isOk,
-        uptime_s: (platform.elapsedMs() - about.startedAt) / 1000,
-      };
-    },
+    health: () => toHealth(options.isStoreOk(), platform.elapsedMs() - about.startedAt),
   };
 
   return {

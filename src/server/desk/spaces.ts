@@ -22,6 +22,11 @@ export interface Spaces {
   has(name: string): boolean;
   /** The hub of a space, opened on first use; refuses an unknown name unless it may be created. */
   open(name: string, options: OpenSpaceOptions): Promise<Hub | Refusal>;
+  /**
+   * Called before a call that may make the space; null when there is nothing to make. What it answers
+   * is called when that is done: a space that nobody stored anything in was not made [SP3].
+   */
+  enter(name: string): (() => Promise<void>) | null;
   /** The hub of a space that is open already: the hot path. */
   find(name: string): Hub | null;
   /** Closes a space and moves its store aside, or deletes what it held; its name is refused from then on [SP4]. */

@@ -95,6 +95,15 @@ export async function deleteRemoved({ path }: Removal): Promise<void> {
   }
 }
 
+/** Deletes a store in which nothing was ever said, so that no record of it is needed. It must be closed. */
+export async function deleteStore(store: string | null, dir: string, space: string): Promise<void> {
+  const place = parseStoreUrl(logUrlOf(store, dir, space));
+  if (!hasPath(place)) return;
+  for (const end of ['', '-wal', '-shm', '.LOCK', '.HOLDER']) {
+    await rm(place.path + end, { recursive: true, force: true });
+  }
+}
+
 /** A space of that name was made again: a removal that kept nothing says nothing any more. */
 export async function forgetEmptyRemoval({ path }: Removal): Promise<void> {
   if (path === null || !existsSync(path)) return;

@@ -62,6 +62,43 @@ describe('a space that nobody made', () => {
     expect(await files(hub)).toContain('fresh.sqlite');
   });
 
+  test('[SP3] is not made by a write that is refused, and leaves no file', async () => {
+    const refused = (operation: string, input: unknown): Promise<Json> =>
+      hub.post(operation, input, hub.as('ada', 'reserch')).then(({ body }) => body.detail.reason);
+    // All at once: who is refused last takes it away, and nobody is told that a store is down.
+    const all = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        refused('send', { channel: i % 2 ? 'dm/ada' : 'sox/acks', body: {} }),
+      ),
+    );
+    expect(new Set(all)).toEqual(new Set(['dm.not-canonical', 'channel.reserved']));
+    expect(await spaceNames(hub)).not.toContain('reserch');
+    expect((await files(hub)).filter((file) => file.startsWith('reserch'))).toEqual([]);
+    const { body } = await hub.post('recv', {}, hub.as('ada', 'reserch'));
+    expect(body.detail.reason).toBe('space.not-found');
+  });
+
+  test('[SP3] is made when one of those that ask at the same time is not refused', async () => {
+    const send = (channel: string, to: string): Promise<number> =>
+      hub.post('send', { channel, body: { n: 1 } }, hub.as('ada', to)).then(({ status }) => status);
+    const channels = ['sox/acks', 'sox/acks', 'plain', 'sox/acks', 'plain'];
+    for (const to of ['mixed-1', 'mixed-2']) {
+      const codes = await Promise.all(channels.map((channel) => send(channel, to)));
+      expect(codes.map((code) => code === 200)).toEqual([false, false, true, false, true]);
+      const { channels: made } = await hub.ask('ada', 'list_channels', {}, to);
+      expect(made).toMatchObject([{ name: 'plain' }]);
+    }
+  });
+
+  test('[SP3] stays, though empty, when it is asked for by name while a write is refused', async () => {
+    await Promise.all([
+      hub.post('send', { channel: 'sox/acks', body: {} }, hub.as('ada', 'wanted')),
+      hub.admin('spaces_create', { name: 'wanted' }),
+    ]);
+    await hub.post('send', { channel: 'sox/acks', body: {} }, hub.as('ada', 'wanted'));
+    expect(await spaceNames(hub)).toContain('wanted');
+  });
+
   test('[SP3] does not keep its visitor from the list of spaces, or from making another', async () => {
     expect((await hub.admin('spaces_list', {}, 'reserch')).spaces.length).toBeGreaterThan(1);
     await hub.admin('spaces_create', { name: 'other' }, 'reserch');

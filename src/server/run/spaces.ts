@@ -20,12 +20,14 @@ import {
 import { hasPath, isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
 import {
   deleteRemoved,
+  deleteStore,
   forgetEmptyRemoval,
   moveAside,
   type Removal,
   removalsOnDisk,
 } from './removed-spaces.ts';
 import { parseStoreUrl } from './store-url.ts';
+import { createUnsettledSpaces } from './unsettled-spaces.ts';
 
 const NEAREST_MAX = 3;
 
@@ -60,6 +62,24 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const removing = new Map<string, Promise<RemovedSpace | Refusal>>();
   const removalListeners = new Set<(name: string) => void>();
 
+  const unsettled = createUnsettledSpaces((name) => hubs.get(name), unmake);
+  // What a package keeps only that package takes away.
+  const canUnmake = store === null || parseStoreUrl(store)?.kind !== 'package';
+
+  async function unmake(name: string, hub: Hub, entries: number): Promise<void> {
+    try {
+      hubs.delete(name);
+      await hub.close('space_removed');
+      // Whoever found it open may have stored something until it closed.
+      if (hub.stats.entries > entries) return;
+      await deleteStore(store, dir, name);
+      known.delete(name);
+      for (const listener of removalListeners) listener(name);
+    } catch (cause) {
+      options.onTrouble(`space ${name}, in which nothing is stored, cannot be taken away`, cause);
+    }
+  }
+
   async function openOne(name: string): Promise<Hub> {
     const url = logUrlOf(store, dir, name);
     const log = await openSpaceLog(store, dir, name);
@@ -72,6 +92,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
       });
       await configure(hub, options);
+      if (!known.has(name) && canUnmake) unsettled.made(name, hub.stats.entries);
       known.add(name);
       hubs.set(name, hub);
       const removal = removed.get(name);
@@ -88,6 +109,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     name: string,
     { mayCreate, isExplicit = false }: OpenSpaceOptions,
   ): Promise<Hub | Refusal> {
+    await unsettled.unmaking(name);
+    if (isExplicit && (!known.has(name) || unsettled.has(name))) unsettled.keep(name);
     const hub = hubs.get(name);
     if (hub !== undefined) return hub;
     if (!isSpaceName(name)) {
@@ -167,11 +190,14 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     return promise;
   }
 
+  const isThere = (name: string): boolean =>
+    known.has(name) && unsettled.unmaking(name) === undefined;
   await openOne(DEFAULT_SPACE);
 
   return {
     open,
-    has: (name) => known.has(name),
+    has: isThere,
+    enter: (name) => (isThere(name) && !unsettled.has(name) ? null : unsettled.enter(name)),
     remove,
     onRemoved(listener) {
       removalListeners.add(listener);
