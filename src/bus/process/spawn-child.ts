@@ -18,6 +18,9 @@ export interface SpawnFailure {
   readonly isLasting: boolean;
 }
 
+/** The part of a worker's spec that a process is made from. */
+export type Spawnable = Pick<WorkerSpec, 'command' | 'args' | 'cwd' | 'env'>;
+
 export interface Spawned {
   readonly child: ChildProcessWithoutNullStreams;
   readonly pid: number;
@@ -28,7 +31,7 @@ const PASSING = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY']);
 
 /** Null when it failed; `onFailed` is then called, always later. */
 export function spawnChild(
-  spec: WorkerSpec,
+  spec: Spawnable,
   mark: string,
   onFailed: (failure: SpawnFailure) => void,
 ): Spawned | null {
@@ -54,7 +57,7 @@ export function spawnChild(
   return { child, pid: child.pid };
 }
 
-function explainFailure(spec: WorkerSpec, error: NodeJS.ErrnoException): SpawnFailure {
+function explainFailure(spec: Spawnable, error: NodeJS.ErrnoException): SpawnFailure {
   const code = error.code ?? error.name;
   const where = spec.cwd ?? ownDirectory();
   const what = `could not be started: ${JSON.stringify(spec.command)} in ${JSON.stringify(where)}`;
@@ -77,7 +80,7 @@ function explainFailure(spec: WorkerSpec, error: NodeJS.ErrnoException): SpawnFa
   return say('the system refused it; check "command", "args", "env" and "cwd"');
 }
 
-function explainMissing(spec: WorkerSpec, where: string): string {
+function explainMissing(spec: Spawnable, where: string): string {
   if (!spec.command.includes('/')) {
     return 'no such program on the PATH the worker is given; install it, or give its full path';
   }

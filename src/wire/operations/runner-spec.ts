@@ -1,0 +1,138 @@
+/**
+ * How an agent's turns are run, as it is configured: one shape for each kind of runner. The law keeps
+ * it as it is and reads its `kind` alone. What it holds lands in the log, so it holds no secret: a
+ * variable whose name looks like one is refused here, and a key is named by the file or the command
+ * it comes from.
+ */
+import { z } from 'zod';
+
+const VALUE_CHARS_MAX = 32 * 1024;
+const ARGUMENTS_MAX = 256;
+const VARIABLES_MAX = 100;
+const RULES_MAX = 1_000;
+const DAY_MS = 86_400_000;
+
+const SECRET_NAME =
+  /(^|_)(API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|KEY|TOKENS?|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(_|$)/i;
+
+/** Whether a variable of that name is likely to hold a credential. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'a variable is named with A-Z, 0-9 and _' });
+const noZero = (text: string): boolean => !text.includes('\0');
+const text = z.string().max(VALUE_CHARS_MAX).refine(noZero, { error: 'it holds a zero byte' });
+const path = text.min(1).max(4_096);
+const argv = z
+  .array(text)
+  .min(1)
+  .max(ARGUMENTS_MAX)
+  .refine(([program]) => program !== '', { error: 'the program is not named' });
+
+/** A secret is read when a turn begins, from a file of mode 0600 or from what a command prints. */
+const secret = z.union([
+  z.strictObject({ file: path.describe('a file that only its owner can read') }),
+  z.strictObject({ command: argv.describe('its first line on stdout is the secret') }),
+]);
+
+/** What every runner may be told. */
+const common = {
+  name: z.string().min(1).max(64).optional().describe('of the runner in the configuration file'),
+  cwd: path.optional().describe('working directory, inside an allowed root'),
+  env: z
+    .record(variableName, text)
+    .refine((env) => Object.keys(env).length <= VARIABLES_MAX, {
+      error: `at most ${VARIABLES_MAX} variables`,
+    })
+    .refine((env) => !Object.keys(env).some(isSecretName), {
+      error:
+        'a variable looks like a secret, and this is stored; name it in pass_env or use secret',
+    })
+    .optional()
+    .describe('variables set for the turn; they are stored, so no secrets'),
+  pass_env: z
+    .array(variableName)
+    .max(VARIABLES_MAX)
+    .optional()
+    .describe('names of variables taken from the environment of the hub'),
+  timeout_ms: z.int().min(1_000).max(DAY_MS).optional().describe('then the turn is ended'),
+};
+
+const vendor = {
+  ...common,
+  command: argv.optional().describe('the program and arguments before ours; else as installed'),
+  sign_in: z.enum(['subscription', 'api']).optional(),
+  secret: secret.optional().describe('with sign_in api'),
+  model: z.string().min(1).max(256).optional(),
+  options: z
+    .record(z.string().min(1).max(64), z.union([z.string().max(4_096), z.number(), z.boolean()]))
+    .optional()
+    .describe('options of the program, by name'),
+};
+
+const commandSpec = z.strictObject({ kind: z.literal('command'), ...common, command: argv });
+
+const ruleSpec = z.strictObject({
+  kind: z.literal('rule'),
+  ...common,
+  rules: z
+    .array(
+      z.strictObject({
+        pattern: z.string().min(1).max(1_024),
+        flags: z.string().max(8).optional(),
+        answer: z.string().max(VALUE_CHARS_MAX).describe('may take groups over: $1, $<name>'),
+        channel: z.string().min(1).max(256).optional().describe('else where it was asked'),
+        wants_reply: z.boolean().optional(),
+        outcome: z.enum(['done', 'gave_up', 'nothing']).optional(),
+      }),
+    )
+    .max(RULES_MAX),
+  otherwise: z.string().max(VALUE_CHARS_MAX).optional().describe('when no rule matches'),
+});
+
+const modelSpec = z.strictObject({
+  kind: z.literal('model'),
+  ...common,
+  base_url: z.url({ protocol: /^https?$/ }),
+  model: z.string().min(1).max(256),
+  system_prompt: text.optional(),
+  max_tokens: z.int().min(1).optional(),
+  temperature: z.number().min(0).max(10).optional(),
+  secret: secret.optional(),
+});
+
+const poolSpec = z.strictObject({
+  kind: z.literal('pool'),
+  ...common,
+  pool: z.string().min(1).max(256).describe('a pool of the bus of this hub'),
+  method: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('asked with the turn, answers its result; without it the pool is asked over ACP'),
+});
+
+const claudeSpec = z.strictObject({ kind: z.literal('claude'), ...vendor });
+const codexSpec = z.strictObject({ kind: z.literal('codex'), ...vendor });
+const acpSpec = z.strictObject({ kind: z.literal('acp'), ...vendor, command: argv });
+const outsideSpec = z.strictObject({ kind: z.literal('outside') });
+
+export const runnerSpec = z.discriminatedUnion('kind', [
+  commandSpec,
+  ruleSpec,
+  modelSpec,
+  poolSpec,
+  claudeSpec,
+  codexSpec,
+  acpSpec,
+  outsideSpec,
+]);
+
+export type RunnerSpec = z.output<typeof runnerSpec>;
+
+/** As it may be asked for: a spec, or the name of one in the configuration file. */
+export const runnerChoice = z.union([z.string().min(1).max(64), runnerSpec]);
