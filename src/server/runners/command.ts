@@ -5,7 +5,7 @@
  */
 import { isRefusal } from '../../core/law/decider.ts';
 import { isFields, parseJson } from '../../wire/fields.ts';
-import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
+import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import type { LiveRecord } from './live-record.ts';
 import { writeMcpConfig } from './mcp-config.ts';
 import { checkProgram } from './program.ts';
@@ -13,7 +13,7 @@ import type { Runner, TurnJob, TurnResult } from './runner.ts';
 import { startTurnProcess } from './turn-process.ts';
 import { failedResult, parseTurnResult } from './turn-result.ts';
 
-type CommandSpec = Extract<RunnerSpec, { kind: 'command' }>;
+type CommandSpec = SpecOf<'command'>;
 
 /** Lines that look like JSON and are none may follow the result; so many are looked at. */
 const CANDIDATES_MAX = 4;

@@ -61,6 +61,7 @@ export interface GivenMessage {
   readonly kind: string;
   readonly trust: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Unix seconds, as everywhere on the wire. */
   readonly sent_at: number;
   readonly reply_to: string | null;
 }

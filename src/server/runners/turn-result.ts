@@ -10,7 +10,7 @@ import type { GivenMessage, TurnResult } from './runner.ts';
 
 const REPLIES_MAX = 100;
 export const NOTE_CHARS_MAX = 4_000;
-const STDERR_LINE_CHARS_MAX = 160;
+const PROBLEM_CHARS_MAX = 600;
 
 const cutText = z.string().transform((text) => cut(text));
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -64,8 +64,13 @@ export function parseTurnResult(
 
 /** A failure as a result: what happened, and the last lines of stderr behind it. */
 export function failedResult(problem: string, stderr: readonly string[] = []): TurnResult {
-  const lines = stderr.map((line) => line.slice(0, STDERR_LINE_CHARS_MAX));
-  return { outcome: 'failed', note: [cut(problem, 1_000), ...lines].join('\n') };
+  const said = cut(problem, PROBLEM_CHARS_MAX);
+  // All of them fit, each cut alike; the transcript has them whole.
+  const lineMax = Math.floor((NOTE_CHARS_MAX - said.length) / Math.max(1, stderr.length)) - 1;
+  return {
+    outcome: 'failed',
+    note: [said, ...stderr.map((line) => cut(line, lineMax))].join('\n'),
+  };
 }
 
 function bad(field: string, issue: string): Refusal {

@@ -133,6 +133,8 @@ export const runnerSpec = z.discriminatedUnion('kind', [
 ]);
 
 export type RunnerSpec = z.output<typeof runnerSpec>;
+export type RunnerKind = RunnerSpec['kind'];
+export type SpecOf<K extends RunnerKind> = Extract<RunnerSpec, { kind: K }>;
 
 /** As it may be asked for: a spec, or the name of one in the configuration file. */
 export const runnerChoice = z.union([z.string().min(1).max(64), runnerSpec]);
