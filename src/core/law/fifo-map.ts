@@ -4,6 +4,10 @@
  * beside it. A key that is removed and put in again is young again only if it was
  * the oldest: whoever needs more sweeps first.
  */
+
+/** Keys that are gone and still stand in the order, before it is written anew. */
+const SLACK = 4_096;
+
 export class FifoMap<K, V> extends Map<K, V> {
   #order: K[] = [];
   #start = 0;
@@ -11,7 +15,13 @@ export class FifoMap<K, V> extends Map<K, V> {
   override set(key: K, value: V): this {
     // `Map` calls set from its constructor, before the fields above exist; we are made empty.
     if (!this.has(key)) this.#order.push(key);
-    return super.set(key, value);
+    super.set(key, value);
+    // Keys that went from the middle must not pile up behind an oldest that stays.
+    if (this.#order.length > 2 * this.size + SLACK) {
+      this.#order = [...this.keys()];
+      this.#start = 0;
+    }
+    return this;
   }
 
   override clear(): void {

@@ -76,7 +76,6 @@ const WORLD = fieldsOf<World>()({
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
   retired: fifoOf<string, Retired>(),
-  fatesFrom: 'stored',
   recordedAt: 'stored',
   length: 'stored',
   awakeFrom: 'memory',
@@ -103,6 +102,7 @@ const AGENT = fieldsOf<Agent>()({
   leasedCount: 'derived',
   seenAt: 'stored',
   presented: 'stored',
+  fatesFrom: 'stored',
   presence: whole(PRESENCE),
 });
 

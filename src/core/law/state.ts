@@ -28,7 +28,7 @@ export interface World {
   /** Glob subscriptions by pattern, so that a new channel finds its subscribers. */
   readonly globs: Map<string, Glob>;
   readonly groups: Map<string, Group>;
-  /** Acks and unusual ends, by message position and agent; the oldest are forgotten first. */
+  /** Acks and unusual ends, by message position and agent. */
   readonly fates: FifoMap<number, Map<string, Fate>>;
   /** The first reply of each agent, by the position of the parent. */
   readonly replies: FifoMap<number, Reply[]>;
@@ -48,8 +48,6 @@ export interface World {
   readonly made: Made;
   /** Channels that were retired and not used since; the oldest are forgotten first. */
   readonly retired: FifoMap<string, Retired>;
-  /** Positions below this had their fates forgotten. */
-  fatesFrom: number;
   /** The stamp of the newest durable event. */
   recordedAt: number;
   /** The position the next durable event gets. */
@@ -209,6 +207,8 @@ export interface Agent {
   seenAt: number;
   /** Positions shown on a live feed: first and last. */
   presented: readonly [from: number, to: number] | null;
+  /** What it did with messages below this position may be forgotten. */
+  fatesFrom: number;
   presence: Presence;
 }
 
@@ -323,7 +323,6 @@ export function createWorld(): World {
     held: new FifoMap(),
     made: createMade(),
     retired: new FifoMap(),
-    fatesFrom: 0,
     recordedAt: 0,
     length: 0,
     awakeFrom: 0,

@@ -44,6 +44,7 @@ export type OwnBound = Exclude<BoundName, SharedBound>;
 const SHORTER = 'make the text shorter';
 const FEWER = 'ask for fewer; the next call goes on';
 const OLDEST_GO = 'the oldest are forgotten first';
+const MOST_GO = 'whoever has the most there gives up its oldest';
 const NEXT_LOOK = 'the next look takes the rest';
 const SMALLER_CARD = 'advertise a smaller card with cards.advertise';
 
@@ -66,17 +67,17 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
   TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
   SPACES_MAX: 'take one away with spaces.remove',
-  ACKED_MESSAGES_MAX: OLDEST_GO,
-  REPLIED_MESSAGES_MAX: OLDEST_GO,
+  ACKED_MESSAGES_MAX: MOST_GO,
+  REPLIED_MESSAGES_MAX: MOST_GO,
   REPLIERS_PER_MESSAGE_MAX: 'later repliers are not remembered; their messages are kept',
   IDEMPOTENCY_KEYS_MAX:
     'wait until the oldest is forgotten, or shorten idempotency_ttl_ms with spaces.configure',
-  RETRY_KEYS_MAX: OLDEST_GO,
+  RETRY_KEYS_MAX: MOST_GO,
   HELD_MESSAGES_MAX:
     'a person decides with held.review; the rest expire after held_ttl_ms of spaces.configure',
   HELD_PER_CHANNEL_MAX:
     'a person decides with held.review; when those that were refused fill it, use another channel or channels.retire',
-  RETIRED_CHANNELS_MAX: OLDEST_GO,
+  RETIRED_CHANNELS_MAX: MOST_GO,
   LEASED_PER_AGENT_MAX: 'settle some with channels.ack, or wait until their leases run out',
   LEASE_MS_MAX: 'ask for a shorter lease and take the message again',
   DELIVERIES_MAX: 'settle it with channels.ack; after that it is dead and its receipt says so',
@@ -126,7 +127,7 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CLAIM_TEXT_CHARS_MAX: SHORTER,
   CHECKPOINT_CHARS_MAX: 'store it elsewhere and say where',
   EVIDENCE_CHARS_MAX: 'store it elsewhere and say where',
-  INHERITED_MAX: OLDEST_GO,
+  INHERITED_MAX: MOST_GO,
   TTL_MS_MAX: 'renew it with claims.take before it lapses',
   WAITS_PER_AGENT_MAX: 'leave a queue with claims.unwait, or let a wait lapse',
   WAITS_MAX: 'waiters leave with claims.unwait; every wait lapses by itself',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { codeOf, createPrincipal, createStory } from '../../testing/story.ts';
+import type { Agent } from '../law/state.ts';
 
 const ada = createPrincipal('ada');
 const bob = createPrincipal('bob');
@@ -66,6 +67,6 @@ test('[A4] what is too old to be remembered cannot be acked', () => {
   const story = createStory();
   story.subscribe(bob, 'a');
   const sent = story.send(ada, 'a');
-  story.world.fatesFrom = sent.position + 1;
+  (story.world.agents.get('bob') as Agent).fatesFrom = sent.position + 1;
   expect(codeOf(story.ack(bob, sent, 'done'))).toBe('ack.forgotten');
 });

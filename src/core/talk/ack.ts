@@ -11,7 +11,7 @@ import { checkTrust } from '../law/writer.ts';
 import { channelWith, settleMember } from './channel.ts';
 import { endLease } from './inbox.ts';
 import { type MessageRef, type MessageSent, messageId, serverMessage } from './message.ts';
-import { rememberFate, wasOwed } from './receipt.ts';
+import { isForgotten, rememberFate, wasOwed } from './receipt.ts';
 
 export interface RecordAck extends Asked {
   readonly type: 'ack.record';
@@ -48,7 +48,7 @@ export function decideAck(
     return refuse('ack.not-recipient', `${messageId(position)} was not sent to ${by.id}`);
   }
   const known = world.fates.get(position)?.get(by.id);
-  if (known === undefined && position < world.fatesFrom) {
+  if (known === undefined && isForgotten(world, position, by.id)) {
     return refuse('ack.forgotten', `${messageId(position)} is too old to be acked`);
   }
   const rank = known === undefined ? 0 : (RANK[known.state as AckStatus] ?? 0);

@@ -117,6 +117,7 @@ export function createAgent(name: string): Agent {
     leasedCount: 0,
     seenAt: 0,
     presented: null,
+    fatesFrom: 0,
     presence: {
       state: 'offline',
       beatAt: 0,

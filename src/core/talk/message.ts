@@ -6,13 +6,8 @@
 
 import { assert } from '../law/assert.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
-import {
-  HELD_PER_CHANNEL_MAX,
-  REPLIED_MESSAGES_MAX,
-  REPLIERS_PER_MESSAGE_MAX,
-  RETRY_KEY_TTL_MS,
-  RETRY_KEYS_MAX,
-} from '../law/limits.ts';
+import { HELD_PER_CHANNEL_MAX, RETRY_KEY_TTL_MS, RETRY_KEYS_MAX } from '../law/limits.ts';
+import { makeRoom } from '../law/make-room.ts';
 import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
 import { type Principal, SERVER, type Standing, standingOf } from '../law/principal.ts';
 import { checkShare, count } from '../law/shares.ts';
@@ -30,6 +25,7 @@ import {
 } from './channel.ts';
 import { armHeld, dropHeld, passByRefused } from './held.ts';
 import { cutPresented } from './presented.ts';
+import { rememberReply } from './reply.ts';
 
 export interface SendMessage extends Asked {
   readonly type: 'message.send';
@@ -210,7 +206,9 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
     }
   }
   if (event.key !== undefined) rememberKey(world, event, position);
-  if (event.replyTo !== undefined) rememberReply(world, event, position);
+  if (event.replyTo !== undefined) {
+    rememberReply(world, event.replyTo, { agent: event.by, position, at: event.at });
+  }
 }
 
 export function decideReview(
@@ -281,7 +279,7 @@ function rememberKey(world: World, event: MessageSent, position: number): void {
   const sent = { position, seq: event.seq, at: event.at };
   while (keys.oldest !== undefined) {
     const isOld = (keys.get(keys.oldest)?.at ?? 0) + ttlMs <= event.at;
-    if (!isOld && !(isForgetting && keys.size >= RETRY_KEYS_MAX)) break;
+    if (!isOld) break;
     const { oldest } = keys;
     keys.delete(oldest);
     if (!isForgetting) count(world.made.keys, senderOf(oldest), -1);
@@ -290,7 +288,8 @@ function rememberKey(world: World, event: MessageSent, position: number): void {
   // Deleting first keeps the map in the order of time, which the sweep above relies on.
   const isNew = !keys.delete(key);
   keys.set(key, sent);
-  if (isNew && !isForgetting) count(world.made.keys, event.by, 1);
+  if (isForgetting) makeRoom(world.retries, RETRY_KEYS_MAX, senderOf);
+  else if (isNew) count(world.made.keys, event.by, 1);
 }
 
 /** Whose share a remembered key counts against. */
@@ -311,21 +310,6 @@ function keysFor<W extends WorldView>(
     return { keys: world.retries, ttlMs: RETRY_KEY_TTL_MS, isForgetting: true };
   }
   return { keys: world.keys, ttlMs: world.settings.idempotencyTtlMs, isForgetting: false };
-}
-
-function rememberReply(world: World, event: MessageSent, position: number): void {
-  const parent = event.replyTo ?? 0;
-  const reply = { agent: event.by, position, at: event.at };
-  const replies = world.replies.get(parent);
-  if (replies !== undefined) {
-    if (replies.length >= REPLIERS_PER_MESSAGE_MAX) return;
-    if (!replies.some((one) => one.agent === reply.agent)) replies.push(reply);
-    return;
-  }
-  world.replies.set(parent, [reply]);
-  if (world.replies.size <= REPLIED_MESSAGES_MAX) return;
-  const { oldest } = world.replies;
-  if (oldest !== undefined) world.replies.delete(oldest);
 }
 
 /**

@@ -1,9 +1,10 @@
 /**
  * Receipts: what became of a message for one recipient [R1]. Most follow from
  * cursors and leases and cost no memory; only acks and unusual ends (fates) are
- * remembered, up to a bound, oldest forgotten first.
+ * remembered, up to a bound, the oldest of those who have the most forgotten first.
  */
 import { ACKED_MESSAGES_MAX } from '../law/limits.ts';
+import { makeRoomWithin } from '../law/make-room.ts';
 import type { ChannelView, Fate, World, WorldView } from '../law/state.ts';
 import { channelWith } from './channel.ts';
 
@@ -124,10 +125,24 @@ export function rememberFate(world: World, position: number, agent: string, fate
   }
   world.fates.set(position, new Map([[agent, fate]]));
   if (world.fates.size <= ACKED_MESSAGES_MAX) return;
-  const { oldest } = world.fates;
-  if (oldest === undefined) return;
-  world.fates.delete(oldest);
-  world.fatesFrom = Math.max(world.fatesFrom, oldest + 1);
+  makeRoomWithin(world.fates, ACKED_MESSAGES_MAX, namesIn, (at, name) =>
+    forgetFate(world, at, name),
+  );
+}
+
+const namesIn = (fates: ReadonlyMap<string, Fate>): string[] => [...fates.keys()];
+
+function forgetFate(world: World, position: number, name: string): void {
+  const fates = world.fates.get(position);
+  fates?.delete(name);
+  if (fates?.size === 0) world.fates.delete(position);
+  const agent = world.agents.get(name);
+  if (agent !== undefined) agent.fatesFrom = Math.max(agent.fatesFrom, position + 1);
+}
+
+/** Whether a fate that the agent had there may have been forgotten [R11]. */
+export function isForgotten(world: WorldView, position: number, agent: string): boolean {
+  return position < (world.agents.get(agent)?.fatesFrom ?? 0);
 }
 
 function ended(agent: string, fate: Fate): Receipt {
@@ -158,12 +173,12 @@ function standing(
   if (member === undefined || member.from >= seq) {
     const past = channel.past.get(agent);
     if (past !== undefined && seq <= past.cursor && !past.open.includes(seq))
-      return consumed(world, position);
+      return consumed(world, position, agent);
     return { state: 'expired', reason: 'unsubscribed before reading or acking it' };
   }
   const lease = member.leased?.get(seq);
   if (lease !== undefined) return { state: 'presented', reason: 'out on lease, not acked yet' };
-  if (seq <= member.cursor && !member.again.includes(seq)) return consumed(world, position);
+  if (seq <= member.cursor && !member.again.includes(seq)) return consumed(world, position, agent);
   if (subject.expiresAt !== null && subject.expiresAt <= at) {
     return { state: 'expired', reason: 'its time to live passed unread' };
   }
@@ -179,8 +194,9 @@ function standing(
 function consumed(
   world: WorldView,
   position: number,
+  agent: string,
 ): { state: ReceiptState; reason: string | null } {
-  const isOld = position < world.fatesFrom;
+  const isOld = isForgotten(world, position, agent);
   return {
     state: 'consumed',
     reason: isOld ? 'passed by its reader; acks and expiry this old are forgotten' : null,

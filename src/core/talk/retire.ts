@@ -6,6 +6,7 @@
  */
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { RETIRED_CHANNELS_MAX } from '../law/limits.ts';
+import { makeRoom } from '../law/make-room.ts';
 import { count } from '../law/shares.ts';
 import type { ChannelView, World, WorldView } from '../law/state.ts';
 import { checkName, checkWrite } from './channel.ts';
@@ -68,10 +69,7 @@ export function evolveRetired(world: World, event: ChannelRetired): void {
   world.channels.delete(name);
   count(world.made.channels, channel.madeBy, -1);
   world.retired.set(name, { at, by });
-  const { oldest } = world.retired;
-  if (world.retired.size > RETIRED_CHANNELS_MAX && oldest !== undefined) {
-    world.retired.delete(oldest);
-  }
+  makeRoom(world.retired, RETIRED_CHANNELS_MAX, (_, retired) => retired.by);
 }
 
 /** Somebody still counts on the channel: who, how many messages wait, and what is laid down. */

@@ -3,6 +3,7 @@
  * the book does not know is passed over. Every index is kept here and nowhere else.
  */
 import { unreachable } from '../../law/assert.ts';
+import { makeRoom } from '../../law/make-room.ts';
 import type {
   ClaimChange,
   ClaimEvent,
@@ -172,8 +173,7 @@ function leave(book: ClaimBook, claim: Claim, isReleased: boolean, at: number): 
   if (isReleased && claim.status === 'done') return;
   if (claim.checkpoint === null) return;
   book.inherited.set(claim.id, { checkpoint: claim.checkpoint, from: claim.owner, at });
-  const [oldest] = book.inherited.keys();
-  if (book.inherited.size > INHERITED_MAX && oldest !== undefined) book.inherited.delete(oldest);
+  makeRoom(book.inherited, INHERITED_MAX, (_, inherited) => inherited.from);
 }
 
 function started(book: ClaimBook, event: WaitStarted): void {
