@@ -221,10 +221,14 @@ export function createLauncher(
     };
   }
   function cancel(wanted: unknown): void {
-    for (const [ours, { agent, id }] of asked) {
+    for (const [ours, { agent, id, method, agentSession }] of asked) {
       if (id !== wanted) continue;
       const params = { requestId: ours };
       agent.process.send({ jsonrpc: '2.0', method: '$/cancel_request', params });
+      if (method !== 'session/prompt' || agentSession === undefined) continue;
+      // Most agents know no cancel of a request, and end a turn by its session.
+      const turn = { sessionId: agentSession };
+      agent.process.send({ jsonrpc: '2.0', method: 'session/cancel', params: turn });
     }
   }
   function takeAnswer(message: JsonObject): void {

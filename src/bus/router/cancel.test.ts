@@ -1,5 +1,5 @@
 /** A request ends before its worker is done: taken back, or out of time. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   answered,
   hear,
@@ -148,4 +148,49 @@ test('[BU13] what its worker never answers gives its place back, and is told in 
   clock.advance(40_000);
   expect(hear(worker('a/0')).map(({ method }) => method)).toContain('m');
   expect(logs.map(({ text }) => text).join()).toMatch(/a\/0.*never answered 1 request/);
+});
+
+describe('[BU13] the turn of an ACP agent', () => {
+  const prompt = { sessionId: 'agent-1', prompt: [{ type: 'text', text: 'hi' }] };
+
+  test('is ended by its session as well, with what the bus routed it by', async () => {
+    const { worker, connect } = await openSmallBus();
+    const client = connect();
+    client.send({
+      ...{ id: 1, method: 'session/prompt', sessionId: 'bus-1', agentId: 'a', params: prompt },
+    });
+    const [{ id }] = hear(worker('a/0'));
+    client.send({ method: '$/cancelRequest', params: { id: 1 } });
+    expect(hear(worker('a/0'))).toEqual([
+      { jsonrpc: '2.0', method: '$/cancelRequest', params: { id } },
+      {
+        ...{ jsonrpc: '2.0', method: 'session/cancel', sessionId: 'bus-1', agentId: 'a' },
+        params: { sessionId: 'agent-1' },
+      },
+    ]);
+  });
+
+  test('is ended when its client is gone, and goes on while another wants it', async () => {
+    const { worker, connect } = await openSmallBus();
+    const [gone, other] = [connect('gone'), connect('other')];
+    gone.send({ id: 1, method: 'session/prompt', params: prompt });
+    other.send({ id: 1, method: 'session/prompt', params: prompt });
+    hear(worker('a/0'));
+    gone.peer.close('closed', false);
+    expect(hear(worker('a/0')).map(({ method }) => method)).toEqual(['$/cancelRequest']);
+    other.peer.close('closed', false);
+    expect(hear(worker('a/0')).map(({ method }) => method)).toEqual([
+      '$/cancelRequest',
+      'session/cancel',
+    ]);
+  });
+
+  test.each([{}, { sessionId: 7 }, [1], 'text'])('params %j name none', async (params) => {
+    const { worker, connect } = await openSmallBus();
+    const client = connect();
+    client.send({ id: 1, method: 'session/prompt', params });
+    hear(worker('a/0'));
+    client.send({ method: '$/cancelRequest', params: { id: 1 } });
+    expect(hear(worker('a/0')).map(({ method }) => method)).toEqual(['$/cancelRequest']);
+  });
 });

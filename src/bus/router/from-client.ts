@@ -108,6 +108,15 @@ function handle(
   }
 }
 
+const ACP_PROMPT = 'session/prompt';
+
+/** Which session of its agent a prompt of ACP is a turn of: to end the turn, that is what must be said. */
+function turnOf({ line, paramsStart, paramsEnd }: Envelope): string | null {
+  if (paramsStart < 0) return null;
+  const params = scan(line.slice(paramsStart, paramsEnd) as ByteLine);
+  return 'sessionId' in params ? params.sessionId : null;
+}
+
 function takeRequest(
   exchange: Exchange,
   client: BusClient,
@@ -133,7 +142,8 @@ function takeRequest(
   batch?.expect();
   const session = sessionOf(exchange, client, envelope);
   const { agentId } = envelope;
-  const asked = { client, id, method, agentId, pools, session, batch, wishes };
+  const turn = method === ACP_PROMPT ? turnOf(envelope) : null;
+  const asked = { client, id, method, turn, agentId, pools, session, batch, wishes };
   const request = beginRequest(exchange, asked);
   if (wishes?.timeoutMs) startDeadline(exchange, request, wishes.timeoutMs);
   if (wishes?.key && isRepeat(exchange, request, wishes, envelope)) return;

@@ -22,6 +22,7 @@ export interface NewRequest {
   readonly client: BusClient;
   readonly id: string;
   readonly method: string;
+  readonly turn: string | null;
   readonly agentId: string | null;
   readonly pools: readonly Pool[];
   readonly session: SessionRecord | null;
@@ -39,6 +40,7 @@ export function beginRequest(exchange: Exchange, asked: NewRequest): BusRequest 
     client,
     id,
     method: detached(asked.method),
+    turn: asked.turn === null ? null : detached(asked.turn),
     agentId: asked.agentId === null ? null : detached(asked.agentId),
     pools: asked.pools,
     session,

@@ -36,6 +36,8 @@ export interface BusRequest {
   /** The raw text of the id the worker sees. */
   wireId: string;
   readonly method: string;
+  /** Of a `session/prompt` of ACP: the agent's own id of the session, whose turn this is. */
+  readonly turn: string | null;
   /** For the record. */
   readonly agentId: string | null;
   readonly pools: readonly Pool[];

@@ -3,7 +3,7 @@
  * becomes of everything when a worker goes down. Order within a session is kept [BU5]: what comes
  * later queues behind what still waits.
  */
-import type { ByteLine } from '../process/byte-line.ts';
+import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import type { Down } from '../process/worker.ts';
 import { hasHope, hasRoom, isUsable, leastLoaded } from './choose-worker.ts';
 import type { BusProblem } from './errors.ts';
@@ -331,4 +331,24 @@ export function tellCancelled(
   const member = method === '$/cancelRequest' ? 'id' : 'requestId';
   const params = `{"${member}":${request.wireId}}`;
   tell(exchange, link, `{"jsonrpc":"2.0","method":"${method}","params":${params}}` as ByteLine);
+  if (request.turn !== null && !sharesTurn(request, link)) endTurn(exchange, request, link);
+}
+
+/** ACP ends a turn by its session and knows no cancel of a request: most agents hear only this. */
+function endTurn(exchange: Exchange, { turn, session, agentId }: BusRequest, link: Link): void {
+  const line = messageOf({
+    ...{ jsonrpc: '2.0', method: 'session/cancel' },
+    ...(session !== null && { sessionId: session.id }),
+    ...(agentId !== null && { agentId }),
+    params: { sessionId: turn },
+  });
+  tell(exchange, link, line);
+}
+
+/** Another request of the same session would be ended with it. */
+function sharesTurn(request: BusRequest, link: Link): boolean {
+  for (const other of link.inFlight.values()) {
+    if (other !== request && other.turn === request.turn) return true;
+  }
+  return false;
 }

@@ -175,6 +175,20 @@ test('[WP28] updates get the route of their session, also those that come before
   expect(seen).toMatchObject({ sessionId: 'route-2', params: { method: 'session/cancel' } });
 });
 
+test('[WP28] a prompt that is cancelled ends the turn of its agent in ACP’s words too', async () => {
+  const worker = launch();
+  const route = { agentId: 'alpha', sessionId: 'route-1' };
+  const sessionId = await newSession(worker, route);
+  const params = { sessionId, prompt: [{ type: 'text', text: 'hang' }] };
+  worker.send({ jsonrpc: '2.0', id: 'p', method: 'session/prompt', ...route, params });
+  worker.send({ jsonrpc: '2.0', method: '$/cancelRequest', params: { id: 'p' } });
+  const seen = await worker.until(
+    'the agent is told',
+    ({ method, params: told }) => method === 'seen' && told.method === 'session/cancel',
+  );
+  expect(seen.params.params).toEqual({ sessionId });
+});
+
 test('[WP28] the servers of the registry are added, and those of the client win', async () => {
   const worker = launch();
   const mcpServers = [{ name: 'both', command: 'client' }];
