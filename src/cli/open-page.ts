@@ -12,14 +12,16 @@ export function openPage(
   hasTerminal: boolean,
   note: (text: string) => void,
 ): (url: string) => void {
-  if (env.CI || env.HEADLESS || env.SSH_TTY || !hasTerminal) {
+  const hasScreen = process.platform !== 'linux' || env.DISPLAY || env.WAYLAND_DISPLAY;
+  if (env.CI || env.HEADLESS || env.SSH_TTY || !hasTerminal || !(hasScreen || env.BROWSER)) {
     throw fail('cli.usage', 'a login needs a browser on this machine, and there is none here', {
       hint: 'log in where there is one, or put a key into the keys file: --setup, --set-key',
     });
   }
   return (url) => {
     note(`waiting for your login (5 minutes); if no page opens, go to ${url}`);
-    const [command = '', ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+    const opener = env.BROWSER ? [env.BROWSER] : (OPENERS[process.platform] ?? ['xdg-open']);
+    const [command = '', ...args] = opener;
     // What does not start has been said above.
     spawn(command, [...args, url], { stdio: 'ignore', detached: true })
       .on('error', () => {})

@@ -26,6 +26,7 @@ interface RegistryFlags {
   readonly logout?: string | true;
   readonly login?: string;
   readonly for?: readonly string[];
+  readonly keychain: boolean;
 }
 
 /** Where the reference's launcher looks when nobody says; ours asks nobody by itself. */
@@ -56,14 +57,15 @@ function addRegistry(command: Command, usual: string | null): void {
     .option('--ask-timeout <time>', 'for a permission prompt; then it is refused', '5m')
     .option('--shutdown-timeout <time>', 'from SIGTERM to SIGKILL (5s)')
     .option('--auth-status', 'say which agents have keys, and end')
-    .option('--setup', 'write the keys file for you to fill in, and end')
+    .option('--setup', 'ask for keys and logins, or write the keys file to fill in, and end')
     .option('--set-key <agent:VARIABLE>', 'put what stdin says into the keys file, and end')
     .option('--logout [agent or provider]', 'remove its keys or login, or all of them, and end')
     .option(
       '--login <provider>',
       'log in over OAuth: github, google, azure, cognito, oidc; and end',
     )
-    .option('--for <agent>', 'an agent that gets the token of --login; may be repeated', collect);
+    .option('--for <agent>', 'an agent that gets the token of --login; may be repeated', collect)
+    .option('--no-keychain', 'keep logins in their file alone, without a key in the keychain');
   handle<RegistryFlags>(registry, async ({ flags, args, show }) => {
     const { processIo } = await import('../bus/programs/stdio-lines.ts');
     const io = processIo('registry');
@@ -74,11 +76,14 @@ function addRegistry(command: Command, usual: string | null): void {
       path,
       io.note,
     );
-    const files = filesOf(flags, process.env, config, usual);
+    const { findKeychain } = await import('../bus/programs/keychain.ts');
+    const keychain = flags.keychain ? findKeychain(process.env) : null;
+    const files = { ...filesOf(flags, process.env, config, usual), keychain };
     const command = await keysCommandOf(flags, io.note);
     if (command !== null) {
       const { runKeysCommand } = await import('../bus/programs/registry-command.ts');
       const lines = await runKeysCommand(files, command, io.note);
+      if (command.do === 'setup') command.person?.close();
       return show({ done: command.do, lines }, () => lines.map((line) => neutralise(line)));
     }
     if (files.registry === null) {
@@ -87,13 +92,16 @@ function addRegistry(command: Command, usual: string | null): void {
     const { readRegistry } = await import('../bus/programs/registry-file.ts');
     const { readKeys } = await import('../bus/programs/registry-keys.ts');
     const { runRegistry } = await import('../bus/programs/registry.ts');
-    const { loginsPath, openLogins, readLogins } = await import('../bus/programs/oauth-logins.ts');
-    const loginsFile = loginsPath(files.apiKeys);
-    const logins = openLogins(loginsFile, await readLogins(loginsFile), io.note);
+    const { loginsPath, openLoginsFile } = await import('../bus/programs/logins-file.ts');
+    const { openLogins } = await import('../bus/programs/oauth-logins.ts');
+    const loginsFile = openLoginsFile(loginsPath(files.apiKeys), keychain);
+    const auto = await autoLogin(process.env, io.note);
+    const logins = openLogins(loginsFile, await loginsFile.read(), auto, io.note);
     await logins.renew();
     await runRegistry(
       {
         headersFor: logins.headersFor,
+        logIn: logins.logIn,
         registry: await readRegistry(files.registry, files.customAgents),
         keys: await readKeys(files.apiKeys, io.note),
         version: packageVersion(),
@@ -117,12 +125,29 @@ function filesOf(
   env: NodeJS.ProcessEnv,
   config: LauncherConfig,
   usual: string | null,
-): RegistryFiles {
+): Omit<RegistryFiles, 'keychain'> {
   return {
     registry: flags.registry ?? (env.ACP_REGISTRY_URL || config.registryUrl || usual),
     customAgents: flags.customAgents ?? (env.ACP_CUSTOM_AGENTS_PATH || config.customAgentsPath),
     apiKeys: flags.apiKeys ?? (env.ACP_API_KEYS_PATH || config.apiKeysPath || './api-keys.json'),
   };
+}
+
+/** The reference's variable: with it an agent that wants a login has the page opened by itself. */
+async function autoLogin(
+  env: NodeJS.ProcessEnv,
+  note: (text: string) => void,
+): Promise<{ env: NodeJS.ProcessEnv; open: (url: string) => void } | null> {
+  const { AUTH_AUTO_OAUTH: said = '' } = env;
+  if (said !== 'true' && said !== '1') {
+    if (said !== '' && said !== 'false' && said !== '0') {
+      note(`AUTH_AUTO_OAUTH is ${JSON.stringify(said)} and counts as false; write true or false`);
+    }
+    return null;
+  }
+  const { openPage } = await import('./open-page.ts');
+  // A worker has no terminal: whether a page can be seen is for the variables to say.
+  return { env, open: (url) => openPage(env, true, note)(url) };
 }
 
 async function keysCommandOf(
@@ -139,7 +164,15 @@ async function keysCommandOf(
     };
   }
   if (authStatus === true) return { do: 'auth-status' };
-  if (setup === true) return { do: 'setup' };
+  if (setup === true) {
+    const { env } = process;
+    const { openPage } = await import('./open-page.ts');
+    const { openPerson } = await import('./ask-person.ts');
+    return {
+      ...{ do: 'setup', person: openPerson(), env },
+      open: () => openPage(env, process.stderr.isTTY, note),
+    };
+  }
   if (logout !== undefined) return { do: 'logout', agent: logout === true ? null : logout };
   if (setKey === undefined) return null;
   return { do: 'set-key', target: setKey, value: await readStdin() };

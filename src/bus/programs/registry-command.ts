@@ -2,9 +2,9 @@
  * What `synod worker registry` does besides launching: it looks after the keys file and the logins. A
  * key is read from stdin, never from an argument, and neither key nor token is ever printed.
  */
-import { login } from './oauth-login.ts';
-import { loginsPath, loginsText, readLogins, writeLogins } from './oauth-logins.ts';
-import { PROVIDERS, readProvider } from './oauth-provider.ts';
+import type { Keychain } from './keychain.ts';
+import { type LoginsFile, loginsPath, openLoginsFile } from './logins-file.ts';
+import { type LoginRequest, loginsText, makeLogin } from './oauth-logins.ts';
 import { ProgramConfigError } from './program-error.ts';
 import { readRegistry } from './registry-file.ts';
 import {
@@ -16,27 +16,29 @@ import {
   withVariable,
   writeKeys,
 } from './registry-keys.ts';
+import { type Person, runSetup } from './registry-setup.ts';
 
 export interface RegistryFiles {
   /** Null when it was not given. */
   readonly registry: string | null;
   readonly customAgents: string | null;
   readonly apiKeys: string;
+  /** Seals the logins; null where none is to be used. */
+  readonly keychain: Keychain | null;
 }
 
 export type KeysCommand =
   | { readonly do: 'auth-status' }
-  | { readonly do: 'setup' }
+  | {
+      readonly do: 'setup';
+      /** Who answers; null where nobody sits at a terminal, and then the file is made to be filled in. */
+      readonly person: Person | null;
+      readonly env: LoginRequest['env'];
+      readonly open: () => LoginRequest['open'];
+    }
   | { readonly do: 'set-key'; readonly target: string; readonly value: string }
   | { readonly do: 'logout'; readonly agent: string | null }
-  | {
-      readonly do: 'login';
-      readonly provider: string;
-      /** Agents that get the token, beside those known to take it. */
-      readonly agents: readonly string[];
-      readonly env: Readonly<Record<string, string | undefined>>;
-      readonly open: (url: string) => void;
-    };
+  | ({ readonly do: 'login' } & LoginRequest);
 
 /** Answers the lines for the person who asked. */
 export async function runKeysCommand(
@@ -46,15 +48,23 @@ export async function runKeysCommand(
 ): Promise<readonly string[]> {
   const path = files.apiKeys;
   const keys = await readKeys(path, note);
+  const logins = openLoginsFile(loginsPath(path), files.keychain);
   switch (command.do) {
     case 'auth-status': {
       const ids = new Set([...(await knownAgents(files)), ...keys.keys()]);
-      const logins = await readLogins(loginsPath(path));
-      return [...keysText(keys, ids), ...loginsText(logins, Date.now())];
+      const lines = [...keysText(keys, ids), ...loginsText(await logins.read(), Date.now())];
+      return lines.length > 0 ? lines : ['no agent has a key or a login; --setup gives them'];
     }
     case 'setup': {
-      await writeKeys(path, withEntries(keys, await knownAgents(files)));
-      return [`wrote ${path}; put variables under "env", or use --set-key AGENT:VARIABLE`];
+      const known = await knownAgents(files);
+      const { person, env, open } = command;
+      if (person === null) {
+        await writeKeys(path, withEntries(keys, known));
+        return [`wrote ${path}; put variables under "env", or use --set-key AGENT:VARIABLE`];
+      }
+      const write = (kept: Keys): Promise<void> => writeKeys(path, kept);
+      await runSetup({ keys, writeKeys: write, logins, env, open, known }, person);
+      return runKeysCommand(files, { do: 'auth-status' }, note);
     }
     case 'set-key': {
       const [, agent, variable] = /^(.+):([A-Za-z_][A-Za-z0-9_]*)$/.exec(command.target) ?? [];
@@ -68,29 +78,36 @@ export async function runKeysCommand(
       return [`${agent} gets ${variable}`];
     }
     case 'logout':
-      return logout(path, keys, command.agent);
+      return logout(path, keys, logins, command.agent);
     case 'login': {
-      const { provider: id, env, open } = command;
-      const provider = await readProvider(id, env);
-      const before = await readLogins(loginsPath(path));
-      const tokens = await login(provider, open);
-      const agents = [...new Set([...(PROVIDERS[id] ?? []), ...command.agents])];
-      const { tokenUrl, clientId, clientSecret } = provider;
-      const entry = { ...tokens, tokenUrl, clientId, clientSecret, agents };
-      await writeLogins(loginsPath(path), new Map([...before, [id, entry]]));
-      return loginsText(new Map([[id, entry]]), Date.now());
+      const how = await logins.trySeal();
+      const all = await makeLogin(logins, command);
+      const made = [...all].filter(([id]) => id === command.provider);
+      return [...loginsText(new Map(made), Date.now()), how];
     }
   }
 }
 
 /** An agent, a provider, or everything. */
-async function logout(path: string, keys: Keys, who: string | null): Promise<readonly string[]> {
-  const logins = await readLogins(loginsPath(path));
-  const left = new Map([...logins].filter(([id]) => who !== null && id !== who));
-  if (left.size < logins.size) await writeLogins(loginsPath(path), left);
-  if (who !== null && logins.has(who)) return [`removed the login at ${who}`];
+async function logout(
+  path: string,
+  keys: Keys,
+  file: LoginsFile,
+  who: string | null,
+): Promise<readonly string[]> {
+  if (who === null) {
+    // Who leaves altogether need not be able to read what is thrown away.
+    await file.clear();
+    await writeKeys(path, new Map());
+    return ['removed all keys and logins'];
+  }
+  const logins = await file.read();
+  if (logins.has(who)) {
+    await file.write(new Map([...logins].filter(([id]) => id !== who)));
+    return [`removed the login at ${who}`];
+  }
   await writeKeys(path, withoutEntry(keys, who));
-  return [who === null ? 'removed all keys and logins' : `removed the keys of ${who}`];
+  return [`removed the keys of ${who}`];
 }
 
 async function knownAgents({ registry, customAgents }: RegistryFiles): Promise<readonly string[]> {

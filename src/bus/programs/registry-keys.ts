@@ -87,9 +87,9 @@ export function withVariable(keys: Keys, id: string, name: string, value: string
   return new Map([...keys, [id, { apiKey, env: { ...env, [name]: value } }]]);
 }
 
-/** Without the agent's entry, or without any. */
-export function withoutEntry(keys: Keys, id: string | null): Keys {
-  return new Map([...keys].filter(([one]) => id !== null && one !== id));
+/** Without the agent's entry. */
+export function withoutEntry(keys: Keys, id: string): Keys {
+  return new Map([...keys].filter(([one]) => one !== id));
 }
 
 /** Names only. */

@@ -10,8 +10,9 @@
 import { cancelledId, isObject, type JsonObject, textAt } from '../process/json-object.ts';
 import type { Down } from '../process/worker.ts';
 import { createAgentSessions } from './agent-sessions.ts';
-import { CODE } from './program-error.ts';
+import { CODE, messageOfError } from './program-error.ts';
 import { type AgentProcess, startAgent } from './registry-agent.ts';
+import { authError, introduction, LISTED_MAX } from './registry-answers.ts';
 import { type Launch, launchOf, platformTarget, type Registry } from './registry-file.ts';
 import type { Keys } from './registry-keys.ts';
 import { type LineIo, type LineOutput, type LineProgram, serveLines } from './stdio-lines.ts';
@@ -28,11 +29,12 @@ export interface RegistryOptions {
   readonly shutdownMs: number;
   /** What goes beside the messages to an agent that somebody logged in for. */
   readonly headersFor: (agentId: string) => JsonObject | null;
+  /** Has a person log in for an agent that wants it; null where nobody is to be asked. */
+  readonly logIn: (agentId: string) => Promise<void> | null;
 }
 
 const AGENTS_RUNNING_MAX = 64;
 const ASKED_MAX = 10_000;
-const LISTED_MAX = 200;
 /** For answers still owed when the input ends. */
 const DRAIN_MS = 30_000;
 
@@ -52,8 +54,13 @@ interface Asked {
   readonly routing: string | null;
   readonly method: string;
   readonly agentSession: string | undefined;
+  readonly params: unknown;
   /** Which message to the agent it was. */
   number: number;
+  /** It went with the token of a login: another login would change nothing. */
+  hasToken: boolean;
+  /** The agent wanted a login, and a person is asked for it. */
+  isHeld: boolean;
 }
 
 interface Question {
@@ -98,7 +105,7 @@ export function createLauncher(
     const agentId = textAt(message, 'agentId') ?? agentOfNotification(message);
     if (agentId === undefined) {
       if (method === 'initialize' && id !== undefined) {
-        return answer(id, routing, { result: introduction() });
+        return answer(id, routing, { result: introduction(registry, options.version) });
       }
       const remedy = 'put the id of an agent of the registry beside "method"';
       return refuse(CODE.invalidRequest, 'agentId is missing at the top level', { remedy });
@@ -117,20 +124,30 @@ export function createLauncher(
       flush(agent, agentSession, routing);
     }
     const given = method === 'session/new' ? withServers(agentId, params) : params;
-    const headers = options.headersFor(agentId);
-    const bare = {
-      ...{ jsonrpc: '2.0', method, ...(given !== undefined && { params: given }) },
-      ...(headers !== null && { headers }),
-    };
     if (id === undefined) {
-      agent.process.send(bare);
+      agent.process.send(messageFor(agentId, method, given));
       return;
     }
     count += 1;
-    const ours = `r${count}`;
-    const request: Asked = { ...{ agent, id, routing, method, agentSession }, number: 0 };
-    asked.set(ours, request);
-    request.number = agent.process.send({ ...bare, id: ours });
+    const request: Asked = {
+      ...{ agent, id, routing, method, agentSession, params: given },
+      ...{ number: 0, hasToken: false, isHeld: false },
+    };
+    asked.set(`r${count}`, request);
+    give(`r${count}`, request);
+  }
+  function messageFor(agentId: string, method: string, params: unknown): JsonObject {
+    const headers = options.headersFor(agentId);
+    return {
+      ...{ jsonrpc: '2.0', method, ...(params !== undefined && { params }) },
+      ...(headers !== null && { headers }),
+    };
+  }
+  function give(ours: string, request: Asked): void {
+    const { agent, method, params } = request;
+    const message = messageFor(agent.id, method, params);
+    request.hasToken = 'headers' in message;
+    request.number = agent.process.send({ ...message, id: ours });
   }
   /** Later notifications of a session need not repeat whose it is. */
   function agentOfNotification({ id, params }: JsonObject): string | undefined {
@@ -206,23 +223,14 @@ export function createLauncher(
     const more = own.filter((server) => !taken.has(textAt(server, 'name')));
     return isObject(params) ? { ...params, mcpServers: [...given, ...more] } : params;
   }
-  function introduction(): JsonObject {
-    const listed = [...registry.values()].slice(0, LISTED_MAX);
-    return {
-      protocolVersion: 1,
-      agentInfo: { name: 'synod-registry', title: 'Synod registry', version: options.version },
-      agentCapabilities: {},
-      authMethods: [],
-      _meta: {
-        'synod/agents': listed.map(({ id, name, version, description }) => ({
-          ...{ id, name, version, description },
-        })),
-      },
-    };
-  }
   function cancel(wanted: unknown): void {
-    for (const [ours, { agent, id, method, agentSession }] of asked) {
+    for (const [ours, request] of asked) {
+      const { agent, id, method, agentSession } = request;
       if (id !== wanted) continue;
+      if (request.isHeld) {
+        drop(ours, request, { code: CODE.cancelled, message: 'it was taken back' });
+        continue;
+      }
       const params = { requestId: ours };
       agent.process.send({ jsonrpc: '2.0', method: '$/cancel_request', params });
       if (method !== 'session/prompt' || agentSession === undefined) continue;
@@ -271,10 +279,11 @@ export function createLauncher(
     if (request === undefined || request.agent !== agent) {
       return note(`${agent.id}: an answer to nothing was ignored`);
     }
+    if (isObject(message.error) && logInFirst(ours, request, message.error)) return;
     asked.delete(ours);
     const { id, routing, method } = request;
     if (isObject(message.error)) {
-      answer(id, routing, { error: authError(agent, message.error) });
+      answer(id, routing, { error: authError(agent, message.error, null) });
     } else {
       const { result } = message;
       if (method === 'initialize' && isObject(result) && Array.isArray(result.authMethods)) {
@@ -286,18 +295,30 @@ export function createLauncher(
     }
     settle();
   }
-  function authError(agent: Running, error: JsonObject): JsonObject {
-    if (error.code !== CODE.authRequired) return error;
-    const supportedMethods = agent.authMethods.map((one) => textAt(one, 'id') ?? null);
-    const remediation = `log in with the agent's own tool, or give it a key or a login: synod worker registry --setup, --login`;
-    return {
-      code: -32_004,
-      message: `${agent.id} wants authentication`,
-      data: {
-        ...{ agentId: agent.id, requiredMethod: supportedMethods[0] ?? null, supportedMethods },
-        ...{ remediation, original: error },
+  /** Where the agent wants a login and a person can be asked, the request waits for that, and goes again once. */
+  function logInFirst(ours: string, request: Asked, error: JsonObject): boolean {
+    const { agent, hasToken } = request;
+    if (error.code !== CODE.authRequired || hasToken || isEnding) return false;
+    const shown = options.logIn(agent.id);
+    if (shown === null) return false;
+    request.isHeld = true;
+    shown.then(
+      () => {
+        if (asked.get(ours) !== request) return;
+        request.isHeld = false;
+        give(ours, request);
       },
-    };
+      (why: unknown) => {
+        if (asked.get(ours) !== request) return;
+        drop(ours, request, authError(agent, error, messageOfError(why)));
+      },
+    );
+    return true;
+  }
+  function drop(ours: string, { id, routing }: Asked, error: JsonObject): void {
+    asked.delete(ours);
+    answer(id, routing, { error });
+    settle();
   }
   function ask(
     agent: Running,
@@ -346,6 +367,10 @@ export function createLauncher(
     },
     async finish() {
       isEnding = true;
+      for (const [ours, request] of asked) {
+        if (!request.isHeld) continue;
+        drop(ours, request, { code: CODE.unavailable, message: 'the launcher ends' });
+      }
       for (const [ours, question] of questions) {
         forget(ours, question);
         reply(question, { error: { code: CODE.unavailable, message: 'the client has gone' } });

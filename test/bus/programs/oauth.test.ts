@@ -1,72 +1,39 @@
 /** A login over OAuth at a provider of our own, and what the launcher's agents get of it. */
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loginsPath, openLoginsFile } from '../../../src/bus/programs/logins-file.ts';
 import { login } from '../../../src/bus/programs/oauth-login.ts';
-import { loginsPath, openLogins, readLogins } from '../../../src/bus/programs/oauth-logins.ts';
+import { openLogins } from '../../../src/bus/programs/oauth-logins.ts';
 import { readProvider } from '../../../src/bus/programs/oauth-provider.ts';
 import { runKeysCommand } from '../../../src/bus/programs/registry-command.ts';
 import { platformTarget } from '../../../src/bus/programs/registry-file.ts';
+import { type OauthServer, openOauthServer } from './oauth-server.ts';
 import { killWorkers, startWorker } from './worker-process.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synod-oauth-'));
-const files = { registry: null, customAgents: null, apiKeys: join(dir, 'api-keys.json') };
-const asked: URLSearchParams[] = [];
-let lifetime = 3_600;
-/** What the authorize page was shown, by code. */
-const challenges = new Map<string, string>();
-const server = createServer(async (request, response) => {
-  let body = '';
-  for await (const chunk of request.setEncoding('utf8')) body += chunk;
-  const form = new URLSearchParams(body);
-  const answer = (value: object): void => void response.end(JSON.stringify(value));
-  if (request.url === '/.well-known/openid-configuration') {
-    return answer({
-      issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-    });
-  }
-  asked.push(form);
-  const challenge = createHash('sha256')
-    .update(form.get('code_verifier') ?? '')
-    .digest('base64url');
-  const isKnown =
-    form.get('grant_type') === 'refresh_token'
-      ? form.get('refresh_token') === 'refresh-1'
-      : challenges.get(form.get('code') ?? '') === challenge;
-  if (!isKnown) return answer({ error: 'invalid_grant' });
-  answer({
-    access_token: `token-${asked.length}`,
-    refresh_token: 'refresh-1',
-    expires_in: lifetime,
-  });
-});
-let issuer = '';
-let env: Record<string, string> = {};
+const files = {
+  registry: null,
+  customAgents: null,
+  apiKeys: join(dir, 'api-keys.json'),
+  keychain: null,
+};
+let provider: OauthServer;
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  env = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: 'my-app' };
+  provider = await openOauthServer();
 });
 afterAll(async () => {
   await killWorkers();
-  server.closeAllConnections();
-  server.close();
+  provider.close();
   rmSync(dir, { recursive: true });
 });
 
 /** A browser in which the person agrees. */
 async function agree(url: string, change: Record<string, string> = {}): Promise<number> {
   const shown = new URL(url).searchParams;
-  challenges.set('the-code', shown.get('code_challenge') ?? '');
+  provider.challenges.set('the-code', shown.get('code_challenge') ?? '');
   const back = new URL(shown.get('redirect_uri') ?? '');
   const query = { code: 'the-code', state: shown.get('state') ?? '', ...change };
   for (const [name, value] of Object.entries(query)) back.searchParams.set(name, value);
@@ -76,14 +43,26 @@ async function agree(url: string, change: Record<string, string> = {}): Promise<
 test('[WP38] a login leaves a token for the agents named for it, in a file of its owner', async () => {
   const lines = await runKeysCommand(
     files,
-    { do: 'login', provider: 'oidc', agents: ['alpha'], env, open: (url) => void agree(url) },
+    {
+      do: 'login',
+      provider: 'oidc',
+      agents: ['alpha'],
+      env: provider.env,
+      open: (url) => void agree(url),
+    },
     () => {},
   );
-  expect(lines).toEqual([expect.stringMatching(/^oidc: logged in until 2\d{3}-.*, for alpha$/)]);
+  expect(lines).toEqual([
+    expect.stringMatching(/^oidc: logged in until 2\d{3}-.*, for alpha$/),
+    expect.stringMatching(
+      /agent-logins\.json, for your user alone \(mode 0600\) and not encrypted/,
+    ),
+  ]);
   const path = loginsPath(files.apiKeys);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  const logins = await readLogins(path);
-  const keeper = openLogins(path, logins, () => {});
+  const file = openLoginsFile(path, null);
+  const logins = await file.read();
+  const keeper = openLogins(file, logins, null, () => {});
   const { accessToken } = logins.get('oidc') ?? { accessToken: '' };
   expect(keeper.headersFor('alpha')).toEqual({ Authorization: `Bearer ${accessToken}` });
   expect(keeper.headersFor('evil-alpha')).toBeNull();
@@ -94,35 +73,35 @@ test('[WP38] a login leaves a token for the agents named for it, in a file of it
 });
 
 test('[WP38] a callback without the state is refused and waited past; a refusal is said', async () => {
-  const provider = await readProvider('oidc', env);
+  const oidc = await readProvider('oidc', provider.env);
   let guessed: Promise<number> | null = null;
-  const tokens = await login(provider, (url) => {
+  const tokens = await login(oidc, (url) => {
     guessed = agree(url, { state: 'guessed' });
     void guessed.then(() => agree(url));
   });
   expect(tokens.accessToken).toMatch(/^token-/);
   expect(await guessed).toBe(400);
-  const refused = login(provider, (url) => void agree(url, { error: 'access_denied' }));
+  const refused = login(oidc, (url) => void agree(url, { error: 'access_denied' }));
   await expect(refused).rejects.toThrow('the login was refused: "access_denied"');
-  await expect(login(provider, () => {}, 20)).rejects.toThrow(/nobody logged in within 0.02 s/);
-  const stolen = login(provider, (url) => {
+  await expect(login(oidc, () => {}, 20)).rejects.toThrow(/nobody logged in within 0.02 s/);
+  const stolen = login(oidc, (url) => {
     void agree(url);
-    challenges.set('the-code', 'of somebody else');
+    provider.challenges.set('the-code', 'of somebody else');
   });
   await expect(stolen).rejects.toThrow(/gave no token: "invalid_grant"/);
 });
 
 test('[WP38] a token near its end is renewed, and the launcher gives it to its agent alone', async () => {
   const path = loginsPath(files.apiKeys);
-  lifetime = 10;
+  provider.lifetime = 10;
   const open = (url: string): void => void agree(url);
   await runKeysCommand(
     files,
-    { do: 'login', provider: 'oidc', agents: ['alpha'], env, open },
+    { do: 'login', provider: 'oidc', agents: ['alpha'], env: provider.env, open },
     () => {},
   );
-  lifetime = 3_600;
-  const old = (await readLogins(path)).get('oidc')?.accessToken;
+  provider.lifetime = 3_600;
+  const old = (await openLoginsFile(path, null).read()).get('oidc')?.accessToken;
   const script = fileURLToPath(new URL('./registry-agent.mjs', import.meta.url));
   const binary = { [platformTarget()]: { cmd: process.execPath, args: [script] } };
   const agents = ['alpha', 'beta'].map((id) => ({ id, distribution: { binary } }));
@@ -136,7 +115,7 @@ test('[WP38] a token near its end is renewed, and the launcher gives it to its a
   const fresh = (await seen('alpha')).headers.Authorization;
   expect(fresh).toMatch(/^Bearer token-\d+$/);
   expect(fresh).not.toBe(`Bearer ${old}`);
-  expect(asked.at(-1)?.get('grant_type')).toBe('refresh_token');
+  expect(provider.asked.at(-1)?.get('grant_type')).toBe('refresh_token');
   expect(await seen('beta')).not.toHaveProperty('headers');
   expect(readFileSync(path, 'utf8')).toContain(fresh.slice('Bearer '.length));
   expect(await runKeysCommand(files, { do: 'logout', agent: 'oidc' }, () => {})).toEqual([

@@ -32,14 +32,14 @@ const METHODS = {
   initialize: () => ({
     result: { protocolVersion: 1, authMethods: [{ id: 'oauth', name: 'OAuth' }] },
   }),
-  'session/new': ({ params }) => {
-    if (params.cwd === '/auth')
+  'session/new': ({ params, headers }) => {
+    if (params.cwd === '/auth' && headers === undefined)
       return { error: { code: -32000, message: 'Authentication required' } };
     count += 1;
     const sessionId = `agent-${process.pid}-${count}`;
     // Before its answer, as some agents do.
     send({ method: 'session/update', params: { sessionId, update: { early: true } } });
-    return { result: { sessionId, mcpServers: params.mcpServers } };
+    return { result: { sessionId, mcpServers: params.mcpServers, headers } };
   },
   'session/prompt': async ({ params }) => {
     const [word] = params.prompt[0].text.split(' ');
