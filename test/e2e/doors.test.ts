@@ -358,6 +358,28 @@ describe.each([
     expect(await ask(null, 'tokens.revoke', { token_id: made.token_id })).toEqual(revoked);
   });
 
+  test('[O1] [DK7] the docket: an agent asks, a person takes, looks and answers', async () => {
+    const wish = { text: 'Which port?', thread: 'release', until: Date.now() / 1000 + 3_600 };
+    const { item, question } = await ask('ada', 'docket.raise', wish);
+    const { item_id } = item;
+    expect(item).toMatchObject({ state: 'open', kinds: ['question'], agent_id: 'ada', count: 1 });
+    const list = await ask(null, 'docket.list', { kind: 'question' });
+    expect(list).toEqual({ items: [item], next: null, open: list.open });
+    expect(await ask(null, 'docket.get', { item_id })).toEqual({ item, next: null });
+    const taken = await ask(null, 'docket.take', { item_id });
+    expect(taken.item).toMatchObject({ state: 'taken', taken: { by: 'owner' } });
+    const answer = { item_id, subject: question, outcome: 'answered', note: '8080' };
+    const closed = { by: 'owner', outcome: 'answered', note: '8080' };
+    expect((await ask(null, 'docket.close', answer)).item).toMatchObject({ closed });
+    const heard = (await ask('ada', 'channels.recv')).messages.at(-1);
+    expect(heard).toMatchObject({ channel: 'sox/to/ada', body: { note: '8080', by: 'owner' } });
+    expect((await refusal(null, 'docket.close', answer)).detail.reason).toBe('docket.closed');
+    expect((await refusal('bob', 'docket.get', { item_id })).detail.reason).toBe(
+      'docket.not-found',
+    );
+    expect((await refusal('bob', 'docket.take', { item_id })).detail.reason).toBe('access.denied');
+  });
+
   test('[O1] refusals carry the SOX code and the finer reason', async () => {
     const cases: [string | null, OperationId, unknown, string, string][] = [
       [

@@ -71,6 +71,15 @@ function tellWorld(world: WorldView, messages: readonly Message[]): string[] {
       line(`group ${id}`, { displayName, createdBy }),
       ...[...members].map(([name, { status }]) => `  ${status} ${name}`),
     ]),
+    // Held messages are told above, by their receipts.
+    ...[...world.docket.items.values()].flatMap(({ id, subjects, ...item }) =>
+      item.kind === 'held'
+        ? []
+        : [
+            line(`docket d${id}`, item),
+            ...[...subjects].map(([place, subject]) => line(`  about ${place}`, subject)),
+          ],
+    ),
     ...[...world.tokens.values()].map(({ id, roles, ...token }) =>
       line(`token ${id}`, { ...token, roles: roles.length === 0 ? null : roles }),
     ),

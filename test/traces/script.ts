@@ -86,6 +86,13 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'compaction.record': { words: ['facts'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },
   'agent.assign': { words: ['agent', 'roles'], otherwise: {} },
+  'docket.raise': { words: ['text'], otherwise: { to: null, thread: null, forMs: null } },
+  'docket.take': { words: ['id'], otherwise: { isForced: false } },
+  'docket.close': {
+    words: ['id', 'outcome'],
+    otherwise: { subject: null, outcome: 'done', note: null },
+  },
+  'docket.notice': { words: ['ids'], otherwise: {} },
   'claim.take': {
     words: ['id', 'scope'],
     otherwise: { ...ON_CLAIM, scope: null, ttlMs: null, note: null, git: null },

@@ -7,7 +7,15 @@ import { Heap } from './heap.ts';
 
 export interface Deadline {
   readonly at: number;
-  readonly kind: 'presence' | 'lease' | 'claims' | 'offers' | 'supervisor' | 'held' | 'sweep';
+  readonly kind:
+    | 'presence'
+    | 'lease'
+    | 'claims'
+    | 'offers'
+    | 'supervisor'
+    | 'held'
+    | 'docket'
+    | 'sweep';
   readonly agent: string;
 }
 
@@ -27,6 +35,7 @@ export class Deadlines {
     offers: new Map(),
     supervisor: new Map(),
     held: new Map(),
+    docket: new Map(),
     sweep: new Map(),
   };
 
@@ -66,7 +75,8 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   offers: 3,
   supervisor: 4,
   held: 5,
-  sweep: 6,
+  docket: 6,
+  sweep: 7,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

@@ -43,6 +43,21 @@ export const LEASE_MS_MAX = 3_600_000;
 /** A message that came back this often without an ack is dead. */
 export const DELIVERIES_MAX = 5;
 
+/** Items of the docket that wait, of one agent and of all; what comes beyond is counted on the newest. */
+export const DOCKET_ITEMS_MAX = 20_000;
+export const DOCKET_ITEMS_PER_AGENT_MAX = 100;
+/** Things listed under one item; beyond it the agent gets another, or they are counted alone. */
+export const SUBJECTS_PER_ITEM_MAX = 1_000;
+/** Questions of one agent that no person has answered. */
+export const QUESTIONS_PER_AGENT_MAX = 100;
+/** Items that ended and can still be looked at. */
+export const DOCKET_CLOSED_KEPT_MAX = 1_000;
+export const DOCKET_TEXT_CHARS_MAX = 2_000;
+export const DOCKET_REASON_CHARS_MAX = 200;
+/** An agent makes one new item in this time. */
+export const NEW_ITEM_EVERY_MS = 60_000;
+export const QUESTION_UNTIL_MS_MAX: number = 30 * 86_400_000;
+
 /** How often it is looked for what may lapse. */
 export const SWEEP_EVERY_MS = 3_600_000;
 /** Channels, groups, agents or held messages that lapse at one look; the next takes the rest. */

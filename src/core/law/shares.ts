@@ -24,6 +24,8 @@ import { type Refusal, refuse } from './decider.ts';
 import {
   AGENTS_MAX,
   CHANNELS_MAX,
+  DOCKET_ITEMS_MAX,
+  DOCKET_ITEMS_PER_AGENT_MAX,
   GROUPS_MAX,
   HELD_MESSAGES_MAX,
   IDEMPOTENCY_KEYS_MAX,
@@ -49,6 +51,10 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
   TOKENS_MAX: { max: TOKENS_MAX, each: 5_000, untrusted: 5_000 },
   IDEMPOTENCY_KEYS_MAX: { max: IDEMPOTENCY_KEYS_MAX, each: 50_000, untrusted: 500 },
   HELD_MESSAGES_MAX: { max: HELD_MESSAGES_MAX, each: 500, untrusted: 500 },
+  DOCKET_ITEMS_MAX: {
+    ...{ max: DOCKET_ITEMS_MAX, each: DOCKET_ITEMS_PER_AGENT_MAX, untrusted: 10 },
+    name: 'DOCKET_ITEMS_PER_AGENT_MAX',
+  },
   TASKS_MAX: { max: TASKS_MAX, each: 5_000, untrusted: 50 },
   DEPENDENCIES_MAX: { max: DEPENDENCIES_MAX, each: 20_000, untrusted: 200 },
   PLAN_CHARS_MAX: { max: PLAN_CHARS_MAX, each: 4_000_000, untrusted: 40_000 },

@@ -9,7 +9,7 @@ import { createChance } from '../../testing/chance.ts';
 import { portray } from '../../testing/compare.ts';
 import { addStep, CAST } from '../../testing/history.ts';
 import { createStory, type Story } from '../../testing/story.ts';
-import type { Principal } from './principal.ts';
+import { type Principal, SERVER } from './principal.ts';
 import { freezeWorld, thawWorld } from './snapshot.ts';
 
 const [ada, bob, cat] = CAST as [Principal, Principal, Principal];
@@ -76,6 +76,17 @@ function tellRich(): Story {
   const rest = { hash: 'h', roles: ['lead'], expiresAt: 9e12 };
   story.do(root, { type: 'token.create', id: 'rich', ...rest, ...token });
   story.do(root, { type: 'token.revoke', id: 'rich' });
+  const question = { to: 'root', thread: 'm1', forMs: 86_400_000 };
+  for (const asker of [ada, bob]) {
+    story.do(asker, { type: 'docket.raise', text: 'Which port?', ...question });
+  }
+  const ids = [...story.world.docket.open];
+  const [first = 0] = story.world.docket.agents.get('ada')?.open ?? [];
+  const [second = 0] = story.world.docket.agents.get('bob')?.open ?? [];
+  story.do(SERVER, { type: 'docket.notice', ids });
+  story.do(root, { type: 'docket.take', id: first, isForced: false });
+  const ending = { subject: null, outcome: 'answered', note: '8080' } as const;
+  story.do(root, { type: 'docket.close', id: second, ...ending });
   return story;
 }
 

@@ -4,6 +4,8 @@
  * ignored, never interpreted. Each table below accounts for every field of its
  * state: one that is in no table does not compile [L11].
  */
+import { armDocket } from '../docket/docket.ts';
+import { freezeDocket, thawDocket } from '../docket/docket-state.ts';
 import { createAgent } from '../talk/agent.ts';
 import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
@@ -46,7 +48,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 10;
+const VERSION = 11;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -72,6 +74,7 @@ const WORLD = fieldsOf<World>()({
   offers: { freeze: freezeOffers, thaw: thawOffers },
   cards: { freeze: freezeCards, thaw: thawCards },
   findings: { freeze: freezeFindings, thaw: thawFindings },
+  docket: { freeze: freezeDocket, thaw: thawDocket },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
@@ -196,6 +199,7 @@ export function thawWorld(text: string): World | null {
   armClaims(world);
   armSupervisor(world, world.at);
   armHeld(world);
+  for (const agent of world.docket.agents.keys()) armDocket(world, agent);
   armSweep(world);
   return world;
 }

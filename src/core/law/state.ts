@@ -5,6 +5,7 @@
  * Only `evolve` functions and thawing change it; everybody else is handed a view.
  */
 
+import { createDocket, type DocketBook } from '../docket/docket-state.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
 import { type CardBook, createCards } from '../work/card.ts';
@@ -41,6 +42,8 @@ export interface World {
   readonly offers: OfferBook;
   readonly cards: CardBook;
   readonly findings: FindingBook;
+  /** What waits for a person. */
+  readonly docket: DocketBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
@@ -319,6 +322,7 @@ export function createWorld(): World {
     offers: createOffers(),
     cards: createCards(),
     findings: createFindings(),
+    docket: createDocket(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
     made: createMade(),

@@ -4,6 +4,8 @@
  * so that each is decided against the state the one before left.
  */
 
+import { armDocket } from '../docket/docket.ts';
+import { type DocketLapsed, lapsedQuestions } from '../docket/lapsed-questions.ts';
 import { armHeld, expiredHeld, type HeldExpired } from '../talk/held.ts';
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
 import { lapses } from '../talk/lapse.ts';
@@ -36,6 +38,7 @@ type TickEvent =
   | Ticked
   | WorkEvent
   | HeldExpired
+  | DocketLapsed
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -66,6 +69,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return supervised(world, at);
     case 'held':
       return expiredHeld(world, at);
+    case 'docket':
+      return lapsedQuestions(world, due.agent, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -87,6 +92,8 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armSupervisor(world, event.at);
     case 'held':
       return armHeld(world);
+    case 'docket':
+      return armDocket(world, due.agent);
     case 'sweep':
       return armSweep(world);
   }

@@ -29,6 +29,7 @@ type OfOne =
 type Forgetful =
   | 'ACKED_MESSAGES_MAX'
   | 'CLAIM_KEYS_MAX'
+  | 'DOCKET_CLOSED_KEPT_MAX'
   | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'NOTES_KEPT_MAX'
@@ -78,6 +79,16 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   HELD_PER_CHANNEL_MAX:
     'a person decides with held.review; when those that were refused fill it, use another channel or channels.retire',
   RETIRED_CHANNELS_MAX: MOST_GO,
+  DOCKET_ITEMS_MAX: 'a person decides, answers or closes with docket.close',
+  DOCKET_ITEMS_PER_AGENT_MAX:
+    'the rest is counted on its newest item; a person closes with docket.close',
+  SUBJECTS_PER_ITEM_MAX: 'a person decides or closes; the rest is counted',
+  QUESTIONS_PER_AGENT_MAX:
+    'a person answers with docket.close, or give questions a time with until',
+  DOCKET_CLOSED_KEPT_MAX: OLDEST_GO,
+  DOCKET_TEXT_CHARS_MAX: SHORTER,
+  DOCKET_REASON_CHARS_MAX: SHORTER,
+  QUESTION_UNTIL_MS_MAX: 'ask again later with docket.raise',
   LEASED_PER_AGENT_MAX: 'settle some with channels.ack, or wait until their leases run out',
   LEASE_MS_MAX: 'ask for a shorter lease and take the message again',
   DELIVERIES_MAX: 'settle it with channels.ack; after that it is dead and its receipt says so',

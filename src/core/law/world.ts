@@ -3,6 +3,18 @@
  * list of events always makes the same world [L1].
  */
 
+import {
+  type DocketEvent,
+  decideClose,
+  decideNotice,
+  decideRaise,
+  decideTake,
+  evolveClosed,
+  evolveNoticed,
+  evolveRaised,
+  evolveTaken,
+} from '../docket/docket-commands.ts';
+import { type DocketLapsed, evolveLapsedQuestions } from '../docket/lapsed-questions.ts';
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
@@ -130,6 +142,10 @@ interface Deciders {
   'bus.record': typeof decideBusCall;
   'compaction.record': typeof decideCompaction;
   'agent.assign': typeof decideAssign;
+  'docket.raise': typeof decideRaise;
+  'docket.take': typeof decideTake;
+  'docket.close': typeof decideClose;
+  'docket.notice': typeof decideNotice;
 }
 
 const DECIDERS: Deciders = {
@@ -159,6 +175,10 @@ const DECIDERS: Deciders = {
   'bus.record': decideBusCall,
   'compaction.record': decideCompaction,
   'agent.assign': decideAssign,
+  'docket.raise': decideRaise,
+  'docket.take': decideTake,
+  'docket.close': decideClose,
+  'docket.notice': decideNotice,
 };
 
 /** A decider of several commands is entered once for each. */
@@ -190,6 +210,8 @@ export type DurableEvent =
   | BusCallRecorded
   | LogCompacted
   | RolesAssigned
+  | DocketEvent
+  | DocketLapsed
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -321,6 +343,16 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveSeen(world, event);
     case 'agent.assigned':
       return evolveAssigned(world, event);
+    case 'docket.raised':
+      return evolveRaised(world, event);
+    case 'docket.taken':
+      return evolveTaken(world, event);
+    case 'docket.closed':
+      return evolveClosed(world, event);
+    case 'docket.noticed':
+      return evolveNoticed(world, event);
+    case 'docket.lapsed':
+      return evolveLapsedQuestions(world, event);
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:

@@ -3,6 +3,7 @@
  * its name is free. What it said stays. One that holds work, is there, or has a token that opens a
  * door is forgotten only by an administrator who insists [GA2]; what it held then lapses at once.
  */
+import { settleAgent } from '../docket/docket.ts';
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { channelKind, toChannel } from '../law/name.ts';
 import type { AgentView, Token, World, WorldView } from '../law/state.ts';
@@ -117,6 +118,7 @@ export function departure(
 export function evolveRemovedAgent(world: World, event: AgentRemoved): void {
   const agent = world.agents.get(event.agent);
   if (agent === undefined) return;
+  settleAgent(world, event.at, agent.name, event.by);
   removeSubscriptions(world, agent, [...agent.patterns]);
   for (const { past } of world.channels.values()) past.delete(agent.name);
   for (const { members } of world.groups.values()) members.delete(agent.name);

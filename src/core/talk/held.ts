@@ -2,6 +2,7 @@
  * Held messages and time: one that no person decides on expires, so that what waits for a person is
  * bounded by a rule and not by patience alone [GA4].
  */
+import { raiseItem, settleItem } from '../docket/docket.ts';
 import { LAPSES_PER_LOOK_MAX } from '../law/limits.ts';
 import { count } from '../law/shares.ts';
 import type { Channel, World, WorldView } from '../law/state.ts';
@@ -11,6 +12,34 @@ export interface HeldExpired {
   readonly type: 'held.expired';
   readonly at: number;
   readonly expired: readonly (readonly [channel: string, seq: number, position: number])[];
+}
+
+/** A message waits for a person: no reader is handed it, and it is on the docket [DK6]. */
+export function hold(
+  world: World,
+  channel: Channel,
+  {
+    by,
+    at,
+    seq,
+    held: reason,
+  }: { readonly by: string; readonly at: number; readonly seq: number; readonly held: string },
+  position: number,
+): void {
+  channel.held ??= new Map();
+  channel.held.set(seq, { reason, since: at, isRefused: false });
+  world.held.set(position, { by, channel: channel.name, seq, since: at });
+  count(world.made.held, by, 1);
+  armHeld(world);
+  raiseItem(world, at, {
+    ...{ kind: 'held', agent: by, reason, thread: null },
+    ...{ text: `on ${channel.name}`, subject: subjectOf(position) },
+  });
+}
+
+/** The id of the message, which the docket knows it by. */
+function subjectOf(position: number): string {
+  return `m${position}`;
 }
 
 /** What waited too long for a person, some at a time, oldest first [GA4]. */
@@ -25,7 +54,7 @@ export function expiredHeld(world: WorldView, at: number): HeldExpired[] {
 
 export function evolveHeldExpired(world: World, event: HeldExpired): void {
   for (const [name, seq, position] of event.expired) {
-    dropHeld(world, position);
+    dropHeld(world, position, { at: event.at, by: null, outcome: 'expired' });
     const channel = channelWith(world, { channel: name, seq, position });
     if (channel === undefined) continue;
     const reason = 'no person decided on it in time';
@@ -34,10 +63,19 @@ export function evolveHeldExpired(world: World, event: HeldExpired): void {
   }
 }
 
-/** It waits for a person no more. */
-export function dropHeld(world: World, position: number): void {
+/** It waits for a person no more, and is off the docket [DK6]. */
+export function dropHeld(
+  world: World,
+  position: number,
+  {
+    at,
+    by,
+    outcome,
+  }: { readonly at: number; readonly by: string | null; readonly outcome: string },
+): void {
   const place = world.held.get(position);
   if (place === undefined) return;
+  settleItem(world, at, 'held', subjectOf(position), outcome, by);
   world.held.delete(position);
   count(world.made.held, place.by, -1);
 }

@@ -23,7 +23,7 @@ import {
   joinChannel,
   settleMember,
 } from './channel.ts';
-import { armHeld, dropHeld, passByRefused } from './held.ts';
+import { dropHeld, hold, passByRefused } from './held.ts';
 import { cutPresented } from './presented.ts';
 import { rememberReply } from './reply.ts';
 
@@ -194,12 +194,7 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   channel.lastSentAt = event.at;
   if (event.by !== SERVER.id) agentOf(world, event.by);
   if (event.held !== undefined) {
-    channel.held ??= new Map();
-    channel.held.set(event.seq, { reason: event.held, since: event.at, isRefused: false });
-    const { by, seq, at: since } = event;
-    world.held.set(position, { by, channel: channel.name, seq, since });
-    count(world.made.held, by, 1);
-    armHeld(world);
+    hold(world, channel, { ...event, held: event.held }, position);
   } else if (channel.idleCount > 0) {
     for (const member of channel.members.values()) {
       if (!member.isReady && member.from < event.seq) settleMember(member);
@@ -239,7 +234,8 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
   const channel = world.channels.get(event.channel);
   const held = channel?.held?.get(event.seq);
   if (channel === undefined || held === undefined || held.isRefused) return;
-  dropHeld(world, event.position);
+  const outcome = event.isReleased ? 'released' : 'refused';
+  dropHeld(world, event.position, { at: event.at, by: event.by, outcome });
   if (event.isReleased) {
     channel.held?.delete(event.seq);
     cutPresented(world, channel.name, event.position);

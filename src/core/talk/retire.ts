@@ -65,7 +65,9 @@ export function evolveRetired(world: World, event: ChannelRetired): void {
     agent.leasing.delete(member);
     agent.leasedCount -= leased?.size ?? 0;
   }
-  for (const seq of channel.held?.keys() ?? []) dropHeld(world, channel.positions.at(seq));
+  for (const seq of channel.held?.keys() ?? []) {
+    dropHeld(world, channel.positions.at(seq), { at, by, outcome: 'retired' });
+  }
   world.channels.delete(name);
   count(world.made.channels, channel.madeBy, -1);
   world.retired.set(name, { at, by });

@@ -8,6 +8,7 @@ import { toolName } from '../operation.ts';
 import * as admin from './admin.ts';
 import * as channels from './channels.ts';
 import * as claims from './claims.ts';
+import * as docket from './docket.ts';
 import * as findings from './findings.ts';
 import * as groups from './groups.ts';
 import * as inbox from './inbox.ts';
@@ -66,6 +67,11 @@ export const OPERATIONS = {
   'findings.record': findings.findingRecord,
   'findings.recall': findings.findingRecall,
   'findings.list': findings.findingList,
+  'docket.raise': docket.docketRaise,
+  'docket.list': docket.docketList,
+  'docket.get': docket.docketGet,
+  'docket.take': docket.docketTake,
+  'docket.close': docket.docketClose,
   'stream.open': inbox.streamOpen,
   'stream.close': inbox.streamClose,
   'hub.whoami': inbox.whoami,

@@ -3,6 +3,7 @@ import type { HandledId, Handlers } from '../room.ts';
 import { adminHandlers } from './admin.ts';
 import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
+import { docketHandlers } from './docket.ts';
 import { findingHandlers } from './findings.ts';
 import { groupHandlers } from './groups.ts';
 import { inboxHandlers } from './inbox.ts';
@@ -21,5 +22,6 @@ export const HANDLERS: Handlers<HandledId> = {
   ...planHandlers,
   ...offerHandlers,
   ...findingHandlers,
+  ...docketHandlers,
   ...presenceHandlers,
 };
