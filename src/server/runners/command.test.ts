@@ -6,17 +6,36 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import { createCommandRunner } from './command.ts';
 import { createJob } from './job.fixture.ts';
+import { runnerContract } from './runner.contract.ts';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'synod-command-')));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 const runner = createCommandRunner({ graceMs: 50 });
 
 async function run(script: string) {
-  const { job, said } = createJob(cwd, { kind: 'command', command: ['/bin/sh', '-c', script] });
+  const { job, said } = createJob(cwd, sh(script));
   return { result: await runner.run(job), said };
 }
+
+const sh = (script: string): SpecOf<'command'> => ({
+  kind: 'command',
+  command: ['/bin/sh', '-c', script],
+});
+
+runnerContract<SpecOf<'command'>>({
+  name: 'command',
+  open: async () => ({
+    runner,
+    good: sh(`echo thinking; echo '{"outcome":"done"}'`),
+    unusable: { spec: { kind: 'command', command: ['/no/such'] }, code: 'runner.unusable' },
+    failing: sh('echo why >&2; exit 1'),
+    hanging: sh(`trap '' TERM; while :; do sleep 1; done`),
+    close: async () => {},
+  }),
+});
 
 describe('a program as a runner', () => {
   test('[RU2][RU7] reads one JSON line and then the end, and has the hub in its environment', async () => {

@@ -14,7 +14,7 @@ import { killMarked } from '../../bus/process/marked.ts';
 import { type Spawned, spawnChild } from '../../bus/process/spawn-child.ts';
 import { createStderrRing } from '../../bus/process/stderr-ring.ts';
 import type { LiveRecord } from './live-record.ts';
-import type { Transcript } from './runner.ts';
+import { stopReason, type Transcript } from './runner.ts';
 
 export const LINE_BYTES_MAX: number = 1024 * 1024;
 /** More than this is no answer any more: the turn is ended. */
@@ -68,7 +68,7 @@ export function startTurnProcess(options: ProcessOptions): TurnProcess {
   const failed = (problem: string): void =>
     resolve({ problem, isStopped: false, exitCode: null, exitSignal: null, stderr: [] });
   if (signal.aborted) {
-    failed(reasonOf(signal));
+    failed(stopReason(signal));
     return absent(promise);
   }
   const spec = { command, args, cwd: options.cwd, env: { ...options.env } };
@@ -152,7 +152,7 @@ function watch(
     return exit?.code === 0 ? null : `it exited with code ${exit?.code}`;
   }
 
-  const onAbort = (): void => stop(reasonOf(signal));
+  const onAbort = (): void => stop(stopReason(signal));
   signal.addEventListener('abort', onAbort);
   child.once('exit', (code, exitSignal) => {
     exit = { code, signal: exitSignal };
@@ -196,8 +196,4 @@ function whenClosed(child: ChildProcessWithoutNullStreams): {
       clearTimeout(timer);
     },
   };
-}
-
-function reasonOf(signal: AbortSignal): string {
-  return signal.reason instanceof Error ? signal.reason.message : 'it was stopped';
 }
