@@ -8,8 +8,13 @@ import { owedTotal, peek } from '../../core/talk/inbox.ts';
 import { messageId } from '../../core/talk/message.ts';
 import { isWorthShowing } from '../../core/talk/present.ts';
 import type { Message } from '../../hub/message-store.ts';
+import {
+  ARRIVAL_BOUNDS,
+  type Quotation,
+  type QuotedMessage,
+  quoteArrival,
+} from '../../wire/quoted.ts';
 import { type Attention, SHOWN_MAX, type View } from './attention.ts';
-import { QUOTED_MESSAGES_MAX, type Quotation, type QuotedMessage, quoteArrival } from './quoted.ts';
 
 export interface OwedMessage extends QuotedMessage {
   readonly position: number;
@@ -54,7 +59,7 @@ export async function findArrived(
   nowMs: number,
 ): Promise<Quotation<OwedMessage> | null> {
   if (shown.size >= SHOWN_MAX) return null;
-  const mail = await owedMail(attention, shown.size + QUOTED_MESSAGES_MAX + 1);
+  const mail = await owedMail(attention, shown.size + ARRIVAL_BOUNDS.messages + 1);
   if (mail === null) return null;
   for (const position of mail.passed) shown.add(position);
   const fresh = mail.messages.filter(({ position }) => !shown.has(position));

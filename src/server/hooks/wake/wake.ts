@@ -8,10 +8,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { DoorSettings } from '../../../wire/hook-settings.ts';
+import { type Quotation, quoteArrival } from '../../../wire/quoted.ts';
 import { type Attention, lastDrainAt } from '../attention.ts';
 import type { DecisionLog } from '../decision-log.ts';
 import { type OwedMessage, owedMail } from '../mail.ts';
-import { type Quotation, quoteArrival } from '../quoted.ts';
 import type { WakeMeans } from './wake-means.ts';
 import { isAllOff, isReason } from './wake-reason.ts';
 

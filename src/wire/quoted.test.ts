@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  QUOTATION_CHARS_MAX,
-  QUOTED_BODY_CHARS_MAX,
-  QUOTED_MESSAGES_MAX,
-  type Quotation,
-  type QuotedMessage,
-  quoteArrival,
-} from './quoted.ts';
+import { ARRIVAL_BOUNDS, type Quotation, type QuotedMessage, quoteArrival } from './quoted.ts';
 
 const message = (more: Partial<QuotedMessage> = {}): QuotedMessage => ({
   id: 'm1',
@@ -115,7 +108,7 @@ test('[QU3] it is bounded, and what was not shown still waits and is counted', (
     message({ id: `m${at}`, body: { text: 'x'.repeat(5_000) } }),
   );
   const some = quote(long);
-  expect(some.text.length).toBeLessThanOrEqual(QUOTATION_CHARS_MAX);
+  expect(some.text.length).toBeLessThanOrEqual(ARRIVAL_BOUNDS.chars);
   expect(some.shown.length).toBeGreaterThan(1);
   expect(some.text.split(CUT)).toHaveLength(some.shown.length + 1);
   const left = 30 - some.shown.length;
@@ -124,9 +117,9 @@ test('[QU3] it is bounded, and what was not shown still waits and is counted', (
     true,
   );
   const short = quote(Array.from({ length: 30 }, (_, at) => message({ id: `m${at}` })));
-  expect(short.shown).toHaveLength(QUOTED_MESSAGES_MAX);
+  expect(short.shown).toHaveLength(ARRIVAL_BOUNDS.messages);
   expect(quote([message({ body: { text: 'y\n'.repeat(500) } })]).text).toContain(CUT);
-  const whole = message({ body: { text: 'z'.repeat(QUOTED_BODY_CHARS_MAX) } });
+  const whole = message({ body: { text: 'z'.repeat(ARRIVAL_BOUNDS.bodyChars) } });
   expect(quote([whole]).text).not.toContain(CUT);
 });
 
@@ -183,7 +176,7 @@ test('[QU1] no body and no name can close the envelope, whatever is in it', () =
       expect(rest.every((line) => line.startsWith('Synod: '))).toBe(true);
       expect(rest.length).toBeLessThanOrEqual(3);
       expect(text).not.toMatch(/<|[^\P{C}\n\t\u200c\u200d]/u);
-      expect(text.length).toBeLessThanOrEqual(QUOTATION_CHARS_MAX);
+      expect(text.length).toBeLessThanOrEqual(ARRIVAL_BOUNDS.chars);
       expect(shown.length).toBeGreaterThan(0);
       expect(shown).toEqual(messages.slice(0, shown.length));
     }),
