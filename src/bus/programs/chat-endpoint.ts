@@ -26,6 +26,12 @@ export interface ChatMessage {
   readonly content: string | readonly JsonObject[];
 }
 
+/** What the answer cost, where the endpoint says so. */
+export interface Usage {
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+}
+
 export type Finish = 'end_turn' | 'max_tokens' | 'refusal';
 
 const ANSWER_CHARS_MAX = 8 * 1024 * 1024;
@@ -41,14 +47,15 @@ export async function* streamChat(
   endpoint: Endpoint,
   messages: readonly ChatMessage[],
   signal: AbortSignal,
+  onUsage: ((usage: Usage) => void) | null = null,
 ): AsyncGenerator<string, Finish> {
   const patience = createPatience(endpoint, signal);
   try {
-    const response = await send(endpoint, messages, patience);
+    const response = await send(endpoint, messages, patience, onUsage !== null);
     if (!response.ok) throw await statusError(endpoint, response);
     const type = response.headers.get('content-type') ?? '';
-    if (type.includes('json')) return yield* readWhole(endpoint, response, patience);
-    return yield* readPieces(endpoint, response, patience);
+    if (type.includes('json')) return yield* readWhole(endpoint, response, patience, onUsage);
+    return yield* readPieces(endpoint, response, patience, onUsage);
   } catch (error) {
     signal.throwIfAborted();
     throw patience.reason() ?? toProgramError(endpoint, error);
@@ -61,6 +68,7 @@ function send(
   endpoint: Endpoint,
   messages: readonly ChatMessage[],
   patience: Patience,
+  wantsUsage: boolean,
 ): Promise<Response> {
   const { baseUrl, apiKey, model, maxTokens, temperature } = endpoint;
   return fetch(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
@@ -74,6 +82,7 @@ function send(
     },
     body: JSON.stringify({
       ...{ model, messages, stream: true },
+      ...(wantsUsage && { stream_options: { include_usage: true } }),
       ...(maxTokens !== null && { max_tokens: maxTokens }),
       ...(temperature !== null && { temperature }),
     }),
@@ -84,12 +93,14 @@ async function* readPieces(
   endpoint: Endpoint,
   response: Response,
   patience: Patience,
+  onUsage: ((usage: Usage) => void) | null,
 ): AsyncGenerator<string, Finish> {
   let finish: Finish | null = null;
   let chars = 0;
   for await (const event of readEvents(patience.watch(response.body))) {
     if (event.trim() === '[DONE]') return finish ?? 'end_turn';
-    const { text, reason } = parsePiece(endpoint, event);
+    const { text, reason, usage } = parsePiece(endpoint, event);
+    if (usage !== null) onUsage?.(usage);
     chars += text.length;
     if (chars > ANSWER_CHARS_MAX) {
       const message = `the answer of ${endpoint.model} is longer than ${ANSWER_CHARS_MAX} characters`;
@@ -109,14 +120,22 @@ async function* readWhole(
   endpoint: Endpoint,
   response: Response,
   patience: Patience,
+  onUsage: ((usage: Usage) => void) | null,
 ): AsyncGenerator<string, Finish> {
   const body = await readText(patience.watch(response.body), JSON_BODY_BYTES_MAX);
-  const { text, reason } = parsePiece(endpoint, body);
+  const { text, reason, usage } = parsePiece(endpoint, body);
+  if (usage !== null) onUsage?.(usage);
   if (text !== '') yield text;
   return FINISHES[reason ?? ''] ?? 'end_turn';
 }
 
-function parsePiece(endpoint: Endpoint, json: string): { text: string; reason: string | null } {
+interface Piece {
+  readonly text: string;
+  readonly reason: string | null;
+  readonly usage: Usage | null;
+}
+
+function parsePiece(endpoint: Endpoint, json: string): Piece {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -130,11 +149,22 @@ function parsePiece(endpoint: Endpoint, json: string): { text: string; reason: s
       endpointCode: isObject(value.error) ? (value.error.code ?? null) : null,
     });
   }
+  const usage = usageOf(value);
   const choices = isObject(value) ? value.choices : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  if (!isObject(choice)) return { text: '', reason: null };
+  if (!isObject(choice)) return { text: '', reason: null, usage };
   const text = textAt(choice.delta, 'content') ?? textAt(choice.message, 'content') ?? '';
-  return { text, reason: textAt(choice, 'finish_reason') ?? null };
+  return { text, reason: textAt(choice, 'finish_reason') ?? null, usage };
+}
+
+function usageOf(value: unknown): Usage | null {
+  const said = isObject(value) ? value.usage : null;
+  if (!isObject(said)) return null;
+  const count = (name: string): number => {
+    const tokens = said[name];
+    return typeof tokens === 'number' && tokens >= 0 && Number.isSafeInteger(tokens) ? tokens : 0;
+  };
+  return { tokensIn: count('prompt_tokens'), tokensOut: count('completion_tokens') };
 }
 
 function notJson(endpoint: Endpoint, cause: unknown): ProgramError {

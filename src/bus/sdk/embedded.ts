@@ -27,13 +27,18 @@ export interface EmbeddedSource {
   readonly options: EmbeddedOptions;
 }
 
+/** A bus that somebody else runs in this process: joined and left, never started or stopped. */
+export interface RunningBus {
+  readonly bus: Bus;
+}
+
 const HURRY_MS = 0;
 
 export class EmbeddedBackend implements Backend {
   readonly type = 'embedded';
   readonly dialect = 'synod';
   readonly listenMode: ListenMode;
-  private readonly source: EmbeddedSource;
+  private readonly source: EmbeddedSource | RunningBus;
   private bus: Bus | null = null;
   private attachment: Attachment | null = null;
   private listener: Door | null = null;
@@ -46,9 +51,9 @@ export class EmbeddedBackend implements Backend {
   private isCatchingUp = false;
   private isOver = false;
 
-  constructor(source: EmbeddedSource) {
+  constructor(source: EmbeddedSource | RunningBus) {
     this.source = source;
-    this.listenMode = source.options.listenMode ?? 'none';
+    this.listenMode = 'bus' in source ? 'none' : (source.options.listenMode ?? 'none');
   }
 
   get queuedBytes(): number {
@@ -61,7 +66,16 @@ export class EmbeddedBackend implements Backend {
 
   async open(events: BackendEvents): Promise<void> {
     this.events = events;
-    const { config } = this.source;
+    const bus = 'bus' in this.source ? this.source.bus : await this.begin(this.source, events);
+    this.bus = bus;
+    this.attachment = bus.attach(this.peer());
+    if (this.attachment === null) {
+      throw new UnavailableError('the bus lets no client in: raise limits.max_clients');
+    }
+  }
+
+  private async begin(source: EmbeddedSource, events: BackendEvents): Promise<Bus> {
+    const { config, options } = source;
     const functions: ReadonlyMap<string, WorkerFunction> =
       'path' in config ? new Map() : config.functions;
     const parsed = 'path' in config ? await readFile(config) : config.parsed;
@@ -75,22 +89,19 @@ export class EmbeddedBackend implements Backend {
           : openFunctionWorker(pool.id, index, run, workerEvents);
       },
       onLog: ({ level, text }) => events.onLog(level, text),
-      isPrivate: (this.source.options.listenMode ?? 'none') === 'none',
+      isPrivate: this.listenMode === 'none',
     });
     this.bus = bus;
     try {
       // The address first: one that is taken must not cost the start of every worker.
-      this.listener = await this.listen(bus);
+      this.listener = await this.listen(bus, options);
       await bus.start();
     } catch (cause) {
       this.isOver = true;
       await this.listener?.close();
       throw new UnavailableError((cause as Error).message, { cause });
     }
-    this.attachment = bus.attach(this.peer());
-    if (this.attachment === null) {
-      throw new UnavailableError('the bus lets no client in: raise limits.max_clients');
-    }
+    return bus;
   }
 
   send(line: ByteLine): boolean {
@@ -104,6 +115,7 @@ export class EmbeddedBackend implements Backend {
   }
 
   async stop(timeoutMs: number): Promise<void> {
+    if ('bus' in this.source) return this.leave();
     this.listener?.stopAccepting();
     await this.bus?.stop(timeoutMs);
     this.deliver();
@@ -112,10 +124,17 @@ export class EmbeddedBackend implements Backend {
   }
 
   destroy(): void {
+    if ('bus' in this.source) return this.leave();
     this.isOver = true;
     this.listener?.stopAccepting();
     // Ends by itself: the workers are told to go now, and are made to within their grace.
     void this.bus?.stop(HURRY_MS).finally(() => this.listener?.close());
+  }
+
+  private leave(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.attachment?.closed('closed');
   }
 
   look(): BackendLook | null {
@@ -128,14 +147,8 @@ export class EmbeddedBackend implements Backend {
     return [];
   }
 
-  private async listen(bus: Bus): Promise<Door | null> {
-    const {
-      listenMode = 'none',
-      tcpHost = '127.0.0.1',
-      tcpPort,
-      unixPath,
-      token,
-    } = this.source.options;
+  private async listen(bus: Bus, options: EmbeddedOptions): Promise<Door | null> {
+    const { listenMode = 'none', tcpHost = '127.0.0.1', tcpPort, unixPath, token } = options;
     if (listenMode === 'none') return null;
     const address =
       listenMode === 'unix'

@@ -35,6 +35,7 @@ export interface HubBusOptions {
 
 export interface HubBus {
   readonly socketPath: string;
+  readonly bus: Bus;
   /** Reads the config file again; one that cannot be used changes nothing, and the log says why. */
   reload(): Promise<void>;
   /** For Prometheus, when somebody scrapes. */
@@ -73,6 +74,7 @@ export async function openHubBus(options: HubBusOptions): Promise<HubBus> {
   let metrics: ReturnType<typeof createBusMetrics> | null = null;
   return {
     socketPath: listener.address,
+    bus,
     reload() {
       waiting ??= running.then(() => {
         waiting = null;

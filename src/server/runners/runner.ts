@@ -86,7 +86,7 @@ export interface TurnResult {
   readonly note?: string;
   readonly session_ref?: string;
   readonly cost?: TurnCost;
-  /** The vendor would not serve: all agents of that vendor wait. */
+  /** The vendor would not serve: all agents of that vendor wait; `until` is in milliseconds since the epoch. */
   readonly quota?: { readonly kind: 'exhausted' | 'overloaded'; readonly until?: number };
 }
 
