@@ -184,6 +184,25 @@ describe('at the door', () => {
     const nested = { worktree: join(outer, 'vendor/lib'), paths: ['x.ts'] };
     expect(await collide({ worktree: outer }, nested)).toBe(false);
   });
+
+  test('[SC8] [WK3] a repository that is made below a claim, or taken away, gives no file a second holder', async () => {
+    const top = join(root, 'grown');
+    await makeRepository(top);
+    await mkdir(join(top, 'src'));
+    const src = join(top, 'src');
+    const refusal = async (agent: string, worktree: string, paths: string[]) => {
+      const wish = { task_id: agent, worktree, paths };
+      const { status, body } = await hub.post('claims.take', wish, hub.as(agent));
+      return status === 200 ? null : body.detail.reason;
+    };
+    await hub.ask('ada', 'claims.take', { task_id: 'first', worktree: top, paths: ['src/a.ts'] });
+    await makeRepository(src);
+    expect(await refusal('bob', src, ['a.ts'])).toBe('claim.overlap');
+    expect(await refusal('bob', src, [])).toBe('claim.overlap');
+    expect(await refusal('bob', src, ['b.ts'])).toBeNull();
+    await rm(join(src, '.git'), { recursive: true });
+    expect(await refusal('ada', top, ['src/b.ts'])).toBe('claim.overlap');
+  });
 });
 
 test('[WK3] a folder is told from a file by looking, whatever its name', async () => {

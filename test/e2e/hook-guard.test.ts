@@ -53,6 +53,17 @@ describe.each(VENDORS)('%s', (vendor) => {
   });
 });
 
+test('[GD2] [SC8] a repository made below a claim does not free what is held', async () => {
+  const root = await openRepository();
+  await take('bob', root, ['src/a.ts']);
+  spawnSync('git', ['init', '-q', join(root, 'src')]);
+  const session = sessionOf(scene, 'claude', 's', root);
+  const { words } = session;
+  const no = words.refused((await session.edits(join(root, 'src/a.ts'))).answer);
+  expect(no).toContain('is held by bob (claim T-1');
+  expect((await session.edits(join(root, 'src/b.ts'))).answer).toBeNull();
+});
+
 test('[GD2] one’s own claim is no hindrance', async () => {
   const root = await openRepository();
   const session = sessionOf(scene, 'claude', 's', root);

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
 import { goneSince } from '../../core/talk/presence.ts';
 import { viewClaim } from '../../core/work/claim/claim-state.ts';
+import { pathsFrom } from '../../core/work/claim/scope-across.ts';
 import { touchClaim } from '../../core/work/claim/touch-claim.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { createHoldings, type HeldClaim } from '../../place/holdings.ts';
@@ -86,9 +87,9 @@ async function claimsIn(hub: Hub, worktree: string): Promise<readonly HeldClaim[
   const at = hub.stamp();
   const held = await hub.ask((world) =>
     [...world.claims.claims.values()].flatMap((claim): HeldClaim[] => {
-      if (claim.scope?.worktree !== worktree) return [];
-      const { id, owner, scope, lapsesAt } = viewClaim(claim);
-      const paths = scope?.paths ?? [];
+      const paths = claim.scope === null ? null : pathsFrom(worktree, claim.scope);
+      if (paths === null) return [];
+      const { id, owner, lapsesAt } = viewClaim(claim);
       const since = goneSince(world, owner, at);
       const shown = { task_id: asShown(id), owner, paths, lease_expires_at: lapsesAt / 1000 };
       return [since === null ? shown : { ...shown, gone_since: since / 1000 }];

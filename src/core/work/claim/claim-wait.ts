@@ -19,6 +19,7 @@ import type {
 import { RESERVATION_MS } from './claim-limits.ts';
 import type { BookView, Claim, Wait } from './claim-state.ts';
 import { parseScope, patternsOf, type Scope } from './scope.ts';
+import { findAcross } from './scope-across.ts';
 import { type Found, ScopeIndex } from './scope-index.ts';
 
 export interface WaitAnswer {
@@ -151,13 +152,11 @@ export function findHeld(
   scope: Scope,
   search: { readonly gone?: ReadonlySet<Claim>; readonly limit?: number } = {},
 ): Found<Claim>[] {
-  const found = book.held.get(scope.worktree)?.find(patternsOf(scope.paths), {
+  const found = findAcross<Claim>(book.held, scope, {
     skip: (claim) => claim.owner === agent || search.gone?.has(claim) === true,
     ...(search.limit !== undefined && { limit: search.limit }),
   });
-  return (found ?? []).sort(
-    (a, b) => a.holder.epoch - b.holder.epoch || (a.theirs < b.theirs ? -1 : 1),
-  );
+  return found.sort((a, b) => a.holder.epoch - b.holder.epoch || (a.theirs < b.theirs ? -1 : 1));
 }
 
 /** The reservation of somebody else that stands in the way, if there is one. */
@@ -172,9 +171,8 @@ export function findReserved(
     if (counts(wait)) return wait;
   }
   if (wish.scope === null) return null;
-  const index = book.wanted.get(wish.scope.worktree);
-  const [found] =
-    index?.find(patternsOf(wish.scope.paths), { skip: (wait) => !counts(wait), limit: 1 }) ?? [];
+  const skip = (wait: Wait): boolean => !counts(wait);
+  const [found] = findAcross<Wait>(book.wanted, wish.scope, { skip, limit: 1 });
   return found?.holder ?? null;
 }
 
@@ -182,8 +180,7 @@ export function findReserved(
 export function findWaits(book: BookView, wish: Wish): Wait[] {
   const waits = new Set((wish.id !== null && book.waitsById.get(wish.id)) || []);
   if (wish.scope !== null) {
-    const index = book.wanted.get(wish.scope.worktree);
-    for (const { holder } of index?.find(patternsOf(wish.scope.paths)) ?? []) waits.add(holder);
+    for (const { holder } of findAcross<Wait>(book.wanted, wish.scope)) waits.add(holder);
   }
   return [...waits].sort((a, b) => a.number - b.number);
 }
@@ -237,7 +234,7 @@ function ownersInTheWay(
     }
   }
   if (wish.scope !== null) {
-    book.held.get(wish.scope.worktree)?.find(patternsOf(wish.scope.paths), {
+    findAcross<Claim>(book.held, wish.scope, {
       // One claim of each owner is enough.
       skip: (claim) =>
         claim.owner === agent || owners.has(claim.owner) || change.gone?.has(claim) === true,
@@ -249,10 +246,10 @@ function ownersInTheWay(
 }
 
 export function doMeet(a: Scope | null, b: Scope | null): boolean {
-  if (a === null || b === null || a.worktree !== b.worktree) return false;
+  if (a === null || b === null) return false;
   const index = new ScopeIndex<Scope>();
   index.add(b, patternsOf(b.paths));
-  return index.find(patternsOf(a.paths), { limit: 1 }).length > 0;
+  return findAcross<Scope>(new Map([[b.worktree, index]]), a, { limit: 1 }).length > 0;
 }
 
 /**

@@ -19,6 +19,8 @@ export interface Found<Holder> {
 export interface Search<Holder> {
   /** Holders that do not count, such as oneself. */
   readonly skip?: (holder: Holder) => boolean;
+  /** Which of their patterns count; all unless said. */
+  readonly fits?: (pattern: PathPattern) => boolean;
   /** Stop after so many. */
   readonly limit?: number;
   /** Told as soon as one is found, so that `skip` may take it into account. */
@@ -100,6 +102,7 @@ export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
           for (const entry of at.node.entries ?? []) {
             if (seen.has(entry) || search.skip?.(entry.holder)) continue;
             seen.add(entry);
+            if (search.fits !== undefined && !search.fits(entry.pattern)) continue;
             const met = overlap(pattern, entry.pattern);
             if (met === null) continue;
             const { holder } = entry;
