@@ -40,7 +40,7 @@ const HOMES: Readonly<Record<string, RegExp>> = {
   K: /^src\/client\/|^test\/e2e\//,
   LV: /^test\/live\//,
   P: /(^|\/)plugins\//,
-  QU: /^src\/server\/hooks\/|^test\/attack\//,
+  QU: /^src\/(server\/hooks|wire)\/|^test\/attack\//,
   RS: /\/bus\//,
   SD: /\/sdk/,
   SY: /\/synapse\//,

@@ -62,14 +62,14 @@ describe('where a turn works', () => {
 
 test('[RU8] a turn has what a program needs, what was named, and its own way to the hub', () => {
   const from = {
-    ...{ PATH: '/bin', HOME: '/home/x', LC_ALL: 'C', EDITOR: 'vi', SYNOD_TOKEN: 'of the hub' },
+    ...{ PATH: '/bin', HOME: '/her/home', LC_ALL: 'C', EDITOR: 'vi', SYNOD_TOKEN: 'of the hub' },
     ...{ OPENAI_API_KEY: 'k', GH_TOKEN: 't', CLAUDE_CODE_ENTRYPOINT: 'x', CODEX_HOME: 'y' },
   };
   const hub = { url: 'http://h', token: 'syt_1' };
   const turn = { agent_id: 'ada', turn_id: 't-1', space: 'den' };
   const own = {
     ...{ SYNOD_URL: 'http://h', SYNOD_TOKEN: 'syt_1', SYNOD_AGENT: 'ada', SYNOD_TURN: 't-1' },
-    ...{ PATH: '/bin', HOME: '/home/x', LC_ALL: 'C', SOX_NAMESPACE: 'den' },
+    ...{ PATH: '/bin', HOME: '/her/home', LC_ALL: 'C', SOX_NAMESPACE: 'den' },
   };
   expect(turnEnvironment(from, {}, hub, turn)).toEqual(own);
   const spec = {
