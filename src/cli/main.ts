@@ -2,7 +2,7 @@
  * The command line: finds the command, loads its file, runs it, and turns whatever goes wrong into
  * one message and an exit code. Nothing here prints a stack trace.
  */
-import type { CommanderError } from 'commander';
+import type { Command, CommanderError } from 'commander';
 import { type CliError, fail, failureText, toFailure } from './failure.ts';
 import {
   commandName,
@@ -12,6 +12,9 @@ import {
   withoutFlagWord,
   withoutTransport,
 } from './program.ts';
+
+/** Commands whose last argument is a text, which people forget to quote. */
+const TAKES_TEXT: ReadonlySet<string> = new Set(['send', 'tell', 'checkpoint', 'report', 'task']);
 
 export async function main(argv: readonly string[]): Promise<void> {
   const isJson = argv.includes('--json');
@@ -53,11 +56,14 @@ async function run(given: readonly string[]): Promise<void> {
     const { code, message, exitCode } = error as CommanderError;
     if (code === 'commander.helpDisplayed') return;
     // Commander would show the whole help where a verb is missing.
-    if (code === 'commander.help' && exitCode !== 0) throw missingVerb(name ?? '');
+    if (code === 'commander.help' && exitCode !== 0) throw missingVerb(program, name ?? '');
     if (code === 'commander.help') return;
     if (typeof code !== 'string' || !code.startsWith('commander.')) throw error;
-    throw fail('cli.usage', message.replace(/^error: /, ''), {
-      hint: `see: synod ${name ?? ''}${name === null ? '' : ' '}--help`,
+    const isSplit = code === 'commander.excessArguments' && TAKES_TEXT.has(name ?? '');
+    throw fail('cli.usage', message.replace(/^error: /, '').replaceAll('\n', ' '), {
+      hint: isSplit
+        ? 'a text of several words stands in quotes: "so, like this"'
+        : `see: synod ${name ?? ''}${name === null ? '' : ' '}--help`,
     });
   }
 }
@@ -66,8 +72,12 @@ async function readVersion(): Promise<string> {
   return (await import('../server/run/version.ts')).packageVersion();
 }
 
-function missingVerb(name: string): CliError {
-  return fail('cli.usage', `synod ${name} wants a verb`, { hint: `see: synod ${name} --help` });
+function missingVerb(program: Command, name: string): CliError {
+  const verbs = program.commands
+    .find((one) => one.name() === name)
+    ?.commands.map((one) => one.name());
+  const which = verbs === undefined || verbs.length === 0 ? 'a verb' : `one of ${verbs.join(', ')}`;
+  return fail('cli.usage', `synod ${name} wants ${which}`, { hint: `see: synod ${name} --help` });
 }
 
 function unknownCommand(name: string): CliError {

@@ -59,6 +59,7 @@ test.each([
 
 test('a misspelt command is recognised, and a strange one is not', () => {
   expect(similarCommand('foo')).toBeUndefined();
+  expect(similarCommand('wait')).toBeUndefined();
   expect(similarCommand('sned')).toBe('send');
   expect(similarCommand('chanels')).toBe('channels');
   expect(similarCommand('frobnicate')).toBeUndefined();

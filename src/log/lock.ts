@@ -151,7 +151,7 @@ function locked({ subject, instead, holderPath }: LockPlace, cause: unknown): Lo
     holder === null
       ? 'another process'
       : `process ${holder.pid} since ${holder.since} (${holder.command})`;
-  const wayOut = holder === null ? 'stop it' : `stop it (kill ${holder.pid})`;
+  const wayOut = holder === null ? 'stop it' : `stop it ("synod down", or kill ${holder.pid})`;
   return new LogError(
     'log.locked',
     `${subject} is in use by ${who}; ${wayOut} or choose ${instead}`,

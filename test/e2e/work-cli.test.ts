@@ -466,7 +466,7 @@ describe('bad input', () => {
     [['claims', 'unwait', '999'], 21, 'wait.not-found'],
     [['board', '--status', 'silly'], 20, 'status'],
     [['board', '--limit', 'many'], 2, '--limit must be'],
-    [['task'], 2, 'wants a verb'],
+    [['task'], 2, 'wants one of declare, update, progress, notes, remove'],
     [['task', 'update', 'x'], 2, 'say what to change'],
     [['tell', 'x'], 2, 'say what to send'],
     [['tell', 'x', '--body', '[]'], 2, 'JSON object'],

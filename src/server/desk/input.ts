@@ -7,7 +7,7 @@ export function parseInput(operation: Operation, input: unknown): { value: unkno
   if (parsed.success) return { value: parsed.data };
   const violations = parsed.error.issues.flatMap((issue) => {
     const path = issue.path.map(String).join('.') || '<root>';
-    if (issue.code !== 'unrecognized_keys') return [{ field: path, issue: issue.message }];
+    if (issue.code !== 'unrecognized_keys') return [{ field: path, issue: wordsOf(issue.message) }];
     const prefix = issue.path.length > 0 ? `${path}.` : '';
     return issue.keys.map((key) => ({ field: `${prefix}${key}`, issue: 'is not a known field' }));
   });
@@ -17,4 +17,11 @@ export function parseInput(operation: Operation, input: unknown): { value: unkno
     `${operation.name}: ${first?.field ?? 'input'} ${first?.issue ?? 'is invalid'}`,
     { violations },
   );
+}
+
+/** Zod's words, which follow the name of the field here. */
+function wordsOf(message: string): string {
+  return message
+    .replace(/^Invalid (?:input|option): /, '')
+    .replace(/^(expected .*), received undefined$/, 'is missing; $1');
 }
