@@ -92,6 +92,11 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
     words: ['id', 'outcome'],
     otherwise: { subject: null, outcome: 'done', note: null },
   },
+  'docket.block': {
+    words: ['agent', 'session', 'text'],
+    otherwise: { reason: 'asks leave for Bash', since: 1_000_000 },
+  },
+  'docket.unblock': { words: ['session'], otherwise: { outcome: 'went on' } },
   'docket.notice': { words: ['ids'], otherwise: {} },
   'claim.take': {
     words: ['id', 'scope'],

@@ -45,6 +45,8 @@ export interface Raised {
   readonly text: string;
   /** The id of the gate, turn, message, session or question. */
   readonly subject: string;
+  /** Since when, if it is told late. */
+  readonly since?: number;
   readonly to?: string | null;
   readonly until?: number | null;
 }
@@ -67,7 +69,7 @@ export function raiseItem(world: World, at: number, raised: Raised): number {
     reason: clip(raised.reason, DOCKET_REASON_CHARS_MAX),
     thread: threadOf(raised.thread),
     text,
-    at: known?.at ?? at,
+    at: known?.at ?? raised.since ?? at,
     to: raised.to ?? null,
     until: raised.until ?? null,
   };

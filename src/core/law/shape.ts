@@ -98,6 +98,15 @@ const SHAPES: Shapes = {
     note: 'string?',
   },
   'docket.noticed': { at: 'number', ids: 'list' },
+  'docket.blocked': {
+    at: 'number',
+    agent: 'string',
+    session: 'string',
+    reason: 'string',
+    text: 'string',
+    since: 'number',
+  },
+  'docket.unblocked': { at: 'number', session: 'string', outcome: 'string' },
   'docket.lapsed': { at: 'number', agent: 'string', questions: 'list' },
   'claim.taken': {
     ...ON_ID,

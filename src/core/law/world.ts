@@ -4,6 +4,12 @@
  */
 
 import {
+  type BlockedEvent,
+  decideBlock,
+  decideUnblock,
+  evolveBlocked,
+} from '../docket/blocked-session.ts';
+import {
   type DocketEvent,
   decideClose,
   decideNotice,
@@ -146,6 +152,8 @@ interface Deciders {
   'docket.take': typeof decideTake;
   'docket.close': typeof decideClose;
   'docket.notice': typeof decideNotice;
+  'docket.block': typeof decideBlock;
+  'docket.unblock': typeof decideUnblock;
 }
 
 const DECIDERS: Deciders = {
@@ -179,6 +187,8 @@ const DECIDERS: Deciders = {
   'docket.take': decideTake,
   'docket.close': decideClose,
   'docket.notice': decideNotice,
+  'docket.block': decideBlock,
+  'docket.unblock': decideUnblock,
 };
 
 /** A decider of several commands is entered once for each. */
@@ -212,6 +222,7 @@ export type DurableEvent =
   | RolesAssigned
   | DocketEvent
   | DocketLapsed
+  | BlockedEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -351,6 +362,9 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveClosed(world, event);
     case 'docket.noticed':
       return evolveNoticed(world, event);
+    case 'docket.blocked':
+    case 'docket.unblocked':
+      return evolveBlocked(world, event);
     case 'docket.lapsed':
       return evolveLapsedQuestions(world, event);
     case 'clock.ticked':

@@ -22,6 +22,7 @@ import {
   type View,
   viewOf,
 } from './attention.ts';
+import type { BlockedSessions } from './blocked.ts';
 import type { CadenceDecision } from './cadence.ts';
 import { answerOf, cadenceEventOf } from './cadence-hooks.ts';
 import type { DecisionLine, DecisionLog } from './decision-log.ts';
@@ -76,6 +77,7 @@ export interface HookDeskOptions {
   readonly book: SessionBook;
   readonly attentions: Attentions;
   readonly waker: Waker;
+  readonly blocked: BlockedSessions;
   readonly settings: () => DoorSettings;
   readonly record: DecisionLog;
   readonly report: ReportFailure;
@@ -98,7 +100,7 @@ const TOO_LATE = 'the hook had given up before it was answered; the tool went on
 const STOP_LOOK = 50;
 
 export function createHookDesk(options: HookDeskOptions): HookDesk {
-  const { desk, book, attentions, waker, settings, record, report } = options;
+  const { desk, book, attentions, waker, blocked, settings, record, report } = options;
 
   async function handle(call: HookCall, event: HookEvent, attention: Attention) {
     const startedAt = performance.now();
@@ -108,7 +110,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     if (event.kind !== 'session_ended') await announce(attention);
     noteDrain(attention, policy);
     const doing = doingOf(event);
-    if (doing !== null) showDoing(attention, doing);
+    if (doing !== null) showDoing(attention, doing, event);
     const view = viewOf(attention, event.session);
     await forgetRead(attention, view);
     const note: Happening['note'] = (line) =>
@@ -183,6 +185,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
   async function atEnd({ event, attention, note }: Happening): Promise<HookOutput> {
     attention.isEnded = true;
     attention.isAnnounced = false;
+    blocked.goesOn(attention, event.session, 'the session ended');
     stir(attention);
     book.end(attention.booked);
     const { caller } = attention;
@@ -252,13 +255,22 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     waker.idle(attention, session, left);
     book.keep(attention.booked, { idle, claudeSocket, codexHome });
     showDoing(attention, { state: 'idle', note: null });
+    blocked.goesOn(attention, session, 'went on');
   }
 
-  function showDoing({ caller, booked }: Attention, doing: Doing): void {
+  function showDoing(attention: Attention, doing: Doing, event?: HookEvent): void {
+    const { caller, booked } = attention;
     if (caller === null) return;
     const { activity } = caller;
+    const before = activity.hooked;
     const isLive = () => book.isLive(booked);
-    activity.hooked = nextHooked(activity.hooked, doing, Date.now(), isLive);
+    activity.hooked = nextHooked(before, doing, Date.now(), isLive);
+    if (event === undefined) return;
+    if (doing.state === 'blocked') blocked.asks(attention, event, doing.note);
+    // Of one that was never heard before only the docket may know that it asked.
+    else if (before === null || before.state === 'blocked') {
+      blocked.goesOn(attention, event.session, 'went on');
+    }
   }
 
   function stir(attention: Attention): void {

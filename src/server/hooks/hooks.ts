@@ -9,6 +9,7 @@ import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import type { Spaces } from '../desk/spaces.ts';
 import { createAttentions } from './attention.ts';
+import { type BlockedTimes, createBlockedSessions } from './blocked.ts';
 import { openDecisionLog } from './decision-log.ts';
 import { createHookDesk, type HookDesk } from './hook-desk.ts';
 import { openSessionBook } from './session-book.ts';
@@ -32,7 +33,7 @@ export interface HooksOptions {
   readonly report: ReportFailure;
 }
 
-export interface WakeTimes {
+export interface WakeTimes extends BlockedTimes {
   readonly settleMs?: number;
   readonly confirmMs?: number;
 }
@@ -71,8 +72,14 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     means: [streamMeans, waiters.means, claudeSocket, codexAppServer, headless.means],
   });
   const attentions = createAttentions(options.desk, spaces);
+  const blocked = createBlockedSessions({
+    ...{ ...options.wake, report },
+    hubs: () => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []),
+    isLive: (space, agent) =>
+      book.list().some((one) => one.space === space && one.agent === agent && book.isLive(one)),
+  });
   const desk = createHookDesk({
-    ...{ desk: options.desk, book, attentions, waker, settings, record, report },
+    ...{ desk: options.desk, book, attentions, waker, blocked, settings, record, report },
   });
   const followed = new Map<string, () => void>();
 
@@ -99,6 +106,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
 
   // Where agents were idle when the hub stopped, they are to be heard of again.
   for (const space of await desk.restore()) follow(space);
+  void blocked.look();
   return {
     desk,
     waiters,
@@ -107,6 +115,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
       stopHearing();
       for (const stop of followed.values()) stop();
       waker.close();
+      blocked.close();
       waiters.close();
       headless.close();
       await Promise.all([book.close(), record.close()]);
