@@ -144,9 +144,9 @@ export function named(name: string): string {
   return `"${oneLine(name.replace(/["\\]/g, '\\$&'))}"`;
 }
 
-export function oneLine(name: string): string {
-  const line = neutral(name.slice(0, 2 * NAME_CHARS_MAX)).replace(/[\n\t]/g, ' ');
-  return line.length > NAME_CHARS_MAX ? `${line.slice(0, NAME_CHARS_MAX).toWellFormed()}…` : line;
+export function oneLine(name: string, charsMax: number = NAME_CHARS_MAX): string {
+  const line = neutral(name.slice(0, 2 * charsMax)).replace(/[\n\t]/g, ' ');
+  return line.length > charsMax ? `${line.slice(0, charsMax).toWellFormed()}…` : line;
 }
 
 function age(ms: number): string {

@@ -15,6 +15,7 @@ import { responses } from './dialects/responses.ts';
 import {
   type Answer,
   type Dialect,
+  type FailStep,
   findTool,
   isTurn,
   type ModelRequest,
@@ -77,7 +78,13 @@ export async function openModelServer(script: Script = []): Promise<ModelServer>
     }
     answered += 1;
     const id = String(answered);
-    const written = dialect?.write(answerOf(await decide(request), request), request, id);
+    const step = await decide(request);
+    if ('fail' in step) {
+      response.writeHead(step.fail, { 'content-type': 'application/json', ...step.headers });
+      response.end(JSON.stringify(step.body));
+      return;
+    }
+    const written = dialect?.write(answerOf(step, request), request, id);
     response.writeHead(200, { 'content-type': written?.contentType ?? 'text/plain' });
     response.end(written?.text);
   }
@@ -154,7 +161,7 @@ function createPlayer(script: Script): Thought {
 
 const OK: Step = { say: 'ok' };
 
-function answerOf(step: Step, request: ModelRequest): Answer {
+function answerOf(step: Exclude<Step, FailStep>, request: ModelRequest): Answer {
   if ('say' in step) return { kind: 'say', text: step.say };
   const tool = findTool(request, step.call);
   // The turn ends with a sentence the test can see, instead of a call nobody can carry out.

@@ -32,7 +32,14 @@ export interface ModelRequest {
   readonly atMs: number;
 }
 
-export type Step = { readonly say: string } | CallStep;
+export type Step = { readonly say: string } | CallStep | FailStep;
+
+/** The API itself refuses: its status, its headers, and its body in the vendor's own words. */
+export interface FailStep {
+  readonly fail: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
 
 export interface CallStep {
   readonly call: string;
