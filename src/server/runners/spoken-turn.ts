@@ -2,24 +2,12 @@
  * A turn of somebody that has words and no tools: a model, a worker of a pool. It is shown the messages
  * quoted as data, and what it says is sent as the answer to the last of them.
  */
-import type { Standing } from '../../core/law/principal.ts';
-import { named, QUOTED_MEANS, type QuoteBounds, quoteMessages } from '../../wire/quoted.ts';
+import { named, QUOTED_MEANS } from '../../wire/quoted.ts';
+import { quoteGiven } from './quote-given.ts';
 import type { TurnCost, TurnJob, TurnResult } from './runner.ts';
 
-const BOUNDS: QuoteBounds = { chars: 120_000, messages: 20, bodyChars: 16_000, bodyLines: 1_000 };
-
 export function spokenPrompt({ turn, messages }: TurnJob, nowMs: number): string {
-  const quoted = messages.map((message) => ({
-    id: message.message_id,
-    channel: message.channel,
-    sender: message.sender,
-    standing: `${message.kind}/${message.trust}` as Standing,
-    actor: null,
-    sentAtMs: message.sent_at * 1_000,
-    body: message.body,
-    replyTo: message.reply_to,
-  }));
-  const { text, shown } = quoteMessages(quoted, nowMs, BOUNDS);
+  const { text, shown } = quoteGiven(messages, nowMs);
   const cut = messages.length - shown.length;
   return [
     `Synod: messages for the agent ${named(turn.agent_id)}, oldest first. ${QUOTED_MEANS}`,
