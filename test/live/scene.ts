@@ -54,7 +54,7 @@ export interface Scene {
   /** The environment everything here runs in, with something added. */
   readonly env: (more?: Environment) => Environment;
   /** Writes a file below the root, and the folders above it. */
-  readonly write: (path: string, content: string | object) => string;
+  readonly write: (path: string, content: string | object, mode?: number) => string;
   readonly read: (path: string) => string;
   readonly has: (path: string) => boolean;
   readonly start: (program: string, args: readonly string[], options?: StartOptions) => Started;
@@ -151,10 +151,11 @@ export function openScene({ isPersons = false }: SceneOptions = {}): Scene {
     run: (program, args, options) => start(program, args, options).exited(),
     synod: (...args) =>
       start(process.execPath, [BIN, ...args, '--dir', hub], { env: ours }).exited(),
-    write(path, content) {
+    write(path, content, mode = 0o644) {
       const full = join(root, path);
       mkdirSync(dirname(full), { recursive: true });
-      writeFileSync(full, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
+      const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
+      writeFileSync(full, text, { mode });
       return full;
     },
     read: (path) => readFileSync(join(root, path), 'utf8'),

@@ -1,0 +1,218 @@
+/**
+ * The runner `acp`: one turn of any agent that speaks the Agent Client Protocol over its standard input
+ * and output; Gemini CLI is one. `session/request_permission` becomes a gate. The protocol tells the agent
+ * no reason for a refusal, so that it comes as a prompt of its own afterwards. The agent is given our MCP
+ * server, and neither files nor terminals of ours.
+ */
+import { isRefusal } from '../../../core/law/decider.ts';
+import { isFields } from '../../../wire/fields.ts';
+import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
+import { SERVER_NAME, toolNameFor } from '../../../wire/tool-names.ts';
+import type { TurnJob, TurnResult } from '../runner.ts';
+import { startTurnProcess } from '../turn-process.ts';
+import { failedResult } from '../turn-result.ts';
+import { type AcpReader, createAcpReader } from './acp-stream.ts';
+import { createLineRpc, type LineRpc, type Params, RpcFailure } from './line-rpc.ts';
+import { numberOption, textOption } from './options.ts';
+import { createPermissions, type Permission, type Permissions } from './permission.ts';
+import { type Ask, createProbe } from './probe.ts';
+import { signedIn } from './sign-in.ts';
+import { brief, parseLine } from './spoken.ts';
+import { endingOf } from './turn-ending.ts';
+import { turnPrompt } from './turn-prompt.ts';
+import {
+  checkVendor,
+  commandOf,
+  describeVendor,
+  leave,
+  type VendorParts,
+  type VendorRunner,
+} from './vendor-runner.ts';
+
+type AcpSpec = SpecOf<'acp'>;
+type AcpJob = TurnJob<AcpSpec>;
+
+const TOOL_PREFIX = toolNameFor('gemini', '');
+/** How often it is told of refusals afterwards. */
+const TELLINGS_MAX = 3;
+const AUTH_REQUIRED = -32000;
+
+const HELLO = {
+  protocolVersion: 1,
+  clientInfo: { name: 'synod', title: 'Synod', version: '1' },
+  clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+};
+
+export function createAcpRunner(parts: VendorParts): VendorRunner<AcpSpec> {
+  const probe = createProbe(parts.env, lacks);
+  return {
+    kind: 'acp',
+    check: (spec) => checkVendor(spec, probe),
+    describe: (spec) => describeVendor(spec, probe),
+    run: (job) => run(job, parts),
+  };
+}
+
+/** The agent is started as for a turn, and says what it can do. */
+async function lacks(ask: Ask): Promise<string | null> {
+  const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: HELLO })}\n`;
+  const { text } = await ask([], { input, until: /"id":\s*1\b/ });
+  const answer = text
+    .split('\n')
+    .map(parseLine)
+    .find((line) => line?.id === 1 && isFields(line.result));
+  if (answer === undefined) return 'does not speak ACP on its standard input and output';
+  return lackOf(isFields(answer?.result) ? answer.result : {});
+}
+
+function lackOf({ protocolVersion, agentCapabilities: can }: Params): string | null {
+  if (protocolVersion !== 1) return `speaks version ${String(protocolVersion)} of ACP, not 1`;
+  const mcp = isFields(can) && isFields(can.mcpCapabilities) ? can.mcpCapabilities : {};
+  return mcp.http === true ? null : 'takes no MCP server over HTTP, so it could not reach the hub';
+}
+
+async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
+  const { spec, cwd, transcript, signal } = job;
+  const signed = await signedIn(spec, job.env, parts.env);
+  if (isRefusal(signed)) return failedResult(signed.message);
+  if (signed.secret !== null) transcript.hide(signed.secret);
+  const now = parts.now ?? Date.now;
+  const reader = createAcpReader((text) => transcript.append(text), now);
+  const prompt = turnPrompt(job, TOOL_PREFIX, now());
+  const instructions = textOption(spec, 'instructions');
+  const untold: string[] = [];
+  let session: string | null = null;
+  let isPrompted = false;
+  const program = startTurnProcess({
+    ...{ cwd, transcript, signal, record: parts.record ?? null, env: signed.env },
+    ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
+    argv: commandOf(spec),
+    onLine: (line) => rpc.hear(line),
+  });
+  const permissions = createPermissions(job);
+  const rpc = createLineRpc({
+    write: (text) => program.write(text),
+    onText: (line) => transcript.append(brief(line)),
+    onRequest: (method, params) => answer(permissions, untold, method, params),
+    onNotice(method, { update }) {
+      // A session that is loaded tells all that was said before; that is no news.
+      if (method === 'session/update' && isPrompted && isFields(update)) reader.update(update);
+    },
+  });
+  void program.ended.then(({ problem }) => rpc.end(problem ?? 'the agent has ended'));
+  let problem: string | null = null;
+  try {
+    session = await openSession(job, rpc);
+    isPrompted = true;
+    const texts = instructions === null ? [prompt.text] : [instructions, prompt.text];
+    await converse(rpc, reader, session, texts, untold, numberOption(spec, 'max_tokens'));
+  } catch (error) {
+    problem = (error as Error).message;
+    if (error instanceof RpcFailure) reader.failed(error);
+  }
+  leave(program);
+  const end = await program.ended;
+  const learnt = reader.learnt(session);
+  const result = endingOf(learnt, prompt.shown, null);
+  if (learnt.finalText !== null || learnt.trouble !== null) return result;
+  return { ...result, ...failedResult(problem ?? end.problem ?? 'no result', end.stderr) };
+}
+
+async function openSession(
+  { spec, hub, cwd, sessionRef, transcript }: AcpJob,
+  rpc: LineRpc,
+): Promise<string> {
+  const hello = await rpc.call('initialize', HELLO);
+  const lack = lackOf(hello);
+  if (lack !== null) throw new Error(`the agent ${lack}`);
+  const headers = [{ name: 'Authorization', value: `Bearer ${hub.token}` }];
+  const mcpServers = [{ type: 'http', name: SERVER_NAME, url: `${hub.url}/mcp`, headers }];
+  const canLoad = isFields(hello.agentCapabilities) && hello.agentCapabilities.loadSession === true;
+  const method = textOption(spec, 'auth_method');
+  const begin = async (): Promise<string> => {
+    if (sessionRef !== null && canLoad) {
+      try {
+        await rpc.call('session/load', { sessionId: sessionRef, cwd, mcpServers });
+        return sessionRef;
+      } catch (error) {
+        if (!(error instanceof RpcFailure) || error.code === AUTH_REQUIRED) throw error;
+        transcript.append(
+          `the session before is gone (${brief(error.message)}); a new one begins`,
+          'note',
+        );
+      }
+    }
+    const { sessionId } = await rpc.call('session/new', { cwd, mcpServers });
+    if (typeof sessionId !== 'string') throw new Error('the agent began no session');
+    return sessionId;
+  };
+  const session = await begin().catch(async (error) => {
+    if (!(error instanceof RpcFailure) || error.code !== AUTH_REQUIRED || method === null)
+      throw error;
+    await rpc.call('authenticate', { methodId: method });
+    return begin();
+  });
+  const mode = textOption(spec, 'mode');
+  if (mode !== null) await rpc.call('session/set_mode', { sessionId: session, modeId: mode });
+  return session;
+}
+
+/** The turn itself, and then what became of the permissions it was refused. */
+async function converse(
+  rpc: LineRpc,
+  reader: AcpReader,
+  sessionId: string,
+  texts: readonly string[],
+  untold: string[],
+  tokensMax: number | null,
+): Promise<void> {
+  let next = texts;
+  for (let told = 0; ; told += 1) {
+    const prompt = next.map((text) => ({ type: 'text', text }));
+    reader.answered(await rpc.call('session/prompt', { sessionId, prompt }));
+    if (tokensMax !== null && reader.tokens() > tokensMax) {
+      const note = `it used ${reader.tokens()} of ${tokensMax} tokens`;
+      return reader.trouble({ kind: 'budget', note });
+    }
+    if (untold.length === 0 || told >= TELLINGS_MAX) return;
+    next = [`Synod: what became of what you asked for.\n${untold.splice(0).join('\n')}`];
+  }
+}
+
+async function answer(
+  permissions: Permissions,
+  untold: string[],
+  method: string,
+  params: Params,
+): Promise<object> {
+  if (method !== 'session/request_permission') {
+    throw new RpcFailure(-32601, `${method} is not answered here`, null);
+  }
+  const call = isFields(params.toolCall) ? params.toolCall : {};
+  const title = String(call.title ?? 'something');
+  const options = Array.isArray(params.options) ? params.options.filter(isFields) : [];
+  const of = (kind: string): Params | undefined => options.find((one) => one.kind === kind);
+  const once = of('allow_once');
+  const { isApproved, words }: Permission =
+    once === undefined
+      ? { isApproved: false, words: 'Not approved: it could only be allowed for ever.' }
+      : await permissions.ask({
+          action: String(call.kind ?? 'tool'),
+          subject: subjectOf(title, call),
+          payload: { title, rawInput: call.rawInput ?? null, content: call.content ?? null },
+        });
+  if (isApproved) return selected(once);
+  untold.push(`- ${brief(title)}: ${words}`);
+  return selected(of('reject_once') ?? of('reject_always'));
+}
+
+function selected(option: Params | undefined): object {
+  if (option === undefined) return { outcome: { outcome: 'cancelled' } };
+  return { outcome: { outcome: 'selected', optionId: option.optionId } };
+}
+
+/** The title, and what comes with it. */
+function subjectOf(title: string, { rawInput, content }: Params): string {
+  const more = isFields(rawInput) ? rawInput : content;
+  return more === undefined || more === null ? title : `${title} with ${JSON.stringify(more)}`;
+}

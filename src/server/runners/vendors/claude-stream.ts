@@ -1,0 +1,121 @@
+/**
+ * Claude Code's `stream-json`, read line by line [RV4]: what it asks, what it says for the transcript, and
+ * in the end what the turn came to. A line that is not JSON is text, a line of a kind we do not know is
+ * nothing. Pure but for what it remembers.
+ */
+import { isFields } from '../../../wire/fields.ts';
+import type { TurnCost } from '../runner.ts';
+import { brief, parseLine } from './spoken.ts';
+import { epochMs, type Learnt, quotaOf, saidReset, type Trouble } from './turn-ending.ts';
+
+/** The tool with which it puts questions to a person. */
+export const QUESTION_TOOL = 'AskUserQuestion';
+
+export type ClaudeNews =
+  | { readonly kind: 'init'; readonly keySource: string }
+  | { readonly kind: 'ask'; readonly id: string; readonly tool: string; readonly input: Fields }
+  | { readonly kind: 'unknown-ask'; readonly id: string }
+  | { readonly kind: 'end' };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface ClaudeReader {
+  /** What has to be done about the line, if anything; what is to be seen of it goes to `show`. */
+  read(line: string): ClaudeNews | null;
+  learnt(): Learnt;
+}
+
+export function createClaudeReader(
+  show: (text: string) => void,
+  nowMs: () => number,
+): ClaudeReader {
+  let sessionRef: string | null = null;
+  let finalText: string | null = null;
+  let cost: TurnCost | null = null;
+  let trouble: Trouble | null = null;
+  let resetAt: number | null = null;
+
+  function readResult(line: Fields): void {
+    const { subtype, is_error: isError, result, api_error_status: status, errors } = line;
+    cost = costOf(line);
+    const text = typeof result === 'string' ? result : '';
+    const listed = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string') : [];
+    const note = brief(text !== '' ? text : listed.join('; ') || String(subtype ?? 'an error'));
+    if (subtype === 'error_max_budget_usd' || subtype === 'error_max_turns') {
+      trouble = { kind: 'budget', note };
+    } else if (isError === true) {
+      const quota = quotaOf(Number(status), resetAt ?? saidReset(text, nowMs()));
+      trouble = quota ? { kind: 'quota', quota, note } : { kind: 'failed', note };
+    } else {
+      trouble = null;
+      finalText = text;
+    }
+  }
+
+  return {
+    read(raw) {
+      const line = parseLine(raw);
+      if (line === null) {
+        if (raw.trim() !== '') show(brief(raw));
+        return null;
+      }
+      if (typeof line.session_id === 'string' && line.session_id !== '') {
+        sessionRef = line.session_id;
+      }
+      switch (line.type) {
+        case 'system':
+          if (line.subtype === 'api_retry') show(`the model answered ${line.error_status}; again`);
+          if (line.subtype !== 'init') return null;
+          return { kind: 'init', keySource: String(line.apiKeySource ?? 'none') };
+        case 'rate_limit_event':
+          resetAt = resetOf(line.rate_limit_info) ?? resetAt;
+          return null;
+        case 'assistant':
+          for (const text of saidIn(line.message)) show(text);
+          return null;
+        case 'control_request':
+          return asked(line);
+        case 'result':
+          readResult(line);
+          return { kind: 'end' };
+        default:
+          return null;
+      }
+    },
+    learnt: () => ({ finalText, sessionRef, cost, trouble }),
+  };
+}
+
+function asked({ request_id: id, request }: Fields): ClaudeNews | null {
+  if (typeof id !== 'string') return null;
+  if (!isFields(request) || request.subtype !== 'can_use_tool') return { kind: 'unknown-ask', id };
+  const input = isFields(request.input) ? request.input : {};
+  return { kind: 'ask', id, tool: String(request.tool_name ?? ''), input };
+}
+
+function saidIn(message: unknown): string[] {
+  if (!isFields(message) || !Array.isArray(message.content)) return [];
+  return message.content.filter(isFields).flatMap(({ type, text, name, input }) => {
+    if (type === 'text' && typeof text === 'string') return [brief(text)];
+    return type === 'tool_use' ? [brief(`uses ${String(name)}: ${JSON.stringify(input)}`)] : [];
+  });
+}
+
+function costOf({ total_cost_usd: usd, usage }: Fields): TurnCost {
+  const used = isFields(usage) ? usage : {};
+  const count = (name: string): number => (typeof used[name] === 'number' ? used[name] : 0);
+  return {
+    ...(typeof usd === 'number' && { usd }),
+    tokens_in:
+      count('input_tokens') +
+      count('cache_creation_input_tokens') +
+      count('cache_read_input_tokens'),
+    tokens_out: count('output_tokens'),
+  };
+}
+
+/** Only a limit that was reached says when we may come back. */
+function resetOf(limits: unknown): number | null {
+  if (!isFields(limits) || limits.status !== 'rejected') return null;
+  return epochMs(limits.resetsAt);
+}

@@ -1,0 +1,199 @@
+/**
+ * The runner `claude`: Claude Code for one turn, `-p` with stream-json in and out. It has our MCP server and
+ * no other, none of the user's settings and hooks, and its permission prompts come over the same
+ * pipe (`--permission-prompt-tool stdio`), where each becomes a gate. The session goes on with `--resume`.
+ */
+import { isRefusal } from '../../../core/law/decider.ts';
+import { isFields } from '../../../wire/fields.ts';
+import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
+import { toolNameFor } from '../../../wire/tool-names.ts';
+import { writeMcpConfig } from '../mcp-config.ts';
+import type { TurnJob, TurnResult } from '../runner.ts';
+import { startTurnProcess } from '../turn-process.ts';
+import { failedResult } from '../turn-result.ts';
+import { createClaudeReader, QUESTION_TOOL } from './claude-stream.ts';
+import { numberOption, textOption } from './options.ts';
+import { createPermissions, type Permission } from './permission.ts';
+import { type Ask, createProbe } from './probe.ts';
+import { signedIn, signInOf } from './sign-in.ts';
+import { brief } from './spoken.ts';
+import { endingOf } from './turn-ending.ts';
+import { turnPrompt } from './turn-prompt.ts';
+import {
+  checkVendor,
+  commandOf,
+  describeVendor,
+  leave,
+  type VendorParts,
+  type VendorRunner,
+} from './vendor-runner.ts';
+
+type ClaudeSpec = SpecOf<'claude'>;
+type ClaudeJob = TurnJob<ClaudeSpec>;
+type Fields = Readonly<Record<string, unknown>>;
+
+const TOOL_PREFIX = toolNameFor('claude', '');
+const STEPS_MAX = 100;
+/** They would have it woken by the clock, which nothing here is. */
+const TIMED_TOOLS = 'CronCreate,ScheduleWakeup';
+/** An option no version has: what is refused before it is what this version lacks. */
+const NO_OPTION = '--synod-no-such-option';
+
+export function createClaudeRunner(parts: VendorParts): VendorRunner<ClaudeSpec> {
+  const probe = createProbe(parts.env, lacks);
+  return {
+    kind: 'claude',
+    check: (spec) => checkVendor(spec, probe),
+    describe: (spec) => describeVendor(spec, probe),
+    run: (job) => run(job, parts),
+  };
+}
+
+/** Options are refused in order, and before anything is started: hidden ones too. */
+async function lacks(ask: Ask): Promise<string | null> {
+  const used = argumentsOf({ kind: 'claude', model: 'x', options: PROBED }, 'x', 'x');
+  const { text } = await ask([...used, NO_OPTION]);
+  const [, unknown = NO_OPTION] = /unknown option '?(--[\w-]+)/.exec(text) ?? [];
+  return unknown === NO_OPTION ? null : `has no option ${unknown}, which a turn uses`;
+}
+
+const PROBED = {
+  ...{ max_turns: 1, max_budget_usd: 1, effort: 'low', instructions: 'x' },
+  ...{ allowed_tools: 'x', disallowed_tools: 'x', settings: 'project' },
+};
+
+function argumentsOf(spec: ClaudeSpec, mcpConfig: string, resume: string | null): string[] {
+  const option = (flag: string, value: string | number | null): string[] =>
+    value === null ? [] : [flag, String(value)];
+  const ours = `${TOOL_PREFIX}*`;
+  const allowed = textOption(spec, 'allowed_tools');
+  const denied = textOption(spec, 'disallowed_tools');
+  return [
+    '-p',
+    ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'],
+    ...['--strict-mcp-config', '--mcp-config', mcpConfig],
+    ...['--permission-prompt-tool', 'stdio'],
+    ...['--permission-mode', textOption(spec, 'permission_mode') ?? 'default'],
+    ...['--setting-sources', textOption(spec, 'settings') === 'project' ? 'project' : ''],
+    ...['--allowedTools', allowed === null ? ours : `${ours},${allowed}`],
+    ...['--disallowedTools', denied === null ? TIMED_TOOLS : `${TIMED_TOOLS},${denied}`],
+    ...option('--max-turns', numberOption(spec, 'max_turns') ?? STEPS_MAX),
+    ...option('--max-budget-usd', numberOption(spec, 'max_budget_usd')),
+    ...option('--model', spec.model ?? null),
+    ...option('--effort', textOption(spec, 'effort')),
+    ...option('--append-system-prompt', textOption(spec, 'instructions')),
+    ...option('--resume', resume),
+  ];
+}
+
+async function run(job: ClaudeJob, parts: VendorParts): Promise<TurnResult> {
+  const signed = await signedIn(job.spec, job.env, parts.env);
+  if (isRefusal(signed)) return failedResult(signed.message);
+  if (signed.secret !== null) job.transcript.hide(signed.secret);
+  const config = await writeMcpConfig(job);
+  const first = await runOnce(job, parts, signed.env, config, job.sessionRef);
+  if (first !== 'no-session') return first;
+  job.transcript.append('the session before is gone; a new one begins', 'note');
+  const second = await runOnce(job, parts, signed.env, config, null);
+  return second === 'no-session' ? failedResult('no session could be begun') : second;
+}
+
+async function runOnce(
+  job: ClaudeJob,
+  parts: VendorParts,
+  env: Readonly<Record<string, string>>,
+  mcpConfig: string,
+  resume: string | null,
+): Promise<TurnResult | 'no-session'> {
+  const { spec, cwd, transcript, signal } = job;
+  const now = parts.now ?? Date.now;
+  const reader = createClaudeReader((text) => transcript.append(text), now);
+  const permissions = createPermissions(job);
+  const prompt = turnPrompt(job, TOOL_PREFIX, now());
+  let hasBegun = false;
+  let wrongBill: string | null = null;
+  const claude = startTurnProcess({
+    ...{ cwd, env, transcript, signal, record: parts.record ?? null },
+    ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
+    argv: [...commandOf(spec), ...argumentsOf(spec, mcpConfig, resume)],
+    onLine(line) {
+      const news = reader.read(line);
+      if (news === null) return;
+      if (news.kind === 'end') leave(claude);
+      else if (news.kind === 'unknown-ask') answer(news.id, null);
+      else if (news.kind === 'ask') void decide(news.id, news.tool, news.input);
+      else {
+        hasBegun = true;
+        wrongBill = billTrouble(spec, news.keySource);
+        if (wrongBill !== null) claude.stop(wrongBill);
+      }
+    },
+  });
+
+  function answer(requestId: string, response: object | null): void {
+    const said =
+      response === null
+        ? { subtype: 'error', request_id: requestId, error: 'not answered here' }
+        : { subtype: 'success', request_id: requestId, response };
+    claude.write(`${JSON.stringify({ type: 'control_response', response: said })}\n`);
+  }
+
+  async function decide(id: string, tool: string, input: Fields): Promise<void> {
+    const { isApproved, words } =
+      tool === QUESTION_TOOL
+        ? await putQuestion(job, input)
+        : await permissions.ask({
+            action: tool,
+            subject: subjectOf(input),
+            payload: { tool, input },
+          });
+    answer(
+      id,
+      isApproved
+        ? { behavior: 'allow', updatedInput: input }
+        : { behavior: 'deny', message: words },
+    );
+  }
+
+  claude.write(
+    `${JSON.stringify({ type: 'user', message: { role: 'user', content: prompt.text } })}\n`,
+  );
+  const { problem, stderr, isStopped } = await claude.ended;
+  const learnt = reader.learnt();
+  if (wrongBill !== null) return failedResult(wrongBill);
+  const isLost = /No conversation found/i.test([learnt.trouble?.note, ...stderr].join('\n'));
+  if (resume !== null && !isStopped && isLost) return 'no-session';
+  const result = endingOf(learnt, prompt.shown, hasBegun ? problem : null);
+  if (learnt.finalText !== null || learnt.trouble !== null) return result;
+  return { ...result, ...failedResult(problem ?? 'no result', stderr) };
+}
+
+/** It is told before the model is asked which account pays; another than was set ends the turn. */
+function billTrouble(spec: ClaudeSpec, keySource: string): string | null {
+  const isKey = keySource !== 'none' && keySource !== 'oauth';
+  const signIn = signInOf(spec);
+  if (isKey === (signIn === 'api')) return null;
+  return isKey
+    ? `it would bill an API key (${keySource}), and sign_in is "subscription"; nothing was asked of the model`
+    : 'it found no API key, and sign_in is "api"; nothing was asked of the model';
+}
+
+/** Nobody can answer within the turn: the question goes to the docket, and the agent is told so. */
+async function putQuestion(job: ClaudeJob, input: Fields): Promise<Permission> {
+  const questions = Array.isArray(input.questions) ? input.questions.filter(isFields) : [];
+  const asked = questions.map(({ question }) => String(question ?? '')).filter((one) => one !== '');
+  await job.raise(brief(asked.join('\n') || 'It has a question.')).catch(() => {});
+  const words =
+    'Not answered: the question is now before people, and the answer will come as a message, in another turn.';
+  return { isApproved: false, words };
+}
+
+/** What a person reads before deciding: the command or the file first, then everything else. */
+function subjectOf(input: Fields): string {
+  const main = ['command', 'file_path', 'url'].find((name) => typeof input[name] === 'string');
+  if (main === undefined) return JSON.stringify(input);
+  const { [main]: first, description: _told, ...rest } = input;
+  return Object.keys(rest).length === 0
+    ? String(first)
+    : `${String(first)} with ${JSON.stringify(rest)}`;
+}

@@ -1,0 +1,288 @@
+/**
+ * The runner `codex`: one turn of a thread in Codex's app-server, which, unlike `codex exec`, asks before it
+ * does what its sandbox forbids. Each such request becomes a gate; a refusal is steered into
+ * the turn with who, why or that nobody answered, because Codex itself only says "rejected by user". The
+ * user's own MCP servers and hooks are off, and approvals never go to an automatic reviewer.
+ */
+import { isRefusal } from '../../../core/law/decider.ts';
+import { isFields } from '../../../wire/fields.ts';
+import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
+import type { TurnJob, TurnResult } from '../runner.ts';
+import { startTurnProcess } from '../turn-process.ts';
+import { failedResult } from '../turn-result.ts';
+import { type CodexReader, createCodexReader } from './codex-stream.ts';
+import { createLineRpc, type LineRpc, type Params, RpcFailure } from './line-rpc.ts';
+import { numberOption, textOption } from './options.ts';
+import { createPermissions, type Permissions } from './permission.ts';
+import { type Ask, createProbe } from './probe.ts';
+import { signedIn, signInOf } from './sign-in.ts';
+import { brief } from './spoken.ts';
+import { endingOf } from './turn-ending.ts';
+import { turnPrompt } from './turn-prompt.ts';
+import {
+  checkVendor,
+  commandOf,
+  describeVendor,
+  leave,
+  type VendorParts,
+  type VendorRunner,
+} from './vendor-runner.ts';
+
+type CodexSpec = SpecOf<'codex'>;
+type CodexJob = TurnJob<CodexSpec>;
+
+/** Not the name that `synod install` registers, whose table it would be mixed with. */
+const SERVER = 'synod_turn';
+const TOOL_PREFIX = `mcp__${SERVER}__`;
+const TOKEN_VARIABLE = 'SYNOD_TOKEN';
+/** With a key, the endpoint is a provider of its own, so that no stored sign-in is ever used. */
+const PROVIDER = 'synod_api';
+const OPENAI_URL = 'https://api.openai.com/v1';
+const USED_CALLS = [
+  'thread/start',
+  'thread/resume',
+  'turn/start',
+  'turn/steer',
+  'turn/interrupt',
+  'account/read',
+  'config/read',
+];
+
+export function createCodexRunner(parts: VendorParts): VendorRunner<CodexSpec> {
+  const probe = createProbe(parts.env, lacks);
+  return {
+    kind: 'codex',
+    check: (spec) => checkVendor(spec, probe),
+    describe: (spec) => describeVendor(spec, probe),
+    run: (job) => run(job, parts),
+  };
+}
+
+const HELLO = { clientInfo: { name: 'synod', title: 'Synod', version: '1' } };
+
+/** Asked for a call it cannot know, the app-server names all it does. */
+async function lacks(ask: Ask): Promise<string | null> {
+  const lines = [
+    { id: 1, method: 'initialize', params: HELLO },
+    { method: 'initialized' },
+    { id: 2, method: 'synod/no-such-call', params: {} },
+  ];
+  const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const { text } = await ask(['app-server'], { input, until: /"id":\s*2\b/ });
+  if (!/"id":\s*1\b/.test(text)) return 'has no app-server that answers, which a turn uses';
+  const known = [...text.matchAll(/`([a-zA-Z]+\/[\w/]+)`/g)].map(([, name]) => name);
+  const missing = known.length === 0 ? undefined : USED_CALLS.find((one) => !known.includes(one));
+  return missing === undefined ? null : `has no call ${missing}, which a turn uses`;
+}
+
+async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
+  const { spec, cwd, transcript, signal } = job;
+  const signed = await signedIn(spec, job.env, parts.env);
+  if (isRefusal(signed)) return failedResult(signed.message);
+  if (signed.secret !== null) transcript.hide(signed.secret);
+  const now = parts.now ?? Date.now;
+  const reader = createCodexReader((text) => transcript.append(text), now);
+  const permissions = createPermissions(job);
+  const prompt = turnPrompt(job, TOOL_PREFIX, now());
+  const limit = numberOption(spec, 'max_tokens');
+  let threadId: string | null = null;
+  const codex = startTurnProcess({
+    ...{ cwd, transcript, signal, record: parts.record ?? null, env: signed.env },
+    ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
+    argv: [...commandOf(spec), 'app-server', ...providerOf(spec, signed.env)],
+    onLine: (line) => rpc.hear(line),
+  });
+  const rpc = createLineRpc({
+    write: (text) => codex.write(text),
+    onText: (line) => transcript.append(brief(line)),
+    onRequest: (method, params) => answer(job, reader, permissions, rpc, method, params),
+    onNotice(method, params) {
+      reader.notice(method, params);
+      if (limit === null || reader.tokens() <= limit || typeof params.turnId !== 'string') return;
+      reader.trouble({ kind: 'budget', note: `it used ${reader.tokens()} of ${limit} tokens` });
+      rpc.call('turn/interrupt', { threadId, turnId: params.turnId }).catch(() => {});
+    },
+  });
+  const gone = codex.ended.then(({ problem }) => rpc.end(problem ?? 'Codex has ended'));
+  let problem: string | null = null;
+  try {
+    await rpc.call('initialize', HELLO);
+    rpc.tell('initialized');
+    await checkAccount(spec, rpc);
+    threadId = await openThread(job, rpc, await settingsOf(job, rpc));
+    await rpc.call('turn/start', { threadId, input: [{ type: 'text', text: prompt.text }] });
+    await Promise.race([reader.over, gone]);
+  } catch (error) {
+    problem = (error as Error).message;
+  }
+  leave(codex);
+  const end = await codex.ended;
+  const learnt = reader.learnt(threadId);
+  if (learnt.finalText !== null || learnt.trouble !== null)
+    return endingOf(learnt, prompt.shown, null);
+  const rest = endingOf(learnt, prompt.shown, null);
+  return { ...rest, ...failedResult(problem ?? end.problem ?? 'no result', end.stderr) };
+}
+
+/** It says before the model is asked who pays; another than was set ends the turn. */
+async function checkAccount(spec: CodexSpec, rpc: LineRpc): Promise<void> {
+  if (signInOf(spec) === 'api') return;
+  const { account } = await rpc.call('account/read', {});
+  const type = isFields(account) ? String(account.type) : null;
+  if (type === 'chatgpt') return;
+  throw new Error(
+    type === null
+      ? 'Codex is not signed in, and sign_in is "subscription"; run: codex login'
+      : `it would bill ${type}, and sign_in is "subscription"; nothing was asked of the model`,
+  );
+}
+
+/** Only what the turn needs: our server with the turn's token, no other, and no hook of the user. */
+async function settingsOf({ spec, hub }: CodexJob, rpc: LineRpc): Promise<Record<string, unknown>> {
+  const { config } = await rpc.call('config/read', {});
+  const servers = isFields(config) && isFields(config.mcp_servers) ? config.mcp_servers : {};
+  const others = Object.keys(servers).filter((name) => name !== SERVER);
+  const effort = textOption(spec, 'effort');
+  return {
+    ...Object.fromEntries(others.map((name) => [`mcp_servers.${quotedKey(name)}.enabled`, false])),
+    [`mcp_servers.${SERVER}.url`]: `${hub.url}/mcp`,
+    [`mcp_servers.${SERVER}.bearer_token_env_var`]: TOKEN_VARIABLE,
+    [`mcp_servers.${SERVER}.default_tools_approval_mode`]: 'approve',
+    'features.hooks': false,
+    ...(effort !== null && { model_reasoning_effort: effort }),
+  };
+}
+
+/** Whom the model is asked of: what the user's own configuration says does not count. */
+function providerOf(spec: CodexSpec, env: Readonly<Record<string, string>>): string[] {
+  const settings =
+    signInOf(spec) === 'subscription'
+      ? { model_provider: 'openai' }
+      : {
+          model_provider: PROVIDER,
+          [`model_providers.${PROVIDER}.name`]: PROVIDER,
+          [`model_providers.${PROVIDER}.base_url`]: env.OPENAI_BASE_URL ?? OPENAI_URL,
+          [`model_providers.${PROVIDER}.env_key`]: 'OPENAI_API_KEY',
+          [`model_providers.${PROVIDER}.wire_api`]: 'responses',
+        };
+  // A JSON string is a TOML string too.
+  return Object.entries(settings).flatMap(([key, value]) => [
+    '-c',
+    `${key}=${JSON.stringify(value)}`,
+  ]);
+}
+
+function quotedKey(name: string): string {
+  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+async function openThread(
+  { spec, cwd, sessionRef, transcript }: CodexJob,
+  rpc: LineRpc,
+  config: Record<string, unknown>,
+): Promise<string> {
+  const instructions = textOption(spec, 'instructions');
+  const params = {
+    ...{ cwd, config, approvalsReviewer: 'user' },
+    sandbox: textOption(spec, 'sandbox') ?? 'workspace-write',
+    approvalPolicy: textOption(spec, 'approval_policy') ?? 'on-request',
+    ...(spec.model !== undefined && { model: spec.model }),
+    ...(instructions !== null && { developerInstructions: instructions }),
+  };
+  if (sessionRef !== null) {
+    try {
+      return threadOf(await rpc.call('thread/resume', { ...params, threadId: sessionRef }));
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error;
+      transcript.append(
+        `the thread before is gone (${brief(error.message)}); a new one begins`,
+        'note',
+      );
+    }
+  }
+  return threadOf(await rpc.call('thread/start', params));
+}
+
+function threadOf({ thread }: Params): string {
+  if (isFields(thread) && typeof thread.id === 'string') return thread.id;
+  throw new Error('Codex began no thread');
+}
+
+/** What it asks of a person becomes a gate; anything else is not answered here. */
+async function answer(
+  job: CodexJob,
+  reader: CodexReader,
+  permissions: Permissions,
+  rpc: LineRpc,
+  method: string,
+  params: Params,
+): Promise<object> {
+  if (method === 'item/tool/requestUserInput') {
+    const list = Array.isArray(params.questions) ? params.questions.filter(isFields) : [];
+    const text = list.map(({ question }) => String(question ?? '')).join('\n');
+    await job.raise(brief(text || 'It has a question.')).catch(() => {});
+    await steer(
+      rpc,
+      params,
+      'Not answered: the question is now before people, and the answer will come as a message, in another turn.',
+    );
+    return { answers: {} };
+  }
+  if (method === 'mcpServer/elicitation/request') {
+    return { action: 'decline', content: null, _meta: null };
+  }
+  const ask = askOf(reader, method, params);
+  if (ask === null) throw new RpcFailure(-32601, `${method} is not answered here`, null);
+  const { isApproved, words } = await permissions.ask(ask);
+  if (!isApproved) await steer(rpc, params, `${ask.action} (${ask.subject}): ${words}`);
+  if (method === 'item/permissions/requestApproval') {
+    return { permissions: isApproved ? granted(params.permissions) : {}, scope: 'turn' };
+  }
+  return { decision: isApproved ? 'accept' : 'decline' };
+}
+
+interface Asked {
+  readonly action: string;
+  readonly subject: string;
+  readonly payload: unknown;
+}
+
+function askOf(reader: CodexReader, method: string, params: Params): Asked | null {
+  const why = typeof params.reason === 'string' ? `, because: ${params.reason}` : '';
+  const { command, cwd, networkApprovalContext: network, permissions, grantRoot, itemId } = params;
+  switch (method) {
+    case 'item/commandExecution/requestApproval': {
+      if (isFields(network)) {
+        const host = `${String(network.protocol)} ${String(network.host)}`;
+        return { action: 'network', subject: `${host}${why}`, payload: { network } };
+      }
+      const subject = `${String(command)} in ${String(cwd)}${why}`;
+      return { action: 'command', subject, payload: { command, cwd } };
+    }
+    case 'item/fileChange/requestApproval': {
+      const changes = reader.changedBy(String(itemId));
+      const root = typeof grantRoot === 'string' ? `, and then anything in ${grantRoot}` : '';
+      const what = changes.map(({ path, diff }) => `${String(path)}\n${String(diff)}`).join('\n');
+      const subject = `${what || 'files it did not name'}${root}${why}`;
+      return { action: 'file change', subject, payload: { changes, grantRoot } };
+    }
+    case 'item/permissions/requestApproval': {
+      const subject = `${JSON.stringify(permissions)}${why}`;
+      return { action: 'permissions', subject, payload: { permissions } };
+    }
+    default:
+      return null;
+  }
+}
+
+/** What was asked for, without what was not. */
+function granted(asked: unknown): object {
+  if (!isFields(asked)) return {};
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
+}
+
+/** Codex tells its model that the user rejected it. What really happened is put beside that. */
+async function steer(rpc: LineRpc, { threadId, turnId }: Params, words: string): Promise<void> {
+  const input = [{ type: 'text', text: `Synod: ${words}` }];
+  await rpc.call('turn/steer', { threadId, expectedTurnId: turnId, input }).catch(() => {});
+}

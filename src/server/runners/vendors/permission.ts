@@ -1,0 +1,88 @@
+/**
+ * A permission prompt of a vendor's agent, become a gate [RV3]. What the agent is told afterwards says
+ * which of the ends it was: approved, denied by whom and why, not answered in time, or withdrawn. Only
+ * `approved` lets anything happen. One turn may ask so often and no more.
+ */
+import { named, oneLine } from '../../../wire/quoted.ts';
+import type { GateAsk, GateOutcome, TurnJob } from '../runner.ts';
+
+export const PROMPTS_MAX = 50;
+const ACTION_CHARS_MAX = 100;
+const SUBJECT_CHARS_MAX = 1_000;
+const REASON_CHARS_MAX = 1_000;
+
+export interface Permission {
+  readonly isApproved: boolean;
+  /** For the agent. */
+  readonly words: string;
+}
+
+export interface Permissions {
+  ask(ask: GateAsk): Promise<Permission>;
+}
+
+type Asking = Pick<TurnJob, 'askGate' | 'transcript' | 'signal'>;
+
+export function createPermissions({ askGate, transcript, signal }: Asking): Permissions {
+  let count = 0;
+  return {
+    async ask({ action, subject, payload }) {
+      count += 1;
+      const what = {
+        action: action.slice(0, ACTION_CHARS_MAX).toWellFormed(),
+        subject: shortened(subject),
+        ...(payload !== undefined && { payload }),
+      };
+      if (count > PROMPTS_MAX) {
+        const words = `Not approved: this turn has asked ${PROMPTS_MAX} times, which is all it may. Nobody was asked.`;
+        return { isApproved: false, words };
+      }
+      transcript.append(`asks a person: ${what.action}: ${what.subject}`, 'note');
+      const outcome = await answered(askGate, what, signal);
+      const words = wordsOf(outcome);
+      transcript.append(`${outcome.state}: ${what.action}: ${words}`, 'note');
+      return { isApproved: outcome.state === 'approved', words };
+    },
+  };
+}
+
+/** A gate that could not be asked, or a turn that is over, is no approval. */
+async function answered(
+  askGate: TurnJob['askGate'],
+  ask: GateAsk,
+  signal: AbortSignal,
+): Promise<GateOutcome> {
+  const gone = (reason: string): GateOutcome => ({ state: 'withdrawn', by: null, reason });
+  if (signal.aborted) return gone('the turn is over');
+  try {
+    return await askGate(ask);
+  } catch (error) {
+    return gone(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export function wordsOf({ state, by, reason }: GateOutcome): string {
+  const who = by === null ? 'a person' : named(by);
+  const why = reason === null || reason.trim() === '' ? '' : ` The reason: ${bounded(reason)}`;
+  switch (state) {
+    case 'approved':
+      return `Approved by ${who}, this once.`;
+    case 'denied':
+      return `Denied by ${who}, a person who decided.${why} The same by another way is denied too.`;
+    case 'expired':
+      return `Not approved: nobody answered in time, so the request expired. No person denied it and none approved it.${why}`;
+    default:
+      return `Not approved: the request was ${state} before anybody decided.${why}`;
+  }
+}
+
+function bounded(reason: string): string {
+  return JSON.stringify(oneLine(reason.slice(0, REASON_CHARS_MAX), REASON_CHARS_MAX));
+}
+
+function shortened(subject: string): string {
+  const flat = subject.toWellFormed();
+  return flat.length > SUBJECT_CHARS_MAX
+    ? `${flat.slice(0, SUBJECT_CHARS_MAX).toWellFormed()}…`
+    : flat;
+}

@@ -1,0 +1,90 @@
+/**
+ * What a vendor's program is and can do, asked once a program: its version, and whether it knows every
+ * option and call that a turn will use [RV8]. Asked again when the file has changed. A program that lacks
+ * something is unusable, with the sentence that names it, before any turn.
+ */
+import { type ChildProcess, execFile } from 'node:child_process';
+import { realpath, stat } from 'node:fs/promises';
+import { workerEnvironment } from '../../../bus/process/environment.ts';
+import { findProgram } from '../program.ts';
+
+export interface Probed {
+  /** As it calls itself; null when it would not say. */
+  readonly version: string | null;
+  /** What it lacks, as a sentence; null when it can be used. */
+  readonly lack: string | null;
+}
+
+export type Ask = (args: readonly string[], talk?: Talk) => Promise<Printed>;
+
+/** What it is told on its input, which stays open until it has printed this. */
+export interface Talk {
+  readonly input: string;
+  readonly until: RegExp;
+}
+
+export interface Printed {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+export interface Probe {
+  /** Null when there is no such program. */
+  look(command: readonly string[], cwd: string | null): Promise<Probed | null>;
+}
+
+const PROBE_MS = 20_000;
+const PRINTED_BYTES_MAX = 1024 * 1024;
+const PROGRAMS_MAX = 100;
+
+export function createProbe(
+  hubEnv: Readonly<Record<string, string | undefined>>,
+  lacks: (ask: Ask) => Promise<string | null>,
+): Probe {
+  const known = new Map<string, Promise<Probed>>();
+  const env = workerEnvironment(hubEnv, [], {});
+  return {
+    async look([program = '', ...before], cwd) {
+      const path = await findProgram(program, cwd, hubEnv.PATH ?? '');
+      if (path === null) return null;
+      const real = await realpath(path);
+      const key = JSON.stringify([real, (await stat(real)).mtimeMs, before]);
+      const found = known.get(key);
+      if (found !== undefined) return found;
+      const ask: Ask = (args, talk) => print(path, [...before, ...args], env, talk);
+      const looked = look(ask, lacks);
+      if (known.size >= PROGRAMS_MAX) known.clear();
+      known.set(key, looked);
+      return looked;
+    },
+  };
+}
+
+async function look(ask: Ask, lacks: (ask: Ask) => Promise<string | null>): Promise<Probed> {
+  const { text } = await ask(['--version']);
+  const version = /\d+\.\d+(?:\.\d+)?[\w.+-]*/.exec(text)?.[0] ?? null;
+  return { version, lack: await lacks(ask) };
+}
+
+function print(
+  path: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  talk?: Talk,
+): Promise<Printed> {
+  return new Promise((resolve) => {
+    const options = { env, timeout: PROBE_MS, maxBuffer: PRINTED_BYTES_MAX, cwd: '/' };
+    const child: ChildProcess = execFile(path, [...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
+      resolve({ code, text: `${stdout}\n${stderr}` });
+    });
+    child.stdin?.on('error', () => {});
+    if (talk === undefined) return void child.stdin?.end();
+    let heard = '';
+    child.stdout?.on('data', (text: string) => {
+      heard = `${heard}${text}`.slice(-PRINTED_BYTES_MAX);
+      if (talk.until.test(heard)) child.stdin?.end();
+    });
+    child.stdin?.write(talk.input);
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * What the runners of all vendors have in common: what they are made with, and how they are checked
+ * before an agent may be configured with one.
+ */
+import { type Refusal, refuse } from '../../../core/law/decider.ts';
+import type { LiveRecord } from '../live-record.ts';
+import type { Runner } from '../runner.ts';
+import type { TurnProcess } from '../turn-process.ts';
+import { checkOptions } from './options.ts';
+import type { Probe, Probed } from './probe.ts';
+import { billed, checkSignIn, type VendorSpec } from './sign-in.ts';
+
+export interface VendorParts {
+  /** The environment of the hub: where programs are looked for. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly record?: LiveRecord | null;
+  readonly now?: () => number;
+  readonly graceMs?: number;
+}
+
+export interface VendorRunner<S extends VendorSpec> extends Runner<S> {
+  /** For `synod doctor`. */
+  describe(spec: S): Promise<VendorFacts>;
+}
+
+export interface VendorFacts {
+  readonly program: string;
+  readonly version: string | null;
+  /** Why it cannot be used; null when it can. */
+  readonly trouble: string | null;
+  /** Which sign-in a turn would bill. */
+  readonly bills: string;
+}
+
+export function commandOf(spec: VendorSpec): readonly string[] {
+  return spec.command ?? [spec.kind];
+}
+
+export async function checkVendor(spec: VendorSpec, probe: Probe): Promise<Refusal | null> {
+  const refused = checkOptions(spec) ?? (await checkSignIn(spec));
+  return refused ?? troubleOf(spec, await probe.look(commandOf(spec), spec.cwd ?? null));
+}
+
+function troubleOf(spec: VendorSpec, probed: Probed | null): Refusal | null {
+  const [program = ''] = commandOf(spec);
+  const field = 'command';
+  if (probed === null) {
+    const message = `there is no program ${JSON.stringify(program)} to run; install it, or give its full path in command`;
+    return refuse('runner.unusable', message, { field, program });
+  }
+  const { lack, version } = probed;
+  if (lack === null) return null;
+  const message = `${program} ${version ?? '(of unknown version)'} ${lack}; upgrade it`;
+  return refuse('runner.unusable', message, { field, program, version });
+}
+
+export async function describeVendor(spec: VendorSpec, probe: Probe): Promise<VendorFacts> {
+  const refused = await checkVendor(spec, probe);
+  const probed = await probe.look(commandOf(spec), spec.cwd ?? null);
+  return {
+    program: commandOf(spec)[0] ?? '',
+    version: probed?.version ?? null,
+    trouble: refused?.message ?? null,
+    bills: billed(spec),
+  };
+}
+
+/** Its turn is over: it is given a moment to leave by itself. */
+const LEAVE_MS = 5_000;
+
+export function leave(program: TurnProcess): void {
+  program.endInput();
+  const timer = setTimeout(() => program.stop('it did not leave after its turn'), LEAVE_MS);
+  void program.ended.then(() => clearTimeout(timer));
+}
