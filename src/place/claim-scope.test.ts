@@ -103,7 +103,6 @@ describe('at the door', () => {
       ['lib/new.ts', 'src/lib/new.ts'],
       ['lib/*.ts', 'SRC/LIB/A.TS'],
       ['docs/caf\u00e9.md', 'docs/cafe\u0301.md'],
-      ['docs/\u00c4RGER.md', 'docs/\u00e4rger.md'],
       ['./src//lib/', 'src/lib/a.ts'],
     ];
     for (const [mine, theirs] of pairs) {
@@ -115,6 +114,25 @@ describe('at the door', () => {
     expect(await collide({ worktree, paths: ['src/a'] }, { worktree, paths: ['src/b'] })).toBe(
       false,
     );
+  });
+
+  test('[SC3] spellings in another case are two files where the disk says so, and one anywhere else', async () => {
+    const isTold = (await groundOf(tree, ['Makefile'])).isExact === true;
+    const pair = (worktree: string, mine = 'Makefile', theirs = 'makefile') =>
+      collide({ worktree, paths: [mine] }, { worktree, paths: [theirs] });
+    expect(await pair(tree)).toBe(!isTold);
+    expect(await pair(tree, 'src/Lib/', 'src/lib/a.ts')).toBe(!isTold);
+    expect(await pair(tree, 'docs/\u00c4RGER.md', 'docs/\u00e4rger.md')).toBe(!isTold);
+    expect(await pair(tree, 'Makefile', 'Makefile')).toBe(true);
+    // A glob reaches where nobody looked, and of another machine nothing is known.
+    expect(await pair(tree, 'Makefile', 'make*')).toBe(true);
+    expect(await pair('/no/such/tree')).toBe(true);
+    expect(await pair('a label')).toBe(true);
+    const { claim } = await hub.ask('ada', 'claims.take', {
+      ...{ task_id: 'case', worktree: tree, paths: ['Makefile'] },
+    });
+    expect(claim.case_sensitive ?? false).toBe(isTold);
+    await hub.ask('ada', 'claims.release', { task_id: 'case' });
   });
 
   test('[WK3] two names of one worktree are one; two worktrees are two', async () => {
@@ -226,11 +244,12 @@ test('[WK3] a folder of a repository is the repository, with its paths put where
   await mkdir(join(top, 'd/deep'), { recursive: true });
   // What only looks like a repository moves no file into another worktree.
   await mkdir(join(top, 'd/.git'));
-  expect(await groundOf(join(top, 'd'), ['z', '**/*.ts'])).toEqual({
+  expect(await groundOf(join(top, 'd'), ['z', '**/*.ts'])).toMatchObject({
     worktree: top,
     paths: ['d/z', 'd/**/*.ts'],
   });
-  expect(await groundOf(join(top, 'd/deep'), [])).toEqual({ worktree: top, paths: ['d/deep/'] });
+  const deep = { worktree: top, paths: ['d/deep/'] };
+  expect(await groundOf(join(top, 'd/deep'), [])).toMatchObject(deep);
   expect(await groundOf(top, [])).toEqual({ worktree: top, paths: [] });
   await rm(top, { recursive: true });
 });

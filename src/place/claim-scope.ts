@@ -8,6 +8,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import { type Refusal, type RefusalCode, refuse } from '../core/law/decider.ts';
 import { PATHS_PER_SCOPE_MAX } from '../core/work/claim/scope.ts';
+import { tellsCase } from './letter-case.ts';
 import { findGround, type Ground, placeOfPattern, whyNested } from './place.ts';
 import { isProblem, type Problem, type ProblemCode, problem, quoted } from './problem.ts';
 
@@ -15,6 +16,8 @@ export interface PlacedScope {
   readonly worktree: string;
   /** From the root of the worktree; none for all of it. */
   readonly paths: readonly string[];
+  /** Every path lies where two spellings are two files. */
+  readonly isExact?: true;
 }
 
 /** A scope as a caller of the hub says it: a worktree, or a folder in one, and paths from there. */
@@ -28,9 +31,20 @@ export async function placeScope(
   const names = paths.length === 0 ? ['.'] : paths;
   const ground = await findGround(worktree);
   const placed = ground === null ? await placeUnmade(worktree, names) : placeNames(ground, names);
-  const answer = placed === null ? { worktree: normalize(`${worktree}/.`), paths } : await placed;
-  if (isTold) return isProblem(answer) ? refusalOf(answer) : answer;
-  return !isProblem(answer) && isAsNamed(worktree, names, answer) ? answer : untold(answer);
+  if (placed === null) return { worktree: normalize(`${worktree}/.`), paths };
+  const answer = await placed;
+  if (isProblem(answer)) return isTold ? refusalOf(answer) : untold(answer);
+  if (!isTold && !isAsNamed(worktree, names, answer)) return untold(answer);
+  return withCase(answer);
+}
+
+/** Whether spellings in another case are other files, of every path that is no glob. */
+async function withCase(placed: PlacedScope): Promise<PlacedScope> {
+  const { worktree, paths } = placed;
+  const plain = paths.filter((path) => !/[*?[\]{}]/.test(path));
+  if (plain.length === 0 || paths.length > PATHS_PER_SCOPE_MAX) return placed;
+  const told = await Promise.all(plain.map((path) => tellsCase(worktree, path)));
+  return told.every(Boolean) ? { ...placed, isExact: true } : placed;
 }
 
 /** Whether the files lie where their names say: no link, and no other spelling, on the way. */

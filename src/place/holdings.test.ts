@@ -54,3 +54,13 @@ test('[GI20] claimed paths overlap as the law says', () => {
   expect(pathsOverlap('src', 'src/a.ts')).toBe(true);
   expect(pathsOverlap('src/a', 'src/ab')).toBe(false);
 });
+
+test('[SC3] [GI18] where case counts, a file is held under its own spelling alone', () => {
+  const exact = { ...claim('ada', 'src/Makefile', '*.MD'), case_sensitive: true as const };
+  expect(owners([exact], 'src/Makefile', 'file')).toEqual(['ada']);
+  expect(owners([exact], 'src/makefile', 'file')).toEqual([]);
+  expect(owners([exact], 'readme.md', 'file')).toEqual(['ada']);
+  expect(owners([exact], 'src', 'tree')).toEqual(['ada']);
+  expect(owners([exact], 'SRC', 'tree')).toEqual([]);
+  expect(owners([claim('ada', 'src/Makefile')], 'SRC', 'tree')).toEqual(['ada']);
+});

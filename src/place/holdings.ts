@@ -5,7 +5,7 @@
  */
 import { patternsOf } from '../core/work/claim/scope.ts';
 import { covers, overlap } from '../core/work/claim/scope-overlap.ts';
-import { foldPath, type PathPattern } from '../core/work/claim/scope-pattern.ts';
+import { foldPath, namesOf, type PathPattern } from '../core/work/claim/scope-pattern.ts';
 import type { GuardWrite, Holding } from './guard.ts';
 
 /** What of a claim counts here, in the words of the wire. */
@@ -13,6 +13,7 @@ export interface HeldClaim {
   readonly task_id: string;
   readonly owner: string;
   readonly paths: readonly string[];
+  readonly case_sensitive?: true | undefined;
   /** In seconds since 1970. */
   readonly lease_expires_at: number;
   /** Likewise; since when its owner is gone. */
@@ -22,7 +23,10 @@ export interface HeldClaim {
 export function createHoldings(
   claims: readonly HeldClaim[],
 ): (write: GuardWrite) => readonly Holding[] {
-  const known = claims.map((claim) => ({ claim, patterns: patternsOf(claim.paths) }));
+  const known = claims.map((claim) => ({
+    claim,
+    patterns: patternsOf(claim.paths, claim.case_sensitive),
+  }));
   return ({ path, reach }) =>
     known.flatMap(({ claim, patterns }) => {
       const touched = patterns.filter((pattern) =>
@@ -51,5 +55,5 @@ export function createPathOverlap(): (left: string, right: string) => boolean {
 function exactly(path: string): PathPattern {
   const names = path === '.' ? [] : foldPath(path);
   const segments = names.map((key) => ({ kind: 'name' as const, key }));
-  return { text: path, isGlob: false, alternatives: [segments] };
+  return { text: path, isGlob: false, alternatives: [segments], exact: namesOf(path) };
 }

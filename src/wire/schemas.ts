@@ -99,6 +99,7 @@ export const claimView = z.object({
   worktree: z.string(),
   branch: z.string().nullable(),
   paths: z.array(z.string()),
+  case_sensitive: z.literal(true).optional().describe('Makefile and makefile are two files there'),
   epoch: z.int().min(1),
   version: z.int().min(0),
   checkpoint: z.string().nullable(),

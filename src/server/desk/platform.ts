@@ -26,7 +26,7 @@ export interface Platform {
     worktree: string,
     paths: readonly string[],
     isTold: boolean,
-  ): Promise<Pick<Scope, 'worktree' | 'paths'> | Refusal>;
+  ): Promise<Omit<Scope, 'branch'> | Refusal>;
   readonly schemas: SchemaCheck;
 }
 

@@ -91,7 +91,10 @@ async function claimsIn(hub: Hub, worktree: string): Promise<readonly HeldClaim[
       if (paths === null) return [];
       const { id, owner, lapsesAt } = viewClaim(claim);
       const since = goneSince(world, owner, at);
-      const shown = { task_id: asShown(id), owner, paths, lease_expires_at: lapsesAt / 1000 };
+      const shown = {
+        ...{ task_id: asShown(id), owner, paths, lease_expires_at: lapsesAt / 1000 },
+        case_sensitive: claim.scope?.isExact,
+      };
       return [since === null ? shown : { ...shown, gone_since: since / 1000 }];
     }),
   );

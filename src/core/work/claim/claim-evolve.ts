@@ -126,7 +126,8 @@ export function addWait(book: ClaimBook, wait: Wait): void {
   join(book.waitsByAgent, wait.agent, wait);
   if (wait.id !== null) join(book.waitsById, wait.id, wait);
   if (wait.scope !== null) {
-    indexOf(book.wanted, wait.scope.worktree).add(wait, patternsOf(wait.scope.paths));
+    const { worktree, paths, isExact } = wait.scope;
+    indexOf(book.wanted, worktree).add(wait, patternsOf(paths, isExact));
   }
   book.due.put(wait);
 }
@@ -208,7 +209,8 @@ function removeClaim(book: ClaimBook, claim: Claim): void {
 
 function index(book: ClaimBook, claim: Claim): void {
   if (claim.scope === null) return;
-  indexOf(book.held, claim.scope.worktree).add(claim, patternsOf(claim.scope.paths));
+  const { worktree, paths, isExact } = claim.scope;
+  indexOf(book.held, worktree).add(claim, patternsOf(paths, isExact));
 }
 
 function unindex(book: ClaimBook, claim: Claim): void {

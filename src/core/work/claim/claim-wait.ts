@@ -248,7 +248,7 @@ function ownersInTheWay(
 export function doMeet(a: Scope | null, b: Scope | null): boolean {
   if (a === null || b === null) return false;
   const index = new ScopeIndex<Scope>();
-  index.add(b, patternsOf(b.paths));
+  index.add(b, patternsOf(b.paths, b.isExact));
   return findAcross<Scope>(new Map([[b.worktree, index]]), a, { limit: 1 }).length > 0;
 }
 

@@ -7,15 +7,15 @@
  */
 import { patternsOf, type Scope } from './scope.ts';
 import type { Found, Search, Searchable } from './scope-index.ts';
-import { foldPath, type PathPattern, type Segment, WHOLE } from './scope-pattern.ts';
+import { foldPath, namesOf, type PathPattern, type Segment, WHOLE } from './scope-pattern.ts';
 
 export function findAcross<Holder>(
   indexes: ReadonlyMap<string, Searchable<Holder>>,
   scope: Scope,
   search: Search<Holder> = {},
 ): Found<Holder>[] {
-  const { worktree, paths } = scope;
-  const patterns = patternsOf(paths);
+  const { worktree, paths, isExact } = scope;
+  const patterns = patternsOf(paths, isExact);
   const own = indexes.get(worktree);
   const found = own?.find(patterns, search) ?? [];
   const others = indexes.size - (own === undefined ? 0 : 1);
@@ -40,7 +40,8 @@ function* besides<Holder>(
     if (index === undefined) continue;
     const fits = (pattern: PathPattern): boolean =>
       !pattern.isGlob && (pattern.alternatives[0]?.length ?? 0) >= rest.length;
-    yield [index, patterns.map((pattern) => below(rest, pattern)), { fits }];
+    const way = namesOf(worktree.slice(label === '/' ? 1 : label.length + 1));
+    yield [index, patterns.map((pattern) => below(way, rest, pattern)), { fits }];
   }
   for (const pattern of patterns) {
     if (pattern.isGlob) continue;
@@ -62,17 +63,20 @@ function* labelsAbove(worktree: string): Generator<readonly [string, readonly st
   }
 }
 
-function below(rest: readonly string[], pattern: PathPattern): PathPattern {
-  const way: Segment[] = rest.map((key) => ({ kind: 'name', key }));
+function below(way: readonly string[], rest: readonly string[], pattern: PathPattern): PathPattern {
+  const down: Segment[] = rest.map((key) => ({ kind: 'name', key }));
   const alternatives =
-    pattern === WHOLE ? [way] : pattern.alternatives.map((segments) => [...way, ...segments]);
-  return { ...pattern, alternatives };
+    pattern === WHOLE ? [down] : pattern.alternatives.map((segments) => [...down, ...segments]);
+  const { exact } = pattern;
+  return { ...pattern, alternatives, ...(exact && { exact: [...way, ...exact] }) };
 }
 
 function from(depth: number, pattern: PathPattern): PathPattern {
   const [segments = []] = pattern.alternatives;
   if (segments.length <= depth) return { ...WHOLE, text: pattern.text };
-  return { ...pattern, alternatives: [segments.slice(depth)] };
+  const { exact } = pattern;
+  const alternatives = [segments.slice(depth)];
+  return { ...pattern, alternatives, ...(exact && { exact: exact.slice(depth) }) };
 }
 
 /** What a scope means in the terms of another worktree; null when nothing of it lies there. */

@@ -6,7 +6,14 @@
  */
 
 import { matchStars } from '../../law/star-match.ts';
-import { foldPath, literal, type PathPattern, type Segment, type Token } from './scope-pattern.ts';
+import {
+  foldPath,
+  literal,
+  namesOf,
+  type PathPattern,
+  type Segment,
+  type Token,
+} from './scope-pattern.ts';
 
 export interface Overlap {
   /** A path, in folded spelling, that both sides cover. */
@@ -34,6 +41,7 @@ const X = 0x78;
 const IDEOGRAPHS = 0x4e00;
 
 export function overlap(a: PathPattern, b: PathPattern): Overlap | null {
+  if (a.exact !== undefined && b.exact !== undefined && !isSameWay(a.exact, b.exact)) return null;
   for (const left of a.alternatives) {
     for (const right of b.alternatives) {
       const names = meetPaths(left, right);
@@ -43,8 +51,16 @@ export function overlap(a: PathPattern, b: PathPattern): Overlap | null {
   return null;
 }
 
+/** As far as both go. */
+function isSameWay(one: readonly string[], other: readonly string[]): boolean {
+  const length = Math.min(one.length, other.length);
+  for (let i = 0; i < length; i++) if (one[i] !== other[i]) return false;
+  return true;
+}
+
 /** Does the pattern cover this very path (not a pattern), or a folder above it? */
 export function covers(pattern: PathPattern, path: string): boolean {
+  if (pattern.exact !== undefined && !isSameWay(pattern.exact, namesOf(path))) return false;
   const names = foldPath(path);
   return pattern.alternatives.some((segments) => {
     let places = closePlaces(segments, [0]);

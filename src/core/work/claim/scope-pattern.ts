@@ -29,6 +29,8 @@ export interface PathPattern {
   readonly isGlob: boolean;
   /** The pattern is the union of these; braces are already multiplied out. */
   readonly alternatives: readonly (readonly Segment[])[];
+  /** Its names as they are spelt, where that is what counts [SC3]. */
+  readonly exact?: readonly string[];
 }
 
 export type PathProblem =
@@ -88,7 +90,12 @@ function isFileName(name: string): boolean {
   return /[^.]\.[a-z][a-z0-9]{0,7}$/i.test(name);
 }
 
-/** A path that is there, not a pattern: its names, folded for comparison. */
+/** A path that is there, not a pattern: its names, composed. */
+export function namesOf(path: string): string[] {
+  return path.normalize('NFC').split('/').filter(isName);
+}
+
+/** The same, folded for comparison. */
 export function foldPath(path: string): string[] {
   return path.split('/').filter(isName).map(foldText);
 }

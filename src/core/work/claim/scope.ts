@@ -20,6 +20,8 @@ export interface Scope {
   readonly branch: string | null;
   /** Normalised, in the caller's spelling; none for the whole worktree. */
   readonly paths: readonly string[];
+  /** Where it lies `Makefile` and `makefile` were seen to be two files; else they count as one [SC3]. */
+  readonly isExact?: true;
 }
 
 export const PATHS_PER_SCOPE_MAX = 512;
@@ -57,7 +59,8 @@ export function parseScope(raw: Scope): Scope | Refusal {
     );
   }
   const parsed = parsePaths(raw.paths);
-  return 'refused' in parsed ? parsed : { worktree, branch, paths: parsed.paths };
+  if ('refused' in parsed) return parsed;
+  return { worktree, branch, paths: parsed.paths, ...(raw.isExact && { isExact: true }) };
 }
 
 export function parsePaths(
@@ -88,7 +91,11 @@ export function parsePaths(
 }
 
 /** The patterns of paths that were parsed before, perhaps in another life of the hub. */
-export function patternsOf(paths: readonly string[]): readonly PathPattern[] {
+export function patternsOf(
+  paths: readonly string[],
+  isExact: boolean | undefined = false,
+): readonly PathPattern[] {
+  if (isExact) return exactPatternsOf(paths);
   let patterns = compiled.get(paths);
   if (patterns === undefined) {
     patterns = paths.length === 0 ? [WHOLE] : paths.map(compileKnown);
@@ -97,8 +104,21 @@ export function patternsOf(paths: readonly string[]): readonly PathPattern[] {
   return patterns;
 }
 
+/** A glob may reach where nobody looked, so that only plain paths are compared as they are spelt. */
+function exactPatternsOf(paths: readonly string[]): readonly PathPattern[] {
+  let patterns = exact.get(paths);
+  if (patterns === undefined) {
+    patterns = patternsOf(paths).map((pattern) =>
+      pattern.isGlob ? pattern : { ...pattern, exact: pattern.text.split('/').filter(Boolean) },
+    );
+    exact.set(paths, patterns);
+  }
+  return patterns;
+}
+
 /** Only a shortcut: the same texts always give the same patterns. */
 const compiled = new WeakMap<readonly string[], readonly PathPattern[]>();
+const exact = new WeakMap<readonly string[], readonly PathPattern[]>();
 
 function compileKnown(path: string): PathPattern {
   const pattern = compilePath(path);

@@ -145,7 +145,7 @@ export const claimHandlers: Handlers<
     // The whole worktree is asked about like any other pattern.
     const parsed = parsePaths(paths.length === 0 ? ['**'] : paths);
     if ('refused' in parsed) return parsed;
-    const scope: Scope = { worktree, branch: null, paths: parsed.paths };
+    const scope: Scope = { ...placed, worktree, branch: null, paths: parsed.paths };
     const found = await hub.ask((world) => ({
       conflicts: groupByHolder(findHeld(world.claims, by.id, scope)),
       mine: parsed.paths.every((path) =>
@@ -267,6 +267,7 @@ export function claimOutput(claim: ClaimView): View {
     worktree: claim.scope?.worktree ?? '',
     branch: claim.scope?.branch ?? null,
     paths: [...(claim.scope?.paths ?? [])],
+    ...(claim.scope?.isExact && { case_sensitive: true as const }),
     epoch: claim.epoch,
     version: claim.version,
     checkpoint: claim.checkpoint,
