@@ -5,6 +5,7 @@
  * the first time it does, and costs the others nothing [H5].
  */
 
+import type { GateAsked, GateEvent } from '../core/gates/gate-events.ts';
 import type { WorldView } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import type { Clock } from './clock.ts';
@@ -43,6 +44,8 @@ export interface Watch {
   answer(position: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Likewise for one's turn in the queue for a claim. */
   turn(wait: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
+  /** Likewise for the decision on a gate. */
+  gate(id: string, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
   /** Tells of everything that is recorded, until the returned function is called. */
@@ -64,6 +67,7 @@ export function createWatch(
   const mail = new Map<string, Set<Waiter>>();
   const answers = new Map<number, Set<Waiter>>();
   const turns = new Map<number, Set<Waiter>>();
+  const gates = new Map<string, Set<Waiter>>();
   const receiptListeners = new Set<ReceiptListener>();
   const eventListeners = new Set<EventListener>();
   /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
@@ -117,7 +121,8 @@ export function createWatch(
 
   function endWaits(): void {
     isEnding = true;
-    for (const waiters of [...mail.values(), ...answers.values(), ...turns.values()]) {
+    const all = [mail, answers, turns, gates].flatMap((waiters) => [...waiters.values()]);
+    for (const waiters of all) {
       for (const waiter of [...waiters]) waiter(false);
     }
   }
@@ -130,6 +135,7 @@ export function createWatch(
     mail: (agent, waitMs, signal = null) => wait(mail, agent, waitMs, signal),
     answer: (position, waitMs, signal = null) => wait(answers, position, waitMs, signal),
     turn: (number, waitMs, signal = null) => wait(turns, number, waitMs, signal),
+    gate: (id, waitMs, signal = null) => wait(gates, id, waitMs, signal),
     receipts(listener) {
       receiptListeners.add(listener);
       return () => receiptListeners.delete(listener);
@@ -146,6 +152,9 @@ export function createWatch(
           if (event.type === 'wait.reserved' || event.type === 'wait.ended')
             wake(turns, event.number);
         }
+      }
+      if (gates.size > 0) {
+        for (const event of events) if (isGateWord(event)) wake(gates, event.id);
       }
       if (answers.size > 0) {
         for (const event of events) {
@@ -169,6 +178,11 @@ export function createWatch(
       eventListeners.clear();
     },
   };
+}
+
+/** Somebody's word on a gate, or its end. */
+function isGateWord(event: DurableEvent): event is Exclude<GateEvent, GateAsked> {
+  return event.type.startsWith('gate.') && event.type !== 'gate.asked';
 }
 
 /** Those who wait for mail and got some. */

@@ -79,6 +79,9 @@ function homesOf(world: WorldView): Map<object, string> {
     }
   }
   for (const claim of world.claims.claims.values()) homes.set(claim, `claims.claims[${claim.id}]`);
+  for (const list of ['open', 'ended'] as const) {
+    for (const [id, gate] of world.gates[list]) homes.set(gate, `gates.${list}[${id}]`);
+  }
   for (const [number, wait] of world.claims.waits) homes.set(wait, `claims.waits[${number}]`);
   return homes;
 }

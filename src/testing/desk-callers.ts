@@ -310,6 +310,8 @@ function createSimulatedPlatform(chance: Chance, { clock }: Stage): Platform {
         .map((char) => char.charCodeAt(0).toString(16))
         .join('')
         .padEnd(64, '0'),
+    sealPassphrase: async (passphrase) => `sealed ${passphrase}`,
+    checkPassphrase: async (passphrase, seal) => seal === `sealed ${passphrase}`,
     placeScope: async (worktree, paths) =>
       paths.includes('..') ? refuse('scope.escape', 'it leads out') : { worktree, paths },
     schemas: { check: () => [], problem: () => null },

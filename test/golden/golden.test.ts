@@ -157,6 +157,6 @@ test('[L6] the newest golden log holds every kind of event there is', async () =
   const log = await adapter.open(copyOf(NEWEST, adapter).path);
   const kinds = new Set((await entriesOf(log)).map((entry) => decodeEvent(entry).type));
   await log.close();
-  // One is missing: tell it in `talk.txt` or `work.txt`, then run `write.ts`.
+  // One is missing: tell it in `talk.txt`, `work.txt` or `gates.txt`, then run `write.ts`.
   expect([...kinds].sort()).toEqual([...DURABLE_KINDS].sort());
 });

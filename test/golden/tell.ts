@@ -99,6 +99,15 @@ function tellWorld(world: WorldView, messages: readonly Message[]): string[] {
       line(`card of ${agent}`, { name, skills: skills.map(({ id }) => id) }),
     ),
     line('findings', world.findings),
+    ...[...world.gates.people.values()].map((person) => line('person', person)),
+    ...[...world.gates.open.values(), ...world.gates.ended.values()].map(
+      ({ id, action, asker, approvals, ...gate }) =>
+        line(`gate ${id} of ${asker}`, {
+          action,
+          approvals,
+          ...('end' in gate && { end: gate.end }),
+        }),
+    ),
     line('due next', { at: nextDue(world) }),
   ];
 }

@@ -16,7 +16,7 @@ const VERSION = 'v1';
 const dir = join(import.meta.dirname, VERSION);
 
 /** The story as its hubs: each is closed before the next, but for the last, which is there no more. */
-const acts = ['talk.txt', 'work.txt']
+const acts = ['talk.txt', 'work.txt', 'gates.txt']
   .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
   .join('')
   .split('> restart\n');

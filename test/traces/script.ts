@@ -98,6 +98,28 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   },
   'docket.unblock': { words: ['session'], otherwise: { outcome: 'went on' } },
   'docket.notice': { words: ['ids'], otherwise: {} },
+  'gate.ask': {
+    words: ['action', 'subject'],
+    otherwise: {
+      ...{ subject: 'main', tier: 1, kinds: [], names: [], count: 1, deadlineMs: 3_600_000 },
+      ...{ thread: null, payloadHash: null, policy: null, turn: null, isKept: false },
+      credential: 'owner',
+    },
+  },
+  'gate.decide': {
+    words: ['id', 'decision'],
+    otherwise: {
+      ...{ decision: 'approve', reason: null, payloadHash: null },
+      ...{ credential: 'owner', person: null },
+    },
+  },
+  'gate.withdraw': { words: ['id'], otherwise: { reason: null } },
+  'gate.consume': { words: ['id'], otherwise: { payloadHash: null, policy: null } },
+  'person.add': {
+    words: ['name'],
+    otherwise: { verifier: 'v1', credential: 'owner', person: null },
+  },
+  'person.remove': { words: ['name'], otherwise: { credential: 'owner', person: null } },
   'claim.take': {
     words: ['id', 'scope'],
     otherwise: { ...ON_CLAIM, scope: null, ttlMs: null, note: null, git: null },

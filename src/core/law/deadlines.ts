@@ -15,6 +15,7 @@ export interface Deadline {
     | 'supervisor'
     | 'held'
     | 'docket'
+    | 'gates'
     | 'sweep';
   readonly agent: string;
 }
@@ -36,6 +37,7 @@ export class Deadlines {
     supervisor: new Map(),
     held: new Map(),
     docket: new Map(),
+    gates: new Map(),
     sweep: new Map(),
   };
 
@@ -76,7 +78,8 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   supervisor: 4,
   held: 5,
   docket: 6,
-  sweep: 7,
+  gates: 7,
+  sweep: 8,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

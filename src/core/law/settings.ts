@@ -3,14 +3,20 @@
  * Bodies of a typed channel are checked against its schema before they are sent;
  * the version lets `message.send` notice that the schema moved meanwhile [T3].
  */
+import { checkPerson } from '../gates/decider.ts';
+import { lapseGates } from '../gates/gate-end.ts';
+import type { Came, GateEnded } from '../gates/gate-events.ts';
 import { channelOf, checkChannelRoom, checkName } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
+import type { MessageSent } from '../talk/message.ts';
 import { type Asked, type Decision, refuse } from './decider.ts';
 import type { ChannelSettings, SpaceSettings, World, WorldView } from './state.ts';
 
 export interface ConfigureSpace extends Asked {
   readonly type: 'space.configure';
   readonly change: Partial<SpaceSettings>;
+  /** How the caller came; needed for what people decide by [GT4]. */
+  readonly came?: Came;
 }
 
 export interface SpaceConfigured {
@@ -47,7 +53,7 @@ export const NO_SETTINGS: ChannelSettings = {
 export function decideConfigureSpace(
   world: WorldView,
   command: ConfigureSpace,
-): Decision<SpaceConfigured, SpaceSettings> {
+): Decision<SpaceConfigured | GateEnded | MessageSent, SpaceSettings> {
   const { by, at, change } = command;
   if (by.kind !== 'admin')
     return refuse('access.denied', 'only an administrator configures a space');
@@ -55,7 +61,25 @@ export function decideConfigureSpace(
   if (JSON.stringify(settings) === JSON.stringify(world.settings)) {
     return { events: [], answer: settings };
   }
-  return { events: [{ type: 'space.configured', at, by: by.id, settings }], answer: settings };
+  const { gateProof, gateProofMs } = world.settings;
+  const isProofChanged = gateProof !== settings.gateProof;
+  if (isProofChanged || gateProofMs !== settings.gateProofMs) {
+    const { credential = '', person = null } = command.came ?? {};
+    const vouched = checkPerson(world, { by, credential, person });
+    if (typeof vouched === 'object') return vouched;
+  }
+  const lapsed = isProofChanged
+    ? lapseGates(
+        world,
+        at,
+        ({ approvals }) => approvals.some(({ proof }) => proof === 'none'),
+        'a decider has to prove to be a person since',
+      )
+    : [];
+  return {
+    events: [{ type: 'space.configured', at, by: by.id, settings }, ...lapsed],
+    answer: settings,
+  };
 }
 
 export function decideConfigureChannel(

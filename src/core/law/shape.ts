@@ -51,6 +51,7 @@ const SAID = { at: 'number', by: 'string' } as const;
 const ON_MESSAGE = { ...SAID, channel: 'string', seq: 'number', position: 'number' } as const;
 const ON_GROUP = { ...SAID, group: 'string' } as const;
 const ON_ID = { ...SAID, id: 'string' } as const;
+const VERDICT = { ...ON_ID, person: 'string?', proof: 'string', reason: 'string?' } as const;
 const ON_WAIT = { at: 'number', agent: 'string', number: 'number' } as const;
 const ON_OFFER = { at: 'number', agent: 'string', kind: 'string', name: 'string' } as const;
 
@@ -108,6 +109,26 @@ const SHAPES: Shapes = {
   },
   'docket.unblocked': { at: 'number', session: 'string', outcome: 'string' },
   'docket.lapsed': { at: 'number', agent: 'string', questions: 'list' },
+  'gate.asked': {
+    ...ON_ID,
+    credential: 'string',
+    action: 'string',
+    subject: 'string',
+    tier: 'number',
+    deciders: 'object',
+    deadlineAt: 'number?',
+    thread: 'string?',
+    payloadHash: 'string?',
+    policy: 'string?',
+    turn: 'string?',
+    isKept: 'boolean',
+  },
+  'gate.approved': VERDICT,
+  'gate.denied': VERDICT,
+  'gate.consumed': ON_ID,
+  'gate.ended': { ...ON_ID, state: 'string', reason: 'string?' },
+  'person.added': { ...SAID, name: 'string', verifier: 'string', vouchedBy: 'string?' },
+  'person.removed': { ...SAID, name: 'string', vouchedBy: 'string' },
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

@@ -6,6 +6,7 @@
  * The table is complete by its type: a bound that is neither here nor one that nobody fills for
  * others does not compile, and such a bound can be refused by `checkShare` alone.
  */
+import { GATES_MAX, GATES_PER_AGENT_MAX } from '../gates/gate-limits.ts';
 import {
   CLAIMS_MAX,
   CLAIMS_PER_AGENT_MAX,
@@ -66,6 +67,10 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
   CLAIMS_MAX: {
     ...{ max: CLAIMS_MAX, each: CLAIMS_PER_AGENT_MAX, untrusted: 8 },
     name: 'CLAIMS_PER_AGENT_MAX',
+  },
+  GATES_MAX: {
+    ...{ max: GATES_MAX, each: GATES_PER_AGENT_MAX, untrusted: 20 },
+    name: 'GATES_PER_AGENT_MAX',
   },
   WAITS_MAX: {
     ...{ max: WAITS_MAX, each: WAITS_PER_AGENT_MAX, untrusted: 2 },

@@ -57,7 +57,11 @@ function tellRich(): Story {
   const policy = { replayPolicy: 'custom', replayAllow: ['ada'] } as const;
   const change = { ...policy, schema: '{}', messageRetentionMs };
   const supervision = { superviseEveryMs: 10_000, stalledAfterMs: 60_000 };
+  const gates = { gateProof: 'none', gateProofMs: 60_000 } as const;
   story.do(root, { type: 'space.configure', change: { messageRetentionMs, ...supervision } });
+  const came = { credential: 'owner', person: 'mia' };
+  story.do(root, { type: 'person.add', name: 'mia', verifier: 'v', ...came });
+  story.do(root, { type: 'space.configure', change: gates, came });
   story.do(root, { type: 'channel.configure', channel: 'a', change });
   story.send(ada, 'a', { key: 'retry:1', schemaVersion: 1 });
   const owed = [...(story.world.agents.get('bob')?.ready ?? [])];
@@ -87,7 +91,36 @@ function tellRich(): Story {
   story.do(root, { type: 'docket.take', id: first, isForced: false });
   const ending = { subject: null, outcome: 'answered', note: '8080' } as const;
   story.do(root, { type: 'docket.close', id: second, ...ending });
+  tellGates(story);
   return story;
+}
+
+/** A gate in each of its states, asked for with all that can be asked for. */
+function tellGates(story: Story): void {
+  const vouched = { credential: 'owner', person: 'mia' };
+  story.do(root, { type: 'person.add', name: 'tom', verifier: 'v', ...vouched });
+  const whole = {
+    type: 'gate.ask',
+    action: 'push',
+    tier: 1,
+    kinds: ['human'],
+    names: ['mia', 'tom'],
+    ...{ deadlineMs: 9e8, thread: 'm1', payloadHash: '0'.repeat(64), policy: 'p' },
+    ...{ turn: 't', isKept: true, credential: 'tok' },
+  } as const;
+  const verdict = { type: 'gate.decide', reason: 'r', payloadHash: null, ...vouched } as const;
+  for (const [i, count] of [2, 1, 1, 1].entries()) {
+    story.do(ada, { ...whole, count, subject: `s${i}` });
+  }
+  for (const [id, decision] of [
+    ['g1', 'approve'],
+    ['g2', 'approve'],
+    ['g3', 'deny'],
+  ] as const) {
+    story.do(root, { ...verdict, id, decision });
+  }
+  story.do(ada, { type: 'gate.withdraw', id: 'g4', reason: 'r' });
+  story.do(ada, { type: 'gate.consume', id: 'g2', payloadHash: whole.payloadHash, policy: 'p' });
 }
 
 const CARD = {

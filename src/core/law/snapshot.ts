@@ -6,6 +6,8 @@
  */
 import { armDocket } from '../docket/docket.ts';
 import { freezeDocket, thawDocket } from '../docket/docket-state.ts';
+import { armGates } from '../gates/gate-evolve.ts';
+import { freezeGates, thawGates } from '../gates/gate-state.ts';
 import { createAgent } from '../talk/agent.ts';
 import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
@@ -48,7 +50,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 11;
+const VERSION = 12;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -75,6 +77,7 @@ const WORLD = fieldsOf<World>()({
   cards: { freeze: freezeCards, thaw: thawCards },
   findings: { freeze: freezeFindings, thaw: thawFindings },
   docket: { freeze: freezeDocket, thaw: thawDocket },
+  gates: { freeze: freezeGates, thaw: thawGates },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
@@ -200,6 +203,7 @@ export function thawWorld(text: string): World | null {
   armSupervisor(world, world.at);
   armHeld(world);
   for (const agent of world.docket.agents.keys()) armDocket(world, agent);
+  armGates(world);
   armSweep(world);
   return world;
 }

@@ -6,6 +6,7 @@
  */
 
 import { createDocket, type DocketBook } from '../docket/docket-state.ts';
+import { createGates, type GateBook } from '../gates/gate-state.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
 import { type CardBook, createCards } from '../work/card.ts';
@@ -44,6 +45,7 @@ export interface World {
   readonly findings: FindingBook;
   /** What waits for a person. */
   readonly docket: DocketBook;
+  readonly gates: GateBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
@@ -96,6 +98,10 @@ export interface SpaceSettings {
   readonly superviseEveryMs: number | null;
   /** How long a task may lie still before it is offered again; null likewise. */
   readonly stalledAfterMs: number | null;
+  /** Whether a decider proves to be a person, or the owner's credential is enough for tier 1 [GT2]. */
+  readonly gateProof: 'none' | null;
+  /** How long such a proof lasts; null is as long as it does by itself. */
+  readonly gateProofMs: number | null;
 }
 
 export type BackpressureMode = 'advisory' | 'enforced';
@@ -292,6 +298,8 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   messageRetentionMs: null,
   superviseEveryMs: null,
   stalledAfterMs: null,
+  gateProof: null,
+  gateProofMs: null,
 };
 
 export function createMade(): Made {
@@ -323,6 +331,7 @@ export function createWorld(): World {
     cards: createCards(),
     findings: createFindings(),
     docket: createDocket(),
+    gates: createGates(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
     made: createMade(),

@@ -6,6 +6,9 @@
 
 import { armDocket } from '../docket/docket.ts';
 import { type DocketLapsed, lapsedQuestions } from '../docket/lapsed-questions.ts';
+import { gatesDue } from '../gates/gate-end.ts';
+import type { GateEnded } from '../gates/gate-events.ts';
+import { armGates } from '../gates/gate-evolve.ts';
 import { armHeld, expiredHeld, type HeldExpired } from '../talk/held.ts';
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
 import { lapses } from '../talk/lapse.ts';
@@ -39,6 +42,7 @@ type TickEvent =
   | WorkEvent
   | HeldExpired
   | DocketLapsed
+  | GateEnded
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -71,6 +75,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return expiredHeld(world, at);
     case 'docket':
       return lapsedQuestions(world, due.agent, at);
+    case 'gates':
+      return gatesDue(world, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -94,6 +100,8 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armHeld(world);
     case 'docket':
       return armDocket(world, due.agent);
+    case 'gates':
+      return armGates(world);
     case 'sweep':
       return armSweep(world);
   }

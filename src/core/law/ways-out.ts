@@ -3,11 +3,12 @@
  * `limit.reached` [GA7], and the table in docs/reference/limits.md. It is complete by its type: a bound
  * that is exported and not here does not compile.
  */
+import type * as gates from '../gates/gate-limits.ts';
 import type * as claims from '../work/claim/claim-limits.ts';
 import type * as work from '../work/work-limits.ts';
 import type * as law from './limits.ts';
 
-type Exported = keyof typeof law | keyof typeof work | keyof typeof claims;
+type Exported = keyof typeof law | keyof typeof work | keyof typeof claims | keyof typeof gates;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
 /** Bounds that nobody fills for others: of one text, page, thing, agent or look … */
@@ -25,16 +26,18 @@ type OfOne =
   | 'ROLES_MAX'
   | 'RUNNERS_UP_MAX';
 
-/** … those that forget the oldest, and the one of a hub, which its owner fills. */
+/** … those that forget the oldest, and those that the owner or a person fills. */
 type Forgetful =
   | 'ACKED_MESSAGES_MAX'
   | 'CLAIM_KEYS_MAX'
   | 'DOCKET_CLOSED_KEPT_MAX'
+  | 'ENDED_GATES_MAX'
   | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'NOTES_KEPT_MAX'
   | 'REPLIED_MESSAGES_MAX'
   | 'RETIRED_CHANNELS_MAX'
+  | 'PEOPLE_MAX'
   | 'RETRY_KEYS_MAX'
   | 'SPACES_MAX';
 
@@ -96,6 +99,20 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   DRAIN_MESSAGES_MAX: FEWER,
   REPLAY_MESSAGES_MAX: FEWER,
   THREAD_DEPTH_MAX: 'read further up with channels.replay',
+  GATES_MAX:
+    'people decide with gates.decide; every gate but one without a deadline ends by itself',
+  GATES_PER_AGENT_MAX: 'take some back with gates.withdraw, or let their deadlines pass',
+  ENDED_GATES_PER_AGENT_MAX: OLDEST_GO,
+  ENDED_GATES_MAX: OLDEST_GO,
+  GATE_WORD_CHARS_MAX: SHORTER,
+  GATE_SUBJECT_CHARS_MAX: 'name the thing and its place; payload_hash stands for the whole of it',
+  GATE_REASON_CHARS_MAX: SHORTER,
+  GATE_COUNT_LIST_MAX: 'ask for fewer people',
+  GATE_NAMES_LIST_MAX: 'name fewer people, or nobody, so that any of them decides',
+  GATE_DEADLINE_MS_MAX: 'ask anew when it has expired, or ask with the deadline never',
+  GATES_AT_ONCE_MAX: NEXT_LOOK,
+  PEOPLE_MAX: 'take one away with people.remove',
+  VERIFIER_CHARS_MAX: SHORTER,
   TASK_ID_CHARS_MAX: SHORTER,
   TASK_TITLE_CHARS_MAX: SHORTER,
   TASK_DESCRIPTION_CHARS_MAX: SHORTER,

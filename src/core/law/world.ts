@@ -21,6 +21,9 @@ import {
   evolveTaken,
 } from '../docket/docket-commands.ts';
 import { type DocketLapsed, evolveLapsedQuestions } from '../docket/lapsed-questions.ts';
+import { GATE_DECIDERS, type GateDeciders } from '../gates/deciders.ts';
+import type { GateEvent, PersonEvent } from '../gates/gate-events.ts';
+import { evolveGates } from '../gates/gate-evolve.ts';
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
@@ -121,7 +124,7 @@ export interface RefusalRecorded {
 }
 
 /** Who decides each command of talk and law; those of work are `decideWork`'s. */
-interface Deciders {
+interface Deciders extends GateDeciders {
   'message.send': typeof decideSend;
   'message.review': typeof decideReview;
   'subscription.add': typeof decideSubscribe;
@@ -189,6 +192,7 @@ const DECIDERS: Deciders = {
   'docket.notice': decideNotice,
   'docket.block': decideBlock,
   'docket.unblock': decideUnblock,
+  ...GATE_DECIDERS,
 };
 
 /** A decider of several commands is entered once for each. */
@@ -223,6 +227,8 @@ export type DurableEvent =
   | DocketEvent
   | DocketLapsed
   | BlockedEvent
+  | GateEvent
+  | PersonEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -367,6 +373,14 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveBlocked(world, event);
     case 'docket.lapsed':
       return evolveLapsedQuestions(world, event);
+    case 'gate.asked':
+    case 'gate.approved':
+    case 'gate.denied':
+    case 'gate.consumed':
+    case 'gate.ended':
+    case 'person.added':
+    case 'person.removed':
+      return evolveGates(world, event);
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:

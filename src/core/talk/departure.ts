@@ -4,6 +4,8 @@
  * door is forgotten only by an administrator who insists [GA2]; what it held then lapses at once.
  */
 import { settleAgent } from '../docket/docket.ts';
+import { abandonedGates } from '../gates/gate-end.ts';
+import type { GateEnded } from '../gates/gate-events.ts';
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { channelKind, toChannel } from '../law/name.ts';
 import type { AgentView, Token, World, WorldView } from '../law/state.ts';
@@ -36,6 +38,7 @@ export type DepartureEvent =
   | GroupRemoved
   | TokenRevoked
   | WorkEvent
+  | GateEnded
   | MessageSent;
 
 export interface DepartureAnswer {
@@ -110,6 +113,7 @@ export function departure(
   return [
     ...revoked,
     ...abandonedWork(world, agent.name, at),
+    ...abandonedGates(world, agent.name, at),
     ...retired,
     { type: 'agent.removed', at, by, agent: agent.name },
   ];

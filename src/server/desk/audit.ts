@@ -25,8 +25,11 @@ const RECORDED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'ack.not-recipient',
   'channel.reserved',
   'dm.not-party',
+  'gate.not-decider',
+  'gate.unproved',
   'group.not-invited',
   'group.not-member',
+  'proof.wrong',
   'replay.forbidden',
 ]);
 

@@ -28,6 +28,7 @@ import { type Health, toHealth } from './health.ts';
 import { createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
+import { createProofs } from './proofs.ts';
 import { createCallLimits } from './rate-limit.ts';
 import type { About, HandledId, Room } from './room.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
@@ -111,6 +112,7 @@ export function createDesk(options: DeskOptions): DeskParts {
   const { spaces, about, nodeId, report, platform } = options;
   const activities = createActivities();
   const authenticate = createIdentity(options.identity, spaces, activities, platform);
+  const proofs = createProofs(platform);
   const limitOf = createCallLimits(options.callsPerSecond, platform.now);
   const audit: Audit = createAudit(spaces, platform);
   const revocationListeners = new Set<(tokenId: string) => void>();
@@ -175,6 +177,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       spaces,
       platform,
       activities,
+      proofs,
       nodeId,
       correlationId,
       signal,

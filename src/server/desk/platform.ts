@@ -18,6 +18,10 @@ export interface Platform {
   newSecret(): string;
   /** SHA-256 in hex. */
   digest(text: string): string;
+  /** What checks a passphrase later, as a line of text: slow to make, and the passphrase is not in it. */
+  sealPassphrase(passphrase: string): Promise<string>;
+  /** As slow for nobody's seal, null, as for somebody's. */
+  checkPassphrase(passphrase: string, seal: string | null): Promise<boolean>;
   /**
    * Where the files of a claim really lie; what cannot be placed is refused there. Who is not to be
    * told of this disk is refused, without a word of it, what lies elsewhere than its name says.

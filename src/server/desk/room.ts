@@ -8,6 +8,7 @@ import type { OPERATIONS, OperationId } from '../../wire/operations/table.ts';
 import type { Activities } from './activity.ts';
 import type { Caller } from './caller.ts';
 import type { Platform } from './platform.ts';
+import type { Proofs } from './proofs.ts';
 import type { Spaces } from './spaces.ts';
 
 export interface Room {
@@ -17,6 +18,7 @@ export interface Room {
   readonly spaces: Spaces;
   readonly platform: Platform;
   readonly activities: Activities;
+  readonly proofs: Proofs;
   readonly nodeId: string;
   readonly correlationId: string;
   /** `"auth:0ms"` and so on: what this call has cost so far. */

@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { placeScope } from '../../place/claim-scope.ts';
 import type { Platform } from '../desk/platform.ts';
+import { checkPassphrase, sealPassphrase } from './passphrase.ts';
 import { createSchemaCheck } from './schema-check.ts';
 
 export function createPlatform(): Platform {
@@ -12,6 +13,8 @@ export function createPlatform(): Platform {
     newId: randomUUID,
     newSecret: () => randomBytes(32).toString('base64url'),
     digest: (text) => createHash('sha256').update(text).digest('hex'),
+    sealPassphrase,
+    checkPassphrase,
     placeScope,
     schemas: createSchemaCheck(),
   };

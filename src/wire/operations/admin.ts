@@ -12,6 +12,7 @@ import {
   spaceName,
   trustTier,
 } from '../schemas.ts';
+import { proofText } from './gates.ts';
 
 const YEAR_S = 366 * 86_400;
 const YEAR_MS = YEAR_S * 1_000;
@@ -137,6 +138,8 @@ export const spaceRemove = operation({
   }),
 });
 
+const gatesProof = z.enum(['person', 'none']);
+
 /** From a second to a day; a supervisor that looks more often only costs. */
 const period = z.int().min(1_000).max(86_400_000).nullable().optional();
 
@@ -177,6 +180,17 @@ export const spaceConfigure = operation({
     stalled_after_ms: period.describe(
       'then a task that nobody moves is offered again; null: 300 s',
     ),
+    gates_proof: gatesProof
+      .optional()
+      .describe('none: the owner’s credential decides gates of tier 1; a person says so'),
+    gates_proof_ms: z
+      .int()
+      .min(60_000)
+      .max(86_400_000)
+      .nullable()
+      .optional()
+      .describe('how long a proof lasts; null: 15 min'),
+    proof: proofText,
   }),
   output: z.object({
     backpressure_mode: backpressureMode,
@@ -189,5 +203,7 @@ export const spaceConfigure = operation({
     message_retention_ms: z.int().nullable(),
     supervise_every_ms: z.int().nullable(),
     stalled_after_ms: z.int().nullable(),
+    gates_proof: gatesProof,
+    gates_proof_ms: z.int().nullable(),
   }),
 });

@@ -10,9 +10,11 @@ import * as channels from './channels.ts';
 import * as claims from './claims.ts';
 import * as docket from './docket.ts';
 import * as findings from './findings.ts';
+import * as gates from './gates.ts';
 import * as groups from './groups.ts';
 import * as inbox from './inbox.ts';
 import * as offers from './offers.ts';
+import * as people from './people.ts';
 import * as plan from './plan.ts';
 import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
@@ -72,12 +74,22 @@ export const OPERATIONS = {
   'docket.get': docket.docketGet,
   'docket.take': docket.docketTake,
   'docket.close': docket.docketClose,
+  'gates.ask': gates.gateAsk,
+  'gates.get': gates.gateGet,
+  'gates.consume': gates.gateConsume,
+  'gates.withdraw': gates.gateWithdraw,
+  'gates.list': gates.gateList,
   'stream.open': inbox.streamOpen,
   'stream.close': inbox.streamClose,
   'hub.whoami': inbox.whoami,
   'hub.status': inbox.hubStatus,
   'held.list': receipts.heldList,
   'held.review': receipts.heldReview,
+  'gates.decide': gates.gateDecide,
+  'people.add': people.personAdd,
+  'people.list': people.personList,
+  'people.remove': people.personRemove,
+  'people.prove': people.personProve,
   'channels.configure': channels.configure,
   'channels.retire': channels.retire,
   'agents.assign': presence.agentsAssign,

@@ -7,6 +7,7 @@ import { idempotencyOf } from '../idempotency.ts';
 import { tokenText } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
 import { isSpaceName } from '../spaces.ts';
+import { cameWith } from './people.ts';
 
 type TokenView = OutputOf<typeof tokenList>['tokens'][number];
 
@@ -94,7 +95,8 @@ export const adminHandlers: Handlers<
     return { name: input.name, removed_at: removed.at / 1000, kept: removed.kept };
   },
 
-  async 'spaces.configure'({ hub, by }, input) {
+  async 'spaces.configure'(room, input) {
+    const { hub, by } = room;
     const change: Partial<SpaceSettings> = {
       ...(input.backpressure_mode !== undefined && { backpressureMode: input.backpressure_mode }),
       ...(input.queue_limit !== undefined && { queueLimit: input.queue_limit }),
@@ -108,8 +110,19 @@ export const adminHandlers: Handlers<
       }),
       ...(input.supervise_every_ms !== undefined && { superviseEveryMs: input.supervise_every_ms }),
       ...(input.stalled_after_ms !== undefined && { stalledAfterMs: input.stalled_after_ms }),
+      ...(input.gates_proof !== undefined && {
+        gateProof: input.gates_proof === 'none' ? 'none' : null,
+      }),
+      ...(input.gates_proof_ms !== undefined && { gateProofMs: input.gates_proof_ms }),
     };
-    const settings = await hub.submit({ type: 'space.configure', by, at: hub.stamp(), change });
+    const came = cameWith(room, input.proof);
+    const settings = await hub.submit({
+      type: 'space.configure',
+      by,
+      at: hub.stamp(),
+      change,
+      came,
+    });
     if (isRefusal(settings)) return settings;
     return {
       backpressure_mode: settings.backpressureMode,
@@ -122,6 +135,8 @@ export const adminHandlers: Handlers<
       message_retention_ms: settings.messageRetentionMs,
       supervise_every_ms: settings.superviseEveryMs,
       stalled_after_ms: settings.stalledAfterMs,
+      gates_proof: settings.gateProof ?? 'person',
+      gates_proof_ms: settings.gateProofMs,
     };
   },
 };

@@ -5,9 +5,11 @@ import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
 import { docketHandlers } from './docket.ts';
 import { findingHandlers } from './findings.ts';
+import { gateHandlers } from './gates.ts';
 import { groupHandlers } from './groups.ts';
 import { inboxHandlers } from './inbox.ts';
 import { offerHandlers } from './offers.ts';
+import { peopleHandlers } from './people.ts';
 import { planHandlers } from './plan.ts';
 import { presenceHandlers } from './presence.ts';
 import { receiptHandlers } from './receipts.ts';
@@ -24,4 +26,6 @@ export const HANDLERS: Handlers<HandledId> = {
   ...findingHandlers,
   ...docketHandlers,
   ...presenceHandlers,
+  ...gateHandlers,
+  ...peopleHandlers,
 };

@@ -1,0 +1,37 @@
+/** The asker is told how its gate ended and whose word it was, in private, like whose turn has come [GT6]. */
+import { toChannel } from '../law/name.ts';
+import { SERVER } from '../law/principal.ts';
+import type { WorldView } from '../law/state.ts';
+import { type MessageSent, serverMessage } from '../talk/message.ts';
+import type { GateDecided, GateEnded } from './gate-events.ts';
+import type { GateView } from './gate-state.ts';
+
+/** `before`: how many were told on the same channel by the same decision. */
+export function tellAsker(
+  world: WorldView,
+  gate: GateView,
+  event: GateDecided | GateEnded,
+  before = 0,
+): MessageSent {
+  const state = event.type === 'gate.ended' ? event.state : event.type.replace('gate.', '');
+  const who = ('person' in event ? event.person : null) ?? event.by;
+  const by = who === SERVER.id ? null : who;
+  const proof = 'proof' in event ? { proved: event.proof !== 'none' } : {};
+  const body = {
+    event: `gate_${state}`,
+    gate_id: gate.id,
+    ...{ action: gate.action, state, by, reason: event.reason },
+    ...proof,
+    remedy: REMEDIES[state] ?? 'it is no approval: do without, or ask anew with gates.ask',
+  };
+  const message = serverMessage(world, toChannel(gate.asker), JSON.stringify(body), {
+    at: event.at,
+    actor: null,
+  });
+  return { ...message, seq: message.seq + before };
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  approved: 'use it with gates.consume before it lapses, then do the one thing that was asked',
+  denied: 'do not do it; the reason says why',
+};

@@ -1,0 +1,103 @@
+/**
+ * Who has proved to be a person, in memory alone: a proof dies with the hub, after a while by a clock
+ * that nobody sets back, and is good only for the caller that made it [GT3]. Wrong passphrases are slowed
+ * by the credential that tries them, one at a time, so that guessing costs more than it gains.
+ */
+
+import { OWNER_CREDENTIAL } from '../../core/gates/decider.ts';
+import { type Refusal, refuse } from '../../core/law/decider.ts';
+import type { Caller } from './caller.ts';
+import type { Platform } from './platform.ts';
+
+const PROOFS_MAX = 1_000;
+const TRIERS_MAX = 1_000;
+const SLOW_FIRST_MS = 1_000;
+const SLOW_MOST_MS = 60_000;
+
+interface Proved {
+  readonly person: string;
+  readonly whose: string;
+  /** By the clock that only goes forward. */
+  readonly until: number;
+}
+
+interface Trier {
+  wrong: number;
+  until: number;
+  isBusy: boolean;
+}
+
+export interface Proofs {
+  /** The person a proof stands for, if this caller made it and it still holds. */
+  personOf(caller: Caller, proof: string | null | undefined): string | null;
+  /** Has the passphrase checked, unless this credential has to wait; true makes a proof. */
+  prove(
+    caller: Caller,
+    person: string,
+    lastsMs: number,
+    check: () => Promise<boolean>,
+  ): Promise<string | Refusal>;
+}
+
+/** What a caller came with, as the law tells callers apart. */
+export function credentialOf({ isOwner, tokenId, principal }: Caller): string {
+  if (isOwner) return OWNER_CREDENTIAL;
+  return tokenId === null ? `word ${principal.id}` : `token ${tokenId}`;
+}
+
+export function createProofs({ elapsedMs, newSecret, digest, now }: Platform): Proofs {
+  const proofs = new Map<string, Proved>();
+  const triers = new Map<string, Trier>();
+
+  function trierOf(caller: Caller): Trier {
+    const key = `${caller.space} ${credentialOf(caller)}`;
+    const trier = triers.get(key) ?? { wrong: 0, until: 0, isBusy: false };
+    triers.delete(key);
+    triers.set(key, trier);
+    forgetOldest(triers, TRIERS_MAX);
+    return trier;
+  }
+
+  return {
+    personOf(caller, proof) {
+      const found = proof == null ? undefined : proofs.get(digest(proof));
+      if (found === undefined || found.whose !== whoseOf(caller)) return null;
+      return found.until > elapsedMs() ? found.person : null;
+    },
+    async prove(caller, person, lastsMs, check) {
+      const trier = trierOf(caller);
+      const waitMs = Math.ceil(trier.until - elapsedMs());
+      if (trier.isBusy || waitMs > 0) return tooSoon(now(), Math.max(waitMs, SLOW_FIRST_MS));
+      trier.isBusy = true;
+      const isRight = await check().finally(() => {
+        trier.isBusy = false;
+      });
+      if (!isRight) {
+        const slowMs = Math.min(SLOW_MOST_MS, SLOW_FIRST_MS * 2 ** trier.wrong);
+        trier.wrong++;
+        trier.until = elapsedMs() + slowMs;
+        const message = `that is not the passphrase of a person ${person} here; try again in ${Math.ceil(slowMs / 1000)} s`;
+        return refuse('proof.wrong', message, { wrong: trier.wrong }, now() + slowMs);
+      }
+      trier.wrong = 0;
+      const proof = `syp_${newSecret()}`;
+      proofs.set(digest(proof), { person, whose: whoseOf(caller), until: elapsedMs() + lastsMs });
+      forgetOldest(proofs, PROOFS_MAX);
+      return proof;
+    },
+  };
+}
+
+function whoseOf(caller: Caller): string {
+  return JSON.stringify([caller.space, caller.principal.id, credentialOf(caller)]);
+}
+
+function forgetOldest(map: Map<string, unknown>, max: number): void {
+  const oldest = map.keys().next().value;
+  if (map.size > max && oldest !== undefined) map.delete(oldest);
+}
+
+function tooSoon(now: number, waitMs: number): Refusal {
+  const message = `a passphrase was wrong or is being checked; wait ${Math.ceil(waitMs / 1000)} s`;
+  return refuse('rate.limited', message, {}, now + waitMs);
+}
