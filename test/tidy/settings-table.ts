@@ -154,6 +154,18 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'none',
     'for each remote address, with two seconds’ worth of burst; requests, upgrades and frames count',
   ),
+  notices: row(
+    null,
+    'a list of `{kind: desktop}`, `{kind: webhook, url, secret_file}`, `{kind: command, command}`',
+    'none',
+    'how people are told of what waits for them; see [notices](notices.md)',
+  ),
+  remind_after: row(
+    null,
+    'seconds, to 2592000',
+    '3600',
+    'when they are told again of what nobody has taken; 0: never',
+  ),
   synapse_port: row(
     '--synapse [port]',
     'a port, or 0 for any',

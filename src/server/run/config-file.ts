@@ -54,7 +54,15 @@ export interface ConfigFile extends SpaceFields {
   /** True: with the normal credential; a text: with that token. */
   readonly metrics?: boolean | string | undefined;
   readonly host_rate_limit?: number | undefined;
+  readonly notices?: readonly NoticeSetting[] | undefined;
+  /** Seconds; 0: never again. */
+  readonly remind_after?: number | undefined;
 }
+
+export type NoticeSetting =
+  | { readonly kind: 'desktop' }
+  | { readonly kind: 'webhook'; readonly url: string; readonly secret_file: string }
+  | { readonly kind: 'command'; readonly command: readonly string[] };
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -66,6 +74,8 @@ const HEARTBEAT_TTL_S_MAX = 86_400;
 const RELAY_LINES_MAX = 1_000_000;
 const SYNAPSE_CLIENTS_MAX = 65_536;
 const SYNAPSE_PAUSE_MS_MAX = 600_000;
+const REMIND_AFTER_S_MAX = 30 * 86_400;
+const NOTICES_MAX = 8;
 const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
 
 /** A whole number in a range, with one sentence for everything that is not one. */
@@ -126,6 +136,25 @@ const SECRET = `must be a secret of at least ${SECRET_CHARS_MIN} characters, or 
 const yesNo = z.boolean({ error: 'must be true or false' });
 const names = z.array(text('a name'), { error: 'must be a list of names' });
 
+const NOTICE =
+  'must be {kind: desktop}, {kind: webhook, url, secret_file} or {kind: command, command: [program, …]}';
+const notice = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({ kind: z.literal('desktop') }),
+    z.strictObject({
+      kind: z.literal('webhook'),
+      url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+      secret_file: text('a file that holds the secret'),
+    }),
+    z.strictObject({
+      kind: z.literal('command'),
+      command: z.array(text('a word of the command')).min(1, { error: 'must name a program' }),
+    }),
+  ],
+  { error: NOTICE },
+);
+
 const spaceFields = {
   backpressure_mode: oneOf('advisory', 'enforced').optional(),
   queue_limit: whole(1, QUEUE_LIMIT_MAX).optional(),
@@ -171,6 +200,11 @@ const fields = {
     .union([z.boolean(), z.string().regex(/^[\x21-\x7e]{8,256}$/)], { error: METRICS })
     .optional(),
   host_rate_limit: whole(1, CALLS_PER_SECOND_MAX).optional(),
+  notices: z
+    .array(notice, { error: 'must be a list of ways to tell people' })
+    .max(NOTICES_MAX, { error: `must be at most ${NOTICES_MAX} ways` })
+    .optional(),
+  remind_after: whole(0, REMIND_AFTER_S_MAX).optional(),
 };
 
 export const KNOWN_NAMES: readonly string[] = Object.keys(fields);

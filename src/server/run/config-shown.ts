@@ -62,6 +62,8 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   bus: (config) => config.bus,
   metrics: ({ metrics }) => (metrics?.token ? HIDDEN : metrics !== null),
   host_rate_limit: (config) => config.hostRateLimit,
+  notices: ({ notices }) => notices?.ways,
+  remind_after: ({ notices }) => notices && (notices.remindAfterMs ?? 0) / 1000,
 };
 
 /** Every setting a hub would have that is started with this, in the order of the reference. */

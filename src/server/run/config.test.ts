@@ -53,6 +53,7 @@ describe('parseConfig', () => {
       bus: null,
       metrics: null,
       hostRateLimit: null,
+      notices: null,
     });
   });
 

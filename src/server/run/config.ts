@@ -16,6 +16,7 @@ import {
   type LogLevel,
 } from './config-file.ts';
 import { ENV_NAMES, readEnv, readFlags, type ServeFlags } from './config-sources.ts';
+import type { NoticesConfig } from './notices.ts';
 
 export interface Config {
   readonly host: string;
@@ -49,6 +50,8 @@ export interface Config {
   readonly metrics: { readonly token: string | null } | null;
   /** Requests a second from one remote address; null: as many as come. */
   readonly hostRateLimit: number | null;
+  /** How people are told of what waits for them; null: they look. */
+  readonly notices: NoticesConfig | null;
 }
 
 /** What every space starts from; null leaves the space's own default. */
@@ -243,6 +246,22 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     bus: said.bus === undefined ? null : absolute(said.bus, home, cwd),
     metrics: metricsOf(said.metrics),
     hostRateLimit: said.host_rate_limit ?? null,
+    notices: noticesOf(said, home, cwd),
+  };
+}
+
+const REMIND_AFTER_S = 3_600;
+
+function noticesOf({ notices, remind_after }: Said, home: string, cwd: string): Config['notices'] {
+  if (notices === undefined || notices.length === 0) return null;
+  const after = remind_after ?? REMIND_AFTER_S;
+  return {
+    ways: notices.map((way) =>
+      way.kind === 'webhook'
+        ? { kind: way.kind, url: way.url, secretFile: absolute(way.secret_file, home, cwd) }
+        : way,
+    ),
+    remindAfterMs: after === 0 ? null : after * 1000,
   };
 }
 

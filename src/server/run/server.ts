@@ -37,6 +37,7 @@ import type { Config, SynapseConfig } from './config.ts';
 import type { FaultCode } from './config-file.ts';
 import { ensureSecret, secretPath } from './credential.ts';
 import { listen, openSocket, shut } from './listen.ts';
+import type { NoticesOptions } from './notices.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import { publicShape } from './relay-line.ts';
@@ -58,6 +59,8 @@ export interface ServerHooks {
   readonly slowFarewellMs?: number;
   /** How long the waking of idle agents waits, for tests. */
   readonly wake?: WakeTimes;
+  /** How long notices gather and wait, for tests. */
+  readonly notices?: Pick<NoticesOptions, 'gatherMs' | 'retryMs'>;
   /** Bounds and times of the Synapse door. */
   readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'origins' | 'report' | 'hub' | 'token'>>;
 }
@@ -156,6 +159,13 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       const hub = spaceOf(spaces.find(DEFAULT_SPACE));
       const relay = await openRelay({ ...to, shape, hub, nodeId: desk.nodeId, log });
       closers.push(() => relay.close());
+    }
+
+    if (config.notices !== null) {
+      const { openNotices } = await import('./notices.ts');
+      const env = hooks.env ?? process.env;
+      const notices = openNotices({ ...config.notices, ...hooks.notices, spaces, log, env });
+      closers.push(() => notices.close());
     }
 
     if (config.bus !== null) {

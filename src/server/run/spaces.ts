@@ -45,6 +45,8 @@ export interface SpacesOptions {
 
 export interface OpenSpaces extends Spaces {
   isStoreOk(): boolean;
+  /** Tells of every space that is open or opens; the answer stops the telling. */
+  onOpened(listener: (hub: Hub) => void): () => void;
   /** The first step of stopping: whoever waits is answered, and may still leave its queue. */
   endWaits(): void;
   close(): Promise<void>;
@@ -61,6 +63,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const known = new Set([DEFAULT_SPACE, ...named, ...onDisk]);
   const removing = new Map<string, Promise<RemovedSpace | Refusal>>();
   const removalListeners = new Set<(name: string) => void>();
+  const openingListeners = new Set<(hub: Hub) => void>();
 
   const unsettled = createUnsettledSpaces((name) => hubs.get(name), unmake);
   // What a package keeps only that package takes away.
@@ -98,6 +101,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       const removal = removed.get(name);
       removed.delete(name);
       if (removal !== undefined) await forgetEmptyRemoval(removal).catch(() => {});
+      for (const listener of openingListeners) listener(hub);
       return hub;
     } catch (cause) {
       await (hub ?? log).close();
@@ -202,6 +206,11 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     onRemoved(listener) {
       removalListeners.add(listener);
       return () => removalListeners.delete(listener);
+    },
+    onOpened(listener) {
+      openingListeners.add(listener);
+      for (const hub of hubs.values()) listener(hub);
+      return () => openingListeners.delete(listener);
     },
     find: (name) => hubs.get(name) ?? null,
     list: () =>
