@@ -18,6 +18,13 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'claims.take': 'synod claim',
   'claims.unwait': 'synod claims unwait',
   'claims.wait': 'synod claims wait',
+  'gates.ask': 'synod gates ask',
+  'gates.consume': 'synod gates consume',
+  'gates.decide': 'synod gates approve',
+  'gates.get': 'synod gates wait',
+  'gates.list': 'synod gates list',
+  'gates.withdraw': 'synod gates withdraw',
+  'people.remove': 'synod person remove',
   'plan.board': 'synod board',
   'plan.declare': 'synod task declare',
   'presence.list': 'synod who',
@@ -26,7 +33,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const OPERATION =
-  /\b(agents|cards|channels|claims|findings|group|held|hub|inbox|offers|plan|presence|receipts|spaces|tokens)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+  /\b(agents|cards|channels|claims|docket|findings|gates|group|held|hub|inbox|offers|people|plan|presence|receipts|spaces|tokens)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
 
 export function inCommandWords(message: string): string {
   return message

@@ -63,6 +63,8 @@ const FILES = {
   guard: async () => (await import('./guard.ts')).registerGuard,
   conflicts: async () => (await import('./conflicts.ts')).registerConflicts,
   git: async () => (await import('./git.ts')).registerGit,
+  gates: async () => (await import('./gates.ts')).registerGates,
+  person: async () => (await import('./person.ts')).registerPerson,
   who: async () => (await import('./presence.ts')).registerWho,
   whoami: async () => (await import('./whoami.ts')).registerWhoami,
   report: async () => (await import('./presence.ts')).registerReport,
@@ -165,6 +167,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       daily('who', '', 'who is here, what they do, and how we know'),
       rarer('whoami', '', 'who you are here, and how that came about'),
+      rarer('gates', '[VERB]', 'what only a person may allow: list, approve, deny, ask …'),
+      rarer('person', 'VERB', 'who decides gates: add, list, remove'),
       rarer('report', 'STATE [NOTE]', 'say that you are idle, busy or blocked'),
       rarer('agents', '', 'list agents and their presence'),
     ],

@@ -22,6 +22,7 @@ export const EXITS = {
   'bus.state': 70,
   'cli.usage': 2,
   'cli.no-input': 66,
+  'cli.no-terminal': 66,
   'config.faults-off': 78,
   'config.invalid': 78,
   'config.open-not-loopback': 78,
@@ -57,6 +58,10 @@ const HINTS: Readonly<Record<string, string>> = {
   'access.unknown':
     'show a credential with --token or SYNOD_TOKEN; on the machine of the hub: synod token create AGENT',
   'subscription.not-found': 'subscribe first: synod subscribe CHANNEL',
+  'gate.not-found': 'see what there is with: synod gates list --state all',
+  'gate.reason-needed': 'say it with --reason TEXT',
+  'gate.unproved':
+    'type the passphrase at a terminal: synod gates approve GATE; the first time: synod person add NAME',
   'operation.unknown': 'list them with: synod ops',
   'channel.not-found': 'see what there is with: synod channels',
   'claim.cycle': 'let go of something first: synod release TASK',
