@@ -16,7 +16,7 @@ import { numberOption, textOption } from './options.ts';
 import { createPermissions, type Permission } from './permission.ts';
 import { type Ask, createProbe } from './probe.ts';
 import { signedIn, signInOf } from './sign-in.ts';
-import { brief } from './spoken.ts';
+import { brief, parseLine } from './spoken.ts';
 import { endingOf } from './turn-ending.ts';
 import { turnPrompt } from './turn-prompt.ts';
 import {
@@ -44,7 +44,7 @@ export function createClaudeRunner(parts: VendorParts): VendorRunner<ClaudeSpec>
   return {
     kind: 'claude',
     check: (spec) => checkVendor(spec, probe),
-    describe: (spec) => describeVendor(spec, probe),
+    describe: (spec) => describeVendor(spec, probe, account),
     run: (job) => run(job, parts),
   };
 }
@@ -55,6 +55,14 @@ async function lacks(ask: Ask): Promise<string | null> {
   const { text } = await ask([...used, NO_OPTION]);
   const [, unknown = NO_OPTION] = /unknown option '?(--[\w-]+)/.exec(text) ?? [];
   return unknown === NO_OPTION ? null : `has no option ${unknown}, which a turn uses`;
+}
+
+async function account(ask: Ask): Promise<string | null> {
+  const { text } = await ask(['auth', 'status']);
+  const [, status = '{}'] = /(\{[^}]*\})/.exec(text) ?? [];
+  const { loggedIn, authMethod } = parseLine(status) ?? {};
+  if (loggedIn === undefined) return null;
+  return loggedIn === true ? `by ${String(authMethod)}` : 'and it is not: run claude auth login';
 }
 
 const PROBED = {

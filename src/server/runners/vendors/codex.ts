@@ -53,7 +53,7 @@ export function createCodexRunner(parts: VendorParts): VendorRunner<CodexSpec> {
   return {
     kind: 'codex',
     check: (spec) => checkVendor(spec, probe),
-    describe: (spec) => describeVendor(spec, probe),
+    describe: (spec) => describeVendor(spec, probe, account),
     run: (job) => run(job, parts),
   };
 }
@@ -73,6 +73,12 @@ async function lacks(ask: Ask): Promise<string | null> {
   const known = [...text.matchAll(/`([a-zA-Z]+\/[\w/]+)`/g)].map(([, name]) => name);
   const missing = known.length === 0 ? undefined : USED_CALLS.find((one) => !known.includes(one));
   return missing === undefined ? null : `has no call ${missing}, which a turn uses`;
+}
+
+async function account(ask: Ask): Promise<string | null> {
+  const { text } = await ask(['login', 'status']);
+  const [said] = /(?:Logged in using|Not logged in)[^\n]*/.exec(text) ?? [];
+  return said === undefined ? null : brief(said);
 }
 
 async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {

@@ -10,6 +10,8 @@ export const PROMPTS_MAX = 50;
 const ACTION_CHARS_MAX = 100;
 const SUBJECT_CHARS_MAX = 1_000;
 const REASON_CHARS_MAX = 1_000;
+/** A turn that waits for a person is no turn that hangs: it says so in time. */
+const STILL_MS = 60_000;
 
 export interface Permission {
   readonly isApproved: boolean;
@@ -38,7 +40,12 @@ export function createPermissions({ askGate, transcript, signal }: Asking): Perm
         return { isApproved: false, words };
       }
       transcript.append(`asks a person: ${what.action}: ${what.subject}`, 'note');
+      const still = setInterval(
+        () => transcript.append(`still waits for a person: ${what.action}`, 'note'),
+        STILL_MS,
+      );
       const outcome = await answered(askGate, what, signal);
+      clearInterval(still);
       const words = wordsOf(outcome);
       transcript.append(`${outcome.state}: ${what.action}: ${words}`, 'note');
       return { isApproved: outcome.state === 'approved', words };
@@ -68,6 +75,7 @@ export function wordsOf({ state, by, reason }: GateOutcome): string {
     case 'approved':
       return `Approved by ${who}, this once.`;
     case 'denied':
+      if (by === null) return `Not approved, and no person has decided.${why}`;
       return `Denied by ${who}, a person who decided.${why} The same by another way is denied too.`;
     case 'expired':
       return `Not approved: nobody answered in time, so the request expired. No person denied it and none approved it.${why}`;

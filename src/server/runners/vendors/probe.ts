@@ -31,6 +31,8 @@ export interface Printed {
 export interface Probe {
   /** Null when there is no such program. */
   look(command: readonly string[], cwd: string | null): Promise<Probed | null>;
+  /** For what changes between two looks; null when there is no such program. */
+  ask(command: readonly string[], cwd: string | null): Promise<Ask | null>;
 }
 
 const PROBE_MS = 20_000;
@@ -43,16 +45,26 @@ export function createProbe(
 ): Probe {
   const known = new Map<string, Promise<Probed>>();
   const env = workerEnvironment(hubEnv, [], {});
+  const find = ([program = '']: readonly string[], cwd: string | null): Promise<string | null> =>
+    findProgram(program, cwd, hubEnv.PATH ?? '');
+  const asker =
+    (path: string, before: readonly string[]): Ask =>
+    (args, talk) =>
+      print(path, [...before, ...args], env, talk);
   return {
-    async look([program = '', ...before], cwd) {
-      const path = await findProgram(program, cwd, hubEnv.PATH ?? '');
+    async ask(command, cwd) {
+      const path = await find(command, cwd);
+      return path === null ? null : asker(path, command.slice(1));
+    },
+    async look(command, cwd) {
+      const path = await find(command, cwd);
       if (path === null) return null;
       const real = await realpath(path);
+      const before = command.slice(1);
       const key = JSON.stringify([real, (await stat(real)).mtimeMs, before]);
       const found = known.get(key);
       if (found !== undefined) return found;
-      const ask: Ask = (args, talk) => print(path, [...before, ...args], env, talk);
-      const looked = look(ask, lacks);
+      const looked = look(asker(path, before), lacks);
       if (known.size >= PROGRAMS_MAX) known.clear();
       known.set(key, looked);
       return looked;

@@ -107,9 +107,11 @@ function isNamed(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 }
 
-/** For `synod doctor`: which of the two a turn would bill. */
-export function billed(spec: VendorSpec): string {
-  if (signInOf(spec) === 'subscription') return 'the subscription its program is signed in with';
+/** For `synod doctor`: which of the two a turn would bill, and as whom its program says it is signed in. */
+export function billed(spec: VendorSpec, account: string | null): string {
+  if (signInOf(spec) === 'subscription') {
+    return `the subscription its program is signed in with${account === null ? '' : ` (${account})`}`;
+  }
   const from = spec.secret !== undefined && 'file' in spec.secret ? 'a file' : 'a command';
   return `the API, with the key from ${from}`;
 }

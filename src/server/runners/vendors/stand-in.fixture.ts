@@ -48,6 +48,8 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 const [kind, scene, ...args] = process.argv.slice(2);
 if (args.includes('--version')) { console.log('9.8.7 (stand-in)'); process.exit(0); }
+if (args.join(' ') === 'auth status') { console.log('{\n "loggedIn": true,\n "authMethod": "claude.ai"\n}'); process.exit(0); }
+if (args.join(' ') === 'login status') { console.error('Logged in using ChatGPT'); process.exit(0); }
 const print = (value) => console.log(JSON.stringify(value));
 const lines = createInterface({ input: process.stdin });
 const told = [];
@@ -72,7 +74,7 @@ const claude = {
     heard = message.message.content;
     const source = scene === 'other-bill' ? 'apiKeyHelper' : process.env.ANTHROPIC_API_KEY ? 'ANTHROPIC_API_KEY' : 'none';
     print({ type: 'system', subtype: 'init', session_id: 's-1', apiKeySource: source });
-    if (scene === 'hanging') return;
+    if (scene === 'hanging' || scene === 'other-bill') return;
     if (scene === 'failing') { console.error('it broke'); process.exit(3); }
     if (scene === 'silent') process.exit(0);
     console.log('not JSON at all');

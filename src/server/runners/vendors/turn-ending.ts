@@ -41,8 +41,7 @@ export function endingOf(
     return { outcome: 'failed', note: trouble.note, quota: trouble.quota, ...rest };
   }
   if (trouble?.kind === 'budget') {
-    const question = `${trouble.note}: may it go on?`;
-    return { outcome: 'gave_up', note: `budget.exhausted: ${trouble.note}`, question, ...rest };
+    return { outcome: 'gave_up', note: `budget.exhausted: ${trouble.note}`, ...rest };
   }
   if (trouble !== null) return { outcome: 'failed', note: trouble.note, ...rest };
   if (finalText === null) return { outcome: 'failed', note: problem ?? 'no result', ...rest };

@@ -7,8 +7,8 @@ import type { LiveRecord } from '../live-record.ts';
 import type { Runner } from '../runner.ts';
 import type { TurnProcess } from '../turn-process.ts';
 import { checkOptions } from './options.ts';
-import type { Probe, Probed } from './probe.ts';
-import { billed, checkSignIn, type VendorSpec } from './sign-in.ts';
+import type { Ask, Probe, Probed } from './probe.ts';
+import { billed, checkSignIn, signInOf, type VendorSpec } from './sign-in.ts';
 
 export interface VendorParts {
   /** The environment of the hub: where programs are looked for. */
@@ -54,14 +54,22 @@ function troubleOf(spec: VendorSpec, probed: Probed | null): Refusal | null {
   return refuse('runner.unusable', message, { field, program, version });
 }
 
-export async function describeVendor(spec: VendorSpec, probe: Probe): Promise<VendorFacts> {
+/** `account` asks the program whom it is signed in as, without a key in sight. */
+export async function describeVendor(
+  spec: VendorSpec,
+  probe: Probe,
+  account: (ask: Ask) => Promise<string | null> = async () => null,
+): Promise<VendorFacts> {
   const refused = await checkVendor(spec, probe);
-  const probed = await probe.look(commandOf(spec), spec.cwd ?? null);
+  const [command, cwd] = [commandOf(spec), spec.cwd ?? null];
+  const probed = await probe.look(command, cwd);
+  const isAsked = probed !== null && signInOf(spec) === 'subscription';
+  const ask = isAsked ? await probe.ask(command, cwd) : null;
   return {
-    program: commandOf(spec)[0] ?? '',
+    program: command[0] ?? '',
     version: probed?.version ?? null,
     trouble: refused?.message ?? null,
-    bills: billed(spec),
+    bills: billed(spec, ask === null ? null : await account(ask)),
   };
 }
 

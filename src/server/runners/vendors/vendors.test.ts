@@ -233,7 +233,12 @@ describe.each(KINDS)('%s', (kind) => {
     expect(refused?.message).toContain(lack[kind]);
     const facts = await RUNNERS[kind].describe(old);
     expect(facts).toMatchObject({ version: '9.8.7', trouble: refused?.message });
-    expect(facts.bills).toContain('subscription');
+    const account = {
+      claude: '(by claude.ai)',
+      codex: '(Logged in using ChatGPT)',
+      acp: 'subscription',
+    };
+    expect(facts.bills).toContain(account[kind]);
     const gone = specOf(kind, 'good', { command: ['no-such-program-here'] });
     expect(await RUNNERS[kind].check(gone)).toMatchObject({ refused: 'runner.unusable' });
   });
