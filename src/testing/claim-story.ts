@@ -89,6 +89,7 @@ export function createClaimStory(book: ClaimBook = createClaimBook(), at = 1_000
       const id = type === 'claim.wait' ? null : '';
       const command = { ...NOTHING, id, ...wishes, type, by, at: story.at } as ClaimCommand;
       const decision = decideClaim(book, command, {
+        claimsPerAgent: null,
         presenceOf: (name) => (story.absent.has(name) ? 'absent' : 'present'),
       });
       if ('refused' in decision) return decision;

@@ -58,6 +58,8 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'whether a full channel refuses',
   ),
   queue_limit: row(null, '1 to 10000000', '1000', 'when a channel is full'),
+  claims_per_agent: row(null, '1 to 10000', '128', 'the claims one agent may hold'),
+  offers_per_agent: row(null, '1 to 1000', '64', 'the offers one agent may have'),
   idempotency_ttl_ms: row(null, 'milliseconds', 'a day', 'how long a key is remembered'),
   typed_channels: row(
     null,

@@ -88,3 +88,23 @@ test('[SH1] keys that are old enough to be forgotten stand in nobody’s way', (
   story.at += story.world.settings.idempotencyTtlMs;
   expect(codeOf(story.trySend(ada, 'a', { key: 'more' }))).toBeNull();
 });
+
+test('[SH5] how many claims and offers each may have is a setting of the space, for the untrusted no more than their share', () => {
+  const story = createStory();
+  const change = { claimsPerAgent: 2, offersPerAgent: 1, doesHoldUntrusted: false };
+  story.do(root, { type: 'space.configure', change });
+  const asked = { scope: null, ttlMs: null, note: null, git: null, epoch: null };
+  const take = (by: typeof ada, id: string) =>
+    codeOf(story.do(by, { type: 'claim.take', id, idempotency: null, ...asked }));
+  expect(['a', 'b', 'c'].map((id) => take(ada, id))).toEqual([null, null, 'claim.quota']);
+  expect(take(bob, 'd')).toBeNull();
+  const offer = { capacity: 1, meta: null, ttlMs: null };
+  const make = (name: string) =>
+    codeOf(story.do(ada, { type: 'offer.make', kind: 'llm', name, ...offer }));
+  expect([make('m'), make('m'), make('n')]).toEqual([null, null, 'limit.reached']);
+  story.do(root, { type: 'space.configure', change: { claimsPerAgent: 500 } });
+  expect(take(ada, 'c')).toBeNull();
+  const { untrusted } = SHARES.CLAIMS_MAX;
+  for (let i = 0; i < untrusted; i++) expect(take(eve, `e${i}`)).toBeNull();
+  expect(take(eve, 'more')).toBe('claim.quota');
+});

@@ -81,18 +81,20 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
 /** One part in so many of each bound is the owner's. */
 const OWNER_PART = 10;
 
-/** May this principal, who has `mine` of the `total`, have `more`? */
+/** May this principal, who has `mine` of the `total`, have `more`? `most` is the space's word for what each may. */
 export function checkShare(
   bound: SharedBound,
   by: Pick<Principal, 'id' | 'tier'>,
   total: number,
   mine: number,
   more = 1,
+  most: number | null = null,
 ): Refusal | null {
   if (more <= 0) return null;
   const { max, each, untrusted, name } = SHARES[bound];
   const isOwner = by.tier === 'owner';
-  const share = by.tier === 'untrusted' ? untrusted : each;
+  const said = most ?? each;
+  const share = by.tier === 'untrusted' ? Math.min(untrusted, said) : said;
   // What an agent may hold by a bound of its own holds for the owner too.
   if ((!isOwner || name !== undefined) && mine + more > share) {
     const limit = name ?? bound;

@@ -56,7 +56,12 @@ function tellRich(): Story {
   const messageRetentionMs = 86_400_000;
   const policy = { replayPolicy: 'custom', replayAllow: ['ada'] } as const;
   const change = { ...policy, schema: '{}', messageRetentionMs };
-  const supervision = { superviseEveryMs: 10_000, stalledAfterMs: 60_000 };
+  const supervision = {
+    superviseEveryMs: 10_000,
+    stalledAfterMs: 60_000,
+    claimsPerAgent: 200,
+    offersPerAgent: 100,
+  };
   const gates = { gateProof: 'none', gateProofMs: 60_000 } as const;
   story.do(root, { type: 'space.configure', change: { messageRetentionMs, ...supervision } });
   const came = { credential: 'owner', person: 'mia' };

@@ -102,6 +102,9 @@ export interface SpaceSettings {
   readonly gateProof: 'none' | null;
   /** How long such a proof lasts; null is as long as it does by itself. */
   readonly gateProofMs: number | null;
+  /** How many claims, and offers, one agent may have; null is the bound of the law. */
+  readonly claimsPerAgent: number | null;
+  readonly offersPerAgent: number | null;
 }
 
 export type BackpressureMode = 'advisory' | 'enforced';
@@ -300,6 +303,8 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   stalledAfterMs: null,
   gateProof: null,
   gateProofMs: null,
+  claimsPerAgent: null,
+  offersPerAgent: null,
 };
 
 export function createMade(): Made {

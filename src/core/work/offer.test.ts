@@ -25,7 +25,7 @@ import {
 } from './work-limits.ts';
 
 const ada = createPrincipal('ada');
-const context = { doesHoldUntrusted: true };
+const context = { doesHoldUntrusted: true, offersPerAgent: null };
 
 function createMarket() {
   const book = createOffers();

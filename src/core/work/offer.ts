@@ -101,7 +101,7 @@ export function offerKey({ agent, kind, name }: Pick<Offer, 'agent' | 'kind' | '
 export function decideOffer(
   book: View<OfferBook>,
   command: MakeOffer | WithdrawOffer,
-  context: WriteContext,
+  context: WriteContext & { readonly offersPerAgent: number | null },
 ): Decision<OfferEvent, Offer> {
   const forbidden = checkWriter(command.by, context);
   if (forbidden !== null) return forbidden;
@@ -140,7 +140,14 @@ export function decideOffer(
     };
   }
   if (known === undefined) {
-    const full = checkShare('OFFERS_MAX', by, book.count, mine?.size ?? 0);
+    const full = checkShare(
+      'OFFERS_MAX',
+      by,
+      book.count,
+      mine?.size ?? 0,
+      1,
+      context.offersPerAgent,
+    );
     if (full !== null) return full;
   }
   return { events: [{ type: 'offer.made', at, offer }], answer: offer };

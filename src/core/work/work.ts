@@ -86,6 +86,7 @@ export function decideWork(
       const untrusted = isGivingBack ? null : checkTrust(command.by, world.settings);
       if (untrusted !== null) return untrusted;
       const decision = decideClaim(world.claims, command, {
+        claimsPerAgent: world.settings.claimsPerAgent,
         presenceOf: (agent) => presenceOf(world, agent, command),
       });
       if (isRefusal(decision)) return withWayOut(world, decision, command.at);

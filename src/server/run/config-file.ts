@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { AGENT_NAME_RULE, isAgentName } from '../../core/law/principal.ts';
+import { CLAIMS_PER_AGENT_SET_MAX, OFFERS_PER_AGENT_SET_MAX } from '../../wire/operations/admin.ts';
 import { whole } from '../../wire/policy.ts';
 import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
 
@@ -19,6 +20,8 @@ export type FaultCode = 'store_unavailable' | 'internal_error' | 'rate_limited';
 interface SpaceFields {
   readonly backpressure_mode?: 'advisory' | 'enforced' | undefined;
   readonly queue_limit?: number | undefined;
+  readonly claims_per_agent?: number | undefined;
+  readonly offers_per_agent?: number | undefined;
   readonly idempotency_ttl_ms?: number | undefined;
   readonly typed_channels?: Record<string, Record<string, unknown>> | undefined;
   readonly rate_limit?: number | undefined;
@@ -158,6 +161,8 @@ const notice = z.discriminatedUnion(
 const spaceFields = {
   backpressure_mode: oneOf('advisory', 'enforced').optional(),
   queue_limit: whole(1, QUEUE_LIMIT_MAX).optional(),
+  claims_per_agent: whole(1, CLAIMS_PER_AGENT_SET_MAX).optional(),
+  offers_per_agent: whole(1, OFFERS_PER_AGENT_SET_MAX).optional(),
   idempotency_ttl_ms: whole(1, IDEMPOTENCY_TTL_MS_MAX).optional(),
   typed_channels: schemas.optional(),
   rate_limit: whole(1, CALLS_PER_SECOND_MAX).optional(),

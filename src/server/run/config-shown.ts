@@ -40,6 +40,8 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   agents: (config) => config.agents,
   backpressure_mode: ({ settings }) => settings.backpressureMode,
   queue_limit: ({ settings }) => settings.queueLimit,
+  claims_per_agent: ({ settings }) => settings.claimsPerAgent,
+  offers_per_agent: ({ settings }) => settings.offersPerAgent,
   idempotency_ttl_ms: ({ settings }) => settings.idempotencyTtlMs,
   typed_channels: ({ settings }) => settings.typedChannels,
   rate_limit: ({ settings }) => settings.rateLimit,

@@ -38,6 +38,8 @@ describe('parseConfig', () => {
       settings: {
         backpressureMode: null,
         queueLimit: null,
+        claimsPerAgent: null,
+        offersPerAgent: null,
         idempotencyTtlMs: null,
         typedChannels: null,
         rateLimit: null,

@@ -58,6 +58,8 @@ export interface Config {
 export interface SettingsConfig {
   readonly backpressureMode: 'advisory' | 'enforced' | null;
   readonly queueLimit: number | null;
+  readonly claimsPerAgent: number | null;
+  readonly offersPerAgent: number | null;
   readonly idempotencyTtlMs: number | null;
   /** Channel name to JSON Schema; present, even empty, means that only these channels exist. */
   readonly typedChannels: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
@@ -227,6 +229,8 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     settings: {
       backpressureMode: said.backpressure_mode ?? null,
       queueLimit: said.queue_limit ?? null,
+      claimsPerAgent: said.claims_per_agent ?? null,
+      offersPerAgent: said.offers_per_agent ?? null,
       idempotencyTtlMs: said.idempotency_ttl_ms ?? null,
       typedChannels: said.typed_channels ?? null,
       rateLimit: said.rate_limit ?? null,

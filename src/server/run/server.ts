@@ -313,9 +313,12 @@ async function makeDirectory(dir: string): Promise<void> {
 
 function spaceSettings({ settings }: Config): Parameters<typeof openSpaces>[0]['settings'] {
   const { backpressureMode, queueLimit, idempotencyTtlMs } = settings;
+  const { claimsPerAgent, offersPerAgent } = settings;
   return {
     ...(backpressureMode !== null && { backpressureMode }),
     ...(queueLimit !== null && { queueLimit }),
+    ...(claimsPerAgent !== null && { claimsPerAgent }),
+    ...(offersPerAgent !== null && { offersPerAgent }),
     ...(idempotencyTtlMs !== null && { idempotencyTtlMs }),
   };
 }

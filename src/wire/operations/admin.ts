@@ -141,6 +141,10 @@ export const spaceRemove = operation({
 const gatesProof = z.enum(['person', 'none']);
 
 /** From a second to a day; a supervisor that looks more often only costs. */
+/** What may be laid down as the most of one agent; a space holds more than a few such agents. */
+export const CLAIMS_PER_AGENT_SET_MAX = 10_000;
+export const OFFERS_PER_AGENT_SET_MAX = 1_000;
+const perAgent = (max: number) => z.int().min(1).max(max).nullable().optional();
 const period = z.int().min(1_000).max(86_400_000).nullable().optional();
 
 export const spaceConfigure = operation({
@@ -191,6 +195,8 @@ export const spaceConfigure = operation({
       .optional()
       .describe('how long a proof lasts; null: 15 min'),
     proof: proofText,
+    claims_per_agent: perAgent(CLAIMS_PER_AGENT_SET_MAX).describe('held at once; null: 128'),
+    offers_per_agent: perAgent(OFFERS_PER_AGENT_SET_MAX).describe('made at once; null: 64'),
   }),
   output: z.object({
     backpressure_mode: backpressureMode,
@@ -205,5 +211,7 @@ export const spaceConfigure = operation({
     stalled_after_ms: z.int().nullable(),
     gates_proof: gatesProof,
     gates_proof_ms: z.int().nullable(),
+    claims_per_agent: z.int().nullable(),
+    offers_per_agent: z.int().nullable(),
   }),
 });

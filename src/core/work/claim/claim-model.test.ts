@@ -206,6 +206,7 @@ function drawCommand(chance: Chance, book: ClaimBook, at: number): ClaimCommand 
 test.each([1, 2, 3, 4, 5, 6])('[CM1] [WT4] one holder per path, always (seed %i)', (seed) => {
   const chance = createChance(seed);
   const context = {
+    claimsPerAgent: null,
     presenceOf: (agent: string) => (/[67]$/.test(agent) ? 'absent' : 'present'),
   } as const;
   let book = thawClaims({ counter: 0, claims: [], waits: [], inherited: [], keys: [] });

@@ -58,6 +58,8 @@ import { parseScope, type Scope } from './scope.ts';
 
 /** What lives outside the book. */
 export interface ClaimContext {
+  /** How many claims one agent may hold; null is the bound of the law. */
+  readonly claimsPerAgent: number | null;
   presenceOf(agent: string): 'present' | 'absent' | 'unknown';
 }
 
@@ -80,6 +82,7 @@ const NEXT_STATUSES: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> = {
 export function decideTake(
   book: BookView,
   command: TakeClaim,
+  context: ClaimContext,
 ): Decision<ClaimTaken | ClaimRenewed | WaitEvent, TakenAnswer> {
   const { by, at, id, note, git } = command;
   const bad =
@@ -96,7 +99,7 @@ export function decideTake(
   const taken = known === null || asked !== null ? checkFree(book, by.id, id, asked, at) : null;
   if (taken !== null) return taken;
   if (known === null) {
-    const full = checkQuota(book, by);
+    const full = checkQuota(book, by, context);
     if (full !== null) return full;
   }
   const epoch = book.counter + 1;
@@ -246,8 +249,13 @@ function checkFree(
   return reserved === null ? null : refuseReserved(id, reserved, at);
 }
 
-export function checkQuota(book: BookView, by: Pick<Principal, 'id' | 'tier'>): Refusal | null {
-  const full = checkShare('CLAIMS_MAX', by, book.claims.size, book.counts.get(by.id) ?? 0);
+export function checkQuota(
+  book: BookView,
+  by: Pick<Principal, 'id' | 'tier'>,
+  { claimsPerAgent }: ClaimContext,
+): Refusal | null {
+  const mine = book.counts.get(by.id) ?? 0;
+  const full = checkShare('CLAIMS_MAX', by, book.claims.size, mine, 1, claimsPerAgent);
   if (full?.detail?.limit !== 'CLAIMS_PER_AGENT_MAX') return full;
   const message = `${by.id} holds ${full.detail.used} claims, and that is the most; release one first`;
   return refuse('claim.quota', message, { ...full.detail, holder: by.id });

@@ -143,7 +143,9 @@ function decideLive(
   switch (command.type) {
     case 'claim.take': {
       const offered = offeredTo(book, command);
-      return offered === null ? decideTake(book, command) : decideAccept(book, offered, command);
+      return offered === null
+        ? decideTake(book, command, context)
+        : decideAccept(book, offered, command, context);
     }
     case 'claim.renew':
       return decideRenew(book, command);

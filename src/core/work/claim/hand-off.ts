@@ -73,6 +73,7 @@ export function decideAccept(
   book: BookView,
   claim: Claim,
   command: TakeClaim,
+  context: ClaimContext,
 ): Decision<ClaimHandedOff | WaitEvent, TakenAnswer> {
   const { by, at, id, git } = command;
   const { owner, offer } = claim;
@@ -95,7 +96,7 @@ export function decideAccept(
   }
   const reserved = asked === null ? null : findReserved(book, by.id, { id: null, scope });
   if (reserved !== null) return refuseReserved(id, reserved, at);
-  const full = checkQuota(book, by);
+  const full = checkQuota(book, by, context);
   if (full !== null) return full;
   const ended = satisfied(book, by.id, { id, scope });
   const change = { gone, come: [{ owner: by.id, id, scope }], ended };

@@ -114,6 +114,8 @@ export const adminHandlers: Handlers<
         gateProof: input.gates_proof === 'none' ? 'none' : null,
       }),
       ...(input.gates_proof_ms !== undefined && { gateProofMs: input.gates_proof_ms }),
+      ...(input.claims_per_agent !== undefined && { claimsPerAgent: input.claims_per_agent }),
+      ...(input.offers_per_agent !== undefined && { offersPerAgent: input.offers_per_agent }),
     };
     const came = cameWith(room, input.proof);
     const settings = await hub.submit({
@@ -137,6 +139,8 @@ export const adminHandlers: Handlers<
       stalled_after_ms: settings.stalledAfterMs,
       gates_proof: settings.gateProof ?? 'person',
       gates_proof_ms: settings.gateProofMs,
+      claims_per_agent: settings.claimsPerAgent,
+      offers_per_agent: settings.offersPerAgent,
     };
   },
 };
