@@ -1,14 +1,19 @@
 /** Streams for doors that keep a connection: a feed of messages, and receipts of those one sent or got. */
+import type { GateEvent } from '../../core/gates/gate-events.ts';
+import { maySee } from '../../core/gates/gate-view.ts';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import type { DurableEvent } from '../../core/law/world.ts';
 import { messageId } from '../../core/talk/message.ts';
 import { receiptFor } from '../../core/talk/receipt.ts';
 import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { ReceiptChange } from '../../hub/watch.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
+import type { GateOutput } from '../../wire/operations/gates.ts';
 import { streamOpen } from '../../wire/operations/inbox.ts';
 import type { Caller } from './caller.ts';
 import type { ReportFailure } from './failure.ts';
+import { gateOutput } from './handlers/gates.ts';
 import { receiptView } from './handlers/receipts.ts';
 import { parseInput } from './input.ts';
 import type { Spaces } from './spaces.ts';
@@ -26,6 +31,7 @@ export interface StreamSink {
   deliver(bundle: Bundle): boolean;
   ready(): Promise<void>;
   receipts(notices: readonly ReceiptNotice[]): void;
+  gates(gates: readonly GateOutput[]): void;
   end(reason: FeedEnd): void;
 }
 
@@ -46,26 +52,43 @@ export async function openStream(
 ): Promise<Stream | Refusal> {
   const parsed = parseInput(streamOpen, input);
   if (isRefusal(parsed)) return parsed;
-  const { from, channels, receipts } = parsed.value as ParsedInputOf<typeof streamOpen>;
+  const { from, channels, receipts, gates } = parsed.value as ParsedInputOf<typeof streamOpen>;
   const hub = spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
   if (isRefusal(hub)) return hub;
   const position = hub.stats.entries - 1;
   const by = caller.principal;
-  let stopReceipts = (): void => {};
+  const stops: (() => void)[] = [];
   const feed = hub.openFeed(
     { by, from, channels: channels ?? null },
     {
       deliver: (bundle) => sink.deliver(bundle),
       ready: () => sink.ready(),
       end: (reason) => {
-        stopReceipts();
+        for (const stop of stops) stop();
         sink.end(reason);
       },
     },
   );
   if (isRefusal(feed)) return feed;
-  if (receipts) stopReceipts = followReceipts(hub, caller, sink, report);
+  if (receipts) stops.push(followReceipts(hub, caller, sink, report));
+  if (gates) stops.push(followGates(hub, caller, sink));
   return { position, close: () => feed.close() };
+}
+
+/** As soon as it is durable: whoever decides elsewhere is seen at every face at once [GT11]. */
+function followGates(hub: Hub, caller: Caller, sink: StreamSink): () => void {
+  return hub.watch.events((world, _first, events) => {
+    const ids = new Set(events.flatMap((event) => (isGateEvent(event) ? [event.id] : [])));
+    const told = [...ids].flatMap((id) => {
+      const gate = world.gates.open.get(id) ?? world.gates.ended.get(id);
+      return gate !== undefined && maySee(gate, caller.principal) ? [gateOutput(gate)] : [];
+    });
+    if (told.length > 0) sink.gates(told);
+  });
+}
+
+function isGateEvent(event: DurableEvent): event is GateEvent {
+  return event.type.startsWith('gate.');
 }
 
 function followReceipts(

@@ -205,6 +205,9 @@ export function createConnection(
       receipts(notices) {
         for (const notice of notices) say(notificationText('receipt', JSON.stringify(notice)));
       },
+      gates(gates) {
+        for (const gate of gates) say(notificationText('gate', JSON.stringify(gate)));
+      },
       end(reason: FeedEnd) {
         streams.delete(id);
         progress.isEnded = true;

@@ -155,6 +155,10 @@ function sinkOf(
   finish: (reason: string) => void,
 ): Omit<StreamSink, 'ready'> {
   let highest = -1;
+  const tell = (event: string, notices: readonly object[]): void => {
+    const text = notices.map((one) => `event: ${event}\ndata: ${JSON.stringify(one)}\n\n`);
+    if (!write(text.join(''))) finish('slow_reader');
+  };
   return {
     deliver(bundle) {
       const first = bundle.messages[0]?.position ?? -1;
@@ -162,12 +166,8 @@ function sinkOf(
       highest = Math.max(highest, bundle.messages.at(-1)?.position ?? -1);
       return write(isInOrder ? bundleText(bundle) : lateText(bundle, highest));
     },
-    receipts(notices) {
-      const text = notices
-        .map((one) => `event: receipt\ndata: ${JSON.stringify(one)}\n\n`)
-        .join('');
-      if (!write(text)) finish('slow_reader');
-    },
+    receipts: (notices) => tell('receipt', notices),
+    gates: (gates) => tell('gate', gates),
     end: finish,
   };
 }
@@ -190,7 +190,7 @@ function eventText(id: number, message: Published): string {
   return `id: ${id}\nevent: message\ndata: ${messageEnvelopeText(message)}\n\n`;
 }
 
-const QUERY: ReadonlySet<string> = new Set(['from', 'channels', 'channel', 'receipts']);
+const QUERY: ReadonlySet<string> = new Set(['from', 'channels', 'channel', 'receipts', 'gates']);
 
 /** Query and header as the input of `stream.open`; wrong values are named by its own checks. */
 function streamInput(request: IncomingMessage): Record<string, unknown> {
@@ -202,6 +202,7 @@ function streamInput(request: IncomingMessage): Record<string, unknown> {
     from: /^(-1|\d{1,15})$/.test(String(from)) ? Number(from) : from,
     ...(named.length > 0 && { channels: named }),
     receipts: query.get('receipts') === '1',
+    gates: query.get('gates') === '1',
     // A misspelt name must not follow something else: it is refused like any unknown field.
     ...Object.fromEntries([...query].filter(([name]) => !QUERY.has(name))),
   };

@@ -44,6 +44,7 @@ export const streamOpen = operation({
     from: z.union([z.literal('now'), z.literal('inbox'), z.int().min(-1)]).default('now'),
     channels: z.array(channelName).max(100).nullish(),
     receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
+    gates: z.boolean().default(false).describe('also push gates as they are asked and decided'),
   }),
   output: z.object({ stream: z.string(), position: z.int().min(-1) }),
 });
