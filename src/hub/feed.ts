@@ -282,10 +282,8 @@ function charsOf(messages: readonly Published[]): number {
 
 async function readDue(store: MessageStore, due: readonly Due[]): Promise<Published[]> {
   const messages: Published[] = [];
-  for (const message of await store.read(due.map(({ position }) => position))) {
-    if (message === null) continue;
-    const { position, chars: _, body, ...event } = message;
-    messages.push({ position, event: { ...event, body: JSON.stringify(body) } });
+  for (const event of await store.readTexts(due.map(({ position }) => position))) {
+    if (event !== null) messages.push({ position: event.position, event });
   }
   return messages;
 }

@@ -18,7 +18,7 @@ import type { Clock } from './clock.ts';
 import { createCommitter } from './commit.ts';
 import { createFeeds, type Feed, type FeedEnd, type FeedSink, type Published } from './feed.ts';
 import type { FeedOptions } from './feed-page.ts';
-import { createMessageStore, type Message } from './message-store.ts';
+import { createMessageStore, type Message, type TextMessage } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { openReplica } from './replica.ts';
 import { readEntries, type Scanned, scanLog } from './scan.ts';
@@ -49,6 +49,8 @@ export interface Hub {
   /** Looks at the state in turn, when all that was asked before is durable and nothing is under way [H3]. */
   ask<T>(question: (world: WorldView) => T): Promise<T | Refusal>;
   messages(positions: readonly number[]): Promise<(Message | null)[]>;
+  /** The same, with their bodies as text. */
+  messageTexts(positions: readonly number[]): Promise<(TextMessage | null)[]>;
   /** A channel's schema as memory has it now; the send that relies on it is checked again in turn. */
   schemaOf(channel: string): { readonly text: string | null; readonly version: number };
   /** Entries from a position on that are wanted, so many at the most; `next` is where to go on. */
@@ -252,7 +254,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       new Promise<AnswerTo<C> | Refusal>((resolve) => {
         enqueue({ command, done: (outcome) => resolve(outcome as AnswerTo<C> | Refusal) });
       }),
-    messages: (positions) => store.read(positions),
+    messages: store.read,
+    messageTexts: store.readTexts,
     schemaOf: (channel) => {
       const settings = replica.world.channels.get(channel)?.settings;
       return { text: settings?.schema ?? null, version: settings?.schemaVersion ?? 0 };

@@ -5,13 +5,14 @@
  */
 import { assert } from '../core/law/assert.ts';
 import { carryMemory } from '../core/law/carry.ts';
+import { encodeEvent } from '../core/law/entry.ts';
 import type { World } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import type { Log } from '../log/log.ts';
 import { applyEntry } from './apply-entry.ts';
 import { rebuildWorld } from './rebuild.ts';
 
-/** Told of entries that have become durable, in log order and once each. */
+/** Told of entries that have become durable, in log order and once each; such as this program writes them. */
 export type OnDurable = (
   first: number,
   events: readonly DurableEvent[],
@@ -60,7 +61,7 @@ export async function openReplica(
         assert(world.length === first && length === first, 'what is read follows what is known');
         const events = entries.map((entry) => withText(applyEntry(world, entry)));
         length = world.length;
-        onDurable(first, events, entries);
+        onDurable(first, events, events.map(encodeEvent));
       }
     },
   };

@@ -139,7 +139,7 @@ async function openBrokenDoors(): Promise<{ server: Server; url: string }> {
     const headers = { host: 'localhost' };
     const answer = await http(
       new Request(`http://localhost${request.url}`, { method: 'POST', headers }),
-      false,
+      { isOwnerSocket: false, headers },
     );
     response.writeHead(answer.status);
     response.end(await answer.text());

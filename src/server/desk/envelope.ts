@@ -1,11 +1,10 @@
 /**
- * Messages as the doors show them: SOX's envelope. Pushed ones are made as text,
- * with the body spliced in as it is stored, because each is written once and sent
- * to many.
+ * Messages as the doors show them: SOX's envelope. Where many are shown, to many readers, they are
+ * made as text, with the body spliced in as it is stored.
  */
-import { messageId } from '../../core/talk/message.ts';
+import { type MessageSent, messageId } from '../../core/talk/message.ts';
 import type { Published } from '../../hub/feed.ts';
-import type { Message } from '../../hub/message-store.ts';
+import type { Message, MessageHead, TextMessage } from '../../hub/message-store.ts';
 
 export interface Envelope extends Record<string, unknown> {
   channel: string;
@@ -39,23 +38,37 @@ export function messageEnvelope(message: Message): Envelope {
 /**
  * Whose word it is [I14]. SOX's envelope has no place for it at its top, so a drain tells it in `_meta`.
  */
-export function standingFields({ as, actor }: Message): {
+export function standingFields({ as, actor }: Pick<MessageHead, 'as' | 'actor'>): {
   standing: string | null;
   actor?: string;
 } {
   return { standing: as ?? null, ...(actor !== undefined && { actor }) };
 }
 
-/** The same as JSON text, with the position that a stream resumes from and the standing. */
+/** The same fields as JSON text, without the braces around them. */
+export function envelopeFieldsText(message: TextMessage): string {
+  return sentFieldsText(message, message.position, '') + (message.dropped ? ',"dropped":true' : '');
+}
+
+/** `standingFields` as JSON text, without the braces. */
+export function standingFieldsText({ as, actor }: Pick<MessageHead, 'as' | 'actor'>): string {
+  const standing = as === undefined ? '"standing":null' : `"standing":"${as}"`;
+  return actor === undefined ? standing : `${standing},"actor":${JSON.stringify(actor)}`;
+}
+
+/** As it is pushed: with the position that a stream resumes from and the standing. */
 export function messageEnvelopeText({ position, event }: Published): string {
-  const { at, as, actor, correlationId, replyTo } = event;
-  const standing = as === undefined ? 'null' : `"${as}"`;
-  const about = actor === undefined ? '' : `,"actor":${JSON.stringify(actor)}`;
+  const fields = sentFieldsText(event, position, `,${standingFieldsText(event)}`);
+  return `{${fields},"position":${position}${event.dropped ? ',"dropped":true' : ''}}`;
+}
+
+function sentFieldsText(event: MessageSent, position: number, standing: string): string {
+  const { at, correlationId, replyTo } = event;
   const correlation = correlationId === undefined ? 'null' : JSON.stringify(correlationId);
   const reply = replyTo === undefined ? 'null' : `"${messageId(replyTo)}"`;
   return (
-    `{"channel":${JSON.stringify(event.channel)},"sender":${JSON.stringify(event.by)},"standing":${standing}${about},"body":${event.body},` +
+    `"channel":${JSON.stringify(event.channel)},"sender":${JSON.stringify(event.by)}${standing},"body":${event.body},` +
     `"sent_at":${at / 1000},"message_id":"${messageId(position)}","seq":${event.seq},` +
-    `"correlation_id":${correlation},"ts":${at * 1_000_000},"reply_to":${reply},"position":${position}${event.dropped ? ',"dropped":true' : ''}}`
+    `"correlation_id":${correlation},"ts":${at * 1_000_000},"reply_to":${reply}`
   );
 }

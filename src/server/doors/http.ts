@@ -4,6 +4,7 @@
  * envelope with the status of the error table.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Hono } from 'hono';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { findOperation } from '../../wire/operations/table.ts';
@@ -13,6 +14,7 @@ import { refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
+import { outputText } from '../desk/output-text.ts';
 import type { HookHandler } from '../hooks/door.ts';
 import { openApi } from './openapi.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
@@ -45,15 +47,21 @@ export interface MetricsRoute {
   read(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-export type HttpDoor = (request: Request, isOwnerSocket: boolean) => Promise<Response>;
+export type HttpDoor = (request: Request, arrival: Arrival) => Promise<Response>;
+
+/** What a request does not say of itself, and its headers as they came: making others of them costs more than most calls. */
+export interface Arrival {
+  readonly isOwnerSocket: boolean;
+  readonly headers: IncomingHttpHeaders;
+}
 
 export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   const { desk, origins } = options;
   let connections = 0;
-  const app = new Hono<{ Bindings: { isOwnerSocket: boolean } }>();
+  const app = new Hono<{ Bindings: Arrival }>();
 
   app.use('*', async (c, next) => {
-    const headers = Object.fromEntries(c.req.raw.headers);
+    const headers = c.env.headers;
     const turned = origins.check(headers, c.env.isOwnerSocket);
     if (turned !== null) return json(turned.status, turned.envelope);
     const origin = c.req.header('origin');
@@ -82,7 +90,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
 
   app.post('/v1/ops/:operation', async (c) => {
     const introduction = introductionOf(
-      Object.fromEntries(c.req.raw.headers),
+      c.env.headers,
       `http-${++connections}`,
       c.env.isOwnerSocket,
     );
@@ -114,11 +122,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
 
   app.all('/mcp', async (c) => {
     if (options.mcp === null) return notFound();
-    const introduction = introductionOf(
-      Object.fromEntries(c.req.raw.headers),
-      `mcp-${++connections}`,
-      c.env.isOwnerSocket,
-    );
+    const introduction = introductionOf(c.env.headers, `mcp-${++connections}`, c.env.isOwnerSocket);
     const caller = await desk.authenticate(introduction);
     // Where names are taken at their word an unknown one may shake hands; each tool call then says no.
     if (isRefusal(caller) && !desk.isOpenMode) return answered(refusalAnswer(caller));
@@ -132,7 +136,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   app.on(['GET', 'POST'], '/v1/hooks/:vendor/:what?', async (c) => {
     if (options.hooks == null) return notFound();
     const request = c.req.raw;
-    const headers = Object.fromEntries(request.headers);
+    const headers = c.env.headers;
     const connection = `hooks-${++connections}`;
     const introduction = introductionOf(headers, connection, c.env.isOwnerSocket);
     const caller = await desk.authenticate(introduction);
@@ -150,7 +154,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   app.get('/metrics', async (c) => {
     const { metrics } = options;
     if (metrics == null) return notFound();
-    const headers = Object.fromEntries(c.req.raw.headers);
+    const headers = c.env.headers;
     const introduction = introductionOf(headers, `metrics-${++connections}`, c.env.isOwnerSocket);
     if (metrics.token === null) {
       const caller = await desk.authenticate(introduction);
@@ -172,7 +176,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     return answered(refusalAnswer(options.report(what, cause, correlationIdOf(c.req.raw))));
   });
 
-  return async (request, isOwnerSocket) => app.fetch(request, { isOwnerSocket });
+  return async (request, arrival) => app.fetch(request, arrival);
 }
 
 /** What the caller wants to find this call by, if it said so. */
@@ -187,29 +191,39 @@ function isSameText(a: string, b: string): boolean {
 }
 
 async function readJson(request: Request): Promise<{ value: unknown } | Refusal> {
-  const declared = Number(request.headers.get('content-length') ?? 0);
-  if (declared > REQUEST_BYTES_MAX) return tooLarge();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const declared = request.headers.get('content-length');
+  if (Number(declared) > REQUEST_BYTES_MAX) return tooLarge();
+  let bytes: Uint8Array | null;
   try {
-    for await (const chunk of request.body ?? []) {
-      bytes += chunk.byteLength;
-      if (bytes > REQUEST_BYTES_MAX) return tooLarge();
-      chunks.push(chunk);
-    }
+    // What says how long it is comes at once; anything else is counted as it comes.
+    bytes =
+      declared === null ? await readBounded(request) : new Uint8Array(await request.arrayBuffer());
   } catch {
     return refuse('input.not-json', 'the request ended before its body did');
   }
-  if (bytes === 0) return { value: {} };
+  if (bytes === null) return tooLarge();
+  if (bytes.byteLength === 0) return { value: {} };
   try {
-    return {
-      value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))),
-    };
+    return { value: JSON.parse(UTF8.decode(bytes)) };
   } catch {
     return refuse('input.not-json', 'the request body is not JSON; send an object, e.g. {}', {
       violations: [{ field: '<root>', issue: 'is not JSON' }],
     });
   }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Null when there is too much. */
+async function readBounded(request: Request): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > REQUEST_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 function tooLarge(): Refusal {
@@ -219,8 +233,10 @@ function tooLarge(): Refusal {
 }
 
 function answered(answer: Answer): Response {
-  const metadata = answer.metadata === undefined ? {} : { metadata: answer.metadata };
-  if ('ok' in answer) return json(200, { ...answer.ok, ...metadata });
+  const metadata = answer.metadata === undefined ? null : { metadata: answer.metadata };
+  if ('ok' in answer) {
+    return jsonText(200, outputText(metadata === null ? answer.ok : { ...answer.ok, ...metadata }));
+  }
   const { error, sound } = answer;
   const headers: Record<string, string> = {};
   if (sound.http === 401) headers['www-authenticate'] = 'Bearer';
@@ -238,8 +254,12 @@ function notFound(): Response {
   );
 }
 
-function json(status: number, value: unknown, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(value), {
+function json(status: number, value: unknown, headers?: Record<string, string>): Response {
+  return jsonText(status, JSON.stringify(value), headers);
+}
+
+function jsonText(status: number, text: string, headers: Record<string, string> = {}): Response {
+  return new Response(text, {
     status,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
   });

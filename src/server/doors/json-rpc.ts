@@ -4,6 +4,7 @@ import type { RefusalCode } from '../../core/law/decider.ts';
 import { REFUSALS } from '../../wire/errors.ts';
 import { isFields } from '../../wire/fields.ts';
 import type { Answer } from '../desk/answer.ts';
+import { outputText } from '../desk/output-text.ts';
 
 export type RpcId = string | number | null;
 
@@ -26,8 +27,7 @@ export function parseRequest(value: unknown): RpcRequest | null {
 
 export function answerText(id: RpcId, answer: Answer): string {
   const idText = typeof id === 'number' ? id : JSON.stringify(id);
-  if ('ok' in answer)
-    return `{"jsonrpc":"2.0","id":${idText},"result":${JSON.stringify(answer.ok)}}`;
+  if ('ok' in answer) return `{"jsonrpc":"2.0","id":${idText},"result":${outputText(answer.ok)}}`;
   const { error, sound } = answer;
   const body = { code: sound.rpc, message: error.message, data: error };
   return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(body)}}`;

@@ -219,7 +219,9 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
 
     const openDoor = (isOwnerSocket: boolean): Server => {
-      const listener = getRequestListener((request) => http(request, isOwnerSocket));
+      const listener = getRequestListener((request, { incoming }) =>
+        http(request, { isOwnerSocket, headers: incoming.headers }),
+      );
       const route: RequestListener = (request, response) => {
         const limited = hostLimit.check(request.socket.remoteAddress);
         if (limited !== null) replyLimited(response, limited);

@@ -3,10 +3,13 @@
 import { isRefusal, refuse } from '../../../core/law/decider.ts';
 import type { ChannelSettings, WorldView } from '../../../core/law/state.ts';
 import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
+import type { OutputOf } from '../../../wire/operation.ts';
+import type { replay } from '../../../wire/operations/channels.ts';
 import { SOX_PROTOCOL_VERSION } from '../../../wire/sox.ts';
 import { bodyText } from '../body.ts';
-import { messageEnvelope, standingFields } from '../envelope.ts';
+import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
 import { idempotencyOf } from '../idempotency.ts';
+import { outputFromText } from '../output-text.ts';
 import type { Handlers, Room } from '../room.ts';
 import { handleRecv, readersOf } from './recv.ts';
 import { handleSend } from './send.ts';
@@ -106,17 +109,14 @@ export const channelHandlers: Handlers<
       return { positions, hasMore: seq <= last };
     });
     if (isRefusal(page)) return page;
-    const messages = (await hub.messages(page.positions)).filter((message) => message !== null);
+    const messages = (await hub.messageTexts(page.positions)).filter((one) => one !== null);
     const readers = await hub.ask((world) => messages.map((message) => readersOf(world, message)));
-    return {
-      messages: messages.map((message, i) => ({
-        ...messageEnvelope(message),
-        ...standingFields(message),
-        delivered_to: isRefusal(readers) ? null : (readers[i] ?? null),
-        origin_server: null,
-      })),
-      has_more: page.hasMore,
-    };
+    const texts = messages.map((message, i) => {
+      const deliveredTo = isRefusal(readers) ? null : (readers[i] ?? null);
+      return `{${envelopeFieldsText(message)},${standingFieldsText(message)},"delivered_to":${JSON.stringify(deliveredTo)},"origin_server":null}`;
+    });
+    const text = `{"messages":[${texts.join(',')}],"has_more":${page.hasMore}}`;
+    return outputFromText<OutputOf<typeof replay>>(text, ['messages', 'has_more']);
   },
 
   async 'channels.retire'({ hub, by, platform }, input) {

@@ -6,7 +6,7 @@ import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith, checkPast, checkRead } from '../../../core/talk/channel.ts';
 import { type MessageRef, parseMessageId } from '../../../core/talk/message.ts';
-import type { Message } from '../../../hub/message-store.ts';
+import type { Message, MessageHead } from '../../../hub/message-store.ts';
 import type { Room } from '../room.ts';
 
 /** An id that is malformed, unknown, or of a channel the caller may not read: the same refusal. */
@@ -32,7 +32,7 @@ export async function findMessage(
 }
 
 /** What a person has not released is for people and its sender alone to name [R6]. */
-export function mayRead(world: WorldView, by: Principal, message: Message): boolean {
+export function mayRead(world: WorldView, by: Principal, message: MessageHead): boolean {
   const channel = channelWith(world, message);
   // Who is in a group now was not in the one of that name that was dissolved.
   if (channel === undefined && channelKind(message.channel) === 'group') return false;
@@ -43,12 +43,12 @@ export function mayRead(world: WorldView, by: Principal, message: Message): bool
 }
 
 /** A person decides on whatever waits for one, wherever it was said [R7]; the rest of a dm is its parties'. */
-export function mayReview(world: WorldView, by: Principal, message: Message): boolean {
+export function mayReview(world: WorldView, by: Principal, message: MessageHead): boolean {
   return (message.held !== undefined && isPerson(by)) || mayRead(world, by, message);
 }
 
 /** Was it said to the reader, or does the channel's replay policy open its past to it? [RP3] */
-export function mayRecall(world: WorldView, by: Principal, message: Message): boolean {
+export function mayRecall(world: WorldView, by: Principal, message: MessageHead): boolean {
   const member = channelWith(world, message)?.members.get(by.id);
   const wasOwed = member !== undefined && member.from < message.seq;
   return wasOwed || message.by === by.id || checkPast(world, by, message.channel) === null;
@@ -62,14 +62,14 @@ function isPerson({ kind }: Principal): boolean {
  * Waits for a person, or was refused by one. What became of it is not remembered once its channel is
  * retired, so what ever waited counts as waiting: retiring a channel releases nothing.
  */
-export function isWithheld(world: WorldView, message: Message): boolean {
+export function isWithheld(world: WorldView, message: MessageHead): boolean {
   const channel = channelWith(world, message);
   return channel === undefined
     ? message.held !== undefined
     : (channel.held?.has(message.seq) ?? false);
 }
 
-export function refOf(message: Message): MessageRef {
+export function refOf(message: MessageHead): MessageRef {
   const { position, channel, seq, by: sender } = message;
   return { position, channel, seq, sender };
 }

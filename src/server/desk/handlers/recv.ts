@@ -10,11 +10,18 @@ import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith } from '../../../core/talk/channel.ts';
 import { type Owed, peek } from '../../../core/talk/inbox.ts';
 import { drainedBy } from '../../../core/talk/receipt.ts';
-import type { Message } from '../../../hub/message-store.ts';
+import type { Message, MessageHead, TextMessage } from '../../../hub/message-store.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { recv } from '../../../wire/operations/channels.ts';
-import { type Envelope, messageEnvelope, standingFields } from '../envelope.ts';
+import {
+  type Envelope,
+  envelopeFieldsText,
+  messageEnvelope,
+  standingFields,
+  standingFieldsText,
+} from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
+import { outputFromText } from '../output-text.ts';
 import type { Room } from '../room.ts';
 import { isWithheld, mayRead, mayRecall } from './message-lookup.ts';
 
@@ -73,8 +80,8 @@ async function drain(
   peeked: readonly Owed[],
 ): Promise<Output | Refusal | null> {
   const { hub, by } = room;
-  const stored = await hub.messages(peeked.map((one) => one.position));
-  const found = new Map<number, Message>();
+  const stored = await hub.messageTexts(peeked.map((one) => one.position));
+  const found = new Map<number, TextMessage>();
   const owed: Owed[] = [];
   let chars = 0;
   for (const [i, message] of stored.entries()) {
@@ -95,30 +102,34 @@ async function drain(
   const answer = await hub.submit({ type: 'inbox.drain', by, at, owed, expired, leaseMs });
   if (isRefusal(answer)) return answer;
   if (answer.taken.length === 0) return null;
-  const messages = answer.taken.map(({ position }) => found.get(position) as Message);
+  const messages = answer.taken.map(({ position }) => found.get(position) as TextMessage);
   const readers = await hub.ask((world) => messages.map((one) => readersOf(world, one)));
-  const timings = room.timings();
-  return {
-    drained_at: at / 1000,
-    messages: messages.map((message, i) => ({
-      ...messageEnvelope(message),
-      delivered_to: isRefusal(readers) ? null : (readers[i] ?? null),
-      origin_server: null,
-      ancestors: threads === null ? null : (threads.get(message.position) ?? []),
-      ...(input.include_meta && {
-        _meta: {
-          trace_id: `${room.correlationId}-${message.position}`,
-          middleware_timings: timings,
-          server_node_id: room.nodeId,
-          ...standingFields(message),
-        },
-      }),
-    })),
-    ...(answer.leaseUntil !== null && { lease_until: answer.leaseUntil / 1000 }),
+  const meta = input.include_meta ? createMetaText(room) : null;
+  const texts = messages.map((message, i) => {
+    const deliveredTo = isRefusal(readers) ? null : (readers[i] ?? null);
+    const ancestors = threads === null ? null : (threads.get(message.position) ?? []);
+    return (
+      `{${envelopeFieldsText(message)},"delivered_to":${JSON.stringify(deliveredTo)},` +
+      `"origin_server":null,"ancestors":${JSON.stringify(ancestors)}${meta === null ? '' : meta(message)}}`
+    );
+  });
+  const text = `{"drained_at":${at / 1000},"messages":[${texts.join(',')}]`;
+  if (answer.leaseUntil === null)
+    return outputFromText<Output>(`${text}}`, ['drained_at', 'messages']);
+  const leased = `${text},"lease_until":${answer.leaseUntil / 1000}}`;
+  return outputFromText<Output>(leased, ['drained_at', 'messages', 'lease_until']);
+}
+
+function createMetaText(room: Room): (message: MessageHead) => string {
+  const timings = JSON.stringify(room.timings());
+  const node = JSON.stringify(room.nodeId);
+  return (message) => {
+    const trace = JSON.stringify(`${room.correlationId}-${message.position}`);
+    return `,"_meta":{"trace_id":${trace},"middleware_timings":${timings},"server_node_id":${node},${standingFieldsText(message)}}`;
   };
 }
 
-export function readersOf(world: WorldView, message: Message): string[] | null {
+export function readersOf(world: WorldView, message: MessageHead): string[] | null {
   const channel = channelWith(world, message);
   if (channel === undefined) return null;
   return drainedBy(channel, message.seq, world.fates.get(message.position));
@@ -131,13 +142,13 @@ function nothing(room: Room): Output {
 /** For each message, by position, its parents, nearest first; one read of the log for each level [TH2]. */
 async function findAncestors(
   room: Room,
-  messages: readonly Message[],
+  messages: readonly MessageHead[],
   depth: number,
 ): Promise<ReadonlyMap<number, Envelope[]> | null> {
   if (depth === 0) return null;
   const levels = depth < 0 ? THREAD_DEPTH_MAX : Math.min(depth, THREAD_DEPTH_MAX);
   const found: Envelope[][] = messages.map(() => []);
-  let heads: (Message | null)[] = [...messages];
+  let heads: (MessageHead | null)[] = [...messages];
   for (let level = 0; level < levels; level++) {
     const wanted = [...new Set(heads.flatMap((head) => head?.replyTo ?? []))];
     if (wanted.length === 0) break;

@@ -1,0 +1,70 @@
+/** Messages read back: the same from memory and from the log, and no more memory than was allowed. */
+import { describe, expect, test } from 'vitest';
+import { encodeEvent } from '../core/law/entry.ts';
+import type { DurableEvent } from '../core/law/world.ts';
+import { openMemoryLog } from '../log/memory.ts';
+import { createMessageStore, type MessageStore } from './message-store.ts';
+
+/** Of which the marks of an entry are a part, wherever a sender can put them. */
+const BODY = { 'a,"body":': ['},"body":{', { body: 'x}}' }], text: '\\",\u2028"body":1}' };
+const sent = (seq: number, more: object = {}): DurableEvent => ({
+  ...{ type: 'message.sent', at: 1_700_000_000_000 + seq, by: 'ada', as: 'agent/standard' },
+  ...{ channel: 'c', seq, body: JSON.stringify(BODY) },
+  ...{ key: ',"body":{"a":1}}', correlationId: '"},"body":{}', ...more },
+});
+const EVENTS: readonly DurableEvent[] = [
+  sent(1),
+  { type: 'agent.seen', at: 2, by: 'ada' },
+  sent(2, { replyTo: 0, expiresAt: 7 }),
+];
+
+async function openStore(bytesMax: number): Promise<MessageStore> {
+  const log = openMemoryLog();
+  const store = createMessageStore(log, bytesMax);
+  const entries = EVENTS.map(encodeEvent);
+  await log.append(0, entries);
+  store.remember(0, entries);
+  return store;
+}
+
+describe('a message', () => {
+  test('[M7] is the same from memory and from the log, as text and parsed, however often', async () => {
+    const [memory, log] = [await openStore(1_000_000), await openStore(0)];
+    for (const positions of [
+      [0, 1, 2],
+      [2, 0],
+    ]) {
+      const texts = await memory.readTexts(positions);
+      expect(texts).toEqual(await log.readTexts(positions));
+      const messages = await memory.read(positions);
+      expect(messages).toEqual(await log.read(positions));
+      for (const [i, text] of texts.entries()) {
+        expect(text && { ...text, body: JSON.parse(text.body) }).toEqual(messages[i]);
+      }
+    }
+    const [first, other, last] = await memory.read([0, 1, 2]);
+    expect(first).toMatchObject({ position: 0, seq: 1, body: BODY, key: ',"body":{"a":1}}' });
+    expect(other).toBeNull();
+    expect(last).toMatchObject({ position: 2, seq: 2, body: BODY, replyTo: 0, expiresAt: 7 });
+  });
+
+  test('[M7] that is read weighs more, and makes older ones leave memory', async () => {
+    const log = openMemoryLog();
+    const entry = encodeEvent(sent(1));
+    const store = createMessageStore(log, 2 * entry.length + 100);
+    for (const first of [0, 1]) {
+      await log.append(first, [entry]);
+      store.remember(first, [entry]);
+    }
+    let reads = 0;
+    const at = log.at.bind(log);
+    log.at = (positions) => {
+      reads += positions.length;
+      return at(positions);
+    };
+    await store.read([1]);
+    expect(reads).toBe(0);
+    await store.read([0, 1]);
+    expect(reads).toBe(1);
+  });
+});
