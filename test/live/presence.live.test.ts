@@ -11,6 +11,8 @@ import { hasTerminal, openTerminal } from './terminal.ts';
 import { claude } from './vendors/claude.ts';
 import { codex } from './vendors/codex.ts';
 import { openCodexTerminal } from './vendors/codex-open.ts';
+import { gemini } from './vendors/gemini.ts';
+import { opencode } from './vendors/opencode.ts';
 
 let installed: Installed | undefined;
 afterEach(async () => await installed?.close());
@@ -80,6 +82,33 @@ describe('codex', () => {
       model.play([{ call: 'exec_command', args: { cmd, yield_time_ms: 30_000 } }, { say: 'done' }]);
       await openCodexTerminal(agent, 'Begin.');
       await sees(agent, 'busy', /^Bash: until/);
+      scene.write('gate', '');
+      await sees(agent, 'idle', null);
+    },
+  );
+});
+
+describe.each([
+  {
+    vendor: gemini,
+    tool: 'run_shell_command',
+    args: ['-i', 'Begin.', '-m', 'gemini-2.5-pro', '--approval-mode', 'yolo'],
+  },
+  { vendor: opencode, tool: 'bash', args: ['--prompt', 'Begin.'] },
+])('$vendor.name', ({ vendor, tool, args }) => {
+  liveTest(
+    '[LV35] who says what it runs, and that it is done',
+    { needs: [vendor.name], skip: !hasTerminal },
+    async () => {
+      installed = await openInstalled([vendor]);
+      const [agent] = installed.agents as readonly [InstalledAgent];
+      const { scene, model, setup } = agent;
+      const gate = join(scene.root, 'gate');
+      scene.write('project/wait.sh', `until [ -e '${gate}' ]; do sleep 0.1; done\n`);
+      const ran = { command: 'sh wait.sh', description: 'Waits for the gate' };
+      model.play([{ call: tool, args: ran }, { say: 'done' }]);
+      openTerminal(scene, vendor.name, args, vendor.env(setup));
+      await sees(agent, 'busy', new RegExp(`^${tool}: (Waits for the gate|sh wait.sh)$`));
       scene.write('gate', '');
       await sees(agent, 'idle', null);
     },
