@@ -21,7 +21,7 @@ const env = { ...environment(home), SYNOD_AGENT: 'ada' };
 afterAll(() => {
   run('synod down');
   rmSync(home, { recursive: true, force: true });
-});
+}, 60_000);
 
 function blocksOf(page: string, language: string): string[] {
   const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');

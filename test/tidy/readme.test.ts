@@ -44,7 +44,7 @@ function makeHome(): string {
 }
 afterAll(() => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
-});
+}, 60_000);
 
 test('the README fits one screen', () => {
   expect(readText('README.md').split('\n').length).toBeLessThanOrEqual(LINES_MAX);
