@@ -57,7 +57,24 @@ export function refuseWith(
   error: ErrorEnvelope,
   fields: Fields = {},
 ): void {
-  turn.reply(type, error.message, { ...fields, ...reasonOf(error), request_type: turn.type });
+  turn.reply(type, inFrames(error.message), {
+    ...fields,
+    ...reasonOf(error),
+    request_type: turn.type,
+  });
+}
+
+/** What a refusal advises, in words these clients have. */
+const FRAMES: Readonly<Record<string, string>> = {
+  'claims.wait': 'wait_request',
+  'claims.take': 'claim',
+  'claims.release': 'release',
+};
+
+export function inFrames(message: string): string {
+  return message
+    .replace(/,? or take it with wait_ms/, '')
+    .replace(/\bclaims\.(?:wait|take|release)\b/g, (id) => FRAMES[id] ?? id);
 }
 
 function reasonOf({ error_code, detail = {}, retry_after }: ErrorEnvelope): Fields {
