@@ -17,6 +17,8 @@ export const CHANNELS_MAX = 100_000;
 export const AGENTS_MAX = 100_000;
 export const GROUPS_MAX = 10_000;
 export const GROUP_MEMBERS_MAX = 1_000;
+/** Invitations of one member, other than the creator, that nobody has taken yet. */
+export const GROUP_INVITATIONS_PER_AGENT_MAX = 100;
 export const SUBSCRIPTIONS_PER_AGENT_MAX = 1_000;
 export const TOKENS_MAX = 10_000;
 /** Spaces of one hub; removed ones do not count. */

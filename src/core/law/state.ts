@@ -251,6 +251,8 @@ export interface Group {
 export interface GroupMember {
   readonly status: 'active' | 'invited';
   readonly at: number;
+  /** Who invited it, until it joins. */
+  readonly by?: string;
 }
 
 export type AckStatus = 'received' | 'processing' | 'done' | 'nack';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accepted, codeOf, createPrincipal, createStory, type Story } from '../../testing/story.ts';
-import { GROUP_MEMBERS_MAX } from '../law/limits.ts';
+import { GROUP_INVITATIONS_PER_AGENT_MAX, GROUP_MEMBERS_MAX } from '../law/limits.ts';
 import type { Principal } from '../law/principal.ts';
 
 const ada = createPrincipal('ada');
@@ -96,4 +96,18 @@ test('[GR7] an administrator may invite into a group nobody is left in', () => {
   leave(story, ada);
   expect(invite(story, root, 'bob')).toEqual({ isInvited: true });
   expect(join(story, bob)).toEqual({ isJoined: true, memberCount: 1 });
+});
+
+test('[GR9] a member that invites without end leaves room for the others, and its invitations count until they are taken', () => {
+  const story = createStory();
+  create(story, ada);
+  accepted(invite(story, ada, 'bob'));
+  join(story, bob);
+  const max = GROUP_INVITATIONS_PER_AGENT_MAX;
+  for (let i = 0; i < max; i++) accepted(invite(story, bob, `guest${i}`));
+  expect(codeOf(invite(story, bob, 'more'))).toBe('limit.reached');
+  expect(invite(story, ada, 'more')).toEqual({ isInvited: true });
+  join(story, createPrincipal('guest0'));
+  leave(story, createPrincipal('guest1'));
+  expect(invite(story, bob, 'again')).toEqual({ isInvited: true });
 });

@@ -5,7 +5,11 @@
  */
 
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
-import { CHANNEL_NAME_CHARS_MAX, GROUP_MEMBERS_MAX } from '../law/limits.ts';
+import {
+  CHANNEL_NAME_CHARS_MAX,
+  GROUP_INVITATIONS_PER_AGENT_MAX,
+  GROUP_MEMBERS_MAX,
+} from '../law/limits.ts';
 import { dmName } from '../law/name.ts';
 import { type Principal, standingOf } from '../law/principal.ts';
 import { NO_SETTINGS } from '../law/settings.ts';
@@ -141,9 +145,8 @@ export function decideInvite(
   if (unfit !== null) return unfit;
   const known = group.members.get(agent);
   if (known?.status === 'active') return { events: [], answer: { isInvited: false } };
-  if (known === undefined && group.members.size >= GROUP_MEMBERS_MAX) {
-    return refuseFull('GROUP_MEMBERS_MAX', GROUP_MEMBERS_MAX);
-  }
+  const full = known === undefined ? checkInvitations(group, by.id) : null;
+  if (full !== null) return full;
   const noRoom = checkAgentRoom(world, by, agent);
   if (noRoom !== null) return noRoom;
   const events: (GroupInvited | MessageSent)[] = [];
@@ -157,6 +160,18 @@ export function decideInvite(
     events.push(inviteMessage(world, command));
   }
   return { events, answer: { isInvited: true } };
+}
+
+/** One member must not fill a group with names that never come; its creator can dissolve it anyway. */
+function checkInvitations(group: View<Group>, by: string): Refusal | null {
+  if (group.members.size >= GROUP_MEMBERS_MAX) {
+    return refuseFull('GROUP_MEMBERS_MAX', GROUP_MEMBERS_MAX);
+  }
+  if (group.createdBy === by) return null;
+  let open = 0;
+  for (const member of group.members.values()) if (member.by === by) open++;
+  if (open < GROUP_INVITATIONS_PER_AGENT_MAX) return null;
+  return refuseFull('GROUP_INVITATIONS_PER_AGENT_MAX', GROUP_INVITATIONS_PER_AGENT_MAX);
 }
 
 export function decideJoin(
@@ -254,7 +269,9 @@ export function evolveGroup(world: World, event: GroupEvent): void {
     }
     case 'group.invited':
       agentOf(world, event.agent, event.by);
-      world.groups.get(event.group)?.members.set(event.agent, { status: 'invited', at: event.at });
+      world.groups.get(event.group)?.members.set(event.agent, {
+        ...{ status: 'invited', at: event.at, by: event.by },
+      });
       return;
     case 'group.joined':
       world.groups.get(event.group)?.members.set(event.by, { status: 'active', at: event.at });
