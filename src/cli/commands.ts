@@ -65,6 +65,7 @@ const FILES = {
   git: async () => (await import('./git.ts')).registerGit,
   gates: async () => (await import('./gates.ts')).registerGates,
   person: async () => (await import('./person.ts')).registerPerson,
+  docket: async () => (await import('./docket.ts')).registerDocket,
   who: async () => (await import('./presence.ts')).registerWho,
   whoami: async () => (await import('./whoami.ts')).registerWhoami,
   report: async () => (await import('./presence.ts')).registerReport,
@@ -167,6 +168,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       daily('who', '', 'who is here, what they do, and how we know'),
       rarer('whoami', '', 'who you are here, and how that came about'),
+      daily('docket', '[VERB]', 'what waits for a person: answer, approve, deny, close'),
       rarer('gates', '[VERB]', 'what only a person may allow: list, approve, deny, ask …'),
       rarer('person', 'VERB', 'who decides gates: add, list, remove'),
       rarer('report', 'STATE [NOTE]', 'say that you are idle, busy or blocked'),
@@ -178,7 +180,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       daily('bus', '--config FILE', 'pools of workers behind one JSON-RPC line'),
       rarer('worker', 'NAME', 'the workers in the box: echo, acp-echo, openai, registry and more'),
-      daily('mcp', '', 'MCP over stdio for one agent'),
+      rarer('mcp', '', 'MCP over stdio for one agent'),
       daily('call', 'OPERATION [JSON]', 'call any operation'),
       rarer('ingest', '', 'memory events as NDJSON, from a cursor'),
       rarer('relay', 'FILE', 'what is new in a relay file'),

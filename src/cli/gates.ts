@@ -1,8 +1,8 @@
 /** `synod gates …`: what only a person may allow, asked, watched, decided and used. */
 import type { Command } from 'commander';
-import { SynodError } from '../client/error.ts';
 import type { CallOutput } from '../client/operations.ts';
 import { type Context, collect, handle } from './context.ts';
+import { decideGate } from './decide-gate.ts';
 import { fail, TROUBLE_EXIT } from './failure.ts';
 import { gateLines, gateRow, outcomeLine } from './gate-text.ts';
 import {
@@ -141,38 +141,12 @@ function registerDecide(gates: Command, decision: 'approve' | 'deny'): void {
       throw fail('cli.usage', 'a denial says why: whoever asked goes on by it', { hint });
     }
     return withPerson(async (person) => {
-      const seen = await context.call('gates.get', { gate_id });
-      person.say(`${seen.gate_id}: ${seen.asker} wants to ${seen.action}: ${seen.subject}`);
-      const input = { gate_id, decision, reason, payload_hash: seen.payload_hash };
-      const gate =
-        (await decideWithout(context, seen, input)) ??
-        (await context.call('gates.decide', {
-          ...input,
-          proof: await createProver({ call: context.call, person, name }).prove(),
-        }));
+      const prover = createProver({ call: context.call, person, name });
+      const gate = await decideGate(context.call, person, prover, { gate_id, decision, reason });
       context.say(gate, outcomeLine(gate));
     });
   });
 }
-
-/** Where a person has asked for less, tier 1 goes without a proof; null when it does not. */
-async function decideWithout(
-  { call }: Context<object>,
-  seen: Gate,
-  input: { gate_id: string; decision: string; payload_hash: string | null },
-): Promise<Gate | null> {
-  if (seen.tier !== 1) return null;
-  try {
-    const { gates_proof: wanted } = await call('spaces.configure', {});
-    return wanted === 'none' ? await call('gates.decide', input) : null;
-  } catch (error) {
-    // Who asked came with the owner's credential too, or this is not the owner's: a proof tells.
-    if (error instanceof SynodError && UNPROVED.has(error.code)) return null;
-    throw error;
-  }
-}
-
-const UNPROVED: ReadonlySet<string> = new Set(['gate.unproved', 'access.denied']);
 
 function registerAskers(gates: Command): void {
   const withdraw = gates

@@ -1,0 +1,77 @@
+/** `synod docket` as a person runs it: in a pipe one thing at a time, at a terminal line by line. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NO_TMUX, openTerminal } from './chat-terminal.ts';
+import { type Home, openHome } from './cli-run.ts';
+
+const SECRET = 'correct horse battery';
+let home: Home;
+beforeAll(async () => {
+  home = openHome();
+  await home.run(['up', '--port', '0']);
+}, 60_000);
+afterAll(() => home.close());
+
+test('[DK11] in a pipe it lists what needs you first, and each verb does one thing', async () => {
+  const asked = await home.json(['docket', 'ask', 'Which', 'port?', '--as', 'ada']);
+  expect(asked).toMatchObject({ item: { item_id: 'd1', agent_id: 'ada' }, question: 'q1' });
+  await home.json(['docket', 'ask', 'Shall I?', '--as', 'bob', '--to', 'hana', '--for', '1h']);
+  const { stdout } = await home.run(['docket']);
+  const lines = stdout.split('\n').map((line) => line.replaceAll(/\d+ s/g, 'N s'));
+  expect(lines.slice(0, 4)).toEqual([
+    'Needs you (1)',
+    expect.stringMatching(/^ {2}d1 {2}question {2}ada {2}N s {2}Which port\?$/),
+    'With others (1)',
+    expect.stringMatching(/^ {2}d2 {2}question {2}bob {2}N s {2}\(to hana\) Shall I\?$/),
+  ]);
+  expect((await home.run(['docket', 'answer', 'd1', '8080', 'is', 'free'])).stdout).toBe(
+    'ada is told\n',
+  );
+  const heard = await home.run(['recv', '--as', 'ada']);
+  expect(heard.stdout).toContain('8080 is free');
+  expect((await home.run(['docket', 'close', 'd2', '--dismiss'])).code).toBe(0);
+  const again = await home.run(['docket', 'close', 'd2']);
+  expect([again.code, again.stderr]).toEqual([
+    12,
+    expect.stringMatching(/closed by \S+ \(dismissed\)/),
+  ]);
+}, 60_000);
+
+test('[DK5] a gate is not closed in a pipe, nor approved there', async () => {
+  await home.json(['gates', 'ask', 'deploy', 'release 1.4', '--as', 'cyd']);
+  const { items } = (await home.json(['docket', 'list', '--kind', 'gate'])) as {
+    items: { item_id: string }[];
+  };
+  const id = items[0]?.item_id ?? '';
+  const closed = await home.run(['docket', 'close', id]);
+  expect([closed.code, closed.stderr]).toEqual([12, expect.stringContaining('g1 waits for')]);
+  const piped = await home.run(['docket', 'approve', id], { input: SECRET });
+  expect([piped.code, piped.stderr]).toEqual([66, expect.stringContaining('terminal')]);
+}, 60_000);
+
+describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
+  test('[DK11] one process offers to make a person known, asks once, and decides line by line', async () => {
+    const terminal = await openTerminal(home, 80, 24);
+    await home.json(['gates', 'ask', 'delete', 'the old bucket', '--as', 'cyd']);
+    await terminal.synod('docket');
+    await terminal.shows(/Needs you[\s\S]*Your name, or Enter to leave it:/);
+    await terminal.enter('hana');
+    await terminal.shows(/A passphrase for hana/);
+    await terminal.enter(SECRET);
+    await terminal.shows(/The same again/);
+    await terminal.enter(SECRET);
+    await terminal.shows(/hana is a person here[\s\S]*docket>/);
+    await terminal.enter('approve g1 go ahead');
+    await terminal.shows(/Passphrase of hana:/);
+    await terminal.enter(SECRET);
+    await terminal.shows(/g1 is approved by hana: go ahead/);
+    await terminal.enter('deny g2');
+    await terminal.shows(/a denial says why/);
+    await terminal.enter('deny g2 not today');
+    const screen = await terminal.shows(/g2 is denied by hana: not today/);
+    expect(screen).not.toContain('horse');
+    expect(screen.match(/Passphrase of/g)).toHaveLength(1);
+    await terminal.enter('');
+    await terminal.shows(/nothing waits for a person[\s\S]*left with 0/);
+    await terminal.close();
+  }, 60_000);
+});
