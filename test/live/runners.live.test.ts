@@ -3,7 +3,7 @@
  * and is told apart whether a person approved, denied or did not answer. The model's API also refuses, as
  * it does when a quota is used up or it is overloaded, and a budget runs out.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect } from 'vitest';
 import { createJob } from '../../src/server/runners/job.fixture.ts';
@@ -16,13 +16,18 @@ import type { SpecOf } from '../../src/wire/operations/runner-spec.ts';
 import { type CliName, cliPath } from './clis.ts';
 import { type ModelServer, openModelServer } from './model-server.ts';
 import { openScene, type Scene } from './scene.ts';
-import { type FailStep, type Script, type Step, textShown } from './script.ts';
+import { type CallStep, type FailStep, type Script, type Step, textShown } from './script.ts';
 import { liveTest } from './stage.ts';
 import { DUMMY_KEY } from './vendor.ts';
+import { claude } from './vendors/claude.ts';
+import { codex } from './vendors/codex.ts';
 import { gemini } from './vendors/gemini.ts';
 
 let scene: Scene | undefined;
-afterEach(async () => await scene?.close());
+afterEach(async () => {
+  await scene?.close();
+  scene = undefined;
+});
 
 interface Played {
   readonly result: TurnResult;
@@ -39,10 +44,16 @@ interface Side {
   readonly spec: (model: string, secret: string) => VendorSpec;
   readonly run: (spec: VendorSpec, job: TurnJob) => Promise<TurnResult>;
   readonly prepare?: (scene: Scene, model: string) => void;
+  /** The model looks at a file, which asks nobody. */
+  readonly looks: (path: string) => CallStep;
   /** The model writes a file where it may not without asking. */
   readonly writes: (path: string) => Step;
   readonly exhausted: FailStep;
   readonly overloaded: FailStep;
+}
+
+interface HubFile {
+  readonly url: string;
 }
 
 const RESET = 1_900_000_000;
@@ -55,6 +66,7 @@ const claudeSide: Side = {
   }),
   run: (_spec, job) =>
     createClaudeRunner({ env: process.env }).run(job as TurnJob<SpecOf<'claude'>>),
+  looks: claude.lookAt,
   writes: (path) => ({ call: 'Bash', args: { command: `touch ${path}`, description: 'a file' } }),
   exhausted: {
     fail: 429,
@@ -73,6 +85,7 @@ const codexSide: Side = {
     ...{ env: { OPENAI_BASE_URL: `${model}/v1` }, model: 'scripted' },
   }),
   run: (_spec, job) => createCodexRunner({ env: process.env }).run(job as TurnJob<SpecOf<'codex'>>),
+  looks: codex.lookAt,
   writes: (path) => ({
     call: 'exec_command',
     args: { cmd: `touch ${path}`, sandbox_permissions: 'require_escalated', justification: 'so' },
@@ -96,6 +109,7 @@ const acpSide: Side = {
     ...{ sign_in: 'api', secret: { file: secret }, env: { GOOGLE_GEMINI_BASE_URL: model } },
   }),
   run: (_spec, job) => createAcpRunner({ env: process.env }).run(job as TurnJob<SpecOf<'acp'>>),
+  looks: gemini.lookAt,
   writes: (path) => ({
     call: 'run_shell_command',
     args: { command: `touch ${path}`, description: 'a file' },
@@ -122,8 +136,9 @@ async function play(
   script: Script,
   gates: readonly GateOutcome[] = [],
   options: VendorSpec['options'] = {},
+  hub: TurnJob['hub'] = { url: 'http://127.0.0.1:1', token: 'syt_secret' },
 ): Promise<Played> {
-  const where = openScene();
+  const where = scene ?? openScene();
   scene = where;
   const model = await openModelServer();
   where.atEnd(() => model.close());
@@ -134,7 +149,8 @@ async function play(
     const asked: GateAsk[] = [];
     model.play(next);
     const { job, said } = createJob<VendorSpec>(where.project, spec, {
-      env: { ...where.env(), ...spec.env, SYNOD_TOKEN: 'syt_secret' },
+      env: { ...where.env(), ...spec.env, SYNOD_TOKEN: hub.token },
+      hub,
       async askGate(ask) {
         asked.push(ask);
         return gates[asked.length - 1] ?? { state: 'expired', by: null, reason: null };
@@ -216,6 +232,30 @@ describe.each([claudeSide, codexSide, acpSide])('$cli', (side) => {
       expect(third.result, third.said.join('\n')).toMatchObject({ outcome: 'done', note: 'fresh' });
     },
   );
+
+  liveTest('[RV1] it answers through the hub, with the token of the turn', { needs }, async () => {
+    const where = openScene();
+    scene = where;
+    await where.synod('up', '--port', '0');
+    await where.synod('subscribe', 'team/plan', '--as', 'bob');
+    const made = await where.synod('token', 'create', 'ada', '--json');
+    const { token } = JSON.parse(made.stdout) as { readonly token: string };
+    const { url } = JSON.parse(readFileSync(join(where.hub, 'hub.json'), 'utf8')) as HubFile;
+    const hub = { url, token };
+    const tools = { claude: 'mcp__synod__channels__send', codex: 'channels__send' };
+    const send = side.cli in tools ? tools[side.cli as 'claude'] : 'mcp_synod_channels__send';
+    const args = { channel: 'team/plan', body: { text: 'it is noon' } };
+    where.write('project/notes.txt', 'notes\n');
+    // Our tools come a moment after the first request; until then it looks at something else.
+    const meanwhile = side.looks(join(where.project, 'notes.txt'));
+    const script = [{ call: send, args, meanwhile }, { say: 'told' }];
+    const played = await play(side, script, [], {}, hub);
+    expect(played.result, played.said.join('\n')).toMatchObject({ outcome: 'done' });
+    expect(played.asked).toEqual([]);
+    const { stdout } = await where.synod('recv', '--as', 'bob', '--json');
+    expect(stdout, played.said.join('\n')).toContain('it is noon');
+    expect(stdout).toContain('"ada"');
+  });
 
   liveTest('[RV2] a quota that is used up is told with its end', { needs }, async () => {
     const { result } = await play(side, () => side.exhausted);

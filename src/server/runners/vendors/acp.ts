@@ -4,6 +4,7 @@
  * no reason for a refusal, so that it comes as a prompt of its own afterwards. The agent is given our MCP
  * server, and neither files nor terminals of ours.
  */
+import { basename } from 'node:path';
 import { isRefusal } from '../../../core/law/decider.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
@@ -71,6 +72,15 @@ function lackOf({ protocolVersion, agentCapabilities: can }: Params): string | n
   return mcp.http === true ? null : 'takes no MCP server over HTTP, so it could not reach the hub';
 }
 
+/**
+ * Gemini CLI takes no other MCP server then, and asks nobody about ours: what its agent may do at the hub
+ * is decided there. Other agents ask about each call, as their own settings say.
+ */
+function ownArguments({ command }: AcpSpec): readonly string[] {
+  const isGemini = command.some((word) => basename(word) === 'gemini');
+  return isGemini ? ['--allowed-mcp-server-names', SERVER_NAME] : [];
+}
+
 async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
   const { spec, cwd, transcript, signal } = job;
   const signed = await signedIn(spec, job.env, parts.env);
@@ -86,7 +96,7 @@ async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
   const program = startTurnProcess({
     ...{ cwd, transcript, signal, record: parts.record ?? null, env: signed.env },
     ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
-    argv: commandOf(spec),
+    argv: [...commandOf(spec), ...ownArguments(spec)],
     onLine: (line) => rpc.hear(line),
   });
   const permissions = createPermissions(job);
