@@ -15,6 +15,7 @@ import { createClaudeReader, QUESTION_TOOL } from './claude-stream.ts';
 import { numberOption, textOption } from './options.ts';
 import { createPermissions, type Permission } from './permission.ts';
 import { type Ask, createProbe } from './probe.ts';
+import { settingsTrouble } from './project-settings.ts';
 import { signedIn, signInOf } from './sign-in.ts';
 import { brief, parseLine } from './spoken.ts';
 import { endingOf } from './turn-ending.ts';
@@ -98,6 +99,10 @@ async function run(job: ClaudeJob, parts: VendorParts): Promise<TurnResult> {
   const signed = await signedIn(job.spec, job.env, parts.env);
   if (isRefusal(signed)) return failedResult(signed.message);
   if (signed.secret !== null) job.transcript.hide(signed.secret);
+  if (textOption(job.spec, 'settings') === 'project') {
+    const trouble = await settingsTrouble(job.cwd);
+    if (trouble !== null) return failedResult(trouble);
+  }
   const config = await writeMcpConfig(job);
   const first = await runOnce(job, parts, signed.env, config, job.sessionRef);
   if (first !== 'no-session') return first;

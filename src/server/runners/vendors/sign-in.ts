@@ -107,6 +107,11 @@ function isNamed(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 }
 
+/** Whether a variable of that name decides which account or endpoint a vendor's program uses. */
+export function isOfSignIn(name: string): boolean {
+  return ALL.some(({ keys, places }) => [...keys, ...places].some((one) => isNamed(one, name)));
+}
+
 /** For `synod doctor`: which of the two a turn would bill, and as whom its program says it is signed in. */
 export function billed(spec: VendorSpec, account: string | null): string {
   if (signInOf(spec) === 'subscription') {
