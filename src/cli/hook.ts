@@ -26,7 +26,8 @@ export function registerHook(program: Command): void {
   handle<Globals>(command, async ({ args, flags, print }) => {
     const [vendor = '', what, session = ''] = args;
     try {
-      if (!isVendor(vendor)) return;
+      // In a turn that the hub runs, it shows the mail itself.
+      if (!isVendor(vendor) || process.env.SYNOD_TURN) return;
       const target = resolveTarget(flags);
       const path = `/v1/hooks/${vendor}`;
       const answer =

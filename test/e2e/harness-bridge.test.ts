@@ -141,6 +141,7 @@ test('[HD6] `synod hook` does by itself what the script does', async () => {
   expect(await run('claude', 'no json')).toEqual(silent);
   expect(await run('nobody', start)).toEqual(silent);
   expect(await run('claude', start, { SYNOD_DIR: '/nowhere' })).toEqual(silent);
+  expect(await run('claude', start, { SYNOD_TURN: 't-1' })).toEqual(silent);
 });
 
 test('[MC16] a wait for mail is not ended by one’s own words, nor are they shown', async () => {

@@ -103,6 +103,13 @@ test('[CL3] without a socket the script shows nothing to the port, and Synod its
   expect(seen).toEqual([]);
 });
 
+test('[HD6] in a turn that the hub runs, no hook is handed over', async () => {
+  const seen = await hub('{"ok":1}');
+  const ran = await shell(hookCommand('gemini'), '{}', { SYNOD_TURN: 't-1' });
+  expect(ran).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(seen).toEqual([]);
+});
+
 test('[IN9] an empty answer is silence', async () => {
   await hub('');
   expect(await shell(hookCommand('gemini'), '{}')).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -93,6 +93,8 @@ export function hookShim(dir: string | null = null): string {
     `#!/bin/sh
 # Written by "synod install". Usage: hook VENDOR < event, or hook VENDOR wake SESSION.
 # Whatever goes wrong, silence and exit 0.
+# In a turn that the hub runs, it shows the mail itself.
+[ -z "\${SYNOD_TURN-}" ] || exit 0
 dir=${dir === null ? '"$HOME/.synod"' : shellQuote(dir)}
 dir="\${SYNOD_DIR:-$dir}"
 if [ -z "\${SYNOD_DIR-}" ] && [ -r "\${SYNOD_HOME:-/}/hub.json" ]; then dir=$SYNOD_HOME; fi
