@@ -8,6 +8,7 @@ import { ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelconte
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { toEnvelope } from '../errors.ts';
 import type { Operation } from '../operation.ts';
+import { nextRound, roundOf } from './gate-rounds.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { listResources, listResourceTemplates, RESOURCE_URIS, readResource } from './resources.ts';
 import { type ToolAnswer, toToolResult } from './result.ts';
@@ -91,8 +92,12 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
 
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const operation = tools.find(params.name);
-    if (operation === undefined) return toToolResult(unknownTool(params.name));
+    const asked = tools.find(params.name);
+    if (asked === undefined) return toToolResult(unknownTool(params.name));
+    // Only a call of the newer era carries an envelope, and only there a client comes back by itself.
+    const isModern = mcpReq.envelope !== undefined;
+    const given = params.arguments ?? {};
+    const round = isModern ? roundOf(asked, given, mcpReq.requestState()) : null;
     const {
       'sox/client_version': clientVersion,
       'sox/trace': trace,
@@ -109,13 +114,13 @@ export function createMcpServer(options: McpServerOptions): Server {
           .catch(onError);
       }, progressMs);
     try {
-      const answer = await call(operation, params.arguments ?? {}, {
+      const answer = await call(round?.operation ?? asked, round?.input ?? given, {
         clientVersion: typeof clientVersion === 'string' ? clientVersion : null,
         wantsTrace: trace === true,
         signal: mcpReq.signal,
         meta: mcpReq._meta ?? {},
       });
-      return toToolResult(answer);
+      return (round && nextRound(round, answer)) ?? toToolResult(answer);
     } finally {
       if (reporting) clearInterval(reporting);
     }
