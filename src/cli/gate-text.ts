@@ -10,8 +10,7 @@ export function gateRow(gate: Gate): string[] {
   const some = by.count > 1 ? ` ${approvals.length} of ${by.count}` : '';
   return [
     gate.gate_id,
-    `${gate.state}${some}`,
-    gate.tier === 2 ? 'tier 2' : '',
+    `${gate.state}${some}${gate.tier === 2 ? ', tier 2' : ''}`,
     gate.asker,
     gate.action,
     gate.subject,
