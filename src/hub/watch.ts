@@ -46,6 +46,8 @@ export interface Watch {
   turn(wait: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Likewise for the decision on a gate. */
   gate(id: string, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
+  /** Likewise for a turn of a managed agent that may be taken. */
+  due(waitMs: number, signal?: Signal | null): Promise<boolean | null>;
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
   /** Tells of everything that is recorded, until the returned function is called. */
@@ -68,6 +70,7 @@ export function createWatch(
   const answers = new Map<number, Set<Waiter>>();
   const turns = new Map<number, Set<Waiter>>();
   const gates = new Map<string, Set<Waiter>>();
+  const dues = new Map<'', Set<Waiter>>();
   const receiptListeners = new Set<ReceiptListener>();
   const eventListeners = new Set<EventListener>();
   /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
@@ -121,7 +124,7 @@ export function createWatch(
 
   function endWaits(): void {
     isEnding = true;
-    const all = [mail, answers, turns, gates].flatMap((waiters) => [...waiters.values()]);
+    const all = [mail, answers, turns, gates, dues].flatMap((waiters) => [...waiters.values()]);
     for (const waiters of all) {
       for (const waiter of [...waiters]) waiter(false);
     }
@@ -136,6 +139,7 @@ export function createWatch(
     answer: (position, waitMs, signal = null) => wait(answers, position, waitMs, signal),
     turn: (number, waitMs, signal = null) => wait(turns, number, waitMs, signal),
     gate: (id, waitMs, signal = null) => wait(gates, id, waitMs, signal),
+    due: (waitMs, signal = null) => wait(dues, '', waitMs, signal),
     receipts(listener) {
       receiptListeners.add(listener);
       return () => receiptListeners.delete(listener);
@@ -156,6 +160,7 @@ export function createWatch(
       if (gates.size > 0) {
         for (const event of events) if (isGateWord(event)) wake(gates, event.id);
       }
+      if (dues.size > 0 && events.some(maySetFree)) wake(dues, '');
       if (answers.size > 0) {
         for (const event of events) {
           if (event.type === 'ack.recorded') wake(answers, event.position);
@@ -183,6 +188,14 @@ export function createWatch(
 /** Somebody's word on a gate, or its end. */
 function isGateWord(event: DurableEvent): event is Exclude<GateEvent, GateAsked> {
   return event.type.startsWith('gate.') && event.type !== 'gate.asked';
+}
+
+/** Whether a turn may be taken that could not be before: one is due, or one that ran has ended. */
+function maySetFree({ type }: DurableEvent): boolean {
+  return (
+    (type.startsWith('turn.') && type !== 'turn.renewed' && type !== 'turn.taken') ||
+    type === 'space.configured'
+  );
 }
 
 /** Those who wait for mail and got some. */

@@ -39,6 +39,7 @@ const ORDERED: ReadonlySet<string> = new Set([
   'claims.inherited',
   'claims.keys',
   'claims.keysBySender[]',
+  'turns.waking',
 ]);
 
 export function portray(world: WorldView, facts: 'all' | 'durable' = 'all'): string {
@@ -83,6 +84,9 @@ function homesOf(world: WorldView): Map<object, string> {
     for (const [id, gate] of world.gates[list]) homes.set(gate, `gates.${list}[${id}]`);
   }
   for (const [number, wait] of world.claims.waits) homes.set(wait, `claims.waits[${number}]`);
+  for (const managed of world.turns.agents.values()) {
+    homes.set(managed, `turns.agents[${managed.agent}]`);
+  }
   return homes;
 }
 

@@ -29,7 +29,7 @@ const SOX = new Set([
 ]);
 
 const HANDLERS = new URL('../../src/server/desk/handlers/', import.meta.url);
-const WORK_TESTS = ['claims', 'plan', 'offers', 'findings', 'presence', 'gates'].map(
+const WORK_TESTS = ['claims', 'plan', 'offers', 'findings', 'presence', 'gates', 'turns'].map(
   (noun) => `${noun}.test.ts`,
 );
 

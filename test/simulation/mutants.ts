@@ -43,7 +43,9 @@ function listening(
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'forgets the fence': (hub) =>
     between(hub, (command) =>
-      'epoch' in command && command.epoch !== null ? { ...command, epoch: null } : command,
+      'epoch' in command && command.epoch !== null && !command.type.startsWith('turn.')
+        ? ({ ...command, epoch: null } as typeof command)
+        : command,
     ),
   'tells a loser that it won': (hub) =>
     between(

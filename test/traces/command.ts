@@ -7,6 +7,7 @@ import type { WorldView } from '../../src/core/law/state.ts';
 import type { Command } from '../../src/core/law/world.ts';
 import { peek } from '../../src/core/talk/inbox.ts';
 import type { MessageRef } from '../../src/core/talk/message.ts';
+import { WAKE_ALWAYS } from '../../src/core/turns/wake-rule.ts';
 import type { CardFields } from '../../src/core/work/card-fields.ts';
 import type { Finding } from '../../src/core/work/finding-gate.ts';
 import type { Asked } from './script.ts';
@@ -37,6 +38,13 @@ export function toCommand(
       expired: new Set([expired].flat() as number[]),
       leaseMs,
     } as Command;
+  }
+  if (verb === 'agent.manage') {
+    const { agent, runnerKind, wake, limits, session } = fields;
+    const runner = JSON.stringify({ kind: runnerKind });
+    const rule = { ...WAKE_ALWAYS, ...(wake as object) };
+    const config = { runner, runnerKind, wake: rule, limits, session };
+    return { type: verb, by, at, agent, config } as Command;
   }
   if (verb === 'card.advertise') {
     return { type: verb, by, at, card: cardOf(fields) };

@@ -33,6 +33,11 @@ interface Verb {
   readonly otherwise: Readonly<Record<string, unknown>>;
 }
 
+const ON_TURN = { cost: null, leaseMs: null, pid: null, transcript: null };
+const ENDED = {
+  ...{ output: null, note: null, sessionRef: null, cost: null, consumed: null, quota: null },
+  isRestart: false,
+};
 const ON_CLAIM = { epoch: null, idempotency: null };
 
 /** Every command of the law; one that is not here does not compile. */
@@ -120,6 +125,21 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
     otherwise: { verifier: 'v1', credential: 'owner', person: null },
   },
   'person.remove': { words: ['name'], otherwise: { credential: 'owner', person: null } },
+  'agent.manage': {
+    words: ['agent', 'runnerKind'],
+    otherwise: { runnerKind: 'outside', wake: {}, limits: {}, session: 'resume' },
+  },
+  'agent.unmanage': { words: ['agent'], otherwise: {} },
+  'agent.pause': { words: ['agent'], otherwise: { agent: null, reason: null } },
+  'agent.resume': { words: ['agent'], otherwise: { agent: null } },
+  'turn.take': {
+    words: ['agents'],
+    otherwise: { agents: null, runnerKinds: null, leaseMs: null, hash: null },
+  },
+  'turn.renew': { words: ['id', 'epoch'], otherwise: ON_TURN },
+  'turn.finish': { words: ['id', 'epoch', 'outcome'], otherwise: { outcome: 'done', ...ENDED } },
+  'turn.cancel': { words: ['id'], otherwise: { reason: null } },
+  'turn.retry': { words: ['id'], otherwise: {} },
   'claim.take': {
     words: ['id', 'scope'],
     otherwise: { ...ON_CLAIM, scope: null, ttlMs: null, note: null, git: null },

@@ -16,6 +16,7 @@ export interface Deadline {
     | 'held'
     | 'docket'
     | 'gates'
+    | 'turns'
     | 'sweep';
   readonly agent: string;
 }
@@ -38,6 +39,7 @@ export class Deadlines {
     held: new Map(),
     docket: new Map(),
     gates: new Map(),
+    turns: new Map(),
     sweep: new Map(),
   };
 
@@ -79,7 +81,8 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   held: 5,
   docket: 6,
   gates: 7,
-  sweep: 8,
+  turns: 8,
+  sweep: 9,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

@@ -72,6 +72,7 @@ export type RefusalCode =
   | 'agent.in-use'
   | 'agent.name-invalid'
   | 'agent.not-found'
+  | 'agent.not-managed'
   | 'backpressure.over'
   | 'body.invalid'
   | 'body.too-deep'
@@ -157,5 +158,10 @@ export type RefusalCode =
   | 'token.not-found'
   | 'ttl.invalid'
   | 'ttl.too-long'
+  | 'turn.limit-invalid'
+  | 'turn.not-found'
+  | 'turn.stale'
+  | 'turn.state'
+  | 'turn.too-many-sends'
   | 'version.mismatch'
   | 'wait.not-found';

@@ -42,6 +42,8 @@ export const RETIRED_CHANNELS_MAX = 10_000;
 export const LEASED_PER_AGENT_MAX = 10_000;
 export const LEASE_MS_MIN = 1_000;
 export const LEASE_MS_MAX = 3_600_000;
+/** Messages that stay owed below the cursor of a member, because later ones were read first. */
+export const SKIPPED_PER_MEMBER_MAX = 1_000;
 /** A message that came back this often without an ack is dead. */
 export const DELIVERIES_MAX = 5;
 

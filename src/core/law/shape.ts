@@ -53,6 +53,7 @@ const ON_GROUP = { ...SAID, group: 'string' } as const;
 const ON_ID = { ...SAID, id: 'string' } as const;
 const VERDICT = { ...ON_ID, person: 'string?', proof: 'string', reason: 'string?' } as const;
 const ON_WAIT = { at: 'number', agent: 'string', number: 'number' } as const;
+const ON_TURN = { at: 'number', id: 'string' } as const;
 const ON_OFFER = { at: 'number', agent: 'string', kind: 'string', name: 'string' } as const;
 
 const SHAPES: Shapes = {
@@ -129,6 +130,33 @@ const SHAPES: Shapes = {
   'gate.ended': { ...ON_ID, state: 'string', reason: 'string?' },
   'person.added': { ...SAID, name: 'string', verifier: 'string', vouchedBy: 'string?' },
   'person.removed': { ...SAID, name: 'string', vouchedBy: 'string' },
+  'agent.managed': { ...SAID, agent: 'string', config: 'object' },
+  'agent.unmanaged': { ...SAID, agent: 'string' },
+  'agent.paused': { ...SAID, agents: 'list', reason: 'string?' },
+  'agent.resumed': { ...SAID, agents: 'list' },
+  'agent.parked': {
+    ...{ at: 'number', agent: 'string', cause: 'string', text: 'string', turn: 'string?' },
+  },
+  'turn.due': { ...ON_TURN, agent: 'string', messages: 'list' },
+  'turn.waits': { at: 'number', agent: 'string', until: 'number', cause: 'string' },
+  'turn.passed': { at: 'number', agent: 'string', id: 'string?' },
+  'turn.taken': {
+    ...{ ...ON_ID, epoch: 'number', leaseMs: 'number', leaseUntil: 'number' },
+    ...{ hash: 'string?', messages: 'list' },
+  },
+  'turn.renewed': { ...ON_ID, leaseUntil: 'number' },
+  'turn.finished': {
+    ...{ ...ON_ID, outcome: 'string', note: 'string?', sessionRef: 'string?' },
+    ...{ cost: 'object?', consumed: 'list' },
+  },
+  'turn.failed': {
+    ...{ ...ON_TURN, cause: 'string', note: 'string?', sessionRef: 'string?' },
+    ...{ cost: 'object?', retryAt: 'number?' },
+  },
+  'turn.retried': ON_TURN,
+  'turn.dead': { ...ON_TURN, reason: 'string' },
+  'turn.cancelled': { ...ON_ID, reason: 'string?' },
+  'turn.revived': ON_ID,
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

@@ -61,6 +61,7 @@ function tellRich(): Story {
     stalledAfterMs: 60_000,
     claimsPerAgent: 200,
     offersPerAgent: 100,
+    turnsParallelMax: 9,
   };
   const gates = { gateProof: 'none', gateProofMs: 60_000 } as const;
   story.do(root, { type: 'space.configure', change: { messageRetentionMs, ...supervision } });
@@ -81,6 +82,45 @@ function tellRich(): Story {
   story.send(ada, 'passing');
   story.send(ada, 'dm/ada~nobody-yet');
   story.do(root, { type: 'channel.retire', channel: 'passing', isForced: true });
+  const config = {
+    ...{ runner: '{"kind":"outside"}', runnerKind: 'outside', session: 'resume' as const },
+    limits: { turns_per_day: 5 },
+    wake: {
+      channels: ['t*', 'sox/*'],
+      from: ['*'],
+      kinds: ['agent', 'admin'],
+      minTier: 'standard',
+    },
+  } as const;
+  const wes = { id: 'wes', kind: 'agent', tier: 'standard' } as const;
+  for (const one of [ada, bob, cat, wes]) {
+    story.subscribe(one, 'turns', 'talk');
+    story.do(root, { type: 'agent.manage', agent: one.id, config });
+  }
+  const asks = { names: ['ada'], isQuestion: true, wantsReply: true, noReply: false };
+  const traits = { asks, ttlMs: 9e8, replyTo: 1 };
+  story.send(root, 'turns', traits);
+  story.pass(50);
+  const take = { agents: null, runnerKinds: null, leaseMs: null, hash: 'h' };
+  story.do(root, { type: 'turn.take', ...take, agents: ['ada'] });
+  const renewed = { leaseMs: null, pid: 1, transcript: 't' };
+  const cost = { usd: 1, tokensIn: 1, tokensOut: 1 };
+  story.do(root, { type: 'turn.renew', id: 't1', epoch: 1, ...renewed, cost });
+  const ended = { ...{ output: null, note: 'n', sessionRef: 's', consumed: null }, cost };
+  const finish = { type: 'turn.finish', ...ended, quota: null, isRestart: false } as const;
+  story.do(root, { ...finish, id: 't1', epoch: 1, outcome: 'failed', isRestart: true });
+  story.do(root, { type: 'turn.take', ...take, agents: ['cat'] });
+  story.do(root, { ...finish, id: 't3', epoch: 1, outcome: 'nothing' });
+  story.pass(0);
+  const quota = { kind: 'exhausted', until: story.at + 1_000 } as const;
+  story.do(root, { type: 'turn.take', ...take, agents: ['wes'] });
+  story.do(root, { ...finish, id: 't4', epoch: 1, outcome: 'failed', quota });
+  story.do(root, { type: 'turn.take', ...take, agents: ['bob'] });
+  story.do(root, { type: 'turn.renew', id: 't2', epoch: 1, ...renewed, cost });
+  story.subscribe(cat, 'sox/presence');
+  story.do(ada, { type: 'presence.beat', status: 'busy', ttlMs: null });
+  const eve = { id: 'eve', kind: 'agent', tier: 'untrusted' } as const;
+  story.send(eve, 'turns', traits);
   const token = { agent: 'ada', kind: 'agent', tier: 'standard', label: 'l' } as const;
   const rest = { hash: 'h', roles: ['lead'], expiresAt: 9e12 };
   story.do(root, { type: 'token.create', id: 'rich', ...rest, ...token });
@@ -214,7 +254,7 @@ test('[L3] the world of this test leaves no list of a snapshot empty', () => {
 test('[L3] no field of the world of this test is empty', () => {
   const kinds = new Map<string, boolean>();
   for (const line of expected.split('\n')) {
-    const [, at = '', value] = /^(\S+?)(?: = | has )(.*)$/.exec(line) ?? [];
+    const [, at = '', value] = /^(\S+?)(?: = | has | is )(.*)$/.exec(line) ?? [];
     const kind = at.replaceAll(/\[[^\]]*\]+/g, '[]');
     if (value === 'null') kinds.set(kind, kinds.get(kind) ?? false);
     // What lies in a field fills it.

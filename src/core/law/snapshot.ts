@@ -16,6 +16,8 @@ import { LowestCursor } from '../talk/lowest-cursor.ts';
 import { senderOf } from '../talk/message.ts';
 import { Positions } from '../talk/positions.ts';
 import { armPresence } from '../talk/presence.ts';
+import { armTurns } from '../turns/turn-evolve.ts';
+import { freezeTurns, thawTurns } from '../turns/turn-snapshot.ts';
 import { freezeCards, thawCards } from '../work/card.ts';
 import { freezeClaims, thawClaims } from '../work/claim/claim-snapshot.ts';
 import { freezeFindings, thawFindings } from '../work/finding.ts';
@@ -50,7 +52,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 12;
+const VERSION = 13;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -78,6 +80,7 @@ const WORLD = fieldsOf<World>()({
   findings: { freeze: freezeFindings, thaw: thawFindings },
   docket: { freeze: freezeDocket, thaw: thawDocket },
   gates: { freeze: freezeGates, thaw: thawGates },
+  turns: { freeze: freezeTurns, thaw: thawTurns },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
@@ -110,6 +113,7 @@ const AGENT = fieldsOf<Agent>()({
   presented: 'stored',
   fatesFrom: 'stored',
   presence: whole(PRESENCE),
+  managed: 'derived',
 });
 
 const CHANNEL = fieldsOf<Channel>()({
@@ -122,6 +126,7 @@ const CHANNEL = fieldsOf<Channel>()({
   },
   lastSentAt: 'stored',
   members: 'linked',
+  managed: 'derived',
   past: mapOf<string, PastMember>(),
   settings: 'stored',
   drained: 'stored',
@@ -204,6 +209,7 @@ export function thawWorld(text: string): World | null {
   armHeld(world);
   for (const agent of world.docket.agents.keys()) armDocket(world, agent);
   armGates(world);
+  for (const agent of world.turns.agents.keys()) armTurns(world, agent);
   armSweep(world);
   return world;
 }
@@ -229,6 +235,7 @@ function freezeChannel(channel: Channel): object {
 
 function thawAgent(world: World, frozen: FrozenAgent): void {
   const agent = AGENT.thaw(frozen, createAgent(frozen.name));
+  agent.managed = world.turns.agents.get(agent.name) ?? null;
   world.agents.set(agent.name, agent);
   for (const pattern of agent.patterns) {
     if (!isGlob(pattern)) continue;
@@ -242,6 +249,7 @@ function thawChannel(world: World, frozen: FrozenChannel): void {
   const channel = CHANNEL.thaw(frozen, {
     kind: channelKind(frozen.name),
     members: new Map(),
+    managed: new Set(),
     idleCount: 0,
     lowest: new LowestCursor(),
   });

@@ -9,6 +9,7 @@ import { createDocket, type DocketBook } from '../docket/docket-state.ts';
 import { createGates, type GateBook } from '../gates/gate-state.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
+import { createTurnBook, type Managed, type TurnBook, type Waking } from '../turns/turn-state.ts';
 import { type CardBook, createCards } from '../work/card.ts';
 import { type ClaimBook, createClaimBook } from '../work/claim/claim-state.ts';
 import { createFindings, type FindingBook } from '../work/finding.ts';
@@ -46,6 +47,7 @@ export interface World {
   /** What waits for a person. */
   readonly docket: DocketBook;
   readonly gates: GateBook;
+  readonly turns: TurnBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
@@ -105,6 +107,8 @@ export interface SpaceSettings {
   /** How many claims, and offers, one agent may have; null is the bound of the law. */
   readonly claimsPerAgent: number | null;
   readonly offersPerAgent: number | null;
+  /** How many turns of managed agents run at once [TN3]; null is as many as by itself. */
+  readonly turnsParallelMax: number | null;
 }
 
 export type BackpressureMode = 'advisory' | 'enforced';
@@ -133,6 +137,8 @@ export interface Channel {
   lastSentAt: number;
   /** Who is subscribed now, whatever the pattern. */
   readonly members: Map<string, Member>;
+  /** Those of them that are managed. */
+  readonly managed: Set<Member>;
   /** Who was: the last interval of each, for truthful receipts. */
   readonly past: Map<string, PastMember>;
   settings: ChannelSettings | null;
@@ -193,6 +199,8 @@ export interface HeldPlace {
   readonly channel: string;
   readonly seq: number;
   readonly since: number;
+  /** For those whom it may wake once it is released. */
+  readonly waking?: Waking;
 }
 
 export interface Retired {
@@ -222,6 +230,8 @@ export interface Agent {
   /** What it did with messages below this position may be forgotten. */
   fatesFrom: number;
   presence: Presence;
+  /** Whether and how the hub sees to its turns. */
+  managed: Managed | null;
 }
 
 export type PresenceState = 'online' | 'busy' | 'stale' | 'offline';
@@ -307,6 +317,7 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   gateProofMs: null,
   claimsPerAgent: null,
   offersPerAgent: null,
+  turnsParallelMax: null,
 };
 
 export function createMade(): Made {
@@ -339,6 +350,7 @@ export function createWorld(): World {
     findings: createFindings(),
     docket: createDocket(),
     gates: createGates(),
+    turns: createTurnBook(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
     made: createMade(),

@@ -14,6 +14,9 @@ import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
 import { lapses } from '../talk/lapse.ts';
 import type { MessageSent } from '../talk/message.ts';
 import { armPresence, type PresenceChanged, silenceOf } from '../talk/presence.ts';
+import { dueTurns } from '../turns/due.ts';
+import type { TurnEvent } from '../turns/turn-events.ts';
+import { armTurns } from '../turns/turn-evolve.ts';
 import {
   armClaims,
   armOffers,
@@ -43,6 +46,7 @@ type TickEvent =
   | HeldExpired
   | DocketLapsed
   | GateEnded
+  | TurnEvent
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -77,6 +81,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return lapsedQuestions(world, due.agent, at);
     case 'gates':
       return gatesDue(world, at);
+    case 'turns':
+      return dueTurns(world, due.agent, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -102,6 +108,8 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armDocket(world, due.agent);
     case 'gates':
       return armGates(world);
+    case 'turns':
+      return armTurns(world, due.agent);
     case 'sweep':
       return armSweep(world);
   }

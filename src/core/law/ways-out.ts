@@ -4,11 +4,17 @@
  * that is exported and not here does not compile.
  */
 import type * as gates from '../gates/gate-limits.ts';
+import type * as turns from '../turns/turn-limits.ts';
 import type * as claims from '../work/claim/claim-limits.ts';
 import type * as work from '../work/work-limits.ts';
 import type * as law from './limits.ts';
 
-type Exported = keyof typeof law | keyof typeof work | keyof typeof claims | keyof typeof gates;
+type Exported =
+  | keyof typeof law
+  | keyof typeof work
+  | keyof typeof claims
+  | keyof typeof gates
+  | keyof typeof turns;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
 /** Bounds that nobody fills for others: of one text, page, thing, agent or look … */
@@ -34,12 +40,14 @@ type Forgetful =
   | 'ENDED_GATES_MAX'
   | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
+  | 'MANAGED_AGENTS_MAX'
   | 'NOTES_KEPT_MAX'
   | 'REPLIED_MESSAGES_MAX'
   | 'RETIRED_CHANNELS_MAX'
   | 'PEOPLE_MAX'
   | 'RETRY_KEYS_MAX'
-  | 'SPACES_MAX';
+  | 'SPACES_MAX'
+  | 'TURNS_KEPT_MAX';
 
 /** Whatever else is exported is filled by all agents of a space together: see shares.ts [SH1]. */
 export type SharedBound = Exclude<BoundName, OfOne | Forgetful> | 'PLAN_CHARS_MAX';
@@ -96,6 +104,7 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   QUESTION_UNTIL_MS_MAX: 'ask again later with docket.raise',
   LEASED_PER_AGENT_MAX: 'settle some with channels.ack, or wait until their leases run out',
   LEASE_MS_MAX: 'ask for a shorter lease and take the message again',
+  SKIPPED_PER_MEMBER_MAX: 'the oldest are passed by, and their receipts say so',
   DELIVERIES_MAX: 'settle it with channels.ack; after that it is dead and its receipt says so',
   LAPSES_PER_LOOK_MAX: NEXT_LOOK,
   DRAIN_MESSAGES_MAX: FEWER,
@@ -166,4 +175,14 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CLAIM_KEY_CHARS_MAX: SHORTER,
   OVERLAPS_SHOWN_MAX: 'the rest is not shown; claims.check asks about one path',
   LAPSES_AT_ONCE_MAX: NEXT_LOOK,
+  MANAGED_AGENTS_MAX: 'end it for one with agents.unmanage',
+  TURNS_KEPT_MAX: 'of those that have ended the oldest are forgotten first',
+  MESSAGES_PER_TURN_MAX: 'the rest make the next turn',
+  PENDING_PER_AGENT_MAX: 'the agent is parked; a person resumes it with turns.resume',
+  RUNNER_BYTES_MAX: 'keep what is long in a file and name it',
+  WAKE_PATTERNS_LIST_MAX: 'use one glob for many',
+  WAKE_PATTERN_CHARS_MAX: SHORTER,
+  TURN_NOTE_CHARS_MAX: SHORTER,
+  TURN_WORD_CHARS_MAX: SHORTER,
+  TURN_OUTPUT_CHARS_MAX: SHORTER,
 };

@@ -79,6 +79,9 @@ import {
   type SubscriptionAdded,
   type SubscriptionRemoved,
 } from '../talk/subscription.ts';
+import { TURN_DECIDERS, type TurnDeciders } from '../turns/deciders.ts';
+import type { TurnEvent } from '../turns/turn-events.ts';
+import { evolveTurns, isTurnEvent } from '../turns/turn-evolve.ts';
 import { type BusCallRecorded, decideBusCall } from '../work/bus-call.ts';
 import type { decideCard } from '../work/card.ts';
 import { type ClaimAnswers, decideOnce } from '../work/claim/claims.ts';
@@ -124,7 +127,7 @@ export interface RefusalRecorded {
 }
 
 /** Who decides each command of talk and law; those of work are `decideWork`'s. */
-interface Deciders extends GateDeciders {
+interface Deciders extends GateDeciders, TurnDeciders {
   'message.send': typeof decideSend;
   'message.review': typeof decideReview;
   'subscription.add': typeof decideSubscribe;
@@ -193,6 +196,7 @@ const DECIDERS: Deciders = {
   'docket.block': decideBlock,
   'docket.unblock': decideUnblock,
   ...GATE_DECIDERS,
+  ...TURN_DECIDERS,
 };
 
 /** A decider of several commands is entered once for each. */
@@ -229,6 +233,7 @@ export type DurableEvent =
   | BlockedEvent
   | GateEvent
   | PersonEvent
+  | TurnEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -384,6 +389,7 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:
+      if (isTurnEvent(event)) return evolveTurns(world, event);
       return evolveWork(world, event, position);
   }
 }

@@ -125,6 +125,7 @@ export function createAgent(name: string): Agent {
       staleMs: 0,
       offlineMs: 0,
     },
+    managed: null,
   };
 }
 

@@ -44,6 +44,7 @@ export function channelOf(world: World, name: string, by: string): Channel {
     positions: new Positions(),
     lastSentAt: 0,
     members: new Map(),
+    managed: new Set(),
     past: new Map(),
     settings: null,
     drained: 0,
@@ -106,6 +107,7 @@ export function enterMember(member: Member): void {
   const { channel, agent } = member;
   channel.members.set(agent.name, member);
   agent.memberships.set(channel.name, member);
+  if (agent.managed !== null) channel.managed.add(member);
   channel.idleCount++;
   settleMember(member);
 }
@@ -117,6 +119,7 @@ export function leaveChannel(member: Member, count = 1): void {
   if (member.patterns > 0) return;
   const { channel, agent } = member;
   channel.members.delete(agent.name);
+  channel.managed.delete(member);
   agent.memberships.delete(channel.name);
   agent.ready.delete(member);
   if (!member.isReady) channel.idleCount--;

@@ -10,6 +10,8 @@ import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.
 import { channelKind, toChannel } from '../law/name.ts';
 import type { AgentView, Token, World, WorldView } from '../law/state.ts';
 import { liveTokens, type TokenRevoked } from '../law/token.ts';
+import { unmanaged } from '../turns/managed.ts';
+import type { TurnEvent } from '../turns/turn-events.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
 import { ownUp } from './agent.ts';
 import { type GroupRemoved, removal } from './group.ts';
@@ -39,6 +41,7 @@ export type DepartureEvent =
   | TokenRevoked
   | WorkEvent
   | GateEnded
+  | TurnEvent
   | MessageSent;
 
 export interface DepartureAnswer {
@@ -110,8 +113,10 @@ export function departure(
     .map(
       ({ channel }): ChannelRetired => ({ type: 'channel.retired', at, by, channel: channel.name }),
     );
+  const { managed } = agent;
   return [
     ...revoked,
+    ...(managed === null ? [] : unmanaged(world, managed, by, at)),
     ...abandonedWork(world, agent.name, at),
     ...abandonedGates(world, agent.name, at),
     ...retired,
@@ -139,6 +144,7 @@ function checkGone(world: WorldView, agent: AgentView, tokens: readonly Token[])
   const reasons = [
     agent.presence.state !== 'offline' && `it is ${agent.presence.state}`,
     holdsWork(world, agent.name) && 'it holds or waits for claims',
+    agent.managed !== null && 'its turns are managed',
     tokens.length > 0 && `${tokens.length} of its tokens still open a door`,
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;

@@ -5,7 +5,7 @@
 import { raiseItem, settleItem } from '../docket/docket.ts';
 import { LAPSES_PER_LOOK_MAX } from '../law/limits.ts';
 import { count } from '../law/shares.ts';
-import type { Channel, World, WorldView } from '../law/state.ts';
+import type { Channel, HeldPlace, World, WorldView } from '../law/state.ts';
 import { channelWith, passRefused, settleMember } from './channel.ts';
 
 export interface HeldExpired {
@@ -23,12 +23,20 @@ export function hold(
     at,
     seq,
     held: reason,
-  }: { readonly by: string; readonly at: number; readonly seq: number; readonly held: string },
+    waking,
+  }: {
+    readonly by: string;
+    readonly at: number;
+    readonly seq: number;
+    readonly held: string;
+    readonly waking: HeldPlace['waking'] | undefined;
+  },
   position: number,
 ): void {
   channel.held ??= new Map();
   channel.held.set(seq, { reason, since: at, isRefused: false });
-  world.held.set(position, { by, channel: channel.name, seq, since: at });
+  const place = { by, channel: channel.name, seq, since: at };
+  world.held.set(position, waking === undefined ? place : { ...place, waking });
   count(world.made.held, by, 1);
   armHeld(world);
   raiseItem(world, at, {

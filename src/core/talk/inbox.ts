@@ -13,6 +13,7 @@ import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../
 import { Heap } from '../law/heap.ts';
 import { DELIVERIES_MAX, LEASED_PER_AGENT_MAX } from '../law/limits.ts';
 import type { AgentView, Member, MemberView, World, WorldView } from '../law/state.ts';
+import { lookAgain } from '../turns/pending.ts';
 import { agentOf } from './agent.ts';
 import {
   channelWith,
@@ -289,6 +290,7 @@ export function evolveLapsed(world: World, event: Lapsed): void {
     const reason = `handed out ${DELIVERIES_MAX} times and never acked`;
     rememberFate(world, position, agent.name, { state: 'dead', reason, at: event.at });
   }
+  lookAgain(world, agent, event.at);
 }
 
 function isAcked(world: WorldView, position: number, agent: string): boolean {

@@ -75,6 +75,7 @@ function isGone(world: WorldView, agent: AgentView, at: number): boolean {
     presence.state === 'offline' &&
     ready.size === 0 &&
     leasedCount === 0 &&
+    agent.managed === null &&
     !holdsWork(world, name) &&
     !world.offers.agents.has(name)
   );

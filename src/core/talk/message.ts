@@ -12,6 +12,8 @@ import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
 import { type Principal, SERVER, type Standing, standingOf } from '../law/principal.ts';
 import { checkShare, count } from '../law/shares.ts';
 import type { Channel, ChannelView, World, WorldView } from '../law/state.ts';
+import { wakeManaged, wakingOf } from '../turns/pending.ts';
+import type { Asks } from '../turns/turn-state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import {
   backpressureOf,
@@ -39,6 +41,8 @@ export interface SendMessage extends Asked {
   readonly ttlMs: number | null;
   /** The schema version the body was checked against; 0 for none. */
   readonly schemaVersion: number;
+  /** What the body asks of whom; only where somebody may be woken by it. */
+  readonly asks?: Asks | null;
 }
 
 export interface MessageSent {
@@ -57,6 +61,7 @@ export interface MessageSent {
   readonly key?: string;
   readonly expiresAt?: number;
   readonly held?: string;
+  readonly asks?: Asks;
   /** The body was dropped by a compaction and is empty now. */
   readonly dropped?: true;
 }
@@ -156,6 +161,7 @@ export function decideSend(
     ...(command.key !== null && { key: command.key }),
     ...(command.ttlMs !== null && { expiresAt: at + command.ttlMs }),
     ...(held !== null && { held }),
+    ...(command.asks != null && { asks: command.asks }),
   };
   return { events: [event], answer: { position: world.length, seq, at, depth, limit } };
 }
@@ -194,10 +200,16 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   channel.lastSentAt = event.at;
   if (event.by !== SERVER.id) agentOf(world, event.by);
   if (event.held !== undefined) {
-    hold(world, channel, { ...event, held: event.held }, position);
-  } else if (channel.idleCount > 0) {
-    for (const member of channel.members.values()) {
-      if (!member.isReady && member.from < event.seq) settleMember(member);
+    const waking = channel.managed.size > 0 ? wakingOf(event, position) : undefined;
+    hold(world, channel, { ...event, held: event.held, waking }, position);
+  } else {
+    if (channel.idleCount > 0) {
+      for (const member of channel.members.values()) {
+        if (!member.isReady && member.from < event.seq) settleMember(member);
+      }
+    }
+    if (channel.managed.size > 0) {
+      wakeManaged(world, channel, wakingOf(event, position), event.at);
     }
   }
   if (event.key !== undefined) rememberKey(world, event, position);
@@ -235,6 +247,7 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
   const held = channel?.held?.get(event.seq);
   if (channel === undefined || held === undefined || held.isRefused) return;
   const outcome = event.isReleased ? 'released' : 'refused';
+  const waking = world.held.get(event.position)?.waking;
   dropHeld(world, event.position, { at: event.at, by: event.by, outcome });
   if (event.isReleased) {
     channel.held?.delete(event.seq);
@@ -245,6 +258,9 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
   }
   if (!event.isReleased) passByRefused(channel, event.seq);
   else oweReleased(channel, event.seq);
+  if (event.isReleased && waking !== undefined) {
+    wakeManaged(world, channel, waking, event.at);
+  }
 }
 
 function oweReleased(channel: Channel, seq: number): void {

@@ -182,11 +182,14 @@ function standing(
   if (subject.expiresAt !== null && subject.expiresAt <= at) {
     return { state: 'expired', reason: 'its time to live passed unread' };
   }
+  if (world.turns.agents.get(agent)?.given.includes(position)) {
+    return { state: 'presented', reason: 'given to a turn' };
+  }
   const shown = world.agents.get(agent)?.presented;
   if (shown && shown[0] <= position && position <= shown[1]) {
     return { state: 'presented', reason: 'shown on a live feed' };
   }
-  if (member.again.includes(seq))
+  if (member.deliveries?.has(seq))
     return { state: 'accepted', reason: 'a lease lapsed; owed again' };
   return { state: 'accepted', reason: null };
 }

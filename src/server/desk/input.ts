@@ -1,9 +1,19 @@
 /** Input against an operation's schema; every violation is named by its field [O2]. */
+import type { z } from 'zod';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Operation } from '../../wire/operation.ts';
 
 export function parseInput(operation: Operation, input: unknown): { value: unknown } | Refusal {
-  const parsed = operation.input.safeParse(input ?? {});
+  return parseFields(operation.name, operation.input, input);
+}
+
+/** The same for a part of the input that has a schema of its own. */
+export function parseFields<Schema extends z.ZodType>(
+  name: string,
+  schema: Schema,
+  input: unknown,
+): { value: z.output<Schema> } | Refusal {
+  const parsed = schema.safeParse(input ?? {});
   if (parsed.success) return { value: parsed.data };
   const violations = parsed.error.issues.flatMap((issue) => {
     const path = issue.path.map(String).join('.') || '<root>';
@@ -14,7 +24,7 @@ export function parseInput(operation: Operation, input: unknown): { value: unkno
   const first = violations[0];
   return refuse(
     'input.invalid',
-    `${operation.name}: ${first?.field ?? 'input'} ${first?.issue ?? 'is invalid'}`,
+    `${name}: ${first?.field ?? 'input'} ${first?.issue ?? 'is invalid'}`,
     { violations },
   );
 }

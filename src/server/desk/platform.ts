@@ -4,6 +4,7 @@
  */
 import type { Refusal } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
+import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 
 export interface Platform {
   /** Milliseconds since the epoch. */
@@ -32,6 +33,8 @@ export interface Platform {
     isTold: boolean,
   ): Promise<Omit<Scope, 'branch'> | Refusal>;
   readonly schemas: SchemaCheck;
+  /** The runner that is meant, ready to be kept, or why it cannot be used here; absent where none runs. */
+  checkRunner?(choice: string | RunnerSpec): Promise<RunnerSpec | Refusal>;
 }
 
 export interface Violation {

@@ -197,6 +197,12 @@ export const spaceConfigure = operation({
     proof: proofText,
     claims_per_agent: perAgent(CLAIMS_PER_AGENT_SET_MAX).describe('held at once; null: 128'),
     offers_per_agent: perAgent(OFFERS_PER_AGENT_SET_MAX).describe('made at once; null: 64'),
+    turns_parallel_max: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .nullish()
+      .describe('turns of managed agents that run at once; null: 4'),
   }),
   output: z.object({
     backpressure_mode: backpressureMode,
@@ -213,5 +219,6 @@ export const spaceConfigure = operation({
     gates_proof_ms: z.int().nullable(),
     claims_per_agent: z.int().nullable(),
     offers_per_agent: z.int().nullable(),
+    turns_parallel_max: z.int().nullable(),
   }),
 });

@@ -99,7 +99,7 @@ const modelSpec = z.strictObject({
   base_url: z.url({ protocol: /^https?$/ }),
   model: z.string().min(1).max(256),
   system_prompt: text.optional(),
-  max_tokens: z.int().min(1).optional(),
+  max_tokens: z.int().min(1).max(10_000_000).optional(),
   temperature: z.number().min(0).max(10).optional(),
   secret: secret.optional(),
 });

@@ -18,6 +18,7 @@ import * as people from './people.ts';
 import * as plan from './plan.ts';
 import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
+import * as turns from './turns.ts';
 
 export const OPERATIONS = {
   'channels.send': channels.send,
@@ -79,6 +80,9 @@ export const OPERATIONS = {
   'gates.consume': gates.gateConsume,
   'gates.withdraw': gates.gateWithdraw,
   'gates.list': gates.gateList,
+  'agents.managed': turns.agentsManaged,
+  'turns.list': turns.turnsList,
+  'turns.get': turns.turnsGet,
   'stream.open': inbox.streamOpen,
   'stream.close': inbox.streamClose,
   'hub.whoami': inbox.whoami,
@@ -94,6 +98,15 @@ export const OPERATIONS = {
   'channels.retire': channels.retire,
   'agents.assign': presence.agentsAssign,
   'agents.remove': presence.agentsRemove,
+  'agents.manage': turns.agentsManage,
+  'agents.unmanage': turns.agentsUnmanage,
+  'turns.cancel': turns.turnsCancel,
+  'turns.retry': turns.turnsRetry,
+  'turns.pause': turns.turnsPause,
+  'turns.resume': turns.turnsResume,
+  'turns.take': turns.turnsTake,
+  'turns.renew': turns.turnsRenew,
+  'turns.finish': turns.turnsFinish,
   'tokens.create': admin.tokenCreate,
   'tokens.list': admin.tokenList,
   'tokens.rotate': admin.tokenRotate,

@@ -116,6 +116,7 @@ export const adminHandlers: Handlers<
       ...(input.gates_proof_ms !== undefined && { gateProofMs: input.gates_proof_ms }),
       ...(input.claims_per_agent !== undefined && { claimsPerAgent: input.claims_per_agent }),
       ...(input.offers_per_agent !== undefined && { offersPerAgent: input.offers_per_agent }),
+      ...(input.turns_parallel_max !== undefined && { turnsParallelMax: input.turns_parallel_max }),
     };
     const came = cameWith(room, input.proof);
     const settings = await hub.submit({
@@ -141,6 +142,7 @@ export const adminHandlers: Handlers<
       gates_proof_ms: settings.gateProofMs,
       claims_per_agent: settings.claimsPerAgent,
       offers_per_agent: settings.offersPerAgent,
+      turns_parallel_max: settings.turnsParallelMax,
     };
   },
 };

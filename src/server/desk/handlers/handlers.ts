@@ -13,6 +13,7 @@ import { peopleHandlers } from './people.ts';
 import { planHandlers } from './plan.ts';
 import { presenceHandlers } from './presence.ts';
 import { receiptHandlers } from './receipts.ts';
+import { turnHandlers } from './turns.ts';
 
 export const HANDLERS: Handlers<HandledId> = {
   ...channelHandlers,
@@ -28,4 +29,5 @@ export const HANDLERS: Handlers<HandledId> = {
   ...presenceHandlers,
   ...gateHandlers,
   ...peopleHandlers,
+  ...turnHandlers,
 };

@@ -1,0 +1,301 @@
+/**
+ * Managed agents: whose turns the hub sees to, how, and within which limits. Only a person or an
+ * administrator says so; what cannot work is refused when it is configured, by its field, and not
+ * when mail comes [TN10].
+ */
+import { type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
+import type { Principal } from '../law/principal.ts';
+import type { World, WorldView } from '../law/state.ts';
+import { isProse, parseObjectText } from '../law/text.ts';
+import { checkLimits, type Limits } from './agent-limits.ts';
+import { dropPending, lookNow } from './pending.ts';
+import type {
+  AgentManaged,
+  AgentParked,
+  AgentsPaused,
+  AgentsResumed,
+  AgentUnmanaged,
+  ManageAgent,
+  PauseAgents,
+  ResumeAgents,
+  TurnCancelled,
+  UnmanageAgent,
+} from './turn-events.ts';
+import { MANAGED_AGENTS_MAX, RUNNER_BYTES_MAX, TURN_WORD_CHARS_MAX } from './turn-limits.ts';
+import {
+  type Cost,
+  currentTurn,
+  type Managed,
+  type ManagedView,
+  NO_COST,
+  type Turn,
+} from './turn-state.ts';
+import { checkWakeRule } from './wake-rule.ts';
+
+export type ManagedEvent =
+  | AgentManaged
+  | AgentUnmanaged
+  | AgentsPaused
+  | AgentsResumed
+  | AgentParked
+  | TurnCancelled;
+
+type Decided = Decision<ManagedEvent, { readonly agents: readonly string[] }>;
+
+export function decideManaged(
+  world: WorldView,
+  command: ManageAgent | UnmanageAgent | PauseAgents | ResumeAgents,
+): Decided {
+  const denied = checkPerson(command.by);
+  if (denied !== null) return denied;
+  switch (command.type) {
+    case 'agent.manage':
+      return manage(world, command);
+    case 'agent.unmanage': {
+      const { agent, by, at } = command;
+      const managed = world.turns.agents.get(agent);
+      if (managed === undefined) return notManaged(agent);
+      const events = unmanaged(world, managed, by.id, at);
+      return { events, answer: { agents: [agent] } };
+    }
+    case 'agent.pause':
+      return pause(world, command);
+    case 'agent.resume':
+      return resume(world, command);
+  }
+}
+
+function manage(world: WorldView, { by, at, agent, config }: ManageAgent): Decided {
+  const { turns } = world;
+  if (!world.agents.has(agent)) {
+    return refuse(
+      'agent.not-found',
+      `there is no agent ${agent} here; it is known once it has a token, a subscription or a message`,
+      { violations: [{ field: 'agent_id', issue: 'is not known here' }] },
+    );
+  }
+  if (!turns.agents.has(agent) && turns.agents.size >= MANAGED_AGENTS_MAX) {
+    return refuseFull('MANAGED_AGENTS_MAX', MANAGED_AGENTS_MAX);
+  }
+  const unfit = checkLimits(config.limits) ?? checkWakeRule(config.wake);
+  if (unfit !== null) return unfit;
+  const runner = parseObjectText(config.runner, RUNNER_BYTES_MAX);
+  if (runner === null || config.runnerKind === '' || config.runnerKind.length > 64) {
+    const issue = `is a JSON object of at most ${RUNNER_BYTES_MAX} bytes with a kind`;
+    return refuse('input.invalid', `runner ${issue}`, {
+      violations: [{ field: 'runner', issue }],
+    });
+  }
+  const kept = { ...config, runner, limits: config.limits as Limits };
+  const known = turns.agents.get(agent);
+  const isNews = known === undefined || JSON.stringify(known.config) !== JSON.stringify(kept);
+  const event: AgentManaged = { type: 'agent.managed', at, by: by.id, agent, config: kept };
+  return { events: isNews ? [event] : [], answer: { agents: [agent] } };
+}
+
+/** What becomes of an agent's turn when it is managed no more; also when it is forgotten. */
+export function unmanaged(
+  world: WorldView,
+  managed: ManagedView,
+  by: string,
+  at: number,
+): (TurnCancelled | AgentUnmanaged)[] {
+  const turn = currentTurn(world.turns, managed);
+  const { agent } = managed;
+  const gone: AgentUnmanaged = { type: 'agent.unmanaged', at, by, agent };
+  const reason = `${agent} is managed no more`;
+  if (turn === null) return [gone];
+  return [{ type: 'turn.cancelled', at, by, id: turn.id, reason }, gone];
+}
+
+/** A turn that runs is ended; what it was given begins another when the agent is resumed. */
+function pause(world: WorldView, { by, at, agent, reason }: PauseAgents): Decided {
+  const unfit = checkText('reason', reason);
+  if (unfit !== null) return unfit;
+  const named = whom(world, agent);
+  if ('refused' in named) return named;
+  const awake = named.filter(({ state }) => state !== 'paused');
+  return { events: paused(world, awake, by.id, at, reason), answer: namesOf(awake) };
+}
+
+export function paused(
+  world: WorldView,
+  agents: readonly ManagedView[],
+  by: string,
+  at: number,
+  reason: string | null,
+): (TurnCancelled | AgentsPaused)[] {
+  if (agents.length === 0) return [];
+  const cancelled = agents.flatMap((managed): TurnCancelled[] => {
+    const turn = currentTurn(world.turns, managed);
+    const why = reason === null ? 'paused' : `paused: ${reason}`;
+    if (turn === null) return [];
+    return [{ type: 'turn.cancelled', at, by, id: turn.id, reason: why, isKept: true }];
+  });
+  const { agents: names } = namesOf(agents);
+  return [...cancelled, { type: 'agent.paused', at, by, agents: names, reason }];
+}
+
+function resume(world: WorldView, { by, at, agent }: ResumeAgents): Decided {
+  const named = whom(world, agent);
+  if ('refused' in named) return named;
+  const still = named.filter(({ state }) => state === 'paused' || state === 'parked');
+  const [one] = named;
+  if (agent !== null && one !== undefined && still.length === 0) {
+    return refuse(
+      'turn.state',
+      `${agent} is ${one.state}; only who is paused or parked is resumed`,
+      {
+        agent,
+        state: one.state,
+      },
+    );
+  }
+  if (still.length === 0) return { events: [], answer: { agents: [] } };
+  const answer = namesOf(still);
+  return { events: [{ type: 'agent.resumed', at, by: by.id, agents: answer.agents }], answer };
+}
+
+function whom(world: WorldView, agent: string | null): ManagedView[] | Refusal {
+  if (agent === null) return [...world.turns.agents.values()];
+  const managed = world.turns.agents.get(agent);
+  return managed === undefined ? notManaged(agent) : [managed];
+}
+
+function namesOf(agents: readonly ManagedView[]): { readonly agents: readonly string[] } {
+  return { agents: agents.map(({ agent }) => agent) };
+}
+
+export function evolveManaged(world: World, event: ManagedEvent): void {
+  switch (event.type) {
+    case 'agent.managed':
+      return evolveManage(world, event);
+    case 'agent.unmanaged':
+      return evolveUnmanaged(world, event.agent);
+    case 'agent.paused':
+    case 'agent.resumed':
+      for (const name of event.agents) {
+        const managed = world.turns.agents.get(name);
+        if (managed === undefined) continue;
+        if (event.type === 'agent.paused') enter(managed, 'paused', event.at, event.reason);
+        else {
+          enter(managed, 'asleep', event.at, null);
+          managed.isFlooded = false;
+          lookNow(world, managed, event.at);
+        }
+      }
+      return;
+    case 'agent.parked': {
+      const managed = world.turns.agents.get(event.agent);
+      if (managed === undefined) return;
+      const turn = currentTurn(world.turns, managed);
+      if (turn !== null) endTurn(world, turn, { state: 'cancelled', note: event.text }, event.at);
+      return enter(managed, 'parked', event.at, `${event.cause}: ${event.text}`);
+    }
+    case 'turn.cancelled': {
+      const turn = world.turns.turns.get(event.id);
+      if (turn === undefined) return;
+      const { reason: note } = event;
+      const managed = endTurn(world, turn, { state: 'cancelled', note }, event.at);
+      if (managed === null) return;
+      if (!event.isKept) dropPending(managed, turn.messages);
+      lookNow(world, managed, event.at);
+    }
+  }
+}
+
+function evolveManage(world: World, { agent: name, config, at, by }: AgentManaged): void {
+  const known = world.turns.agents.get(name);
+  if (known !== undefined) {
+    Object.assign(known, { config, managedAt: at, managedBy: by });
+    return;
+  }
+  const agent = world.agents.get(name);
+  if (agent === undefined) return;
+  const managed: Managed = {
+    ...{ agent: name, config, managedAt: at, managedBy: by },
+    ...{ state: 'asleep', since: at, why: null, epoch: 0, turn: null, pending: [] },
+    ...{ isFlooded: false, lookAt: null, gatherFrom: null, given: [], sessionRef: null },
+    ...{ cost: NO_COST, turnCount: 0 },
+  };
+  world.turns.agents.set(name, managed);
+  agent.managed = managed;
+  for (const member of agent.memberships.values()) member.channel.managed.add(member);
+}
+
+function evolveUnmanaged(world: World, name: string): void {
+  world.turns.agents.delete(name);
+  world.turns.waking.delete(name);
+  const agent = world.agents.get(name);
+  if (agent === undefined) return;
+  agent.managed = null;
+  for (const member of agent.memberships.values()) member.channel.managed.delete(member);
+}
+
+/** For evolve: the agent is in another state now; it waits to be taken while it is waking. */
+export function enter(
+  managed: Managed,
+  state: Managed['state'],
+  at: number,
+  why: string | null,
+): void {
+  Object.assign(managed, { state, since: at, why, lookAt: null, gatherFrom: null });
+}
+
+/** For evolve: the turn is over, and its agent asleep; null when that is managed no more. */
+export function endTurn(
+  world: World,
+  turn: Turn,
+  change: Partial<Turn> & Pick<Turn, 'state'>,
+  at: number,
+): Managed | null {
+  const { turns } = world;
+  const managed = turns.agents.get(turn.agent);
+  const ended = { retryAt: null, leaseUntil: null, endedAt: at, ...billed(managed, turn) };
+  turns.turns.set(turn.id, { ...turn, ...ended, ...change });
+  turns.waking.delete(turn.agent);
+  if (turn.state === 'busy') turns.busyCount--;
+  if (managed === undefined || managed.turn !== turn.id) return null;
+  managed.turn = null;
+  enter(managed, 'asleep', at, null);
+  return managed;
+}
+
+/** For evolve: what the attempt cost is on the bill of the turn and of its agent. */
+export function billed(
+  managed: Managed | undefined,
+  { cost, running }: Turn,
+): Pick<Turn, 'cost' | 'running'> {
+  if (running === null) return { cost, running };
+  if (managed !== undefined) managed.cost = addCost(managed.cost, running);
+  return { cost: addCost(cost ?? NO_COST, running), running: null };
+}
+
+function addCost(one: Cost, other: Cost): Cost {
+  return {
+    usd: one.usd + other.usd,
+    tokensIn: one.tokensIn + other.tokensIn,
+    tokensOut: one.tokensOut + other.tokensOut,
+  };
+}
+
+export function checkPerson(by: Principal): Refusal | null {
+  if (by.kind === 'human' || by.kind === 'admin') return null;
+  return refuse('access.denied', 'only a person or an administrator says how agents are run');
+}
+
+export function checkText(field: string, text: string | null): Refusal | null {
+  if (text === null || isProse(text, TURN_WORD_CHARS_MAX)) return null;
+  const issue = `has at most ${TURN_WORD_CHARS_MAX} characters and no control characters`;
+  return refuse('input.invalid', `${field} ${issue}`, { violations: [{ field, issue }] });
+}
+
+export function notManaged(agent: string): Refusal {
+  return refuse(
+    'agent.not-managed',
+    `${agent} is not managed here; agents.manage says how it is run`,
+    {
+      agent,
+    },
+  );
+}
