@@ -143,7 +143,7 @@ function fillLike<V>(map: Map<string, V>, max: number): void {
 
 test('[SH1] every bound that is filled together is refused by share, and for no more than the whole', () => {
   const asked = sources.flatMap((path) =>
-    [...readText(path).matchAll(/checkShare\('([A-Z_]+)'/g)].map(([, name]) => name),
+    [...readText(path).matchAll(/checkShare\(\s*'([A-Z_]+)'/g)].map(([, name]) => name),
   );
   expect(new Set(asked)).toEqual(new Set(Object.keys(SHARES)));
   for (const { max, each, untrusted } of Object.values(SHARES)) {
