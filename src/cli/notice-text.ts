@@ -1,6 +1,7 @@
 /**
- * What the hub itself tells an agent about its claims, in words for a person at a terminal. Only the
- * hub's own messages are read so: the same fields from anybody else are shown as what they are [CL34].
+ * What the hub itself tells an agent about its claims and questions, in words for a person at a
+ * terminal. Only the hub's own messages are read so: the same fields from anybody else are shown as
+ * what they are [CL34].
  */
 import { SERVER } from '../core/law/principal.ts';
 
@@ -15,7 +16,9 @@ export function noticeText(
   clock: (seconds: number) => string,
 ): string | null {
   const { event, task_id: task } = body;
-  if (sender !== SERVER.id || typeof task !== 'string') return null;
+  if (sender !== SERVER.id) return null;
+  if (event === 'docket_answered') return answerText(body);
+  if (typeof task !== 'string') return null;
   const take = `synod claim ${asWord(task)}`;
   switch (event) {
     case 'claim_free':
@@ -27,6 +30,12 @@ export function noticeText(
     default:
       return null;
   }
+}
+
+function answerText({ by, outcome, note, questions }: Told['body']): string {
+  const asked = Array.isArray(questions) ? questions.map((one) => one.text).join(' / ') : '';
+  const said = typeof note === 'string' ? `: ${note}` : '';
+  return `${by} ${outcome === 'answered' ? 'answers' : `closed (${outcome})`} your question "${asked}"${said}`;
 }
 
 /** For a shell, as one word and nothing else. */

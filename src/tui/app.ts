@@ -6,6 +6,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import type { Client } from '../client/index.ts';
 import { type Desk, enter } from './carry-out.ts';
 import { choose, complete } from './completion.ts';
+import { createDecider } from './decide.ts';
 import { type Action, actionsOf } from './keys.ts';
 import { layoutOf, type Size } from './layout.ts';
 import { paint } from './paint.ts';
@@ -37,7 +38,8 @@ export async function runChat(options: ChatOptions): Promise<void> {
   const store = createStore(initialState(await client.whoami(), Date.now() / 1000));
   const session = await openSession({ client, store, channels });
   const left = Promise.withResolvers<void>();
-  const desk: Desk = { client, store, session, quit: () => left.resolve() };
+  const decider = createDecider(client, store);
+  const desk: Desk = { client, store, session, decider, quit: () => left.resolve() };
   signal.addEventListener('abort', desk.quit);
   if (signal.aborted) desk.quit();
   let frame: NodeJS.Timeout | null = null;
@@ -74,6 +76,11 @@ export async function runChat(options: ChatOptions): Promise<void> {
 function act(desk: Desk, action: Action, size: Size): void {
   const { store, session } = desk;
   const state = store.state();
+  // While something is typed unseen, nothing else is done with it.
+  if (state.unseen !== null && action.do !== 'quit') {
+    if (action.do === 'back') return desk.decider.cancel();
+    if (action.do !== 'edit' && action.do !== 'enter') return;
+  }
   switch (action.do) {
     case 'edit':
       return store.dispatch({ type: 'edited', change: action.change });
@@ -136,5 +143,9 @@ function wordsOf(state: ChatState): Parameters<typeof complete>[2] {
     channels: [...state.channels.map(({ name }) => name), ...state.others],
     agents: state.agents.map((one) => one.agent_id).filter((name) => name !== state.me.agent_id),
     messages: talk.map(({ id }) => id).toReversed(),
+    docket: state.docket.flatMap(({ item_id: id, subjects }) => [
+      id,
+      ...subjects.map(({ subject }) => subject),
+    ]),
   };
 }

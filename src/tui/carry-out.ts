@@ -4,6 +4,7 @@
  */
 import type { Client } from '../client/index.ts';
 import { type Command, type Problem, parseCommand } from './commands.ts';
+import type { Decider } from './decide.ts';
 import { readAfter, SEARCH_MESSAGES_MAX } from './history.ts';
 import { channelLabel, privateChannel } from './names.ts';
 import { boardLines, receiptLines } from './panel-lines.ts';
@@ -19,6 +20,7 @@ export interface Desk {
   readonly client: Client;
   readonly store: Store;
   readonly session: ChatSession;
+  readonly decider: Decider;
   quit(): void;
 }
 
@@ -28,8 +30,10 @@ let lastKey = 0;
 
 /** Takes what stands on the input line. */
 export function enter(desk: Desk): void {
-  const { store, session } = desk;
-  const { text } = store.state().input;
+  const { store, session, decider } = desk;
+  const { unseen, input } = store.state();
+  const { text } = input;
+  if (unseen !== null) return decider.typed(text);
   const command = parseCommand(text);
   store.dispatch({ type: 'entered' });
   if (command === null) return;
@@ -87,6 +91,14 @@ async function carryOut(desk: Desk, command: Command): Promise<void> {
         lines: boardLines(tasks),
       });
     }
+    case 'approve':
+    case 'deny':
+      return done(desk, desk.decider.decide(command.id, command.do, command.reason));
+    case 'answer':
+      return done(desk, desk.decider.answer(command.item, command.text));
+    case 'close':
+      return done(desk, desk.decider.close(command.id, command.reason));
+    case 'docket':
     case 'claims':
     case 'who':
     case 'help':
@@ -94,6 +106,13 @@ async function carryOut(desk: Desk, command: Command): Promise<void> {
     case 'quit':
       return desk.quit();
   }
+}
+
+/** What was done about the docket, and what is left on it. */
+async function done({ store, session }: Desk, work: Promise<string>): Promise<void> {
+  const said = await work;
+  await session.refresh();
+  store.say(said);
 }
 
 function open(store: Store, panel: Panel): void {

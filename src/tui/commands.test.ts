@@ -49,6 +49,7 @@ const WORDS = {
   channels: ['general', 'group/ops', 'ticket:42'],
   agents: ['bob', 'bobby', 'claude/worker'],
   messages: ['m12', 'm7'],
+  docket: ['d1', 'g1'],
 };
 
 test.each([

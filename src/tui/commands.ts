@@ -21,14 +21,20 @@ export type Command =
       readonly reason: string | null;
     }
   | { readonly do: 'search'; readonly text: string }
-  | { readonly do: 'claims' | 'who' | 'board' | 'help' | 'quit' };
+  | {
+      readonly do: 'approve' | 'deny' | 'close';
+      readonly id: string;
+      readonly reason: string | null;
+    }
+  | { readonly do: 'answer'; readonly item: string; readonly text: string }
+  | { readonly do: 'docket' | 'claims' | 'who' | 'board' | 'help' | 'quit' };
 
 export interface Problem {
   readonly problem: string;
 }
 
 /** What an argument is, so that it can be completed. */
-export type Argument = 'channel' | 'agent' | 'message' | 'ack' | 'text';
+export type Argument = 'channel' | 'agent' | 'message' | 'ack' | 'docket' | 'text';
 
 export interface CommandRow {
   readonly name: string;
@@ -42,12 +48,30 @@ export interface CommandRow {
 const ACKS: readonly AckWord[] = ['received', 'processing', 'done', 'nack'];
 export const ACK_WORDS: readonly string[] = ACKS;
 
-const bare = (name: 'claims' | 'who' | 'board' | 'help' | 'quit', summary: string): CommandRow => ({
+const bare = (
+  name: 'docket' | 'claims' | 'who' | 'board' | 'help' | 'quit',
+  summary: string,
+): CommandRow => ({
   name,
   usage: '',
   summary,
   arguments: [],
   parse: () => ({ do: name }),
+});
+
+const onDocket = (
+  name: 'approve' | 'deny' | 'close',
+  more: string,
+  summary: string,
+): CommandRow => ({
+  name,
+  usage: `ID ${more}`,
+  summary,
+  arguments: ['docket', 'text'],
+  parse: ([id = ''], rest) => {
+    const reason = rest(1) || null;
+    return id === '' || (name === 'deny' && reason === null) ? null : { do: name, id, reason };
+  },
 });
 
 export const COMMAND_ROWS: readonly CommandRow[] = [
@@ -123,6 +147,20 @@ export const COMMAND_ROWS: readonly CommandRow[] = [
     summary: 'find it in this channel',
     arguments: ['text'],
     parse: (_, rest) => (rest(0) === '' ? null : { do: 'search', text: rest(0) }),
+  },
+  bare('docket', 'what waits for a person, and what to do about it (Ctrl-O)'),
+  onDocket('approve', '[WHY]', 'say yes to a gate, or release a held message'),
+  onDocket('deny', 'WHY', 'say no, and why'),
+  onDocket('close', '[NOTE]', 'put an item away'),
+  {
+    name: 'answer',
+    usage: 'ID TEXT',
+    summary: 'answer a question on the docket',
+    arguments: ['docket', 'text'],
+    parse: ([item = ''], rest) => {
+      const text = rest(1);
+      return item === '' || text === '' ? null : { do: 'answer', item, text };
+    },
   },
   bare('claims', 'who holds what, and until when (Ctrl-T)'),
   bare('who', 'who is here, and how the hub knows (Ctrl-G)'),

@@ -11,6 +11,8 @@ export interface Words {
   readonly agents: readonly string[];
   /** Newest first. */
   readonly messages: readonly string[];
+  /** Items of the docket, and what they are about. */
+  readonly docket: readonly string[];
 }
 
 /** Several words that may be meant, to be gone through. */
@@ -76,6 +78,7 @@ const LISTS: Readonly<Record<Exclude<Argument, 'text'>, (words: Words) => readon
   agent: ({ agents }) => agents,
   message: ({ messages }) => messages,
   ack: () => ACK_WORDS,
+  docket: ({ docket }) => docket,
 };
 
 function sharedStart(words: readonly string[]): string {

@@ -7,7 +7,7 @@ export type Action =
   | { readonly do: 'enter' | 'quit' | 'back' | 'older' | 'newer' }
   | { readonly do: 'channel' | 'complete'; readonly step: 1 | -1 }
   | { readonly do: 'unread' }
-  | { readonly do: 'panel'; readonly kind: 'claims' | 'who' };
+  | { readonly do: 'panel'; readonly kind: 'claims' | 'who' | 'docket' };
 
 type Named = Exclude<Edit['edit'], 'insert' | 'set'>;
 
@@ -23,6 +23,7 @@ const CONTROL: Readonly<Record<string, Action>> = {
   g: { do: 'panel', kind: 'who' },
   k: edit('kill-right'),
   n: { do: 'channel', step: 1 },
+  o: { do: 'panel', kind: 'docket' },
   p: { do: 'channel', step: -1 },
   t: { do: 'panel', kind: 'claims' },
   u: edit('kill-left'),

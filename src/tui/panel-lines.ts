@@ -83,6 +83,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl-X', 'next channel with something unread'],
   ['PgUp PgDn', 'scroll; older messages are fetched'],
   ['Up Down', 'lines sent before'],
+  ['Ctrl-O', 'the docket: what needs you'],
   ['Ctrl-T Ctrl-G', 'claims; agents'],
   ['Esc', 'back to the talk, and to its end; gives up a command'],
   ['Ctrl-C', 'leave'],

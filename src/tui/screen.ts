@@ -2,6 +2,7 @@
  * The whole screen as lines, from state and size alone [TU2]: a bar, up to three panels, a status
  * line and the line to type on. Every line has exactly the width of its panel.
  */
+import { byNeed, docketLines, needLines } from './docket-lines.ts';
 import type { Layout } from './layout.ts';
 import { channelLabel } from './names.ts';
 import { paletteLines } from './palette.ts';
@@ -52,12 +53,15 @@ export function screenOf(state: ChatState, layout: Layout): Screen {
   };
 }
 
-/** The agents first; what they hold and plan below them, in what room there is left. */
+/** What needs you, then the agents; what they hold and plan below them, in what room there is left. */
 function rightLines(state: ChatState, width: number, rows: number): ScreenLine[] {
-  const work = workLines(state, width, Math.max(0, rows - AGENT_ROWS_MIN));
-  const agents = agentLines(state, width, rows - work.length);
-  const left = rows - agents.length;
-  return [...agents, ...(left > work.length ? workLines(state, width, left) : work)];
+  // Half of the column at the most: whoever needs a person is still among the agents.
+  const needs = needLines(state, width).slice(0, Math.floor(rows / 2));
+  const room = rows - needs.length;
+  const work = workLines(state, width, Math.max(0, room - AGENT_ROWS_MIN));
+  const agents = agentLines(state, width, room - work.length);
+  const left = room - agents.length;
+  return [...needs, ...agents, ...(left > work.length ? workLines(state, width, left) : work)];
 }
 
 /** How far the centre can be scrolled. */
@@ -78,6 +82,8 @@ function centreLines(state: ChatState, width: number, linesMax?: number): readon
       return claimLines(state);
     case 'who':
       return whoLines(state);
+    case 'docket':
+      return docketLines(state, width);
     case 'help':
       return helpLines(width);
     case 'text':
@@ -100,6 +106,7 @@ function titleLine(state: ChatState, width: number): ScreenLine {
     thread: panel.kind === 'thread' ? `${name}: thread ${panel.root}` : '',
     claims: `Claims (${state.claims.length})`,
     who: 'Agents',
+    docket: `Docket (${state.docket.length})`,
     help: 'Help',
     text: panel.kind === 'text' ? panel.title : '',
   };
@@ -112,7 +119,9 @@ function barLine(state: ChatState, width: number): ScreenLine {
   const style = { inverse: true };
   const unread = state.channels.reduce((sum, one) => sum + one.unread, 0);
   const who = ` synod  ${me.agent_id} (${me.kind}, ${me.tier})  space ${me.space}`;
-  const news = unread > 0 ? `${unread} unread  ` : '';
+  const needed = byNeed(state).yours.length;
+  const needs = needed === 0 ? '' : `! ${needed} ${needed === 1 ? 'needs' : 'need'} you  `;
+  const news = `${needs}${unread > 0 ? `${unread} unread  ` : ''}`;
   const right =
     link === 'open' ? `${news}connected ` : link === 'closed' ? 'closed ' : 'reconnecting… ';
   return spread([span(who, style)], [span(right, { ...style, bold: link !== 'open' })], width).map(
@@ -151,14 +160,16 @@ function statusLine(state: ChatState, width: number, scroll: number, layout: Lay
 /** A long line shows the part around the cursor; a line break within it is shown as a sign. */
 function inputLine(state: ChatState, width: number): { line: ScreenLine; cursor: number } {
   const { text, cursor } = state.input;
-  const shown = (part: string): string => plain(part.replaceAll('\n', '⏎'));
+  const prompt = state.unseen === null ? PROMPT : `${plain(state.unseen)}: `;
+  const shown = (part: string): string =>
+    state.unseen === null ? plain(part.replaceAll('\n', '⏎')) : '•'.repeat(graphemes(part).length);
   const before = shown(text.slice(0, cursor));
-  const room = Math.max(1, width - PROMPT.length - 1);
+  const room = Math.max(1, width - widthOf(prompt) - 1);
   const kept = keepEnd(before, room);
   const after = cut(shown(text.slice(cursor)), room - widthOf(kept));
   return {
-    line: [span(PROMPT, { bold: true }), span(kept), span(after)],
-    cursor: PROMPT.length + widthOf(kept),
+    line: [span(prompt, { bold: true }), span(kept), span(after)],
+    cursor: widthOf(prompt) + widthOf(kept),
   };
 }
 

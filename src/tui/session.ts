@@ -35,12 +35,15 @@ export interface SessionOptions {
 const FIRST_CHANNEL = 'general';
 const NEWS: readonly string[] = ['sox/presence', 'sox/claims'];
 const LOOK_EVERY_MS = 3_000;
+/** What was decided elsewhere is off this screen within a second. */
+const DOCKET_EVERY_MS = 900;
 const GATHER_MS = 20;
 const ASK_AFTER_MS = 60;
 const DRAIN_MESSAGES = 200;
 const RECEIPTS_ASKED_MAX = 30;
 const ROWS_MAX = 500;
 const PLAN_ROWS = 50;
+const DOCKET_ROWS = 100;
 const GOODBYE_MS = 1_000;
 
 export async function openSession(options: SessionOptions): Promise<ChatSession> {
@@ -115,6 +118,11 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     );
   }
 
+  async function lookAtDocket(): Promise<void> {
+    const { items } = await client.call('docket.list', { limit: DOCKET_ROWS });
+    store.dispatch({ type: 'docket', items });
+  }
+
   async function lookAtChannels(): Promise<void> {
     const [me, visible] = await Promise.all([client.whoami(), client.channels()]);
     store.dispatch({ type: 'met', me });
@@ -135,7 +143,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
 
   async function refresh(): Promise<void> {
     await lookAtChannels();
-    await Promise.all([lookAtInbox(), lookAround()]);
+    await Promise.all([lookAtInbox(), lookAround(), lookAtDocket()]);
   }
 
   /** What was said while the line was down, and what became of my messages meanwhile. */
@@ -252,6 +260,9 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     store.dispatch({ type: 'ticked', now: Date.now() / 1000 });
     if (store.state().link === 'open') askAround();
   }, LOOK_EVERY_MS);
+  const docketTimer = setInterval(() => {
+    if (store.state().link === 'open') once('docket', lookAtDocket);
+  }, DOCKET_EVERY_MS);
 
   return {
     loadOlder,
@@ -261,6 +272,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     async close() {
       stopping.abort();
       clearInterval(timer);
+      clearInterval(docketTimer);
       for (const stop of [stopWatching, stopState, stopPresence]) stop();
       // Whoever leaves says so; a hub that is away finds out by itself.
       if (client.state === 'open') {

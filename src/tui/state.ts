@@ -16,6 +16,7 @@ export type Me = Pick<CallOutput<'hub.whoami'>, 'agent_id' | 'kind' | 'tier' | '
 export type AgentRow = CallOutput<'presence.list'>['agents'][number];
 export type ClaimRow = CallOutput<'claims.list'>['claims'][number];
 export type WaitRow = CallOutput<'claims.list'>['waits'][number];
+export type DocketItem = CallOutput<'docket.list'>['items'][number];
 export type TaskRow = CallOutput<'plan.board'>['tasks'][number];
 
 export interface Channel {
@@ -33,7 +34,7 @@ export interface Channel {
 
 /** What stands in the centre. */
 export type Panel =
-  | { readonly kind: 'talk' | 'claims' | 'who' | 'help' }
+  | { readonly kind: 'talk' | 'claims' | 'who' | 'help' | 'docket' }
   | { readonly kind: 'thread'; readonly root: string }
   | { readonly kind: 'text'; readonly title: string; readonly lines: readonly ScreenLine[] };
 
@@ -63,6 +64,8 @@ export interface ChatState {
   readonly waits: readonly WaitRow[];
   /** The beginning of the plan. */
   readonly tasks: readonly TaskRow[];
+  /** What waits for a person, as far as it was asked for. */
+  readonly docket: readonly DocketItem[];
   readonly colours: Colours;
   readonly receipts: ReadonlyMap<string, Receipts>;
   readonly sending: readonly Sending[];
@@ -73,6 +76,8 @@ export interface ChatState {
   readonly upTo: number | null;
   readonly notice: Notice | null;
   readonly input: InputLine;
+  /** What is to be typed unseen; null when nothing is. */
+  readonly unseen: string | null;
   /** What Tab goes through. */
   readonly choices: Choices | null;
   /** What was begun on other channels, and not sent. */
@@ -105,6 +110,9 @@ export type ChatEvent =
       readonly waits: readonly WaitRow[];
       readonly tasks: readonly TaskRow[];
     }
+  | { readonly type: 'docket'; readonly items: readonly DocketItem[] }
+  /** What is typed from now on is shown to nobody, and kept nowhere; null ends it. */
+  | { readonly type: 'asked'; readonly question: string | null }
   | { readonly type: 'receipts'; readonly seen: readonly ReceiptSeen[] }
   | { readonly type: 'sending'; readonly sending: Sending }
   | { readonly type: 'sent'; readonly key: number }
@@ -133,6 +141,7 @@ export function initialState(me: Me, now: number): ChatState {
     claims: [],
     waits: [],
     tasks: [],
+    docket: [],
     colours: new Map(),
     receipts: new Map(),
     sending: [],
@@ -141,6 +150,7 @@ export function initialState(me: Me, now: number): ChatState {
     upTo: null,
     notice: null,
     input: NO_INPUT,
+    unseen: null,
     choices: null,
     drafts: new Map(),
     now,
@@ -200,6 +210,12 @@ export function evolve(state: ChatState, event: ChatEvent): ChatState {
           ...event.waits.map(({ agent_id: agent }) => agent),
         ]),
       };
+    case 'docket':
+      return { ...state, docket: event.items.slice(0, ROWS_MAX) };
+    case 'asked': {
+      const input = editLine(state.input, { edit: 'clear' });
+      return { ...state, unseen: event.question, input, choices: null };
+    }
     case 'receipts': {
       const others = event.seen.filter(({ agent }) => agent !== state.me.agent_id);
       const receipts = noteReceipts(state.receipts, others);

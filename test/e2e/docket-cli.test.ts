@@ -74,4 +74,22 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     await terminal.shows(/nothing waits for a person[\s\S]*left with 0/);
     await terminal.close();
   }, 60_000);
+
+  test('[DK11] [GT12] in the chat a gate is approved with a passphrase that nobody sees', async () => {
+    const { gate_id } = await home.json(['gates', 'ask', 'merge', 'main', '--as', 'dan']);
+    const terminal = await openTerminal(home, 80, 24);
+    await terminal.synod('chat --as hana');
+    await terminal.shows(/Needs you +1[\s\S]*dan/);
+    await terminal.keys('C-o');
+    await terminal.shows(new RegExp(`/approve ${gate_id}`));
+    await terminal.enter(`/approve ${gate_id}`);
+    await terminal.shows(/^Passphrase of hana:/m);
+    await terminal.enter(SECRET);
+    const screen = await terminal.shows(new RegExp(`${gate_id} is approved`));
+    expect(screen).toContain('Nothing waits for a person');
+    // It is not among the lines that Up brings back.
+    await terminal.keys('Up');
+    expect(await terminal.shows(/^> \/approve/m)).not.toContain('horse');
+    await terminal.close();
+  }, 60_000);
 });
