@@ -62,11 +62,38 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
     await hub.ask('mal', 'channels.subscribe', { pattern: 'x' });
     return [null, { agent_id: 'mal', force: true }];
   },
+  'docket.raise': async () => ['ada', { text: 'Which port?' }],
+  'docket.close': async () => {
+    const { item } = await hub.ask('eli', 'docket.raise', { text: 'Which host?' });
+    return [null, { item_id: item.item_id, outcome: 'answered', note: 'this one' }];
+  },
+  'gates.ask': async () => ['ada', { action: 'push', subject: 'asked' }],
+  'gates.withdraw': async () => ['ada', { gate_id: await gate('withdrawn') }],
+  'gates.decide': async () => [
+    null,
+    { gate_id: await gate('decided'), decision: 'approve', proof: await prove() },
+  ],
+  'gates.consume': async () => {
+    const gate_id = await gate('used');
+    await hub.admin('gates_decide', { gate_id, decision: 'approve', proof: await prove() });
+    return ['ada', { gate_id }];
+  },
+  'people.remove': async () => [null, { name: 'mia', proof: await prove() }],
 };
 
 async function claimed(agent: string, task_id: string): Promise<Json> {
   await hub.ask(agent, 'claims.take', { task_id });
   return { task_id };
+}
+
+async function gate(subject: string): Promise<string> {
+  return (await hub.ask('ada', 'gates.ask', { action: 'push', subject })).gate_id;
+}
+
+async function prove(): Promise<string> {
+  const mia = { name: 'mia', passphrase: 'correct horse battery' };
+  if ((await hub.admin('people_list')).people.length === 0) await hub.admin('people_add', mia);
+  return (await hub.admin('people_prove', mia)).proof;
 }
 
 const keyed = (Object.keys(OPERATIONS) as OperationId[]).filter((id) => {
