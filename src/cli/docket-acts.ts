@@ -4,13 +4,17 @@
  */
 import type { Person } from '../bus/programs/registry-setup.ts';
 import type { CallOutput } from '../client/operations.ts';
+import { plainText } from '../wire/body-text.ts';
 import type { Call } from './context.ts';
 import { decideGate } from './decide-gate.ts';
 import { fail } from './failure.ts';
 import { outcomeLine } from './gate-text.ts';
 import type { Prover } from './prove.ts';
+import { jsonText, neutralise } from './terminal.ts';
 
 type Item = CallOutput<'docket.get'>['item'];
+
+const HELD_MAX = 1_000;
 
 export interface Acts {
   readonly call: Call;
@@ -81,6 +85,22 @@ export async function close(
 ): Promise<Done> {
   const closed = await call('docket.close', { item_id, outcome, note });
   return { answer: closed, line: `${item_id} is closed: ${outcome}` };
+}
+
+/** What the held messages of an item say: whoever decides reads them first. */
+export async function heldLines(call: Call, { subjects }: Item): Promise<string[]> {
+  const wanted = new Set(subjects.flatMap((one) => (one.kind === 'held' ? [one.subject] : [])));
+  if (wanted.size === 0) return [];
+  const { held } = await call('held.list', { limit: HELD_MAX });
+  return held
+    .filter(({ message }) => wanted.has(message.message_id))
+    .flatMap(({ message }) => [
+      '',
+      `${message.message_id} says:`,
+      ...(plainText(message.body) ?? jsonText(message.body))
+        .split(/\r?\n/)
+        .map((line) => `  │ ${neutralise(line)}`),
+    ]);
 }
 
 async function findDecidable(

@@ -5,7 +5,16 @@
  */
 import type { Person } from '../bus/programs/registry-setup.ts';
 import type { Call } from './context.ts';
-import { type Acts, answer, close, type Done, decide, isItem, take } from './docket-acts.ts';
+import {
+  type Acts,
+  answer,
+  close,
+  type Done,
+  decide,
+  heldLines,
+  isItem,
+  take,
+} from './docket-acts.ts';
 import { type Item, itemDetail } from './docket-text.ts';
 import { fail, toFailure } from './failure.ts';
 import { askNewPassphrase } from './prove.ts';
@@ -54,7 +63,7 @@ async function carryOut(
   if (id === '') throw fail('cli.usage', `${verb} what?`, { hint: '? for help' });
   if (verb === 'show') {
     const { item } = await call('docket.get', { item_id: id });
-    for (const one of itemDetail(item)) print(one);
+    for (const one of [...itemDetail(item), ...(await heldLines(call, item))]) print(one);
     return;
   }
   print((await doneBy(acts, verb, id, rest)).line);

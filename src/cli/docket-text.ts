@@ -158,12 +158,17 @@ export function whatToDo({ kind, subject }: Subject, itemId: string): string {
     case 'blocked':
       return 'answer it where the session runs; it leaves the list when the session goes on';
     case 'parked':
-      return `write to the agent, or: synod turns resume AGENT   (synod docket close ${itemId} leaves it parked)`;
+      return `write to it, or: synod turns resume ${id}   (synod docket close ${itemId} leaves it)`;
     case 'dead':
-      return `synod turns retry ${id}   or   synod docket close ${itemId}`;
+      return `synod turns ${isTurn(id) ? 'retry' : 'resume'} ${id}   or   synod docket close ${itemId}`;
     case 'alert':
       return `synod docket close ${itemId}`;
   }
+}
+
+/** What is dead is named by its turn, or by its agent. */
+function isTurn(id: string): boolean {
+  return /^t\d+$/.test(id);
 }
 
 function clip(text: string, width: number): string {

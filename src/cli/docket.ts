@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { openPerson } from './ask-person.ts';
 import { type Context, handle } from './context.ts';
-import { type Acts, answer, close, type Done, decide, take } from './docket-acts.ts';
+import { type Acts, answer, close, type Done, decide, heldLines, take } from './docket-acts.ts';
 import { runSession } from './docket-session.ts';
 import { docketLines, type Item, itemDetail } from './docket-text.ts';
 import { addPageFlags, type PageFlags, parseDurationMs } from './parse-value.ts';
@@ -38,7 +38,8 @@ export function registerDocket(program: Command): void {
   handle(show, async ({ args, call, show: print, remark }) => {
     const [item_id = ''] = args;
     const found = await call('docket.get', { item_id });
-    print(found, () => itemDetail(found.item));
+    const said = await heldLines(call, found.item);
+    print(found, () => [...itemDetail(found.item), ...said]);
     if (found.next !== null) remark('there is more of it: synod call docket.get');
   });
   registerDecisions(docket);

@@ -17,8 +17,8 @@ const HOW: Readonly<Record<Subject['kind'], (subject: string, item: string) => s
   held: (id) => `/approve ${id} releases it   /deny ${id} WHY`,
   question: (id, item) => `/answer ${item} ${id} TEXT`,
   blocked: () => 'answer it where the session runs',
-  parked: (_, item) => `write to the agent, or synod turns resume; /close ${item} leaves it parked`,
-  dead: (id, item) => `synod turns retry ${id}   /close ${item}`,
+  parked: (id, item) => `write to it, or: synod turns resume ${id}   (/close ${item} leaves it)`,
+  dead: (id, item) => `synod turns retry or resume ${id}   /close ${item}`,
   alert: (_, item) => `/close ${item}`,
 };
 

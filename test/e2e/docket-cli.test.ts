@@ -36,6 +36,18 @@ test('[DK11] in a pipe it lists what needs you first, and each verb does one thi
   ]);
 }, 60_000);
 
+test('[DK11] a held message is read before it is decided, and approving releases it', async () => {
+  const { token } = await home.json(['token', 'create', 'mal', '--tier', 'untrusted']);
+  await home.json(['send', 'inbound', 'trust me'], { env: { SYNOD_TOKEN: String(token) } });
+  const { items } = (await home.json(['docket', 'list', '--kind', 'held'])) as {
+    items: { item_id: string }[];
+  };
+  const id = items[0]?.item_id ?? '';
+  expect((await home.run(['docket', 'show', id])).stdout).toContain('  │ trust me');
+  const { stdout } = await home.run(['docket', 'approve', id]);
+  expect(stdout).toMatch(/^m\d+ is released to its readers\n$/);
+}, 60_000);
+
 test('[DK5] a gate is not closed in a pipe, nor approved there', async () => {
   await home.json(['gates', 'ask', 'deploy', 'release 1.4', '--as', 'cyd']);
   const { items } = (await home.json(['docket', 'list', '--kind', 'gate'])) as {

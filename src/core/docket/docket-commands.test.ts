@@ -62,3 +62,15 @@ test('[DK7] the asker hears the answer in private, with who gave it', () => {
   });
   expect(story.world.agents.get('ada')?.ready.size).toBe(1);
 });
+
+test('[DK7] a managed agent wakes for the answer of a person, whatever its wake rule', () => {
+  const story = createStory();
+  const wake = { channels: ['jobs'], from: null, kinds: null, minTier: null };
+  const runner = { runner: '{"kind":"outside"}', runnerKind: 'outside' };
+  const config = { ...runner, wake, limits: {}, session: 'resume' } as const;
+  ask(story, 'which port?');
+  story.do(hana, { type: 'agent.manage', agent: 'ada', config });
+  story.do(hana, close({ outcome: 'answered', note: '8080' }));
+  story.pass(1_000);
+  expect(story.events.map(({ type }) => type)).toContain('turn.due');
+});

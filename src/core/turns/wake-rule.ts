@@ -4,6 +4,7 @@
  */
 import { type Refusal, refuse } from '../law/decider.ts';
 import { createMatcher, type Matcher } from '../law/glob.ts';
+import { addresseeOf } from '../law/name.ts';
 import type { PrincipalKind, Standing, TrustTier } from '../law/principal.ts';
 import { WAKE_PATTERN_CHARS_MAX, WAKE_PATTERNS_LIST_MAX } from './turn-limits.ts';
 import type { WakeRule, Waking } from './turn-state.ts';
@@ -27,6 +28,7 @@ export function checkWakeRule(rule: WakeRule): Refusal | null {
 }
 
 export function selects(rule: WakeRule, message: Waking): boolean {
+  if (isPersonsAnswer(message)) return true;
   const { channels, from, kinds, minTier } = rule;
   if (channels === null && from === null && kinds === null && minTier === null) return true;
   if (kinds !== null && !kinds.includes(kindOf(message.as))) return false;
@@ -37,6 +39,12 @@ export function selects(rule: WakeRule, message: Waking): boolean {
     isAmong(compiled.from, message.actor ?? message.by) &&
     isAmong(compiled.channels, message.channel)
   );
+}
+
+/** What a person said to the agent's own question or gate comes by the hub, and is waited for [DK7]. */
+function isPersonsAnswer({ channel, actor, as }: Waking): boolean {
+  if (actor === undefined || addresseeOf(channel) === null) return false;
+  return kindOf(as) === 'human' || kindOf(as) === 'admin';
 }
 
 function isAmong(matchers: readonly Matcher[] | null, name: string): boolean {
