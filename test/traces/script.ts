@@ -231,6 +231,11 @@ function principalOf(text: string): Principal {
   const [id = '', trait] = text.split(':');
   if (trait === undefined) return createPrincipal(id);
   if (trait === 'untrusted' || trait === 'trusted') return createPrincipal(id, { tier: trait });
+  // `wes:t3/5` acts for the third turn, taken with epoch 5.
+  const [, turn, epoch] = /^(t\d+)\/(\d+)$/.exec(trait) ?? [];
+  if (turn !== undefined) {
+    return { ...createPrincipal(id), turn: { id: turn, epoch: Number(epoch) } };
+  }
   if (trait === 'vouched') return { ...createPrincipal(id), isVouched: true };
   return createPrincipal(id, { kind: trait as Principal['kind'] });
 }

@@ -10,7 +10,7 @@ import { GATES_AT_ONCE_MAX } from './gate-limits.ts';
 import type { GateView } from './gate-state.ts';
 import { tellAsker } from './tell-asker.ts';
 
-type EndEvent = GateEnded | MessageSent;
+export type EndEvent = GateEnded | MessageSent;
 
 /** What time has ended by `at`, so much at once. */
 export function gatesDue(world: WorldView, at: number): EndEvent[] {

@@ -15,6 +15,8 @@ export interface Principal {
   readonly tier: TrustTier;
   /** It came by a door with one secret for all: the name is its own, and of that door alone [I13]. */
   readonly isVouched?: true;
+  /** The run of a turn that it acts for, and with which it ends [TN7]. */
+  readonly turn?: { readonly id: string; readonly epoch: number };
 }
 
 /** What is remembered of a principal with what it said; its name may mean another one day. */

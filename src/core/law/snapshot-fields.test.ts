@@ -114,7 +114,10 @@ function tellRich(): Story {
   story.pass(0);
   const quota = { kind: 'exhausted', until: story.at + 1_000 } as const;
   story.do(root, { type: 'turn.take', ...take, agents: ['wes'] });
-  story.do(root, { ...finish, id: 't4', epoch: 1, outcome: 'failed', quota });
+  story.do(root, { ...finish, id: 't4', epoch: 1, outcome: 'failed', isRestart: true });
+  story.pass(0);
+  story.do(root, { type: 'turn.take', ...take, agents: ['wes'] });
+  story.do(root, { ...finish, id: 't4', epoch: 2, outcome: 'failed', quota });
   story.do(root, { type: 'turn.take', ...take, agents: ['bob'] });
   story.do(root, { type: 'turn.renew', id: 't2', epoch: 1, ...renewed, cost });
   story.subscribe(cat, 'sox/presence');

@@ -52,7 +52,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 13;
+const VERSION = 14;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',

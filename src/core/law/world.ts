@@ -82,6 +82,7 @@ import {
 import { TURN_DECIDERS, type TurnDeciders } from '../turns/deciders.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
 import { evolveTurns, isTurnEvent } from '../turns/turn-evolve.ts';
+import { checkTurn } from '../turns/turn-token.ts';
 import { type BusCallRecorded, decideBusCall } from '../work/bus-call.ts';
 import type { decideCard } from '../work/card.ts';
 import { type ClaimAnswers, decideOnce } from '../work/claim/claims.ts';
@@ -279,6 +280,8 @@ export function decide(world: WorldView, command: Command): Decision<Event, unkn
 }
 
 function decideKeyed(world: WorldView, command: Command): Decision<Event, unknown> {
+  const stale = command.by.turn === undefined ? null : checkTurn(world, command);
+  if (stale !== null) return stale;
   return command.idempotency == null || command.type.startsWith('claim.')
     ? decideAny(world, command)
     : decideOnce(world.claims, command, () => decideAny(world, command));

@@ -12,7 +12,7 @@ import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
 import { type Principal, SERVER, type Standing, standingOf } from '../law/principal.ts';
 import { checkShare, count } from '../law/shares.ts';
 import type { Channel, ChannelView, World, WorldView } from '../law/state.ts';
-import { wakeManaged, wakingOf } from '../turns/pending.ts';
+import { countSend, wakeManaged, wakingOf } from '../turns/pending.ts';
 import type { Asks } from '../turns/turn-state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import {
@@ -62,6 +62,8 @@ export interface MessageSent {
   readonly expiresAt?: number;
   readonly held?: string;
   readonly asks?: Asks;
+  /** The turn it was said in. */
+  readonly turn?: string;
   /** The body was dropped by a compaction and is empty now. */
   readonly dropped?: true;
 }
@@ -162,6 +164,7 @@ export function decideSend(
     ...(command.ttlMs !== null && { expiresAt: at + command.ttlMs }),
     ...(held !== null && { held }),
     ...(command.asks != null && { asks: command.asks }),
+    ...(by.turn !== undefined && { turn: by.turn.id }),
   };
   return { events: [event], answer: { position: world.length, seq, at, depth, limit } };
 }
@@ -199,6 +202,7 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   channel.positions.push(position);
   channel.lastSentAt = event.at;
   if (event.by !== SERVER.id) agentOf(world, event.by);
+  if (event.turn !== undefined) countSend(world, event.turn);
   if (event.held !== undefined) {
     const waking = channel.managed.size > 0 ? wakingOf(event, position) : undefined;
     hold(world, channel, { ...event, held: event.held, waking }, position);

@@ -2,6 +2,7 @@
  * What is due by the clock for a managed agent: the look at what may wake it, a lease that lapsed, a
  * failure that has waited long enough [TN1] [TN6] [TN8]. Nothing else is due by the clock.
  */
+import type { EndEvent } from '../gates/gate-end.ts';
 import type { WorldView } from '../law/state.ts';
 import { limitOf } from './agent-limits.ts';
 import { mayStart } from './may-start.ts';
@@ -11,7 +12,7 @@ import { failure } from './turn-failure.ts';
 import { MESSAGES_PER_TURN_MAX, PENDING_PER_AGENT_MAX } from './turn-limits.ts';
 import { currentTurn, type ManagedView, type Turn } from './turn-state.ts';
 
-export function dueTurns(world: WorldView, name: string, at: number): TurnEvent[] {
+export function dueTurns(world: WorldView, name: string, at: number): (TurnEvent | EndEvent)[] {
   const managed = world.turns.agents.get(name);
   if (managed === undefined) return [];
   const turn = currentTurn(world.turns, managed);

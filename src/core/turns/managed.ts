@@ -3,6 +3,8 @@
  * administrator says so; what cannot work is refused when it is configured, by its field, and not
  * when mail comes [TN10].
  */
+import { raiseItem, settleItem } from '../docket/docket.ts';
+import { type EndEvent, withdrawGatesOf } from '../gates/gate-end.ts';
 import { type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import type { Principal } from '../law/principal.ts';
 import type { World, WorldView } from '../law/state.ts';
@@ -40,7 +42,7 @@ export type ManagedEvent =
   | AgentParked
   | TurnCancelled;
 
-type Decided = Decision<ManagedEvent, { readonly agents: readonly string[] }>;
+type Decided = Decision<ManagedEvent | EndEvent, { readonly agents: readonly string[] }>;
 
 export function decideManaged(
   world: WorldView,
@@ -99,13 +101,14 @@ export function unmanaged(
   managed: ManagedView,
   by: string,
   at: number,
-): (TurnCancelled | AgentUnmanaged)[] {
+): (TurnCancelled | AgentUnmanaged | EndEvent)[] {
   const turn = currentTurn(world.turns, managed);
   const { agent } = managed;
   const gone: AgentUnmanaged = { type: 'agent.unmanaged', at, by, agent };
   const reason = `${agent} is managed no more`;
   if (turn === null) return [gone];
-  return [{ type: 'turn.cancelled', at, by, id: turn.id, reason }, gone];
+  const cancelled: TurnCancelled = { type: 'turn.cancelled', at, by, id: turn.id, reason };
+  return [cancelled, ...withdrawGatesOf(world, turn.id, at), gone];
 }
 
 /** A turn that runs is ended; what it was given begins another when the agent is resumed. */
@@ -124,13 +127,16 @@ export function paused(
   by: string,
   at: number,
   reason: string | null,
-): (TurnCancelled | AgentsPaused)[] {
+): (TurnCancelled | AgentsPaused | EndEvent)[] {
   if (agents.length === 0) return [];
-  const cancelled = agents.flatMap((managed): TurnCancelled[] => {
+  const cancelled = agents.flatMap((managed): (TurnCancelled | EndEvent)[] => {
     const turn = currentTurn(world.turns, managed);
     const why = reason === null ? 'paused' : `paused: ${reason}`;
     if (turn === null) return [];
-    return [{ type: 'turn.cancelled', at, by, id: turn.id, reason: why, isKept: true }];
+    return [
+      { type: 'turn.cancelled', at, by, id: turn.id, reason: why, isKept: true },
+      ...withdrawGatesOf(world, turn.id, at),
+    ];
   });
   const { agents: names } = namesOf(agents);
   return [...cancelled, { type: 'agent.paused', at, by, agents: names, reason }];
@@ -171,7 +177,7 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
     case 'agent.managed':
       return evolveManage(world, event);
     case 'agent.unmanaged':
-      return evolveUnmanaged(world, event.agent);
+      return evolveUnmanaged(world, event);
     case 'agent.paused':
     case 'agent.resumed':
       for (const name of event.agents) {
@@ -179,7 +185,7 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
         if (managed === undefined) continue;
         if (event.type === 'agent.paused') enter(managed, 'paused', event.at, event.reason);
         else {
-          enter(managed, 'asleep', event.at, null);
+          unpark(world, managed, event.at, 'resumed', event.by);
           managed.isFlooded = false;
           lookNow(world, managed, event.at);
         }
@@ -190,7 +196,12 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
       if (managed === undefined) return;
       const turn = currentTurn(world.turns, managed);
       if (turn !== null) endTurn(world, turn, { state: 'cancelled', note: event.text }, event.at);
-      return enter(managed, 'parked', event.at, `${event.cause}: ${event.text}`);
+      const { at, agent, cause, text } = event;
+      enter(managed, 'parked', at, `${cause}: ${text}`);
+      // What a person must look at is one item, whatever it was parked for.
+      const kind = cause === 'dead' ? 'dead' : 'parked';
+      raiseItem(world, at, { kind, agent, reason: cause, thread: null, text, subject: agent });
+      return;
     }
     case 'turn.cancelled': {
       const turn = world.turns.turns.get(event.id);
@@ -223,13 +234,29 @@ function evolveManage(world: World, { agent: name, config, at, by }: AgentManage
   for (const member of agent.memberships.values()) member.channel.managed.add(member);
 }
 
-function evolveUnmanaged(world: World, name: string): void {
+function evolveUnmanaged(world: World, { agent: name, at, by }: AgentUnmanaged): void {
+  const managed = world.turns.agents.get(name);
+  if (managed !== undefined) unpark(world, managed, at, 'managed no more', by);
   world.turns.agents.delete(name);
   world.turns.waking.delete(name);
   const agent = world.agents.get(name);
   if (agent === undefined) return;
   agent.managed = null;
   for (const member of agent.memberships.values()) member.channel.managed.delete(member);
+}
+
+/** For evolve: a person has looked, and it is off the docket. */
+export function unpark(
+  world: World,
+  managed: Managed,
+  at: number,
+  outcome: string,
+  by: string | null,
+): void {
+  for (const kind of ['parked', 'dead'] as const) {
+    settleItem(world, at, kind, managed.agent, outcome, by);
+  }
+  enter(managed, 'asleep', at, null);
 }
 
 /** For evolve: the agent is in another state now; it waits to be taken while it is waking. */

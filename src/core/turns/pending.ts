@@ -50,6 +50,12 @@ export function wakeManaged(world: World, channel: Channel, message: Waking, at:
   }
 }
 
+/** For evolve: the turn has sent one more message. */
+export function countSend({ turns: { turns } }: World, id: string): void {
+  const turn = turns.get(id);
+  if (turn !== undefined) turns.set(id, { ...turn, sends: turn.sends + 1 });
+}
+
 /** More may come together: the look waits a little for it, and not for long [TN4]. */
 function gather(world: World, managed: Managed, at: number): void {
   managed.gatherFrom ??= at;

@@ -3,10 +3,17 @@ import { unreachable } from '../law/assert.ts';
 import type { World } from '../law/state.ts';
 import { consume, oweAgain } from '../talk/consume.ts';
 import { rememberFate } from '../talk/receipt.ts';
-import { billed, endTurn, enter, evolveManaged } from './managed.ts';
+import { billed, endTurn, enter, evolveManaged, unpark } from './managed.ts';
 import { dropPending, lookNow, prune } from './pending.ts';
 import { renewedTurn, takenTurn } from './turn.ts';
-import type { TurnDue, TurnEvent, TurnFailed, TurnFinished, TurnTaken } from './turn-events.ts';
+import type {
+  TurnDue,
+  TurnEvent,
+  TurnFailed,
+  TurnFinished,
+  TurnRevived,
+  TurnTaken,
+} from './turn-events.ts';
 import { isExcused } from './turn-failure.ts';
 import { MESSAGES_PER_TURN_MAX, TURNS_KEPT_MAX } from './turn-limits.ts';
 import type { Managed, Turn, TurnBook } from './turn-state.ts';
@@ -95,7 +102,7 @@ export function evolveTurns(world: World, event: TurnEvent): void {
       return;
     }
     case 'turn.revived':
-      return evolveRevived(world, event.id, event.at);
+      return evolveRevived(world, event);
     default:
       return unreachable(event);
   }
@@ -110,7 +117,15 @@ function evolveDue(world: World, { agent: name, id, messages, at }: TurnDue): vo
     ...{ id, agent: name, state: 'waking', messages: pendingAt(managed, messages) },
     ...{ runnerKind: managed.config.runnerKind, dueAt: at, epoch: 0, attempt: 0, failures: 0 },
     ...{ isAfterRestart: false, takenAt: null, takenBy: null, leaseMs: 0, leaseUntil: null },
-    ...{ hash: null, retryAt: null, endedAt: null, sends: 0, pid: null, transcript: null },
+    ...{
+      hash: null,
+      spent: [],
+      retryAt: null,
+      endedAt: null,
+      sends: 0,
+      pid: null,
+      transcript: null,
+    },
     ...{ note: null, cost: null, running: null, runningAt: 0, isFruitless: false },
   };
   turns.next++;
@@ -202,7 +217,7 @@ function evolveFailed(world: World, event: TurnFailed): void {
 }
 
 /** What ended badly may begin a turn again, with the agent awake unless somebody paused it. */
-function evolveRevived(world: World, id: string, at: number): void {
+function evolveRevived(world: World, { id, at, by }: TurnRevived): void {
   const turn = world.turns.turns.get(id);
   const agent = world.agents.get(turn?.agent ?? '');
   if (turn === undefined || agent?.managed == null) return;
@@ -217,7 +232,7 @@ function evolveRevived(world: World, id: string, at: number): void {
     managed.pending.push(message);
   }
   managed.pending.sort((a, b) => a.position - b.position);
-  if (managed.state === 'parked') enter(managed, 'asleep', at, null);
+  if (managed.state === 'parked') unpark(world, managed, at, 'tried again', by);
   lookNow(world, managed, at);
 }
 

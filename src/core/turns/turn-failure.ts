@@ -2,6 +2,7 @@
  * A turn that failed: it is tried again after 2, 4 and 8 seconds, each a little more or less so that
  * many do not come back together; then it is dead, and its agent waits for a person [TN8].
  */
+import { type EndEvent, withdrawGatesOf } from '../gates/gate-end.ts';
 import type { WorldView } from '../law/state.ts';
 import { afterTurn } from './after-turn.ts';
 import { hashOf } from './sketch.ts';
@@ -17,20 +18,23 @@ export function failure(
   turn: Turn,
   how: Failure,
   at: number,
-): (TurnFailed | TurnDead | AgentParked)[] {
+): (TurnFailed | TurnDead | AgentParked | EndEvent)[] {
   const { id, agent } = turn;
+  const withdrawn = withdrawGatesOf(world, id, at);
   const retryAt = retryAtOf(turn, how, at);
   const failed: TurnFailed = { type: 'turn.failed', at, id, ...how, retryAt };
   const verdict = afterTurn(world, managed, turn, failed);
-  if (verdict === null && retryAt !== null) return [failed];
+  if (verdict === null && retryAt !== null) return [failed, ...withdrawn];
   const said = how.note === null ? '' : `: ${how.note}`;
   const text = `turn ${id} failed ${turn.failures + 1} times, at last it ${WORDS[how.cause]}${said}`;
   if (retryAt === null) {
     const dead: TurnDead = { type: 'turn.dead', at, id, reason: text };
-    return [failed, dead, { type: 'agent.parked', at, agent, cause: 'dead', text, turn: id }];
+    const parked: AgentParked = { type: 'agent.parked', at, agent, cause: 'dead', text, turn: id };
+    return [failed, dead, parked, ...withdrawn];
   }
   const { park: cause = 'dead', text: why = text } = verdict ?? {};
-  return [failed, { type: 'agent.parked', at, agent, cause, text: why, turn: id }];
+  const parked: AgentParked = { type: 'agent.parked', at, agent, cause, text: why, turn: id };
+  return [failed, parked, ...withdrawn];
 }
 
 const WORDS: Readonly<Record<TurnFailed['cause'], string>> = {

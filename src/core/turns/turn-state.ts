@@ -130,8 +130,9 @@ export interface Turn {
   readonly takenBy: string | null;
   readonly leaseMs: number;
   readonly leaseUntil: number | null;
-  /** Hex SHA-256 of the secret of its token; the last one is remembered, so that it is told stale. */
+  /** Hex SHA-256 of the secret of its token, and of those of the runs before, which are told stale. */
   readonly hash: string | null;
+  readonly spent: readonly string[];
   readonly retryAt: number | null;
   readonly endedAt: number | null;
   readonly sends: number;

@@ -261,6 +261,59 @@ test('[TN6] an hour that is jumped over makes no second turn', () => {
   expect(codeOf(finish(story, lost, 'done'))).toBe('turn.stale');
 });
 
+test('[TN7] whoever acts for a turn is held to it: its sends are counted, and it ends with the turn', () => {
+  const story = tell({}, { sends_per_turn: 2 });
+  story.send(ada, 'jobs');
+  const { turn } = taken(story);
+  const acting = { ...wes, turn: { id: turn.id, epoch: turn.epoch } };
+  story.send(acting, 'out');
+  story.send(acting, 'out');
+  expect(codeOf(story.trySend(acting, 'out'))).toBe('turn.too-many-sends');
+  expect(turnAt(story, turn.id).sends).toBe(2);
+  accepted(story.do(acting, { type: 'subscription.add', pattern: 'more' }));
+  // Its own words outside the turn are not counted.
+  story.send(wes, 'out');
+  story.pass(10_000);
+  const claim = {
+    id: 'x',
+    epoch: null,
+    scope: null,
+    ttlMs: null,
+    note: null,
+    git: null,
+    idempotency: null,
+  };
+  expect(codeOf(story.do(acting, { type: 'claim.take', ...claim }))).toBe('turn.stale');
+  expect(codeOf(story.trySend(acting, 'out'))).toBe('turn.stale');
+});
+
+test('[TN7] a gate that a turn waits for is withdrawn with it', () => {
+  const story = tell();
+  story.send(ada, 'jobs');
+  const held = taken(story);
+  const gate = {
+    ...{ credential: 'c', action: 'push', subject: 'main', tier: 1, deadlineMs: null },
+    ...{ kinds: ['human'], names: [], count: 1, thread: null, payloadHash: null },
+    ...{ policy: null, turn: held.turn.id, isKept: false },
+  };
+  accepted(story.do(wes, { type: 'gate.ask', ...gate } as never));
+  accepted(finish(story, held, 'done'));
+  const ended = story.events.find(({ type }) => type === 'gate.ended');
+  expect(ended).toMatchObject({ state: 'withdrawn' });
+});
+
+test('[TN8] [TN11] a parked agent is one item on the docket until a person resumes it', () => {
+  const story = tell();
+  story.send(ada, 'jobs');
+  accepted(finish(story, taken(story), 'gave_up', { note: 'which branch?' }));
+  const items = [...story.world.docket.items.values()];
+  expect(items).toMatchObject([{ agent: 'wes', reason: 'gave_up' }]);
+  accepted(story.do(kim, { type: 'agent.resume', agent: 'wes' }));
+  expect([...story.world.docket.items.values()].filter(({ closed }) => closed === null)).toEqual(
+    [],
+  );
+});
+
 test('[TN8] a turn that fails is tried again after 2, 4 and 8 seconds, and then is dead', () => {
   const story = tell();
   const sent = story.send(ada, 'jobs');

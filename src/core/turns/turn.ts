@@ -2,6 +2,7 @@
  * Turns: one run of a managed agent, begun because of messages. Whoever takes one holds it for a time
  * and has a number for it; what is said with an older number, or after that time, is refused [TN6].
  */
+import { type EndEvent, withdrawGatesOf } from '../gates/gate-end.ts';
 import { type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { DAY_MS } from '../law/limits.ts';
 import type { Principal } from '../law/principal.ts';
@@ -92,6 +93,7 @@ export function takenTurn(turn: Turn, event: TurnTaken, messages: Turn['messages
     ...turn,
     ...{ state: 'busy', messages, epoch, attempt: turn.attempt + 1, takenAt: at, takenBy: by },
     ...{ leaseMs, leaseUntil, hash, retryAt: null, sends: 0, pid: null },
+    spent: turn.hash === null ? turn.spent : [...turn.spent, turn.hash],
   };
 }
 
@@ -144,7 +146,10 @@ export function renewedTurn(
   };
 }
 
-export function decideFinish(world: WorldView, command: FinishTurn): Decision<TurnEvent, null> {
+export function decideFinish(
+  world: WorldView,
+  command: FinishTurn,
+): Decision<TurnEvent | EndEvent, null> {
   const { by, at, id, outcome, cost, quota } = command;
   const turn = heldTurn(world, command);
   if ('refused' in turn) return turn;
@@ -164,17 +169,21 @@ export function decideFinish(world: WorldView, command: FinishTurn): Decision<Tu
     ...(command.output !== null && { sketch: sketchOf(command.output) }),
   };
   const verdict = afterTurn(world, managed, turn, finished);
-  if (verdict === null) return { events: [finished], answer: null };
+  const withdrawn = withdrawGatesOf(world, id, at);
+  if (verdict === null) return { events: [finished, ...withdrawn], answer: null };
   const { park: cause, text } = verdict;
   const parked = { type: 'agent.parked', at, agent: turn.agent, cause, text, turn: id } as const;
-  return { events: [finished, parked], answer: null };
+  return { events: [finished, parked, ...withdrawn], answer: null };
 }
 
 function consumedOf({ consumed }: FinishTurn, { messages }: Turn): readonly number[] {
   return consumed === 'all' ? messages.map(({ position }) => position) : (consumed ?? []);
 }
 
-export function decideCancel(world: WorldView, command: CancelTurn): Decision<TurnEvent, null> {
+export function decideCancel(
+  world: WorldView,
+  command: CancelTurn,
+): Decision<TurnEvent | EndEvent, null> {
   const { by, at, id, reason } = command;
   const turn = world.turns.turns.get(id);
   const unfit = checkPerson(by) ?? checkText('reason', reason);
@@ -182,7 +191,7 @@ export function decideCancel(world: WorldView, command: CancelTurn): Decision<Tu
   if (turn === undefined) return unknownTurn(id);
   if (turn.endedAt !== null) return inState(turn, 'only a turn that has not ended is cancelled');
   const event = { type: 'turn.cancelled', at, by: by.id, id, reason } as const;
-  return { events: [event], answer: null };
+  return { events: [event, ...withdrawGatesOf(world, id, at)], answer: null };
 }
 
 const REVIVED: ReadonlySet<Turn['state']> = new Set(['dead', 'gave_up', 'cancelled', 'failed']);

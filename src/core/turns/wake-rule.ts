@@ -11,7 +11,8 @@ import type { WakeRule, Waking } from './turn-state.ts';
 
 export const WAKE_ALWAYS: WakeRule = { channels: null, from: null, kinds: null, minTier: null };
 
-const TIERS: readonly TrustTier[] = ['untrusted', 'standard', 'trusted', 'owner'];
+/** From the least on. */
+export const TIERS: readonly TrustTier[] = ['untrusted', 'standard', 'trusted', 'owner'];
 
 /** Null when it can be kept [TN10]. */
 export function checkWakeRule(rule: WakeRule): Refusal | null {

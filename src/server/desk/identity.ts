@@ -7,6 +7,7 @@ import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { AGENT_NAME_RULE, isAgentName, type Principal } from '../../core/law/principal.ts';
 import type { WorldView } from '../../core/law/state.ts';
 import { liveTokens, principalOf } from '../../core/law/token.ts';
+import { checkTurn, turnPrincipal } from '../../core/turns/turn-token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Activities } from './activity.ts';
 import type { Caller, Introduction } from './caller.ts';
@@ -120,6 +121,27 @@ export function createIdentity(
     return { ...seated, tokenHash: hash, ...(expiresAt !== null && { tokenExpiresAt: expiresAt }) };
   }
 
+  /** The token of a turn stands for its agent, and dies with that run of it [TN7]. */
+  async function byTurn(
+    introduction: Introduction,
+    token: string,
+    startedAt: number,
+  ): Promise<Caller | Refusal> {
+    const [, space = '', id = '', secret = ''] =
+      /^syt_([a-z0-9_-]{1,64})\.(t\d{1,15})\.(.+)$/.exec(token) ?? [];
+    if (!isSpaceName(space)) return unknownAgent();
+    const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate: false }));
+    if (isRefusal(hub)) return hub.refused === 'store.unavailable' ? hub : unknownAgent();
+    const hash = digest(secret);
+    const found = await hub.ask((world) => turnPrincipal(world, id, hash, hub.stamp()));
+    if (isRefusal(found)) return found;
+    if (found === null) return unknownAgent();
+    if (introduction.agent !== null && introduction.agent !== found.id) return unknownAgent();
+    if (introduction.space !== null && introduction.space !== space) return unknownAgent();
+    const rest = { isOwner: false, tokenId: null, startedAt, mayMakeSpace: false };
+    return seat(introduction, found, space, rest);
+  }
+
   /**
    * `--auth open`, or a door that vouches for the caller: the name is taken at its word. The
    * server refuses both off loopback, unless the door asks for a secret of its own.
@@ -171,6 +193,8 @@ export function createIdentity(
     if (isOwner(introduction)) return byOwner(introduction, startedAt);
     if (introduction.token?.startsWith('syn_'))
       return byToken(introduction, introduction.token, startedAt);
+    if (introduction.token?.startsWith('syt_'))
+      return byTurn(introduction, introduction.token, startedAt);
     if (options.mode === 'open') return byWord(introduction, startedAt);
     return unknownAgent();
   };
@@ -192,7 +216,8 @@ function ownersPrincipal(id: string, { agent, wantsOwner, isPerson }: Introducti
 
 /** A call that waited is held to its token again: one that was revoked meanwhile gets nothing [I5]. */
 export function checkStanding(world: WorldView, caller: Caller, at: number): Refusal | null {
-  const { tokenId, tokenHash = '' } = caller;
+  const { tokenId, tokenHash = '', principal: by } = caller;
+  if (by.turn !== undefined) return checkTurn(world, { by, at, type: 'question' });
   if (tokenId === null) return null;
   return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;
 }

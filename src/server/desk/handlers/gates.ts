@@ -36,7 +36,7 @@ export const gateHandlers: Handlers<
       thread: input.thread ?? null,
       payloadHash,
       policy: input.policy ?? null,
-      turn: null,
+      turn: by.turn?.id ?? null,
       isKept: input.keep,
       credential: credentialOf(room.caller),
       idempotency: idempotencyOf(platform, wish),

@@ -67,4 +67,27 @@ describe.each(DOORS)('turns over %s', (name) => {
       unmanaged: true,
     });
   });
+
+  test('[TN7] the token of a turn opens what its agent may do, and nothing once it is over', async () => {
+    await door.ask('tom', 'channels.subscribe', { pattern: 'tom' });
+    await door.ask(null, 'agents.manage', { agent_id: 'tom', runner: { kind: 'outside' } });
+    await door.ask('bob', 'channels.send', { channel: 'tom', body: {} });
+    const { turn, token } = await door.ask(null, 'turns.take', {
+      agents: ['tom'],
+      wait_ms: 20_000,
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    const me = await hub.post('whoami', {}, headers);
+    expect(me.body).toMatchObject({ agent_id: 'tom', kind: 'agent', tier: 'standard' });
+    const denied = await hub.post('turns_take', {}, headers);
+    expect(denied.body.detail.reason).toBe('access.denied');
+    expect((await hub.post('send', { channel: 'out', body: {} }, headers)).status).toBe(200);
+    const wrong = { authorization: `Bearer ${token}x` };
+    expect((await hub.post('whoami', {}, wrong)).status).toBe(401);
+    const { turn_id, epoch } = turn;
+    const ended = await door.ask(null, 'turns.finish', { turn_id, epoch, outcome: 'done' });
+    expect(ended.sends).toBe(1);
+    const late = await hub.post('send', { channel: 'out', body: {} }, headers);
+    expect([late.status, late.body.detail.reason]).toEqual([409, 'turn.stale']);
+  });
 });

@@ -1,0 +1,60 @@
+/**
+ * The token of a turn: it stands for the agent while that run of the turn is the one that holds it,
+ * and for nothing afterwards [TN7]. What is asked with it is held to the turn in one place, before
+ * anything is decided, and what it sends is counted there.
+ */
+import { type Asked, type Refusal, refuse } from '../law/decider.ts';
+import type { Principal, TrustTier } from '../law/principal.ts';
+import type { WorldView } from '../law/state.ts';
+import { liveTokens } from '../law/token.ts';
+import { limitOf } from './agent-limits.ts';
+import { staleTurn } from './turn.ts';
+import type { Turn } from './turn-state.ts';
+import { TIERS } from './wake-rule.ts';
+
+/** Whom the secret of a turn stands for; null when it is no secret of it. */
+export function turnPrincipal(
+  world: WorldView,
+  id: string,
+  hash: string,
+  at: number,
+): Principal | Refusal | null {
+  const turn = world.turns.turns.get(id);
+  if (turn === undefined) return null;
+  if (turn.spent.includes(hash)) return staleTurn(turn);
+  if (turn.hash !== hash) return null;
+  if (!isHeld(turn, turn.epoch, at)) return staleTurn(turn);
+  const tier = tierOfAgent(world, turn.agent, at);
+  return { id: turn.agent, kind: 'agent', tier, turn: { id, epoch: turn.epoch } };
+}
+
+/** For decide: is the turn that the caller acts for still the one that runs? */
+export function checkTurn(
+  world: WorldView,
+  { by, at, type }: Asked & { readonly type: string },
+): Refusal | null {
+  if (by.turn === undefined || type === 'refusal.record') return null;
+  const turn = world.turns.turns.get(by.turn.id);
+  if (turn === undefined || turn.agent !== by.id) {
+    return refuse('turn.stale', `turn ${by.turn.id} is over and forgotten: stop this run of it`);
+  }
+  if (!isHeld(turn, by.turn.epoch, at)) return staleTurn(turn);
+  if (type !== 'message.send') return null;
+  const most = limitOf(world.turns.agents.get(turn.agent)?.config.limits ?? {}, 'sends_per_turn');
+  if (turn.sends < most) return null;
+  return refuse(
+    'turn.too-many-sends',
+    `turn ${turn.id} has sent ${turn.sends} messages, its limit sends_per_turn; say the rest in the next one`,
+    { turn: turn.id, limit: most },
+  );
+}
+
+function isHeld(turn: Turn, epoch: number, at: number): boolean {
+  return turn.state === 'busy' && turn.epoch === epoch && (turn.leaseUntil ?? 0) > at;
+}
+
+/** As far as the least trusted of its own tokens; a turn makes nobody more than it is. */
+function tierOfAgent(world: WorldView, agent: string, at: number): TrustTier {
+  const tiers = liveTokens(world, agent, at).map(({ tier }) => tier);
+  return TIERS.find((tier) => tiers.includes(tier)) ?? 'standard';
+}
