@@ -110,6 +110,8 @@ export interface GateAsk {
   readonly subject: string;
   /** The arguments, canonical; the approval holds for these and no others. */
   readonly payload?: unknown;
+  /** Seconds after which nobody answering ends it; else as long as gates wait. */
+  readonly deadline?: number;
 }
 
 export interface GateOutcome {

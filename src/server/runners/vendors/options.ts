@@ -8,7 +8,7 @@ import type { VendorKind, VendorSpec } from './sign-in.ts';
 
 type Check = readonly string[] | 'text' | 'count' | 'money' | 'name';
 
-const TOGETHER: Readonly<Record<string, Check>> = { instructions: 'text' };
+const TOGETHER: Readonly<Record<string, Check>> = { instructions: 'text', ask_seconds: 'count' };
 
 const OPTIONS: Readonly<Record<VendorKind, Readonly<Record<string, Check>>>> = {
   claude: {

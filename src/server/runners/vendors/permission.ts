@@ -5,6 +5,8 @@
  */
 import { named, oneLine } from '../../../wire/quoted.ts';
 import type { GateAsk, GateOutcome, TurnJob } from '../runner.ts';
+import { numberOption } from './options.ts';
+import type { VendorSpec } from './sign-in.ts';
 
 export const PROMPTS_MAX = 50;
 const ACTION_CHARS_MAX = 100;
@@ -23,9 +25,10 @@ export interface Permissions {
   ask(ask: GateAsk): Promise<Permission>;
 }
 
-type Asking = Pick<TurnJob, 'askGate' | 'transcript' | 'signal'>;
+type Asking = Pick<TurnJob<VendorSpec>, 'spec' | 'askGate' | 'transcript' | 'signal'>;
 
-export function createPermissions({ askGate, transcript, signal }: Asking): Permissions {
+export function createPermissions({ spec, askGate, transcript, signal }: Asking): Permissions {
+  const deadline = numberOption(spec, 'ask_seconds');
   let count = 0;
   return {
     async ask({ action, subject, payload }) {
@@ -34,6 +37,7 @@ export function createPermissions({ askGate, transcript, signal }: Asking): Perm
         action: action.slice(0, ACTION_CHARS_MAX).toWellFormed(),
         subject: shortened(subject),
         ...(payload !== undefined && { payload }),
+        ...(deadline !== null && { deadline }),
       };
       if (count > PROMPTS_MAX) {
         const words = `Not approved: this turn has asked ${PROMPTS_MAX} times, which is all it may. Nobody was asked.`;

@@ -111,10 +111,10 @@ describe.each(KINDS)('%s', (kind) => {
         return GATES[asked.length - 1] as GateOutcome;
       },
     };
-    const { result, words } = await run(kind, 'asks', {}, job);
+    const { result, words } = await run(kind, 'asks', { options: { ask_seconds: 60 } }, job);
     expect(result.outcome).toBe('done');
     expect(asked).toHaveLength(3);
-    expect(asked[0]).toMatchObject({ subject: expect.stringContaining('touch a') });
+    expect(asked[0]).toMatchObject({ subject: expect.stringContaining('touch a'), deadline: 60 });
     expect(asked[0]).toHaveProperty('payload');
     expect([words.match(YES)?.length, words.match(NO)?.length]).toEqual([1, 2]);
     const [denied, expired] = [words.indexOf('Denied by "olga"'), words.indexOf('nobody answered')];
