@@ -5,7 +5,7 @@
  */
 import type { Command } from 'commander';
 import { dataDirectory, type Globals } from '../client/node/target.ts';
-import { headlessRow, tryArm } from '../harness/doctor/arm-hop.ts';
+import { tryArm } from '../harness/doctor/arm-hop.ts';
 import { takeLeave, WITNESS } from '../harness/doctor/canary.ts';
 import { examine } from '../harness/doctor/examine.ts';
 import { type Found, fail, type Hop, hopLines, inMs, warn } from '../harness/doctor/hop.ts';
@@ -24,6 +24,7 @@ import type { DoorSettings } from '../wire/hook-settings.ts';
 import { VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { type Context, handle } from './context.ts';
 import { type ExaminedHub, examineHub, hookDirectory } from './doctor-hub.ts';
+import { examineRunners, readManaged } from './doctor-runners.ts';
 import { TROUBLE_EXIT } from './failure.ts';
 import { readSites, thisLaunch } from './install.ts';
 import { columns, neutralise } from './terminal.ts';
@@ -69,6 +70,10 @@ async function doctor(context: Context<DoctorFlags>): Promise<void> {
   const root = project?.root ?? process.cwd();
   await examineProject(root, tell);
   const clean = environmentOf(flags, dir);
+  if (hub !== null) {
+    const options = { env: process.env, isQuick: flags.quick === true };
+    for (const found of await examineRunners(await readManaged(hub.doctor), options)) tell(found);
+  }
   const rows: WakeRow[] = [];
   const sites = [user, project].filter((site) => site !== undefined);
   for (const { vendor, site } of findPatients(sites, asked, tell)) {
@@ -86,7 +91,7 @@ async function doctor(context: Context<DoctorFlags>): Promise<void> {
     if (!rows.some((row) => row.vendor === vendor)) rows.push(...woken);
   }
   if (hub !== null && rows.length > 0) {
-    rows.push(await tryArm(hub.doctor, thisLaunch(), clean), headlessRow(settings.wake));
+    rows.push(await tryArm(hub.doctor, thisLaunch(), clean));
   }
   if (hub !== null) await takeLeave(hub.doctor, WITNESS);
   const isWell = hops.every(({ state }) => state !== 'fail');

@@ -19,9 +19,6 @@ export interface WakeSettings {
   /** By name or glob; between an agent's and a channel's the quieter one holds. */
   readonly agents: Readonly<Record<string, WakeMode>>;
   readonly channels: Readonly<Record<string, WakeMode>>;
-  /** A turn of its own is only ever started when a person said so and said how. */
-  readonly headless: boolean;
-  readonly command: readonly string[];
 }
 
 export interface DoorSettings {
@@ -33,12 +30,11 @@ export interface DoorSettings {
 export const DEFAULT_DOOR_SETTINGS: DoorSettings = {
   policy: DEFAULT_POLICY,
   guard: { mode: 'refuse' },
-  wake: { mode: 'named', agents: {}, channels: {}, headless: false, command: [] },
+  wake: { mode: 'named', agents: {}, channels: {} },
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const COMMAND_WORDS_MAX = 64;
 const MODES_MAX = 1_000;
 
 const guard = z.strictObject({
@@ -53,21 +49,16 @@ const wakeModes = z
     error: `must have at most ${MODES_MAX} names`,
   })
   .default({});
-const wake = z
-  .strictObject({
-    mode: wakeMode.default('named'),
-    agents: wakeModes,
-    channels: wakeModes,
-    headless: z.boolean({ error: 'must be true or false' }).default(false),
-    command: z
-      .array(z.string(), { error: 'must be a list of words' })
-      .max(COMMAND_WORDS_MAX)
-      .default([]),
-  })
-  .refine(({ headless, command }) => !headless || command.length > 0, {
-    error: 'needs a command, such as ["claude", "-p"], when headless is true',
-    path: ['command'],
-  });
+/** Turns start agents, and nothing else does [WA6]. */
+const MOVED =
+  'is gone: an agent is started by its turns. Take it out, and run: synod agents manage NAME --claude, or --codex, or -- COMMAND';
+const wake = z.strictObject({
+  mode: wakeMode.default('named'),
+  agents: wakeModes,
+  channels: wakeModes,
+  headless: z.literal(false, { error: MOVED }).optional(),
+  command: z.tuple([], { error: MOVED }).optional(),
+});
 
 /** All that is said, or every problem as a sentence. */
 export function parseDoorSettings(

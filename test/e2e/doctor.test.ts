@@ -236,7 +236,6 @@ describe('[DO7] waking', () => {
       ['gemini', 'none', false],
       ['opencode', 'the plugin', true],
       ['any', 'synod arm', true],
-      ['any', 'a turn of its own', false],
     ]);
     expect(wake[0]?.ms).toBeLessThan(5_000);
     expect(of('wake').filter((line) => line.includes('receipt presented'))).toHaveLength(2);

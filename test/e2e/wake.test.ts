@@ -355,38 +355,21 @@ describe('Codex, by its daemon', () => {
   });
 });
 
-describe('a turn of its own', () => {
-  const idle = { hook_event_name: 'AfterAgent', session_id: 'g-1', cwd: '/' };
+test('[WA6] a session without means of its own is left alone, and no process is started for it', async () => {
+  await open();
+  writeFileSync(
+    join(scene.hub.dir, 'policy.toml'),
+    '[wake]\nheadless = true\ncommand = ["true"]\n',
+  );
+  await scene.fire('gemini', { hook_event_name: 'AfterAgent', session_id: 'g-1', cwd: '/' });
+  await tell('gemini', 'wake up');
+  await seen('no-means the');
+});
 
-  test('[WA6] is not started unless a person said so', async () => {
-    await open();
-    await scene.fire('gemini', idle);
-    await tell('gemini', 'wake up');
-    await seen('no-means the');
-  });
-
-  test('[WA6] runs the command with the text on stdin, the agent’s name, its hub and space, and nothing of ours besides', async () => {
-    await open();
-    const out = join(scene.hub.dir, 'out');
-    const script = `cat > ${out}.text; env > ${out}.env; echo done > ${out}.done`;
-    const command = JSON.stringify(['sh', '-c', script]);
-    writeFileSync(
-      join(scene.hub.dir, 'policy.toml'),
-      `[wake]\nheadless = true\ncommand = ${command}\n`,
-    );
-    await scene.fire('gemini', idle);
-    await tell('gemini', 'wake up');
-    const read = (name: string) => readFile(`${out}.${name}`, 'utf8').catch(() => '');
-    await until(
-      'the command is done',
-      () => read('done'),
-      (text) => text !== '',
-    );
-    expect(await read('text')).toContain('| wake up');
-    const env = await read('env');
-    expect(env).toContain('SYNOD_AGENT=gemini');
-    expect(env).toContain(`SYNOD_DIR=${scene.hub.dir}\n`);
-    expect(env).toContain('SOX_NAMESPACE=default\n');
-    expect(env).not.toMatch(/VITEST|NODE_/);
-  });
+test('[WA6] an agent that is managed has its turns, and its idle session is left alone', async () => {
+  await open();
+  await scene.fire('gemini', { hook_event_name: 'AfterAgent', session_id: 'g-1', cwd: '/' });
+  await scene.hub.admin('agents_manage', { agent_id: 'gemini', runner: { kind: 'outside' } });
+  await tell('gemini', 'wake up');
+  await seen('held managed');
 });

@@ -1,13 +1,11 @@
 /**
- * The means that any agent has, whoever made it: `synod arm` in the background, tried here for real, and
- * a turn of its own, which is only ever what a person has set up.
+ * The means that any agent has, whoever made it: `synod arm` in the background, tried here for real.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { dmName } from '../../core/law/name.ts';
-import type { WakeSettings } from '../../wire/hook-settings.ts';
 import type { Launch } from '../install/world.ts';
 import { canaryBody, createMark, type DoctorHub, isRefused, takeLeave, WITNESS } from './canary.ts';
 import type { Environment } from './vendor-env.ts';
@@ -53,14 +51,4 @@ export async function tryArm(
     child.kill();
     await takeLeave(hub, SENDER);
   }
-}
-
-export function headlessRow({ mode, headless, command }: WakeSettings): WakeRow {
-  const isOn = headless && mode !== 'off';
-  return {
-    ...{ vendor: 'any', means: 'a turn of its own', works: isOn, ms: null, isFault: false },
-    note: isOn
-      ? `as policy.toml says: ${command[0]}`
-      : 'only if you say so: [wake] headless and command in policy.toml',
-  };
 }

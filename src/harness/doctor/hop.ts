@@ -14,6 +14,7 @@ export type HopName =
   | 'credential'
   | 'project'
   | 'policy'
+  | 'runner'
   | 'program'
   | 'files'
   | 'trust'

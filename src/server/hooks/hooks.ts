@@ -16,7 +16,6 @@ import { openSessionBook } from './session-book.ts';
 import { openDoorSettings } from './settings-file.ts';
 import { claudeSocket } from './wake/claude-socket.ts';
 import { codexAppServer } from './wake/codex-app-server.ts';
-import { createHeadless } from './wake/headless.ts';
 import { createWaiters, type Waiters } from './wake/waiters.ts';
 import { createWaker } from './wake/wake.ts';
 import { streamMeans } from './wake/wake-means.ts';
@@ -66,10 +65,9 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     else report(what, cause);
   });
   const waiters = createWaiters();
-  const headless = createHeadless(env, dir);
   const waker = createWaker({
     ...{ settings, record, ...options.wake },
-    means: [streamMeans, waiters.means, claudeSocket, codexAppServer, headless.means],
+    means: [streamMeans, waiters.means, claudeSocket, codexAppServer],
   });
   const attentions = createAttentions(options.desk, spaces);
   const blocked = createBlockedSessions({
@@ -117,7 +115,6 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
       waker.close();
       blocked.close();
       waiters.close();
-      headless.close();
       await Promise.all([book.close(), record.close()]);
     },
   };

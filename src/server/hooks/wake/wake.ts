@@ -161,6 +161,9 @@ export function createWaker(options: WakerOptions): Waker {
         !idle.left.has(position) && (sleeper.tries.get(position) ?? 0) < WAKES_PER_MESSAGE_MAX,
     );
     if (!(await isAnyReason(attention, messages))) return;
+    // Its mail begins a turn [WA6]: one way to start an agent is enough.
+    if (await isManaged(attention))
+      return note(attention, 'held', 'managed: a turn begins instead');
     const waitMs = restMs(attention, sleeper);
     if (waitMs === null) return note(attention, 'held', 'the last wakes led to no reading');
     if (waitMs > 0) {
@@ -182,6 +185,10 @@ export function createWaker(options: WakerOptions): Waker {
       if (attention.idle === null) return;
     }
     sleeper.fruitless++;
+  }
+
+  async function isManaged({ hub, agent }: Attention): Promise<boolean> {
+    return hub !== null && (await hub.ask((world) => world.turns.agents.has(agent))) === true;
   }
 
   /** What came along is shown with it, but does not wake by itself. */
