@@ -64,6 +64,8 @@ export interface Hub {
   entries(from: number, bytesMax: number): Promise<readonly string[]>;
   /** The chain head of the log. */
   readonly head: string;
+  /** Whether anybody is managed here, so that what a body asks is worth finding out. */
+  readonly hasManaged: boolean;
   openFeed(options: FeedOptions, sink: FeedSink): Feed | Refusal;
   readonly watch: Watch;
   readonly isAvailable: boolean;
@@ -259,6 +261,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     schemaOf: (channel) => {
       const settings = replica.world.channels.get(channel)?.settings;
       return { text: settings?.schema ?? null, version: settings?.schemaVersion ?? 0 };
+    },
+    get hasManaged() {
+      return replica.world.turns.agents.size > 0;
     },
     scan: (from, isWanted, limit, scannedMax) =>
       scanLog(log, { from, to: Math.min(replica.length, from + scannedMax), limit }, isWanted),

@@ -109,6 +109,16 @@ test('[TN1] what a person has not released wakes nobody, and what is released do
   expect(positionsOf(taken(story))).toEqual([sent.position]);
 });
 
+test('[TN15] thanks that want no answer wake nobody, and an order that wants none wakes whom it names', () => {
+  const story = tell();
+  const asks = { names: [] as string[], isQuestion: false, wantsReply: false, noReply: true };
+  story.send(ada, 'jobs', { asks });
+  story.pass(1_000);
+  expect(take(story)).toBeNull();
+  story.send(ada, 'jobs', { asks: { ...asks, names: ['wes'] } });
+  expect(taken(story).turn.messages).toHaveLength(1);
+});
+
 test('[TN2] what arrives while an agent is busy begins its next turn when this one ends', () => {
   const story = tell();
   story.send(ada, 'jobs');

@@ -7,6 +7,7 @@ import type { Principal } from '../../../core/law/principal.ts';
 import type { SendMessage, SentAnswer } from '../../../core/talk/message.ts';
 import { messageId } from '../../../core/talk/message.ts';
 import type { Hub } from '../../../hub/hub.ts';
+import { asksOf } from '../../../wire/asks.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { send } from '../../../wire/operations/channels.ts';
 import { bodyText } from '../body.ts';
@@ -94,6 +95,7 @@ function sendCommand(
     key: input.idempotency_key ?? null,
     ttlMs: input.ttl_ms ?? null,
     schemaVersion,
+    asks: hub.hasManaged ? asksOf(input.body) : null,
   };
 }
 

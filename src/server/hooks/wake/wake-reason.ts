@@ -6,8 +6,8 @@
 
 import { createMatcher } from '../../../core/law/glob.ts';
 import { addresseeOf, channelKind, dmParties } from '../../../core/law/name.ts';
+import { namesIn } from '../../../wire/asks.ts';
 import { isQuestion } from '../../../wire/body-text.ts';
-import { isFields } from '../../../wire/fields.ts';
 import type { WakeMode, WakeSettings } from '../../../wire/hook-settings.ts';
 
 export interface WakingMessage {
@@ -20,8 +20,6 @@ export interface WakingMessage {
 
 /** Loudest first: between an agent's and a channel's setting the quieter one holds. */
 const MODES: readonly WakeMode[] = ['on', 'named', 'off'];
-/** Of a body of any depth so much text is looked through for names. */
-const LOOK_CHARS_MAX = 16_384;
 
 export function isReason(message: WakingMessage, agent: string, settings: WakeSettings): boolean {
   const mode = modeOf(settings, agent, message.channel);
@@ -63,34 +61,4 @@ function isOwnChannel(channel: string, agent: string): boolean {
   return (
     addresseeOf(channel) === agent || channel === `agent/${agent}` || channel === `agent:${agent}`
   );
-}
-
-/** `to` and `mentions`, and every `@name` in the texts of the body; a name ends before punctuation. */
-function namesIn(said: unknown): ReadonlySet<string> {
-  const names = new Set<string>();
-  if (isFields(said)) {
-    for (const one of [said.to, said.mentions].flat()) {
-      if (typeof one === 'string') names.add(one.replace(/^@/, ''));
-    }
-  }
-  for (const [, name = ''] of textOf(said).matchAll(
-    /(?<![\p{L}\p{N}_.@])@([^\s@,;:!?()[\]{}"'<>]+)/gu,
-  )) {
-    names.add(name.replace(/[.…]+$/u, ''));
-  }
-  return names;
-}
-
-function textOf(said: unknown): string {
-  const texts: string[] = [];
-  let left = LOOK_CHARS_MAX;
-  const look = (value: unknown): void => {
-    if (left <= 0) return;
-    if (typeof value === 'string') {
-      texts.push(value.slice(0, left));
-      left -= value.length;
-    } else if (typeof value === 'object' && value !== null) Object.values(value).forEach(look);
-  };
-  look(said);
-  return texts.join('\n');
 }
