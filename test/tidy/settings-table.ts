@@ -47,9 +47,9 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
   ),
   agents: row(
     null,
-    'a list of `{id, namespace}`',
+    'a list of `{id, namespace}`; with `runner`, and `wake`, `limits`, `session`, `subscribe`, one that the hub runs',
     'anybody',
-    'with `--auth open`: who may come, and into which space; given, even empty, nobody else',
+    'with `--auth open`: who may come, and into which space; given, even empty, nobody else, unless all of them have a runner. One with a `runner` (a name under `runners`, or a runner as `agents.manage` takes it) is subscribed and managed as it says each time the hub starts, and left to itself when it is named no more',
   ),
   backpressure_mode: row(
     null,
@@ -167,6 +167,24 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'seconds, to 2592000',
     '3600',
     'when they are told again of what nobody has taken; 0: never',
+  ),
+  runners: row(
+    null,
+    'name to runner, each as `agents.manage` takes it: `{kind: "command", command: […], cwd?, env?, pass_env?, timeout_ms?}` …',
+    'none',
+    'how turns of managed agents are run, under a name that `runner` may give; what it says holds from the next turn on after a restart',
+  ),
+  turns_roots: row(
+    null,
+    'a list of directories',
+    'the home directory of the hub’s user',
+    'where turns may work (`cwd`), links followed; never in the hub’s own directory. An agent without a `cwd` works in one of its own under `turns/work`',
+  ),
+  turns_parallel_max: row(
+    null,
+    '1 to 1000',
+    'as the space has it',
+    'turns of one space at the same time',
   ),
   synapse_port: row(
     '--synapse [port]',

@@ -355,7 +355,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     async openStream(caller, input, sink) {
       let opened: Stream | null = null;
       const run: Run = async (acting, asked) => {
-        const outcome = await openStream(spaces, acting, asked, { sink, report });
+        const outcome = await openStream(spaces, acting, asked, { sink, report, platform });
         if (isRefusal(outcome)) return outcome;
         opened = outcome;
         return { position: outcome.position };

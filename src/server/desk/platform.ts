@@ -5,6 +5,7 @@
 import type { Refusal } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
+import type { TurnWindow } from './turn-window.ts';
 
 export interface Platform {
   /** Milliseconds since the epoch. */
@@ -35,6 +36,8 @@ export interface Platform {
   readonly schemas: SchemaCheck;
   /** The runner that is meant, ready to be kept, or why it cannot be used here; absent where none runs. */
   checkRunner?(choice: string | RunnerSpec): Promise<RunnerSpec | Refusal>;
+  /** What turns say that run here; absent where none runs. */
+  readonly turns?: TurnWindow;
 }
 
 export interface Violation {

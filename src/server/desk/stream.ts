@@ -9,14 +9,15 @@ import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { ReceiptChange } from '../../hub/watch.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
-import type { GateOutput } from '../../wire/operations/gates.ts';
 import { streamOpen } from '../../wire/operations/inbox.ts';
 import type { Caller } from './caller.ts';
 import type { ReportFailure } from './failure.ts';
 import { gateOutput } from './handlers/gates.ts';
 import { receiptView } from './handlers/receipts.ts';
 import { parseInput } from './input.ts';
+import type { Platform } from './platform.ts';
 import type { Spaces } from './spaces.ts';
+import type { TurnWindow } from './turn-window.ts';
 
 export interface ReceiptNotice {
   readonly message_id: string;
@@ -30,8 +31,8 @@ export interface ReceiptNotice {
 export interface StreamSink {
   deliver(bundle: Bundle): boolean;
   ready(): Promise<void>;
-  receipts(notices: readonly ReceiptNotice[]): void;
-  gates(gates: readonly GateOutput[]): void;
+  /** News beside messages, each kind under its name. */
+  tell(kind: 'receipt' | 'gate' | 'turn.output', news: readonly object[]): void;
   end(reason: FeedEnd): void;
 }
 
@@ -44,15 +45,23 @@ export interface Stream {
 /** Receipt changes waiting to be looked up for one stream; more are dropped, the next query tells. */
 const CHANGES_MAX = 10_000;
 
+interface StreamParts {
+  readonly sink: StreamSink;
+  readonly report: ReportFailure;
+  readonly platform: Platform;
+}
+
 export async function openStream(
   spaces: Spaces,
   caller: Caller,
   input: unknown,
-  { sink, report }: { readonly sink: StreamSink; readonly report: ReportFailure },
+  { sink, report, platform }: StreamParts,
 ): Promise<Stream | Refusal> {
   const parsed = parseInput(streamOpen, input);
   if (isRefusal(parsed)) return parsed;
-  const { from, channels, receipts, gates } = parsed.value as ParsedInputOf<typeof streamOpen>;
+  const { from, channels, receipts, gates, turns } = parsed.value as ParsedInputOf<
+    typeof streamOpen
+  >;
   const hub = spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
   if (isRefusal(hub)) return hub;
   const position = hub.stats.entries - 1;
@@ -64,7 +73,7 @@ export async function openStream(
       deliver: (bundle) => sink.deliver(bundle),
       ready: () => sink.ready(),
       end: (reason) => {
-        for (const stop of stops) stop();
+        for (const stop of stops.splice(0)) stop();
         sink.end(reason);
       },
     },
@@ -72,7 +81,18 @@ export async function openStream(
   if (isRefusal(feed)) return feed;
   if (receipts) stops.push(followReceipts(hub, caller, sink, report));
   if (gates) stops.push(followGates(hub, caller, sink));
+  if (turns && platform.turns) stops.push(followTurns(platform.turns, caller, sink));
   return { position, close: () => feed.close() };
+}
+
+/** People hear every turn of their space, an agent its own [RU11]. */
+function followTurns(said: TurnWindow, caller: Caller, sink: StreamSink): () => void {
+  const { principal, space } = caller;
+  const isPerson = principal.kind === 'human' || principal.kind === 'admin';
+  return said.follow(({ space: where, ...output }) => {
+    if (where !== space || (!isPerson && output.agent_id !== principal.id)) return;
+    sink.tell('turn.output', [output]);
+  });
 }
 
 /** As soon as it is durable: whoever decides elsewhere is seen at every face at once [GT11]. */
@@ -83,7 +103,7 @@ function followGates(hub: Hub, caller: Caller, sink: StreamSink): () => void {
       const gate = world.gates.open.get(id) ?? world.gates.ended.get(id);
       return gate !== undefined && maySee(gate, caller.principal) ? [gateOutput(gate)] : [];
     });
-    if (told.length > 0) sink.gates(told);
+    if (told.length > 0) sink.tell('gate', told);
   });
 }
 
@@ -104,7 +124,7 @@ function followReceipts(
       const changes = waiting;
       waiting = [];
       const notices = await noticesOf(hub, caller, changes);
-      if (notices.length > 0) sink.receipts(notices);
+      if (notices.length > 0) sink.tell('receipt', notices);
     }
   };
   return hub.watch.receipts((changes) => {

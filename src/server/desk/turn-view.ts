@@ -3,7 +3,7 @@ import { messageId } from '../../core/talk/message.ts';
 import { LIMITS, type LimitName } from '../../core/turns/agent-limits.ts';
 import type { Cost, ManagedView, Turn } from '../../core/turns/turn-state.ts';
 import type { OutputOf } from '../../wire/operation.ts';
-import type { agentsManage, turnsGet } from '../../wire/operations/turns.ts';
+import type { agentsManage, turnsCancel } from '../../wire/operations/turns.ts';
 
 export function managedView(managed: ManagedView): OutputOf<typeof agentsManage> {
   const { config, since, cost } = managed;
@@ -39,7 +39,7 @@ export function managedView(managed: ManagedView): OutputOf<typeof agentsManage>
   };
 }
 
-export function turnView(turn: Turn): OutputOf<typeof turnsGet> {
+export function turnView(turn: Turn): OutputOf<typeof turnsCancel> {
   const { cost, running } = turn;
   return {
     turn_id: turn.id,

@@ -202,11 +202,8 @@ export function createConnection(
         return peer.isOpen;
       },
       ready: () => peer.drained(),
-      receipts(notices) {
-        for (const notice of notices) say(notificationText('receipt', JSON.stringify(notice)));
-      },
-      gates(gates) {
-        for (const gate of gates) say(notificationText('gate', JSON.stringify(gate)));
+      tell(kind, news) {
+        for (const one of news) say(notificationText(kind, JSON.stringify(one)));
       },
       end(reason: FeedEnd) {
         streams.delete(id);

@@ -36,6 +36,7 @@ function describe(version: string): Record<string, unknown> {
             description: 'comma-separated names and globs; `channel` takes one and may be repeated',
           },
           { name: 'receipts', in: 'query', schema: { type: 'string', enum: ['0', '1'] } },
+          { name: 'turns', in: 'query', schema: { type: 'string', enum: ['0', '1'] } },
         ],
         responses: { 200: { description: 'text/event-stream' }, default: errorResponse() },
       },

@@ -166,8 +166,7 @@ function sinkOf(
       highest = Math.max(highest, bundle.messages.at(-1)?.position ?? -1);
       return write(isInOrder ? bundleText(bundle) : lateText(bundle, highest));
     },
-    receipts: (notices) => tell('receipt', notices),
-    gates: (gates) => tell('gate', gates),
+    tell,
     end: finish,
   };
 }
@@ -190,7 +189,8 @@ function eventText(id: number, message: Published): string {
   return `id: ${id}\nevent: message\ndata: ${messageEnvelopeText(message)}\n\n`;
 }
 
-const QUERY: ReadonlySet<string> = new Set(['from', 'channels', 'channel', 'receipts', 'gates']);
+const FLAGS = ['receipts', 'gates', 'turns'] as const;
+const QUERY: ReadonlySet<string> = new Set(['from', 'channels', 'channel', ...FLAGS]);
 
 /** Query and header as the input of `stream.open`; wrong values are named by its own checks. */
 function streamInput(request: IncomingMessage): Record<string, unknown> {
@@ -201,8 +201,7 @@ function streamInput(request: IncomingMessage): Record<string, unknown> {
   return {
     from: /^(-1|\d{1,15})$/.test(String(from)) ? Number(from) : from,
     ...(named.length > 0 && { channels: named }),
-    receipts: query.get('receipts') === '1',
-    gates: query.get('gates') === '1',
+    ...Object.fromEntries(FLAGS.map((flag) => [flag, query.get(flag) === '1'])),
     // A misspelt name must not follow something else: it is refused like any unknown field.
     ...Object.fromEntries([...query].filter(([name]) => !QUERY.has(name))),
   };

@@ -5,7 +5,10 @@
  */
 import { z } from 'zod';
 import { AGENT_NAME_RULE, isAgentName } from '../../core/law/principal.ts';
+import { checkLimits } from '../../core/turns/agent-limits.ts';
 import { CLAIMS_PER_AGENT_SET_MAX, OFFERS_PER_AGENT_SET_MAX } from '../../wire/operations/admin.ts';
+import { type RunnerSpec, runnerSpec } from '../../wire/operations/runner-spec.ts';
+import { agentsManage } from '../../wire/operations/turns.ts';
 import { whole } from '../../wire/policy.ts';
 import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
 
@@ -13,7 +16,16 @@ import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
 export interface Agent {
   readonly id: string;
   readonly namespace: string | null;
+  /** How its turns are run, when the hub runs them. */
+  readonly managed?: Managed;
 }
+
+/** As `agents.manage` takes it, and what the agent is subscribed to. */
+export type Managed = Omit<z.output<typeof agentsManage.input>, 'agent_id'> & {
+  readonly subscribe: readonly string[];
+};
+
+export type ManagedAgent = Agent & { readonly managed: Managed };
 
 export type FaultCode = 'store_unavailable' | 'internal_error' | 'rate_limited';
 
@@ -60,6 +72,10 @@ export interface ConfigFile extends SpaceFields {
   readonly notices?: readonly NoticeSetting[] | undefined;
   /** Seconds; 0: never again. */
   readonly remind_after?: number | undefined;
+  /** By name. */
+  readonly runners?: Readonly<Record<string, RunnerSpec>> | undefined;
+  readonly turns_roots?: readonly string[] | undefined;
+  readonly turns_parallel_max?: number | undefined;
 }
 
 export type NoticeSetting =
@@ -79,6 +95,7 @@ const SYNAPSE_CLIENTS_MAX = 65_536;
 const SYNAPSE_PAUSE_MS_MAX = 600_000;
 const REMIND_AFTER_S_MAX = 30 * 86_400;
 const NOTICES_MAX = 8;
+const TURNS_PARALLEL_MAX = 1_000;
 const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
 
 /** A whole number in a range, with one sentence for everything that is not one. */
@@ -108,14 +125,45 @@ const origin = text('an origin').regex(/^https?:\/\/[^/\s*@]+(:\*)?$/, { error: 
 
 const NAMESPACE = 'must be 1 to 64 of a-z, 0-9, _ and -';
 const AGENT = `must be an agent name: ${AGENT_NAME_RULE}`;
-const agent = z.strictObject({
-  id: z.string({ error: AGENT }).refine(isAgentName, { error: AGENT }),
-  namespace: z
-    .string({ error: NAMESPACE })
-    .regex(/^[a-z0-9_-]{1,64}$/, { error: NAMESPACE })
-    .optional()
-    .transform((name) => name ?? null),
-});
+const PATTERNS = 'must be a list of channels or globs';
+const managed = agentsManage.input.omit({ agent_id: true });
+const agent = z
+  .strictObject({
+    id: z.string({ error: AGENT }).refine(isAgentName, { error: AGENT }),
+    namespace: z
+      .string({ error: NAMESPACE })
+      .regex(/^[a-z0-9_-]{1,64}$/, { error: NAMESPACE })
+      .optional(),
+    ...managed.partial().shape,
+    // Without its default: an agent that says nothing of turns has none.
+    session: z.enum(['resume', 'fresh']).optional(),
+    subscribe: z.array(z.string().min(1).max(256), { error: PATTERNS }).max(100).optional(),
+  })
+  .transform(({ id, namespace = null, subscribe = [], runner, ...rest }, context): Agent => {
+    if (runner === undefined) {
+      const [field] = Object.entries({ ...rest, ...(subscribe.length > 0 && { subscribe }) })
+        .filter(([, value]) => value !== undefined)
+        .map(([name]) => name);
+      if (field === undefined) return { id, namespace };
+      const message = 'is for an agent with a runner, which says how its turns are run';
+      context.addIssue({ code: 'custom', message, path: [field] });
+      return z.NEVER;
+    }
+    const refused = checkLimits(rest.limits ?? {});
+    if (refused !== null) {
+      context.addIssue({ code: 'custom', message: refused.message, path: ['limits'] });
+      return z.NEVER;
+    }
+    return { id, namespace, managed: { ...managed.parse({ ...rest, runner }), subscribe } };
+  });
+
+const runners = z.record(
+  z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, { error: 'must be named with 1 to 64 of a-z, 0-9, _, - and .' }),
+  runnerSpec,
+  { error: 'must be an object of name to runner' },
+);
 
 /** How SOX, like Python, names two of them. */
 const LEVEL_NAMES: Readonly<Record<string, string>> = { warning: 'warn', critical: 'fatal' };
@@ -210,6 +258,9 @@ const fields = {
     .max(NOTICES_MAX, { error: `must be at most ${NOTICES_MAX} ways` })
     .optional(),
   remind_after: whole(0, REMIND_AFTER_S_MAX).optional(),
+  runners: runners.optional(),
+  turns_roots: z.array(text('a directory'), { error: 'must be a list of directories' }).optional(),
+  turns_parallel_max: whole(1, TURNS_PARALLEL_MAX).optional(),
 };
 
 export const KNOWN_NAMES: readonly string[] = Object.keys(fields);

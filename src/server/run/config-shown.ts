@@ -66,6 +66,9 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   host_rate_limit: (config) => config.hostRateLimit,
   notices: ({ notices }) => notices?.ways,
   remind_after: ({ notices }) => notices && (notices.remindAfterMs ?? 0) / 1000,
+  runners: ({ turns }) => turns.runners,
+  turns_roots: ({ turns }) => turns.roots,
+  turns_parallel_max: ({ turns }) => turns.parallelMax,
 };
 
 /** Every setting a hub would have that is started with this, in the order of the reference. */

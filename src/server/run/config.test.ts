@@ -56,6 +56,7 @@ describe('parseConfig', () => {
       metrics: null,
       hostRateLimit: null,
       notices: null,
+      turns: { runners: {}, roots: ['/home/ada'], parallelMax: null },
     });
   });
 
@@ -216,5 +217,51 @@ describe('parseConfig', () => {
   test('log levels are taken as SOX writes them', () => {
     expect(accept({ env: { SOX_LOG_LEVEL: 'INFO' } }).logLevel).toBe('info');
     expect(accept({ env: { SOX_LOG_LEVEL: 'WARNING' } }).logLevel).toBe('warn');
+  });
+
+  test('[RU21] a file names runners, manages agents and says where turns may work', () => {
+    const script = { kind: 'command', command: ['./agent'] };
+    const config = accept({
+      file: {
+        ...{ runners: { script }, turns_roots: ['~/work', 'here'], turns_parallel_max: 3 },
+        agents: [
+          { id: 'bob' },
+          { id: 'ada', namespace: 'den', runner: 'script', subscribe: ['team/*'] },
+          { id: 'eve', runner: { kind: 'outside' }, limits: { hops: 2 }, session: 'fresh' },
+        ],
+      },
+    });
+    expect(config.turns).toEqual({
+      ...{ runners: { script }, roots: ['/home/ada/work', '/projects/here'], parallelMax: 3 },
+    });
+    expect(config.agents).toEqual([
+      { id: 'bob', namespace: null },
+      {
+        ...{ id: 'ada', namespace: 'den' },
+        managed: { runner: 'script', session: 'resume', subscribe: ['team/*'] },
+      },
+      {
+        ...{ id: 'eve', namespace: null },
+        managed: {
+          ...{ runner: { kind: 'outside' }, limits: { hops: 2 }, session: 'fresh', subscribe: [] },
+        },
+      },
+    ]);
+  });
+
+  test.each<[string, object, string]>([
+    ['an unknown name', { agents: [{ id: 'a', runner: 'none' }] }, 'agents.0.runner'],
+    ['an unknown kind', { runners: { x: { kind: 'robot' } } }, 'runners.x.kind'],
+    ['no command', { runners: { x: { kind: 'command' } } }, 'runners.x.command'],
+    [
+      'a limit out of range',
+      { agents: [{ id: 'a', runner: { kind: 'outside' }, limits: { hops: 0 } }] },
+      'agents.0.limits',
+    ],
+    ['limits and no runner', { agents: [{ id: 'a', limits: {} }] }, 'agents.0.limits'],
+    ['a misspelt field', { agents: [{ id: 'a', runer: 'x' }] }, 'agents.0.runer'],
+    ['no turns at all', { turns_parallel_max: 0 }, 'turns_parallel_max'],
+  ])('[RU21] of turns, %s is refused by field', (_, file, field) => {
+    expect(refuse({ file }).map((problem) => problem.field)).toEqual([field]);
   });
 });

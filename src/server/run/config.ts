@@ -7,6 +7,7 @@
  */
 import { isAbsolute, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import {
   type Agent,
   type ConfigFile,
@@ -52,6 +53,16 @@ export interface Config {
   readonly hostRateLimit: number | null;
   /** How people are told of what waits for them; null: they look. */
   readonly notices: NoticesConfig | null;
+  readonly turns: TurnsConfig;
+}
+
+export interface TurnsConfig {
+  /** Runners by name, for agents to be configured with. */
+  readonly runners: Readonly<Record<string, RunnerSpec>>;
+  /** Where turns may work. Absolute. */
+  readonly roots: readonly string[];
+  /** Turns of a space at one time; null leaves the space's own. */
+  readonly parallelMax: number | null;
 }
 
 /** What every space starts from; null leaves the space's own default. */
@@ -133,6 +144,7 @@ export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
     checkFaults(config, env.SOX_TEST_FAULTS === '1', file),
     checkOpen(config, sourceOf('auth', sources)),
     checkSynapse(config, sourceOf('synapse_port', sources)),
+    checkRunnerNames(config, sourceOf('agents', sources)),
   ].filter((problem) => problem !== null);
   return refused.length > 0 ? refused : config;
 }
@@ -251,6 +263,11 @@ function toConfig(said: Said, home: string, cwd: string): Config {
     metrics: metricsOf(said.metrics),
     hostRateLimit: said.host_rate_limit ?? null,
     notices: noticesOf(said, home, cwd),
+    turns: {
+      runners: said.runners ?? {},
+      roots: (said.turns_roots ?? ['~']).map((root) => absolute(root, home, cwd)),
+      parallelMax: said.turns_parallel_max ?? null,
+    },
   };
 }
 
@@ -324,6 +341,19 @@ function checkSynapse(config: Config, source: ConfigProblem['source']): ConfigPr
     source,
     message: `without a token the Synapse door takes every name at its word, so it serves on loopback alone and not on ${host}; leave out --synapse-token none, or use --host 127.0.0.1`,
   };
+}
+
+/** A name that means nothing would be found out when mail comes. */
+function checkRunnerNames(config: Config, source: ConfigProblem['source']): ConfigProblem | null {
+  const { runners } = config.turns;
+  for (const [at, { managed }] of (config.agents ?? []).entries()) {
+    const name = managed?.runner;
+    if (typeof name !== 'string' || Object.hasOwn(runners, name)) continue;
+    const known = Object.keys(runners).join(', ') || 'none';
+    const message = `${JSON.stringify(name)} is not among the runners: ${known}`;
+    return { code: 'config.invalid', field: `agents.${at}.runner`, source, message };
+  }
+  return null;
 }
 
 function checkFaults(config: Config, mayFault: boolean, file: Said): ConfigProblem | null {

@@ -4,9 +4,16 @@ import { placeScope } from '../../place/claim-scope.ts';
 import type { Platform } from '../desk/platform.ts';
 import { checkPassphrase, sealPassphrase } from './passphrase.ts';
 import { createSchemaCheck } from './schema-check.ts';
+import type { HubTurns } from './turns.ts';
 
-export function createPlatform(): Platform {
+/** Turns need the desk, and the desk the platform: they are asked for when they are needed. */
+export function createPlatform(turnsOf: () => HubTurns): Platform {
   return {
+    checkRunner: (choice) => turnsOf().check(choice),
+    turns: {
+      tail: (space, turnId) => turnsOf().window.tail(space, turnId),
+      follow: (listener) => turnsOf().window.follow(listener),
+    },
     now: Date.now,
     elapsedMs: () => performance.now(),
     after: (ms, run) => void setTimeout(run, ms).unref(),

@@ -10,7 +10,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { assert } from '../../core/law/assert.ts';
-import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { unavailable } from '../../log/disk.ts';
 import { lockDirectory } from '../../log/lock.ts';
@@ -34,8 +33,8 @@ import type { PluginRegistry } from '../plugins/registry.ts';
 import type { HubBus } from './bus.ts';
 import { realClock } from './clock.ts';
 import type { Config, SynapseConfig } from './config.ts';
-import type { FaultCode } from './config-file.ts';
 import { ensureSecret, secretPath } from './credential.ts';
+import { comers, faultRefusal, spaceSettings } from './from-config.ts';
 import { listen, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
 import { createPlatform } from './platform.ts';
@@ -44,6 +43,7 @@ import { publicShape } from './relay-line.ts';
 import { synapseShape } from './relay-synapse.ts';
 import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
+import { createHubTurns } from './turns.ts';
 import { packageVersion } from './version.ts';
 
 export interface ServerHooks {
@@ -108,14 +108,24 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
 
     const credential = await ensureSecret(config.dir, 'owner');
     let bus: HubBus | null = null;
+    const platform = createPlatform(() => turns);
+    const turns = createHubTurns({
+      ...{ dir: config.dir, roots: config.turns.roots, spaces },
+      named: new Map(Object.entries(config.turns.runners)),
+      agents: (config.agents ?? []).flatMap(({ managed, ...agent }) =>
+        managed === undefined ? [] : { ...agent, managed },
+      ),
+      env: hooks.env ?? process.env,
+      ...{ newSecret: platform.newSecret, digest: platform.digest },
+      warn: (line) => log('warn', line),
+      onFailure: report,
+    });
     const plugins: string[] = [];
     const parts = createDesk({
       identity: {
         mode: config.auth,
         ownerCredential: credential,
-        agents:
-          config.agents &&
-          new Map(config.agents.map(({ id, namespace }) => [id, namespace ?? null])),
+        agents: comers(config.agents),
       },
       spaces,
       about: { version, startedAt, plugins, heartbeatTtl: config.settings.heartbeatTtl },
@@ -124,7 +134,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       fault: config.faultInject && faultRefusal(config.faultInject),
       isStoreOk: () => spaces.isStoreOk(),
       report,
-      platform: createPlatform(),
+      platform,
     });
     const metrics =
       config.metrics &&
@@ -293,6 +303,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
     closers.push(() => rm(join(config.dir, 'hub.json'), { force: true }));
     hookDoor.prepare();
+    closers.push(() => turns.close());
+    await turns.start({ desk, url, bus: () => bus?.bus ?? null });
     const reloadBus = async (): Promise<void> => bus?.reload();
     return {
       ...{ url, socketPath, synapseUrl, busPath, reloadBus },
@@ -310,31 +322,6 @@ async function makeDirectory(dir: string): Promise<void> {
     await mkdir(dir, { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw unavailable(dir, 'make the data directory', cause);
-  }
-}
-
-function spaceSettings({ settings }: Config): Parameters<typeof openSpaces>[0]['settings'] {
-  const { backpressureMode, queueLimit, idempotencyTtlMs } = settings;
-  const { claimsPerAgent, offersPerAgent } = settings;
-  return {
-    ...(backpressureMode !== null && { backpressureMode }),
-    ...(queueLimit !== null && { queueLimit }),
-    ...(claimsPerAgent !== null && { claimsPerAgent }),
-    ...(offersPerAgent !== null && { offersPerAgent }),
-    ...(idempotencyTtlMs !== null && { idempotencyTtlMs }),
-  };
-}
-
-/** What SOX's `fault_inject` makes every operation answer. */
-function faultRefusal(fault: FaultCode): Refusal {
-  const message = `injected by fault_inject: ${fault}`;
-  switch (fault) {
-    case 'store_unavailable':
-      return refuse('store.unavailable', message);
-    case 'internal_error':
-      return refuse('internal', message);
-    case 'rate_limited':
-      return { ...refuse('rate.limited', message), retryAt: Date.now() + 1000 };
   }
 }
 

@@ -37,7 +37,7 @@ async function run(
   const candidates: string[] = [];
   const program = startTurnProcess({
     ...options,
-    ...{ argv: spec.command, cwd, transcript, signal },
+    ...{ argv: spec.command, cwd, transcript, signal, started: job.started },
     env: { ...job.env, SYNOD_MCP_CONFIG: await writeMcpConfig(job) },
     onLine(line) {
       transcript.append(line);

@@ -39,6 +39,7 @@ export function createJob<S extends RunnerSpec>(
     },
     transcript: { append: (text) => void said.push(text), hide() {} },
     signal: new AbortController().signal,
+    started() {},
     async askGate(ask) {
       asked.push(ask);
       return { state: 'denied', by: 'eve', reason: 'not in a test' };

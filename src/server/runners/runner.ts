@@ -5,6 +5,7 @@
  */
 import type { Refusal } from '../../core/law/decider.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
+import type { TurnLine } from '../desk/turn-window.ts';
 
 export interface Runner<S extends RunnerSpec = RunnerSpec> {
   readonly kind: S['kind'];
@@ -30,6 +31,8 @@ export interface TurnJob<S extends RunnerSpec = RunnerSpec> {
   readonly transcript: Transcript;
   /** Aborted when the turn was cancelled, took too long, or lost its lease; `reason` is a TurnStopped. */
   readonly signal: AbortSignal;
+  /** The process that does the work, for people to see. */
+  started(pid: number): void;
   /** Waits for a person. Anything but `approved` is no. */
   askGate(ask: GateAsk): Promise<GateOutcome>;
   /** Puts a question on the docket. */
@@ -68,12 +71,10 @@ export interface GivenMessage {
 
 /** What a turn says while it runs: kept up to a bound, shown to people, and a sign of life. */
 export interface Transcript {
-  append(text: string, from?: TranscriptSource): void;
+  append(text: string, from?: TurnLine['from']): void;
   /** A secret that the program knows: wherever it says it, it is left out. */
   hide(secret: string): void;
 }
-
-export type TranscriptSource = 'out' | 'err' | 'note';
 
 export type TurnOutcome = 'done' | 'failed' | 'gave_up' | 'nothing';
 

@@ -3,13 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openTranscript, readTail, type TranscriptLine } from './transcript.ts';
+import type { TurnLine } from '../desk/turn-window.ts';
+import { openTranscript, readTail } from './transcript.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synod-transcript-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 function open(name: string, bytesMax?: number) {
-  const bundles: (readonly TranscriptLine[])[] = [];
+  const bundles: (readonly TurnLine[])[] = [];
   let signs = 0;
   const transcript = openTranscript({
     ...{ path: join(dir, name), now: () => 1_000, onSign: () => void signs++ },

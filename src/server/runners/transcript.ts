@@ -4,7 +4,8 @@
  * secret that is hidden here is in none of the three.
  */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import type { Transcript, TranscriptSource } from './runner.ts';
+import type { TurnLine } from '../desk/turn-window.ts';
+import type { Transcript } from './runner.ts';
 
 export const TRANSCRIPT_BYTES_MAX: number = 16 * 1024 * 1024;
 /** What is shown of a transcript, at the most. */
@@ -16,17 +17,10 @@ const FLUSH_BYTES = 64 * 1024;
 /** Shorter ones would take ordinary words out of the text. */
 const SECRET_CHARS_MIN = 6;
 
-export interface TranscriptLine {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly from: TranscriptSource;
-  readonly text: string;
-}
-
 export interface OpenTranscript extends Transcript {
   readonly path: string;
   /** The last lines. */
-  tail(): readonly TranscriptLine[];
+  tail(): readonly TurnLine[];
   /** Leaves the secrets out of any other text of the turn. */
   clean(text: string): string;
   close(): void;
@@ -36,7 +30,7 @@ export interface TranscriptOptions {
   readonly path: string;
   readonly now: () => number;
   /** Lines that are new, cut to what can be shown; never an empty list. */
-  onLines(lines: readonly TranscriptLine[]): void;
+  onLines(lines: readonly TurnLine[]): void;
   /** The turn gives signs of life. */
   onSign(): void;
   readonly bytesMax?: number;
@@ -52,9 +46,9 @@ export function openTranscript(options: TranscriptOptions): OpenTranscript {
   let isOpen = true;
   let waiting: string[] = [];
   let waitingBytes = 0;
-  let fresh: TranscriptLine[] = [];
+  let fresh: TurnLine[] = [];
   let freshChars = 0;
-  const last: TranscriptLine[] = [];
+  const last: TurnLine[] = [];
   let lastChars = 0;
   let timer: NodeJS.Timeout | null = null;
 
@@ -64,7 +58,7 @@ export function openTranscript(options: TranscriptOptions): OpenTranscript {
     return cleaned;
   }
 
-  function store(line: TranscriptLine): void {
+  function store(line: TurnLine): void {
     if (isFull) return;
     const entry = `${JSON.stringify(line)}\n`;
     const bytes = Buffer.byteLength(entry);
@@ -78,7 +72,7 @@ export function openTranscript(options: TranscriptOptions): OpenTranscript {
   }
 
   /** Kept for whoever asks, and for whoever watches. */
-  function show(line: TranscriptLine): void {
+  function show(line: TurnLine): void {
     last.push(line);
     lastChars += line.text.length;
     while (last.length > TAIL_LINES_MAX || (lastChars > TAIL_BYTES_MAX && last.length > 1)) {
@@ -144,7 +138,7 @@ export function openTranscript(options: TranscriptOptions): OpenTranscript {
 const FULL = '(the transcript is full; what follows is not kept)';
 
 /** The last lines of a transcript on disk; none when it is not there. */
-export function readTail(path: string): TranscriptLine[] {
+export function readTail(path: string): TurnLine[] {
   let file: number;
   try {
     file = openSync(path, 'r');
@@ -166,7 +160,7 @@ export function readTail(path: string): TranscriptLine[] {
   }
 }
 
-function parseLine(line: string): TranscriptLine[] {
+function parseLine(line: string): TurnLine[] {
   try {
     const { at, from, text } = JSON.parse(line);
     return [{ at, from, text: String(text).slice(0, SHOWN_LINE_CHARS_MAX) }];

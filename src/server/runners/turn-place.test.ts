@@ -55,8 +55,10 @@ describe('where a turn works', () => {
 
   test('[RU9] without one, in a directory of its own that no name can lead out of', async () => {
     const own = await ownPlace(dir, 'default', '../../x');
-    expect(own).toBe(join(dir, 'work', 'default', '..%2F..%2Fx'));
-    expect(await ownPlace(dir, 'default', '..')).toBe(join(dir, 'work', 'default', '%2E%2E'));
+    expect(own).toBe(join(dir, 'turns', 'work', 'default', '..%2F..%2Fx'));
+    expect(await ownPlace(dir, 'default', '..')).toBe(
+      join(dir, 'turns', 'work', 'default', '%2E%2E'),
+    );
   });
 });
 

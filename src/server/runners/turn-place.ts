@@ -35,6 +35,7 @@ export async function placeOf(cwd: string, { roots, dir }: Places): Promise<stri
 export async function ownPlace(dir: string, space: string, agent: string): Promise<string> {
   const path = join(
     dir,
+    'turns',
     'work',
     space,
     encodeURIComponent(agent).replace(/^\.+$/, (dots) => dots.replaceAll('.', '%2E')),

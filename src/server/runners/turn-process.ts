@@ -33,6 +33,8 @@ export interface ProcessOptions {
   readonly transcript: Transcript;
   /** Ends the process when it is aborted. */
   readonly signal: AbortSignal;
+  /** Told its number, when it was started. */
+  started?(pid: number): void;
   /** Every line of stdout up to the bound, decoded, in order. */
   onLine(line: string): void;
   readonly record?: LiveRecord | null;
@@ -92,6 +94,7 @@ function watch(
   const outputBytesMax = options.outputBytesMax ?? OUTPUT_BYTES_MAX;
   addGroup(pid);
   record?.add(pid, mark);
+  options.started?.(pid);
   let verdict: string | null = null;
   let exit: { readonly code: number | null; readonly signal: string | null } | null = null;
   let bytes = 0;

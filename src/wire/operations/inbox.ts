@@ -45,6 +45,7 @@ export const streamOpen = operation({
     channels: z.array(channelName).max(100).nullish(),
     receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
     gates: z.boolean().default(false).describe('also push gates as they are asked and decided'),
+    turns: z.boolean().default(false).describe('also push what turns say as they run'),
   }),
   output: z.object({ stream: z.string(), position: z.int().min(-1) }),
 });

@@ -172,12 +172,16 @@ export const turnsGet = operation({
   id: 'turns.get',
   name: 'turns_get',
   title: 'One turn',
-  doc: 'A turn: its reason, runner, times, cost, outcome, and where its transcript is.',
+  doc: 'A turn: its reason, runner, times, cost, outcome, and what it said last, also while it runs.',
   access: 'reader',
   toolset: 'more',
   hints: READS,
   input: z.strictObject({ turn_id: turnId }),
-  output: turnView,
+  output: turnView.extend({
+    output: z
+      .array(z.object({ at: seconds, from: z.enum(['out', 'err', 'note']), text: z.string() }))
+      .describe('the last lines of its transcript'),
+  }),
 });
 
 export const turnsCancel = operation({

@@ -49,7 +49,10 @@ describe.each(DOORS)('turns over %s', (name) => {
     const done = { ...held, outcome: 'done', consumed: [message_id], cost: { usd: 0.25 } };
     const ended = await door.ask(null, 'turns.finish', done);
     expect(ended).toMatchObject({ state: 'done', fruitless: false, cost: { usd: 0.25 }, pid: 7 });
-    expect(await door.ask('wes', 'turns.get', { turn_id: held.turn_id })).toEqual(ended);
+    expect(await door.ask('wes', 'turns.get', { turn_id: held.turn_id })).toEqual({
+      ...ended,
+      output: [],
+    });
     expect((await door.ask(null, 'turns.list', { agent_id: 'wes' })).turns).toEqual([ended]);
     await door.ask('bob', 'channels.send', { channel: 'jobs', body: { n: 2 } });
     const next = await door.ask(null, 'turns.take', { agents: ['wes'], wait_ms: 20_000 });

@@ -85,7 +85,10 @@ export const turnHandlers: Handlers<
   },
 
   async 'turns.get'(room, { turn_id }) {
-    return turnOf(room, turn_id);
+    const turn = await turnOf(room, turn_id);
+    if (isRefusal(turn)) return turn;
+    const said = room.platform.turns?.tail(room.hub.space, turn_id) ?? [];
+    return { ...turn, output: said.map((line) => ({ ...line, at: line.at / 1000 })) };
   },
 
   async 'turns.cancel'(room, input) {

@@ -95,6 +95,7 @@ async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
   let isPrompted = false;
   const program = startTurnProcess({
     ...{ cwd, transcript, signal, record: parts.record ?? null, env: signed.env },
+    started: job.started,
     ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
     argv: [...commandOf(spec), ...ownArguments(spec)],
     onLine: (line) => rpc.hear(line),

@@ -126,7 +126,7 @@ async function runOnce(
   let hasBegun = false;
   let wrongBill: string | null = null;
   const claude = startTurnProcess({
-    ...{ cwd, env, transcript, signal, record: parts.record ?? null },
+    ...{ cwd, env, transcript, signal, record: parts.record ?? null, started: job.started },
     ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
     argv: [...commandOf(spec), ...argumentsOf(spec, mcpConfig, resume)],
     onLine(line) {

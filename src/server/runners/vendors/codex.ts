@@ -94,6 +94,7 @@ async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
   let threadId: string | null = null;
   const codex = startTurnProcess({
     ...{ cwd, transcript, signal, record: parts.record ?? null, env: signed.env },
+    started: job.started,
     ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
     argv: [...commandOf(spec), 'app-server', ...providerOf(spec, signed.env)],
     onLine: (line) => rpc.hear(line),

@@ -1,0 +1,128 @@
+/**
+ * Turns of managed agents, as the server sees to them. Nothing is loaded, watched or written until
+ * there is a managed agent; from then on every space that has one is opened with the hub, so that a
+ * turn that was due or cut off goes on without anybody asking [RU20].
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Bus } from '../../bus/router/bus.ts';
+import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
+import type { Desk } from '../desk/desk.ts';
+import type { TurnOutput, TurnWindow } from '../desk/turn-window.ts';
+import type { OpenRunners } from '../runners/open-runners.ts';
+import type { ManagedAgent } from './config-file.ts';
+import { configureAgents } from './configured-agents.ts';
+import type { OpenSpaces } from './spaces.ts';
+import { readTurnSpaces, writeTurnSpaces } from './turn-spaces.ts';
+
+export interface HubTurnsOptions {
+  readonly dir: string;
+  readonly roots: readonly string[];
+  readonly named: ReadonlyMap<string, RunnerSpec>;
+  /** Agents that the configuration manages. */
+  readonly agents: readonly ManagedAgent[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly spaces: OpenSpaces;
+  newSecret(): string;
+  digest(text: string): string;
+  warn(line: string): void;
+  onFailure(what: string, cause: unknown): void;
+}
+
+/** What is known only when the doors are open. */
+export interface OpenDoors {
+  readonly desk: Desk;
+  readonly url: string;
+  bus(): Bus | null;
+}
+
+export interface HubTurns {
+  /** The runner that is meant, or why it cannot be used here. */
+  check(choice: string | RunnerSpec): Promise<RunnerSpec | Refusal>;
+  /** What they say; of an earlier hub's too, once something runs. */
+  readonly window: TurnWindow;
+  start(doors: OpenDoors): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createHubTurns(options: HubTurnsOptions): HubTurns {
+  const { dir, spaces } = options;
+  const doors = Promise.withResolvers<OpenDoors>();
+  const closers: (() => void)[] = [];
+  const listeners = new Set<(output: TurnOutput) => void>();
+  let opening: Promise<OpenRunners> | null = null;
+  let opened: OpenRunners | null = null;
+  let isClosed = false;
+
+  function open(): Promise<OpenRunners> {
+    opening ??= load();
+    return opening;
+  }
+
+  async function load(): Promise<OpenRunners> {
+    const { openRunners } = await import('../runners/open-runners.ts');
+    opened = await openRunners({ ...options, ...(await doors.promise) });
+    opened.transcripts.follow((output) => {
+      for (const listener of listeners) listener(output);
+    });
+    return opened;
+  }
+
+  async function supervise(hub: Hub): Promise<void> {
+    const known = readTurnSpaces(dir);
+    if (!known.spaces.includes(hub.space)) {
+      writeTurnSpaces(dir, { ...known, spaces: [...known.spaces, hub.space] });
+    }
+    const { supervisor } = await open();
+    if (!isClosed) await supervisor.attach(hub);
+  }
+
+  /** A space without managed agents is watched for the first. */
+  async function look(hub: Hub): Promise<void> {
+    // Watched before it is looked at: what is managed in between is not missed.
+    const stop = hub.watch.events((_world, _first, events) => {
+      if (!events.some(({ type }) => type === 'agent.managed')) return;
+      stop();
+      supervise(hub).catch((cause) => options.onFailure('turns cannot be run', cause));
+    });
+    closers.push(stop);
+    const has = await hub.ask((world) => world.turns.agents.size > 0);
+    if (isRefusal(has) || !has || isClosed) return;
+    stop();
+    await supervise(hub);
+  }
+
+  return {
+    check: async (choice) => (await open()).chooser.check(choice),
+    window: {
+      tail: (space, turnId) => opened?.transcripts.tail(space, turnId) ?? [],
+      follow(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    async start(now) {
+      doors.resolve(now);
+      // Whatever a killed hub left is ended, also when nothing is due.
+      if (existsSync(join(dir, 'turns', 'live'))) await open();
+      closers.push(
+        spaces.onOpened((hub) => {
+          look(hub).catch((cause) => options.onFailure('turns cannot be run', cause));
+        }),
+        spaces.onRemoved((name) => opened?.supervisor.detach(name)),
+      );
+      await configureAgents(now.desk, dir, options);
+      for (const name of readTurnSpaces(dir).spaces) {
+        // Opening one that is not open yet leads to `look`.
+        if (spaces.has(name)) await spaces.open(name, { mayCreate: false });
+      }
+    },
+    async close() {
+      isClosed = true;
+      for (const close of closers) close();
+      await (await opening)?.close();
+    },
+  };
+}

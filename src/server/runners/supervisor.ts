@@ -1,0 +1,163 @@
+/**
+ * The supervisor of the hub: it takes turns that are due and runs them, in each space as many at a time
+ * as the space allows, the longest due first. It asks for nothing by the clock: what is stored wakes it
+ * [RU18]. A turn that the law has ended is stopped here; what a killed hub left running is reported as
+ * cut off by a restart, and tried again [RU19].
+ */
+import { isRefusal } from '../../core/law/decider.ts';
+import { SERVER } from '../../core/law/principal.ts';
+import type { DurableEvent } from '../../core/law/world.ts';
+import type { Turn } from '../../core/turns/turn-state.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { finishTurn } from './finish-turn.ts';
+import { type RunTurnOptions, runTurn } from './run-turn.ts';
+import { TurnStopped } from './runner.ts';
+import { failedResult } from './turn-result.ts';
+
+export interface SupervisorOptions extends RunTurnOptions {
+  newSecret(): string;
+  digest(text: string): string;
+  onFailure(what: string, cause: unknown): void;
+}
+
+export interface Supervisor {
+  /** Sees to the turns of a space from now on. */
+  attach(hub: Hub): Promise<void>;
+  /** The space is going; its turns are stopped. */
+  detach(space: string): void;
+  /** Stops every turn that runs; ends when nothing is left of them, and they may begin anew. */
+  close(): Promise<void>;
+}
+
+interface Watched {
+  readonly hub: Hub;
+  readonly running: Map<string, AbortController>;
+  stop(why: TurnStopped): Promise<void>;
+}
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const watched = new Map<string, Watched>();
+  let isClosing = false;
+
+  function watch(hub: Hub): Watched {
+    const running = new Map<string, AbortController>();
+    const ends = new Set<Promise<void>>();
+    let isTaking = false;
+    let isWanted = false;
+    let isOpen = true;
+
+    /** Takes until there is nothing to take, one by one: others are served in between. */
+    async function take(): Promise<void> {
+      isWanted = true;
+      if (isTaking) return;
+      isTaking = true;
+      try {
+        while (isWanted && isOpen) {
+          isWanted = false;
+          while (isOpen && (await takeOne())) isWanted = false;
+        }
+      } catch (cause) {
+        options.onFailure('a turn could not be taken', cause);
+      } finally {
+        isTaking = false;
+      }
+    }
+
+    async function takeOne(): Promise<boolean> {
+      const secret = options.newSecret();
+      const taken = await hub.submit({
+        ...{ type: 'turn.take', by: SERVER, at: hub.stamp(), agents: null, leaseMs: null },
+        ...{ runnerKinds: options.chooser.kinds, hash: options.digest(secret) },
+      });
+      if (isRefusal(taken) || taken === null) return false;
+      const stop = new AbortController();
+      running.set(taken.turn.id, stop);
+      const end = runTurn({ hub, taken, secret, stop }, options)
+        .catch((cause) => options.onFailure(`turn ${taken.turn.id} could not be run`, cause))
+        .finally(() => {
+          if (running.get(taken.turn.id) === stop) running.delete(taken.turn.id);
+          ends.delete(end);
+        });
+      ends.add(end);
+      return true;
+    }
+
+    const unwatch = hub.watch.events((_world, _first, events) => {
+      let isNews = false;
+      for (const event of events) {
+        if (!isOfTurns(event)) continue;
+        isNews ||= event.type !== 'turn.taken' && event.type !== 'turn.renewed';
+        const ended = endOf(event);
+        if (ended !== null) running.get(ended.id)?.abort(ended.why);
+      }
+      if (isNews) void take();
+    });
+
+    void take();
+    return {
+      hub,
+      running,
+      async stop(why) {
+        isOpen = false;
+        unwatch();
+        for (const stop of running.values()) stop.abort(why);
+        await Promise.all(ends);
+      },
+    };
+  }
+
+  return {
+    async attach(hub) {
+      if (isClosing || watched.get(hub.space)?.hub === hub) return;
+      await cutOff(hub, options);
+      if (isClosing || watched.get(hub.space)?.hub === hub) return;
+      watched.set(hub.space, watch(hub));
+    },
+    detach(space) {
+      const one = watched.get(space);
+      watched.delete(space);
+      void one?.stop(new TurnStopped('lease_lost', `space ${space} was removed`));
+    },
+    async close() {
+      isClosing = true;
+      const why = new TurnStopped('hub_closing', 'the hub is closing');
+      await Promise.all([...watched.values()].map((one) => one.stop(why)));
+      watched.clear();
+    },
+  };
+}
+
+/** Turns that a hub before us took, and did not finish: their processes are gone. */
+async function cutOff(hub: Hub, { warn }: SupervisorOptions): Promise<void> {
+  const left = await hub.ask((world) =>
+    [...world.turns.turns.values()].filter(
+      ({ state, takenBy }) => state === 'busy' && takenBy === SERVER.id,
+    ),
+  );
+  if (isRefusal(left)) return;
+  const result = failedResult('the hub ended while it ran');
+  for (const turn of left as readonly Turn[]) {
+    await finishTurn(hub, turn, result, {
+      ...{ notes: [], isRestart: true, warn },
+      clean: (text) => text,
+    });
+  }
+}
+
+function isOfTurns({ type }: DurableEvent): boolean {
+  return type.startsWith('turn.') || type.startsWith('agent.') || type === 'space.configured';
+}
+
+/** What ends a run of a turn other than the runner itself. */
+function endOf(event: DurableEvent): { readonly id: string; readonly why: TurnStopped } | null {
+  if (event.type === 'turn.cancelled') {
+    const { id, by, reason } = event;
+    const said = reason === null ? '' : `: ${reason}`;
+    return { id, why: new TurnStopped('cancelled', `${by} cancelled it${said}`) };
+  }
+  if (event.type !== 'turn.failed' || event.cause === 'reported' || event.cause === 'restart') {
+    return null;
+  }
+  const how = event.cause === 'overran' ? 'took too long' : 'was not heard of in time';
+  return { id: event.id, why: new TurnStopped('lease_lost', `it ${how}`) };
+}

@@ -1,0 +1,133 @@
+/**
+ * What a turn does at the hub as its agent, through the desk, with the token of the turn: it answers,
+ * asks people and puts questions on the docket [RU17]. A turn that lost its lease is refused there like
+ * anybody with a stale token.
+ */
+import { createHash } from 'node:crypto';
+import { isRefusal } from '../../core/law/decider.ts';
+import { isFields, textOf } from '../../wire/fields.ts';
+import { findOperation } from '../../wire/operations/table.ts';
+import type { Answer } from '../desk/answer.ts';
+import type { Desk } from '../desk/desk.ts';
+import type {
+  GateAsk,
+  GateOutcome,
+  GivenMessage,
+  Transcript,
+  TurnReply,
+  TurnResult,
+} from './runner.ts';
+
+export interface TurnAgent {
+  /** Sends the answers of a result, and puts its question; what was refused is told in sentences. */
+  conclude(
+    result: TurnResult,
+    messages: readonly GivenMessage[],
+    transcript: Transcript,
+  ): Promise<string[]>;
+  askGate(ask: GateAsk, signal: AbortSignal): Promise<GateOutcome>;
+  raise(question: string): Promise<void>;
+}
+
+const GATE_WAIT_MS = 60_000;
+const SUBJECT_CHARS_MAX = 1_000;
+
+export function createTurnAgent(desk: Desk, token: string, turnId: string): TurnAgent {
+  async function call(name: string, input: object, signal?: AbortSignal): Promise<Answer> {
+    const operation = findOperation(name);
+    if (operation === undefined) throw new Error(`there is no operation ${name}`);
+    const caller = await desk.authenticate({
+      ...{ token, agent: null, space: null, clientVersion: null, transport: 'http' },
+      ...{ isOwnerSocket: false, wantsOwner: false, connectionId: `turn-${turnId}` },
+    });
+    if (isRefusal(caller)) throw new Error(caller.message);
+    return desk.call(caller, operation, input, signal && { signal });
+  }
+
+  /** The answer, or a sentence that says why there is none. */
+  async function ask(
+    name: string,
+    input: object,
+    signal?: AbortSignal,
+  ): Promise<Readonly<Record<string, unknown>> | string> {
+    try {
+      const answer = await call(name, input, signal);
+      return 'ok' in answer ? answer.ok : answer.error.message;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  async function raise(question: string): Promise<string | null> {
+    const answer = await ask('docket.raise', { kind: 'question', text: question.slice(0, 2_000) });
+    return typeof answer === 'string' ? answer : null;
+  }
+
+  return {
+    async conclude({ replies = [], question }, messages, transcript) {
+      const notes: string[] = [];
+      const said = new Map<string, number>();
+      for (const [at, reply] of replies.entries()) {
+        const input = sendInput(reply, messages);
+        const digest = digestOf(input);
+        const nth = said.get(digest) ?? 0;
+        said.set(digest, nth + 1);
+        const key = `turn:${turnId}:${digest}:${nth}`;
+        const answer = await ask('channels.send', { ...input, idempotency_key: key });
+        if (typeof answer === 'string') notes.push(`answer ${at + 1} was not sent: ${answer}`);
+      }
+      const refused = question === undefined ? null : await raise(question);
+      if (refused !== null) notes.push(`the question ${JSON.stringify(question)}: ${refused}`);
+      for (const note of notes) transcript.append(note, 'note');
+      return notes;
+    },
+    async raise(question) {
+      await raise(question);
+    },
+    async askGate({ action, subject, payload, deadline }, signal) {
+      const sum = isFields(payload) ? { payload } : { payload: { value: payload ?? null } };
+      const shown = subject.slice(0, SUBJECT_CHARS_MAX);
+      const until = deadline === undefined ? {} : { deadline };
+      let gate = await ask('gates.ask', { action, subject: shown, ...sum, ...until }, signal);
+      while (typeof gate !== 'string' && gate.state === 'pending' && !signal.aborted) {
+        gate = await ask('gates.get', { gate_id: gate.gate_id, wait_ms: GATE_WAIT_MS }, signal);
+      }
+      if (typeof gate === 'string') return { state: 'denied', by: null, reason: gate };
+      if (gate.state === 'approved') {
+        // It is for this action, once; a moment later it may be for nothing any more.
+        const used = await ask('gates.consume', { gate_id: gate.gate_id, ...sum });
+        if (typeof used === 'string') return { state: 'denied', by: null, reason: used };
+      }
+      return outcomeOf(gate);
+    },
+  };
+}
+
+const STATES = ['approved', 'denied', 'expired', 'withdrawn', 'superseded'] as const;
+
+function outcomeOf(gate: Readonly<Record<string, unknown>>): GateOutcome {
+  const state = STATES.find((one) => one === gate.state) ?? 'withdrawn';
+  return { state, by: textOf(gate, 'decided_by'), reason: textOf(gate, 'reason') };
+}
+
+/** To where it says; else where the message that it answers was said; else to the last one given. */
+function sendInput(
+  { channel, reply_to, body, wants_reply }: TurnReply,
+  messages: readonly GivenMessage[],
+): Record<string, unknown> {
+  const isLoose = channel === undefined && reply_to === undefined;
+  const answered = isLoose
+    ? messages.at(-1)
+    : messages.find(({ message_id }) => message_id === reply_to);
+  const to = reply_to ?? (isLoose ? answered?.message_id : undefined);
+  return {
+    channel: channel ?? answered?.channel ?? '',
+    ...(to !== undefined && { reply_to: to }),
+    body: wants_reply === undefined ? body : { ...body, wants_reply },
+  };
+}
+
+/** The same answer of a turn that is tried again is sent once. */
+function digestOf(input: object): string {
+  return createHash('sha256').update(JSON.stringify(input)).digest('base64url').slice(0, 22);
+}
