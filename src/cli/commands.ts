@@ -69,7 +69,8 @@ const FILES = {
   who: async () => (await import('./presence.ts')).registerWho,
   whoami: async () => (await import('./whoami.ts')).registerWhoami,
   report: async () => (await import('./presence.ts')).registerReport,
-  agents: async () => (await import('./presence.ts')).registerAgents,
+  agents: async () => (await import('./agents.ts')).registerAgents,
+  turns: async () => (await import('./turns.ts')).registerTurns,
   bus: async () => (await import('./bus.ts')).registerBus,
   worker: async () => (await import('./worker.ts')).registerWorker,
   mcp: async () => (await import('./mcp.ts')).registerMcp,
@@ -172,7 +173,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       rarer('gates', '[VERB]', 'what only a person may allow: list, approve, deny, ask …'),
       rarer('person', 'VERB', 'who decides gates: add, list, remove'),
       rarer('report', 'STATE [NOTE]', 'say that you are idle, busy or blocked'),
-      rarer('agents', '', 'list agents and their presence'),
+      rarer('agents', '[VERB]', 'list agents; have the hub run one: manage, unmanage'),
+      rarer(
+        'turns',
+        '[VERB]',
+        'turns that the hub began: list, show, cancel, retry, pause, resume',
+      ),
     ],
   },
   {

@@ -74,23 +74,6 @@ function sinceText(at: number): string {
   return ageText(Date.now() / 1000 - at);
 }
 
-export function registerAgents(program: Command): void {
-  const command = program
-    .command('agents')
-    .description('list agents and their presence')
-    .option('--status <state>', 'online, busy, stale or offline; may be repeated', collect);
-  handle<{ status?: readonly string[] }>(command, async ({ flags, call, table }) => {
-    const answer = await call('channels.list_agents', { status_filter: flags.status });
-    // SOX counts in nanoseconds here, and 0 is never.
-    const seen = (at: number) => (at === 0 ? 'never seen' : `${sinceText(at / 1e9)} ago`);
-    table(
-      answer,
-      answer.agents.map((one) => [one.agent_id, one.presence_state, seen(one.last_heartbeat_at)]),
-      'no agents yet',
-    );
-  });
-}
-
 interface ReportFlags {
   readonly role?: readonly string[];
   readonly process?: number;

@@ -39,6 +39,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'body.invalid': { sox: 'validation_error', http: 400, rpc: -32_015, exit: 20 },
   'body.too-deep': { sox: 'validation_error', http: 400, rpc: -32_016, exit: 20 },
   'body.too-large': { sox: 'validation_error', http: 413, rpc: -32_017, exit: 20 },
+  'budget.exhausted': { sox: 'rate_limited', http: 429, rpc: -32_099, exit: 30 },
   'card.not-found': { sox: 'validation_error', http: 404, rpc: -32_044, exit: 21 },
   'channel.in-use': { sox: 'validation_error', http: 409, rpc: -32_078, exit: 12 },
   'channel.name-invalid': { sox: 'validation_error', http: 400, rpc: -32_018, exit: 20 },

@@ -77,6 +77,7 @@ export type RefusalCode =
   | 'body.invalid'
   | 'body.too-deep'
   | 'body.too-large'
+  | 'budget.exhausted'
   | 'card.not-found'
   | 'channel.in-use'
   | 'channel.name-invalid'

@@ -139,6 +139,10 @@ const SHAPES: Shapes = {
   },
   'turn.due': { ...ON_TURN, agent: 'string', messages: 'list' },
   'turn.waits': { at: 'number', agent: 'string', until: 'number', cause: 'string' },
+  'turn.stilled': {
+    ...{ at: 'number', agent: 'string', position: 'number', root: 'number' },
+    ...{ sender: 'string', cause: 'string' },
+  },
   'turn.passed': { at: 'number', agent: 'string', id: 'string?' },
   'turn.taken': {
     ...{ ...ON_ID, epoch: 'number', leaseMs: 'number', leaseUntil: 'number' },

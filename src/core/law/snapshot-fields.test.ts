@@ -62,6 +62,8 @@ function tellRich(): Story {
     claimsPerAgent: 200,
     offersPerAgent: 100,
     turnsParallelMax: 9,
+    turnsDayUsd: 500,
+    turnsDayTokens: 1e9,
   };
   const gates = { gateProof: 'none', gateProofMs: 60_000 } as const;
   story.do(root, { type: 'space.configure', change: { messageRetentionMs, ...supervision } });
@@ -120,6 +122,7 @@ function tellRich(): Story {
   story.do(root, { ...finish, id: 't4', epoch: 2, outcome: 'failed', quota });
   story.do(root, { type: 'turn.take', ...take, agents: ['bob'] });
   story.do(root, { type: 'turn.renew', id: 't2', epoch: 1, ...renewed, cost });
+  tellRails(story, finish, take);
   story.subscribe(cat, 'sox/presence');
   story.do(ada, { type: 'presence.beat', status: 'busy', ttlMs: null });
   const eve = { id: 'eve', kind: 'agent', tier: 'untrusted' } as const;
@@ -141,6 +144,36 @@ function tellRich(): Story {
   story.do(root, { type: 'docket.close', id: second, ...ending });
   tellGates(story);
   return story;
+}
+
+/** What the guard rails remember, with something in each of it that is not told of yet. */
+function tellRails(story: Story, finish: object, take: object): void {
+  const agents = ['pip', 'quo', 'zoe', 'yan'].map((id) => ({ ...ada, id })) as Principal[];
+  const [pip = ada, quo = ada, zoe = ada, yan = ada] = agents;
+  const runner = { runner: '{"kind":"rule"}', runnerKind: 'rule', session: 'resume' } as const;
+  const wake = { channels: null, from: null, kinds: null, minTier: null };
+  const config = { ...runner, wake, limits: { turns_per_10_min: 1, hops: 1 } };
+  for (const one of [pip, quo]) {
+    story.subscribe(one, `rails/${one.id}`);
+    story.do(root, { type: 'agent.manage', agent: one.id, config });
+  }
+  const asks = { names: ['pip'], isQuestion: false, wantsReply: false, noReply: false };
+  const claim = { scope: null, status: null, note: null, dataRef: null, git: null, ttlMs: null };
+  story.do(pip, { type: 'claim.take', id: 'rails', ...NO_KEY, epoch: null, ...claim } as never);
+  const first = story.send(zoe, 'rails/pip', { asks });
+  story.send(yan, 'rails/pip', { asks, replyTo: first.position });
+  story.send(zoe, 'rails/quo');
+  story.pass(50);
+  const ends = { pip: ['nothing', 'one two three four'], quo: ['gave_up', null] } as const;
+  for (const [agent, [outcome, output]] of Object.entries(ends)) {
+    story.do(root, { type: 'turn.take', ...take, agents: [agent] } as never);
+    const { turn: id } = story.world.turns.agents.get(agent) ?? { turn: null };
+    story.do(root, { ...finish, id, epoch: 1, outcome, output } as never);
+  }
+  const second = story.send(zoe, 'rails/pip', { asks });
+  story.pass(50);
+  story.send(yan, 'rails/pip', { asks, replyTo: second.position });
+  story.send(root, 'rails/quo');
 }
 
 /** A gate in each of its states, asked for with all that can be asked for. */

@@ -109,6 +109,9 @@ export interface SpaceSettings {
   readonly offersPerAgent: number | null;
   /** How many turns of managed agents run at once [TN3]; null is as many as by itself. */
   readonly turnsParallelMax: number | null;
+  /** What all turns of a day may cost; null is no limit [RA8]. */
+  readonly turnsDayUsd: number | null;
+  readonly turnsDayTokens: number | null;
 }
 
 export type BackpressureMode = 'advisory' | 'enforced';
@@ -318,6 +321,8 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   claimsPerAgent: null,
   offersPerAgent: null,
   turnsParallelMax: null,
+  turnsDayUsd: null,
+  turnsDayTokens: null,
 };
 
 export function createMade(): Made {

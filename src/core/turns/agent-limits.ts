@@ -29,6 +29,8 @@ export const LIMITS: Readonly<Record<LimitName, Range>> = {
   day_tokens: { min: 1, max: 1e12, otherwise: null },
   turn_usd: { min: 0, max: 1e6, otherwise: null },
   day_usd: { min: 0, max: 1e6, otherwise: null },
+  task_tokens: { min: 1, max: 1e12, otherwise: null },
+  task_usd: { min: 0, max: 1e6, otherwise: null },
   duplicates: { min: 2, max: 8, otherwise: 3 },
   repeats_per_30_min: { min: 1, max: 1_000, otherwise: 4 },
 };
@@ -47,6 +49,8 @@ export type LimitName =
   | 'day_tokens'
   | 'turn_usd'
   | 'day_usd'
+  | 'task_tokens'
+  | 'task_usd'
   | 'duplicates'
   | 'repeats_per_30_min';
 

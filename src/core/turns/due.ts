@@ -15,6 +15,19 @@ import { currentTurn, type ManagedView, type Turn } from './turn-state.ts';
 export function dueTurns(world: WorldView, name: string, at: number): (TurnEvent | EndEvent)[] {
   const managed = world.turns.agents.get(name);
   if (managed === undefined) return [];
+  const stilled = stillnesses(managed, at);
+  return stilled.length > 0 ? stilled : dueNow(world, managed, at);
+}
+
+/** What a guard rail kept from waking the agent, once for each thread. */
+function stillnesses({ agent, stilled }: ManagedView, at: number): TurnEvent[] {
+  return stilled.map(({ position, root, by, cause }) => ({
+    ...{ type: 'turn.stilled', at, agent, position, root, sender: by, cause },
+  }));
+}
+
+function dueNow(world: WorldView, managed: ManagedView, at: number): (TurnEvent | EndEvent)[] {
+  const { agent: name } = managed;
   const turn = currentTurn(world.turns, managed);
   switch (managed.state) {
     case 'asleep':
@@ -22,6 +35,9 @@ export function dueTurns(world: WorldView, name: string, at: number): (TurnEvent
     case 'busy':
       if (turn === null || turn.leaseUntil === null || turn.leaseUntil > at) return [];
       return failure(world, managed, turn, lapse(managed, turn, at), at);
+    case 'parked':
+      if (managed.freedBy === null) return [];
+      return [{ type: 'agent.resumed', at, by: managed.freedBy, agents: [name] }];
     case 'failed':
       if (turn === null || turn.retryAt === null || turn.retryAt > at) return [];
       return wakingNow(world, managed, at, 1).length > 0

@@ -11,6 +11,9 @@ import type { World, WorldView } from '../law/state.ts';
 import { isProse, parseObjectText } from '../law/text.ts';
 import { checkLimits, type Limits } from './agent-limits.ts';
 import { dropPending, lookNow } from './pending.ts';
+import { rootOf } from './rails/chains.ts';
+import { createAgentRails } from './rails/rails.ts';
+import { clearRails, closeTurn, type TurnClose } from './rails/turn-record.ts';
 import type {
   AgentManaged,
   AgentParked,
@@ -31,8 +34,12 @@ import {
   type ManagedView,
   NO_COST,
   type Turn,
+  type Waking,
 } from './turn-state.ts';
 import { checkWakeRule } from './wake-rule.ts';
+
+/** Threads in which a person's word frees a parked agent. */
+const THREADS_PARKED_MAX = 100;
 
 export type ManagedEvent =
   | AgentManaged
@@ -196,11 +203,16 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
       if (managed === undefined) return;
       const turn = currentTurn(world.turns, managed);
       if (turn !== null) endTurn(world, turn, { state: 'cancelled', note: event.text }, event.at);
+      const about = turn?.messages ?? world.turns.turns.get(event.turn ?? '')?.messages ?? [];
+      managed.parkedFor = threadsOf(world, [...about, ...managed.pending]);
+      managed.freedBy = null;
       const { at, agent, cause, text } = event;
       enter(managed, 'parked', at, `${cause}: ${text}`);
       // What a person must look at is one item, whatever it was parked for.
       const kind = cause === 'dead' ? 'dead' : 'parked';
-      raiseItem(world, at, { kind, agent, reason: cause, thread: null, text, subject: agent });
+      const [root] = managed.parkedFor;
+      const thread = root === undefined ? null : `m${root}`;
+      raiseItem(world, at, { kind, agent, reason: cause, thread, text, subject: agent });
       return;
     }
     case 'turn.cancelled': {
@@ -215,6 +227,11 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
   }
 }
 
+function threadsOf(world: World, messages: readonly Waking[]): number[] {
+  const roots = messages.map(({ position }) => rootOf(world.turns.rails.chains, position));
+  return [...new Set(roots)].slice(0, THREADS_PARKED_MAX);
+}
+
 function evolveManage(world: World, { agent: name, config, at, by }: AgentManaged): void {
   const known = world.turns.agents.get(name);
   if (known !== undefined) {
@@ -227,7 +244,8 @@ function evolveManage(world: World, { agent: name, config, at, by }: AgentManage
     ...{ agent: name, config, managedAt: at, managedBy: by },
     ...{ state: 'asleep', since: at, why: null, epoch: 0, turn: null, pending: [] },
     ...{ isFlooded: false, lookAt: null, gatherFrom: null, given: [], sessionRef: null },
-    ...{ cost: NO_COST, turnCount: 0 },
+    ...{ cost: NO_COST, turnCount: 0, rails: createAgentRails(), stilled: [], parkedFor: [] },
+    freedBy: null,
   };
   world.turns.agents.set(name, managed);
   agent.managed = managed;
@@ -256,6 +274,7 @@ export function unpark(
   for (const kind of ['parked', 'dead'] as const) {
     settleItem(world, at, kind, managed.agent, outcome, by);
   }
+  clearRails(managed);
   enter(managed, 'asleep', at, null);
 }
 
@@ -275,13 +294,17 @@ export function endTurn(
   turn: Turn,
   change: Partial<Turn> & Pick<Turn, 'state'>,
   at: number,
+  more: Partial<TurnClose> = {},
 ): Managed | null {
   const { turns } = world;
   const managed = turns.agents.get(turn.agent);
   const ended = { retryAt: null, leaseUntil: null, endedAt: at, ...billed(managed, turn) };
   turns.turns.set(turn.id, { ...turn, ...ended, ...change });
   turns.waking.delete(turn.agent);
-  if (turn.state === 'busy') turns.busyCount--;
+  if (turn.state === 'busy') {
+    turns.busyCount--;
+    closeTurn(world, managed, turn, { at, isFruitful: change.state === 'done', ...more });
+  }
   if (managed === undefined || managed.turn !== turn.id) return null;
   managed.turn = null;
   enter(managed, 'asleep', at, null);

@@ -7,8 +7,11 @@
  */
 import type { Agent, AgentView, Channel, World, WorldView } from '../law/state.ts';
 import { mayWake } from './may-wake.ts';
+import type { Chain } from './rails/chains.ts';
+import { hear, isPerson } from './rails/hear.ts';
+import { settleStilled } from './turn-docket.ts';
 import { GATHER_LONGEST_MS, GATHER_MS, PENDING_PER_AGENT_MAX } from './turn-limits.ts';
-import type { Managed, ManagedView, Waking } from './turn-state.ts';
+import type { Managed, ManagedView, Stilled, Waking } from './turn-state.ts';
 import { selects } from './wake-rule.ts';
 
 interface Sent {
@@ -37,12 +40,19 @@ export function wakingOf(event: Sent, position: number): Waking {
 
 /** For evolve: those of the channel whom this message may wake will be looked at. */
 export function wakeManaged(world: World, channel: Channel, message: Waking, at: number): void {
+  const chain = hear(world, channel, message);
   for (const member of channel.managed) {
     const { managed } = member.agent;
     if (managed === null || member.from >= message.seq) continue;
     // Nobody wakes itself [TN1].
     if (message.by === managed.agent || message.actor === managed.agent) continue;
-    if (!selects(managed.config.wake, message) || !mayWake(world, managed, message)) continue;
+    const may = selects(managed.config.wake, message) && mayWake(world, managed, message, chain);
+    if (typeof may === 'string')
+      still(world, managed, { ...stilledBy(message, chain), cause: may }, at);
+    if (managed.state === 'parked' && isPerson(message))
+      free(world, managed, message, chain, may, at);
+    if (may !== true) continue;
+    if (isPerson(message)) heedPerson(world, managed, message);
     if (managed.pending.length >= PENDING_PER_AGENT_MAX) prune(world, managed, at);
     if (managed.pending.length >= PENDING_PER_AGENT_MAX) managed.isFlooded = true;
     else managed.pending.push(message);
@@ -54,6 +64,40 @@ export function wakeManaged(world: World, channel: Channel, message: Waking, at:
 export function countSend({ turns: { turns } }: World, id: string): void {
   const turn = turns.get(id);
   if (turn !== undefined) turns.set(id, { ...turn, sends: turn.sends + 1 });
+}
+
+/** A message that would have woken it: that it did not is told in the next step, once for a thread. */
+function still(world: World, managed: Managed, stilled: Stilled, at: number): void {
+  const isTold = world.turns.rails.chains.threads.get(stilled.root)?.needs != null;
+  if (isTold || managed.stilled.some(({ root }) => root === stilled.root)) return;
+  managed.stilled.push(stilled);
+  world.deadlines.push({ at, kind: 'turns', agent: managed.agent });
+}
+
+function stilledBy({ position, by }: Waking, { root }: Chain): Omit<Stilled, 'cause'> {
+  return { position, root, by };
+}
+
+/** A person spoke to an agent that is parked, or where it is parked for: that frees it [RA12]. */
+function free(
+  world: World,
+  managed: Managed,
+  { by }: Waking,
+  { root }: Chain,
+  may: boolean | string,
+  at: number,
+): void {
+  if (may !== true && !managed.parkedFor.includes(root)) return;
+  managed.freedBy = by;
+  world.deadlines.push({ at, kind: 'turns', agent: managed.agent });
+}
+
+/** What led nowhere may lead somewhere again, now that a person speaks to the agent [RA13]. */
+function heedPerson(world: World, managed: Managed, { at, by }: Waking): void {
+  const { fruitless } = managed.rails.triggers;
+  if (fruitless.size === 0) return;
+  fruitless.clear();
+  settleStilled(world, { agent: managed.agent }, at, by);
 }
 
 /** More may come together: the look waits a little for it, and not for long [TN4]. */

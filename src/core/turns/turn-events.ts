@@ -1,7 +1,7 @@
 /** What is asked of turns and managed agents, and what then happens to them. */
 import type { Asked } from '../law/decider.ts';
 import type { Limits } from './agent-limits.ts';
-import type { Cost, ManagedConfig, Turn } from './turn-state.ts';
+import type { Cost, ManagedConfig, Stillness, Turn } from './turn-state.ts';
 
 export interface ManageAgent extends Asked {
   readonly type: 'agent.manage';
@@ -145,6 +145,18 @@ export interface TurnWaits {
   readonly cause: string;
 }
 
+/** A message would have woken the agent, and a guard rail says that a person must look first. */
+export interface TurnStilled {
+  readonly type: 'turn.stilled';
+  readonly at: number;
+  readonly agent: string;
+  readonly position: number;
+  /** Where its thread began. */
+  readonly root: number;
+  readonly sender: string;
+  readonly cause: Stillness;
+}
+
 /** What would have begun a turn is read, withdrawn or expired: there is none. */
 export interface TurnPassed {
   readonly type: 'turn.passed';
@@ -241,6 +253,7 @@ export type TurnEvent =
   | AgentParked
   | TurnDue
   | TurnWaits
+  | TurnStilled
   | TurnPassed
   | TurnTaken
   | TurnRenewed

@@ -5,7 +5,11 @@ import { consume, oweAgain } from '../talk/consume.ts';
 import { rememberFate } from '../talk/receipt.ts';
 import { billed, endTurn, enter, evolveManaged, unpark } from './managed.ts';
 import { dropPending, lookNow, prune } from './pending.ts';
+import { markNeedy } from './rails/chains.ts';
+import { noteWait } from './rails/diary.ts';
+import { clearRails, closeTurn, openTurn } from './rails/turn-record.ts';
 import { renewedTurn, takenTurn } from './turn.ts';
+import { raiseStilled } from './turn-docket.ts';
 import type {
   TurnDue,
   TurnEvent,
@@ -14,7 +18,7 @@ import type {
   TurnRevived,
   TurnTaken,
 } from './turn-events.ts';
-import { isExcused } from './turn-failure.ts';
+import { isExcused, isVendors } from './turn-failure.ts';
 import { MESSAGES_PER_TURN_MAX, TURNS_KEPT_MAX } from './turn-limits.ts';
 import type { Managed, Turn, TurnBook } from './turn-state.ts';
 
@@ -30,6 +34,7 @@ const KINDS: Readonly<Record<TurnEvent['type'], true>> = {
   'turn.due': true,
   'turn.waits': true,
   'turn.passed': true,
+  'turn.stilled': true,
   'turn.taken': true,
   'turn.renewed': true,
   'turn.finished': true,
@@ -63,12 +68,25 @@ export function evolveTurns(world: World, event: TurnEvent): void {
       if (turn !== undefined) endTurn(world, turn, { state: 'passed' }, event.at);
       prune(world, managed, event.at);
       const until = event.type === 'turn.waits' ? event.until : null;
+      const { cause } = event.type === 'turn.waits' ? event : { cause: '' };
+      if (until !== null) noteWait(managed.rails.diary, cause, until);
       Object.assign(managed, {
         lookAt: until,
         gatherFrom: null,
         why: until === null ? null : event.type === 'turn.waits' ? event.cause : null,
       });
       return armTurns(world, event.agent);
+    }
+    case 'turn.stilled': {
+      const managed = world.turns.agents.get(event.agent);
+      if (managed !== undefined) {
+        managed.stilled = managed.stilled.filter(({ position }) => position !== event.position);
+      }
+      if (event.cause !== 'fruitless') {
+        markNeedy(world.turns.rails.chains, event.root, event.position, event.at);
+      }
+      raiseStilled(world, event);
+      return;
     }
     case 'turn.taken':
       return evolveTaken(world, event);
@@ -158,7 +176,9 @@ function evolveTaken(world: World, event: TurnTaken): void {
   const managed = turns.agents.get(turn?.agent ?? '');
   if (turn === undefined || managed === undefined) return;
   const messages = pendingAt(managed, event.messages);
-  turns.turns.set(turn.id, takenTurn(turn, event, messages));
+  const taken = takenTurn(turn, event, messages);
+  turns.turns.set(turn.id, taken);
+  openTurn(world, managed, taken, event.at);
   turns.waking.delete(managed.agent);
   turns.busyCount++;
   managed.epoch = event.epoch;
@@ -178,19 +198,26 @@ function evolveFinished(world: World, event: TurnFinished): void {
     if (agent !== undefined && message !== undefined) consume(world, agent, message, at);
   }
   const running = cost ?? turn.running;
-  const managed = endTurn(world, { ...turn, running }, { state: outcome, note }, at);
+  const isFruitless = outcome !== 'gave_up' && isAllUnread(world, turn, at);
+  const managed = endTurn(world, { ...turn, running }, { state: outcome, note, isFruitless }, at, {
+    isFruitful: outcome === 'nothing' ? false : !isFruitless,
+    consumed: new Set(event.consumed),
+    output: event.sketch ?? null,
+  });
   if (managed === null) return;
   managed.sessionRef = sessionRef ?? managed.sessionRef;
-  prune(world, managed, at);
-  // What it drained itself is off the list by now, as is what it said to have read.
-  const open = new Set(managed.pending);
-  if (outcome !== 'gave_up' && turn.messages.every((message) => open.has(message))) {
-    const ended = world.turns.turns.get(turn.id) as Turn;
-    world.turns.turns.set(turn.id, { ...ended, isFruitless: true });
-  }
   dropPending(managed, turn.messages);
   forgetGiven(managed, turn.messages, event.consumed);
   lookNow(world, managed, at);
+}
+
+/** What it drained itself is off the list by now, as is what it said to have read. */
+function isAllUnread(world: World, turn: Turn, at: number): boolean {
+  const managed = world.turns.agents.get(turn.agent);
+  if (managed === undefined) return false;
+  prune(world, managed, at);
+  const open = new Set(managed.pending);
+  return turn.messages.every((message) => open.has(message));
 }
 
 function evolveFailed(world: World, event: TurnFailed): void {
@@ -199,17 +226,22 @@ function evolveFailed(world: World, event: TurnFailed): void {
   const managed = turns.agents.get(turn?.agent ?? '');
   if (turn === undefined || managed === undefined) return;
   const { at, cause, note, retryAt, sessionRef, cost } = event;
-  const isRestart = cause === 'restart' && !turn.isAfterRestart;
-  const until = event.quota?.until;
-  if (until != null) turns.quotas.set(turn.runnerKind, until);
+  const isRestart = isExcused(turn, cause);
   turns.turns.set(turn.id, {
     ...turn,
     ...{ state: 'failed', retryAt, leaseUntil: null, note },
     ...billed(managed, { ...turn, running: cost ?? turn.running }),
-    failures: turn.failures + (isExcused(turn, event) ? 0 : 1),
+    failures: turn.failures + (isRestart || isVendors(event) ? 0 : 1),
     isAfterRestart: turn.isAfterRestart || isRestart,
   });
-  if (turn.state === 'busy') turns.busyCount--;
+  if (turn.state === 'busy') {
+    turns.busyCount--;
+    closeTurn(world, managed, { ...turn, running: cost ?? turn.running }, { at, isFruitful: null });
+  }
+  if (event.quota !== undefined) {
+    const { kind } = event.quota;
+    turns.rails.quotas.set(turn.runnerKind, { kind, until: retryAt ?? at });
+  }
   turns.waking.delete(managed.agent);
   managed.sessionRef = sessionRef ?? managed.sessionRef;
   enter(managed, 'failed', at, note);
@@ -232,6 +264,8 @@ function evolveRevived(world: World, { id, at, by }: TurnRevived): void {
     managed.pending.push(message);
   }
   managed.pending.sort((a, b) => a.position - b.position);
+  // A person wants it: what was counted against it counts no more.
+  clearRails(managed);
   if (managed.state === 'parked') unpark(world, managed, at, 'tried again', by);
   lookNow(world, managed, at);
 }

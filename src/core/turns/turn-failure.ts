@@ -3,9 +3,10 @@
  * many do not come back together; then it is dead, and its agent waits for a person [TN8].
  */
 import { type EndEvent, withdrawGatesOf } from '../gates/gate-end.ts';
+import { DAY_MS } from '../law/limits.ts';
 import type { WorldView } from '../law/state.ts';
 import { afterTurn } from './after-turn.ts';
-import { hashOf } from './sketch.ts';
+import { hashOf } from './rails/likeness.ts';
 import type { AgentParked, TurnDead, TurnFailed } from './turn-events.ts';
 import { BACKOFF_MS } from './turn-limits.ts';
 import type { ManagedView, Turn } from './turn-state.ts';
@@ -37,6 +38,14 @@ export function failure(
   return [failed, parked, ...withdrawn];
 }
 
+/** Where the vendor does not say until when. */
+const VENDOR_WAIT_MS: Readonly<Record<NonNullable<Failure['quota']>['kind'], number>> = {
+  exhausted: 5 * 60_000,
+  overloaded: 30_000,
+};
+/** A vendor that never serves again is a failure in the end. */
+const VENDOR_ATTEMPTS_MAX = 100;
+
 const WORDS: Readonly<Record<TurnFailed['cause'], string>> = {
   lapsed: 'was not heard of in time',
   overran: 'took too long',
@@ -46,17 +55,23 @@ const WORDS: Readonly<Record<TurnFailed['cause'], string>> = {
 
 /** When it is tried again; null when it was tried often enough. */
 function retryAtOf(turn: Turn, how: Failure, at: number): number | null {
-  if (isExcused(turn, how)) return Math.max(at, how.quota?.until ?? at);
+  const { cause, quota } = how;
+  if (quota !== undefined && turn.attempt <= VENDOR_ATTEMPTS_MAX) {
+    return Math.min(Math.max(quota.until ?? at + VENDOR_WAIT_MS[quota.kind], at), at + DAY_MS);
+  }
+  // That the hub was started again is no fault of the turn; once, or a turn that ends hubs goes on.
+  if (isExcused(turn, cause)) return at;
   const waitMs = BACKOFF_MS[turn.failures];
   if (waitMs === undefined) return null;
   const part = (hashOf(`${turn.id}/${turn.failures}`) % 1_001) / 1_000;
   return at + Math.round(waitMs * (0.75 + part / 2));
 }
 
-/**
- * That the hub was started again is no fault of the turn; once, or a turn that ends hubs goes on.
- * Nor is it that its vendor serves nobody before a time.
- */
-export function isExcused(turn: Turn, { cause, quota }: Pick<Failure, 'cause' | 'quota'>): boolean {
-  return (cause === 'restart' && !turn.isAfterRestart) || quota?.until != null;
+/** The vendor would not serve: no fault of the turn, so it is tried again when the vendor will [RA10]. */
+export function isVendors({ quota }: Pick<TurnFailed, 'quota'>): boolean {
+  return quota !== undefined;
+}
+
+export function isExcused(turn: Turn, cause: TurnFailed['cause']): boolean {
+  return cause === 'restart' && !turn.isAfterRestart;
 }

@@ -1,8 +1,10 @@
 /** Managed agents and turns in a snapshot [L3]. How many turns run is counted again. */
-import { fieldsOf, fifoOf, listOf, mapBy, mapOf, setOf, whole } from '../law/fields.ts';
+import { fieldsOf, fifoOf, listOf, mapBy, setOf, whole } from '../law/fields.ts';
+import { AGENT_RAILS, RAILS } from './rails/rails.ts';
 import {
   createTurnBook,
   type Managed,
+  type Stilled,
   type Turn,
   type TurnBook,
   type Waking,
@@ -26,14 +28,18 @@ const MANAGED = fieldsOf<Managed>()({
   sessionRef: 'stored',
   cost: 'stored',
   turnCount: 'stored',
+  rails: AGENT_RAILS,
+  stilled: listOf<Stilled>(),
+  parkedFor: 'stored',
+  freedBy: 'stored',
 });
 
 const BOOK = fieldsOf<TurnBook>()({
   agents: mapBy<Managed>(({ agent }) => agent, whole(MANAGED)),
   turns: fifoOf<string, Turn>(),
   waking: setOf<string>(),
-  quotas: mapOf<string, number>(),
   busyCount: 'derived',
+  rails: RAILS,
   next: 'stored',
 });
 

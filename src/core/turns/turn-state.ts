@@ -6,6 +6,7 @@ import { FifoMap } from '../law/fifo-map.ts';
 import type { PrincipalKind, Standing, TrustTier } from '../law/principal.ts';
 import type { View } from '../law/view.ts';
 import type { Limits } from './agent-limits.ts';
+import { type AgentRails, createRails, type RailBook } from './rails/rails.ts';
 
 export interface TurnBook {
   /** By the name of the agent. */
@@ -15,8 +16,7 @@ export interface TurnBook {
   readonly waking: Set<string>;
   /** Turns that run. */
   busyCount: number;
-  /** By kind of runner: until when its vendor serves nobody. */
-  readonly quotas: Map<string, number>;
+  readonly rails: RailBook;
   /** The number of the next turn. */
   next: number;
 }
@@ -69,6 +69,22 @@ export interface Managed {
   sessionRef: string | null;
   cost: Cost;
   turnCount: number;
+  readonly rails: AgentRails;
+  /** Messages that a guard rail kept from waking it and that are not told of yet. */
+  stilled: Stilled[];
+  /** While it is parked: the threads it is parked for, and who of the people spoke there since. */
+  parkedFor: readonly number[];
+  freedBy: string | null;
+}
+
+/** Why a message that asks stays without effect until a person has looked. */
+export type Stillness = 'hops' | 'pair' | 'fruitless';
+
+export interface Stilled {
+  readonly position: number;
+  readonly root: number;
+  readonly by: string;
+  readonly cause: Stillness;
 }
 
 /** A message that may begin a turn, with what is known of it without its body. */
@@ -153,8 +169,12 @@ export type ManagedView = View<Managed>;
 
 export function createTurnBook(): TurnBook {
   return {
-    ...{ agents: new Map(), turns: new FifoMap(), waking: new Set(), quotas: new Map() },
-    ...{ busyCount: 0, next: 1 },
+    agents: new Map(),
+    turns: new FifoMap(),
+    waking: new Set(),
+    busyCount: 0,
+    next: 1,
+    rails: createRails(),
   };
 }
 

@@ -468,7 +468,7 @@ test('[TN13] an agent that is flooded is parked when its turns have caught up', 
 });
 
 test('[TN13] of turns that have ended the oldest are forgotten, and one that has not is kept', () => {
-  const story = tell();
+  const story = tell({}, { turns_per_10_min: 10_000, turns_per_day: 100_000 });
   story.subscribe(ada, 'ada');
   manage(story, 'ada');
   story.send(wes, 'ada');

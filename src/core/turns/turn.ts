@@ -8,11 +8,11 @@ import { DAY_MS } from '../law/limits.ts';
 import type { Principal } from '../law/principal.ts';
 import type { WorldView } from '../law/state.ts';
 import { isProse } from '../law/text.ts';
-import { afterTurn } from './after-turn.ts';
+import { afterTurn, overBudget } from './after-turn.ts';
 import { LIMITS, limitOf } from './agent-limits.ts';
 import { checkPerson, checkText, notManaged } from './managed.ts';
 import { wakingNow } from './pending.ts';
-import { sketchOf } from './sketch.ts';
+import { sketchOf } from './rails/likeness.ts';
 import type {
   CancelTurn,
   FinishTurn,
@@ -106,7 +106,10 @@ export function decideRenew(
   if ('refused' in turn) return turn;
   const unfit = checkLease(leaseMs) ?? checkText('transcript', transcript) ?? checkCost(cost);
   if (unfit !== null) return unfit;
-  const limits = world.turns.agents.get(turn.agent)?.config.limits ?? {};
+  const managed = world.turns.agents.get(turn.agent);
+  const spent = managed === undefined ? null : overBudget(managed, cost);
+  if (spent !== null) return refuse('budget.exhausted', `${spent}; end it`, { turn: id });
+  const limits = managed?.config.limits ?? {};
   const lastMs = leaseMs ?? turn.leaseMs;
   const wallUntil = (turn.takenAt ?? at) + limitOf(limits, 'turn_wall_ms');
   const leaseUntil = Math.min(at + lastMs, wallUntil);
@@ -166,7 +169,7 @@ export function decideFinish(
   const finished: TurnFinished = {
     ...{ type: 'turn.finished', at, by: by.id, id, outcome, note, sessionRef, cost },
     consumed: consumedOf(command, turn),
-    ...(command.output !== null && { sketch: sketchOf(command.output) }),
+    ...sketched(command.output),
   };
   const verdict = afterTurn(world, managed, turn, finished);
   const withdrawn = withdrawGatesOf(world, id, at);
@@ -174,6 +177,12 @@ export function decideFinish(
   const { park: cause, text } = verdict;
   const parked = { type: 'agent.parked', at, agent: turn.agent, cause, text, turn: id } as const;
   return { events: [finished, parked, ...withdrawn], answer: null };
+}
+
+/** What it said, as little as tells that it says the same again [RA7]. */
+function sketched(output: string | null): Pick<TurnFinished, 'sketch'> {
+  const sketch = output === null ? null : sketchOf(output);
+  return sketch === null ? {} : { sketch };
 }
 
 function consumedOf({ consumed }: FinishTurn, { messages }: Turn): readonly number[] {

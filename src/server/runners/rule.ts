@@ -10,6 +10,7 @@ import { parsePattern } from '../../bus/programs/rule.ts';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { plainText } from '../../wire/body-text.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
+import { callAsTurn } from './hub-call.ts';
 import type { RuleAnswers, RuleQuestion } from './rule-thread.ts';
 import {
   type GivenMessage,
@@ -59,23 +60,57 @@ async function answer(job: TurnJob<RuleSpec>, ask: Thread['ask']): Promise<TurnR
   if (found === null) return failedResult('a pattern took too long over a message');
   const replies: TurnReply[] = [];
   let question: string | null = null;
+  const failures: string[] = [];
   let isDone = false;
   for (const [at, one] of found.entries()) {
     if (one === null) continue;
     const { text, rule } = one;
-    const { channel, wants_reply, outcome = 'done' } = rules[rule] ?? {};
-    transcript.append(`${messages[at]?.message_id}: ${text}`);
+    const matched: Matched = rules[rule] ?? {};
+    const { channel, wants_reply, outcome = 'done' } = matched;
+    const held = await askFirst(job, matched);
+    const refused = held === null ? await callAll(job, matched) : null;
+    const said = held ?? text;
+    transcript.append(`${messages[at]?.message_id}: ${refused ?? said}`);
+    if (refused !== null) {
+      failures.push(refused);
+      continue;
+    }
     isDone ||= outcome === 'done';
-    if (outcome === 'gave_up') question ??= text;
-    else if (text !== '') {
+    if (outcome === 'gave_up') question ??= said;
+    else if (said !== '') {
       const to =
         channel === undefined ? { reply_to: messages[at]?.message_id as string } : { channel };
-      replies.push({ ...to, body: { text }, ...(wants_reply && { wants_reply }) });
+      replies.push({ ...to, body: { text: said }, ...(wants_reply && { wants_reply }) });
     }
   }
-  const rest = { consumed: 'all', ...(replies.length > 0 && { replies }) } as const;
+  if (failures.length > 0 && replies.length === 0 && question === null) {
+    return { outcome: 'gave_up', question: failures.join('; '), consumed: 'all' };
+  }
+  const note = failures.length > 0 && { note: failures.join('; ') };
+  const rest = { consumed: 'all', ...note, ...(replies.length > 0 && { replies }) } as const;
   if (question !== null) return { outcome: 'gave_up', question, ...rest };
   return { outcome: isDone ? 'done' : 'nothing', ...rest };
+}
+
+type Matched = Partial<RuleSpec['rules'][number]>;
+
+/** Null when a person approved, or nobody need be asked; else what is said instead of the answer. */
+async function askFirst(job: TurnJob<RuleSpec>, { ask, calls }: Matched): Promise<string | null> {
+  if (ask === undefined) return null;
+  const { state, by, reason } = await job.askGate({ ...ask, payload: { ...ask, calls } });
+  if (state === 'approved') return null;
+  const who = by === null ? '' : ` by ${by}`;
+  return `${ask.action} ${ask.subject}: ${state}${who}${reason === null ? '' : `: ${reason}`}`;
+}
+
+/** Null when all was done; else the words of the first refusal, and the rest is left. */
+async function callAll(job: TurnJob<RuleSpec>, { calls = [] }: Matched): Promise<string | null> {
+  for (const { operation, input } of calls) {
+    const refused = await callAsTurn(job, operation, input);
+    if (refused !== null) return refused;
+    job.transcript.append(`${operation}: done`);
+  }
+  return null;
 }
 
 function textOf({ body }: GivenMessage): string {

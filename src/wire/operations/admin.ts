@@ -203,6 +203,8 @@ export const spaceConfigure = operation({
       .max(1_000)
       .nullish()
       .describe('turns of managed agents that run at once; null: 4'),
+    turns_day_usd: z.number().min(0).nullish().describe('what all turns of a day may cost'),
+    turns_day_tokens: z.int().min(0).nullish().describe('likewise in tokens'),
   }),
   output: z.object({
     backpressure_mode: backpressureMode,
@@ -220,5 +222,7 @@ export const spaceConfigure = operation({
     claims_per_agent: z.int().nullable(),
     offers_per_agent: z.int().nullable(),
     turns_parallel_max: z.int().nullable(),
+    turns_day_usd: z.number().nullable(),
+    turns_day_tokens: z.int().nullable(),
   }),
 });

@@ -5,11 +5,13 @@
  * it comes from.
  */
 import { z } from 'zod';
+import { jsonObject } from '../schemas.ts';
 
 const VALUE_CHARS_MAX = 32 * 1024;
 const ARGUMENTS_MAX = 256;
 const VARIABLES_MAX = 100;
 const RULES_MAX = 1_000;
+const CALLS_MAX = 20;
 const DAY_MS = 86_400_000;
 
 const SECRET_NAME =
@@ -87,6 +89,18 @@ const ruleSpec = z.strictObject({
         channel: z.string().min(1).max(256).optional().describe('else where it was asked'),
         wants_reply: z.boolean().optional(),
         outcome: z.enum(['done', 'gave_up', 'nothing']).optional(),
+        ask: z
+          .strictObject({
+            action: z.string().min(1).max(256),
+            subject: z.string().min(1).max(4_096),
+          })
+          .optional()
+          .describe('a gate: what follows is done only when a person approves'),
+        calls: z
+          .array(z.strictObject({ operation: z.string().min(1).max(64), input: jsonObject }))
+          .max(CALLS_MAX)
+          .optional()
+          .describe('operations of the hub, as the agent, before the answer'),
       }),
     )
     .max(RULES_MAX),

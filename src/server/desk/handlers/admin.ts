@@ -117,6 +117,8 @@ export const adminHandlers: Handlers<
       ...(input.claims_per_agent !== undefined && { claimsPerAgent: input.claims_per_agent }),
       ...(input.offers_per_agent !== undefined && { offersPerAgent: input.offers_per_agent }),
       ...(input.turns_parallel_max !== undefined && { turnsParallelMax: input.turns_parallel_max }),
+      ...(input.turns_day_usd !== undefined && { turnsDayUsd: input.turns_day_usd }),
+      ...(input.turns_day_tokens !== undefined && { turnsDayTokens: input.turns_day_tokens }),
     };
     const came = cameWith(room, input.proof);
     const settings = await hub.submit({
@@ -143,6 +145,8 @@ export const adminHandlers: Handlers<
       claims_per_agent: settings.claimsPerAgent,
       offers_per_agent: settings.offersPerAgent,
       turns_parallel_max: settings.turnsParallelMax,
+      turns_day_usd: settings.turnsDayUsd,
+      turns_day_tokens: settings.turnsDayTokens,
     };
   },
 };
