@@ -25,7 +25,7 @@ import type { ReportFailure } from './failure.ts';
 import { HANDLERS } from './handlers/handlers.ts';
 import { sendThen } from './handlers/send.ts';
 import { type Health, toHealth } from './health.ts';
-import { checkStanding, createIdentity, type IdentityOptions } from './identity.ts';
+import { askStanding, createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
 import { createProofs } from './proofs.ts';
@@ -169,11 +169,8 @@ export function createDesk(options: DeskOptions): DeskParts {
     const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate }));
     if (isRefusal(hub)) return hub;
     if (passage.run !== null) return passage.run(caller, passage.input);
-    if (caller.principal.turn !== undefined) {
-      // A connection may outlast the turn that opened it, and so may what it asks.
-      const fallen = await hub.ask((world) => checkStanding(world, caller, hub.stamp()));
-      if (fallen !== null) return fallen;
-    }
+    const fallen = caller.principal.turn === undefined ? null : await askStanding(hub, caller);
+    if (fallen !== null) return fallen;
     const checkedAt = platform.elapsedMs();
     const room: Room = {
       caller,
@@ -224,10 +221,7 @@ export function createDesk(options: DeskOptions): DeskParts {
   ): Promise<Answer> {
     const correlationId = callOptions.correlationId ?? platform.newId();
     const passage: Passage = {
-      caller,
-      operation,
-      input,
-      correlationId,
+      ...{ caller, operation, input, correlationId },
       signal: callOptions.signal ?? null,
       startedAt: platform.elapsedMs(),
       run,

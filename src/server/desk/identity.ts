@@ -222,6 +222,11 @@ export function checkStanding(world: WorldView, caller: Caller, at: number): Ref
   return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;
 }
 
+/** A connection may outlast the turn that opened it, and what it asks must not. */
+export function askStanding(hub: Hub, caller: Caller): Promise<Refusal | null> {
+  return hub.ask((world) => checkStanding(world, caller, hub.stamp()));
+}
+
 /** In the same time whatever differs. */
 function isSameDigest(one: string, other: string): boolean {
   let difference = one.length ^ other.length;

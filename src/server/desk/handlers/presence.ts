@@ -9,6 +9,7 @@ import { checkTrust } from '../../../core/law/writer.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
 import { messageId } from '../../../core/talk/message.ts';
 import type { Availability } from '../../../core/work/route.ts';
+import { asksOf } from '../../../wire/asks.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import { type presenceList, RECIPIENTS_MAX } from '../../../wire/operations/presence.ts';
 import type { Activity } from '../activity.ts';
@@ -196,6 +197,7 @@ async function tell(
     key: null,
     ttlMs: input.ttl_ms ?? null,
     schemaVersion: 0,
+    asks: hub.hasManaged ? asksOf(JSON.parse(body)) : null,
   });
   return isRefusal(answer) ? answer : { agent_id: name, message_id: messageId(answer.position) };
 }
