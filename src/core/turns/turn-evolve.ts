@@ -130,7 +130,6 @@ function evolveDue(world: World, { agent: name, id, messages, at }: TurnDue): vo
   const { turns } = world;
   const managed = turns.agents.get(name);
   if (managed === undefined) return;
-  prune(world, managed, at);
   const turn: Turn = {
     ...{ id, agent: name, state: 'waking', messages: pendingAt(managed, messages) },
     ...{ runnerKind: managed.config.runnerKind, dueAt: at, epoch: 0, attempt: 0, failures: 0 },
@@ -287,7 +286,13 @@ export function armTurns(world: World, name: string): void {
 
 function pendingAt({ pending }: Managed, positions: readonly number[]): Turn['messages'] {
   const wanted = new Set(positions);
-  return pending.filter(({ position }) => wanted.has(position));
+  const found: Turn['messages'][number][] = [];
+  // They are among the oldest, and there may be many behind them.
+  for (const message of pending) {
+    if (found.length === wanted.size) break;
+    if (wanted.has(message.position)) found.push(message);
+  }
+  return found;
 }
 
 function forgetGiven(
