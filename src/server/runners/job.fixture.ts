@@ -40,6 +40,7 @@ export function createJob<S extends RunnerSpec>(
     transcript: { append: (text) => void said.push(text), hide() {} },
     signal: new AbortController().signal,
     started() {},
+    spent() {},
     async askGate(ask) {
       asked.push(ask);
       return { state: 'denied', by: 'eve', reason: 'not in a test' };

@@ -46,7 +46,9 @@ export interface HeldTurn {
 export async function runTurn(held: HeldTurn, options: RunTurnOptions): Promise<void> {
   const { hub, taken, secret, stop } = held;
   const { id, epoch, agent, attempt } = taken.turn;
-  const renewal = createRenewal(hub, id, epoch);
+  const renewal = createRenewal(hub, id, epoch, (why) => {
+    stop.abort(new TurnStopped('timed_out', why));
+  });
   const of = { space: hub.space, turn_id: id, agent_id: agent, attempt };
   const transcript = options.transcripts.open(of, renewal.sign);
   try {
@@ -110,6 +112,7 @@ async function attemptTurn(
       env: turnEnvironment(env, spec, reach, facts),
       signal: stop.signal,
       started: renewal.started,
+      spent: renewal.spent,
       askGate: (ask) => acting.askGate(ask, stop.signal),
       raise: (question) => acting.raise(question),
     };

@@ -33,6 +33,8 @@ export interface TurnJob<S extends RunnerSpec = RunnerSpec> {
   readonly signal: AbortSignal;
   /** The process that does the work, for people to see. */
   started(pid: number): void;
+  /** What it has cost so far, as it becomes known; a spent budget stops the turn. */
+  spent(cost: TurnCost): void;
   /** Waits for a person. Anything but `approved` is no. */
   askGate(ask: GateAsk): Promise<GateOutcome>;
   /** Puts a question on the docket. */

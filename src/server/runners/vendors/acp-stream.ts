@@ -21,7 +21,11 @@ export interface AcpReader {
   learnt(sessionRef: string | null): Learnt;
 }
 
-export function createAcpReader(show: (text: string) => void, nowMs: () => number): AcpReader {
+export function createAcpReader(
+  show: (text: string) => void,
+  nowMs: () => number,
+  spent: (cost: TurnCost) => void,
+): AcpReader {
   let said = '';
   let finalText: string | null = null;
   let [tokensIn, tokensOut] = [0, 0];
@@ -52,6 +56,7 @@ export function createAcpReader(show: (text: string) => void, nowMs: () => numbe
       const [input, output] = usedIn(response);
       tokensIn += input;
       tokensOut += output;
+      spent({ ...(usd !== null && { usd }), tokens_in: tokensIn, tokens_out: tokensOut });
       const { stopReason: why } = response;
       if (why === 'max_tokens' || why === 'max_turn_requests') {
         trouble ??= { kind: 'budget', note: `the agent stopped: ${why}` };

@@ -87,7 +87,7 @@ async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
   if (isRefusal(signed)) return failedResult(signed.message);
   if (signed.secret !== null) transcript.hide(signed.secret);
   const now = parts.now ?? Date.now;
-  const reader = createAcpReader((text) => transcript.append(text), now);
+  const reader = createAcpReader((text) => transcript.append(text), now, job.spent);
   const prompt = turnPrompt(job, TOOL_PREFIX, now());
   const instructions = textOption(spec, 'instructions');
   const untold: string[] = [];

@@ -28,12 +28,27 @@ export interface ClaudeReader {
 export function createClaudeReader(
   show: (text: string) => void,
   nowMs: () => number,
+  spent: (cost: TurnCost) => void = () => {},
 ): ClaudeReader {
   let sessionRef: string | null = null;
   let finalText: string | null = null;
   let cost: TurnCost | null = null;
   let trouble: Trouble | null = null;
   let resetAt: number | null = null;
+  let lastId = '';
+  let running = { tokens_in: 0, tokens_out: 0 };
+
+  /** An answer of the model comes in several lines, each with the usage of all of it. */
+  function readUsage(message: unknown): void {
+    if (!isFields(message) || typeof message.id !== 'string' || message.id === lastId) return;
+    lastId = message.id;
+    const { tokens_in = 0, tokens_out = 0 } = costOf({ usage: message.usage });
+    running = {
+      tokens_in: running.tokens_in + tokens_in,
+      tokens_out: running.tokens_out + tokens_out,
+    };
+    spent(running);
+  }
 
   function readResult(line: Fields): void {
     const { subtype, is_error: isError, result, api_error_status: status, errors } = line;
@@ -72,6 +87,7 @@ export function createClaudeReader(
           return null;
         case 'assistant':
           for (const text of saidIn(line.message)) show(text);
+          readUsage(line.message);
           return null;
         case 'control_request':
           return asked(line);
@@ -82,7 +98,7 @@ export function createClaudeReader(
           return null;
       }
     },
-    learnt: () => ({ finalText, sessionRef, cost, trouble }),
+    learnt: () => ({ finalText, sessionRef, cost: cost ?? running, trouble }),
   };
 }
 

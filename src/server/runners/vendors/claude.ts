@@ -120,7 +120,7 @@ async function runOnce(
 ): Promise<TurnResult | 'no-session'> {
   const { spec, cwd, transcript, signal } = job;
   const now = parts.now ?? Date.now;
-  const reader = createClaudeReader((text) => transcript.append(text), now);
+  const reader = createClaudeReader((text) => transcript.append(text), now, job.spent);
   const permissions = createPermissions(job);
   const prompt = turnPrompt(job, TOOL_PREFIX, now());
   let hasBegun = false;

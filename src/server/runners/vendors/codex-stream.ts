@@ -4,6 +4,7 @@
  * it remembers, which is bounded.
  */
 import { isFields } from '../../../wire/fields.ts';
+import type { TurnCost } from '../runner.ts';
 import type { Params } from './line-rpc.ts';
 import { brief } from './spoken.ts';
 import { epochMs, type Learnt, quotaOf, saidReset, type Trouble } from './turn-ending.ts';
@@ -22,7 +23,11 @@ export interface CodexReader {
   learnt(sessionRef: string | null): Learnt;
 }
 
-export function createCodexReader(show: (text: string) => void, nowMs: () => number): CodexReader {
+export function createCodexReader(
+  show: (text: string) => void,
+  nowMs: () => number,
+  spent: (cost: TurnCost) => void,
+): CodexReader {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const changes = new Map<string, readonly Params[]>();
   let [tokensIn, tokensOut] = [0, 0];
@@ -42,6 +47,7 @@ export function createCodexReader(show: (text: string) => void, nowMs: () => num
     const last = isFields(usage) && isFields(usage.last) ? usage.last : {};
     if (typeof last.inputTokens === 'number') tokensIn += last.inputTokens;
     if (typeof last.outputTokens === 'number') tokensOut += last.outputTokens;
+    spent({ tokens_in: tokensIn, tokens_out: tokensOut });
   }
 
   function readEnd(turn: unknown): void {

@@ -87,7 +87,7 @@ async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
   if (isRefusal(signed)) return failedResult(signed.message);
   if (signed.secret !== null) transcript.hide(signed.secret);
   const now = parts.now ?? Date.now;
-  const reader = createCodexReader((text) => transcript.append(text), now);
+  const reader = createCodexReader((text) => transcript.append(text), now, job.spent);
   const permissions = createPermissions(job);
   const prompt = turnPrompt(job, TOOL_PREFIX, now());
   const limit = numberOption(spec, 'max_tokens');

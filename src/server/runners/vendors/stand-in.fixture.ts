@@ -78,7 +78,7 @@ const claude = {
     if (scene === 'failing') { console.error('it broke'); process.exit(3); }
     if (scene === 'silent') process.exit(0);
     console.log('not JSON at all');
-    print({ type: 'assistant', message: { content: [{ type: 'text', text: 'working' }] } });
+    print({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'working' }], usage: { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 5 } } });
     const use = (tool_name, input) => ask((id) => ({ type: 'control_request', request_id: id, request: { subtype: 'can_use_tool', tool_name, input } }));
     if (scene === 'asks') for (const name of ['a', 'b', 'c']) told.push(await use('Bash', { command: 'touch ' + name }));
     if (scene === 'question') told.push(await use('AskUserQuestion', { questions: [{ question: 'Which way?' }] }));
