@@ -189,6 +189,15 @@ describe('a turn that the hub runs', () => {
   });
 });
 
+test('[RU17] a turn that gives up puts its question on the docket', async () => {
+  const rules = [{ pattern: 'hello', answer: 'which hello do you mean?', outcome: 'gave_up' }];
+  await tell('ivy', { kind: 'rule', rules });
+  expect(await turnIn('ivy', 'gave_up')).toMatchObject({ note: null });
+  const { items } = await hub.admin('docket_list', {});
+  const asked = items.filter(({ agent_id }: Json) => agent_id === 'ivy');
+  expect(JSON.stringify(asked)).toContain('which hello do you mean?');
+});
+
 describe('what cannot work', () => {
   const readable = (): string => {
     const path = join(work, 'key');

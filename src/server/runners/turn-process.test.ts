@@ -109,9 +109,15 @@ describe('a process of a turn', () => {
       outputBytesMax: 4 * 1024 * 1024,
       onLine: () => void count++,
     });
-    expect(end.problem).toMatch(/^it printed more than 4194304 bytes/);
-    expect(count).toBeLessThanOrEqual(2 * 1024 * 1024);
+    expect(end.problem).toMatch(/^it printed more than 1000000 lines/);
+    expect(count).toBeLessThanOrEqual(1_000_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(500 * 1024 * 1024);
+  });
+
+  test('[RU5] that prints few long lines without an end is ended at the bound of bytes', async () => {
+    const line = `head -c 100000 /dev/zero | tr '\\0' x; echo`;
+    const end = await run(`while :; do ${line}; done`, { outputBytesMax: 1024 * 1024 });
+    expect(end.problem).toMatch(/^it printed more than 1048576 bytes/);
   });
 
   test('[RU5] that prints one endless line has it left out, and its neighbours kept', async () => {

@@ -19,6 +19,8 @@ import { stopReason, type Transcript } from './runner.ts';
 export const LINE_BYTES_MAX: number = 1024 * 1024;
 /** More than this is no answer any more: the turn is ended. */
 export const OUTPUT_BYTES_MAX: number = 64 * 1024 * 1024;
+/** Short lines cost more than their bytes: a flood of them would keep the hub from all else. */
+export const OUTPUT_LINES_MAX = 1_000_000;
 export const STDERR_LINES_KEPT = 50;
 /** Between SIGTERM and SIGKILL. */
 const GRACE_MS = 5_000;
@@ -98,10 +100,13 @@ function watch(
   let verdict: string | null = null;
   let exit: { readonly code: number | null; readonly signal: string | null } | null = null;
   let bytes = 0;
+  let printed = 0;
 
   const ring = createStderrRing(STDERR_LINES_KEPT, (text) => transcript.append(text, 'err'));
   const splitter = createLineSplitter(LINE_BYTES_MAX, {
     onLines(lines) {
+      printed += lines.length;
+      if (printed > OUTPUT_LINES_MAX) return stop(`it printed more than ${OUTPUT_LINES_MAX} lines`);
       for (const line of lines) options.onLine(textOf(line as ByteLine));
     },
     onTooLarge: () =>
