@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
 import { isFields, textOf } from '../../wire/fields.ts';
-import { findOperation } from '../../wire/operations/table.ts';
+import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
 import type { Answer } from '../desk/answer.ts';
 import type { Desk } from '../desk/desk.ts';
 import type {
@@ -33,25 +33,23 @@ const GATE_WAIT_MS = 60_000;
 const SUBJECT_CHARS_MAX = 1_000;
 
 export function createTurnAgent(desk: Desk, token: string, turnId: string): TurnAgent {
-  async function call(name: string, input: object, signal?: AbortSignal): Promise<Answer> {
-    const operation = findOperation(name);
-    if (operation === undefined) throw new Error(`there is no operation ${name}`);
+  async function call(id: OperationId, input: object, signal?: AbortSignal): Promise<Answer> {
     const caller = await desk.authenticate({
       ...{ token, agent: null, space: null, clientVersion: null, transport: 'http' },
       ...{ isOwnerSocket: false, wantsOwner: false, connectionId: `turn-${turnId}` },
     });
     if (isRefusal(caller)) throw new Error(caller.message);
-    return desk.call(caller, operation, input, signal && { signal });
+    return desk.call(caller, OPERATIONS[id], input, signal && { signal });
   }
 
   /** The answer, or a sentence that says why there is none. */
   async function ask(
-    name: string,
+    id: OperationId,
     input: object,
     signal?: AbortSignal,
   ): Promise<Readonly<Record<string, unknown>> | string> {
     try {
-      const answer = await call(name, input, signal);
+      const answer = await call(id, input, signal);
       return 'ok' in answer ? answer.ok : answer.error.message;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
