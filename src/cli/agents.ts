@@ -3,6 +3,7 @@
  * agent is run, what wakes it and within which limits; from then on mail begins its turns.
  */
 import type { Command } from 'commander';
+import { callHub } from '../client/node/call.ts';
 import type { CallOutput } from '../client/operations.ts';
 import { collect, handle } from './context.ts';
 import { type RunnerFlags, readLimits, readRunner } from './managed-input.ts';
@@ -74,6 +75,7 @@ function sinceText(at: number): string {
 }
 
 interface ManageFlags extends RunnerFlags {
+  readonly subscribe?: readonly string[];
   readonly channel?: readonly string[];
   readonly from?: readonly string[];
   readonly kind?: readonly string[];
@@ -96,18 +98,24 @@ function registerManage(agents: Command): void {
     .option('--outside', 'a supervisor of yours takes the turns, with turns.take')
     .option('--cwd <dir>', 'where it works, inside an allowed root')
     .option('--sign-in <how>', 'subscription or api: what a turn is billed to')
+    .option('--subscribe <pattern>', 'have it follow these channels; may be repeated', collect)
     .option('--channel <glob>', 'only mail on these channels wakes it; may be repeated', collect)
     .option('--from <glob>', 'only mail of these senders; may be repeated', collect)
     .option('--kind <kind>', 'only mail of agent, human or admin; may be repeated', collect)
     .option('--min-tier <tier>', 'only mail of senders trusted so far')
     .option('--limit <limit>', 'name=number or name=none; may be repeated', collect)
     .option('--fresh', 'each turn is a new conversation');
-  handle<ManageFlags>(manage, async ({ args, flags, call, say }) => {
+  handle<ManageFlags>(manage, async ({ args, flags, target, call, say }) => {
     const [agent_id = '', ...command] = args;
+    const runner = readRunner(flags, command);
+    // As the agent: what is sent from now on is owed to it, and the hub knows its name.
+    for (const pattern of flags.subscribe ?? []) {
+      await callHub({ ...target(), agent: agent_id }, 'channels.subscribe', { pattern });
+    }
     const { channel: channels, from, kind: kinds, minTier: min_tier } = flags;
     const answer = await call('agents.manage', {
       agent_id,
-      runner: readRunner(flags, command) as never,
+      runner: runner as never,
       wake: { channels, from, kinds, min_tier },
       limits: readLimits(flags.limit),
       session: flags.fresh === true ? 'fresh' : 'resume',

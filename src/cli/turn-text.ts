@@ -28,11 +28,12 @@ export function turnRow(turn: Turn): string[] {
 
 /** The outcome, and whether anything came of it. */
 export function stateText(turn: Turn): string {
-  const { state, fruitless, failures, retry_at: retryAt } = turn;
+  const { state, sends, fruitless, failures, retry_at: retryAt } = turn;
   if (state === 'failed' && retryAt !== null) {
     return `failed ${failures}×, again at ${clockTime(retryAt)}`;
   }
-  if (state === 'done') return fruitless ? 'done, did nothing' : 'done';
+  if (state === 'done' && fruitless) return 'done, read nothing';
+  if (sends > 0) return `${state}, sent ${sends}`;
   return state;
 }
 

@@ -19,7 +19,7 @@ export function mayWake(
   message: Waking,
   chain: Chain,
 ): boolean | Stillness {
-  if (isThanks(message, managed.agent)) return false;
+  if (isThanks(message, managed.agent) || isForOthers(world, managed.agent, message)) return false;
   // A person who speaks is never noise.
   if (isPerson(message)) return true;
   if (message.replyTo !== null && !doesAsk(world, managed.agent, message)) return false;
@@ -36,6 +36,13 @@ export function mayWake(
 function isThanks({ asks }: Waking, agent: string): boolean {
   if (asks === null || !asks.noReply) return false;
   return !asks.isQuestion && !asks.wantsReply && !asks.names.includes(agent);
+}
+
+/** Whether it names agents of this space, and not this one: then it is theirs to act on [RA11]. */
+function isForOthers(world: WorldView, agent: string, { channel, asks }: Waking): boolean {
+  if (asks === null || isOwnChannel(channel, agent)) return false;
+  const named = asks.names.filter((name) => name === 'all' || world.agents.has(name));
+  return named.length > 0 && !named.includes(agent) && !named.includes('all');
 }
 
 /** Whether a reply asks this agent: by name, as the answer to its question, or for a reply of its own. */

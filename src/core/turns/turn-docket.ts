@@ -5,9 +5,9 @@ import type { TurnStilled } from './turn-events.ts';
 import type { Stillness } from './turn-state.ts';
 
 const WORDS: Readonly<Record<Stillness, string>> = {
-  hops: 'agents answer each other without a person: the thread goes on when you say something there',
-  pair: 'two agents talk to each other very fast: they go on when you say something there',
-  fruitless: 'turns for this sender did nothing: it wakes the agent again when you write to it',
+  hops: 'agents answer each other without a person; it goes on when you say something in the thread',
+  pair: 'two agents talk very fast; it goes on when you say something in the thread',
+  fruitless: 'its turns for that sender did nothing; it wakes again when you write to it',
 };
 
 /** For evolve. */
@@ -17,7 +17,7 @@ export function raiseStilled(world: World, event: TurnStilled): void {
   const subject = cause === 'fruitless' ? fruitlessOf(agent) : thread;
   raiseItem(world, at, {
     ...{ kind: 'alert', agent: sender, reason: cause, thread, subject },
-    text: `${sender} and ${agent}: ${WORDS[cause]}`,
+    text: `${sender} to ${agent}: ${WORDS[cause]}`,
   });
 }
 

@@ -3,6 +3,7 @@ import { unreachable } from '../law/assert.ts';
 import type { World } from '../law/state.ts';
 import { consume, oweAgain } from '../talk/consume.ts';
 import { rememberFate } from '../talk/receipt.ts';
+import { isEndedSoon } from './after-turn.ts';
 import { billed, endTurn, enter, evolveManaged, unpark } from './managed.ts';
 import { dropPending, lookNow, prune } from './pending.ts';
 import { markNeedy } from './rails/chains.ts';
@@ -201,13 +202,19 @@ function evolveFinished(world: World, event: TurnFinished): void {
   const managed = endTurn(world, { ...turn, running }, { state: outcome, note, isFruitless }, at, {
     isFruitful: outcome === 'nothing' ? false : !isFruitless,
     consumed: new Set(event.consumed),
-    output: event.sketch ?? null,
+    output: isCounted(world, turn) ? (event.sketch ?? null) : null,
   });
   if (managed === null) return;
   managed.sessionRef = sessionRef ?? managed.sessionRef;
   dropPending(managed, turn.messages);
   forgetGiven(managed, turn.messages, event.consumed);
   lookNow(world, managed, at);
+}
+
+/** Whether its output is compared with later ones [RA7]. */
+function isCounted(world: World, turn: Turn): boolean {
+  const managed = world.turns.agents.get(turn.agent);
+  return managed !== undefined && !isEndedSoon(world, managed, turn);
 }
 
 /** What it drained itself is off the list by now, as is what it said to have read. */

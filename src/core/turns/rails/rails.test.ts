@@ -58,7 +58,7 @@ function answer(story: Story, taken: TakenTurn, wishes: Partial<SendMessage> = {
   const { turn } = taken;
   const replyTo = turn.messages[0]?.position ?? null;
   story.send(AGENTS[turn.agent as Name], 'room', { replyTo, asks: ASKS, ...wishes });
-  accepted(finish(story, taken));
+  accepted(finish(story, taken, 'done', { output: 'and what do you say to that?' }));
 }
 
 const managedOf = (story: Story, name: Name): Managed =>
@@ -136,6 +136,25 @@ test('[RA11] a reply wakes whom it asks, and thanks wake nobody', () => {
   expect(wakes(said.position, { names: ['cy'] })).toBe(false);
   expect(wakes(said.position, { wantsReply: true })).toBe(true);
   expect(wakes(asked.position, { noReply: true })).toBe(false);
+});
+
+test('[RA11] who is named is woken, and nobody else; a name that is nobody’s changes nothing', () => {
+  const story = createStory();
+  manage(story, 'ada');
+  manage(story, 'bob');
+  const woken = (names: string[]): string[] => {
+    const agents: string[] = [];
+    story.send(kim, 'room', { asks: { ...ASKS, wantsReply: false, names } });
+    runAll(story, (turn) => {
+      agents.push(turn.turn.agent);
+      accepted(finish(story, turn));
+    });
+    return agents.sort();
+  };
+  expect(woken(['bob'])).toEqual(['bob']);
+  expect(woken(['all'])).toEqual(['ada', 'bob']);
+  expect(woken(['param'])).toEqual(['ada', 'bob']);
+  expect(woken([])).toEqual(['ada', 'bob']);
 });
 
 test('[RA1] the eleventh turn in ten minutes waits, and a window filled again parks', () => {
