@@ -1,60 +1,23 @@
 /** The law of turns: when one is due, who runs it, how it ends. */
 import { expect, test } from 'vitest';
 import { accepted, codeOf, createPrincipal, createStory, type Story } from '../../testing/story.ts';
+import {
+  ada,
+  finish,
+  kim,
+  manage,
+  managedOf,
+  positionsOf,
+  root,
+  take,
+  taken,
+  tell,
+  turnAt,
+  wes,
+} from '../../testing/turn-story.ts';
 import type { TakenTurn } from './turn-events.ts';
 import { PENDING_PER_AGENT_MAX, TURNS_KEPT_MAX } from './turn-limits.ts';
-import type { Managed, Turn, WakeRule } from './turn-state.ts';
-import { WAKE_ALWAYS } from './wake-rule.ts';
-
-const root = createPrincipal('root', { kind: 'admin', tier: 'owner' });
-const kim = createPrincipal('kim', { kind: 'human' });
-const ada = createPrincipal('ada');
-const wes = createPrincipal('wes');
-
-const TAKE = { agents: null, runnerKinds: null, leaseMs: null, hash: null };
-const END = {
-  ...{ output: null, note: null, sessionRef: null, cost: null, consumed: null, quota: null },
-  isRestart: false,
-};
-
-function manage(story: Story, agent: string, wake: Partial<WakeRule> = {}, limits = {}): unknown {
-  const runner = { runner: '{"kind":"outside"}', runnerKind: 'outside' };
-  const config = {
-    ...runner,
-    wake: { ...WAKE_ALWAYS, ...wake },
-    limits,
-    session: 'resume',
-  } as const;
-  return story.do(kim, { type: 'agent.manage', agent, config });
-}
-
-/** A space in which wes follows `jobs` and is managed. */
-function tell(wake: Partial<WakeRule> = {}, limits = {}): Story {
-  const story = createStory();
-  story.subscribe(wes, 'jobs');
-  accepted(manage(story, 'wes', wake, limits));
-  return story;
-}
-
-function take(story: Story, wishes: object = {}): TakenTurn | null {
-  return accepted(story.do(root, { type: 'turn.take', ...TAKE, ...wishes })) as TakenTurn | null;
-}
-
-function finish(story: Story, { turn }: TakenTurn, outcome: string, wishes: object = {}): unknown {
-  const end = { ...END, id: turn.id, epoch: turn.epoch, outcome, ...wishes };
-  return story.do(root, { type: 'turn.finish', ...end } as never);
-}
-
-function taken(story: Story, wishes: object = {}): TakenTurn {
-  story.pass(100);
-  const turn = take(story, wishes);
-  if (turn === null) throw new Error('no turn is due');
-  return turn;
-}
-
-const managedOf = (story: Story, name = 'wes') => story.world.turns.agents.get(name) as Managed;
-const turnAt = (story: Story, id: string) => story.world.turns.turns.get(id) as Turn;
-const positionsOf = ({ turn }: TakenTurn) => turn.messages.map(({ position }) => position);
+import type { WakeRule } from './turn-state.ts';
 
 test('[TN1] a message to a managed agent makes a turn due, once', () => {
   const story = tell();
