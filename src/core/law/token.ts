@@ -3,6 +3,7 @@
  * expire, be rotated (same id, new secret) and be revoked for good [I5].
  */
 import { agentOf, checkAgentName, checkAgentRoom, checkRoles } from '../talk/agent.ts';
+import { afterRevocation, type RevocationEvent } from '../turns/revoked.ts';
 import { type Asked, type Decision, type Refusal, refuse } from './decider.ts';
 import { TOKENS_MAX } from './limits.ts';
 import type { Principal, PrincipalKind, TrustTier } from './principal.ts';
@@ -61,7 +62,7 @@ export type TokenEvent = TokenCreated | TokenRotated | TokenRevoked;
 export function decideToken(
   world: WorldView,
   command: CreateToken | RotateToken | RevokeToken,
-): Decision<TokenEvent, null> {
+): Decision<TokenEvent | RevocationEvent, null> {
   const { by, at } = command;
   if (by.kind !== 'admin') return refuse('access.denied', 'only an administrator handles tokens');
   if (command.type === 'token.create') {
@@ -81,7 +82,10 @@ export function decideToken(
   const token = world.tokens.get(command.id);
   if (token === undefined || token.revokedAt !== null) return unknownToken(command.id);
   if (command.type === 'token.revoke') {
-    return { events: [{ type: 'token.revoked', at, by: by.id, id: command.id }], answer: null };
+    const revoked = { type: 'token.revoked', at, by: by.id, id: token.id } as const;
+    const isLast = liveTokens(world, token.agent, at).every(({ id }) => id === token.id);
+    const after = isLast ? afterRevocation(world, token, by.id, at) : [];
+    return { events: [revoked, ...after], answer: null };
   }
   const { id, hash, expiresAt } = command;
   return { events: [{ type: 'token.rotated', at, by: by.id, id, hash, expiresAt }], answer: null };
@@ -130,7 +134,12 @@ export function rolesOf(world: WorldView, at: number): (agent: string) => readon
 }
 
 export function liveTokens(world: WorldView, agent: string, at: number): Token[] {
-  return [...world.tokens.values()].filter((token) => token.agent === agent && isLive(token, at));
+  return tokensOf(world, agent).filter((token) => isLive(token, at));
+}
+
+/** Also those that are over, while they are remembered. */
+export function tokensOf(world: WorldView, agent: string): Token[] {
+  return [...world.tokens.values()].filter((token) => token.agent === agent);
 }
 
 export function isLive({ revokedAt, expiresAt }: Token, at: number): boolean {

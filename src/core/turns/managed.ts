@@ -192,8 +192,9 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
         if (managed === undefined) continue;
         if (event.type === 'agent.paused') enter(managed, 'paused', event.at, event.reason);
         else {
+          // Of a flood a person was told when the agent was parked for it, and not before [TN13].
+          if (managed.state === 'parked') managed.isFlooded = false;
           unpark(world, managed, event.at, 'resumed', event.by);
-          managed.isFlooded = false;
           lookNow(world, managed, event.at);
         }
       }

@@ -4,9 +4,9 @@
  * anything is decided, and what it sends is counted there.
  */
 import { type Asked, type Refusal, refuse } from '../law/decider.ts';
-import type { Principal, TrustTier } from '../law/principal.ts';
+import type { Principal } from '../law/principal.ts';
 import type { WorldView } from '../law/state.ts';
-import { liveTokens } from '../law/token.ts';
+import { liveTokens, tokensOf } from '../law/token.ts';
 import { limitOf } from './agent-limits.ts';
 import { staleTurn } from './turn.ts';
 import type { Turn } from './turn-state.ts';
@@ -24,8 +24,7 @@ export function turnPrincipal(
   if (turn.spent.includes(hash)) return staleTurn(turn);
   if (turn.hash !== hash) return null;
   if (!isHeld(turn, turn.epoch, at)) return staleTurn(turn);
-  const tier = tierOfAgent(world, turn.agent, at);
-  return { id: turn.agent, kind: 'agent', tier, turn: { id, epoch: turn.epoch } };
+  return { id: turn.agent, ...standing(world, turn.agent, at), turn: { id, epoch: turn.epoch } };
 }
 
 /** For decide: is the turn that the caller acts for still the one that runs? */
@@ -53,8 +52,16 @@ function isHeld(turn: Turn, epoch: number, at: number): boolean {
   return turn.state === 'busy' && turn.epoch === epoch && (turn.leaseUntil ?? 0) > at;
 }
 
-/** As far as the least trusted of its own tokens; a turn makes nobody more than it is. */
-function tierOfAgent(world: WorldView, agent: string, at: number): TrustTier {
-  const tiers = liveTokens(world, agent, at).map(({ tier }) => tier);
-  return TIERS.find((tier) => tiers.includes(tier)) ?? 'standard';
+/**
+ * As far as the least trusted of its own tokens, and reading only where they only read: a turn makes
+ * nobody more than it is, nor more than it was when its tokens have expired.
+ */
+function standing(world: WorldView, agent: string, at: number): Pick<Principal, 'kind' | 'tier'> {
+  const live = liveTokens(world, agent, at);
+  const tokens = live.length > 0 ? live : tokensOf(world, agent);
+  const isObserver = tokens.length > 0 && tokens.every(({ kind }) => kind === 'observer');
+  return {
+    kind: isObserver ? 'observer' : 'agent',
+    tier: TIERS.find((one) => tokens.some(({ tier }) => tier === one)) ?? 'standard',
+  };
 }

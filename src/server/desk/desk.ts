@@ -76,7 +76,7 @@ export interface Desk {
     input: unknown,
     sink: StreamSink,
   ): Promise<{ readonly stream: Stream } | { readonly error: Answer }>;
-  /** Tells of tokens that were revoked or rotated; the answer stops the telling. */
+  /** Tells of tokens that were revoked, rotated or over with their turn; the answer stops the telling. */
   onRevoked(listener: (tokenId: string) => void): () => void;
   health(): Health;
   readonly nodeId: string;
@@ -111,11 +111,14 @@ const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
 export function createDesk(options: DeskOptions): DeskParts {
   const { spaces, about, nodeId, report, platform } = options;
   const activities = createActivities();
-  const authenticate = createIdentity(options.identity, spaces, activities, platform);
+  const revocationListeners = new Set<(tokenId: string) => void>();
+  const onRevoked = (tokenId: string): void => {
+    for (const listener of revocationListeners) listener(tokenId);
+  };
+  const authenticate = createIdentity(options.identity, spaces, activities, platform, onRevoked);
   const proofs = createProofs(platform);
   const limitOf = createCallLimits(options.callsPerSecond, platform.now);
   const audit: Audit = createAudit(spaces, platform);
-  const revocationListeners = new Set<(tokenId: string) => void>();
   let host: PluginHost | null = null;
 
   /** One call on its way. */
@@ -189,9 +192,7 @@ export function createDesk(options: DeskOptions): DeskParts {
         timing('schema_validator', checkedAt - startedAt),
         timing('store_dispatch', platform.elapsedMs() - checkedAt),
       ],
-      onRevoked: (tokenId) => {
-        for (const listener of revocationListeners) listener(tokenId);
-      },
+      onRevoked,
     };
     const handler = HANDLERS[operation.id as HandledId] as
       | ((room: Room, input: unknown) => Promise<Record<string, unknown> | Refusal>)

@@ -13,6 +13,7 @@ import type { Activities } from './activity.ts';
 import type { Caller, Introduction } from './caller.ts';
 import type { Platform } from './platform.ts';
 import { DEFAULT_SPACE, isSpaceName, type Spaces } from './spaces.ts';
+import { createTurnFollower } from './turn-end.ts';
 
 export interface IdentityOptions {
   readonly mode: 'local' | 'open';
@@ -33,8 +34,10 @@ export function createIdentity(
   spaces: Spaces,
   activities: Activities,
   { digest, elapsedMs }: Platform,
+  onRevoked: (tokenId: string) => void,
 ): (introduction: Introduction) => Promise<Caller | Refusal> {
   const owner = options.ownerCredential === null ? null : digest(options.ownerCredential);
+  const followTurn = createTurnFollower(onRevoked);
 
   function isOwner(introduction: Introduction): boolean {
     if (introduction.isOwnerSocket) return true;
@@ -138,8 +141,13 @@ export function createIdentity(
     if (found === null) return unknownAgent();
     if (introduction.agent !== null && introduction.agent !== found.id) return unknownAgent();
     if (introduction.space !== null && introduction.space !== space) return unknownAgent();
-    const rest = { isOwner: false, tokenId: null, startedAt, mayMakeSpace: false };
-    return seat(introduction, found, space, rest);
+    const tokenId = followTurn(hub, found);
+    return seat(introduction, found, space, {
+      isOwner: false,
+      tokenId,
+      startedAt,
+      mayMakeSpace: false,
+    });
   }
 
   /**

@@ -1,11 +1,13 @@
 /**
  * A connection lives no longer than the token that opened it: it ends when the token is
- * revoked, rotated or expired [I5]. Connections opened without a token are not watched.
+ * revoked, rotated or expired [I5], or over with its turn [TN7]. Connections opened without a token are not watched.
  */
 import { isRefusal } from '../../core/law/decider.ts';
 import type { Caller, Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 
+/** What a token is refused with that opens nothing any more. */
+const OVER: ReadonlySet<string> = new Set(['access.unknown', 'turn.stale']);
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface WatchedCredential {
@@ -34,7 +36,7 @@ export function watchCredential(
   if (tokenExpiresAt !== undefined) arm(tokenExpiresAt);
   // The token may have been revoked after it was looked at and before we listened: we look again.
   void desk.authenticate(introduction).then((again) => {
-    if (isRefusal(again) && again.refused === 'access.unknown') end('revoked');
+    if (isRefusal(again) && OVER.has(again.refused)) end('revoked');
   });
   return () => {
     stopListening();

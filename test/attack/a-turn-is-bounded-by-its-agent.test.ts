@@ -1,0 +1,80 @@
+/** What the token of a turn opens ends with the turn, and the turn with its agent's last token. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { within } from '../e2e/deadline.ts';
+import { openEventStream } from '../e2e/event-stream.ts';
+import { openRpcSocket } from '../e2e/rpc-socket.ts';
+import type { Json } from '../e2e/running-hub.ts';
+import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
+
+let hub: AttackedHub;
+
+beforeAll(async () => {
+  hub = await openAttackedHub();
+});
+afterAll(() => hub.close());
+
+interface Running {
+  readonly held: { readonly turn_id: string; readonly epoch: number };
+  readonly headers: { readonly authorization: string };
+}
+
+async function manage(name: string, wishes: object = {}): Promise<void> {
+  await hub.ask(name, 'subscribe', { pattern: name });
+  const runner = { kind: 'outside' };
+  await hub.admin('agents_manage', { agent_id: name, runner, ...wishes });
+}
+
+async function run(name: string): Promise<Running> {
+  await hub.agent.ask('send', { channel: name, body: {} });
+  const wishes = { agents: [name], wait_ms: 20_000, lease_ms: 600_000 };
+  const { turn, token }: Json = await hub.admin('turns_take', wishes);
+  const held = { turn_id: turn.turn_id, epoch: turn.epoch };
+  return { held, headers: { authorization: `Bearer ${token}` } };
+}
+
+async function listeners({ headers }: Running) {
+  const socket = await openRpcSocket(hub.url, headers);
+  const events = await openEventStream(hub.url, headers);
+  return { socket, events };
+}
+
+async function expectEnded({ socket, events }: Awaited<ReturnType<typeof listeners>>) {
+  expect((await events.next('end')).body).toEqual({ reason: 'revoked' });
+  expect(await within('the close of a socket', socket.closed)).toEqual({
+    code: 4001,
+    reason: 'revoked',
+  });
+}
+
+test('[TN7] what was opened with the token of a turn is closed when the turn ends, however it ends', async () => {
+  await manage('wes');
+  const finished = await run('wes');
+  const open = await listeners(finished);
+  await hub.admin('turns_renew', finished.held);
+  await hub.admin('turns_finish', { ...finished.held, outcome: 'done', consumed: 'all' });
+  await expectEnded(open);
+  const cancelled = await run('wes');
+  const next = await listeners(cancelled);
+  await hub.admin('turns_cancel', { turn_id: cancelled.held.turn_id });
+  await expectEnded(next);
+  const late = await openEventStream(hub.url, cancelled.headers);
+  expect([late.status, (await late.refusal()).detail.reason]).toEqual([409, 'turn.stale']);
+});
+
+test('[TN16] a revoked agent goes on with nothing: its turn, what that opened, and the next one', async () => {
+  const { token_id } = await hub.admin('tokens_create', { agent_id: 'rex' });
+  await manage('rex');
+  const turn = await run('rex');
+  const open = await listeners(turn);
+  await hub.admin('tokens_revoke', { token_id });
+  await expectEnded(open);
+  const late = await hub.post('send', { channel: 'out', body: {} }, turn.headers);
+  expect([late.status, late.body.detail.reason]).toEqual([409, 'turn.stale']);
+  await hub.agent.ask('send', { channel: 'rex', body: {} });
+  const { agents } = await hub.admin('agents_managed');
+  expect(agents.find((one: Json) => one.agent_id === 'rex')).toMatchObject({
+    state: 'paused',
+    reason: expect.stringContaining('revoked'),
+    pending: 2,
+  });
+});
