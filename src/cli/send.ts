@@ -1,5 +1,6 @@
 /** `synod send`: one message to one channel. Plain text becomes `{"text": …}`; `-` reads standard input. */
 import type { Command } from 'commander';
+import { callHub } from '../client/node/call.ts';
 import { bodyOf } from './body-input.ts';
 import { handle } from './context.ts';
 import { duration } from './parse-value.ts';
@@ -11,6 +12,7 @@ interface SendFlags {
   readonly correlationId?: string;
   readonly idempotencyKey?: string;
   readonly ttl?: number;
+  readonly person?: boolean;
 }
 
 export function registerSend(program: Command): void {
@@ -26,10 +28,15 @@ export function registerSend(program: Command): void {
     .option('--reply-to <id>', 'the message this answers')
     .option('--correlation-id <id>', 'what it is about')
     .option('--idempotency-key <key>', 'sent twice with one key, it is stored once')
+    .option(
+      '--person',
+      'you are a person, and no agent: what you say frees agents that wait for one',
+    )
     .option(...duration('--ttl <time>', 'seconds, or 5m, 2h, 7d: not read by then, it expires'));
-  handle<SendFlags>(command, async ({ args, flags, call, show, remark, colours }) => {
+  handle<SendFlags>(command, async ({ args, flags, target, show, remark, colours }) => {
     const [channel = '', text] = args;
-    const sent = await call('channels.send', {
+    const hub = { ...target(), isPerson: flags.person === true };
+    const sent = await callHub(hub, 'channels.send', {
       channel,
       body: await bodyOf(text, flags.body),
       reply_to: flags.replyTo,

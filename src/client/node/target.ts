@@ -29,6 +29,8 @@ export interface Target {
   readonly agent: string | null;
   readonly space: string | null;
   readonly clientVersion: string | null;
+  /** Who calls says to be a person; heeded from the owner alone. */
+  readonly isPerson?: boolean;
   /** The token is the owner's credential: the hub proves that it knows it before it is shown. */
   readonly mustProve?: true;
 }
@@ -64,10 +66,12 @@ export function strangerAt(url: string, dir: string): Target {
   return { url: new URL(url), socketPath: null, dir, ...nobody };
 }
 
-export function headersOf({ token, agent, space, clientVersion }: Target): Record<string, string> {
+export function headersOf(target: Target): Record<string, string> {
+  const { token, agent, space, clientVersion, isPerson } = target;
   return {
     ...(token !== null && { authorization: `Bearer ${token}` }),
     ...(agent !== null && { 'x-sox-agent-id': agent }),
+    ...(isPerson === true && { 'x-synod-person': '1' }),
     ...(space !== null && { 'x-sox-namespace': space }),
     ...(clientVersion !== null && { 'x-sox-client-version': clientVersion }),
   };
