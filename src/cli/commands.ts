@@ -177,7 +177,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       rarer(
         'turns',
         '[VERB]',
-        'turns that the hub began: list, show, cancel, retry, pause, resume',
+        'turns that the hub began: list, show, follow, cancel, retry, pause, resume',
       ),
     ],
   },

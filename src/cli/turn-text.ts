@@ -37,10 +37,16 @@ export function stateText(turn: Turn): string {
   return state;
 }
 
+/** Why it began: the message, of whom and where. */
 export function reasonText({ reason }: Pick<Turn, 'reason'>): string {
   const [first, ...more] = reason.message_ids;
   if (first === undefined) return reason.rule;
-  return more.length === 0 ? `for ${first}` : `for ${first} and ${more.length} more`;
+  const count = more.length === 0 ? '' : ` and ${more.length} more`;
+  return `${first}${count} of ${named(reason.senders)} on ${named(reason.channels)}`;
+}
+
+function named([first = '?', ...more]: readonly string[]): string {
+  return more.length === 0 ? first : `${first} +${more.length}`;
 }
 
 function spanText({ due_at: due, taken_at: taken, ended_at: ended }: Turn): string {

@@ -9,6 +9,7 @@ import { clockTime } from './message-text.ts';
 import { addPageFlags, type PageFlags } from './parse-value.ts';
 import { columns, neutralise } from './terminal.ts';
 import { billText, reasonText, stateText, type Turn, turnRow } from './turn-text.ts';
+import { registerFollow } from './turns-follow.ts';
 
 export function registerTurns(program: Command): void {
   const turns = program.command('turns').description('turns of the agents that the hub runs');
@@ -22,6 +23,7 @@ export function registerTurns(program: Command): void {
     const turn = await call('turns.get', { turn_id });
     print(turn, () => columns(factsOf(turn)));
   });
+  registerFollow(turns);
   registerChanges(turns);
 }
 
@@ -51,7 +53,8 @@ function factsOf(turn: Turn): string[][] {
     ['turn', turn.turn_id],
     ['agent', turn.agent_id],
     ['state', stateText(turn)],
-    ['reason', `${reasonText(turn)} (${turn.reason.message_ids.join(' ')})`],
+    ['reason', reasonText(turn)],
+    ['messages', turn.reason.message_ids.join(' ')],
     ['runner', turn.runner],
     ['attempt', `${turn.attempt}${turn.after_restart ? ', after a restart of the hub' : ''}`],
     ['due', time(turn.due_at)],

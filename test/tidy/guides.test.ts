@@ -183,3 +183,36 @@ test('an agent that connects sees the tools of the table, and a token comes and 
   printed('synod token revoke "$(synod token list | cut -d " " -f 1)"');
   expect(printed('synod token list')).toContain('revoked');
 }, 60_000);
+
+describe('the guide of the night', () => {
+  const page = 'docs/guide/overnight.md';
+  const deadline = () => Date.now() + 60_000;
+  const asPat = (script: string) => printed(`export SYNOD_AGENT=pat\n${script}`, '', ROOT);
+
+  /** What `synod turns` and `synod docket` say, once they say it. */
+  function until(command: string, wanted: RegExp): string {
+    for (const end = deadline(); ; ) {
+      const said = asPat(command);
+      if (wanted.test(said)) return said;
+      expect(Date.now(), `${command} never said ${wanted}:\n${said}`).toBeLessThan(end);
+    }
+  }
+
+  test('[CL35] [RA3] its commands do what it says: a plan, a gate, a circle, a power cut', () => {
+    const [agents = '', task = '', circle = '', cut = '', end = ''] = blocksOf(page, 'sh');
+    asPat('synod up');
+    asPat(agents);
+    asPat(task);
+    until('synod docket', /gate\s+cy .*publish: version 1\.0 of the compiler/);
+    expect(asPat('synod turns')).toMatch(/^t3 +cy +busy .* of bob on team/m);
+    expect(asPat('synod board')).toMatch(/^parser +done/m);
+    asPat(circle);
+    const docket = until('synod docket', /alert\s+bob .*hops: bob to ada/);
+    expect(docket.match(/^ {2}d\d+ /gm)).toHaveLength(2);
+    asPat(cut);
+    until('synod turns --agent cy', /^t3 +cy +busy/m);
+    until('synod docket', /gate\s+cy .*publish/);
+    expect(asPat(end)).toContain('cy is managed no more');
+    expect(asPat('synod turns show t3')).toMatch(/after a restart/);
+  }, 120_000);
+});

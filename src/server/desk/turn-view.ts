@@ -48,6 +48,8 @@ export function turnView(turn: Turn): OutputOf<typeof turnsCancel> {
     reason: {
       rule: 'wake',
       message_ids: turn.messages.map(({ position }) => messageId(position)),
+      senders: [...new Set(turn.messages.map(({ by, actor }) => actor ?? by))],
+      channels: [...new Set(turn.messages.map(({ channel }) => channel))],
     },
     runner: turn.runnerKind,
     epoch: turn.epoch,

@@ -78,7 +78,12 @@ const turnView = z.object({
   turn_id: z.string(),
   agent_id: z.string(),
   state: turnState,
-  reason: z.object({ rule: z.string(), message_ids: z.array(z.string()) }),
+  reason: z.object({
+    rule: z.string(),
+    message_ids: z.array(z.string()),
+    senders: z.array(z.string()),
+    channels: z.array(z.string()),
+  }),
   runner: z.string().describe('its kind'),
   epoch: z.int(),
   attempt: z.int(),
