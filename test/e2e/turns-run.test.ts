@@ -208,7 +208,7 @@ describe('what cannot work', () => {
   const model = { kind: 'model', base_url: 'http://127.0.0.1:1/v1', model: 'm' };
   test.each<[string, () => Json, string, string]>([
     ['an unknown name', () => 'greeter2', 'runner.unknown', 'runner'],
-    ['an unknown kind', () => ({ kind: 'robot' }), 'input.invalid', 'runner'],
+    ['an unknown kind', () => ({ kind: 'robot' }), 'runner.unknown', 'runner.kind'],
     [
       'no such program',
       () => ({ kind: 'command', command: ['nope-x'] }),

@@ -58,7 +58,8 @@ export function createChooser(
   return {
     kinds: Object.keys(runners),
     async check(choice) {
-      const spec = typeof choice === 'string' ? byName(choice) : choice;
+      const name = nameIn(choice);
+      const spec = name === undefined ? (choice as RunnerSpec) : byName(name);
       if (isRefusal(spec) || spec.kind === 'outside') return spec;
       const runner = runnerOf(spec);
       if (isRefusal(runner)) return runner;
@@ -69,7 +70,7 @@ export function createChooser(
       return refused === null ? placed : byField(refused);
     },
     resolve(kept) {
-      const name = kept.kind === 'outside' ? undefined : kept.name;
+      const name = nameIn(kept);
       // What the configuration says now, not what it said when the agent was configured.
       const spec = name === undefined ? kept : byName(name);
       if (isRefusal(spec)) return spec;
@@ -77,6 +78,12 @@ export function createChooser(
       return isRefusal(runner) ? runner : { spec: spec as OwnSpec, runner };
     },
   };
+}
+
+/** What is under a name is what the configuration has under it, whatever else was said. */
+function nameIn(choice: string | RunnerSpec): string | undefined {
+  if (typeof choice === 'string') return choice;
+  return choice.kind === 'outside' ? undefined : choice.name;
 }
 
 /** As every refusal of an input says it. */

@@ -146,6 +146,14 @@ export const runnerSpec = z.discriminatedUnion('kind', [
   outsideSpec,
 ]);
 
+export const RUNNER_KINDS: readonly string[] = runnerSpec.options.map(
+  ({ shape }) => shape.kind.value,
+);
+
+export function isRunnerKind(kind: unknown): boolean {
+  return RUNNER_KINDS.some((one) => one === kind);
+}
+
 export type RunnerSpec = z.output<typeof runnerSpec>;
 export type RunnerKind = RunnerSpec['kind'];
 export type SpecOf<K extends RunnerKind> = Extract<RunnerSpec, { kind: K }>;

@@ -126,7 +126,9 @@ export const agentsManage = operation({
     agent_id: agentId,
     runner: z
       .union([z.string().max(64), jsonObject])
-      .describe('how a turn is run: a kind and its fields, or the name of a configured runner'),
+      .describe(
+        'a kind and its fields (what starts programs: the owner alone), or the name of a configured runner',
+      ),
     wake: wake.nullish(),
     limits: z
       .record(z.string(), z.unknown())

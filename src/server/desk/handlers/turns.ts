@@ -9,7 +9,12 @@ import { parseMessageId } from '../../../core/talk/message.ts';
 import { managedPage, turnsPage } from '../../../core/turns/turn-pages.ts';
 import type { Cost } from '../../../core/turns/turn-state.ts';
 import { WAKE_ALWAYS } from '../../../core/turns/wake-rule.ts';
-import { type RunnerSpec, runnerChoice } from '../../../wire/operations/runner-spec.ts';
+import {
+  isRunnerKind,
+  RUNNER_KINDS,
+  type RunnerSpec,
+  runnerChoice,
+} from '../../../wire/operations/runner-spec.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import { parseFields } from '../input.ts';
 import type { Handlers, Room } from '../room.ts';
@@ -33,9 +38,9 @@ export const turnHandlers: Handlers<
   | 'turns.renew'
   | 'turns.finish'
 > = {
-  async 'agents.manage'({ hub, by, platform }, input) {
+  async 'agents.manage'({ hub, by, platform, caller }, input) {
     const { agent_id: agent, session, limits, wake } = input;
-    const runner = await runnerFor(platform, input.runner);
+    const runner = await runnerFor(platform, caller, input.runner);
     if (isRefusal(runner)) return runner;
     const config = {
       ...{ runner: JSON.stringify(runner), runnerKind: runner.kind, session },
@@ -158,16 +163,38 @@ export const turnHandlers: Handlers<
 
 async function runnerFor(
   platform: Room['platform'],
+  caller: Room['caller'],
   said: string | Record<string, unknown>,
 ): Promise<RunnerSpec | Refusal> {
+  if (typeof said === 'object' && !isRunnerKind(said.kind)) {
+    const message = `a runner is one of ${RUNNER_KINDS.join(', ')}`;
+    const violations = [{ field: 'runner.kind', issue: 'is no kind of runner' }];
+    return refuse('runner.unknown', message, { violations });
+  }
   const parsed = parseFields('agents_manage', RUNNER, { runner: said });
   if (isRefusal(parsed)) return parsed;
   const { runner: choice } = parsed.value;
+  if (!caller.isOwner && !isHarmless(choice)) return notOwners();
   if (platform.checkRunner !== undefined) return platform.checkRunner(choice);
   if (typeof choice !== 'string') return choice;
   return refuse('runner.unknown', `no runner is called ${JSON.stringify(choice)} here`, {
     violations: [{ field: 'runner', issue: 'names no runner' }],
   });
+}
+
+/**
+ * What a runner starts, reads and reaches it does as the hub's user, who owns every space; a token is
+ * of one. It chooses what the owner wrote down, or what starts nothing [RU22].
+ */
+function isHarmless(choice: string | RunnerSpec): boolean {
+  if (typeof choice === 'string' || choice.kind === 'outside') return true;
+  return choice.name !== undefined || (choice.kind === 'rule' && choice.cwd === undefined);
+}
+
+function notOwners(): Refusal {
+  const issue =
+    'is one of the configuration file by its name, or rule without cwd, or outside; the rest is for the owner’s credential';
+  return refuse('access.denied', `runner ${issue}`, { violations: [{ field: 'runner', issue }] });
 }
 
 async function turnOf(
