@@ -22,6 +22,7 @@ import { latency, readMachineCost } from './scenarios/latency.ts';
 import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
 import { recv, recvWide, replay } from './scenarios/reads.ts';
 import { startEmpty, startLong } from './scenarios/start.ts';
+import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
 import { isBuilt } from './server.ts';
 
 const scenarios: readonly Scenario[] = [
@@ -41,6 +42,10 @@ const scenarios: readonly Scenario[] = [
   connectStorm,
   stoppedReader,
   bus,
+  turnStart,
+  turnRate,
+  turnIdle,
+  turnSends,
 ];
 
 const { values: flags } = parseArgs({
