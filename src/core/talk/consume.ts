@@ -46,6 +46,8 @@ export function oweAgain(world: World, agent: Agent, message: Place): void {
   const member = memberAt(world, agent, message);
   world.fates.get(message.position)?.delete(agent.name);
   if (member === null || message.seq > member.cursor) return;
+  // Out on a lease it is handed out already, and comes back by itself.
+  if (member.leased?.has(message.seq)) return;
   insertSorted(member.again, message.seq);
   settleMember(member);
 }

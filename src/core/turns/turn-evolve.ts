@@ -222,8 +222,8 @@ function isAllUnread(world: World, turn: Turn, at: number): boolean {
   const managed = world.turns.agents.get(turn.agent);
   if (managed === undefined) return false;
   prune(world, managed, at);
-  const open = new Set(managed.pending);
-  return turn.messages.every((message) => open.has(message));
+  const open = new Set(managed.pending.map(({ position }) => position));
+  return turn.messages.every(({ position }) => open.has(position));
 }
 
 function evolveFailed(world: World, event: TurnFailed): void {
@@ -289,6 +289,10 @@ export function armTurns(world: World, name: string): void {
           ? turn?.retryAt
           : null;
   if (at != null) world.deadlines.push({ at, kind: 'turns', agent: name });
+  // What was to be told in the next step is told after a restart as well.
+  if (managed != null && (managed.stilled.length > 0 || managed.freedBy !== null)) {
+    world.deadlines.push({ at: managed.since, kind: 'turns', agent: name });
+  }
 }
 
 function pendingAt({ pending }: Managed, positions: readonly number[]): Turn['messages'] {
