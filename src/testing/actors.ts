@@ -10,6 +10,7 @@ import type { AckStatus } from '../core/law/state.ts';
 import { type Owed, peek } from '../core/talk/inbox.ts';
 import type { Message } from '../hub/message-store.ts';
 import type { ModelMessage } from './model.ts';
+import { MIA } from './persons.ts';
 import type { SimulatedProcess, Venue } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
 import { createPrincipal, PLAIN_SEND } from './story.ts';
@@ -20,7 +21,6 @@ export const PEOPLE: readonly Principal[] = [
   createPrincipal('cat'),
   createPrincipal('eve', { tier: 'untrusted' }),
 ];
-const MIA: Principal = createPrincipal('mia', { kind: 'human', tier: 'owner' });
 const CHANNELS = ['a', 'b', 'team/one', 'team/two', 'group/g'];
 const PATTERNS = ['a', 'b', 'team/*', '*', 'sox/presence', 'sox/acks', 'sox/claims'];
 const STATUSES: readonly AckStatus[] = ['received', 'processing', 'done', 'nack'];
@@ -183,7 +183,7 @@ export function createActors(stage: Stage): Actors {
       });
       stage.learn();
       const fate = model.fate(target.position, by.id);
-      if (!isRefusal(answer) && fate === null)
+      if (!isRefusal(answer) && !model.wasAcked(target.position, by.id))
         stage.fail(`an ack of ${position} was answered and not stored`);
       if (isRefusal(answer) && answer.refused === 'ack.backward' && fate === null) {
         stage.fail(`an ack of ${position} was refused as backward although there is none`);

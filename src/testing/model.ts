@@ -46,23 +46,38 @@ export interface Model {
   wasOwed(message: ModelMessage, agent: string): boolean;
   patterns(agent: string): readonly string[];
   fate(position: number, agent: string): string | null;
+  /** An ack of it is stored, whatever came of it since. */
+  wasAcked(position: number, agent: string): boolean;
   deliveries(position: number, agent: string): number;
+  /** May a turn be begun for it: owed, not held, not expired, and not settled by an ack. */
+  isWaking(position: number, agent: string, at: number): boolean;
+  isSeated(agent: string, channel: string): boolean;
+  /** It is out on a lease, and may come back. */
+  isLeased(position: number, agent: string): boolean;
   readonly agents: ReadonlySet<string>;
 }
+
+/** So many messages that were given to turns and not read are remembered for their receipts. */
+const GIVEN_KEPT = 100;
 
 export function createModel(): Model {
   const messages: ModelMessage[] = [];
   const byPosition = new Map<number, ModelMessage>();
   const channels = new Map<string, ModelMessage[]>();
+  const retired = new Set<ModelMessage>();
   const seats = new Map<string, Map<string, Seat>>();
   const past = new Map<string, { seat: Seat; until: number }>();
   const patterns = new Map<string, Set<string>>();
   const fates = new Map<string, string>();
+  const acks = new Set<string>();
   const replies = new Set<string>();
   const handed = new Map<string, number>();
   /** When each lease of an agent lapses, by position. */
   const leases = new Map<string, Map<number, number>>();
   const agents = new Set<string>();
+  /** What each turn was given, and what an agent was given and has not read. */
+  const turns = new Map<string, { agent: string; messages: readonly number[]; isOver: boolean }>();
+  const given = new Map<string, number[]>();
   let length = 0;
 
   const fail = (why: string): never => {
@@ -203,6 +218,7 @@ export function createModel(): Model {
   function acked(event: Entry): void {
     checkLeases(event);
     leases.get(event.by)?.delete(event.position);
+    acks.add(`${event.position} ${event.by}`);
     fates.set(`${event.position} ${event.by}`, event.status);
     const seat = seatsOn(event.channel).get(event.by);
     const standing = seat?.standings.get(event.seq);
@@ -225,6 +241,60 @@ export function createModel(): Model {
     }
   }
 
+  /** Read, in whatever order; what is passed by stays owed. */
+  function consume(position: number, agent: string, next: Standing): void {
+    const { channel, seq } = byPosition.get(position) as ModelMessage;
+    const seat = seatsOn(channel).get(agent);
+    if (seat === undefined || seat.from >= seq) return;
+    const standing = seat.standings.get(seq);
+    if (standing === 'owed' || standing === 'leased') seat.standings.set(seq, next);
+    leases.get(agent)?.delete(position);
+    seat.cursor = Math.max(seat.cursor, seq);
+  }
+
+  function forgetGiven(agent: string, read: readonly number[]): void {
+    const left = (given.get(agent) ?? []).filter((position) => !read.includes(position));
+    given.set(agent, left);
+  }
+
+  function oweAgain(position: number, agent: string): void {
+    const { channel, seq } = byPosition.get(position) as ModelMessage;
+    fates.delete(`${position} ${agent}`);
+    const seat = seatsOn(channel).get(agent);
+    const standing = seat?.standings.get(seq);
+    if (standing === 'read' || standing === 'passed') seat?.standings.set(seq, 'owed');
+  }
+
+  /** What turns do to what is owed. */
+  function turned(event: Entry): void {
+    if (event.type === 'turn.due') {
+      turns.set(event.id, { agent: event.agent, messages: event.messages, isOver: false });
+    }
+    if (event.type === 'agent.unmanaged') return void given.delete(event.agent);
+    if (!('id' in event) || event.id === null) return;
+    const turn = turns.get(event.id) ?? fail(`${event.type} of ${event.id}, which was never due`);
+    const { agent } = turn;
+    if (event.type === 'turn.taken') {
+      turn.messages = event.messages;
+      const all = new Set([...(given.get(agent) ?? []), ...turn.messages]);
+      given.set(agent, [...all].slice(-GIVEN_KEPT));
+    } else if (event.type === 'turn.finished') {
+      for (const position of event.consumed) consume(position, agent, 'read');
+      forgetGiven(agent, event.consumed);
+      turn.isOver = true;
+    } else if (event.type === 'turn.dead') {
+      for (const position of turn.messages) {
+        consume(position, agent, 'passed');
+        fates.set(`${position} ${agent}`, 'dead');
+      }
+      forgetGiven(agent, turn.messages);
+      turn.isOver = true;
+    } else if (event.type === 'turn.cancelled') turn.isOver = true;
+    else if (event.type === 'turn.revived' && turn.isOver) {
+      for (const position of turn.messages) oweAgain(position, agent);
+    }
+  }
+
   function add(entry: string): void {
     const event = JSON.parse(entry) as Entry;
     if (event.type === 'message.sent') sent(event);
@@ -241,12 +311,26 @@ export function createModel(): Model {
       const message = byPosition.get(event.position) ?? fail('a review of nothing');
       if (message.hold !== 'held') fail('a review of what is not held');
       message.hold = event.isReleased ? 'none' : 'refused';
+    } else if (event.type.startsWith('turn.') || event.type === 'agent.unmanaged') turned(event);
+    else if (event.type === 'channel.retired') {
+      for (const message of on(event.channel)) retired.add(message);
+      channels.delete(event.channel);
+      seats.delete(event.channel);
+      for (const mine of patterns.values()) mine.delete(event.channel);
+    } else if (event.type === 'agent.removed') {
+      for (const pattern of [...(patterns.get(event.agent) ?? [])])
+        unsubscribe(event.agent, pattern);
+      for (const key of [...past.keys()]) if (key.startsWith(`${event.agent} `)) past.delete(key);
+      agents.delete(event.agent);
+    } else if (event.type === 'agent.parked') {
+      Object.assign(turns.get(event.turn) ?? {}, { isOver: true });
     }
     length++;
   }
 
   function seatOf(message: ModelMessage, agent: string): { seat: Seat; isPast: boolean } | null {
     const seat = seats.get(message.channel)?.get(agent);
+    if (retired.has(message)) return null;
     if (seat !== undefined && seat.from < message.seq) return { seat, isPast: false };
     const left = past.get(`${agent} ${message.channel}`);
     if (left === undefined || left.seat.from >= message.seq || left.until < message.seq)
@@ -269,7 +353,8 @@ export function createModel(): Model {
     if (standing === 'read') return 'consumed';
     if (found?.isPast) return 'expired';
     if (standing === 'leased') return 'presented';
-    return message.expiresAt !== null && message.expiresAt <= at ? 'expired' : 'accepted';
+    if (message.expiresAt !== null && message.expiresAt <= at) return 'expired';
+    return given.get(agent)?.includes(message.position) ? 'presented' : 'accepted';
   }
 
   return {
@@ -294,6 +379,22 @@ export function createModel(): Model {
     wasOwed: (message, agent) => seatOf(message, agent) !== null,
     patterns: (agent) => [...(patterns.get(agent) ?? [])],
     fate: (position, agent) => fates.get(`${position} ${agent}`) ?? null,
+    wasAcked: (position, agent) => acks.has(`${position} ${agent}`),
     deliveries: (position, agent) => handed.get(`${position} ${agent}`) ?? 0,
+    isWaking(position, agent, at) {
+      const { channel, seq, hold, expiresAt } = byPosition.get(position) as ModelMessage;
+      const fate = fates.get(`${position} ${agent}`);
+      return (
+        seats.get(channel)?.get(agent)?.standings.get(seq) === 'owed' &&
+        hold === 'none' &&
+        (expiresAt === null || expiresAt > at) &&
+        (fate === undefined || fate === 'received' || fate === 'processing')
+      );
+    },
+    isSeated: (agent, channel) => seats.get(channel)?.has(agent) === true,
+    isLeased(position, agent) {
+      const { channel, seq } = byPosition.get(position) as ModelMessage;
+      return seats.get(channel)?.get(agent)?.standings.get(seq) === 'leased';
+    },
   };
 }

@@ -11,10 +11,13 @@ import { receiptsOf } from '../core/talk/receipt.ts';
 import { type Actors, createActors } from './actors.ts';
 import { portray } from './compare.ts';
 import { createDeskCallers, type DeskCallers } from './desk-callers.ts';
+import { lineOf } from './docket-model.ts';
 import { NO_FAULTS, storedEntries, verifyDisk } from './faulty-log.ts';
+import { createGatekeepers, type Gatekeepers } from './gatekeepers.ts';
 import { QUEUE_MAX, type SimulatedProcess } from './simulated-process.ts';
 import { createStage, type SimulationOptions, type Stage } from './stage.ts';
 import { createStreamers, type Streamers } from './streamers.ts';
+import { createSupervisors, type Supervisors } from './supervisors.ts';
 import { createWorkers, type Workers } from './workers.ts';
 
 export interface SimulationReport {
@@ -23,12 +26,15 @@ export interface SimulationReport {
   readonly lives: number;
   /** How often what happened to claims, waits and tasks. */
   readonly work: Readonly<Record<string, number>>;
+  /** The same for turns, gates and the docket. */
+  readonly turns: Readonly<Record<string, number>>;
   /** How often the desk carried out which operation, and refused for which reason. */
   readonly desk: Readonly<Record<string, number>>;
 }
 
 /** How long a healthy hub may take to come to rest, in simulated time. */
 const REST_TRIES_MAX = 400;
+const HOUR_MS = 3_600_000;
 
 export async function runSimulation(options: SimulationOptions): Promise<SimulationReport> {
   const stage = createStage(options);
@@ -36,14 +42,17 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const streamers = createStreamers(stage);
   const workers = createWorkers(stage);
   const deskCallers = createDeskCallers(stage);
+  const supervisors = createSupervisors(stage);
+  const gatekeepers = createGatekeepers(stage, supervisors);
+  const cast = { actors, streamers, workers, deskCallers, supervisors, gatekeepers };
   let step = 0;
   try {
     for (const process of stage.processes) process.open();
     for (step = 1; step <= options.steps; step++) {
-      await takeStep(stage, { actors, streamers, workers, deskCallers });
+      await takeStep(stage, cast);
       throwIfFailed(stage);
     }
-    await comeToRest(stage, { actors, streamers, workers, deskCallers }, true);
+    await comeToRest(stage, cast, true);
     throwIfFailed(stage);
   } catch (cause) {
     const story = stage.actions.map((action) => `  ${action}`).join('\n');
@@ -55,6 +64,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     messages: stage.model.messages.length,
     lives: stage.processes.reduce((sum, { life }) => sum + life + 1, 0),
     work: { ...stage.work.counts },
+    turns: { ...stage.turns.counts, ...stage.gates.counts, ...stage.docket.counts },
     desk: { ...deskCallers.counts },
   };
 }
@@ -64,23 +74,28 @@ interface Cast {
   readonly streamers: Streamers;
   readonly workers: Workers;
   readonly deskCallers: DeskCallers;
+  readonly supervisors: Supervisors;
+  readonly gatekeepers: Gatekeepers;
 }
 
 async function takeStep(stage: Stage, cast: Cast): Promise<void> {
-  const { actors, streamers, workers, deskCallers } = cast;
+  const { actors, streamers, workers, deskCallers, supervisors, gatekeepers } = cast;
   const { chance, clock, faults } = stage;
   const dice = chance.int(1, 1000);
   if (dice <= 7) chance.pick(stage.processes).crash();
   else if (dice <= 10) chance.pick(stage.processes).close();
   else if (dice <= 20) mishap(stage);
   else if (dice <= 30) heal(stage);
-  else if (dice <= 40) clock.jump(chance.int(-60_000, 60_000));
+  else if (dice <= 39) clock.jump(chance.int(-60_000, 60_000));
+  else if (dice <= 40) clock.jump(chance.pick([-HOUR_MS, HOUR_MS]));
   else if (dice <= 50) await comeToRest(stage, cast, false);
   else if (dice <= 130) streamers.act();
-  else if (dice <= 340) actors.act();
-  else if (dice <= 480) deskCallers.act();
-  else if (dice <= 650) workers.act();
-  else if (dice <= 700) await clock.pass(chance.int(1, 1000));
+  else if (dice <= 300) actors.act();
+  else if (dice <= 400) deskCallers.act();
+  else if (dice <= 520) workers.act();
+  else if (dice <= 650) supervisors.act();
+  else if (dice <= 720) gatekeepers.act();
+  else if (dice <= 780) await clock.pass(chance.int(1, 1000));
   else await clock.step();
   for (const process of stage.processes) {
     if (process.hub === null && chance.isLikely(0.5)) process.open();
@@ -108,13 +123,15 @@ function heal({ faults, note }: Stage): void {
 /** Heals the disk, waits until nobody waits any more, and compares everything. */
 async function comeToRest(
   stage: Stage,
-  { actors, streamers, deskCallers }: Cast,
+  { actors, streamers, deskCallers, supervisors }: Cast,
   isLast: boolean,
 ): Promise<void> {
   const { faults, clock } = stage;
   const before = { ...faults };
   heal(stage);
   stage.note(isLast ? 'the end' : 'rest');
+  // Deadlines wait while the clock is behind what it said before.
+  if (isLast) clock.jump(Math.max(0, stage.at - clock.now()));
   for (let tries = 0; ; tries++) {
     throwIfFailed(stage);
     if (tries > REST_TRIES_MAX) {
@@ -125,10 +142,14 @@ async function comeToRest(
       throw new Error(`the hubs do not come to rest: ${pending} actions hang`);
     }
     for (const process of stage.processes) process.open();
-    if (isLast) streamers.calm();
+    if (isLast) {
+      streamers.calm();
+      supervisors.serve();
+    }
     await clock.pass(100);
     stage.learn();
-    if (stage.processes.every(isQuiet) && (!isLast || streamers.isComplete())) break;
+    const isServed = !isLast || stage.turns.isIdle(clock.now());
+    if (stage.processes.every(isQuiet) && (!isLast || streamers.isComplete()) && isServed) break;
   }
   for (const process of stage.processes) await compare(stage, streamers, process);
   actors.check();
@@ -166,6 +187,9 @@ function compareWorld(stage: Stage, streamers: Streamers, world: WorldView, at: 
   const { model, work } = stage;
   try {
     work.check();
+    stage.turns.check(at);
+    stage.gates.check(at, stage.turns.isOver);
+    compareDocket(stage, world);
   } catch (cause) {
     stage.fail(cause);
   }
@@ -185,6 +209,37 @@ function compareWorld(stage: Stage, streamers: Streamers, world: WorldView, at: 
     );
   }
   compareReceipts(stage, streamers, world, at);
+}
+
+/** What waits for a person, told twice; what must be decided is there for as long as it waits. */
+function compareDocket(stage: Stage, world: WorldView): void {
+  const { docket, gates, model, turns } = stage;
+  const open = [...world.docket.items.values()].filter(({ closed }) => closed === null);
+  const lines = open.map(({ id, agent, taken, subjects }) =>
+    lineOf(id, agent, taken?.by ?? null, subjects.keys()),
+  );
+  same(stage, 'the docket', lines.join('\n'), docket.portray());
+  const pending = [...gates.gates].filter(([, { state }]) => state === 'pending');
+  const held = model.messages.filter(({ hold }) => hold === 'held');
+  same(
+    stage,
+    'gates on the docket',
+    listOf(docket.subjects('gate')),
+    listOf(pending.map(([id]) => id)),
+  );
+  same(
+    stage,
+    'held on the docket',
+    listOf(docket.subjects('held')),
+    listOf(held.map(({ position }) => `m${position}`)),
+  );
+  const shown = [...docket.subjects('parked'), ...docket.subjects('dead')];
+  const stray = shown.find((agent) => !turns.parked.has(agent));
+  if (stray !== undefined) stage.fail(`${stray} is on the docket as parked, and is not`);
+}
+
+function listOf(items: Iterable<string>): string {
+  return [...items].sort().join(' ');
 }
 
 function compareReceipts(stage: Stage, streamers: Streamers, world: WorldView, at: number): void {
@@ -225,7 +280,9 @@ function checkBounds(stage: Stage, streamers: Streamers): void {
 function same(stage: Stage, what: string, actual: string, expected: string): void {
   if (actual === expected) return;
   const [left, right] = [actual.split('\n'), expected.split('\n')];
-  const line = left.findIndex((text, i) => text !== right[i]);
+  const line = Array.from({ length: Math.max(left.length, right.length) }).findIndex(
+    (_, i) => left[i] !== right[i],
+  );
   stage.fail(`${what} differs at line ${line}: ${left[line]} instead of ${right[line]}`);
 }
 

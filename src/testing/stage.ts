@@ -9,9 +9,13 @@ import { evolve } from '../core/law/world.ts';
 import type { Hub } from '../hub/hub.ts';
 import { type Chance, createChance } from './chance.ts';
 import { portray } from './compare.ts';
+import { createDocketModel, type DocketModel } from './docket-model.ts';
 import { createDisk, type Disk, type Faults, NO_FAULTS, storedEntries } from './faulty-log.ts';
+import { createGateModel, type GateModel } from './gate-model.ts';
 import { createModel, type Model } from './model.ts';
+import { PERSONS } from './persons.ts';
 import { createProcess, type SimulatedProcess, type Venue } from './simulated-process.ts';
+import { createTurnModel, type TurnModel } from './turn-model.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 import { createWorkModel, type WorkModel } from './work-model.ts';
 
@@ -35,10 +39,16 @@ export interface Stage {
   readonly model: Model;
   /** The same for claims and the plan. */
   readonly work: WorkModel;
+  /** And for managed agents, gates and what waits for a person. */
+  readonly turns: TurnModel;
+  readonly gates: GateModel;
+  readonly docket: DocketModel;
   readonly processes: readonly SimulatedProcess[];
   /** The first thing that went wrong. */
   readonly failure: unknown;
   readonly actions: readonly string[];
+  /** When the last that is stored happened. */
+  readonly at: number;
   note(action: string): void;
   fail(why: unknown): void;
   /** Starts an action at one of the open hubs, and says where; null when there is none. */
@@ -60,6 +70,9 @@ export function createStage(options: SimulationOptions): Stage {
   const faults: Faults = { ...NO_FAULTS, slowMs: 5, lie: options.lie ?? null };
   const model = createModel();
   const work = createWorkModel();
+  const turns = createTurnModel(model, PERSONS);
+  const gates = createGateModel(PERSONS);
+  const docket = createDocketModel(PERSONS, turns);
   const replayed = createWorld();
   let portrait = { length: -1, text: '' };
   const actions: string[] = [];
@@ -81,8 +94,13 @@ export function createStage(options: SimulationOptions): Stage {
       if (stored.length < model.length)
         fail(`the disk lost entries: ${model.length} were stored, ${stored.length} are`);
       for (const entry of stored.slice(model.length)) {
+        const position = model.length;
+        const event = JSON.parse(entry);
         model.add(entry);
-        work.add(JSON.parse(entry));
+        work.add(event);
+        turns.add(event, position);
+        gates.add(event);
+        docket.add(event, position);
         evolve(replayed, decodeEvent(entry), replayed.length);
       }
     } catch (cause) {
@@ -109,10 +127,16 @@ export function createStage(options: SimulationOptions): Stage {
     faults,
     model,
     work,
+    turns,
+    gates,
+    docket,
     processes,
     actions,
     get failure() {
       return failure;
+    },
+    get at() {
+      return replayed.at;
     },
     note,
     fail,

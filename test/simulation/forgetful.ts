@@ -32,6 +32,12 @@ const FIELDS: readonly (readonly [field: string, unset: unknown])[] = [
   ['claims.inherited', []],
   ['claims.waits', []],
   ['plan.nodes.movedAt', 0],
+  ['turns.agents.pending', []],
+  ['turns.agents.epoch', 0],
+  ['turns.turns.leaseUntil', null],
+  ['gates.open.approvals', []],
+  ['gates.people', []],
+  ['docket.items.taken', null],
 ];
 
 const KINDS: readonly string[] = ['ack.recorded', 'claim.handed-off'];
@@ -70,10 +76,12 @@ function* inOneSlice(text: string): Generator<void, string> {
   return text;
 }
 
-/** On the way through a list it is forgotten in each element. */
+/** On the way through a list it is forgotten in each element; between them may lie keys. */
 function forget(value: unknown, [field = '', ...rest]: readonly string[], unset: unknown): void {
   if (Array.isArray(value)) {
     for (const one of value) forget(one, [field, ...rest], unset);
+  } else if (typeof value !== 'object' || value === null) {
+    return;
   } else if (rest.length === 0) {
     (value as Record<string, unknown>)[field] = unset;
   } else {

@@ -8,8 +8,9 @@ import type { Bundle, FeedSink } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
 import type { openReplica } from '../../src/hub/replica.ts';
 import type { createSnapshots } from '../../src/hub/snapshots.ts';
-import type { messageEnvelope } from '../../src/server/desk/envelope.ts';
+import type { envelopeFieldsText } from '../../src/server/desk/envelope.ts';
 import { FORGETFUL, type ForgetfulParts } from './forgetful.ts';
+import { TURN_MUTANTS, type TurnParts } from './turn-mutants.ts';
 
 type Mutant = (hub: Hub) => Hub;
 
@@ -200,14 +201,16 @@ export const PART_MUTANTS: Readonly<
   'has a desk that shows another body': {
     path: '../../src/server/desk/envelope.ts',
     mutate: (part) => ({
-      messageEnvelope: (message) => ({ ...part.messageEnvelope(message), body: { other: true } }),
+      envelopeFieldsText: (message) =>
+        part.envelopeFieldsText(message).replace('"body":{', '"body":{"other":true,'),
     }),
   },
+  ...TURN_MUTANTS,
   ...FORGETFUL,
 };
 
-interface Parts extends ForgetfulParts {
+interface Parts extends ForgetfulParts, TurnParts {
   openReplica: typeof openReplica;
   createSnapshots: typeof createSnapshots;
-  messageEnvelope: typeof messageEnvelope;
+  envelopeFieldsText: typeof envelopeFieldsText;
 }

@@ -2,7 +2,10 @@
  * Goal: whatever crashes, fails, is slow, jumps or writes to the same log, nothing acknowledged is lost,
  * doubled or out of order, receipts are true, no path has two holders, late holders are
  * fenced, the plan holds no cycle, the work of the dead comes back, the log verifies and gives the very
- * world in memory, and every bound holds; and at the desk nobody does what is not theirs to do.
+ * world in memory, and every bound holds; and at the desk nobody does what is not theirs to do. A managed
+ * agent has one turn at a time, never for nothing, for its own words or beyond its lease, and sleeps on
+ * nothing that waits for it; a gate is opened by people alone, in time, and used once; what waits for a
+ * person is on the docket, and nothing else.
  * Method: 200 seeds, and every seed that ever failed; a failure prints its seed, its
  * step and the last actions. The mutants show that the simulator would notice.
  */
@@ -21,6 +24,19 @@ const DESK_OPERATIONS = [
   ...['channels.send', 'channels.recv', 'channels.subscribe', 'receipts.get', 'group.create'],
   ...['claims.take', 'held.review', 'tokens.create: access.denied', 'channels.send: rate.limited'],
 ];
+/** What they must have seen of turns, gates and the docket. */
+const TURN_EVENTS = [
+  ...['turn.taken', 'turn.renewed', 'turn.finished', 'turn.failed', 'turn.retried', 'turn.passed'],
+  ...['turn.cancelled', 'turn.revived', 'agent.parked gave_up', 'agent.resumed'],
+  ...[
+    'gate.approved',
+    'gate.denied',
+    'gate.consumed',
+    'gate.ended expired',
+    'gate.ended withdrawn',
+  ],
+  ...['docket.taken', 'docket.closed', 'docket.lapsed', 'person.removed'],
+];
 const flush = (): Promise<void> => setImmediate();
 const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
   .split(/\s+/)
@@ -29,17 +45,24 @@ const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
 
 const groups = Array.from({ length: SEEDS / PER_TEST }, (_, i) => i * PER_TEST + 1);
 
-describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] [I8] the hub under a seed', () => {
+describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] [I8] [TN1] [TN2] [TN3] [TN6] [TN7] [TN8] [TN12] [GT1] [GT2] [GT7] [GT9] [DK1] [DK2] [DK4] [DK5] [DK6] the hub under a seed', () => {
   test.each(groups)('twenty seeds from %i', { timeout: 120_000 }, async (from) => {
     const desk = new Map<string, number>();
+    const turns = new Map<string, number>();
     for (let seed = from; seed < from + PER_TEST; seed++) {
       const report = await runSimulation({ seed, steps: STEPS, flush });
       expect(report.messages).toBeGreaterThan(0);
       expect(report.work['claim.taken']).toBeGreaterThan(0);
-      for (const [what, count] of Object.entries(report.desk)) {
-        desk.set(what, (desk.get(what) ?? 0) + count);
+      for (const [seen, counts] of [
+        [desk, report.desk],
+        [turns, report.turns],
+      ] as const) {
+        for (const [what, count] of Object.entries(counts)) {
+          seen.set(what, (seen.get(what) ?? 0) + count);
+        }
       }
     }
+    for (const what of TURN_EVENTS) expect(turns.get(what), what).toBeGreaterThan(0);
     for (const id of DESK_OPERATIONS) expect(desk.get(id), id).toBeGreaterThan(0);
   });
 
