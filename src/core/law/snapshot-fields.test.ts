@@ -99,7 +99,12 @@ function tellRich(): Story {
     story.subscribe(one, 'turns', 'talk');
     story.do(root, { type: 'agent.manage', agent: one.id, config });
   }
-  const asks = { names: ['ada'], isQuestion: true, wantsReply: true, noReply: false };
+  const asks = {
+    names: ['ada', 'bob', 'cat', 'wes'],
+    isQuestion: true,
+    wantsReply: true,
+    noReply: false,
+  };
   const traits = { asks, ttlMs: 9e8, replyTo: 1 };
   story.send(root, 'turns', traits);
   story.pass(50);
@@ -127,7 +132,7 @@ function tellRich(): Story {
   story.do(ada, { type: 'presence.beat', status: 'busy', ttlMs: null });
   const eve = { id: 'eve', kind: 'agent', tier: 'untrusted' } as const;
   story.send(eve, 'turns', traits);
-  const token = { agent: 'ada', kind: 'agent', tier: 'standard', label: 'l' } as const;
+  const token = { agent: 'syl', kind: 'agent', tier: 'standard', label: 'l' } as const;
   const rest = { hash: 'h', roles: ['lead'], expiresAt: 9e12 };
   story.do(root, { type: 'token.create', id: 'rich', ...rest, ...token });
   story.do(root, { type: 'token.revoke', id: 'rich' });
