@@ -81,6 +81,7 @@ interface ManageFlags extends RunnerFlags {
   readonly kind?: readonly string[];
   readonly minTier?: string;
   readonly limit?: readonly string[];
+  readonly tool?: readonly string[];
   readonly fresh?: boolean;
 }
 
@@ -104,6 +105,7 @@ function registerManage(agents: Command): void {
     .option('--kind <kind>', 'only mail of agent, human or admin; may be repeated', collect)
     .option('--min-tier <tier>', 'only mail of senders trusted so far')
     .option('--limit <limit>', 'name=number or name=none; may be repeated', collect)
+    .option('--tool <operation>', 'all that its turns may use; may be repeated', collect)
     .option('--fresh', 'each turn is a new conversation');
   handle<ManageFlags>(manage, async ({ args, flags, target, call, say }) => {
     const [agent_id = '', ...command] = args;
@@ -118,6 +120,7 @@ function registerManage(agents: Command): void {
       runner: runner as never,
       wake: { channels, from, kinds, min_tier },
       limits: readLimits(flags.limit),
+      tools: flags.tool,
       session: flags.fresh === true ? 'fresh' : 'resume',
     });
     say(

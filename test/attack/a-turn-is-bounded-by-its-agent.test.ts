@@ -78,3 +78,44 @@ test('[TN16] a revoked agent goes on with nothing: its turn, what that opened, a
     pending: 2,
   });
 });
+
+test('[TN17] a turn uses the tools it is given and no others, at every door, and may always ask a person', async () => {
+  await manage('tim', { tools: ['send', 'channels.recv', 'send'] });
+  const turn = await run('tim');
+  const { agents } = await hub.admin('agents_managed');
+  const tools = agents.find((one: Json) => one.agent_id === 'tim').tools;
+  expect(tools).toEqual(['channels.recv', 'channels.send']);
+  const post = (operation: string, input: object) => hub.post(operation, input, turn.headers);
+  const denied = await post('subscribe', { pattern: 'x' });
+  expect([denied.status, denied.body.detail]).toMatchObject([
+    403,
+    { reason: 'access.denied', tool: 'channels.subscribe' },
+  ]);
+  const socket = await openRpcSocket(hub.url, turn.headers);
+  const { body, status } = await post('send', { channel: 'out', body: {} });
+  expect([status, body.detail]).toEqual([200, undefined]);
+  const stream = await socket.call('stream_open', { from: 'now' });
+  expect(stream.error.data.detail).toMatchObject({ tool: 'stream.open' });
+  const events = await openEventStream(hub.url, turn.headers);
+  expect(events.status).toBe(403);
+  const asked = { action: 'push', subject: 'main', tier: 1, by: { kinds: ['human'] } };
+  expect((await post('gates_ask', asked)).status).toBe(200);
+  expect((await post('whoami', {})).status).toBe(200);
+  // Its agent itself, outside of the turn, is not bound; a change holds for the turn that runs.
+  await hub.ask('tim', 'subscribe', { pattern: 'more' });
+  await manage('tim', { tools: ['recv'] });
+  const sent = await socket.call('send', { channel: 'out', body: {} });
+  expect(sent.error.data.detail).toMatchObject({ reason: 'access.denied', tool: 'channels.send' });
+  await socket.close();
+});
+
+test('[TN17] tools that are no operations, or none for agents, are refused by field and change nothing', async () => {
+  await hub.ask('tom', 'subscribe', { pattern: 'tom' });
+  const mark = await hub.mark();
+  const asked = { agent_id: 'tom', runner: { kind: 'outside' } };
+  const tools = ['send', 'no.such', 'agents.manage', 'tokens.create', 'gates.decide'];
+  const refused = await hub.owned.refusal('agents_manage', { ...asked, tools });
+  const fields = refused.detail.violations.map(({ field }: Json) => field);
+  expect(fields.slice(0, 3)).toEqual(['tools.1', 'tools.2', 'tools.3']);
+  expect(await hub.mark()).toBe(mark);
+});

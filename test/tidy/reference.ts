@@ -6,9 +6,11 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { COMMAND_GROUPS } from '../../src/cli/commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import * as gates from '../../src/core/gates/gate-limits.ts';
 import * as law from '../../src/core/law/limits.ts';
 import { SHARES, type Share } from '../../src/core/law/shares.ts';
 import { type SharedBound, WAYS_OUT } from '../../src/core/law/ways-out.ts';
+import * as turns from '../../src/core/turns/turn-limits.ts';
 import * as claims from '../../src/core/work/claim/claim-limits.ts';
 import * as work from '../../src/core/work/work-limits.ts';
 import { KNOWN_NAMES } from '../../src/server/run/config-file.ts';
@@ -181,10 +183,16 @@ said and what is allowed.`,
 }
 
 function limitsPage(): string {
-  const values: Readonly<Record<string, unknown>> = { ...law, ...work, ...claims };
+  const values: Readonly<Record<string, unknown>> = {
+    ...law,
+    ...work,
+    ...claims,
+    ...gates,
+    ...turns,
+  };
   const rows = Object.entries(WAYS_OUT).map(
     ([name, wayOut]) =>
-      `| \`${name}\` | ${values[name]} | ${shareText(SHARES[name as SharedBound])} | ${wayOut} |`,
+      `| \`${name}\` | ${values[name] ?? '**not found**'} | ${shareText(SHARES[name as SharedBound])} | ${wayOut} |`,
   );
   return page(
     'Limits',

@@ -182,6 +182,7 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   RUNNER_BYTES_MAX: 'keep what is long in a file and name it',
   WAKE_PATTERNS_LIST_MAX: 'use one glob for many',
   WAKE_PATTERN_CHARS_MAX: SHORTER,
+  TURN_TOOLS_LIST_MAX: 'list fewer operations, or leave tools out',
   TURN_NOTE_CHARS_MAX: SHORTER,
   TURN_WORD_CHARS_MAX: SHORTER,
   TURN_OUTPUT_CHARS_MAX: SHORTER,

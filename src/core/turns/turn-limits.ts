@@ -11,6 +11,8 @@ export const PENDING_PER_AGENT_MAX = 1_000;
 export const RUNNER_BYTES_MAX = 262_144;
 export const WAKE_PATTERNS_LIST_MAX = 64;
 export const WAKE_PATTERN_CHARS_MAX = 256;
+/** Operations that a turn of one agent may be limited to. */
+export const TURN_TOOLS_LIST_MAX = 256;
 export const TURN_NOTE_CHARS_MAX = 4_096;
 export const TURN_WORD_CHARS_MAX = 1_024;
 /** Of what a turn said so much is looked at. */

@@ -40,6 +40,8 @@ export interface ManagedConfig {
   readonly wake: WakeRule;
   readonly limits: Limits;
   readonly session: 'resume' | 'fresh';
+  /** Operations that its turns may use; absent: all that are for agents [TN17]. */
+  readonly tools?: readonly string[];
 }
 
 export interface Managed {

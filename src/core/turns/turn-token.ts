@@ -48,6 +48,23 @@ export function checkTurn(
   );
 }
 
+/** So that whoever may do little can still ask a person, and learn who it is. */
+const ALWAYS: ReadonlySet<string> = new Set([
+  ...['hub.whoami', 'gates.ask', 'gates.get', 'gates.consume', 'gates.withdraw', 'docket.raise'],
+]);
+
+/** May a turn of this agent use the operation? Asked with each call, so that a change holds at once [TN17]. */
+export function checkTool(world: WorldView, by: Principal, tool: string): Refusal | null {
+  const tools = world.turns.agents.get(by.id)?.config.tools;
+  if (by.turn === undefined || tools === undefined) return null;
+  if (tools.includes(tool) || ALWAYS.has(tool)) return null;
+  return refuse(
+    'access.denied',
+    `a turn of ${by.id} may not use ${tool}; what it may is in agents.managed under tools`,
+    { tool },
+  );
+}
+
 function isHeld(turn: Turn, epoch: number, at: number): boolean {
   return turn.state === 'busy' && turn.epoch === epoch && (turn.leaseUntil ?? 0) > at;
 }

@@ -171,9 +171,9 @@ export function createDesk(options: DeskOptions): DeskParts {
     const { caller, operation, correlationId, signal, startedAt } = passage;
     const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate }));
     if (isRefusal(hub)) return hub;
+    const fallen = caller.principal.turn && (await askStanding(hub, caller, operation.id));
+    if (fallen) return fallen;
     if (passage.run !== null) return passage.run(caller, passage.input);
-    const fallen = caller.principal.turn === undefined ? null : await askStanding(hub, caller);
-    if (fallen !== null) return fallen;
     const checkedAt = platform.elapsedMs();
     const room: Room = {
       caller,
@@ -312,8 +312,8 @@ export function createDesk(options: DeskOptions): DeskParts {
     callAs: (caller, operation, input, run, signal) =>
       call(caller, operation, input, signal && { signal }, { run }),
     callThen(caller, operation, input, done, signal) {
-      const isPlainSend =
-        operation.id === 'channels.send' && !(host?.appliesTo('send', caller.transport) ?? false);
+      const isShort = operation.id === 'channels.send' && caller.principal.turn === undefined;
+      const isPlainSend = isShort && !(host?.appliesTo('send', caller.transport) ?? false);
       const hub = isPlainSend ? spaces.find(caller.space) : null;
       const refused =
         hub === null

@@ -7,7 +7,7 @@ import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { AGENT_NAME_RULE, isAgentName, type Principal } from '../../core/law/principal.ts';
 import type { WorldView } from '../../core/law/state.ts';
 import { liveTokens, principalOf } from '../../core/law/token.ts';
-import { checkTurn, turnPrincipal } from '../../core/turns/turn-token.ts';
+import { checkTool, checkTurn, turnPrincipal } from '../../core/turns/turn-token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Activities } from './activity.ts';
 import type { Caller, Introduction } from './caller.ts';
@@ -230,9 +230,12 @@ export function checkStanding(world: WorldView, caller: Caller, at: number): Ref
   return principalOf(world.tokens.get(tokenId), tokenHash, at) === null ? unknownAgent() : null;
 }
 
-/** A connection may outlast the turn that opened it, and what it asks must not. */
-export function askStanding(hub: Hub, caller: Caller): Promise<Refusal | null> {
-  return hub.ask((world) => checkStanding(world, caller, hub.stamp()));
+/** A turn may have ended since its caller was let in, and may not use every operation [TN17]. */
+export function askStanding(hub: Hub, caller: Caller, tool: string): Promise<Refusal | null> {
+  return hub.ask(
+    (world) =>
+      checkStanding(world, caller, hub.stamp()) ?? checkTool(world, caller.principal, tool),
+  );
 }
 
 /** In the same time whatever differs. */

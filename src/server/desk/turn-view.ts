@@ -25,6 +25,7 @@ export function managedView(managed: ManagedView): OutputOf<typeof agentsManage>
       }),
     ),
     session: config.session,
+    tools: config.tools === undefined ? null : [...config.tools],
     state: managed.state,
     since: since / 1000,
     reason: managed.why,

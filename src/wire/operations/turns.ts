@@ -4,6 +4,7 @@ import {
   MESSAGES_PER_TURN_MAX,
   TURN_NOTE_CHARS_MAX,
   TURN_OUTPUT_CHARS_MAX,
+  TURN_TOOLS_LIST_MAX,
   TURN_WORD_CHARS_MAX,
   WAKE_PATTERN_CHARS_MAX,
   WAKE_PATTERNS_LIST_MAX,
@@ -61,6 +62,10 @@ const managedView = z.object({
   }),
   limits: z.record(z.string(), z.number().nullable()).describe('with what holds by default'),
   session: z.enum(['resume', 'fresh']),
+  tools: z
+    .array(z.string())
+    .nullable()
+    .describe('what its turns may use; null: all that agents may'),
   state: agentState,
   since: seconds,
   reason: z.string().nullable().describe('why it is parked, paused or waits'),
@@ -135,6 +140,11 @@ export const agentsManage = operation({
       .nullish()
       .describe('by name; see docs/reference/limits.md'),
     session: z.enum(['resume', 'fresh']).default('resume'),
+    tools: z
+      .array(z.string().min(1).max(64))
+      .max(TURN_TOOLS_LIST_MAX)
+      .nullish()
+      .describe('operations that a turn may use, besides asking people; omitted: all for agents'),
   }),
   output: managedView,
 });

@@ -19,6 +19,7 @@ import { idempotencyOf } from '../idempotency.ts';
 import { parseFields } from '../input.ts';
 import type { Handlers, Room } from '../room.ts';
 import { takeTurn } from '../take-turn.ts';
+import { readTools } from '../turn-tools.ts';
 import { managedView, turnView } from '../turn-view.ts';
 
 /** One shape for each kind is too much for a list of tools, so that it is looked at here. */
@@ -42,7 +43,10 @@ export const turnHandlers: Handlers<
     const { agent_id: agent, session, limits, wake } = input;
     const runner = await runnerFor(platform, caller, input.runner);
     if (isRefusal(runner)) return runner;
+    const tools = input.tools == null ? null : readTools(input.tools);
+    if (isRefusal(tools)) return tools;
     const config = {
+      ...(tools !== null && { tools }),
       ...{ runner: JSON.stringify(runner), runnerKind: runner.kind, session },
       limits: limits ?? {},
       wake: {
