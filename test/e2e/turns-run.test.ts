@@ -192,10 +192,12 @@ describe('a turn that the hub runs', () => {
 test('[RU17] a turn that gives up puts its question on the docket', async () => {
   const rules = [{ pattern: 'hello', answer: 'which hello do you mean?', outcome: 'gave_up' }];
   await tell('ivy', { kind: 'rule', rules });
-  expect(await turnIn('ivy', 'gave_up')).toMatchObject({ note: null });
+  const note = 'which hello do you mean?';
+  expect(await turnIn('ivy', 'gave_up')).toMatchObject({ note });
   const { items } = await hub.admin('docket_list', {});
   const asked = items.filter(({ agent_id }: Json) => agent_id === 'ivy');
-  expect(JSON.stringify(asked)).toContain('which hello do you mean?');
+  expect(asked).toMatchObject([{ reason: 'gave_up', count: 1 }]);
+  expect(JSON.stringify(asked)).toContain(note);
 });
 
 describe('what cannot work', () => {

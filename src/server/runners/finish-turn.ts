@@ -26,7 +26,8 @@ export async function finishTurn(
   result: TurnResult,
   { notes, isRestart, clean, warn }: Ending,
 ): Promise<void> {
-  const note = [result.note, ...notes].filter((one) => one !== undefined).join('\n');
+  const asked = result.outcome === 'gave_up' ? result.question : undefined;
+  const note = [asked, result.note, ...notes].filter((one) => one !== undefined).join('\n');
   const command: FinishTurn = {
     ...{ type: 'turn.finish', by: SERVER, at: hub.stamp(), id, epoch, isRestart },
     outcome: isRestart ? 'failed' : result.outcome,
@@ -51,9 +52,9 @@ function proseOf(text: string): string {
   return prose.length > TURN_NOTE_CHARS_MAX ? `${prose.slice(0, TURN_NOTE_CHARS_MAX - 1)}…` : prose;
 }
 
-/** What it said to others, by which it is noticed that it repeats itself. */
-function outputOf({ replies = [] }: TurnResult): string | null {
-  if (replies.length === 0) return null;
+/** What it said, by which it is noticed that it repeats itself. */
+function outputOf({ replies = [], output }: TurnResult): string | null {
+  if (replies.length === 0) return output?.slice(0, TURN_OUTPUT_CHARS_MAX) ?? null;
   const said = replies.map(({ body }) => JSON.stringify(body)).join('\n');
   return said.slice(0, TURN_OUTPUT_CHARS_MAX);
 }

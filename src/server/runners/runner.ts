@@ -86,6 +86,8 @@ export interface TurnResult {
   /** Left out with `done`: all that was given. */
   readonly consumed?: 'all' | readonly string[];
   readonly question?: string;
+  /** What it said last, where it answers by tools of its own; it is compared and not kept [RA7]. */
+  readonly output?: string;
   readonly note?: string;
   readonly session_ref?: string;
   readonly cost?: TurnCost;

@@ -62,7 +62,7 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
   }
 
   return {
-    async conclude({ replies = [], question }, messages, transcript) {
+    async conclude({ outcome, replies = [], question }, messages, transcript) {
       const notes: string[] = [];
       const said = new Map<string, number>();
       for (const [at, reply] of replies.entries()) {
@@ -74,7 +74,9 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
         const answer = await ask('channels.send', { ...input, idempotency_key: key });
         if (typeof answer === 'string') notes.push(`answer ${at + 1} was not sent: ${answer}`);
       }
-      const refused = question === undefined ? null : await raise(question);
+      // Who gives up is parked with its question: that is one item, not two.
+      const isAsked = question === undefined || outcome === 'gave_up';
+      const refused = isAsked ? null : await raise(question);
       if (refused !== null) notes.push(`the question ${JSON.stringify(question)}: ${refused}`);
       for (const note of notes) transcript.append(note, 'note');
       return notes;

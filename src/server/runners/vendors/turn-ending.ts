@@ -47,7 +47,7 @@ export function endingOf(
   if (finalText === null) return { outcome: 'failed', note: problem ?? 'no result', ...rest };
   const said = lastLine(finalText);
   const note = finalText.trim().slice(0, NOTE_CHARS_MAX).toWellFormed();
-  const noted = note === '' ? {} : { note };
+  const noted = note === '' ? {} : { note, output: finalText };
   if (said === null) return { outcome: 'done', consumed: shown, ...noted, ...rest };
   const { outcome, question } = said;
   return { outcome, consumed: shown, ...(question !== '' && { question }), ...noted, ...rest };
