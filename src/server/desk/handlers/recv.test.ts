@@ -238,7 +238,12 @@ test('[N1] [TH2] a thread that cannot be read costs nobody the message', async (
   await alone.submit({ type: 'subscription.add', by, at: alone.stamp(), pattern: 'a' });
   const parent = await say(null);
   await say('position' in parent ? parent.position : null);
-  const room = { hub: alone, by, caller: { tokenId: null }, platform: { elapsedMs: () => 0 } };
+  const room = {
+    hub: alone,
+    by,
+    caller: { tokenId: null, principal: by },
+    platform: { elapsedMs: () => 0 },
+  };
   const recv = (): Promise<unknown> =>
     handleRecv({ ...room, signal: null, timings: () => [] } as unknown as Room, {
       ...{ max_messages: 10, thread_depth: -1, include_meta: false },
