@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openRig, type Rig } from '../testing/rig.ts';
 import { createPrincipal } from '../testing/story.ts';
-import { type ReceiptChange, WAITS_MAX } from './watch.ts';
+import { type ReceiptChange, WAITS_MAX, WAITS_OF_ONE_MAX } from './watch.ts';
 
 const ada = createPrincipal('ada');
 const bob = createPrincipal('bob');
@@ -52,10 +52,10 @@ test('[CO1] a wait for an answer ends with an ack or a reply', async () => {
   const rig = await open();
   await rig.subscribe(bob, 'a');
   await rig.send(ada, 'a');
-  const first = rig.hub.watch.answer(1, 60_000);
+  const first = rig.hub.watch.answer(1, 'ada', 60_000);
   await rig.send(bob, 'a', { replyTo: 1 });
   expect(await rig.until(first)).toBe(true);
-  const second = rig.hub.watch.answer(1, 60_000);
+  const second = rig.hub.watch.answer(1, 'ada', 60_000);
   const target = { position: 1, channel: 'a', seq: 1, sender: 'ada' };
   const ack = {
     type: 'ack.record',
@@ -71,8 +71,13 @@ test('[CO1] a wait for an answer ends with an ack or a reply', async () => {
 
 test('[N9] waits are bounded in number, and all end when the hub closes', async () => {
   const rig = await open();
-  const waits = Array.from({ length: WAITS_MAX }, () => rig.hub.watch.mail('bob', 5000));
-  expect(await rig.hub.watch.mail('bob', 5000)).toBeNull();
+  const wait = (by: string) => rig.hub.watch.mail(by, 5000);
+  const ofOne = Array.from({ length: WAITS_OF_ONE_MAX }, () => wait('bob'));
+  expect(await wait('bob')).toBeNull();
+  expect(await rig.hub.watch.gate('g1', 'bob', 5000)).toBeNull();
+  const others = WAITS_MAX - WAITS_OF_ONE_MAX;
+  const waits = [...ofOne, ...Array.from({ length: others }, (_, i) => wait(`a${i % 100}`))];
+  expect(await wait('ada')).toBeNull();
   await rig.until(rig.hub.close());
   expect(new Set(await Promise.all(waits))).toEqual(new Set([false]));
 });

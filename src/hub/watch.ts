@@ -1,7 +1,7 @@
 /**
  * Waiting for something to happen instead of asking again and again: new mail for
- * an agent, an answer to a message, a change of a receipt. Every wait is bounded
- * in number and in time. Listeners are told one by one: one that throws is reported
+ * an agent, an answer to a message, a change of a receipt. Waits are bounded in
+ * number, those of one agent too, and in time. Listeners are told one by one: one that throws is reported
  * the first time it does, and costs the others nothing [H5].
  */
 
@@ -11,6 +11,8 @@ import type { DurableEvent } from '../core/law/world.ts';
 import type { Clock } from './clock.ts';
 
 export const WAITS_MAX = 20_000;
+/** Of one agent, so that nobody waits in the place of all others; one ends, and the next may wait. */
+export const WAITS_OF_ONE_MAX = 1_000;
 
 export interface ReceiptChange {
   readonly position: number;
@@ -34,20 +36,22 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+type Wait = Promise<boolean | null>;
+
 export interface Watch {
   /**
    * True when mail came for the agent, false when the time was up or the caller has
    * gone; null when too many wait already.
    */
-  mail(agent: string, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
-  /** Likewise for an ack of, or a reply to, the message at a position. */
-  answer(position: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
+  mail(agent: string, waitMs: number, signal?: Signal | null): Wait;
+  /** Likewise for an ack of, or a reply to, the message at a position; `by` is who waits. */
+  answer(position: number, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Likewise for one's turn in the queue for a claim. */
-  turn(wait: number, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
+  turn(wait: number, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Likewise for the decision on a gate. */
-  gate(id: string, waitMs: number, signal?: Signal | null): Promise<boolean | null>;
+  gate(id: string, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Likewise for a turn of a managed agent that may be taken. */
-  due(waitMs: number, signal?: Signal | null): Promise<boolean | null>;
+  due(by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
   /** Tells of everything that is recorded, until the returned function is called. */
@@ -75,6 +79,8 @@ export function createWatch(
   const eventListeners = new Set<EventListener>();
   /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
   const broken = new WeakSet<object>();
+  /** How many wait, by agent and in all. */
+  const counts = new Map<string, number>();
   let count = 0;
   let isEnding = false;
 
@@ -95,12 +101,15 @@ export function createWatch(
   function wait<K>(
     waiters: Map<K, Set<Waiter>>,
     key: K,
+    by: string,
     waitMs: number,
     signal: Signal | null,
-  ): Promise<boolean | null> {
-    if (count >= WAITS_MAX) return Promise.resolve(null);
+  ): Wait {
+    const own = counts.get(by) ?? 0;
+    if (count >= WAITS_MAX || own >= WAITS_OF_ONE_MAX) return Promise.resolve(null);
     if (signal?.aborted || isEnding) return Promise.resolve(false);
     count++;
+    counts.set(by, own + 1);
     return new Promise((resolve) => {
       const all = waiters.get(key) ?? new Set();
       const waiter: Waiter = (isThere) => {
@@ -108,6 +117,9 @@ export function createWatch(
         cancel();
         signal?.removeEventListener('abort', giveUp);
         count--;
+        const left = (counts.get(by) ?? 0) - 1;
+        if (left > 0) counts.set(by, left);
+        else counts.delete(by);
         if (all.size === 0 && waiters.get(key) === all) waiters.delete(key);
         resolve(isThere);
       };
@@ -135,11 +147,11 @@ export function createWatch(
     get isEnding() {
       return isEnding;
     },
-    mail: (agent, waitMs, signal = null) => wait(mail, agent, waitMs, signal),
-    answer: (position, waitMs, signal = null) => wait(answers, position, waitMs, signal),
-    turn: (number, waitMs, signal = null) => wait(turns, number, waitMs, signal),
-    gate: (id, waitMs, signal = null) => wait(gates, id, waitMs, signal),
-    due: (waitMs, signal = null) => wait(dues, '', waitMs, signal),
+    mail: (agent, waitMs, signal = null) => wait(mail, agent, agent, waitMs, signal),
+    answer: (position, by, waitMs, signal = null) => wait(answers, position, by, waitMs, signal),
+    turn: (number, by, waitMs, signal = null) => wait(turns, number, by, waitMs, signal),
+    gate: (id, by, waitMs, signal = null) => wait(gates, id, by, waitMs, signal),
+    due: (by, waitMs, signal = null) => wait(dues, '', by, waitMs, signal),
     receipts(listener) {
       receiptListeners.add(listener);
       return () => receiptListeners.delete(listener);

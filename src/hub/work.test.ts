@@ -56,7 +56,7 @@ describe('leases in a running hub', () => {
     accepted(await declare(rig, 'a'));
     accepted(await take(rig, ada, 'a'));
     const wait = await waitFor(rig, bob, 'a');
-    const turn = rig.hub.watch.turn(wait, 10 * TTL_MS_MIN);
+    const turn = rig.hub.watch.turn(wait, 'bob', 10 * TTL_MS_MIN);
     await rig.clock.pass(TTL_MS_MIN - 1_000);
     expect(await statusOf(rig, 'a')).toBe('in_progress');
     await rig.clock.pass(2_000);
@@ -86,7 +86,7 @@ describe('leases in a running hub', () => {
     accepted(await take(rig, ada, 'a'));
     const wait = await waitFor(rig, bob, 'a');
     const unwait = { type: 'claim.unwait', wait, idempotency: null } as const;
-    const turn = rig.hub.watch.turn(wait, 10 * TTL_MS_MIN);
+    const turn = rig.hub.watch.turn(wait, 'bob', 10 * TTL_MS_MIN);
     accepted(await submit(rig, bob, unwait));
     expect(await rig.until(turn)).toBe(true);
   });

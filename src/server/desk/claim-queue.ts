@@ -61,7 +61,9 @@ export async function waitInLine(
   const turn = await hub.ask((world) => {
     const waiting = world.claims.waits.get(wait);
     const isOver = waiting === undefined || waiting.isReserved;
-    return { come: isOver ? true : hub.watch.turn(wait, Math.min(leftMs, RENEW_MS), signal) };
+    return {
+      come: isOver ? true : hub.watch.turn(wait, by.id, Math.min(leftMs, RENEW_MS), signal),
+    };
   });
   if (isRefusal(turn)) return turn;
   if ((await turn.come) !== null) return mine;

@@ -41,7 +41,7 @@ export async function takeTurn(room: Room, input: Input): Promise<Output | Refus
     if (taken !== null) return handOut(room, taken, secret);
     const leftMs = Math.ceil(waitUntil - platform.elapsedMs());
     if (leftMs <= 0 || hub.watch.isEnding) return NOTHING;
-    const woken = await hub.watch.due(leftMs, room.signal);
+    const woken = await hub.watch.due(by.id, leftMs, room.signal);
     if (woken === null) {
       return refuse('limit.reached', 'too many callers wait already; ask without wait_ms');
     }

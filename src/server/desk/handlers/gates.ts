@@ -118,7 +118,10 @@ async function waitFor(room: Room, id: string, waitMs: number): Promise<GateOutp
       if ('refused' in gate) return gate;
       const mayWait = leftMs > 0 && isOpen(gate) && gate.state === 'pending';
       const isOver = !mayWait || signal?.aborted === true || hub.watch.isEnding;
-      return { gate: gateOutput(gate), come: isOver ? null : hub.watch.gate(id, leftMs, signal) };
+      return {
+        gate: gateOutput(gate),
+        come: isOver ? null : hub.watch.gate(id, by.id, leftMs, signal),
+      };
     });
     if (isRefusal(look)) return look;
     if (look.come === null) return look.gate;

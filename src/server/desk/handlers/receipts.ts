@@ -59,7 +59,7 @@ export const receiptHandlers: Handlers<
           timed_out: !isEnough,
         };
       }
-      const woken = await hub.watch.answer(message.position, leftMs, signal);
+      const woken = await hub.watch.answer(message.position, room.by.id, leftMs, signal);
       if (woken === null)
         return refuse(
           'limit.reached',
