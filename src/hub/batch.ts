@@ -11,8 +11,11 @@ import { decideDue, isDue } from '../core/law/tick.ts';
 import { type DurableEvent, decide, type Event, evolve, isEphemeral } from '../core/law/world.ts';
 import type { CommandItem, Item, QuestionItem } from './queue.ts';
 
-/** Much may fall due together, after a long sleep say; with this many events a batch has its fill. */
-export const DUE_EVENTS_MAX = 1_024;
+/**
+ * Much may fall due together, after a long sleep say, or when a message wakes a thousand agents; with
+ * this many events a batch has its fill, before others have waited for long.
+ */
+export const DUE_EVENTS_MAX = 256;
 
 export interface Batch {
   /** What each command is answered once the entries are stored; questions are answered after them. */

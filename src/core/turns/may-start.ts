@@ -8,7 +8,7 @@ import { rootOf } from './rails/chains.ts';
 import { checkBudget, checkDiary, DAY_MS, type Stop, spentSince } from './rails/diary.ts';
 import { isPerson } from './rails/hear.ts';
 import { checkTriggers, type Reason, triggerOf } from './rails/triggers.ts';
-import type { ManagedView, Waking } from './turn-state.ts';
+import type { ManagedView, TurnBookView, Waking } from './turn-state.ts';
 
 export type StartVerdict =
   | null
@@ -67,16 +67,36 @@ function checkTasks(world: WorldView, { agent, config }: ManagedView): Stop | nu
 function checkSpace(world: WorldView, at: number): Stop | null {
   const { turnsDayUsd, turnsDayTokens } = world.settings;
   if (turnsDayUsd === null && turnsDayTokens === null) return null;
-  const spent = { usd: 0, tokens: 0 };
-  for (const { rails } of world.turns.agents.values()) {
-    const today = spentSince(rails.diary, at - DAY_MS);
-    spent.usd += today.usd;
-    spent.tokens += today.tokens;
-  }
+  const spent = spentToday(world.turns, at);
   return (
     checkBudget('turns_day_usd', spent.usd, turnsDayUsd ?? Number.POSITIVE_INFINITY) ??
     checkBudget('turns_day_tokens', spent.tokens, turnsDayTokens ?? Number.POSITIVE_INFINITY)
   );
+}
+
+interface Spent {
+  readonly at: number;
+  readonly agents: number;
+  readonly busy: number;
+  usd: number;
+  tokens: number;
+}
+
+/** Many agents may be due in one moment: what all of them spent is added up once for it. */
+const lastSpent = new WeakMap<TurnBookView, Spent>();
+
+function spentToday(turns: TurnBookView, at: number): Spent {
+  const { agents, busyCount: busy } = turns;
+  const last = lastSpent.get(turns);
+  if (last?.at === at && last.agents === agents.size && last.busy === busy) return last;
+  const spent: Spent = { at, agents: agents.size, busy, usd: 0, tokens: 0 };
+  for (const { rails } of agents.values()) {
+    const today = spentSince(rails.diary, at - DAY_MS);
+    spent.usd += today.usd;
+    spent.tokens += today.tokens;
+  }
+  lastSpent.set(turns, spent);
+  return spent;
 }
 
 /** The tasks that an agent holds a claim on: what it spends is spent on them. */

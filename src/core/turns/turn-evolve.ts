@@ -159,10 +159,14 @@ function wake(turns: TurnBook, managed: Managed, at: number): void {
   turns.waking.add(managed.agent);
 }
 
+/** For one turn that comes, so many of the oldest are looked at: all may be due at once. */
+const OLDEST_LOOKED_AT = 8;
+
 /** One that has not ended is young again: there is no more than one for each agent. */
 function forgetOldest({ turns }: TurnBook): void {
   const open: Turn[] = [];
-  while (turns.size + open.length > TURNS_KEPT_MAX && turns.oldest !== undefined) {
+  for (let looked = 0; turns.oldest !== undefined && looked < OLDEST_LOOKED_AT; looked++) {
+    if (turns.size + open.length <= TURNS_KEPT_MAX) break;
     const turn = turns.get(turns.oldest) as Turn;
     turns.delete(turn.id);
     if (turn.endedAt === null) open.push(turn);
