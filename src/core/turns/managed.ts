@@ -14,6 +14,7 @@ import { dropPending, lookNow } from './pending.ts';
 import { rootOf } from './rails/chains.ts';
 import { createAgentRails } from './rails/rails.ts';
 import { clearRails, closeTurn, type TurnClose } from './rails/turn-record.ts';
+import { settleStilled } from './turn-docket.ts';
 import type {
   AgentManaged,
   AgentParked,
@@ -276,6 +277,7 @@ export function unpark(
     settleItem(world, at, kind, managed.agent, outcome, by);
   }
   clearRails(managed);
+  settleStilled(world, { agent: managed.agent }, at, by);
   enter(managed, 'asleep', at, null);
 }
 

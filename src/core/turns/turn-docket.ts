@@ -26,7 +26,7 @@ export function settleStilled(
   world: World,
   about: { root: number } | { agent: string },
   at: number,
-  by: string,
+  by: string | null,
 ): void {
   const subject = 'root' in about ? `m${about.root}` : fruitlessOf(about.agent);
   settleItem(world, at, 'alert', subject, 'a person spoke', by);

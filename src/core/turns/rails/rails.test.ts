@@ -299,6 +299,7 @@ test('[RA13] what sets off turns that do nothing waits longer, then wakes nobody
   expect(items(story)).toEqual(['alert fruitless']);
   story.send(kim, 'room');
   expect(nothing()).toBe(1);
+  expect(items(story)).toEqual([]);
 });
 
 test('[RA9] a fifth turn for one thread within half an hour is parked', () => {
