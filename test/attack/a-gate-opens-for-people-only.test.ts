@@ -125,6 +125,19 @@ test('[GT3] a token proves to be its own person alone, and agents may not try', 
   expect(proof).toMatch(/^syp_/);
 });
 
+test('[GT3] a proof falls with its person, also when that name is given anew', async () => {
+  const { proof } = await hub.owned.ask('people_prove', { name: 'mia', passphrase: SECRET });
+  const nora = { name: 'nora', passphrase: 'another long one' };
+  await hub.owned.ask('people_add', { ...nora, proof });
+  const vouch = (await hub.owned.ask('people_prove', nora)).proof;
+  await hub.owned.ask('people_remove', { name: 'mia', proof: vouch });
+  const { gate_id } = await hub.other.ask('gates_ask', { action: 'push', subject: 'again' });
+  const decide = { gate_id, decision: 'approve', proof };
+  expect((await hub.owned.refusal('gates_decide', decide)).detail.reason).toBe('gate.unproved');
+  await hub.owned.ask('people_add', { name: 'mia', passphrase: 'a new one of hers', proof: vouch });
+  expect((await hub.owned.refusal('gates_decide', decide)).detail.reason).toBe('gate.unproved');
+});
+
 test('[GT2] [GT3] every one of these attempts is on the record', async () => {
   const wanted = ['ada gate.not-decider', 'owner gate.unproved', 'hilda proof.wrong'];
   await until('the refusals are stored', recorded, (lines) =>

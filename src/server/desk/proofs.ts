@@ -15,6 +15,7 @@ const SLOW_FIRST_MS = 1_000;
 const SLOW_MOST_MS = 60_000;
 
 interface Proved {
+  readonly space: string;
   readonly person: string;
   readonly whose: string;
   /** By the clock that only goes forward. */
@@ -37,6 +38,8 @@ export interface Proofs {
     lastsMs: number,
     check: () => Promise<boolean>,
   ): Promise<string | Refusal>;
+  /** Who is removed has proved nothing, also when the name is given anew. */
+  forget(space: string, person: string): void;
 }
 
 /** What a caller came with, as the law tells callers apart. */
@@ -81,9 +84,16 @@ export function createProofs({ elapsedMs, newSecret, digest, now }: Platform): P
       }
       trier.wrong = 0;
       const proof = `syp_${newSecret()}`;
-      proofs.set(digest(proof), { person, whose: whoseOf(caller), until: elapsedMs() + lastsMs });
+      const until = elapsedMs() + lastsMs;
+      const { space } = caller;
+      proofs.set(digest(proof), { space, person, whose: whoseOf(caller), until });
       forgetOldest(proofs, PROOFS_MAX);
       return proof;
+    },
+    forget(space, person) {
+      for (const [key, one] of proofs) {
+        if (one.space === space && one.person === person) proofs.delete(key);
+      }
     },
   };
 }

@@ -49,7 +49,9 @@ export const peopleHandlers: Handlers<
       ...cameWith(room, proof),
       idempotency: idempotencyOf(platform, wish),
     });
-    return isRefusal(answer) ? answer : { name: input.name, removed: true };
+    if (isRefusal(answer)) return answer;
+    room.proofs.forget(room.caller.space, input.name);
+    return { name: input.name, removed: true };
   },
 
   async 'people.prove'(room, { name, passphrase }) {
