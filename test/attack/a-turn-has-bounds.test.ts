@@ -2,6 +2,7 @@
  * Bad input about turns, runners and gates: each has a code of its own, names the field, and changes
  * nothing. One table at the HTTP door, where a stranger's program meets it.
  */
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +49,12 @@ function openToAll(): string {
   const path = join(base, 'work', 'key');
   writeFileSync(path, 'sk-1');
   chmodSync(path, 0o644);
+  return path;
+}
+
+function pipe(): string {
+  const path = join(base, 'work', 'pipe');
+  execFileSync('/bin/sh', ['-c', 'mkfifo -m 600 "$0"', path]);
   return path;
 }
 
@@ -135,6 +142,13 @@ const CASES: readonly Case[] = [
     'agents_manage',
     () => manage({ ...model, secret: { file: openToAll() } }),
     'runner.secret-readable',
+    'runner.secret.file',
+  ],
+  [
+    'a secret in a pipe that nobody writes to',
+    'agents_manage',
+    () => manage({ ...model, secret: { file: pipe() } }),
+    'runner.unusable',
     'runner.secret.file',
   ],
   [

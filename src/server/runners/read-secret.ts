@@ -3,7 +3,7 @@
  * what a command prints. It is never an argument, never stored, and never said: a problem names where
  * it was looked for and nothing of what was found [RU10].
  */
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { workerEnvironment } from '../../bus/process/environment.ts';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
@@ -45,7 +45,8 @@ async function openFile(path: string): Promise<FileHandle | Refusal> {
   const field = 'secret.file';
   let file: FileHandle;
   try {
-    file = await open(path, 'r');
+    // A pipe that nobody writes to would hold up a thread of the hub for ever.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const message = `the file of the secret, ${path}, cannot be read (${code}); create it, with mode 0600`;
