@@ -54,14 +54,7 @@ import {
   evolveLapsed,
   type Lapsed,
 } from '../talk/inbox.ts';
-import {
-  decideReview,
-  decideSend,
-  evolveReviewed,
-  evolveSent,
-  type MessageReviewed,
-  type MessageSent,
-} from '../talk/message.ts';
+import { decideSend, evolveSent, type MessageSent } from '../talk/message.ts';
 import {
   decideBeat,
   evolvePresence,
@@ -71,6 +64,7 @@ import {
 import { decidePresent } from '../talk/present.ts';
 import { evolvePresented, type Presented } from '../talk/presented.ts';
 import { type ChannelRetired, decideRetire, evolveRetired } from '../talk/retire.ts';
+import { decideReview, evolveReviewed, type MessageReviewed } from '../talk/review.ts';
 import {
   decideSubscribe,
   decideUnsubscribe,

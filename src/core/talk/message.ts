@@ -18,15 +18,13 @@ import { agentOf, checkAgentRoom } from './agent.ts';
 import {
   backpressureOf,
   channelOf,
-  channelWith,
   checkChannelRoom,
   checkName,
   checkWrite,
   joinChannel,
   settleMember,
 } from './channel.ts';
-import { dropHeld, hold, passByRefused } from './held.ts';
-import { cutPresented } from './presented.ts';
+import { hold } from './held.ts';
 import { rememberReply } from './reply.ts';
 
 export interface SendMessage extends Asked {
@@ -76,24 +74,6 @@ export interface SentAnswer {
   readonly limit: number;
   /** The key was used before: this is the first message's answer, and nothing was stored. */
   readonly isRepeat?: true;
-}
-
-export interface ReviewMessage extends Asked {
-  readonly type: 'message.review';
-  readonly target: MessageRef;
-  readonly isReleased: boolean;
-  readonly reason: string | null;
-}
-
-export interface MessageReviewed {
-  readonly type: 'message.reviewed';
-  readonly at: number;
-  readonly by: string;
-  readonly channel: string;
-  readonly seq: number;
-  readonly position: number;
-  readonly isReleased: boolean;
-  readonly reason: string | null;
 }
 
 /** Facts about a stored message that never change; the hub reads them from the log for a command. */
@@ -219,60 +199,6 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   if (event.key !== undefined) rememberKey(world, event, position);
   if (event.replyTo !== undefined) {
     rememberReply(world, event.replyTo, { agent: event.by, position, at: event.at });
-  }
-}
-
-export function decideReview(
-  world: WorldView,
-  command: ReviewMessage,
-): Decision<MessageReviewed, null> {
-  const { by, at, target, isReleased, reason } = command;
-  if (by.kind !== 'human' && by.kind !== 'admin') {
-    return refuse('access.denied', 'only a person releases or refuses a held message');
-  }
-  const { channel, seq, position } = target;
-  const held = channelWith(world, target)?.held?.get(seq);
-  if (held === undefined || held.isRefused) {
-    return refuse(
-      'message.not-held',
-      `${messageId(position)} is not held; someone may have decided already`,
-    );
-  }
-  return {
-    events: [
-      { type: 'message.reviewed', at, by: by.id, channel, seq, position, isReleased, reason },
-    ],
-    answer: null,
-  };
-}
-
-export function evolveReviewed(world: World, event: MessageReviewed): void {
-  const channel = world.channels.get(event.channel);
-  const held = channel?.held?.get(event.seq);
-  if (channel === undefined || held === undefined || held.isRefused) return;
-  const outcome = event.isReleased ? 'released' : 'refused';
-  const waking = world.held.get(event.position)?.waking;
-  dropHeld(world, event.position, { at: event.at, by: event.by, outcome });
-  if (event.isReleased) {
-    channel.held?.delete(event.seq);
-    cutPresented(world, channel.name, event.position);
-  } else {
-    const reason = event.reason ?? `refused by ${event.by}`;
-    channel.held?.set(event.seq, { reason, since: event.at, isRefused: true });
-  }
-  if (!event.isReleased) passByRefused(channel, event.seq);
-  else oweReleased(channel, event.seq);
-  if (event.isReleased && waking !== undefined) {
-    wakeManaged(world, channel, waking, event.at);
-  }
-}
-
-function oweReleased(channel: Channel, seq: number): void {
-  for (const member of channel.members.values()) {
-    if (member.from >= seq) continue;
-    // A reader that passed it by is owed it now; one that did not will meet it in order.
-    if (member.cursor >= seq) insertSorted(member.again, seq);
-    settleMember(member);
   }
 }
 
