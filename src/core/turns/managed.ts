@@ -65,7 +65,8 @@ export function decideManaged(
       const { agent, by, at } = command;
       const managed = world.turns.agents.get(agent);
       if (managed === undefined) return notManaged(agent);
-      const events = unmanaged(world, managed, by.id, at);
+      const withdrawn = withdrawGatesOf(world, managed.turn ?? '', at);
+      const events = [...unmanaged(world, managed, by.id, at), ...withdrawn];
       return { events, answer: { agents: [agent] } };
     }
     case 'agent.pause':
@@ -103,20 +104,20 @@ function manage(world: WorldView, { by, at, agent, config }: ManageAgent): Decid
   return { events: isNews ? [event] : [], answer: { agents: [agent] } };
 }
 
-/** What becomes of an agent's turn when it is managed no more; also when it is forgotten. */
+/** What becomes of an agent's turn when it is managed no more; also when it is forgotten, with its gates. */
 export function unmanaged(
   world: WorldView,
   managed: ManagedView,
   by: string,
   at: number,
-): (TurnCancelled | AgentUnmanaged | EndEvent)[] {
+): (TurnCancelled | AgentUnmanaged)[] {
   const turn = currentTurn(world.turns, managed);
   const { agent } = managed;
   const gone: AgentUnmanaged = { type: 'agent.unmanaged', at, by, agent };
   const reason = `${agent} is managed no more`;
   if (turn === null) return [gone];
   const cancelled: TurnCancelled = { type: 'turn.cancelled', at, by, id: turn.id, reason };
-  return [cancelled, ...withdrawGatesOf(world, turn.id, at), gone];
+  return [cancelled, gone];
 }
 
 /** A turn that runs is ended; what it was given begins another when the agent is resumed. */
