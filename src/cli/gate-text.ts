@@ -28,6 +28,7 @@ export function gateLines(gate: Gate): string[] {
     ['for', whoDecides(gate)],
     ['deadline', gate.deadline_at === null ? 'never' : clockTime(gate.deadline_at)],
     ['thread', gate.thread],
+    ['holds', gate.message_id],
     ['payload', gate.payload_hash],
     ['rule', gate.policy],
     ['turn', gate.turn_id],
@@ -41,12 +42,21 @@ export function gateLines(gate: Gate): string[] {
   );
 }
 
+/** A post whose approval was its delivery. */
+export function isDelivered({ state, message_id }: Gate): boolean {
+  return state === 'consumed' && message_id !== null;
+}
+
 /** One line: what became of it, whose word that is, and what now. */
 export function outcomeLine(gate: Gate): string {
   const { gate_id: id, state, decided_by: who, reason, approvals, by } = gate;
   const why = reason === null ? '' : `: ${reason}`;
   if (state === 'pending') {
     return `${id} is pending, ${approvals.length} of ${by.count} approved; no answer is no approval`;
+  }
+  if (isDelivered(gate)) {
+    const whose = approvals.map((one) => one.by).join(', ');
+    return `${id} is approved by ${whose}; ${gate.message_id} is delivered`;
   }
   const whose = who === null ? '' : ` by ${who}`;
   const unproved = approvals.some((one) => one.proof !== 'passphrase')

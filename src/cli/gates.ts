@@ -4,7 +4,7 @@ import type { CallOutput } from '../client/operations.ts';
 import { type Context, collect, handle } from './context.ts';
 import { decideGate } from './decide-gate.ts';
 import { fail, TROUBLE_EXIT } from './failure.ts';
-import { gateLines, gateRow, outcomeLine } from './gate-text.ts';
+import { gateLines, gateRow, isDelivered, outcomeLine } from './gate-text.ts';
 import {
   addPageFlags,
   duration,
@@ -225,7 +225,7 @@ async function waitFor(context: Context<object>, asked: Gate, forMs: number | nu
   }
   context.say(gate, outcomeLine(gate));
   if (gate.state === 'pending') process.exitCode = PENDING_EXIT;
-  else if (gate.state !== 'approved') process.exitCode = TROUBLE_EXIT;
+  else if (gate.state !== 'approved' && !isDelivered(gate)) process.exitCode = TROUBLE_EXIT;
 }
 
 function deadlineOf(text: string): number | 'never' {

@@ -28,6 +28,11 @@ export function asksOf(body: unknown): Asks | null {
   return names.length > 0 || isAsking || wantsReply || noReply ? asks : null;
 }
 
+/** A post that says of itself that it is grave: `{tier: 2}`, as a number or as text. */
+export function isTier2(body: unknown): boolean {
+  return isFields(body) && (body.tier === 2 || body.tier === '2');
+}
+
 /** `to` and `mentions`, and every `@name` in the texts of the body; a name ends before punctuation. */
 export function namesIn(said: unknown): ReadonlySet<string> {
   const names = new Set<string>();

@@ -125,6 +125,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'turn.not-found': { sox: 'validation_error', http: 404, rpc: -32_083, exit: 21 },
   'turn.stale': { sox: 'validation_error', http: 409, rpc: -32_084, exit: 12 },
   'turn.state': { sox: 'validation_error', http: 409, rpc: -32_085, exit: 12 },
+  'turn.stopped': { sox: 'validation_error', http: 409, rpc: -31_012, exit: 12 },
   'turn.too-many-sends': { sox: 'rate_limited', http: 429, rpc: -32_086, exit: 30 },
   'version.mismatch': { sox: 'version_mismatch', http: 400, rpc: -32_043, exit: 22 },
   'wait.not-found': { sox: 'validation_error', http: 404, rpc: -32_074, exit: 21 },

@@ -341,6 +341,7 @@ describe.each([
       backpressure_mode: null,
       queue_limit: 5,
       message_retention_ms: null,
+      gate_tier2: false,
     });
     expect((await ask(null, 'spaces.configure', { hold_untrusted: true })).hold_untrusted).toBe(
       true,

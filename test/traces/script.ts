@@ -211,7 +211,7 @@ export function parseLine(
     const fields: Record<string, unknown> = { ...known?.otherwise };
     let place = 0;
     for (const token of rest) {
-      const [, name, value] = /^([a-zA-Z]+)=(.*)$/s.exec(token) ?? [];
+      const [, name, value] = /^([a-zA-Z][a-zA-Z0-9]*)=(.*)$/s.exec(token) ?? [];
       const field = name ?? words[place++];
       if (field === undefined) throw new Error(`one word too many: ${token}: ${line}`);
       fields[field] = valueIn(field, value ?? token);

@@ -3,14 +3,15 @@
  * the rule that demanded them, and an approval by not being used in time. None of these is an approval.
  */
 import { SERVER } from '../law/principal.ts';
-import type { WorldView } from '../law/state.ts';
+import type { ChannelView, WorldView } from '../law/state.ts';
 import type { MessageSent } from '../talk/message.ts';
 import type { GateEnded } from './gate-events.ts';
 import { GATES_AT_ONCE_MAX } from './gate-limits.ts';
 import type { GateView } from './gate-state.ts';
+import { type PostFate, postFate } from './post-fate.ts';
 import { tellAsker } from './tell-asker.ts';
 
-export type EndEvent = GateEnded | MessageSent;
+export type EndEvent = GateEnded | MessageSent | PostFate;
 
 /** What time has ended by `at`, so much at once. */
 export function gatesDue(world: WorldView, at: number): EndEvent[] {
@@ -26,19 +27,50 @@ export function gatesDue(world: WorldView, at: number): EndEvent[] {
 }
 
 /** The turn that asked is over: what it still waited for is withdrawn, unless it was to be kept [GT9]. */
-export function withdrawGatesOf(world: WorldView, turn: string, at: number): EndEvent[] {
+export function withdrawGatesOf(
+  world: WorldView,
+  turn: string,
+  at: number,
+  doPostsStay = false,
+): EndEvent[] {
   const mine = [...(world.gates.byTurn.get(turn) ?? [])].filter(
-    ({ state, isKept }) => state === 'pending' && !isKept,
+    ({ state, isKept, holds }) =>
+      state === 'pending' && !isKept && !(doPostsStay && holds !== null),
   );
   return endAll(world, mine, at, () => ({ state: 'withdrawn', reason: 'its turn has ended' }));
 }
 
 /** An agent that is forgotten waits for nothing, and nobody is left to be told. */
-export function abandonedGates(world: WorldView, agent: string, at: number): GateEnded[] {
-  return [...(world.gates.byAsker.get(agent) ?? [])].map(({ id, state }) => ({
-    ...{ type: 'gate.ended', at, by: SERVER.id, id },
-    ...{ state: state === 'approved' ? 'lapsed' : 'withdrawn', reason: `${agent} was removed` },
-  }));
+export function abandonedGates(
+  world: WorldView,
+  agent: string,
+  at: number,
+): (GateEnded | PostFate)[] {
+  return [...(world.gates.byAsker.get(agent) ?? [])].flatMap((gate) => {
+    const event: GateEnded = {
+      ...{ type: 'gate.ended', at, by: SERVER.id, id: gate.id },
+      state: gate.state === 'approved' ? 'lapsed' : 'withdrawn',
+      reason: `${agent} was removed`,
+    };
+    return [event, ...postFate(world, gate, event)];
+  });
+}
+
+/** Messages that waited for these have waited too long [GA4]. */
+export function expireGates(world: WorldView, ids: readonly string[], at: number): EndEvent[] {
+  const gates = ids.flatMap((id) => world.gates.open.get(id) ?? []);
+  const reason = 'nobody decided it in time';
+  return endAll(world, gates, at, () => ({ state: 'expired', reason }));
+}
+
+/** The channel is retired, and what waits to be said there with it. */
+export function withdrawPostsOn(world: WorldView, channel: ChannelView, at: number): EndEvent[] {
+  const gates = [...(channel.held?.keys() ?? [])].flatMap((seq) => {
+    const id = world.held.get(channel.positions.at(seq))?.gate;
+    return (id === undefined ? undefined : world.gates.open.get(id)) ?? [];
+  });
+  const reason = `${channel.name} was retired`;
+  return endAll(world, gates, at, () => ({ state: 'withdrawn', reason }));
 }
 
 /** The rule that demanded them has changed: what was approved under it opens nothing any more [GT7]. */
@@ -65,6 +97,6 @@ function endAll(
     const event: GateEnded = { type: 'gate.ended', at, by: SERVER.id, id: gate.id, ...how(gate) };
     const before = told.get(gate.asker) ?? 0;
     told.set(gate.asker, before + 1);
-    return [event, tellAsker(world, gate, event, before)];
+    return [event, ...postFate(world, gate, event), tellAsker(world, gate, event, before)];
   });
 }

@@ -80,6 +80,7 @@ export interface GateAsked {
   readonly policy: string | null;
   readonly turn: string | null;
   readonly isKept: boolean;
+  readonly holds?: number;
 }
 
 /** One person approved; the gate opens when as many as it asked for have. A denial ends it. */

@@ -91,6 +91,7 @@ function gateOf({ type: _, at, by, ...asked }: GateAsked): Gate {
   return {
     ...asked,
     ...{ asker: by, askedAt: at, dueAt: asked.deadlineAt, heapIndex: -1 },
+    holds: asked.holds ?? null,
     ...{ state: 'pending', approvals: [] },
   };
 }

@@ -64,6 +64,8 @@ interface Wish {
   readonly turn: string | null;
   /** It outlives its turn. */
   readonly isKept: boolean;
+  /** Position of the message that waits for it: approved, that is delivered [GT14]. */
+  readonly holds: number | null;
 }
 
 /** One that is open. */
@@ -132,6 +134,7 @@ const WISH = {
   policy: 'stored',
   turn: 'stored',
   isKept: 'stored',
+  holds: 'stored',
 } as const;
 
 const GATE = fieldsOf<Gate>()({

@@ -33,6 +33,7 @@ import {
 } from './gate-limits.ts';
 import type { GateView } from './gate-state.ts';
 import { checkOpen, findGate, hasEnded } from './gate-view.ts';
+import { type PostFate, postFate } from './post-fate.ts';
 import { tellAsker } from './tell-asker.ts';
 
 /** The id says which gate; what has become of it is asked for. */
@@ -41,7 +42,7 @@ export interface GateAnswer {
   readonly isNew: boolean;
 }
 
-type GateDecision = Decision<GateEvent | MessageSent, GateAnswer>;
+type GateDecision = Decision<GateEvent | MessageSent | PostFate, GateAnswer>;
 
 export function decideGate(world: WorldView, command: GateCommand): GateDecision {
   switch (command.type) {
@@ -117,8 +118,12 @@ function decideVerdict(world: WorldView, command: DecideGate): GateDecision {
     ...{ at, by: by.id, id, person, proof, reason },
   };
   const isOver = decision === 'deny' || gate.approvals.length + 1 >= gate.deciders.count;
-  const told = isOver ? [tellAsker(world, gate, decided)] : [];
-  return { events: [decided, ...told], answer: { id, isNew: true } };
+  if (!isOver) return { events: [decided], answer: { id, isNew: true } };
+  const fate = postFate(world, gate, decided);
+  return {
+    events: [decided, ...fate, tellAsker(world, gate, decided)],
+    answer: { id, isNew: true },
+  };
 }
 
 function decideWithdraw(world: WorldView, command: WithdrawGate): GateDecision {
@@ -138,7 +143,7 @@ function decideWithdraw(world: WorldView, command: WithdrawGate): GateDecision {
     ...{ type: 'gate.ended', at, by: by.id, id, state: 'withdrawn', reason },
   };
   const told = gate.asker === by.id ? [] : [tellAsker(world, gate, event)];
-  return { events: [event, ...told], answer: { id, isNew: true } };
+  return { events: [event, ...postFate(world, gate, event), ...told], answer: { id, isNew: true } };
 }
 
 /** Once, by who asked, for what was asked, while the approval holds [GT7]. */
@@ -171,6 +176,7 @@ function decideConsume(world: WorldView, command: ConsumeGate): GateDecision {
 function isSameWish(gate: GateView, { action, subject, thread }: AskGate): boolean {
   return (
     gate.state === 'pending' &&
+    gate.holds === null &&
     gate.action === action &&
     gate.subject === subject &&
     gate.thread === thread

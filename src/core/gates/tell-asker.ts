@@ -22,7 +22,12 @@ export function tellAsker(
     gate_id: gate.id,
     ...{ action: gate.action, state, by, reason: event.reason },
     ...proof,
-    remedy: REMEDIES[state] ?? 'it is no approval: do without, or ask anew with gates.ask',
+    ...(gate.holds === null
+      ? { remedy: REMEDIES[state] ?? 'it is no approval: do without, or ask anew with gates.ask' }
+      : {
+          message_id: `m${gate.holds}`,
+          remedy: POST_REMEDIES[state] ?? 'it is not delivered; post it anew if it still matters',
+        }),
   };
   const message = serverMessage(world, toChannel(gate.asker), JSON.stringify(body), {
     at: event.at,
@@ -34,4 +39,9 @@ export function tellAsker(
 const REMEDIES: Readonly<Record<string, string>> = {
   approved: 'use it with gates.consume before it lapses, then do the one thing that was asked',
   denied: 'do not do it; the reason says why',
+};
+
+const POST_REMEDIES: Readonly<Record<string, string>> = {
+  approved: 'it is delivered; go on',
+  denied: 'it is not delivered; the reason says why',
 };

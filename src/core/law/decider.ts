@@ -163,6 +163,7 @@ export type RefusalCode =
   | 'turn.not-found'
   | 'turn.stale'
   | 'turn.state'
+  | 'turn.stopped'
   | 'turn.too-many-sends'
   | 'version.mismatch'
   | 'wait.not-found';

@@ -4,11 +4,10 @@
  * the version lets `message.send` notice that the schema moved meanwhile [T3].
  */
 import { checkPerson } from '../gates/decider.ts';
-import { lapseGates } from '../gates/gate-end.ts';
-import type { Came, GateEnded } from '../gates/gate-events.ts';
+import { type EndEvent, lapseGates } from '../gates/gate-end.ts';
+import type { Came } from '../gates/gate-events.ts';
 import { channelOf, checkChannelRoom, checkName } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
-import type { MessageSent } from '../talk/message.ts';
 import { type Asked, type Decision, refuse } from './decider.ts';
 import type { ChannelSettings, SpaceSettings, World, WorldView } from './state.ts';
 
@@ -48,12 +47,13 @@ export const NO_SETTINGS: ChannelSettings = {
   backpressureMode: null,
   queueLimit: null,
   messageRetentionMs: null,
+  doesGateTier2: null,
 };
 
 export function decideConfigureSpace(
   world: WorldView,
   command: ConfigureSpace,
-): Decision<SpaceConfigured | GateEnded | MessageSent, SpaceSettings> {
+): Decision<SpaceConfigured | EndEvent, SpaceSettings> {
   const { by, at, change } = command;
   if (by.kind !== 'admin')
     return refuse('access.denied', 'only an administrator configures a space');

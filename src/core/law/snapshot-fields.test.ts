@@ -55,7 +55,7 @@ function tellRich(): Story {
   });
   const messageRetentionMs = 86_400_000;
   const policy = { replayPolicy: 'custom', replayAllow: ['ada'] } as const;
-  const change = { ...policy, schema: '{}', messageRetentionMs };
+  const change = { ...policy, schema: '{}', messageRetentionMs, doesGateTier2: true as const };
   const supervision = {
     superviseEveryMs: 10_000,
     stalledAfterMs: 60_000,
@@ -207,6 +207,10 @@ function tellGates(story: Story): void {
   }
   story.do(ada, { type: 'gate.withdraw', id: 'g4', reason: 'r' });
   story.do(ada, { type: 'gate.consume', id: 'g2', payloadHash: whole.payloadHash, policy: 'p' });
+  const grave = { schemaVersion: 1, tier2: { credential: 'c' } };
+  const { gate: post = '' } = story.send(ada, 'a', grave);
+  story.send(ada, 'a', grave);
+  story.do(ada, { type: 'gate.withdraw', id: post, reason: null });
 }
 
 const CARD = {

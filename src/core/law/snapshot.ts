@@ -52,7 +52,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 14;
+const VERSION = 15;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',

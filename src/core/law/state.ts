@@ -129,6 +129,8 @@ export interface ChannelSettings {
   readonly queueLimit: number | null;
   /** Instead of the space's, where one is given. */
   readonly messageRetentionMs: number | null;
+  /** A post of tier 2 waits for a person [GT14]; null: it does not. */
+  readonly doesGateTier2: true | null;
 }
 
 export interface Channel {
@@ -204,6 +206,8 @@ export interface HeldPlace {
   readonly since: number;
   /** For those whom it may wake once it is released. */
   readonly waking?: Waking;
+  /** The gate that decides on it, and nothing else does [GT14]. */
+  readonly gate?: string;
 }
 
 export interface Retired {

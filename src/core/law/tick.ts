@@ -6,13 +6,12 @@
 
 import { armDocket } from '../docket/docket.ts';
 import { type DocketLapsed, lapsedQuestions } from '../docket/lapsed-questions.ts';
-import { gatesDue } from '../gates/gate-end.ts';
-import type { GateEnded } from '../gates/gate-events.ts';
+import { type EndEvent, gatesDue } from '../gates/gate-end.ts';
 import { armGates } from '../gates/gate-evolve.ts';
-import { armHeld, expiredHeld, type HeldExpired } from '../talk/held.ts';
+import { expiredHeld } from '../talk/expired-held.ts';
+import { armHeld, type HeldExpired } from '../talk/held.ts';
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
 import { lapses } from '../talk/lapse.ts';
-import type { MessageSent } from '../talk/message.ts';
 import { armPresence, type PresenceChanged, silenceOf } from '../talk/presence.ts';
 import { dueTurns } from '../turns/due.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
@@ -39,13 +38,12 @@ export interface Ticked {
 
 type TickEvent =
   | PresenceChanged
-  | MessageSent
   | Lapsed
   | Ticked
   | WorkEvent
   | HeldExpired
   | DocketLapsed
-  | GateEnded
+  | EndEvent
   | TurnEvent
   | ReturnType<typeof lapses>[number];
 

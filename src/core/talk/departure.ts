@@ -4,8 +4,7 @@
  * door is forgotten only by an administrator who insists [GA2]; what it held then lapses at once.
  */
 import { settleAgent } from '../docket/docket.ts';
-import { abandonedGates } from '../gates/gate-end.ts';
-import type { GateEnded } from '../gates/gate-events.ts';
+import { abandonedGates, type EndEvent } from '../gates/gate-end.ts';
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { channelKind, toChannel } from '../law/name.ts';
 import type { AgentView, Token, World, WorldView } from '../law/state.ts';
@@ -15,7 +14,6 @@ import type { TurnEvent } from '../turns/turn-events.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
 import { ownUp } from './agent.ts';
 import { type GroupRemoved, removal } from './group.ts';
-import type { MessageSent } from './message.ts';
 import type { ChannelRetired } from './retire.ts';
 import { removeSubscriptions } from './subscription.ts';
 
@@ -40,9 +38,8 @@ export type DepartureEvent =
   | GroupRemoved
   | TokenRevoked
   | WorkEvent
-  | GateEnded
-  | TurnEvent
-  | MessageSent;
+  | EndEvent
+  | TurnEvent;
 
 export interface DepartureAnswer {
   readonly subscriptions: number;

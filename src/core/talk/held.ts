@@ -3,9 +3,8 @@
  * bounded by a rule and not by patience alone [GA4].
  */
 import { raiseItem, settleItem } from '../docket/docket.ts';
-import { LAPSES_PER_LOOK_MAX } from '../law/limits.ts';
 import { count } from '../law/shares.ts';
-import type { Channel, HeldPlace, World, WorldView } from '../law/state.ts';
+import type { Channel, HeldPlace, World } from '../law/state.ts';
 import { channelWith, passRefused, settleMember } from './channel.ts';
 
 export interface HeldExpired {
@@ -24,21 +23,28 @@ export function hold(
     seq,
     held: reason,
     waking,
+    gate,
   }: {
     readonly by: string;
     readonly at: number;
     readonly seq: number;
     readonly held: string;
     readonly waking: HeldPlace['waking'] | undefined;
+    readonly gate?: string;
   },
   position: number,
 ): void {
   channel.held ??= new Map();
   channel.held.set(seq, { reason, since: at, isRefused: false });
-  const place = { by, channel: channel.name, seq, since: at };
-  world.held.set(position, waking === undefined ? place : { ...place, waking });
+  world.held.set(position, {
+    ...{ by, channel: channel.name, seq, since: at },
+    ...(waking !== undefined && { waking }),
+    ...(gate !== undefined && { gate }),
+  });
   count(world.made.held, by, 1);
   armHeld(world);
+  // The gate is on the docket in its place.
+  if (gate !== undefined) return;
   raiseItem(world, at, {
     ...{ kind: 'held', agent: by, reason, thread: null },
     ...{ text: `on ${channel.name}`, subject: subjectOf(position) },
@@ -48,16 +54,6 @@ export function hold(
 /** The id of the message, which the docket knows it by. */
 function subjectOf(position: number): string {
   return `m${position}`;
-}
-
-/** What waited too long for a person, some at a time, oldest first [GA4]. */
-export function expiredHeld(world: WorldView, at: number): HeldExpired[] {
-  const expired: [string, number, number][] = [];
-  for (const [position, { channel, seq, since }] of world.held) {
-    if (since + world.settings.heldTtlMs > at || expired.length >= LAPSES_PER_LOOK_MAX) break;
-    expired.push([channel, seq, position]);
-  }
-  return expired.length === 0 ? [] : [{ type: 'held.expired', at, expired }];
 }
 
 export function evolveHeldExpired(world: World, event: HeldExpired): void {

@@ -4,6 +4,8 @@
  * is opaque JSON text: the law never looks inside.
  */
 
+import type { GateAsked } from '../gates/gate-events.ts';
+import { checkGateRoom, checkStopped, postGate } from '../gates/post-gate.ts';
 import { assert } from '../law/assert.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { HELD_PER_CHANNEL_MAX, RETRY_KEY_TTL_MS, RETRY_KEYS_MAX } from '../law/limits.ts';
@@ -41,6 +43,8 @@ export interface SendMessage extends Asked {
   readonly schemaVersion: number;
   /** What the body asks of whom; only where somebody may be woken by it. */
   readonly asks?: Asks | null;
+  /** The body is a post of tier 2; what its sender came with [GT14]. */
+  readonly tier2?: { readonly credential: string } | null;
 }
 
 export interface MessageSent {
@@ -59,6 +63,8 @@ export interface MessageSent {
   readonly key?: string;
   readonly expiresAt?: number;
   readonly held?: string;
+  /** The gate it waits for. */
+  readonly gate?: string;
   readonly asks?: Asks;
   /** The turn it was said in. */
   readonly turn?: string;
@@ -72,6 +78,8 @@ export interface SentAnswer {
   readonly at: number;
   readonly depth: number;
   readonly limit: number;
+  /** The gate it waits for. */
+  readonly gate?: string;
   /** The key was used before: this is the first message's answer, and nothing was stored. */
   readonly isRepeat?: true;
 }
@@ -95,7 +103,7 @@ export function parseMessageId(id: string): number | null {
 export function decideSend(
   world: WorldView,
   command: SendMessage,
-): Decision<MessageSent, SentAnswer> {
+): Decision<MessageSent | GateAsked, SentAnswer> {
   const { by, at, channel: name } = command;
   const forbidden =
     checkName(world, name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by);
@@ -115,7 +123,8 @@ export function decideSend(
       return { events: [], answer: { ...known, depth, limit, isRepeat: true } };
     }
   }
-  const full = checkRoom(world, channel, command);
+  const isGated = command.tier2 != null && channel?.settings?.doesGateTier2 === true;
+  const full = checkStopped(world, by) ?? checkRoom(world, channel, command, isGated);
   if (full !== null) return full;
   if (mode === 'enforced' && depth >= limit) {
     return refuse(
@@ -129,7 +138,9 @@ export function decideSend(
     );
   }
   const seq = (channel?.positions.head ?? 0) + 1;
-  const held = heldReason(world, by);
+  const asked = isGated ? postGate(world, command, command.tier2?.credential ?? '') : null;
+  const held =
+    asked === null ? heldReason(world, by) : `a post of tier 2 waits for gate ${asked.id}`;
   const event: MessageSent = {
     type: 'message.sent',
     at,
@@ -143,10 +154,13 @@ export function decideSend(
     ...(command.key !== null && { key: command.key }),
     ...(command.ttlMs !== null && { expiresAt: at + command.ttlMs }),
     ...(held !== null && { held }),
+    ...(asked !== null && { gate: asked.id }),
     ...(command.asks != null && { asks: command.asks }),
     ...(by.turn !== undefined && { turn: by.turn.id }),
   };
-  return { events: [event], answer: { position: world.length, seq, at, depth, limit } };
+  const answer = { position: world.length, seq, at, depth, limit };
+  if (asked === null) return { events: [event], answer };
+  return { events: [event, asked], answer: { ...answer, gate: asked.id } };
 }
 
 /** Why what this principal says waits for a person; null when it need not [R6]. */
@@ -280,6 +294,7 @@ function checkRoom(
   world: WorldView,
   channel: ChannelView | undefined,
   command: SendMessage,
+  isGated: boolean,
 ): Refusal | null {
   const { by, at } = command;
   if (channel === undefined) {
@@ -298,7 +313,7 @@ function checkRoom(
     const full = checkShare('IDEMPOTENCY_KEYS_MAX', by, world.keys.size, mine);
     if (full !== null) return full;
   }
-  return checkHeldRoom(world, by, channel);
+  return (isGated ? checkGateRoom(world, by) : null) ?? checkHeldRoom(world, by, channel, isGated);
 }
 
 /** The message that is sent next makes room. */
@@ -313,8 +328,9 @@ export function checkHeldRoom(
   world: WorldView,
   by: Principal,
   channel: ChannelView | undefined,
+  isGated = false,
 ): Refusal | null {
-  if (heldReason(world, by) === null) return null;
+  if (!isGated && heldReason(world, by) === null) return null;
   // What was refused stays there, so that no reader is handed it [R8].
   if ((channel?.held?.size ?? 0) >= HELD_PER_CHANNEL_MAX) {
     return refuseFull('HELD_PER_CHANNEL_MAX', HELD_PER_CHANNEL_MAX);

@@ -4,6 +4,7 @@
  * its exact name, or for which an administrator laid something down, is retired only by a person or
  * an administrator who insists. What was laid down ends with it: an agent must not undo a schema.
  */
+import { type EndEvent, withdrawPostsOn } from '../gates/gate-end.ts';
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { RETIRED_CHANNELS_MAX } from '../law/limits.ts';
 import { makeRoom } from '../law/make-room.ts';
@@ -28,7 +29,7 @@ export interface ChannelRetired {
 export function decideRetire(
   world: WorldView,
   command: RetireChannel,
-): Decision<ChannelRetired, { readonly messages: number }> {
+): Decision<ChannelRetired | EndEvent, { readonly messages: number }> {
   const { by, at, channel: name, isForced } = command;
   const isPerson = by.kind === 'admin' || by.kind === 'human';
   const forbidden = checkName(world, name) ?? (isPerson ? null : checkWrite(world, by, name));
@@ -48,7 +49,10 @@ export function decideRetire(
   const inUse = isForced ? null : checkIdle(channel, by.id);
   if (inUse !== null) return inUse;
   return {
-    events: [{ type: 'channel.retired', at, by: by.id, channel: name }],
+    events: [
+      ...withdrawPostsOn(world, channel, at),
+      { type: 'channel.retired', at, by: by.id, channel: name },
+    ],
     answer: { messages: channel.positions.length },
   };
 }

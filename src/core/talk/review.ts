@@ -43,6 +43,11 @@ export function decideReview(
       `${messageId(position)} is not held; someone may have decided already`,
     );
   }
+  const gate = world.held.get(position)?.gate;
+  if (gate !== undefined) {
+    const message = `${messageId(position)} waits for gate ${gate}: a person decides that, with gates.decide`;
+    return refuse('gate.pending', message, { gate_id: gate, state: 'pending' });
+  }
   return {
     events: [
       { type: 'message.reviewed', at, by: by.id, channel, seq, position, isReleased, reason },

@@ -3,6 +3,7 @@
  * and for nothing afterwards [TN7]. What is asked with it is held to the turn in one place, before
  * anything is decided, and what it sends is counted there.
  */
+import { checkStopped } from '../gates/post-gate.ts';
 import { type Asked, type Refusal, refuse } from '../law/decider.ts';
 import type { Principal } from '../law/principal.ts';
 import type { WorldView } from '../law/state.ts';
@@ -38,7 +39,7 @@ export function checkTurn(
     return refuse('turn.stale', `turn ${by.turn.id} is over and forgotten: stop this run of it`);
   }
   if (!isHeld(turn, by.turn.epoch, at)) return staleTurn(turn);
-  if (type !== 'message.send') return null;
+  if (type !== 'message.send') return MAY_WHILE_STOPPED.has(type) ? null : checkStopped(world, by);
   const most = limitOf(world.turns.agents.get(turn.agent)?.config.limits ?? {}, 'sends_per_turn');
   if (turn.sends < most) return null;
   return refuse(
@@ -64,6 +65,12 @@ export function checkTool(world: WorldView, by: Principal, tool: string): Refusa
     { tool },
   );
 }
+
+/** Looking and being there; whether a message was sent already is looked at before it is refused. */
+const MAY_WHILE_STOPPED: ReadonlySet<string> = new Set([
+  ...['question', 'inbox.drain', 'inbox.present', 'inbox.commit'],
+  ...['presence.beat', 'agent.see', 'claim.renew'],
+]);
 
 function isHeld(turn: Turn, epoch: number, at: number): boolean {
   return turn.state === 'busy' && turn.epoch === epoch && (turn.leaseUntil ?? 0) > at;

@@ -172,7 +172,8 @@ export function decideFinish(
     ...sketched(command.output),
   };
   const verdict = afterTurn(world, managed, turn, finished);
-  const withdrawn = withdrawGatesOf(world, id, at);
+  // Who is done has nothing more to say; who gave up may be told to say it again.
+  const withdrawn = withdrawGatesOf(world, id, at, outcome !== 'gave_up');
   if (verdict === null) return { events: [finished, ...withdrawn], answer: null };
   const { park: cause, text } = verdict;
   const parked = { type: 'agent.parked', at, agent: turn.agent, cause, text, turn: id } as const;

@@ -332,7 +332,7 @@ export function createDesk(options: DeskOptions): DeskParts {
         }
         const isTaken = sendThen(
           hub,
-          caller.principal,
+          caller,
           parsed.value as ParsedInputOf<typeof send>,
           (outcome) => {
             if (!isRefusal(outcome)) return done({ ok: outcome });

@@ -58,8 +58,9 @@ export const send = operation({
     // Where SOX lets an answer say more.
     metadata: z
       .object({
-        repeated: z.literal(true).describe('the answer is of the first message'),
+        repeated: z.literal(true).optional().describe('the answer is of the first message'),
         body_differs: z.boolean().optional().describe('this body was another, and is not stored'),
+        gate_id: z.string().optional().describe('held until a person decides this gate'),
       })
       .optional(),
   }),
@@ -220,6 +221,10 @@ export const configure = operation({
     backpressure_mode: backpressureMode.nullish(),
     queue_limit: z.int().min(1).max(10_000_000).nullish(),
     message_retention_ms: messageRetention.describe('instead of the space’s; null follows it'),
+    gate_tier2: z
+      .boolean()
+      .optional()
+      .describe('a body with tier 2 waits for a person, and so does the turn that sent it'),
   }),
   output: z.object({
     channel: z.string(),
@@ -229,6 +234,7 @@ export const configure = operation({
     backpressure_mode: backpressureMode.nullable(),
     queue_limit: z.int().nullable(),
     message_retention_ms: z.int().nullable(),
+    gate_tier2: z.boolean(),
   }),
 });
 

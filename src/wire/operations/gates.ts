@@ -61,6 +61,7 @@ export const gateView = z.object({
   policy: z.string().nullable(),
   turn_id: z.string().nullable(),
   keep: z.boolean(),
+  message_id: z.string().nullable().describe('the post that is held until it is decided'),
   approvals: z.array(
     z.object({
       by: z.string(),

@@ -146,6 +146,7 @@ export const channelHandlers: Handlers<
       ...(input.message_retention_ms !== undefined && {
         messageRetentionMs: input.message_retention_ms,
       }),
+      ...(input.gate_tier2 !== undefined && { doesGateTier2: input.gate_tier2 || null }),
     };
     const { channel } = input;
     const settings = await hub.submit({
@@ -165,6 +166,7 @@ export const channelHandlers: Handlers<
       backpressure_mode: settings.backpressureMode,
       queue_limit: settings.queueLimit,
       message_retention_ms: settings.messageRetentionMs,
+      gate_tier2: settings.doesGateTier2 === true,
     };
   },
 };

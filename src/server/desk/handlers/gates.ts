@@ -4,6 +4,7 @@ import type { AnyGateView } from '../../../core/gates/gate-state.ts';
 import { findGate, gatesPage, isOpen, wordOn } from '../../../core/gates/gate-view.ts';
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { parseObjectText } from '../../../core/law/text.ts';
+import { messageId } from '../../../core/talk/message.ts';
 import { canonicalJson } from '../../../wire/canonical.ts';
 import type { GateOutput } from '../../../wire/operations/gates.ts';
 import { idempotencyOf } from '../idempotency.ts';
@@ -170,6 +171,7 @@ export function gateOutput(gate: AnyGateView): GateOutput {
     policy: gate.policy,
     turn_id: gate.turn,
     keep: gate.isKept,
+    message_id: gate.holds === null ? null : messageId(gate.holds),
     approvals: gate.approvals.map(({ by: name, person, proof, at: given, reason: why }) => ({
       by: person ?? name,
       proof: proof === 'none' ? 'owner, not proved' : proof,

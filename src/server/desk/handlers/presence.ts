@@ -9,12 +9,13 @@ import { checkTrust } from '../../../core/law/writer.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
 import { messageId } from '../../../core/talk/message.ts';
 import type { Availability } from '../../../core/work/route.ts';
-import { asksOf } from '../../../wire/asks.ts';
+import { asksOf, isTier2 } from '../../../wire/asks.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import { type presenceList, RECIPIENTS_MAX } from '../../../wire/operations/presence.ts';
 import type { Activity } from '../activity.ts';
 import { bodyText } from '../body.ts';
 import { idempotencyOf } from '../idempotency.ts';
+import { credentialOf } from '../proofs.ts';
 import type { Handlers, Room } from '../room.ts';
 import { findMessage } from './message-lookup.ts';
 
@@ -180,12 +181,13 @@ export function isThere(
 }
 
 async function tell(
-  { hub, by }: Room,
+  { hub, by, caller }: Room,
   name: string,
   body: string,
   replyTo: number | null,
   input: { correlation_id?: string | null | undefined; ttl_ms?: number | null | undefined },
 ): Promise<{ agent_id: string; message_id: string } | Refusal> {
+  const said: unknown = JSON.parse(body);
   const answer = await hub.submit({
     type: 'message.send',
     by,
@@ -197,7 +199,8 @@ async function tell(
     key: null,
     ttlMs: input.ttl_ms ?? null,
     schemaVersion: 0,
-    asks: hub.hasManaged ? asksOf(JSON.parse(body)) : null,
+    asks: hub.hasManaged ? asksOf(said) : null,
+    tier2: isTier2(said) ? { credential: credentialOf(caller) } : null,
   });
   return isRefusal(answer) ? answer : { agent_id: name, message_id: messageId(answer.position) };
 }

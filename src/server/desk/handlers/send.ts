@@ -3,15 +3,16 @@
  * await: it is the path that decides how fast Synod is.
  */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
-import type { Principal } from '../../../core/law/principal.ts';
 import type { SendMessage, SentAnswer } from '../../../core/talk/message.ts';
 import { messageId } from '../../../core/talk/message.ts';
 import type { Hub } from '../../../hub/hub.ts';
-import { asksOf } from '../../../wire/asks.ts';
+import { asksOf, isTier2 } from '../../../wire/asks.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { send } from '../../../wire/operations/channels.ts';
 import { bodyText } from '../body.ts';
+import type { Caller } from '../caller.ts';
 import type { SchemaCheck } from '../platform.ts';
+import { credentialOf } from '../proofs.ts';
 import type { Room } from '../room.ts';
 import { findMessage } from './message-lookup.ts';
 
@@ -23,12 +24,12 @@ const SCHEMA_RETRIES_MAX = 3;
 /** Tries the short way; false when the message needs the long one. */
 export function sendThen(
   hub: Hub,
-  by: Principal,
+  caller: Caller,
   input: Input,
   done: (outcome: Output | Refusal) => void,
 ): boolean {
   if (input.reply_to != null || hub.schemaOf(input.channel).version !== 0) return false;
-  const command = sendCommand(hub, by, input, null, 0);
+  const command = sendCommand(hub, caller, input, null, 0);
   if (isRefusal(command)) done(command);
   else {
     hub.submitThen(command, (outcome) => {
@@ -42,7 +43,7 @@ export function sendThen(
 }
 
 export async function handleSend(room: Room, input: Input): Promise<Output | Refusal> {
-  const { hub, by } = room;
+  const { hub, caller } = room;
   let replyTo: number | null = null;
   if (input.reply_to != null) {
     const parent = await findMessage(room, input.reply_to, 'reply_to');
@@ -54,7 +55,7 @@ export async function handleSend(room: Room, input: Input): Promise<Output | Ref
     const { text, version } = hub.schemaOf(input.channel);
     const violations = text === null ? null : checkBody(room.platform.schemas, text, input);
     if (violations !== null) return violations;
-    const command = sendCommand(hub, by, input, replyTo, version);
+    const command = sendCommand(hub, caller, input, replyTo, version);
     if (isRefusal(command)) return command;
     const answer = await hub.submit(command);
     if (!isRefusal(answer)) {
@@ -77,7 +78,7 @@ function checkBody(schemas: SchemaCheck, schema: string, input: Input): Refusal 
 
 function sendCommand(
   hub: Hub,
-  by: Principal,
+  caller: Caller,
   input: Input,
   replyTo: number | null,
   schemaVersion: number,
@@ -86,7 +87,7 @@ function sendCommand(
   if (typeof body !== 'string') return body;
   return {
     type: 'message.send',
-    by,
+    by: caller.principal,
     at: hub.stamp(),
     channel: input.channel,
     body,
@@ -96,6 +97,7 @@ function sendCommand(
     ttlMs: input.ttl_ms ?? null,
     schemaVersion,
     asks: hub.hasManaged ? asksOf(input.body) : null,
+    tier2: isTier2(input.body) ? { credential: credentialOf(caller) } : null,
   };
 }
 
@@ -126,5 +128,6 @@ function sendOutput(answer: SentAnswer): Output {
       threshold: limit,
       state: depth < 0.8 * limit ? 'ok' : depth < limit ? 'warn' : 'over',
     },
+    ...(answer.gate !== undefined && { metadata: { gate_id: answer.gate } }),
   };
 }
