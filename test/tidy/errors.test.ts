@@ -65,6 +65,14 @@ test.each(SOURCES)('%s: explained are exactly the codes there are', (heading, co
   expect(explained(heading).toSorted()).toEqual([...new Set(codes)].sort());
 });
 
+test('each refusal has a JSON-RPC code of its own', () => {
+  const codes = Object.entries(REFUSALS).map(([name, { rpc }]) => [rpc, name] as const);
+  const shared = codes.filter(([rpc, name]) =>
+    codes.some(([other, by]) => other === rpc && by !== name),
+  );
+  expect(shared.filter(([rpc]) => rpc < -32_000 || rpc > -30_000).sort()).toEqual([]);
+});
+
 test('the close codes explained are those the doors use', () => {
   const doors = listFiles('src/server/doors', '.ts').map(readText).join('\n');
   // 1009 is sent by the WebSocket library itself, for a frame over its maxPayload.

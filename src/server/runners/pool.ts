@@ -13,6 +13,9 @@ import { type Runner, stopReason, type TurnJob, type TurnResult } from './runner
 import { createLiner, spokenPrompt, spokenResult } from './spoken-turn.ts';
 import { failedResult, parseTurnResult } from './turn-result.ts';
 
+/** Of what a worker says so much is sent as its answer. */
+const SAID_CHARS_MAX = 256 * 1024;
+
 type PoolSpec = SpecOf<'pool'>;
 
 const PERMISSION = 'session/request_permission';
@@ -83,7 +86,8 @@ async function converse(line: StdioBus, job: TurnJob<PoolSpec>): Promise<TurnRes
   let said = '';
   for await (const event of line.stream('session/prompt', { sessionId, prompt }, route)) {
     if (event.type !== 'chunk') continue;
-    said += event.text;
+    // Beyond what an answer may be it is in the transcript alone, which has a bound of its own.
+    if (said.length < SAID_CHARS_MAX) said += event.text;
     liner.push(event.text);
   }
   liner.end();
