@@ -30,6 +30,18 @@ const STATES: readonly (readonly [state: string, declared: string, table: string
   ['OfferBook', 'work/offer.ts', 'work/offer.ts'],
   ['CardBook', 'work/card.ts', 'work/card.ts'],
   ['FindingBook', 'work/finding.ts', 'work/finding.ts'],
+  ['Managed', 'turns/turn-state.ts', 'turns/turn-snapshot.ts'],
+  ['TurnBook', 'turns/turn-state.ts', 'turns/turn-snapshot.ts'],
+  ['RailBook', 'turns/rails/rails.ts', 'turns/rails/rails.ts'],
+  ['AgentRails', 'turns/rails/rails.ts', 'turns/rails/rails.ts'],
+  ['ChainBook', 'turns/rails/chains.ts', 'turns/rails/rails.ts'],
+  ['Diary', 'turns/rails/diary.ts', 'turns/rails/rails.ts'],
+  ['TriggerBook', 'turns/rails/triggers.ts', 'turns/rails/rails.ts'],
+  ['GateBook', 'gates/gate-state.ts', 'gates/gate-state.ts'],
+  ['Gate', 'gates/gate-state.ts', 'gates/gate-state.ts'],
+  ['EndedGate', 'gates/gate-state.ts', 'gates/gate-state.ts'],
+  ['Item', 'docket/docket-state.ts', 'docket/docket-state.ts'],
+  ['DocketBook', 'docket/docket-state.ts', 'docket/docket-state.ts'],
 ];
 
 /** Records that a snapshot stores as they are: what is planted there cannot be stored like that. */

@@ -78,12 +78,34 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
     await hub.admin('gates_decide', { gate_id, decision: 'approve', proof: await prove() });
     return ['ada', { gate_id }];
   },
+  'agents.unmanage': async () => [null, await managed('una')],
+  'turns.cancel': async () => [null, { turn_id: (await taken('cal')).turn_id }],
+  'turns.retry': async () => {
+    const { turn_id } = await taken('ray');
+    await hub.admin('turns_cancel', { turn_id });
+    return [null, { turn_id }];
+  },
+  'turns.finish': async () => [null, { ...(await taken('fay')), outcome: 'done' }],
   'people.remove': async () => [null, { name: 'mia', proof: await prove() }],
 };
 
 async function claimed(agent: string, task_id: string): Promise<Json> {
   await hub.ask(agent, 'claims.take', { task_id });
   return { task_id };
+}
+
+async function managed(agent_id: string): Promise<Json> {
+  await hub.ask(agent_id, 'channels.subscribe', { pattern: `to/${agent_id}` });
+  await hub.admin('agents_manage', { agent_id, runner: { kind: 'outside' } });
+  return { agent_id };
+}
+
+/** A turn of an agent that a supervisor outside runs. */
+async function taken(agent: string): Promise<Json> {
+  await managed(agent);
+  await hub.ask('ada', 'channels.send', { channel: `to/${agent}`, body: { go: true } });
+  const { turn } = await hub.admin('turns_take', { agents: [agent], wait_ms: 30_000 });
+  return { turn_id: turn.turn_id, epoch: turn.epoch };
 }
 
 async function gate(subject: string): Promise<string> {
