@@ -12,6 +12,9 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'channels.replay': 'synod replay',
   'channels.subscribe': 'synod subscribe',
   'channels.unsubscribe': 'synod unsubscribe',
+  'agents.manage': 'synod agents manage',
+  'agents.managed': 'synod agents list --managed',
+  'agents.unmanage': 'synod agents unmanage',
   'claims.handoff': 'synod handoff',
   'claims.list': 'synod claims',
   'claims.release': 'synod release',
@@ -29,11 +32,17 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'plan.declare': 'synod task declare',
   'presence.list': 'synod who',
   'tokens.list': 'synod token list',
+  'turns.cancel': 'synod turns cancel',
+  'turns.get': 'synod turns show',
+  'turns.list': 'synod turns list',
+  'turns.pause': 'synod turns pause',
+  'turns.resume': 'synod turns resume',
+  'turns.retry': 'synod turns retry',
   'tokens.revoke': 'synod token revoke',
 };
 
 const OPERATION =
-  /\b(agents|cards|channels|claims|docket|findings|gates|group|held|hub|inbox|offers|people|plan|presence|receipts|spaces|tokens)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+  /\b(agents|cards|channels|claims|docket|findings|gates|group|held|hub|inbox|offers|people|plan|presence|receipts|spaces|tokens|turns)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
 
 export function inCommandWords(message: string): string {
   return message
