@@ -11,11 +11,12 @@ import { listFiles, ROOT, readText } from './repository.ts';
 const LINES_MAX = 400;
 const TEST_LINES_MAX = 500;
 
-const TEXT = /\.(ts|js|json|md|yaml|yml|txt|grit|sh)$|^\.ci\/run$|^\.(gitignore|npmrc)$|^LICENSE$/;
+const TEXT =
+  /\.(ts|tsx|css|html|js|json|md|yaml|yml|txt|grit|sh)$|^\.ci\/run$|^\.(gitignore|npmrc)$|^LICENSE$/;
 const all = listFiles('').filter((path) => TEXT.test(path));
 
 test('no file is longer than it may be', () => {
-  const code = all.filter((path) => /^(src|test|bench|plugins|bin)\/.*\.(ts|js)$/.test(path));
+  const code = all.filter((path) => /^(src|test|bench|plugins|bin)\/.*\.(tsx?|css|js)$/.test(path));
   const long = code.filter((path) => {
     const lines = readText(path).trimEnd().split('\n').length;
     return lines > (path.endsWith('.test.ts') ? TEST_LINES_MAX : LINES_MAX);
@@ -24,7 +25,7 @@ test('no file is longer than it may be', () => {
 });
 
 test('file names are kebab-case, and none is a catch-all', () => {
-  const code = all.filter((path) => /^(src|test|bench|plugins|bin)\/.*\.(ts|js)$/.test(path));
+  const code = all.filter((path) => /^(src|test|bench|plugins|bin)\/.*\.(tsx?|css|js)$/.test(path));
   const names = code.map((path) => path.split('/').at(-1) ?? '');
   expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)+$/.test(name))).toEqual([]);
   const vague =
@@ -33,7 +34,7 @@ test('file names are kebab-case, and none is a catch-all', () => {
 });
 
 test('every source file opens by saying what it is', () => {
-  const silent = listFiles('src', '.ts').filter(
+  const silent = [...listFiles('src', '.ts'), ...listFiles('src', '.tsx')].filter(
     (path) => !/\.test\.ts$/.test(path) && !readText(path).startsWith('/**'),
   );
   expect(silent).toEqual([]);
