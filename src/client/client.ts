@@ -5,6 +5,7 @@
  */
 
 import { withKey } from './ask-once.ts';
+import { type Change, type ChangesOptions, openChanges } from './changes.ts';
 import type { ConnectionState } from './connection.ts';
 import { SynodError } from './error.ts';
 import type { LiveStream } from './live.ts';
@@ -35,6 +36,8 @@ export interface Client extends Methods, AsyncDisposable {
   messages(options?: MessagesOptions): LiveStream<Message>;
   /** What becomes of the messages you sent. */
   receipts(options?: ReceiptsOptions): LiveStream<ReceiptChange>;
+  /** What may look different now, to be asked again; for people and administrators. */
+  changes(options?: ChangesOptions): LiveStream<Change>;
   /** Reports presence now and again and again; the returned function stops it. */
   keepPresence(status: Presence, options?: KeepPresenceOptions): () => void;
   /** Ends streams, commits what they have handled, and hangs up. */
@@ -147,6 +150,8 @@ function startClient(
       ),
     receipts: (receiptsOptions = {}) =>
       addStream((onClosed) => openReceipts(receiptsOptions, { ...context, onClosed })),
+    changes: (changesOptions = {}) =>
+      addStream((onClosed) => openChanges(changesOptions, { ...context, onClosed })),
     keepPresence: (status, presenceOptions = {}) =>
       keepPresence(
         (timeoutMs) =>

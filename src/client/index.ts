@@ -1,5 +1,6 @@
 /** Public entry `synod`: the client, for Node and browsers alike. */
 export type { ReconnectOptions } from './backoff.ts';
+export type { Change, ChangesOptions } from './changes.ts';
 export {
   type CallArguments,
   type Client,

@@ -6,7 +6,7 @@
 import type { InputOf, OutputOf, ParsedInputOf } from '../wire/operation.ts';
 import type { OPERATIONS, OperationId } from '../wire/operations/table.ts';
 
-/** Everything that can be called. Streams are opened by `messages()` and `receipts()`. */
+/** Everything that can be called. Streams are opened by `messages()`, `receipts()` and `changes()`. */
 export type CallId = Exclude<OperationId, 'stream.open' | 'stream.close'>;
 
 type Declared<Id extends CallId> = (typeof OPERATIONS)[Id];
