@@ -1,0 +1,71 @@
+/** The line above every room: which space, who is here, what waits, and how the record stands. Says quietly when the hub is away. */
+import type { ReactNode } from 'react';
+import { Words } from '../parts/words.tsx';
+import { useCell } from '../store/cell.ts';
+import { hrefOf } from '../store/route.ts';
+import { useAsk, useStore } from '../store/use-store.ts';
+
+const HERE: ReadonlySet<string> = new Set(['connected', 'idle', 'busy', 'blocked']);
+
+export function TopLine(): ReactNode {
+  const { link, past } = useStore();
+  const { state } = useCell(link);
+  const position = useCell(past);
+  const { value: me } = useAsk('hub.whoami', {}, []);
+  return (
+    <header className="top">
+      <a className="top-name" href={hrefOf('needs')}>
+        synod
+      </a>
+      {me !== undefined && (
+        <span className="quiet clip">
+          · <Words text={me.space} />
+        </span>
+      )}
+      <span className="top-gap" />
+      {position !== null && <Then position={position} />}
+      {state === 'open' ? <Standing /> : <Away state={state} />}
+    </header>
+  );
+}
+
+function Standing(): ReactNode {
+  const { value: presence } = useAsk('presence.list', { limit: 500 }, ['agents']);
+  const { value: docket } = useAsk('docket.list', { limit: 100 }, ['docket']);
+  const { value: status } = useAsk('hub.status', {}, ['record']);
+  const here = presence?.agents.filter(({ state }) => HERE.has(state)).length;
+  return (
+    <span className="top-standing">
+      {here !== undefined && (
+        <a href={hrefOf('agents')}>{`${here}${presence?.next === null ? '' : '+'} here`}</a>
+      )}
+      {docket !== undefined && <a href={hrefOf('needs')}>{docket.open} need you</a>}
+      {status !== undefined && (
+        <a href={hrefOf('record')}>
+          chain {status.store_ok ? '✓' : <span className="broken">broken</span>}{' '}
+          {status.entries.toLocaleString('en')}
+        </a>
+      )}
+    </span>
+  );
+}
+
+function Away({ state }: { readonly state: string }): ReactNode {
+  return (
+    <span className="top-away" role="status">
+      {state === 'connecting' ? 'connecting…' : 'the hub is away; trying again'}
+    </span>
+  );
+}
+
+function Then({ position }: { readonly position: number }): ReactNode {
+  const { past } = useStore();
+  return (
+    <span className="top-then" role="status">
+      as it was at {position.toLocaleString('en')}{' '}
+      <button type="button" className="link" onClick={() => past.set(null)}>
+        back to now
+      </button>
+    </span>
+  );
+}
