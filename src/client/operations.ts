@@ -88,6 +88,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'turns.get': true,
   'hub.whoami': true,
   'hub.status': true,
+  'hub.vitals': true,
   'held.list': true,
   'held.review': false,
   'channels.configure': true,

@@ -130,9 +130,9 @@ async function openBrokenDoors(): Promise<{ server: Server; url: string }> {
   const desk = { authenticate: async () => explode(), isOpenMode: false } as unknown as Desk;
   const report = createFailureReport((line, cause) => log('error', line, cause), randomUUID);
   const origins = createOriginCheck({ allowedHosts: [], corsOrigins: [] });
-  const warn = (): void => {};
-  const sse = createSseDoor({ desk, origins, report, warn });
-  const websocket = createWebSocketDoor({ desk, origins, report, warn });
+  const onCutOff = (): void => {};
+  const sse = createSseDoor({ desk, origins, report, onCutOff });
+  const websocket = createWebSocketDoor({ desk, origins, report, onCutOff });
   const http = createHttpDoor({ desk, origins, report, version: '0', mcp: null });
   const server = createServer(async (request, response) => {
     if (request.url === '/v1/stream') return sse.handle(request, response, false);

@@ -6,6 +6,7 @@ import type { Refusal } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { TurnWindow } from './turn-window.ts';
+import type { VitalsWindow } from './vitals-window.ts';
 
 export interface Platform {
   /** Milliseconds since the epoch. */
@@ -38,6 +39,8 @@ export interface Platform {
   checkRunner?(choice: string | RunnerSpec): Promise<RunnerSpec | Refusal>;
   /** What turns say that run here; absent where none runs. */
   readonly turns?: TurnWindow;
+  /** How the hub is doing; absent where nothing measures. */
+  readonly vitals?: VitalsWindow;
 }
 
 export interface Violation {

@@ -13,7 +13,7 @@ import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import type { StreamSink } from '../desk/stream.ts';
 import { watchCredential } from './credential-watch.ts';
-import { cutOffLine } from './cut-off.ts';
+import type { CutOff } from './cut-off.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { FAREWELL_MS, SLOW_FAREWELL_MS } from './peer.ts';
@@ -36,8 +36,7 @@ export interface SseDoorOptions {
   readonly report: ReportFailure;
   readonly keepaliveMs?: number | undefined;
   readonly slowFarewellMs?: number | undefined;
-  /** Says who was cut off. */
-  warn(line: string): void;
+  readonly onCutOff: CutOff;
 }
 
 export function createSseDoor(options: SseDoorOptions): SseDoor {
@@ -66,7 +65,7 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
       const isSlow = reason === 'slow_reader';
       if (isSlow) {
         slowReaders++;
-        options.warn(cutOffLine(caller, outbox.waiting, 'SSE'));
+        options.onCutOff(caller, outbox.waiting, 'SSE');
         // The farewell comes behind what was written, should the reader go on.
         outbox.cut();
       }

@@ -11,7 +11,7 @@ import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import { createConnection } from './connection.ts';
 import { watchCredential } from './credential-watch.ts';
-import { cutOffLine } from './cut-off.ts';
+import type { CutOff } from './cut-off.ts';
 import type { HostLimit } from './host-limit.ts';
 import { introductionOf, type OriginCheck, type TurnedAway } from './origin-check.ts';
 import { type Arrival, addressOf, createUpgrades, type Seat } from './upgrade.ts';
@@ -36,8 +36,7 @@ export interface WebSocketDoorOptions {
   readonly pingMs?: number | undefined;
   readonly slowFarewellMs?: number | undefined;
   readonly hostLimit?: HostLimit;
-  /** Says who was cut off. */
-  warn(line: string): void;
+  readonly onCutOff: CutOff;
 }
 
 export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
@@ -73,7 +72,7 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
         limit: () => hostLimit?.check(addressOf(arrival)) ?? null,
         onSlowReader(bytes) {
           slowReaders++;
-          options.warn(cutOffLine(caller, bytes, 'WebSocket'));
+          options.onCutOff(caller, bytes, 'WebSocket');
         },
         slowFarewellMs: options.slowFarewellMs,
       });

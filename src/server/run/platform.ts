@@ -2,13 +2,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { placeScope } from '../../place/claim-scope.ts';
 import type { Platform } from '../desk/platform.ts';
+import type { VitalsWindow } from '../desk/vitals-window.ts';
 import { checkPassphrase, sealPassphrase } from './passphrase.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import type { HubTurns } from './turns.ts';
 
 /** Turns need the desk, and the desk the platform: they are asked for when they are needed. */
-export function createPlatform(turnsOf: () => HubTurns): Platform {
+export function createPlatform(turnsOf: () => HubTurns, vitals: VitalsWindow): Platform {
   return {
+    vitals,
     checkRunner: (choice) => turnsOf().check(choice),
     turns: {
       tail: (space, turnId) => turnsOf().window.tail(space, turnId),

@@ -43,8 +43,10 @@ import { publicShape } from './relay-line.ts';
 import { synapseShape } from './relay-synapse.ts';
 import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
+import { readStoreSize } from './store-size.ts';
 import { createHubTurns } from './turns.ts';
 import { packageVersion } from './version.ts';
+import { createVitals } from './vitals.ts';
 
 export interface ServerHooks {
   readonly log?: ServerLog;
@@ -57,6 +59,8 @@ export interface ServerHooks {
   readonly keepaliveMs?: number;
   /** How long a reader that was cut off may take to read why. */
   readonly slowFarewellMs?: number;
+  /** How often a sample is taken of how the hub is doing. */
+  readonly vitalsMs?: number;
   /** How long the waking of idle agents waits, for tests. */
   readonly wake?: WakeTimes;
   /** How long notices gather and wait, for tests. */
@@ -84,7 +88,11 @@ export interface RunningServer {
 export async function startServer(config: Config, hooks: ServerHooks = {}): Promise<RunningServer> {
   const startedAt = performance.now();
   const log = hooks.log ?? (() => {});
-  const report = createFailureReport((line, cause) => log('error', line, cause), randomUUID);
+  const vitals = createVitals(hooks.vitalsMs);
+  const report = createFailureReport((line, cause) => {
+    vitals.noteFailure();
+    log('error', line, cause);
+  }, randomUUID);
   const closers: (() => void | Promise<void>)[] = [];
   // Closing runs backwards through what was opened, also when opening failed half way.
   const closeAll = async (): Promise<void> => {
@@ -103,12 +111,13 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       typedChannels: config.settings.typedChannels,
       named: (config.agents ?? []).flatMap(({ namespace }) => namespace ?? []),
       onTrouble: report,
+      onAppended: vitals.noteAppend,
     });
     closers.push(() => spaces.close());
 
     const credential = await ensureSecret(config.dir, 'owner');
     let bus: HubBus | null = null;
-    const platform = createPlatform(() => turns);
+    const platform = createPlatform(() => turns, vitals);
     const turns = createHubTurns({
       ...{ dir: config.dir, roots: config.turns.roots, spaces },
       named: new Map(Object.entries(config.turns.runners)),
@@ -136,17 +145,18 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       report,
       platform,
     });
+    const openHubs = (): Hub[] => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []);
+    const connections = () => ({ websocket: websocket.size, sse: sse.size });
     const metrics =
       config.metrics &&
       (await (
         await import('../doors/metrics.ts')
       ).createMetrics(parts.desk, {
-        hubs: () => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []),
-        connections: () => ({ websocket: websocket.size, sse: sse.size }),
+        ...{ hubs: openHubs, connections },
         slowReaders: () => websocket.slowReaders + sse.slowReaders,
         more: async () => (await bus?.readMetrics()) ?? '',
       }));
-    const desk = metrics?.desk ?? parts.desk;
+    const desk = vitals.count(metrics?.desk ?? parts.desk);
     const host = await openPluginHost({
       builtins: parts.builtins,
       cwd: config.plugins.from ?? config.dir,
@@ -222,11 +232,18 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
     });
     const { slowFarewellMs, keepaliveMs, pingMs } = hooks;
-    const sse = createSseDoor({ desk, origins, report, warn, keepaliveMs, slowFarewellMs });
+    const onCutOff = vitals.cutOffs(warn);
+    const sse = createSseDoor({ desk, origins, report, onCutOff, keepaliveMs, slowFarewellMs });
     const hostLimit = createHostLimit(config.hostRateLimit);
     const websocket = createWebSocketDoor({
-      ...{ desk, origins, report, warn, hostLimit, pingMs, slowFarewellMs },
+      ...{ desk, origins, report, onCutOff, hostLimit, pingMs, slowFarewellMs },
     });
+
+    vitals.begin({
+      ...{ hubs: openHubs, connections, bus: () => bus?.bus ?? null },
+      store: (space) => readStoreSize(config.store, config.dir, space),
+    });
+    closers.push(() => vitals.close());
 
     const openDoor = (isOwnerSocket: boolean): Server => {
       const listener = getRequestListener((request, { incoming }) =>
@@ -277,7 +294,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       config.synapse === null
         ? null
         : await openSynapse(config.host, config.synapse, closers, {
-            ...{ hostLimit, desk, origins, report, token: synapseToken },
+            ...{ hostLimit, desk, origins, report, onCutOff, token: synapseToken },
             hub: spaceOf(spaces.find(DEFAULT_SPACE)),
             ...config.synapse.limits,
             ...hooks.synapse,

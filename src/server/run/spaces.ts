@@ -8,7 +8,7 @@ import { SERVER } from '../../core/law/principal.ts';
 import type { SpaceSettings } from '../../core/law/state.ts';
 import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
-import { LogError } from '../../log/log.ts';
+import { type Log, LogError } from '../../log/log.ts';
 import { nearest } from '../../wire/nearest.ts';
 import {
   DEFAULT_SPACE,
@@ -41,6 +41,8 @@ export interface SpacesOptions {
   /** Spaces that exist because the configuration names them. */
   readonly named: readonly string[];
   onTrouble(what: string, cause: unknown): void;
+  /** A batch of a space took so long to be durable. */
+  onAppended?(space: string, ms: number): void;
 }
 
 export interface OpenSpaces extends Spaces {
@@ -85,7 +87,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
 
   async function openOne(name: string): Promise<Hub> {
     const url = logUrlOf(store, dir, name);
-    const log = await openSpaceLog(store, dir, name);
+    const log = timedLog(await openSpaceLog(store, dir, name), (ms) =>
+      options.onAppended?.(name, ms),
+    );
     let hub: Hub | null = null;
     try {
       hub = await openHub({
@@ -224,6 +228,20 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await Promise.all([...hubs.values()].map((hub) => hub.close()));
     },
   };
+}
+
+/** The same log; how long each append took is told once it is durable, and holds nothing up. */
+function timedLog(log: Log, note: (ms: number) => void): Log {
+  const append: Log['append'] = (expected, entries) => {
+    const startedAt = performance.now();
+    const appended = log.append(expected, entries);
+    appended.then(
+      () => note(performance.now() - startedAt),
+      () => {},
+    );
+    return appended;
+  };
+  return Object.create(log, { append: { value: append } });
 }
 
 /** A removed space comes back by an explicit word alone, never by a late write or a misspelt name [SP4]. */

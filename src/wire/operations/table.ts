@@ -19,6 +19,7 @@ import * as plan from './plan.ts';
 import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
 import * as turns from './turns.ts';
+import * as vitals from './vitals.ts';
 
 export const OPERATIONS = {
   'channels.send': channels.send,
@@ -87,6 +88,7 @@ export const OPERATIONS = {
   'stream.close': inbox.streamClose,
   'hub.whoami': inbox.whoami,
   'hub.status': inbox.hubStatus,
+  'hub.vitals': vitals.hubVitals,
   'held.list': receipts.heldList,
   'held.review': receipts.heldReview,
   'gates.decide': gates.gateDecide,

@@ -14,6 +14,7 @@ import { planHandlers } from './plan.ts';
 import { presenceHandlers } from './presence.ts';
 import { receiptHandlers } from './receipts.ts';
 import { turnHandlers } from './turns.ts';
+import { vitalsHandlers } from './vitals.ts';
 
 export const HANDLERS: Handlers<HandledId> = {
   ...channelHandlers,
@@ -30,4 +31,5 @@ export const HANDLERS: Handlers<HandledId> = {
   ...gateHandlers,
   ...peopleHandlers,
   ...turnHandlers,
+  ...vitalsHandlers,
 };

@@ -10,7 +10,7 @@ import { heartbeat } from '../../../wire/operations/channels.ts';
 import { claimUnwait } from '../../../wire/operations/claims.ts';
 import type { Desk } from '../../desk/desk.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
-import { cutOffLine } from '../cut-off.ts';
+import type { CutOff } from '../cut-off.ts';
 import type { HostLimit } from '../host-limit.ts';
 import type { OriginCheck } from '../origin-check.ts';
 import { createPeer, FAREWELL_MS, type Peer } from '../peer.ts';
@@ -54,7 +54,7 @@ export interface SynapseOptions {
   readonly outputBytesMax?: number;
   readonly slowFarewellMs?: number;
   /** Says who was cut off. */
-  warn?(line: string): void;
+  readonly onCutOff?: CutOff;
 }
 
 export interface SynapseDoor {
@@ -150,7 +150,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
           else last = last.then(() => onClose(of));
         },
         onSlowReader(bytes) {
-          if (of.caller !== null) options.warn?.(cutOffLine(of.caller, bytes, 'Synapse'));
+          if (of.caller !== null) options.onCutOff?.(of.caller, bytes, 'Synapse');
         },
         slowFarewellMs: options.slowFarewellMs,
       }),
