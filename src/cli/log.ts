@@ -64,7 +64,7 @@ function registerVerify(log: Command): void {
     show({ ok: broken === undefined, logs }, () =>
       logs.map((one) =>
         one.ok
-          ? `ok      ${one.path}: ${one.length} entries, head ${one.head.slice(0, 16)}…${droppedText(one)}`
+          ? `ok      ${one.path}: ${one.length} entries, head ${one.head.slice(0, 16)}…${droppedText(one)}${unnamedText(one)}`
           : `BROKEN  ${one.path}: position ${one.position}: ${one.reason}`,
       ),
     );
@@ -157,6 +157,12 @@ function droppedText({ compacted }: Extract<Verified, { ok: true }>): string {
   if (compacted === undefined) return '';
   const { dropped, through, head } = compacted;
   return `; compacted below ${through}: ${dropped} bodies dropped, head there ${head.slice(0, 16)}…`;
+}
+
+/** Nothing is wrong with them as far as anybody can tell; that they are not used is worth a word. */
+function unnamedText({ unnamed }: Extract<Verified, { ok: true }>): string {
+  if (unnamed === undefined) return '';
+  return `; the log names no snapshot of ${unnamed.join(' or ')} entries: it is from before snapshots were named, or not the hub's, and is not believed`;
 }
 
 async function verifiedArchive(

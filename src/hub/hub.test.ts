@@ -228,9 +228,9 @@ describe('closing and opening', () => {
     await rig.clock.settle();
     expect(rig.disk.snapshots.map(({ position }) => position)).toEqual([10]);
     await rig.until(rig.hub.close());
-    expect(rig.disk.snapshots.map(({ position }) => position)).toEqual([10, 13]);
+    expect(rig.disk.snapshots.map(({ position }) => position)).toEqual([10, 14]);
     const again = await rig.reopen();
-    expect(await again.send(ada, 'a')).toMatchObject({ seq: 14, position: 13 });
+    expect(await again.send(ada, 'a')).toMatchObject({ seq: 14, position: 15 });
   });
 
   test('[H8] a snapshot that cannot be saved or used costs time and nothing else', async () => {

@@ -7,12 +7,14 @@
  * published is what became durable, whoever wrote it: a hub that is asked nothing
  * follows its log and pushes what others store there [H11].
  */
-import { type Refusal, refuse } from '../core/law/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
+import { SERVER } from '../core/law/principal.ts';
 import type { WorldView } from '../core/law/state.ts';
 import { isDue } from '../core/law/tick.ts';
 import type { AnswerTo, Command, DurableEvent } from '../core/law/world.ts';
 import { cutPresented, evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
+import type { SnapshotName } from '../log/snapshot-name.ts';
 import { createAlarm } from './alarm.ts';
 import type { Clock } from './clock.ts';
 import { createCommitter } from './commit.ts';
@@ -97,7 +99,10 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const queue = createQueue(queueMax);
   const replica = await openReplica(log, publish, onTrouble);
   replica.world.awakeFrom = clock.now();
-  const snapshots = createSnapshots(log, clock, replica.length, options.snapshotEvery, onTrouble);
+  const snapshots = createSnapshots({
+    ...{ log, clock, from: replica.snapshotEnd, every: options.snapshotEvery },
+    ...{ name: nameSnapshot, onTrouble },
+  });
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
   const watch = createWatch(clock, onTrouble);
   const feeds = createFeeds({
@@ -157,14 +162,28 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     }
   }
 
+  /** Also while the hub closes: what was asked before is done, and then the last snapshot is named. */
+  function nameSnapshot(name: SnapshotName): Promise<boolean> {
+    return new Promise((resolve) => {
+      const command = { type: 'snapshot.record', by: SERVER, at: stamp(), ...name } as const;
+      const item = { command, done: (outcome: unknown) => resolve(!isRefusal(outcome)) };
+      if (queue.push(item)) wake();
+      else resolve(false);
+    });
+  }
+
   function ask<T>(question: (world: WorldView) => T): Promise<T | Refusal> {
     return new Promise((resolve) => {
       const item = { question, done: (outcome: unknown) => resolve(outcome as T | Refusal) };
       // With nothing under way or due, memory and log agree and nobody stands before us.
       const isQuiet = queue.length === 0 && !isRunning && !isDue(replica.world, stamp());
-      if (committer.isOpen && isQuiet) committer.release(item, look(item.question));
+      if (isServing() && isQuiet) committer.release(item, look(item.question));
       else enqueue(item);
     });
+  }
+
+  function isServing(): boolean {
+    return committer.isOpen && closing === null;
   }
 
   function wake(): void {
@@ -237,12 +256,13 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     }
     stopFollowing();
     const isWhole = committer.isOpen && log.length === replica.length;
-    if (isWhole) snapshots.offer(replica.world, true);
-    committer.close();
+    // A space that goes needs no shortcut to it, and nothing more on its record.
+    if (isWhole && reason !== 'space_removed') snapshots.offer(replica.world, true);
     alarm.close();
     feeds.closeAll(reason);
     watch.close();
     await snapshots.settled();
+    committer.close();
     await log.close();
   }
 
@@ -271,9 +291,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     get head() {
       return log.head;
     },
-    openFeed: (feed, sink) => (committer.isOpen ? feeds.open(feed, sink) : committer.unavailable()),
+    openFeed: (feed, sink) => (isServing() ? feeds.open(feed, sink) : committer.unavailable()),
     get isAvailable() {
-      return committer.isOpen;
+      return isServing();
     },
     get stats() {
       const { batches } = committer;

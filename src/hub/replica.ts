@@ -10,7 +10,7 @@ import type { World } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import type { Log } from '../log/log.ts';
 import { applyEntry } from './apply-entry.ts';
-import { rebuildWorld } from './rebuild.ts';
+import { rebuild, rebuildWorld } from './rebuild.ts';
 
 /** Told of entries that have become durable, in log order and once each; such as this program writes them. */
 export type OnDurable = (
@@ -22,6 +22,8 @@ export type OnDurable = (
 export interface Replica {
   /** Whoever decides a batch on it makes it run ahead of the log, until `confirm` or `rewind`. */
   readonly world: World;
+  /** Entries from here on are in no snapshot that was found on opening. */
+  readonly snapshotEnd: number;
   /** How many entries are durable and known here: all that may be shown to anybody. */
   readonly length: number;
   /** The batch that was decided is appended. */
@@ -37,10 +39,12 @@ export async function openReplica(
   onDurable: OnDurable,
   onTrouble: (what: string, cause: unknown) => void,
 ): Promise<Replica> {
-  let world = await rebuildWorld(log, onTrouble);
+  const rebuilt = await rebuild(log, onTrouble);
+  let { world } = rebuilt;
   let { length } = world;
 
   return {
+    snapshotEnd: rebuilt.snapshotEnd,
     get world() {
       return world;
     },

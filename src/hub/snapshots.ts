@@ -4,11 +4,13 @@
  * entries: little for each entry, however long the log.
  *
  * The state is copied at once and written out in slices, with everybody else's work
- * between them, so that nobody waits for a snapshot [H20].
+ * between them, so that nobody waits for a snapshot [H20]. The log names a snapshot before it is
+ * saved: one that lies there without a name is not ours [H21].
  */
 import { beginFreeze } from '../core/law/snapshot.ts';
 import type { World } from '../core/law/state.ts';
-import type { Log } from '../log/log.ts';
+import { type Log, LogError, type Snapshot } from '../log/log.ts';
+import { digestSnapshot, type SnapshotName } from '../log/snapshot-name.ts';
 import type { Clock } from './clock.ts';
 
 const EVERY = 100_000;
@@ -29,20 +31,38 @@ interface Writing {
   readonly slices: Generator<void, string>;
 }
 
-export function createSnapshots(
-  log: Log,
-  clock: Clock,
-  length: number,
-  every: number | undefined,
-  onTrouble: (what: string, cause: unknown) => void,
-): Snapshots {
-  const leastGrowth = every ?? EVERY;
-  let takenAt = length;
+export interface SnapshotsOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Entries from here on are in no snapshot. */
+  readonly from: number;
+  readonly every: number | undefined;
+  /** Puts the name on the record; false when that was refused. */
+  readonly name: (name: SnapshotName) => Promise<boolean>;
+  readonly onTrouble: (what: string, cause: unknown) => void;
+}
+
+export function createSnapshots(options: SnapshotsOptions): Snapshots {
+  const { log, clock } = options;
+  const leastGrowth = options.every ?? EVERY;
+  let takenAt = options.from;
   let writing: Writing | null = null;
   let saving: Promise<void> = Promise.resolve();
 
+  const breathe = (): Promise<void> => new Promise((resolve) => clock.soon(resolve));
+
+  async function save(snapshot: Snapshot): Promise<void> {
+    const digest = await digestSnapshot(snapshot, breathe);
+    if (!(await options.name({ position: snapshot.position, digest }))) {
+      throw new LogError('log.unavailable', 'the log did not take the name of the snapshot');
+    }
+    // The name is no growth: a log in which nothing else happened needs no other snapshot.
+    takenAt++;
+    await log.saveSnapshot(snapshot);
+  }
+
   function failed(cause: unknown): void {
-    onTrouble('a snapshot was not saved; the next start takes longer', cause);
+    options.onTrouble('a snapshot was not saved; the next start takes longer', cause);
   }
 
   /** One slice, or all that are left. */
@@ -56,7 +76,7 @@ export function createSnapshots(
       writing = null;
       const snapshot = { position: mine.position, head: mine.head, text: slice.value };
       // One after the other: an older one must never overwrite a newer.
-      saving = saving.then(() => log.saveSnapshot(snapshot)).catch(failed);
+      saving = saving.then(() => save(snapshot)).catch(failed);
     } catch (cause) {
       writing = null;
       failed(cause);

@@ -209,6 +209,8 @@ export function openBatchLog(storage: BatchStorage): Log {
       for (const bytes of storage.snapshots()) {
         const snapshot = decodeSnapshot(bytes);
         if (snapshot !== null && snapshot.position > atMost) continue;
+        // A hub at work may have come further than we know.
+        if (snapshot !== null && snapshot.position > tail.length) refresh();
         if (snapshot !== null && headAt(snapshot.position) === snapshot.head) return snapshot;
         onRefused?.(foreignSnapshot(storage.path, snapshot, tail.length));
       }

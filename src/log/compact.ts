@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { decodeBatch, encodeBatch, GENESIS } from './batch.ts';
 import { addToDigest } from './compact-digest.ts';
 import { type Log, LogError, type StoredBatch } from './log.ts';
-import { verifyLog } from './verify.ts';
+import { verifyChain } from './verify.ts';
 
 /** What stays of an entry, or null when all of it does. The same answer each time it is asked. */
 export type Rewrite = (entry: string, position: number) => string | null;
@@ -31,7 +31,7 @@ export interface CompactionFacts {
 
 /** What compacting would do; nothing is changed. A log that does not verify is refused. */
 export async function measureCompaction(log: Log, rewrite: Rewrite): Promise<CompactionFacts> {
-  const verified = await verifyLog(log);
+  const verified = await verifyChain(log);
   if (!verified.ok) {
     throw new LogError(
       'log.corrupt',

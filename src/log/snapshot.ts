@@ -7,12 +7,10 @@
 import { createHash } from 'node:crypto';
 import { asBuffer } from './batch.ts';
 import type { Snapshot } from './log.ts';
+import { slicesOf } from './snapshot-name.ts';
 
 /** Snapshots kept: the newest, and one more should the newest not verify. */
 export const SNAPSHOTS_KEPT = 2;
-
-/** Encoded and hashed at a time. */
-const SLICE_CHARS = 256 * 1024;
 
 /** A long text is encoded in slices; `breathe` lets the process do other work between them. */
 export async function encodeSnapshot(
@@ -22,12 +20,10 @@ export async function encodeSnapshot(
   const { position, head, text } = snapshot;
   const hash = createHash('sha256').update(chained(position, head));
   const slices: Buffer[] = [];
-  for (let start = 0; start < text.length; ) {
-    const end = endOfSlice(text, start + SLICE_CHARS);
-    const slice = Buffer.from(text.slice(start, end), 'utf8');
+  for (const part of slicesOf(text)) {
+    const slice = Buffer.from(part, 'utf8');
     hash.update(slice);
     slices.push(slice);
-    start = end;
     await breathe?.();
   }
   const claim = { position, head, sha256: hash.digest('hex') };
@@ -59,10 +55,4 @@ function digest(position: number, head: string, text: Buffer): string {
 
 function chained(position: number, head: string): string {
   return `${position} ${head}\n`;
-}
-
-/** Both halves of a character lie in one slice. */
-function endOfSlice(text: string, end: number): number {
-  const last = text.charCodeAt(end - 1);
-  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;
 }

@@ -4,14 +4,15 @@
  * Walks every stored batch: positions must follow on, every entry must match
  * its checksum, every head must follow from the one before [G8]. Below a compaction the same
  * holds but for batches with a dropped body, and all of them are held to the digest that its record,
- * an entry of the chain above, gives [G13]. It reads only, so it runs beside a hub at work on a log
- * opened `readOnly`.
+ * an entry of the chain above, gives [G13]. Snapshots lie beside the chain: each must be one that an
+ * entry names [H21]. It reads only, so it runs beside a hub at work on a log opened `readOnly`.
  */
 import { createHash } from 'node:crypto';
-import { batchCount, chainHead, decodeBatch, firstBadEntry, GENESIS } from './batch.ts';
+import { asBuffer, batchCount, chainHead, decodeBatch, firstBadEntry, GENESIS } from './batch.ts';
 import { addToDigest, isStub } from './compact-digest.ts';
 import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
+import { digestSnapshot, NAMING_START, parseSnapshotName } from './snapshot-name.ts';
 
 export type Verified =
   | {
@@ -20,6 +21,8 @@ export type Verified =
       readonly head: string;
       /** Up to where bodies were dropped, how many, and the head of the whole log there. */
       readonly compacted?: CompactionProof;
+      /** Snapshots from before they were named: sound for all that is known, and never believed. */
+      readonly unnamed?: readonly number[];
     }
   | { readonly ok: false; readonly position: number; readonly reason: string };
 
@@ -32,12 +35,38 @@ export interface CompactionProof {
 
 type Problem = Extract<Verified, { ok: false }>;
 
-/** The log's own end is compared too, so rows missing at the tail of an open log are found. */
-export async function verifyLog(
-  log: Pick<Log, 'batches' | 'length' | 'head'> & Partial<Pick<Log, 'compacted'>>,
-): Promise<Verified> {
+type Chain = Pick<Log, 'batches' | 'length' | 'head'> & Partial<Pick<Log, 'compacted'>>;
+
+/** The chain, and the snapshots that lie beside it. */
+export async function verifyLog(log: Log): Promise<Verified> {
+  // Before the chain is walked: a hub at work names a snapshot first and saves it then.
+  const found = await findSnapshots(log);
+  const walk = createWalk(log.compacted);
+  const verified = await walkChain(log, walk);
+  if (!verified.ok) return verified;
+  if (found.refused !== null) return broken(verified.length, found.refused);
+  const unnamed: number[] = [];
+  for (const { position, digest } of found.snapshots) {
+    if (walk.names.has(`${position} ${digest}`)) continue;
+    // From the first that was named on there is no innocent one without: the hub saves none.
+    if (position >= walk.firstNamed) {
+      return broken(
+        position,
+        'no entry names the snapshot here: somebody changed it or put it there',
+      );
+    }
+    unnamed.push(position);
+  }
+  return unnamed.length === 0 ? verified : { ...verified, unnamed };
+}
+
+/** The chain alone; the log's own end is compared too, so rows missing at the tail of an open log are found. */
+export function verifyChain(log: Chain): Promise<Verified> {
+  return walkChain(log, createWalk(log.compacted ?? null));
+}
+
+async function walkChain(log: Chain, walk: Walk): Promise<Verified> {
   const end = { length: log.length, head: log.head };
-  const walk = createWalk(log.compacted ?? null);
   try {
     for await (const batch of log.batches(0)) {
       const problem = walk.take(batch);
@@ -50,8 +79,40 @@ export async function verifyLog(
   return walk.finish(end);
 }
 
+interface FoundSnapshots {
+  readonly snapshots: readonly { readonly position: number; readonly digest: string }[];
+  /** Why the first that is not of this log is not. */
+  readonly refused: string | null;
+}
+
+async function findSnapshots(log: Log): Promise<FoundSnapshots> {
+  const snapshots: { position: number; digest: string }[] = [];
+  let refused: string | null = null;
+  const onRefused = (why: LogError): void => {
+    refused ??= why.message.slice(why.code.length + 2);
+  };
+  try {
+    let snapshot = await log.loadSnapshot(onRefused);
+    while (snapshot !== null) {
+      snapshots.push({ position: snapshot.position, digest: await digestSnapshot(snapshot) });
+      snapshot = await log.loadSnapshot(onRefused, snapshot.position - 1);
+    }
+    // Reading on from the end takes in how far a hub at work has come.
+    for await (const _ of log.read(log.length));
+  } catch (error) {
+    if (!(error instanceof LogError) || error.code === 'log.closed') throw error;
+    // In a damaged log; the walk says where, and if it finds nothing this is what is wrong.
+    onRefused(error);
+  }
+  return { snapshots, refused };
+}
+
 export interface Walk {
   readonly position: number;
+  /** Position and digest of every snapshot that an entry names. */
+  readonly names: ReadonlySet<string>;
+  /** The position of the first snapshot with a name; infinite where there is none. */
+  readonly firstNamed: number;
   /** What is wrong with the next batch; null when nothing is. */
   take(batch: StoredBatch): Problem | null;
   finish(end: { readonly length: number; readonly head: string }): Verified;
@@ -64,6 +125,18 @@ export function createWalk(compacted: Compacted | null): Walk {
   let head = GENESIS;
   let headThere = GENESIS;
   let proof: CompactionProof | null = null;
+  const names = new Set<string>();
+  let firstNamed = Number.POSITIVE_INFINITY;
+
+  function noteNames(batch: StoredBatch): void {
+    if (!asBuffer(batch.bytes).includes(NAMING_START)) return;
+    for (const entry of decodeBatch(batch.bytes)) {
+      const name = parseSnapshotName(entry);
+      if (name === null) continue;
+      names.add(`${name.position} ${name.digest}`);
+      firstNamed = Math.min(firstNamed, name.position);
+    }
+  }
 
   function take(batch: StoredBatch): Problem | null {
     if (batch.first !== position) {
@@ -88,6 +161,7 @@ export function createWalk(compacted: Compacted | null): Walk {
       addToDigest(digest, batch);
       headThere = head;
     }
+    noteNames(batch);
     position += batch.count;
     if (compacted !== null && proof === null && position > compacted.record) {
       proof = parseProof(decodeBatch(batch.bytes)[compacted.record - batch.first]);
@@ -112,6 +186,10 @@ export function createWalk(compacted: Compacted | null): Walk {
   return {
     get position() {
       return position;
+    },
+    names,
+    get firstNamed() {
+      return firstNamed;
     },
     take,
     finish,

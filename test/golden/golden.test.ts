@@ -104,7 +104,9 @@ describe.each(cases)('a log of $version over $adapter.name', ({ version, adapter
       // A clock from before the story: the hub stands where the log ended.
       const stage = await openStage(log, createClock(0));
       expect(await tellAll(stage)).toBe(toldBy(version));
-      expect(stage.troubles).toEqual([]);
+      // From before snapshots were named: it is told that this one is not believed.
+      const isDoubted = how === 'with its snapshot' && version === 'v0';
+      expect(stage.troubles).toEqual(isDoubted ? [expect.stringContaining('does not name')] : []);
       await log.close();
       expect(bytes()).toEqual(before);
     },
@@ -116,13 +118,14 @@ describe.each(cases)('a log of $version over $adapter.name', ({ version, adapter
     const before = await batchesOf(log);
     const stage = await openStage(log, createClock(0));
     await stage.play(['> ada message.send jobs/build {"since":"then"}']);
-    const told = await tellAll(stage);
+    const told = (await tellAll(stage)).replace(/^log: .*\n/, '');
     await stage.close();
     const again = await adapter.open(path);
     const after = await batchesOf(again);
     expect(after.slice(0, before.length)).toEqual(before);
-    expect(after.length).toBe(before.length + 1);
-    expect(await tellAll(await openStage(again, createClock(0)))).toBe(told);
+    // The message, and the name of the snapshot that closing took.
+    expect(after.length).toBe(before.length + 2);
+    expect(await tellAll(await openStage(again, createClock(0)))).toContain(told);
     await again.close();
   });
 

@@ -71,7 +71,7 @@ export const FORGETFUL: Readonly<Record<string, Forgetful>> = Object.fromEntries
   ]),
 ]);
 
-function* inOneSlice(text: string): Generator<void, string> {
+export function* inOneSlice(text: string): Generator<void, string> {
   yield;
   return text;
 }

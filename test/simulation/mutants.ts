@@ -7,9 +7,8 @@ import type { Command } from '../../src/core/law/world.ts';
 import type { Bundle, FeedSink } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
 import type { openReplica } from '../../src/hub/replica.ts';
-import type { createSnapshots } from '../../src/hub/snapshots.ts';
 import type { envelopeFieldsText } from '../../src/server/desk/envelope.ts';
-import { FORGETFUL, type ForgetfulParts } from './forgetful.ts';
+import { FORGETFUL, type ForgetfulParts, inOneSlice } from './forgetful.ts';
 import { TURN_MUTANTS, type TurnParts } from './turn-mutants.ts';
 
 type Mutant = (hub: Hub) => Hub;
@@ -178,25 +177,18 @@ export const PART_MUTANTS: Readonly<
     }),
   },
   'takes a snapshot at the wrong position': {
-    path: '../../src/hub/snapshots.ts',
-    mutate: (part) => ({
-      createSnapshots(log, ...rest) {
-        let before: object | null = null;
-        const saveSnapshot: typeof log.saveSnapshot = (snapshot) => {
-          const { position } = snapshot;
-          const text = JSON.stringify({
-            ...(before ?? JSON.parse(snapshot.text)),
-            length: position,
-          });
-          before = JSON.parse(snapshot.text);
-          return log.saveSnapshot({ ...snapshot, text });
-        };
-        return part.createSnapshots(
-          Object.create(log, { saveSnapshot: { value: saveSnapshot } }),
-          ...rest,
-        );
-      },
-    }),
+    path: '../../src/core/law/snapshot.ts',
+    mutate(part) {
+      let before: object | null = null;
+      return {
+        beginFreeze(world) {
+          const frozen = JSON.parse(part.freezeWorld(world));
+          const text = JSON.stringify({ ...(before ?? frozen), length: world.length });
+          before = frozen;
+          return inOneSlice(text);
+        },
+      };
+    },
   },
   'has a desk that shows another body': {
     path: '../../src/server/desk/envelope.ts',
@@ -211,6 +203,5 @@ export const PART_MUTANTS: Readonly<
 
 interface Parts extends ForgetfulParts, TurnParts {
   openReplica: typeof openReplica;
-  createSnapshots: typeof createSnapshots;
   envelopeFieldsText: typeof envelopeFieldsText;
 }

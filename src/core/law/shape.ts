@@ -81,6 +81,7 @@ const SHAPES: Shapes = {
   'token.revoked': ON_ID,
   'refusal.recorded': { ...SAID, operation: 'string', code: 'string', about: 'string?' },
   'log.compacted': { ...SAID, facts: 'object' },
+  'snapshot.taken': { at: 'number', position: 'number', digest: 'string' },
   'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
   'agent.assigned': { ...SAID, agent: 'string', roles: 'list' },
   'docket.raised': {

@@ -100,6 +100,7 @@ import {
   evolveSettings,
   type SpaceConfigured,
 } from './settings.ts';
+import { decideSnapshot, type SnapshotTaken } from './snapshot-record.ts';
 import type { World, WorldView } from './state.ts';
 import { evolveTicked, type Ticked } from './tick.ts';
 import { decideToken, evolveToken, type TokenEvent } from './token.ts';
@@ -148,6 +149,7 @@ interface Deciders extends GateDeciders, TurnDeciders {
   'refusal.record': typeof decideRefusal;
   'bus.record': typeof decideBusCall;
   'compaction.record': typeof decideCompaction;
+  'snapshot.record': typeof decideSnapshot;
   'agent.assign': typeof decideAssign;
   'docket.raise': typeof decideRaise;
   'docket.take': typeof decideTake;
@@ -183,6 +185,7 @@ const DECIDERS: Deciders = {
   'refusal.record': decideRefusal,
   'bus.record': decideBusCall,
   'compaction.record': decideCompaction,
+  'snapshot.record': decideSnapshot,
   'agent.assign': decideAssign,
   'docket.raise': decideRaise,
   'docket.take': decideTake,
@@ -222,6 +225,7 @@ export type DurableEvent =
   | RefusalRecorded
   | BusCallRecorded
   | LogCompacted
+  | SnapshotTaken
   | RolesAssigned
   | DocketEvent
   | DocketLapsed
@@ -357,6 +361,7 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'refusal.recorded':
     case 'bus.recorded':
     case 'log.compacted':
+    case 'snapshot.taken':
       return;
     case 'agent.seen':
       return evolveSeen(world, event);

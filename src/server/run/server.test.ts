@@ -86,7 +86,8 @@ describe('a restart', () => {
     await hub.close();
 
     hub = await openRunningHub({ dir });
-    expect(await hub.mark()).toBe(before);
+    // All that came is the name of the snapshot that stopping took [H21].
+    expect(Number.parseInt(await hub.mark(), 10)).toBe(Number.parseInt(before, 10) + 1);
     expect((await hub.ask('ada', 'whoami')).subscriptions).toEqual(['team/*', 'group/g']);
     const { messages } = await hub.ask('ada', 'recv');
     expect(messages.map((one: Json) => one.body.n)).toEqual([2]);
