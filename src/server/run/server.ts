@@ -5,10 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
 import { assert } from '../../core/law/assert.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { unavailable } from '../../log/disk.ts';
@@ -18,11 +17,10 @@ import { operationList } from '../../wire/operations/table.ts';
 import { createDesk } from '../desk/desk.ts';
 import { createFailureReport } from '../desk/failure.ts';
 import { DEFAULT_SPACE } from '../desk/spaces.ts';
-import { createHostLimit, replyLimited } from '../doors/host-limit.ts';
+import { createHostLimit } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
 import type { McpDoor } from '../doors/mcp/door.ts';
 import { createOriginCheck } from '../doors/origin-check.ts';
-import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import { createSseDoor } from '../doors/sse.ts';
 import type { SynapseOptions } from '../doors/synapse/door.ts';
 import { createWebSocketDoor } from '../doors/websocket.ts';
@@ -32,11 +30,13 @@ import { openPluginHost } from '../plugins/host.ts';
 import type { PluginRegistry } from '../plugins/registry.ts';
 import type { HubBus } from './bus.ts';
 import { realClock } from './clock.ts';
-import type { Config, SynapseConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { ensureSecret, secretPath } from './credential.ts';
+import { createDoorServer } from './door-server.ts';
 import { comers, faultRefusal, spaceSettings } from './from-config.ts';
 import { listen, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
+import { openSynapse } from './open-synapse.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import { publicShape } from './relay-line.ts';
@@ -245,39 +245,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
     closers.push(() => vitals.close());
 
-    const openDoor = (isOwnerSocket: boolean): Server => {
-      const listener = getRequestListener((request, { incoming }) =>
-        http(request, { isOwnerSocket, headers: incoming.headers }),
-      );
-      const route: RequestListener = (request, response) => {
-        const limited = hostLimit.check(request.socket.remoteAddress);
-        if (limited !== null) replyLimited(response, limited);
-        else if (/^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
-          sse.handle(request, response, isOwnerSocket);
-        } else void listener(request, response);
-      };
-      const server = createServer(
-        {
-          headersTimeout: 10_000,
-          requestTimeout: 60_000,
-          connectionsCheckingInterval: 2_000,
-          keepAliveTimeout: 65_000,
-          // Some clients offer HTTP/2 with every request; they are answered in what we speak.
-          shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
-        },
-        route,
-      );
-      boundQuietSockets(server);
-      server.on('upgrade', (request, stream, head) => {
-        websocket.upgrade({ request, stream, head, isOwnerSocket });
-      });
-      server.on('clientError', (_, socket) => {
-        const answer = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
-        if (socket.writable) socket.end(answer, () => socket.destroy());
-        else socket.destroy();
-      });
-      return server;
-    };
+    const openDoor = (isOwnerSocket: boolean): Server =>
+      createDoorServer({ http, sse, websocket, hostLimit }, isOwnerSocket);
 
     const tcp = openDoor(false);
     await listen(tcp, { host: config.host, port: config.port });
@@ -340,36 +309,6 @@ async function makeDirectory(dir: string): Promise<void> {
   } catch (cause) {
     throw unavailable(dir, 'make the data directory', cause);
   }
-}
-
-/** A port of its own, because the original's clients ask for any path; plain HTTP is told so. */
-async function openSynapse(
-  host: string,
-  { port }: SynapseConfig,
-  closers: (() => void | Promise<void>)[],
-  options: SynapseOptions,
-): Promise<number> {
-  const { createSynapseDoor } = await import('../doors/synapse/door.ts');
-  const door = createSynapseDoor(options);
-  closers.push(() => door.close());
-  const timeouts = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 };
-  const server = createServer(timeouts, (_, response) => {
-    response.writeHead(426, { 'content-type': 'application/json', upgrade: 'websocket' });
-    response.end(
-      '{"error_code":"validation_error","message":"Synapse clients speak WebSocket here"}',
-    );
-  });
-  boundQuietSockets(server);
-  server.on('upgrade', (request, stream, head) => {
-    door.upgrade({ request, stream, head, isOwnerSocket: false });
-  });
-  server.on('clientError', (_, socket) => socket.destroy());
-  await listen(server, { host, port });
-  closers.push(async () => {
-    door.close();
-    await shut(server);
-  });
-  return (server.address() as AddressInfo).port;
 }
 
 /** The default space is opened before any door. */

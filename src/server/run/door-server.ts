@@ -1,0 +1,52 @@
+/** An HTTP server with the hub's doors behind it: one for each address or socket that the hub listens on. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { type HostLimit, replyLimited } from '../doors/host-limit.ts';
+import type { HttpDoor } from '../doors/http.ts';
+import { boundQuietSockets } from '../doors/quiet-sockets.ts';
+import type { SseDoor } from '../doors/sse.ts';
+import type { WebSocketDoor } from '../doors/websocket.ts';
+
+export interface Doors {
+  readonly http: HttpDoor;
+  readonly sse: SseDoor;
+  readonly websocket: WebSocketDoor;
+  readonly hostLimit: HostLimit;
+}
+
+export function createDoorServer(
+  { http, sse, websocket, hostLimit }: Doors,
+  isOwnerSocket: boolean,
+): Server {
+  const listener = getRequestListener((request, { incoming }) =>
+    http(request, { isOwnerSocket, headers: incoming.headers }),
+  );
+  const route: RequestListener = (request, response) => {
+    const limited = hostLimit.check(request.socket.remoteAddress);
+    if (limited !== null) replyLimited(response, limited);
+    else if (/^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
+      sse.handle(request, response, isOwnerSocket);
+    } else void listener(request, response);
+  };
+  const server = createServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 60_000,
+      connectionsCheckingInterval: 2_000,
+      keepAliveTimeout: 65_000,
+      // Some clients offer HTTP/2 with every request; they are answered in what we speak.
+      shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+    },
+    route,
+  );
+  boundQuietSockets(server);
+  server.on('upgrade', (request, stream, head) => {
+    websocket.upgrade({ request, stream, head, isOwnerSocket });
+  });
+  server.on('clientError', (_, socket) => {
+    const answer = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
+    if (socket.writable) socket.end(answer, () => socket.destroy());
+    else socket.destroy();
+  });
+  return server;
+}
