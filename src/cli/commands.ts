@@ -29,6 +29,7 @@ const FILES = {
   log: async () => (await import('./log.ts')).registerLog,
   token: async () => (await import('./token.ts')).registerToken,
   send: async () => (await import('./send.ts')).registerSend,
+  web: async () => (await import('./web.ts')).registerWeb,
   chat: async () => (await import('./chat.ts')).registerChat,
   tell: async () => (await import('./tell.ts')).registerTell,
   recv: async () => (await import('./recv.ts')).registerRecv,
@@ -114,6 +115,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       daily('send', 'CHANNEL [TEXT]', 'send a message to a channel'),
       daily('chat', '', 'talk and watch, on the whole terminal'),
+      rarer('web', '', 'the page for people, in a browser'),
       daily('tell', 'AGENT [TEXT]', 'tell an agent, a project, a role or all in private'),
       daily('recv', '', 'take what is owed to you'),
       daily('arm', '', 'wait until something for you arrives'),

@@ -5,11 +5,12 @@ import './tokens.css';
 import './parts/parts.css';
 import { Frame } from './shell/frame.tsx';
 import { openPageStore } from './store/page-store.ts';
+import { takePageToken } from './store/page-token.ts';
 import { StoreContext } from './store/use-store.ts';
 
 const root = document.getElementById('page');
 if (root === null) throw new Error('index.html has no element with the id page');
-const store = openPageStore(location.origin);
+const store = openPageStore(location.origin, takePageToken());
 createRoot(root).render(
   <StrictMode>
     <StoreContext value={store}>

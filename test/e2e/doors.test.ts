@@ -360,6 +360,17 @@ describe.each([
     expect(await ask(null, 'tokens.revoke', { token_id: made.token_id })).toEqual(revoked);
   });
 
+  test('[WD1] [WD2] links and sessions of the window', async () => {
+    const link = await ask(null, 'web.link', { name: 'mia' });
+    expect((await fetch(link.url, { redirect: 'manual' })).status).toBe(303);
+    const { sessions } = await ask(null, 'web.sessions');
+    expect(sessions).toEqual([expect.objectContaining({ name: 'mia', device: 'a browser' })]);
+    const { session_id } = sessions[0];
+    const revoked = { session_id, revoked: true };
+    expect(await ask(null, 'web.revoke', { session_id })).toEqual(revoked);
+    expect((await ask(null, 'web.sessions')).sessions).toEqual([]);
+  });
+
   test('[O1] [DK7] the docket: an agent asks, a person takes, looks and answers', async () => {
     const wish = { text: 'Which port?', thread: 'release', until: Date.now() / 1000 + 3_600 };
     const { item, question } = await ask('ada', 'docket.raise', wish);

@@ -31,6 +31,7 @@ const RECORDED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'group.not-member',
   'proof.wrong',
   'replay.forbidden',
+  'session.gone',
 ]);
 
 export type Audit = (caller: Caller | null, operation: string, refusal: Refusal) => void;

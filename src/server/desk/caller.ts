@@ -30,6 +30,8 @@ export interface Introduction {
    * unless it is somebody else's; false: nobody is let in, and that goes on the record.
    */
   readonly isVouchedFor?: boolean;
+  /** The token came in the two halves of a browser's session. */
+  readonly isSession?: true;
 }
 
 export interface Caller {

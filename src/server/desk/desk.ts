@@ -20,6 +20,7 @@ import { checkAccess } from './access.ts';
 import { createActivities, markCall } from './activity.ts';
 import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
+import { createBuiltins } from './builtins.ts';
 import { actingCaller, type Caller, type Introduction } from './caller.ts';
 import type { ReportFailure } from './failure.ts';
 import { HANDLERS } from './handlers/handlers.ts';
@@ -31,6 +32,7 @@ import type { Platform } from './platform.ts';
 import { createProofs } from './proofs.ts';
 import { createCallLimits } from './rate-limit.ts';
 import type { About, HandledId, Room } from './room.ts';
+import { createSessions, type OpenedSession } from './sessions.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
 
@@ -46,6 +48,8 @@ type Run = (acting: Caller, input: unknown) => Promise<Record<string, unknown> |
 
 export interface Desk {
   authenticate(introduction: Introduction): Promise<Caller | Refusal>;
+  /** A browser comes by a link: what it is to keep, or why it stays out. */
+  enter(secret: string, device: string): Promise<OpenedSession | Refusal>;
   call(
     caller: Caller,
     operation: Operation,
@@ -117,6 +121,7 @@ export function createDesk(options: DeskOptions): DeskParts {
   };
   const authenticate = createIdentity(options.identity, spaces, activities, platform, onRevoked);
   const proofs = createProofs(platform);
+  const sessions = createSessions(platform, spaces, onRevoked);
   const limitOf = createCallLimits(options.callsPerSecond, platform.now);
   const audit: Audit = createAudit(spaces, platform);
   let host: PluginHost | null = null;
@@ -183,6 +188,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       platform,
       activities,
       proofs,
+      sessions,
       nodeId,
       correlationId,
       signal,
@@ -298,7 +304,6 @@ export function createDesk(options: DeskOptions): DeskParts {
   }
 
   const callers = new WeakMap<object, Caller>();
-  const pass = (_: object, next: () => Promise<Reply>): Promise<Reply> => next();
 
   const desk: Desk = {
     nodeId,
@@ -308,6 +313,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       if (isRefusal(caller)) audit(null, `authenticate as ${introduction.agent ?? '?'}`, caller);
       return caller;
     },
+    enter: (secret, device) => guarded('enter', undefined, () => sessions.enter(secret, device)),
     call: (caller, operation, input, callOptions) => call(caller, operation, input, callOptions),
     callAs: (caller, operation, input, run, signal) =>
       call(caller, operation, input, signal && { signal }, { run }),
@@ -378,20 +384,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     usePlugins: (plugins) => {
       host = plugins;
     },
-    builtins: [
-      { capability: 'namespace_resolver', run: pass },
-      {
-        capability: 'auth',
-        run(context, next) {
-          context.agentId = callers.get(context)?.principal.id ?? null;
-          return next();
-        },
-      },
-      { capability: 'rate_limit', run: pass },
-      { capability: 'schema_validator', run: pass },
-      { capability: 'idempotency', run: pass },
-      { capability: 'audit_log', run: pass },
-    ],
+    builtins: createBuiltins((context) => callers.get(context)),
   };
 }
 

@@ -25,6 +25,9 @@ export interface IdentityOptions {
 
 export const OWNER_NAME = 'owner';
 
+/** What a page keeps of its session; it opens nothing without the cookie that was set with it [WD3]. */
+export const PAGE_HALF = 'syw_';
+
 export function tokenText(space: string, id: string, secret: string): string {
   return `syn_${space}.${id}.${secret}`;
 }
@@ -199,8 +202,12 @@ export function createIdentity(
     if (introduction.isVouchedFor === false) return unknownAgent();
     if (introduction.isVouchedFor) return byWord(introduction, startedAt);
     if (isOwner(introduction)) return byOwner(introduction, startedAt);
-    if (introduction.token?.startsWith('syn_'))
-      return byToken(introduction, introduction.token, startedAt);
+    if (introduction.token?.startsWith(PAGE_HALF)) return sessionGone();
+    if (introduction.token?.startsWith('syn_')) {
+      const found = await byToken(introduction, introduction.token, startedAt);
+      const isOver = isRefusal(found) && found.refused === 'access.unknown';
+      return isOver && introduction.isSession ? sessionGone() : found;
+    }
     if (introduction.token?.startsWith('syt_'))
       return byTurn(introduction, introduction.token, startedAt);
     if (options.mode === 'open') return byWord(introduction, startedAt);
@@ -253,5 +260,12 @@ function unknownAgent(): Refusal {
   return refuse(
     'access.unknown',
     'the credential opens nothing here; use the hub owner’s credential file or a live token',
+  );
+}
+
+function sessionGone(): Refusal {
+  return refuse(
+    'session.gone',
+    'this browser is not let in any more; open the page with synod web',
   );
 }

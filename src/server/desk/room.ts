@@ -9,6 +9,7 @@ import type { Activities } from './activity.ts';
 import type { Caller } from './caller.ts';
 import type { Platform } from './platform.ts';
 import type { Proofs } from './proofs.ts';
+import type { Sessions } from './sessions.ts';
 import type { Spaces } from './spaces.ts';
 
 export interface Room {
@@ -19,6 +20,7 @@ export interface Room {
   readonly platform: Platform;
   readonly activities: Activities;
   readonly proofs: Proofs;
+  readonly sessions: Sessions;
   readonly nodeId: string;
   readonly correlationId: string;
   /** `"auth:0ms"` and so on: what this call has cost so far. */
@@ -37,6 +39,8 @@ export interface About {
   readonly plugins: readonly string[];
   /** Seconds a heartbeat lasts that does not say so itself; null for SOX's own 30. */
   readonly heartbeatTtl: number | null;
+  /** Where a browser on this machine finds the page, without a slash at the end. */
+  pageUrl(): string;
 }
 
 /** Operations a handler carries out; streams are opened by the doors that keep connections. */

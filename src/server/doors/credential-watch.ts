@@ -7,7 +7,7 @@ import type { Caller, Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 
 /** What a token is refused with that opens nothing any more. */
-const OVER: ReadonlySet<string> = new Set(['access.unknown', 'turn.stale']);
+const OVER: ReadonlySet<string> = new Set(['access.unknown', 'session.gone', 'turn.stale']);
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface WatchedCredential {

@@ -1,6 +1,6 @@
 /**
  * The HTTP door: `POST /v1/ops/<operation>`, `/health`, `/openapi.json`, and `/mcp`
- * when it is given a handler for it. JSON in, JSON out; a refusal is the SOX
+ * and the page when it is given a handler for them. JSON in, JSON out; a refusal is the SOX
  * envelope with the status of the error table.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -18,6 +18,8 @@ import { outputText } from '../desk/output-text.ts';
 import type { HookHandler } from '../hooks/door.ts';
 import { openApi } from './openapi.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
+import { withSession } from './page/cookie.ts';
+import type { PageDoor } from './page/door.ts';
 
 /** A request larger than this is not read; a body of a message has its own, smaller bound. */
 export const REQUEST_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -37,6 +39,8 @@ export interface HttpDoorOptions {
   readonly metrics?: MetricsRoute | null;
   /** What answers the hooks of coding agents. */
   readonly hooks?: HookHandler | null;
+  /** The page for people. */
+  readonly page?: PageDoor | null;
   /** The owner's credential, to prove to its clients that this is their hub. */
   readonly credential?: string;
 }
@@ -52,6 +56,8 @@ export type HttpDoor = (request: Request, arrival: Arrival) => Promise<Response>
 /** What a request does not say of itself, and its headers as they came: making others of them costs more than most calls. */
 export interface Arrival {
   readonly isOwnerSocket: boolean;
+  /** Over TLS. */
+  readonly isSecure?: boolean;
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -89,11 +95,9 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   app.get('/openapi.json', () => json(200, openApi(options.version)));
 
   app.post('/v1/ops/:operation', async (c) => {
-    const introduction = introductionOf(
-      c.env.headers,
-      `http-${++connections}`,
-      c.env.isOwnerSocket,
-    );
+    const { headers, isOwnerSocket, isSecure = false } = c.env;
+    const shown = introductionOf(headers, `http-${++connections}`, isOwnerSocket);
+    const introduction = withSession(shown, headers, isSecure);
     const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return answered(refusalAnswer(caller));
     const name = c.req.param('operation');
@@ -149,6 +153,19 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     const answer = await options.hooks({ caller, request, vendor, what, body });
     if (answer === null) return notFound();
     return isRefusal(answer) ? answered(refusalAnswer(answer)) : answer;
+  });
+
+  for (const path of ['/', '/assets/*']) {
+    app.get(
+      path,
+      async (c) => (await options.page?.serve(c.req.path, c.env.headers)) ?? notFound(),
+    );
+  }
+
+  app.on('GET', '/in/:secret', async (c) => {
+    // To look at the head of an answer must not spend the link.
+    if (options.page == null || c.req.method !== 'GET') return notFound();
+    return options.page.enter(c.req.param('secret'), c.env.headers, c.env.isSecure ?? false);
   });
 
   app.get('/metrics', async (c) => {

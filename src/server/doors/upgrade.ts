@@ -6,6 +6,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import { type ErrorEnvelope, REFUSALS, toEnvelope } from '../../wire/errors.ts';
@@ -97,6 +98,11 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
 /** Undefined for the Unix socket, which has none. */
 export function addressOf({ stream }: Arrival): string | undefined {
   return (stream as Socket).remoteAddress;
+}
+
+/** Whether it came over TLS. */
+export function isSecure({ stream }: Arrival): boolean {
+  return (stream as Partial<TLSSocket>).encrypted === true;
 }
 
 function turnAway(stream: Duplex, why: Refusal | TurnedAway): void {

@@ -14,7 +14,8 @@ import { watchCredential } from './credential-watch.ts';
 import type { CutOff } from './cut-off.ts';
 import type { HostLimit } from './host-limit.ts';
 import { introductionOf, type OriginCheck, type TurnedAway } from './origin-check.ts';
-import { type Arrival, addressOf, createUpgrades, type Seat } from './upgrade.ts';
+import { withSession } from './page/cookie.ts';
+import { type Arrival, addressOf, createUpgrades, isSecure, type Seat } from './upgrade.ts';
 
 /** A frame larger than this closes the connection with 1009. */
 export const FRAME_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -60,10 +61,9 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
       const detail = { reason: 'limit.reached', limit: 'CONNECTIONS_MAX' };
       return { status: 503, envelope: { error_code: 'rate_limited', message, detail } };
     }
-    const introduction = withProtocols(
-      introductionOf(request.headers, `ws-${randomUUID()}`, isOwnerSocket),
-      request,
-    );
+    const { headers } = request;
+    const shown = introductionOf(headers, `ws-${randomUUID()}`, isOwnerSocket);
+    const introduction = withSession(withProtocols(shown, request), headers, isSecure(arrival));
     const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return caller;
     return (ws) => {

@@ -1,6 +1,7 @@
 /** How the hub's HTTP servers begin to listen, on an address or on the owner's Unix socket, and how they end. */
 import { chmod, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ServerLog } from './server-log.ts';
 
@@ -43,6 +44,37 @@ export function listen(
     });
     process.umask(before);
   });
+}
+
+/** The other address of a name that every machine has two of. */
+const TWINS: Readonly<Record<string, string>> = {
+  '127.0.0.1': '::1',
+  '0.0.0.0': '::1',
+  '::1': '127.0.0.1',
+};
+
+/**
+ * A browser that is told `localhost` may try either loopback address first, and whoever has the other one
+ * would be shown what is meant for us. So the hub takes both [WD6]; where somebody else has it, the page is not
+ * at that name. True: `localhost` is ours.
+ */
+export async function listenAsLocalhost(
+  server: Server,
+  { address, port }: AddressInfo,
+  warn: (line: string) => void,
+): Promise<boolean> {
+  const twin = TWINS[address];
+  if (twin === undefined) return address === '::';
+  try {
+    await listen(server, { host: twin, port });
+    return true;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    // Without the other kind of address on this machine nobody else has it either.
+    if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return true;
+    warn(`the page is not at localhost: another program has ${twin}, port ${port} (${code})`);
+    return false;
+  }
 }
 
 export function shut(server: Server): Promise<void> {

@@ -8,6 +8,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { assert } from '../../core/law/assert.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { unavailable } from '../../log/disk.ts';
@@ -21,6 +22,7 @@ import { createHostLimit } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
 import type { McpDoor } from '../doors/mcp/door.ts';
 import { createOriginCheck } from '../doors/origin-check.ts';
+import { createPageDoor } from '../doors/page/door.ts';
 import { createSseDoor } from '../doors/sse.ts';
 import type { SynapseOptions } from '../doors/synapse/door.ts';
 import { createWebSocketDoor } from '../doors/websocket.ts';
@@ -34,7 +36,7 @@ import type { Config } from './config.ts';
 import { ensureSecret, secretPath } from './credential.ts';
 import { createDoorServer } from './door-server.ts';
 import { comers, faultRefusal, spaceSettings } from './from-config.ts';
-import { listen, openSocket, shut } from './listen.ts';
+import { listen, listenAsLocalhost, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
 import { openSynapse } from './open-synapse.ts';
 import { createPlatform } from './platform.ts';
@@ -47,6 +49,9 @@ import { readStoreSize } from './store-size.ts';
 import { createHubTurns } from './turns.ts';
 import { packageVersion } from './version.ts';
 import { createVitals } from './vitals.ts';
+
+/** From the sources and from what was built of them alike. */
+const PAGE_DIR = fileURLToPath(new URL('../../../dist/web', import.meta.url));
 
 export interface ServerHooks {
   readonly log?: ServerLog;
@@ -65,6 +70,8 @@ export interface ServerHooks {
   readonly wake?: WakeTimes;
   /** How long notices gather and wait, for tests. */
   readonly notices?: Pick<NoticesOptions, 'gatherMs' | 'retryMs'>;
+  /** Where the built page lies, for tests. */
+  readonly pageDir?: string;
   /** Bounds and times of the Synapse door. */
   readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'origins' | 'report' | 'hub' | 'token'>>;
 }
@@ -130,6 +137,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       onFailure: report,
     });
     const plugins: string[] = [];
+    let pageUrl = '';
     const parts = createDesk({
       identity: {
         mode: config.auth,
@@ -137,7 +145,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         agents: comers(config.agents),
       },
       spaces,
-      about: { version, startedAt, plugins, heartbeatTtl: config.settings.heartbeatTtl },
+      about: {
+        ...{ version, startedAt, plugins, heartbeatTtl: config.settings.heartbeatTtl },
+        pageUrl: () => pageUrl,
+      },
       nodeId: randomUUID(),
       callsPerSecond: config.settings.rateLimit,
       fault: config.faultInject && faultRefusal(config.faultInject),
@@ -225,6 +236,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const http = createHttpDoor({
       ...{ desk, origins, report, version, credential },
       hooks: hookDoor.handle,
+      page: createPageDoor({ desk, dir: hooks.pageDir ?? PAGE_DIR }),
       async mcp(request, caller, toolset) {
         mcp ??= openMcp();
         return (await mcp).handle(request, caller, toolset ?? DEFAULT_TOOLSET);
@@ -251,6 +263,11 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const tcp = openDoor(false);
     await listen(tcp, { host: config.host, port: config.port });
     closers.push(() => shut(tcp));
+    const at = tcp.address() as AddressInfo;
+    const { port } = at;
+    const twin = openDoor(false);
+    const isLocalhost = await listenAsLocalhost(twin, at, warn);
+    closers.push(() => shut(twin));
     const socketPath = config.isSocketOn
       ? await openSocket(openDoor(true), config.dir, closers, log)
       : null;
@@ -274,9 +291,9 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(() => sse.close());
     closers.push(() => spaces.endWaits());
 
-    const { port } = tcp.address() as AddressInfo;
     const shown = config.host.includes(':') ? `[${config.host}]` : config.host;
     const url = `http://${shown}:${port}`;
+    pageUrl = isLocalhost ? `http://localhost:${port}` : url;
     const synapseUrl = synapsePort === null ? null : `ws://${shown}:${synapsePort}`;
     await writeHubFile(config.dir, {
       url,

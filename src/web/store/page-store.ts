@@ -58,8 +58,10 @@ export interface PageStore {
 /** A hub that was started again is back on the page soon; full jitter keeps a thousand pages apart. */
 const RECONNECT_MS_MAX = 3_000;
 
-export function openPageStore(url: string): PageStore {
-  const client = createClient({ url, reconnect: { maxMs: RECONNECT_MS_MAX } });
+/** The token is the page's half of its session; without one the hub says that nobody is let in. */
+export function openPageStore(url: string, token: string | null): PageStore {
+  const reconnect = { maxMs: RECONNECT_MS_MAX };
+  const client = createClient({ url, token: token ?? undefined, reconnect });
   const link = createCell<Link>({ state: client.state, reason: null, code: null });
   const past = createCell<number | null>(null);
   const notice = createCell<Notice | null>(null);

@@ -20,6 +20,7 @@ import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
+import * as web from './web.ts';
 
 export const OPERATIONS = {
   'channels.send': channels.send,
@@ -113,6 +114,9 @@ export const OPERATIONS = {
   'tokens.list': admin.tokenList,
   'tokens.rotate': admin.tokenRotate,
   'tokens.revoke': admin.tokenRevoke,
+  'web.link': web.webLink,
+  'web.sessions': web.webSessions,
+  'web.revoke': web.webRevoke,
   'spaces.list': admin.spaceList,
   'spaces.create': admin.spaceCreate,
   'spaces.remove': admin.spaceRemove,

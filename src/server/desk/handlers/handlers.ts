@@ -15,6 +15,7 @@ import { presenceHandlers } from './presence.ts';
 import { receiptHandlers } from './receipts.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
+import { webHandlers } from './web.ts';
 
 export const HANDLERS: Handlers<HandledId> = {
   ...channelHandlers,
@@ -32,4 +33,5 @@ export const HANDLERS: Handlers<HandledId> = {
   ...peopleHandlers,
   ...turnHandlers,
   ...vitalsHandlers,
+  ...webHandlers,
 };
