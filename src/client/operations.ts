@@ -104,6 +104,8 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'turns.take': false,
   'turns.renew': true,
   'turns.finish': 'keyed',
+  'record.at': true,
+  'record.span': true,
   'tokens.create': false,
   'tokens.list': true,
   'tokens.rotate': false,

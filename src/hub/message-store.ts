@@ -41,7 +41,7 @@ interface Batch {
 /** What a message weighs that was read, beside the text it is a part of. */
 const READ_CHARS = 256;
 
-export function createMessageStore(log: Log, bytesMax: number): MessageStore {
+export function createMessageStore(log: Pick<Log, 'at'>, bytesMax: number): MessageStore {
   // Batches come in log order, so the newest ones are a sorted list that only loses its head.
   let batches: Batch[] = [];
   let start = 0;

@@ -49,7 +49,12 @@ export async function rebuild(
   return rebuilt;
 }
 
-async function thawNewest(log: Log, onTrouble: OnTrouble, atMost: number): Promise<Rebuilt | null> {
+/** The newest snapshot of at most so many entries that can be used. */
+export async function thawNewest(
+  log: Pick<Log, 'loadSnapshot' | 'read'>,
+  onTrouble: OnTrouble,
+  atMost: number,
+): Promise<Rebuilt | null> {
   const onRefused = (why: unknown): void => onTrouble('a snapshot was refused', why);
   let snapshot = await log.loadSnapshot(onRefused, atMost);
   let namedAt = snapshot === null ? null : await findSnapshotName(log, snapshot);

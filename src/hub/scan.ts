@@ -10,7 +10,7 @@ export interface Scanned {
 }
 
 export async function scanLog(
-  log: Log,
+  log: Pick<Log, 'read'>,
   range: { readonly from: number; readonly to: number; readonly limit: number },
   isWanted: (event: DurableEvent) => boolean,
 ): Promise<Scanned> {
@@ -34,7 +34,7 @@ export async function scanLog(
 
 /** At least one entry where there is one, and then as many as fit. */
 export async function readEntries(
-  log: Log,
+  log: Pick<Log, 'read'>,
   range: { readonly from: number; readonly to: number; readonly bytesMax: number },
 ): Promise<readonly string[]> {
   const read: string[] = [];

@@ -29,9 +29,10 @@ const SOX = new Set([
 ]);
 
 const HANDLERS = new URL('../../src/server/desk/handlers/', import.meta.url);
-const WORK_TESTS = ['claims', 'plan', 'offers', 'findings', 'presence', 'gates', 'turns'].map(
-  (noun) => `${noun}.test.ts`,
-);
+const WORK_TESTS = [
+  ...['claims', 'plan', 'offers', 'findings', 'presence', 'gates', 'turns'],
+  'record',
+].map((noun) => `${noun}.test.ts`);
 
 interface Door {
   /** What an agent asks; null is the owner, who administers. */

@@ -1,5 +1,5 @@
 /** What the desk answers: an output, or the SOX error envelope and how it sounds at each door. */
-import type { Refusal } from '../../core/law/decider.ts';
+import { type Refusal, type RefusalCode, refuse } from '../../core/law/decider.ts';
 import { type ErrorEnvelope, REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
 import type { TraceEntry } from '../plugins/trace.ts';
 
@@ -22,6 +22,19 @@ export function envelopeAnswer(
   known: Sound | undefined,
 ): { readonly error: ErrorEnvelope; readonly sound: Sound } {
   return { error, sound: known ?? soundOf(error.error_code) };
+}
+
+/** The refusal an envelope was made of; one that a plugin made is a plugin's. */
+export function refusalOf({ message, detail = {}, retry_after }: ErrorEnvelope): Refusal {
+  const { reason, ...rest } = detail;
+  const isOurs = typeof reason === 'string' && Object.hasOwn(REFUSALS, reason);
+  const code = isOurs ? (reason as RefusalCode) : 'plugin.refused';
+  return refuse(
+    code,
+    message,
+    isOurs ? rest : detail,
+    retry_after === undefined ? undefined : retry_after * 1000,
+  );
 }
 
 function soundOf(code: string): Sound {

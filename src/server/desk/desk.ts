@@ -18,7 +18,7 @@ import type { Builtin } from '../plugins/pipeline.ts';
 import type { Reply } from '../plugins/reply.ts';
 import { checkAccess } from './access.ts';
 import { createActivities, markCall } from './activity.ts';
-import { type Answer, envelopeAnswer, refusalAnswer } from './answer.ts';
+import { type Answer, envelopeAnswer, refusalAnswer, refusalOf } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { createBuiltins } from './builtins.ts';
 import { actingCaller, type Caller, type Introduction } from './caller.ts';
@@ -31,7 +31,7 @@ import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
 import { createProofs } from './proofs.ts';
 import { createCallLimits } from './rate-limit.ts';
-import type { About, HandledId, Room } from './room.ts';
+import type { About, HandledId, Room, Run } from './room.ts';
 import { createSessions, type OpenedSession } from './sessions.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
@@ -42,9 +42,6 @@ export interface CallOptions {
   /** Aborted when the caller is gone. */
   readonly signal?: Signal;
 }
-
-/** What is done for whoever acts, a plugin may have said who; the input as plugins left it. */
-type Run = (acting: Caller, input: unknown) => Promise<Record<string, unknown> | Refusal>;
 
 export interface Desk {
   authenticate(introduction: Introduction): Promise<Caller | Refusal>;
@@ -181,24 +178,14 @@ export function createDesk(options: DeskOptions): DeskParts {
     if (passage.run !== null) return passage.run(caller, passage.input);
     const checkedAt = platform.elapsedMs();
     const room: Room = {
-      caller,
-      by: caller.principal,
-      hub,
-      spaces,
-      platform,
-      activities,
-      proofs,
-      sessions,
-      nodeId,
-      correlationId,
-      signal,
-      about,
+      ...{ caller, by: caller.principal, hub, spaces, platform, activities, proofs, sessions },
+      ...{ nodeId, correlationId, signal, about, onRevoked },
       timings: () => [
         timing('auth', caller.authMs),
         timing('schema_validator', checkedAt - startedAt),
         timing('store_dispatch', platform.elapsedMs() - checkedAt),
       ],
-      onRevoked,
+      instead: (other, input, run) => carryOutInstead({ ...passage, operation: other, input, run }),
     };
     const handler = HANDLERS[operation.id as HandledId] as
       | ((room: Room, input: unknown) => Promise<Record<string, unknown> | Refusal>)
@@ -214,6 +201,13 @@ export function createDesk(options: DeskOptions): DeskParts {
     if (DRAINS.has(operation.id) && !isRefusal(outcome))
       caller.activity.lastDrainAt = platform.now();
     return isRefusal(outcome) ? whyClosed(outcome, space, hub) : outcome;
+  }
+
+  async function carryOutInstead(passage: Passage): Promise<Record<string, unknown> | Refusal> {
+    const { operation, caller } = passage;
+    if (!host?.appliesTo(operation.name, caller.transport)) return carryOut(passage);
+    const answer = await callThroughPlugins(host, passage, false);
+    return 'ok' in answer ? answer.ok : refusalOf(answer.error);
   }
 
   async function call(

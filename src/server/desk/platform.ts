@@ -5,6 +5,7 @@
 import type { Refusal } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
+import type { Past } from './past.ts';
 import type { TurnWindow } from './turn-window.ts';
 import type { VitalsWindow } from './vitals-window.ts';
 
@@ -41,6 +42,8 @@ export interface Platform {
   readonly turns?: TurnWindow;
   /** How the hub is doing; absent where nothing measures. */
   readonly vitals?: VitalsWindow;
+  /** What was answered at earlier moments; absent where nobody can look back. */
+  readonly past?: Past;
 }
 
 export interface Violation {

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/law/decider.ts';
 import type { Principal } from '../../core/law/principal.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Signal } from '../../hub/watch.ts';
-import type { OutputOf, ParsedInputOf } from '../../wire/operation.ts';
+import type { Operation, OutputOf, ParsedInputOf } from '../../wire/operation.ts';
 import type { OPERATIONS, OperationId } from '../../wire/operations/table.ts';
 import type { Activities } from './activity.ts';
 import type { Caller } from './caller.ts';
@@ -28,9 +28,21 @@ export interface Room {
   /** Aborted when the caller is gone: nothing may be handed out any more. */
   readonly signal: Signal | null;
   readonly about: About;
+  /**
+   * Another operation for the same caller, carried out by `run`, with the access, input and plugins of
+   * that operation around it.
+   */
+  instead(
+    operation: Operation,
+    input: unknown,
+    run: Run,
+  ): Promise<Record<string, unknown> | Refusal>;
   /** Doors close what a token opened. */
   onRevoked(tokenId: string): void;
 }
+
+/** What is done for whoever acts, a plugin may have said who; the input as plugins left it. */
+export type Run = (acting: Caller, input: unknown) => Promise<Record<string, unknown> | Refusal>;
 
 /** Facts about the running server. */
 export interface About {

@@ -39,6 +39,7 @@ import { comers, faultRefusal, spaceSettings } from './from-config.ts';
 import { listen, listenAsLocalhost, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
 import { openSynapse } from './open-synapse.ts';
+import { openHubPast } from './past.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import { publicShape } from './relay-line.ts';
@@ -124,7 +125,9 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
 
     const credential = await ensureSecret(config.dir, 'owner');
     let bus: HubBus | null = null;
-    const platform = createPlatform(() => turns, vitals);
+    const past = openHubPast({ store: config.store, dir: config.dir, spaces, report });
+    closers.push(() => past.close());
+    const platform = createPlatform(() => turns, { vitals, past });
     const turns = createHubTurns({
       ...{ dir: config.dir, roots: config.turns.roots, spaces },
       named: new Map(Object.entries(config.turns.runners)),

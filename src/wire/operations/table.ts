@@ -18,6 +18,7 @@ import * as people from './people.ts';
 import * as plan from './plan.ts';
 import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
+import * as record from './record.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
 import * as web from './web.ts';
@@ -110,6 +111,8 @@ export const OPERATIONS = {
   'turns.take': turns.turnsTake,
   'turns.renew': turns.turnsRenew,
   'turns.finish': turns.turnsFinish,
+  'record.at': record.recordAt,
+  'record.span': record.recordSpan,
   'tokens.create': admin.tokenCreate,
   'tokens.list': admin.tokenList,
   'tokens.rotate': admin.tokenRotate,

@@ -13,6 +13,7 @@ import { peopleHandlers } from './people.ts';
 import { planHandlers } from './plan.ts';
 import { presenceHandlers } from './presence.ts';
 import { receiptHandlers } from './receipts.ts';
+import { recordHandlers } from './record.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
 import { webHandlers } from './web.ts';
@@ -20,6 +21,7 @@ import { webHandlers } from './web.ts';
 export const HANDLERS: Handlers<HandledId> = {
   ...channelHandlers,
   ...receiptHandlers,
+  ...recordHandlers,
   ...groupHandlers,
   ...inboxHandlers,
   ...adminHandlers,

@@ -1,0 +1,65 @@
+/**
+ * A hub of an earlier moment: it answers what the world was and what the log held then, at the time it
+ * was then, and takes nothing. Nothing happens in it any more, so nobody waits there for anything.
+ */
+import { type Refusal, refuse } from '../core/law/decider.ts';
+import type { World } from '../core/law/state.ts';
+import type { Log } from '../log/log.ts';
+import type { Hub } from './hub.ts';
+import { createMessageStore, type MessageHead } from './message-store.ts';
+import { readEntries, scanLog } from './scan.ts';
+import { createWatch } from './watch.ts';
+
+/** What is needed of a log to look back into it. */
+export type PastLog = Pick<Log, 'read' | 'at' | 'loadSnapshot'>;
+
+export interface PastHubOptions {
+  readonly space: string;
+  /** Not changed as long as this hub is used. */
+  readonly world: World;
+  readonly at: number;
+  readonly log: PastLog;
+  /** Which of these messages may be shown. */
+  screen(heads: readonly MessageHead[]): Promise<readonly boolean[]>;
+}
+
+export function openPastHub({ space, world, at, log, screen }: PastHubOptions): Hub {
+  const store = createMessageStore(log, 0);
+  const watch = createWatch({ now: () => at, soon() {}, after: () => () => {} }, () => {});
+  watch.endWaits();
+
+  async function shown<M extends MessageHead>(found: (M | null)[]): Promise<(M | null)[]> {
+    const messages = found.filter((one) => one !== null);
+    const isShown = await screen(messages);
+    let next = 0;
+    return found.map((one) => (one !== null && isShown[next++] ? one : null));
+  }
+
+  return {
+    space,
+    watch,
+    stamp: () => at,
+    submitThen: (_command, done) => done(readOnly()),
+    submit: async () => readOnly(),
+    ask: async (question) => question(world),
+    messages: async (positions) => shown(await store.read(positions)),
+    messageTexts: async (positions) => shown(await store.readTexts(positions)),
+    schemaOf(channel) {
+      const settings = world.channels.get(channel)?.settings;
+      return { text: settings?.schema ?? null, version: settings?.schemaVersion ?? 0 };
+    },
+    scan: (from, isWanted, limit, scannedMax) =>
+      scanLog(log, { from, to: Math.min(world.length, from + scannedMax), limit }, isWanted),
+    entries: (from, bytesMax) => readEntries(log, { from, to: world.length, bytesMax }),
+    head: '',
+    hasManaged: world.turns.agents.size > 0,
+    openFeed: readOnly,
+    isAvailable: true,
+    stats: { entries: world.length, queued: 0, feeds: 0, batches: 0 },
+    async close() {},
+  };
+}
+
+function readOnly(): Refusal {
+  return refuse('record.operation', 'the past is read only; ask for what happened, and act now');
+}
