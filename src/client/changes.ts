@@ -9,7 +9,7 @@ import { createSequence } from './sequence.ts';
 
 export interface Change {
   readonly nouns: readonly string[] | 'all';
-  /** How long the log was. */
+  /** The newest position then. */
   readonly position: number;
 }
 

@@ -11,6 +11,7 @@ import type { ReceiptChange } from '../../hub/watch.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
 import { streamOpen } from '../../wire/operations/inbox.ts';
 import type { Caller } from './caller.ts';
+import { checkFollower, followChanges } from './changes.ts';
 import type { ReportFailure } from './failure.ts';
 import { gateOutput } from './handlers/gates.ts';
 import { receiptView } from './handlers/receipts.ts';
@@ -32,7 +33,7 @@ export interface StreamSink {
   deliver(bundle: Bundle): boolean;
   ready(): Promise<void>;
   /** News beside messages, each kind under its name. */
-  tell(kind: 'receipt' | 'gate' | 'turn.output', news: readonly object[]): void;
+  tell(kind: 'receipt' | 'gate' | 'turn.output' | 'changed', news: readonly object[]): void;
   end(reason: FeedEnd): void;
 }
 
@@ -59,9 +60,11 @@ export async function openStream(
 ): Promise<Stream | Refusal> {
   const parsed = parseInput(streamOpen, input);
   if (isRefusal(parsed)) return parsed;
-  const { from, channels, receipts, gates, turns } = parsed.value as ParsedInputOf<
+  const { from, channels, receipts, gates, turns, changes } = parsed.value as ParsedInputOf<
     typeof streamOpen
   >;
+  const stranger = changes ? checkFollower(caller) : null;
+  if (stranger !== null) return stranger;
   const hub = spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
   if (isRefusal(hub)) return hub;
   const position = hub.stats.entries - 1;
@@ -82,6 +85,9 @@ export async function openStream(
   if (receipts) stops.push(followReceipts(hub, caller, sink, report));
   if (gates) stops.push(followGates(hub, caller, sink));
   if (turns && platform.turns) stops.push(followTurns(platform.turns, caller, sink));
+  if (changes) {
+    stops.push(followChanges(hub, platform, (changed) => sink.tell('changed', [changed])));
+  }
   return { position, close: () => feed.close() };
 }
 

@@ -46,6 +46,7 @@ export const streamOpen = operation({
     receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
     gates: z.boolean().default(false).describe('also push gates as they are asked and decided'),
     turns: z.boolean().default(false).describe('also push what turns say as they run'),
+    changes: z.boolean().default(false).describe('for people: also push which nouns changed'),
   }),
   output: z.object({ stream: z.string(), position: z.int().min(-1) }),
 });
