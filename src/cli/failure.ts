@@ -42,6 +42,7 @@ export const EXITS = {
   'log.position': 65,
   'log.shape': 65,
   'log.snapshot': 65,
+  'log.key': 78,
   'log.unavailable': 74,
   'log.unknown': 74,
 } as const;

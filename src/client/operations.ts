@@ -88,6 +88,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'turns.get': true,
   'hub.whoami': true,
   'hub.status': true,
+  'record.head': true,
   'hub.vitals': true,
   'held.list': true,
   'held.review': false,

@@ -315,6 +315,7 @@ describe.each([
     expect(made.token).toMatch(/^syn_default\.[0-9a-f]+\../);
     const rotated = await ask(null, 'tokens.rotate', { token_id: made.token_id });
     expect(rotated.token).not.toBe(made.token);
+    expect(await ask(null, 'record.head')).toMatchObject({ anchor: null });
     expect(await ask(null, 'hub.vitals')).toMatchObject({ store: { ok: true }, bus: null });
     const { tokens } = await ask(null, 'tokens.list');
     expect(tokens).toHaveLength(1);

@@ -57,7 +57,8 @@ export async function openRunningHub(options: HubOptions = {}): Promise<RunningH
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'synod-door-')));
   const config = parseConfig({
     flags: { port: '0', dir, discovery: false, synapseToken: 'none', ...options.flags },
-    env: options.env ?? {},
+    // The key of heads lies outside the data directory, which is home here.
+    env: { XDG_STATE_HOME: join(tmpdir(), 'synod-test-state'), ...options.env },
     file: options.file,
     home: dir,
     cwd: dir,

@@ -174,6 +174,12 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'none',
     'how turns of managed agents are run, under a name that `runner` may give; what it says holds from the next turn on after a restart',
   ),
+  record_key: row(
+    null,
+    'a file',
+    '`~/.local/state/synod/record.key`, or under `XDG_STATE_HOME`',
+    'the Ed25519 key that signs heads of logs, made on first use; outside the data directory, and nobody else may read it.',
+  ),
   turns_roots: row(
     null,
     'a list of directories',

@@ -6,6 +6,7 @@ import type { Refusal } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { Past } from './past.ts';
+import type { RecordView } from './record-view.ts';
 import type { TurnWindow } from './turn-window.ts';
 import type { VitalsWindow } from './vitals-window.ts';
 
@@ -36,6 +37,8 @@ export interface Platform {
     isTold: boolean,
   ): Promise<Omit<Scope, 'branch'> | Refusal>;
   readonly schemas: SchemaCheck;
+  /** What is known of the record of a space; null or absent where none is kept. */
+  record?(space: string): RecordView | null;
   /** The runner that is meant, ready to be kept, or why it cannot be used here; absent where none runs. */
   checkRunner?(choice: string | RunnerSpec): Promise<RunnerSpec | Refusal>;
   /** What turns say that run here; absent where none runs. */

@@ -46,6 +46,7 @@ export interface ConfigFile extends SpaceFields {
   readonly port?: number | undefined;
   readonly dir?: string | undefined;
   readonly store?: string | undefined;
+  readonly record_key?: string | undefined;
   readonly auth?: 'local' | 'open' | undefined;
   readonly cors_origins?: readonly string[] | undefined;
   readonly allowed_hosts?: readonly string[] | undefined;
@@ -259,6 +260,7 @@ const fields = {
     .optional(),
   remind_after: whole(0, REMIND_AFTER_S_MAX).optional(),
   runners: runners.optional(),
+  record_key: text('a file').optional(),
   turns_roots: z.array(text('a directory'), { error: 'must be a list of directories' }).optional(),
   turns_parallel_max: whole(1, TURNS_PARALLEL_MAX).optional(),
 };

@@ -34,6 +34,7 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   dir: (config) => config.dir,
   store: ({ store, dir }) =>
     store === null ? `sqlite://${join(dir, 'spaces', '<space>.sqlite')}` : shownStore(store),
+  record_key: ({ recordKey }) => recordKey.path,
   auth: (config) => config.auth,
   cors_origins: (config) => config.corsOrigins,
   allowed_hosts: (config) => config.allowedHosts,

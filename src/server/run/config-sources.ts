@@ -36,6 +36,7 @@ const SYNAPSE_PORT = 8876;
 export const ENV_NAMES: Readonly<Record<string, string>> = {
   dir: 'SYNOD_DIR',
   store: 'SOX_BACKING_STORE',
+  record_key: 'SYNOD_RECORD_KEY',
   host: 'SOX_HTTP_HOST',
   port: 'SOX_HTTP_PORT',
   cors_origins: 'SOX_HTTP_CORS_ORIGINS',
@@ -81,6 +82,7 @@ export function readEnv(
   return present({
     dir: said('dir'),
     store: said('store'),
+    record_key: said('record_key'),
     host: said('host'),
     port: asNumber(said('port')),
     cors_origins: asList(said('cors_origins')),

@@ -57,6 +57,7 @@ describe('parseConfig', () => {
       hostRateLimit: null,
       notices: null,
       turns: { runners: {}, roots: ['/home/ada'], parallelMax: null },
+      recordKey: { path: '/home/ada/.local/state/synod/record.key', isChosen: false },
     });
   });
 

@@ -7,6 +7,7 @@
  */
 import { isAbsolute, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { usualKeyPath } from '../../log/signing-key-file.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import {
   type Agent,
@@ -27,6 +28,8 @@ export interface Config {
   readonly dir: string;
   /** A store URL; null keeps one SQLite file per space under `<dir>/spaces`. */
   readonly store: string | null;
+  /** The key that signs heads; made at the usual place where none was chosen. */
+  readonly recordKey: RecordKeyConfig;
   readonly auth: 'local' | 'open';
   readonly corsOrigins: readonly string[];
   /** Host names beside the address itself that a request may be addressed to. */
@@ -54,6 +57,12 @@ export interface Config {
   /** How people are told of what waits for them; null: they look. */
   readonly notices: NoticesConfig | null;
   readonly turns: TurnsConfig;
+}
+
+export interface RecordKeyConfig {
+  /** Absolute. */
+  readonly path: string;
+  readonly isChosen: boolean;
 }
 
 export interface TurnsConfig {
@@ -139,7 +148,8 @@ export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
   if (Array.isArray(sources)) return sources;
   const { env, home, cwd } = input;
   const { flag, env: said, file } = sources;
-  const config = toConfig({ ...file, ...said, ...flag }, home, cwd);
+  const all = { ...file, ...said, ...flag };
+  const config = { ...toConfig(all, home, cwd), recordKey: recordKeyOf(all, input) };
   const refused = [
     checkFaults(config, env.SOX_TEST_FAULTS === '1', file),
     checkOpen(config, sourceOf('auth', sources)),
@@ -224,7 +234,12 @@ function explain(
   return [problem(issue.path, `${issue.message}${shown}`)];
 }
 
-function toConfig(said: Said, home: string, cwd: string): Config {
+function recordKeyOf({ record_key }: Said, { env, home, cwd }: ConfigInput): RecordKeyConfig {
+  if (record_key === undefined) return { path: usualKeyPath(env, home), isChosen: false };
+  return { path: absolute(record_key, home, cwd), isChosen: true };
+}
+
+function toConfig(said: Said, home: string, cwd: string): Omit<Config, 'recordKey'> {
   const relayTo = (file: string | undefined): RelayConfig | null =>
     file === undefined
       ? null

@@ -74,7 +74,7 @@ export async function moveAside(
     throw unavailable(path, 'move aside', cause);
   }
   // A closed store has no such files but where somebody was reading it meanwhile.
-  for (const end of ['-wal', '-shm'])
+  for (const end of ['-wal', '-shm', '.HEADS', '.ANCHORS'])
     if (existsSync(path + end)) renameSync(path + end, aside + end);
   for (const end of ['.LOCK', '.HOLDER']) rmSync(path + end, { force: true });
   return { at, path: aside };
@@ -88,7 +88,7 @@ export async function deleteRemoved({ path }: Removal): Promise<void> {
       for (const name of await readdir(path)) await rm(join(path, name), { recursive: true });
       return;
     }
-    for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+    for (const end of ['-wal', '-shm', '.HEADS', '.ANCHORS']) rmSync(path + end, { force: true });
     truncateSync(path);
   } catch (cause) {
     throw unavailable(path, 'delete what is in', cause);
@@ -99,7 +99,7 @@ export async function deleteRemoved({ path }: Removal): Promise<void> {
 export async function deleteStore(store: string | null, dir: string, space: string): Promise<void> {
   const place = parseStoreUrl(logUrlOf(store, dir, space));
   if (!hasPath(place)) return;
-  for (const end of ['', '-wal', '-shm', '.LOCK', '.HOLDER']) {
+  for (const end of ['', '-wal', '-shm', '.LOCK', '.HOLDER', '.HEADS', '.ANCHORS']) {
     await rm(place.path + end, { recursive: true, force: true });
   }
 }

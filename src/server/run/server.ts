@@ -38,6 +38,7 @@ import { createDoorServer } from './door-server.ts';
 import { comers, faultRefusal, spaceSettings } from './from-config.ts';
 import { listen, listenAsLocalhost, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
+import { openRecord } from './open-record.ts';
 import { openSynapse } from './open-synapse.ts';
 import { openHubPast } from './past.ts';
 import { createPlatform } from './platform.ts';
@@ -73,6 +74,8 @@ export interface ServerHooks {
   readonly notices?: Pick<NoticesOptions, 'gatherMs' | 'retryMs'>;
   /** Where the built page lies, for tests. */
   readonly pageDir?: string;
+  /** How long after its opening a log is walked, for tests. */
+  readonly verifyAfterMs?: number;
   /** Bounds and times of the Synapse door. */
   readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'origins' | 'report' | 'hub' | 'token'>>;
 }
@@ -111,7 +114,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const lock = lockDirectory(config.dir);
     closers.push(() => lock.release());
     const version = packageVersion();
+    const record = openRecord(config, log, report, hooks.verifyAfterMs);
+    closers.push(() => record.close());
     const spaces = await openSpaces({
+      record,
       store: config.store,
       dir: config.dir,
       clock: realClock,
@@ -127,7 +133,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     let bus: HubBus | null = null;
     const past = openHubPast({ store: config.store, dir: config.dir, spaces, report });
     closers.push(() => past.close());
-    const platform = createPlatform(() => turns, { vitals, past });
+    const platform = createPlatform(() => turns, { vitals, past, record: record.view });
     const turns = createHubTurns({
       ...{ dir: config.dir, roots: config.turns.roots, spaces },
       named: new Map(Object.entries(config.turns.runners)),

@@ -17,6 +17,7 @@ import {
   type RemovedSpace,
   type Spaces,
 } from '../desk/spaces.ts';
+import type { KeptSpace, RecordKeeper, StorePlace } from '../record/keeper.ts';
 import { hasPath, isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
 import {
   deleteRemoved,
@@ -40,6 +41,8 @@ export interface SpacesOptions {
   readonly typedChannels: Readonly<Record<string, unknown>> | null;
   /** Spaces that exist because the configuration names them. */
   readonly named: readonly string[];
+  /** Signs heads; absent where nothing is signed. */
+  readonly record?: RecordKeeper;
   onTrouble(what: string, cause: unknown): void;
   /** A batch of a space took so long to be durable. */
   onAppended?(space: string, ms: number): void;
@@ -56,6 +59,7 @@ export interface OpenSpaces extends Spaces {
 
 export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const hubs = new Map<string, Hub>();
+  const kept = new Map<Hub, KeptSpace>();
   const opening = new Map<string, Promise<Hub>>();
   const { store, dir } = options;
   const onDisk = await spacesOnDisk(store, dir);
@@ -74,7 +78,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   async function unmake(name: string, hub: Hub, entries: number): Promise<void> {
     try {
       hubs.delete(name);
-      await hub.close('space_removed');
+      await shut(hub, 'space_removed');
       // Whoever found it open may have stored something until it closed.
       if (hub.stats.entries > entries) return;
       await deleteStore(store, dir, name);
@@ -85,6 +89,14 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
   }
 
+  async function shut(hub: Hub, reason?: 'space_removed'): Promise<void> {
+    const record = kept.get(hub);
+    kept.delete(hub);
+    await record?.beginClose();
+    await hub.close(reason);
+    await record?.finishClose(reason === 'space_removed');
+  }
+
   async function openOne(name: string): Promise<Hub> {
     const url = logUrlOf(store, dir, name);
     const log = timedLog(await openSpaceLog(store, dir, name), (ms) =>
@@ -92,6 +104,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     );
     let hub: Hub | null = null;
     try {
+      const record = await options.record?.open(name, log, placeOf(url));
       hub = await openHub({
         space: name,
         log,
@@ -99,6 +112,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
       });
       await configure(hub, options);
+      record?.follow(hub);
+      if (record !== undefined) kept.set(hub, record);
       if (!known.has(name) && canUnmake) unsettled.made(name, hub.stats.entries);
       known.add(name);
       hubs.set(name, hub);
@@ -166,7 +181,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         const hub = hubs.get(name);
         removed.set(name, begun);
         hubs.delete(name);
-        await hub?.close('space_removed');
+        if (hub !== undefined) await shut(hub, 'space_removed');
         removal = await moveAside(store, dir, name, begun.at);
         removed.set(name, removal);
         known.delete(name);
@@ -225,7 +240,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     },
     async close() {
       await Promise.allSettled([...opening.values(), ...removing.values()]);
-      await Promise.all([...hubs.values()].map((hub) => hub.close()));
+      await Promise.all([...hubs.values()].map((hub) => shut(hub)));
     },
   };
 }
@@ -263,6 +278,12 @@ function notFound(name: string, known: readonly string[]): Refusal {
     `there is no space ${name} here.${meant} The first write makes a space, as does spaces.create`,
     { space: name, nearest: near },
   );
+}
+
+/** Where the store lies, for who looks at it beside the hub. */
+function placeOf(url: string): StorePlace | null {
+  const store = parseStoreUrl(url);
+  return hasPath(store) ? { kind: store.kind, path: store.path } : null;
 }
 
 /** What the hub says of an entry, with the store it lies in: whoever must act has to find it. */

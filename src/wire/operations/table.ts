@@ -19,6 +19,7 @@ import * as plan from './plan.ts';
 import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
 import * as record from './record.ts';
+import { recordHead } from './record-head.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
 import * as web from './web.ts';
@@ -91,6 +92,7 @@ export const OPERATIONS = {
   'hub.whoami': inbox.whoami,
   'hub.status': inbox.hubStatus,
   'hub.vitals': vitals.hubVitals,
+  'record.head': recordHead,
   'held.list': receipts.heldList,
   'held.review': receipts.heldReview,
   'gates.decide': gates.gateDecide,

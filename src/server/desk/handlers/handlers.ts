@@ -14,6 +14,7 @@ import { planHandlers } from './plan.ts';
 import { presenceHandlers } from './presence.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './record.ts';
+import { recordHeadHandlers } from './record-head.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
 import { webHandlers } from './web.ts';
@@ -22,6 +23,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...channelHandlers,
   ...receiptHandlers,
   ...recordHandlers,
+  ...recordHeadHandlers,
   ...groupHandlers,
   ...inboxHandlers,
   ...adminHandlers,

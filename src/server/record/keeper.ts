@@ -1,0 +1,145 @@
+/**
+ * Keeps the record of every open space: one timer signs what has grown, and now and then a thread walks
+ * each chain, so that the hub can say of its own log that it is whole, or where it is not [RC5].
+ */
+import { Worker } from 'node:worker_threads';
+import type { Hub } from '../../hub/hub.ts';
+import type { Log } from '../../log/log.ts';
+import type { SigningKey } from '../../log/signed-head.ts';
+import type { Verified } from '../../log/verify.ts';
+import type { RecordView } from '../desk/record-view.ts';
+import { openSpaceRecord, type SpaceRecord } from './space-record.ts';
+
+/** What grew is signed this often. */
+const SIGN_EVERY_MS = 60_000;
+/** How long after it was opened a log is walked, and how often again. */
+const VERIFY_AFTER_MS = 10_000;
+const VERIFY_EVERY_MS = 6 * 3_600_000;
+
+/** Where the store of a space lies, for the thread that walks it. */
+export interface StorePlace {
+  readonly kind: 'sqlite' | 'file';
+  readonly path: string;
+}
+
+export interface KeeperOptions {
+  readonly key: SigningKey | null;
+  readonly now: () => number;
+  readonly onTrouble: (what: string, cause: unknown) => void;
+  /** A log is not what it was: told once for each thing that is found. */
+  readonly onBreak: (space: string, what: string) => void;
+  /** For tests. */
+  readonly verifyAfterMs?: number | undefined;
+}
+
+export interface RecordKeeper {
+  /** To be called before a hub has the log; what is wrong with it is told through `onBreak`. */
+  open(space: string, log: Log, place: StorePlace | null): Promise<KeptSpace>;
+  view(space: string): RecordView | null;
+  close(): Promise<void>;
+}
+
+export interface KeptSpace {
+  follow(hub: Hub): void;
+  /** Before the log is closed, and after it: what closing stored is signed too. */
+  beginClose(): Promise<void>;
+  finishClose(isRemoved: boolean): Promise<void>;
+}
+
+interface Kept {
+  readonly record: SpaceRecord;
+  readonly place: StorePlace | null;
+  verifyAt: number;
+}
+
+export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
+  const { now, onBreak, onTrouble } = options;
+  const verifyAfterMs = options.verifyAfterMs ?? VERIFY_AFTER_MS;
+  const spaces = new Map<string, Kept>();
+  let worker: Worker | null = null;
+  let verifying: Promise<void> | null = null;
+  let isClosed = false;
+  const signTimer = setInterval(signAll, SIGN_EVERY_MS).unref();
+  const verifyTimer = setInterval(() => {
+    verifying ??= verifyNext().finally(() => {
+      verifying = null;
+    });
+  }, verifyAfterMs).unref();
+
+  function signAll(): void {
+    for (const { record } of spaces.values()) void record.sign();
+  }
+
+  async function verifyNext(): Promise<void> {
+    const due = [...spaces].find(([, kept]) => kept.place !== null && kept.verifyAt <= now());
+    if (due === undefined || isClosed) return;
+    const [space, kept] = due;
+    kept.verifyAt = now() + VERIFY_EVERY_MS;
+    try {
+      const verified = await walk(kept.place as StorePlace);
+      const before = kept.record.view().verification;
+      const { ok } = verified;
+      const through = ok ? verified.length : verified.position;
+      const reason = ok ? null : verified.reason;
+      kept.record.note({ at: now(), ok, through, reason });
+      if (!ok && before?.reason !== reason && spaces.get(space) === kept) {
+        onBreak(space, `its log breaks at position ${through}: ${reason}`);
+      }
+    } catch (cause) {
+      if (!isClosed) onTrouble(`the log of space ${space} could not be verified`, cause);
+    }
+  }
+
+  /** In a thread of its own: a walk over a long log would hold everybody up. */
+  function walk(place: StorePlace): Promise<Verified> {
+    return new Promise((resolve, reject) => {
+      const end = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+      const thread = new Worker(new URL(`./verify-thread.${end}`, import.meta.url), {
+        workerData: place,
+      });
+      worker = thread;
+      thread.unref();
+      thread.once('message', resolve);
+      thread.once('error', reject);
+      thread.once('exit', () => {
+        worker = null;
+        reject(new Error('the thread that verifies ended early'));
+      });
+    });
+  }
+
+  return {
+    async open(space, log, place) {
+      const record = openSpaceRecord({
+        ...{ space, log, path: place?.path ?? null, key: options.key, now },
+        onTrouble: (what, cause) => onTrouble(`space ${space}: ${what}`, cause),
+      });
+      const kept = { record, place, verifyAt: now() };
+      const wrong = await record.check();
+      let stop = (): void => {};
+      return {
+        follow(hub) {
+          spaces.set(space, kept);
+          stop = hub.watch.events(() => record.onGrown());
+          if (wrong !== null) onBreak(space, wrong);
+        },
+        async beginClose() {
+          stop();
+          if (spaces.get(space) === kept) spaces.delete(space);
+          await record.findOrigin();
+        },
+        async finishClose(isRemoved) {
+          if (!isRemoved) await record.sign();
+        },
+      };
+    },
+    view: (space) => spaces.get(space)?.record.view() ?? null,
+    async close() {
+      isClosed = true;
+      clearInterval(signTimer);
+      clearInterval(verifyTimer);
+      await worker?.terminate();
+      await verifying;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The signed heads of one space: made as the log grows, every minute in which it did, and when it is
+ * closed [RC1]; and what is known of its record: the last signed head, the last anchor, and what the last
+ * verification said. The newest signed head is compared with the log when it is opened [RC4].
+ */
+import { statSync } from 'node:fs';
+import { anchorsPath, readAnchorNotes } from '../../log/anchor-notes.ts';
+import { headsPath, openHeadsFile } from '../../log/heads-file.ts';
+import type { Log } from '../../log/log.ts';
+import { headOf, originOf } from '../../log/origin.ts';
+import { hasGoodSignature, type SignedHead, type SigningKey } from '../../log/signed-head.ts';
+import type { RecordView, Verification } from '../desk/record-view.ts';
+
+/** A head is signed after so many entries. */
+const SIGN_EVERY_ENTRIES = 10_000;
+
+export interface SpaceRecordOptions {
+  readonly space: string;
+  readonly log: Log;
+  /** Where the store lies; null where it has no path, and then heads are kept in memory alone. */
+  readonly path: string | null;
+  /** Null: nothing is signed. */
+  readonly key: SigningKey | null;
+  readonly now: () => number;
+  readonly onTrouble: (what: string, cause: unknown) => void;
+}
+
+export interface SpaceRecord {
+  /** Why the log is not the one whose head was signed last; null when it is. */
+  check(): Promise<string | null>;
+  /** To be called after every batch. */
+  onGrown(): void;
+  /** Signs the head as it is, unless it is signed. */
+  sign(): Promise<void>;
+  /** A log that is closed does not tell its first head any more. */
+  findOrigin(): Promise<void>;
+  /** What a verification said. */
+  note(verification: Verification): void;
+  view(): RecordView;
+}
+
+export function openSpaceRecord(options: SpaceRecordOptions): SpaceRecord {
+  const { space, log, path, key, now } = options;
+  const file = path === null ? null : openHeadsFile(headsPath(path));
+  let signed: SignedHead | null = file?.heads.at(-1) ?? null;
+  let origin: string | null = null;
+  let verification: Verification | null = null;
+  let isTold = false;
+  let anchor: { mtimeMs: number; newest: RecordView['anchor'] } = { mtimeMs: 0, newest: null };
+
+  async function findOrigin(): Promise<void> {
+    if (log.length > 0) origin ??= await originOf(log);
+  }
+
+  async function sign(): Promise<void> {
+    if (key === null || log.length === 0) return;
+    try {
+      if (origin === null) await findOrigin();
+      // Both are of one moment: nothing is waited for between them and the signature.
+      const { length, head } = log;
+      if (origin === null || (signed?.position === length && signed.head === head)) return;
+      const at = new Date(now()).toISOString();
+      signed = key.sign({ space, origin, position: length, head, at });
+      file?.add(signed);
+    } catch (cause) {
+      // Once: a disk that is full says so to everybody who writes.
+      if (!isTold) options.onTrouble('the head of the log could not be signed', cause);
+      isTold = true;
+    }
+  }
+
+  /** The newest alone: whatever was changed before it has changed the head there. */
+  async function check(): Promise<string | null> {
+    const strange = file?.strange ?? 0;
+    // A crash can cut the last line short, and no other.
+    if (strange > 1)
+      return setAside(`${strange} lines of ${headsPath(path ?? '')} are no signed heads`);
+    if (signed === null) return null;
+    const when = `the head signed at ${signed.at}`;
+    if (!hasGoodSignature(signed)) return setAside(`${when} does not carry the signature it says`);
+    if (signed.position > log.length) {
+      return setAside(`${log.length} entries, ${when} says at least ${signed.position}`);
+    }
+    if ((await headOf(log, signed.position)) !== signed.head) {
+      return setAside(`${when} is not the head of the log at position ${signed.position}`);
+    }
+    return null;
+  }
+
+  /** The heads are kept as they are, and signing goes on from what is there. */
+  function setAside(why: string): string {
+    const aside = file?.setAside(now()) ?? null;
+    signed = null;
+    return aside === null ? why : `${why}; what was signed is kept in ${aside}`;
+  }
+
+  /** Read again only when the file has changed: the question is asked often. */
+  function lastAnchor(): RecordView['anchor'] {
+    if (path === null) return null;
+    const mtimeMs = statSync(anchorsPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (mtimeMs !== anchor.mtimeMs) {
+      const note = readAnchorNotes(anchorsPath(path)).at(-1);
+      anchor = { mtimeMs, newest: note === undefined ? null : { ...note.head, way: note.way } };
+    }
+    return anchor.newest;
+  }
+
+  return {
+    check,
+    sign,
+    findOrigin,
+    onGrown() {
+      if (log.length - (signed?.position ?? 0) >= SIGN_EVERY_ENTRIES) void sign();
+    },
+    note(verified) {
+      verification = verified;
+    },
+    view: () => ({
+      length: log.length,
+      head: log.head,
+      signed,
+      anchor: lastAnchor(),
+      verification,
+    }),
+  };
+}
