@@ -2,34 +2,17 @@
  * `synod log verify|export|import|compact`: the log itself, without a hub. Verify and export also work
  * beside a running one; import and compact take its lock, because a log has one writer.
  */
-import { createReadStream, createWriteStream, existsSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { dataDirectory, type Globals } from '../client/node/target.ts';
 import type { Log } from '../log/log.ts';
 import type { Verified } from '../log/verify.ts';
 import { handle } from './context.ts';
 import { EXITS, fail, failureText } from './failure.ts';
+import { openAt, placeOf, placesOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
 import { parseDurationMs, parseWhole } from './parse-value.ts';
 import { plainJson } from './terminal.ts';
-
-interface StoreFlags extends Globals {
-  readonly store?: string;
-}
-
-interface LogPlace {
-  readonly space: string | null;
-  readonly url: string;
-  /** The file or directory, for messages. */
-  readonly path: string;
-}
-
-const STORE_FLAG = [
-  '--store <url>',
-  'sqlite:///path or file:///dir (the space in the data directory)',
-] as const;
 
 export function registerLog(program: Command): void {
   const log = program
@@ -209,50 +192,4 @@ function registerCompact(log: Command): void {
       ]);
     },
   );
-}
-
-async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {
-  const { openLog } = await import('../server/run/open-log.ts');
-  return openLog(place.url, { readOnly });
-}
-
-async function placeOf(flags: StoreFlags): Promise<LogPlace> {
-  if (flags.store !== undefined) return storePlace(flags.store);
-  const space = flags.space ?? (process.env.SOX_NAMESPACE || 'default');
-  return spacePlace(dataDirectory(flags.dir, process.env), space);
-}
-
-async function placesOf(flags: StoreFlags): Promise<LogPlace[]> {
-  if (flags.store !== undefined || flags.space !== undefined) return [await placeOf(flags)];
-  const dir = dataDirectory(flags.dir, process.env);
-  const folder = join(dir, 'spaces');
-  const files = existsSync(folder)
-    ? readdirSync(folder).filter((name) => name.endsWith('.sqlite'))
-    : [];
-  if (files.length === 0) {
-    throw fail('cli.no-input', `there is no log in ${folder}`, {
-      hint: 'name one with --dir or --store',
-    });
-  }
-  return files.sort().map((name) => spacePlace(dir, basename(name, '.sqlite')));
-}
-
-function spacePlace(dir: string, space: string): LogPlace {
-  if (!/^[a-z0-9_-]{1,64}$/.test(space)) {
-    throw fail('cli.usage', `${space} is not the name of a space: 1 to 64 of a-z, 0-9, _ and -`);
-  }
-  const path = join(dir, 'spaces', `${space}.sqlite`);
-  return { space, url: `sqlite://${path}`, path };
-}
-
-async function storePlace(text: string): Promise<LogPlace> {
-  const { parseStoreUrl, storeUrl } = await import('../server/run/store-url.ts');
-  const store = parseStoreUrl(text);
-  if (store === null || !('path' in store)) {
-    throw fail(
-      'cli.usage',
-      `--store must be sqlite:///path or file:///dir (absolute); found ${text}`,
-    );
-  }
-  return { space: null, url: storeUrl(store), path: store.path };
 }
