@@ -1,5 +1,5 @@
 /**
- * `synod log verify|export|import|compact`: the log itself, without a hub. Verify and export also work
+ * `synod log verify|export|import|compact|at`: the log itself, without a hub. Verify and export also work
  * beside a running one; import and compact take its lock, because a log has one writer.
  */
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
@@ -10,6 +10,7 @@ import type { Log } from '../log/log.ts';
 import type { Verified } from '../log/verify.ts';
 import { handle } from './context.ts';
 import { EXITS, fail, failureText } from './failure.ts';
+import { registerLogAt } from './log-at.ts';
 import { openAt, placeOf, placesOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
 import { parseDurationMs, parseWhole } from './parse-value.ts';
 import { plainJson } from './terminal.ts';
@@ -17,11 +18,12 @@ import { plainJson } from './terminal.ts';
 export function registerLog(program: Command): void {
   const log = program
     .command('log')
-    .description('verify, export, import or compact the log itself');
+    .description('verify, export, import, compact or look back into the log itself');
   registerVerify(log);
   registerExport(log);
   registerImport(log);
   registerCompact(log);
+  registerLogAt(log);
 }
 
 function registerVerify(log: Command): void {

@@ -157,6 +157,11 @@ test('the commands that keep a hub small run one after the other, beside those o
   expect(said).toMatch(/^ok +archive\.ndjson/m);
 }, 60_000);
 
+test('what was so is shown by position and by time', () => {
+  const said = printed(blocksOf('docs/guide/look-back.md', 'sh').join('\n'));
+  expect(said).toMatch(/^nothing$/m);
+}, 60_000);
+
 test('an agent that connects sees the tools of the table, and a token comes and goes', () => {
   const page = readText('docs/guide/connect-an-agent.md');
   const table = page.slice(

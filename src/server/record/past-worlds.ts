@@ -51,8 +51,8 @@ export function createPastWorlds(log: PastLog, options: PastWorldsOptions = {}):
   }
 
   function keep(one: World): void {
-    const near = copyBelow(one.length);
-    if (one.length === 0 || (near !== undefined && one.length - near.position < step / 2)) return;
+    const isNear = copies.some(({ position }) => Math.abs(one.length - position) < step / 2);
+    if (one.length === 0 || isNear) return;
     const params = { [constants.ZSTD_c_compressionLevel]: 1 };
     const text = zstdCompressSync(freezeWorld(one), { params });
     const copy = { position: one.length, bytes: text, usedAt: ++uses };

@@ -7,7 +7,7 @@ import type { MessageHead } from '../../hub/message-store.ts';
 import type { PastLog } from '../../hub/past-hub.ts';
 import type { Moment, PastAnswer, PastCaller, Span, SpanAsked } from '../desk/past.ts';
 import { answerThen } from '../desk/past-answer.ts';
-import { positionAt, spanOf } from './past-times.ts';
+import { createPastTimes } from './past-times.ts';
 import { createPastWorlds } from './past-worlds.ts';
 
 export interface PastQuestion {
@@ -34,6 +34,7 @@ export interface PastOfLog {
 
 export function createPast(log: PastLog): PastOfLog {
   const worlds = createPastWorlds(log);
+  const times = createPastTimes(log);
   /** An opening beside the writer's learns of new entries when it reads. */
   const lookTo = async (length: number): Promise<void> => {
     await log.read(length)[Symbol.asyncIterator]().next();
@@ -43,7 +44,7 @@ export function createPast(log: PastLog): PastOfLog {
       await lookTo(length);
       const { time } = moment;
       const position =
-        moment.position ?? (time === null ? length : await positionAt(log, time, length));
+        moment.position ?? (time === null ? length : await times.positionAt(time, length));
       if (position > length) return beyond(position, length);
       const world = await worlds.at(position, isCalledOff);
       if (world === null) return tookTooLong();
@@ -53,7 +54,7 @@ export function createPast(log: PastLog): PastOfLog {
     },
     async span(asked, length) {
       await lookTo(length);
-      return spanOf(log, asked, length);
+      return times.span(asked, length);
     },
   };
 }
