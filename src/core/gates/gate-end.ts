@@ -96,7 +96,8 @@ function endAll(
   return gates.flatMap((gate) => {
     const event: GateEnded = { type: 'gate.ended', at, by: SERVER.id, id: gate.id, ...how(gate) };
     const before = told.get(gate.asker) ?? 0;
-    told.set(gate.asker, before + 1);
-    return [event, ...postFate(world, gate, event), tellAsker(world, gate, event, before)];
+    const news = tellAsker(world, gate, event, before);
+    told.set(gate.asker, before + news.length);
+    return [event, ...postFate(world, gate, event), ...news];
   });
 }

@@ -18,6 +18,8 @@ export interface AskGate extends Asked {
   readonly policy: string | null;
   readonly turn: string | null;
   readonly isKept: boolean;
+  /** The asker hears the end where it waits, and is sent no message about it [GT6]. */
+  readonly isAwaited?: true;
   /** What the caller came with; see `Came`. */
   readonly credential: string;
 }
@@ -81,6 +83,7 @@ export interface GateAsked {
   readonly turn: string | null;
   readonly isKept: boolean;
   readonly holds?: number;
+  readonly isAwaited?: true;
 }
 
 /** One person approved; the gate opens when as many as it asked for have. A denial ends it. */

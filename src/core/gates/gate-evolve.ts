@@ -92,6 +92,7 @@ function gateOf({ type: _, at, by, ...asked }: GateAsked): Gate {
     ...asked,
     ...{ asker: by, askedAt: at, dueAt: asked.deadlineAt, heapIndex: -1 },
     holds: asked.holds ?? null,
+    isAwaited: asked.isAwaited === true,
     ...{ state: 'pending', approvals: [] },
   };
 }

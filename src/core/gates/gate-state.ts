@@ -66,6 +66,8 @@ interface Wish {
   readonly isKept: boolean;
   /** Position of the message that waits for it: approved, that is delivered [GT14]. */
   readonly holds: number | null;
+  /** Whoever asked waits for the end, and needs no message about it. */
+  readonly isAwaited: boolean;
 }
 
 /** One that is open. */
@@ -135,6 +137,7 @@ const WISH = {
   turn: 'stored',
   isKept: 'stored',
   holds: 'stored',
+  isAwaited: 'stored',
 } as const;
 
 const GATE = fieldsOf<Gate>()({

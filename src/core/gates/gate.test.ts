@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createPrincipal, createStory, type Story } from '../../testing/story.ts';
 import { freezeWorld, thawWorld } from '../law/snapshot.ts';
-import { withdrawGatesOf } from './gate-end.ts';
+import { lapseGates, withdrawGatesOf } from './gate-end.ts';
 import type { AskGate } from './gate-events.ts';
 import { ENDED_GATES_PER_AGENT_MAX, GATES_PER_AGENT_MAX } from './gate-limits.ts';
 import { checkOpen } from './gate-view.ts';
@@ -71,6 +71,23 @@ describe('bounds', () => {
     const thawed = thawWorld(freezeWorld(story.world));
     expect(thawed?.gates.open.size).toBe(GATES_PER_AGENT_MAX + 1);
     expect(thawed?.gates.byAsker.get('ada')?.size).toBe(GATES_PER_AGENT_MAX);
+  });
+
+  test('[GT6] who waits for the end is sent no message about it, whichever it is', () => {
+    const story = createPeople();
+    for (const subject of ['a', 'b']) story.do(ada, { ...WISH, subject, isAwaited: true });
+    // The same wish to be told of is another gate, which takes its place.
+    expect(story.do(ada, { ...WISH, subject: 'b' })).toMatchObject({ id: 'g3', isNew: true });
+    const before = story.world.length;
+    approve(story, 'g1');
+    expect(story.world.length - before).toBe(1);
+    approve(story, 'g3');
+    expect(story.world.length - before).toBe(3);
+    const [lapsed] = lapseGates(story.world, story.at, () => true, 'the rule changed');
+    expect(lapsed).toMatchObject({ id: 'g1', state: 'lapsed' });
+    expect(lapseGates(story.world, story.at, () => true, '').map(({ type }) => type)).toEqual([
+      ...['gate.ended', 'gate.ended', 'message.sent'],
+    ]);
   });
 
   test('[GT6] one who asks without end pushes out none of what others are told', () => {

@@ -82,6 +82,7 @@ function decideAsk(world: WorldView, command: AskGate): GateDecision {
     deadlineAt: deadlineMs === null ? null : at + Math.floor(deadlineMs),
     ...{ thread: command.thread, payloadHash: command.payloadHash, policy: command.policy },
     ...{ turn: command.turn, isKept: command.isKept },
+    ...(command.isAwaited && { isAwaited: true }),
   };
   const answer = { id, isNew: true };
   if (before === undefined) return { events: [asked], answer };
@@ -121,7 +122,7 @@ function decideVerdict(world: WorldView, command: DecideGate): GateDecision {
   if (!isOver) return { events: [decided], answer: { id, isNew: true } };
   const fate = postFate(world, gate, decided);
   return {
-    events: [decided, ...fate, tellAsker(world, gate, decided)],
+    events: [decided, ...fate, ...tellAsker(world, gate, decided)],
     answer: { id, isNew: true },
   };
 }
@@ -142,7 +143,7 @@ function decideWithdraw(world: WorldView, command: WithdrawGate): GateDecision {
   const event: GateEnded = {
     ...{ type: 'gate.ended', at, by: by.id, id, state: 'withdrawn', reason },
   };
-  const told = gate.asker === by.id ? [] : [tellAsker(world, gate, event)];
+  const told = gate.asker === by.id ? [] : tellAsker(world, gate, event);
   return { events: [event, ...postFate(world, gate, event), ...told], answer: { id, isNew: true } };
 }
 
@@ -191,6 +192,7 @@ function isSameGate(gate: GateView, wish: AskGate): boolean {
     gate.policy === wish.policy &&
     gate.turn === wish.turn &&
     gate.isKept === wish.isKept &&
+    gate.isAwaited === (wish.isAwaited === true) &&
     gate.credential === wish.credential &&
     count === wish.count &&
     kinds.join() === [...new Set(wish.kinds)].sort().join() &&

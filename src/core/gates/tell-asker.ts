@@ -1,4 +1,7 @@
-/** The asker is told how its gate ended and whose word it was, in private, like whose turn has come [GT6]. */
+/**
+ * The asker is told how its gate ended and whose word it was, in private, like whose turn has come [GT6];
+ * not the one that waits for it and hears it there.
+ */
 import { toChannel } from '../law/name.ts';
 import { SERVER } from '../law/principal.ts';
 import type { WorldView } from '../law/state.ts';
@@ -12,7 +15,8 @@ export function tellAsker(
   gate: GateView,
   event: GateDecided | GateEnded,
   before = 0,
-): MessageSent {
+): MessageSent[] {
+  if (gate.isAwaited) return [];
   const state = event.type === 'gate.ended' ? event.state : event.type.replace('gate.', '');
   const who = ('person' in event ? event.person : null) ?? event.by;
   const by = who === SERVER.id ? null : who;
@@ -33,7 +37,7 @@ export function tellAsker(
     at: event.at,
     actor: null,
   });
-  return { ...message, seq: message.seq + before };
+  return [{ ...message, seq: message.seq + before }];
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -193,6 +193,7 @@ function tellGates(story: Story): void {
     names: ['mia', 'tom'],
     ...{ deadlineMs: 9e8, thread: 'm1', payloadHash: '0'.repeat(64), policy: 'p' },
     ...{ turn: 't', isKept: true, credential: 'tok' },
+    isAwaited: true,
   } as const;
   const verdict = { type: 'gate.decide', reason: 'r', payloadHash: null, ...vouched } as const;
   for (const [i, count] of [2, 1, 1, 1].entries()) {

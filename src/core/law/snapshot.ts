@@ -52,7 +52,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 15;
+const VERSION = 16;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',

@@ -4,6 +4,7 @@
  * answers with a result. It never rejects: what goes wrong is the outcome `failed` with a note.
  */
 import type { Refusal } from '../../core/law/decider.ts';
+import type { GateOutcome } from '../../wire/gate-words.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { TurnLine } from '../desk/turn-window.ts';
 
@@ -117,12 +118,6 @@ export interface GateAsk {
   readonly payload?: unknown;
   /** Seconds after which nobody answering ends it; else as long as gates wait. */
   readonly deadline?: number;
-}
-
-export interface GateOutcome {
-  readonly state: 'approved' | 'denied' | 'expired' | 'withdrawn' | 'superseded';
-  readonly by: string | null;
-  readonly reason: string | null;
 }
 
 /** Why a turn is ended from outside. */

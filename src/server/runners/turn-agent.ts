@@ -5,18 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
-import { isFields, textOf } from '../../wire/fields.ts';
+import type { Signal } from '../../hub/watch.ts';
+import type { GateOutcome } from '../../wire/gate-words.ts';
 import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
 import type { Answer } from '../desk/answer.ts';
+import { askGate } from '../desk/ask-gate.ts';
 import type { Desk } from '../desk/desk.ts';
-import type {
-  GateAsk,
-  GateOutcome,
-  GivenMessage,
-  Transcript,
-  TurnReply,
-  TurnResult,
-} from './runner.ts';
+import type { GateAsk, GivenMessage, Transcript, TurnReply, TurnResult } from './runner.ts';
 
 export interface TurnAgent {
   /** Sends the answers of a result, and puts its question; what was refused is told in sentences. */
@@ -29,11 +24,10 @@ export interface TurnAgent {
   raise(question: string): Promise<void>;
 }
 
-const GATE_WAIT_MS = 60_000;
 const SUBJECT_CHARS_MAX = 1_000;
 
 export function createTurnAgent(desk: Desk, token: string, turnId: string): TurnAgent {
-  async function call(id: OperationId, input: object, signal?: AbortSignal): Promise<Answer> {
+  async function call(id: OperationId, input: object, signal?: Signal): Promise<Answer> {
     const caller = await desk.authenticate({
       ...{ token, agent: null, space: null, clientVersion: null, transport: 'http' },
       ...{ isOwnerSocket: false, wantsOwner: false, connectionId: `turn-${turnId}` },
@@ -46,7 +40,7 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
   async function ask(
     id: OperationId,
     input: object,
-    signal?: AbortSignal,
+    signal?: Signal,
   ): Promise<Readonly<Record<string, unknown>> | string> {
     try {
       const answer = await call(id, input, signal);
@@ -84,30 +78,9 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
     async raise(question) {
       await raise(question);
     },
-    async askGate({ action, subject, payload, deadline }, signal) {
-      const sum = isFields(payload) ? { payload } : { payload: { value: payload ?? null } };
-      const shown = subject.slice(0, SUBJECT_CHARS_MAX);
-      const until = deadline === undefined ? {} : { deadline };
-      let gate = await ask('gates.ask', { action, subject: shown, ...sum, ...until }, signal);
-      while (typeof gate !== 'string' && gate.state === 'pending' && !signal.aborted) {
-        gate = await ask('gates.get', { gate_id: gate.gate_id, wait_ms: GATE_WAIT_MS }, signal);
-      }
-      if (typeof gate === 'string') return { state: 'denied', by: null, reason: gate };
-      if (gate.state === 'approved') {
-        // It is for this action, once; a moment later it may be for nothing any more.
-        const used = await ask('gates.consume', { gate_id: gate.gate_id, ...sum });
-        if (typeof used === 'string') return { state: 'denied', by: null, reason: used };
-      }
-      return outcomeOf(gate);
-    },
+    askGate: ({ subject, ...wish }, signal) =>
+      askGate(ask, { ...wish, subject: subject.slice(0, SUBJECT_CHARS_MAX), tell: false }, signal),
   };
-}
-
-const STATES = ['approved', 'denied', 'expired', 'withdrawn', 'superseded'] as const;
-
-function outcomeOf(gate: Readonly<Record<string, unknown>>): GateOutcome {
-  const state = STATES.find((one) => one === gate.state) ?? 'withdrawn';
-  return { state, by: textOf(gate, 'decided_by'), reason: textOf(gate, 'reason') };
 }
 
 /** To where it says; else where the message that it answers was said; else to the last one given. */

@@ -119,6 +119,10 @@ export const gateAsk = operation({
     payload_hash: hash,
     policy,
     keep: z.boolean().default(false).describe('outlives the turn that asked'),
+    tell: z
+      .boolean()
+      .default(true)
+      .describe('false: you wait for it; no message says how it ended'),
     wait_ms: waitMs,
     idempotency_key: idempotencyKey,
   }),

@@ -39,6 +39,7 @@ export const gateHandlers: Handlers<
       policy: input.policy ?? null,
       turn: by.turn?.id ?? null,
       isKept: input.keep,
+      ...(!input.tell && { isAwaited: true as const }),
       credential: credentialOf(room.caller),
       idempotency: idempotencyOf(platform, wish),
     });

@@ -5,6 +5,7 @@
  */
 import { isRefusal } from '../../../core/law/decider.ts';
 import { isFields } from '../../../wire/fields.ts';
+import { gateSubject } from '../../../wire/gate-words.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
 import { toolNameFor } from '../../../wire/tool-names.ts';
 import { writeMcpConfig } from '../mcp-config.ts';
@@ -157,7 +158,7 @@ async function runOnce(
         ? await putQuestion(job, input)
         : await permissions.ask({
             action: tool,
-            subject: subjectOf(input),
+            subject: gateSubject(input),
             payload: { tool, input },
           });
     answer(
@@ -199,14 +200,4 @@ async function putQuestion(job: ClaudeJob, input: Fields): Promise<Permission> {
   const words =
     'Not answered: the question is now before people, and the answer will come as a message, in another turn.';
   return { isApproved: false, words };
-}
-
-/** What a person reads before deciding: the command or the file first, then everything else. */
-function subjectOf(input: Fields): string {
-  const main = ['command', 'file_path', 'url'].find((name) => typeof input[name] === 'string');
-  if (main === undefined) return JSON.stringify(input);
-  const { [main]: first, description: _told, ...rest } = input;
-  return Object.keys(rest).length === 0
-    ? String(first)
-    : `${String(first)} with ${JSON.stringify(rest)}`;
 }

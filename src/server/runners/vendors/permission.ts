@@ -3,15 +3,14 @@
  * which of the ends it was: approved, denied by whom and why, not answered in time, or withdrawn. Only
  * `approved` lets anything happen. One turn may ask so often and no more.
  */
-import { named, oneLine } from '../../../wire/quoted.ts';
-import type { GateAsk, GateOutcome, TurnJob } from '../runner.ts';
+import { type GateOutcome, gateWords } from '../../../wire/gate-words.ts';
+import type { GateAsk, TurnJob } from '../runner.ts';
 import { numberOption } from './options.ts';
 import type { VendorSpec } from './sign-in.ts';
 
 export const PROMPTS_MAX = 50;
 const ACTION_CHARS_MAX = 100;
 const SUBJECT_CHARS_MAX = 1_000;
-const REASON_CHARS_MAX = 1_000;
 /** A turn that waits for a person is no turn that hangs: it says so in time. */
 const STILL_MS = 60_000;
 
@@ -50,7 +49,7 @@ export function createPermissions({ spec, askGate, transcript, signal }: Asking)
       );
       const outcome = await answered(askGate, what, signal);
       clearInterval(still);
-      const words = wordsOf(outcome);
+      const words = gateWords(outcome);
       transcript.append(`${outcome.state}: ${what.action}: ${words}`, 'note');
       return { isApproved: outcome.state === 'approved', words };
     },
@@ -70,26 +69,6 @@ async function answered(
   } catch (error) {
     return gone(error instanceof Error ? error.message : String(error));
   }
-}
-
-export function wordsOf({ state, by, reason }: GateOutcome): string {
-  const who = by === null ? 'a person' : named(by);
-  const why = reason === null || reason.trim() === '' ? '' : ` The reason: ${bounded(reason)}`;
-  switch (state) {
-    case 'approved':
-      return `Approved by ${who}, this once.`;
-    case 'denied':
-      if (by === null) return `Not approved, and no person has decided.${why}`;
-      return `Denied by ${who}, a person who decided.${why} The same by another way is denied too.`;
-    case 'expired':
-      return `Not approved: nobody answered in time, so the request expired. No person denied it and none approved it.${why}`;
-    default:
-      return `Not approved: the request was ${state} before anybody decided.${why}`;
-  }
-}
-
-function bounded(reason: string): string {
-  return JSON.stringify(oneLine(reason.slice(0, REASON_CHARS_MAX), REASON_CHARS_MAX));
 }
 
 function shortened(subject: string): string {

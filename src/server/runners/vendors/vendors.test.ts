@@ -11,9 +11,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GateOutcome } from '../../../wire/gate-words.ts';
 import { createJob } from '../job.fixture.ts';
 import { runnerContract } from '../runner.contract.ts';
-import type { GateOutcome, Runner, TurnJob, TurnResult } from '../runner.ts';
+import type { Runner, TurnJob, TurnResult } from '../runner.ts';
 import { createAcpRunner } from './acp.ts';
 import { createClaudeRunner } from './claude.ts';
 import { createCodexRunner } from './codex.ts';
