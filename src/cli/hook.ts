@@ -21,10 +21,10 @@ export function registerHook(program: Command): void {
     .command('hook', { hidden: true })
     .description('hand a hook of a coding agent to the hub; silent when there is none')
     .argument('<vendor>')
-    .argument('[wake]', 'wait until the session has reason to wake')
-    .argument('[session]');
+    .argument('[what]', 'wake: wait until the session has reason to; gate: wait for people')
+    .argument('[which]', 'the session, or how many seconds');
   handle<Globals>(command, async ({ args, flags, print }) => {
-    const [vendor = '', what, session = ''] = args;
+    const [vendor = '', what, which = ''] = args;
     try {
       // In a turn that the hub runs, it shows the mail itself.
       if (!isVendor(vendor) || process.env.SYNOD_TURN) return;
@@ -32,13 +32,21 @@ export function registerHook(program: Command): void {
       const path = `/v1/hooks/${vendor}`;
       const answer =
         what === 'wake'
-          ? await read(target, `${path}/wake?session=${encodeURIComponent(session)}`, null)
-          : await readCounted(target, path, await readStdin());
+          ? await read(target, `${path}/wake?session=${encodeURIComponent(which)}`, null, WAKE_MS)
+          : what === 'gate'
+            ? await readDecided(target, path, await readStdin(), Number(which) || 0)
+            : await readCounted(target, path, await readStdin());
       if (answer !== '') print(answer);
     } catch {
       // No hub, or none that answers: as if there were no hook.
     }
   });
+}
+
+/** People are asked; without their answer the harness asks at its terminal [PG1]. */
+function readDecided(target: Target, path: string, body: string, seconds: number): Promise<string> {
+  const headers = { 'x-synod-wait': String(seconds) };
+  return read(target, `${path}/gate`, body, seconds * 1_000 + 2 * ANSWER_MS, headers);
 }
 
 /** A hook without an answer is remembered, a line each, until one gets through and tells the hub [GD6]. */
@@ -49,7 +57,7 @@ async function readCounted(target: Target, path: string, body: string): Promise<
     () => [],
   );
   try {
-    const answer = await read(target, path, body, { 'x-synod-unasked': String(missed) });
+    const answer = await read(target, path, body, ANSWER_MS, { 'x-synod-unasked': String(missed) });
     if (missed > 0) await writeFile(file, '');
     return answer;
   } catch (cause) {
@@ -62,6 +70,7 @@ async function read(
   target: Target,
   path: string,
   body: string | null,
+  timeoutMs: number,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const { env } = process;
@@ -81,7 +90,7 @@ async function read(
         }),
         ...(env.CODEX_HOME && { 'x-synod-codex-home': env.CODEX_HOME }),
       },
-      timeoutMs: body === null ? WAKE_MS : ANSWER_MS,
+      timeoutMs,
     },
   );
   const text = await readText(response);

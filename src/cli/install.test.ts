@@ -165,8 +165,32 @@ test.each([
   [['install', 'cursor'], 'cursor is none of'],
   [['install', '--user', '--project'], 'either --user or --project'],
   [['install', 'claude', '--channel', 'x'], '--channel goes with --auto-subscribe'],
+  [['install', 'claude', '--gates-wait', '9'], '--gates-wait goes with --gates'],
+  [['install', 'claude', '--gates', '--gates-wait', '1.5'], '--gates-wait is 1 to 3600 whole'],
 ])('[IN12] %j is not understood', async (args, said) => {
   expect(await synod(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
+});
+
+test('[PG1] prompts wait for people where that was asked for, and a vendor that cannot is named', async () => {
+  const line = 'claude gate 90';
+  const made = await synod(
+    'install',
+    'claude',
+    'gemini',
+    '--user',
+    '--gates',
+    '--gates-wait',
+    '90',
+  );
+  expect(made.stderr).toContain('takes no answer from it');
+  const { hooks } = JSON.parse(read('home/.claude/settings.json'));
+  const [handler] = hooks.PermissionRequest[0].hooks;
+  expect(handler).toMatchObject({ command: expect.stringContaining(line), timeout: 95 });
+  expect(hooks.PreToolUse[0].hooks[0].command).not.toContain('gate');
+  expect(read('home/.gemini/settings.json')).not.toContain('gate 90');
+  expect(await synod('upgrade', '--check-only')).toMatchObject({ code: 0 });
+  await synod('install', 'claude', '--user');
+  expect(read('home/.claude/settings.json')).not.toContain(line);
 });
 
 test('[IN1] one scope is left without the other, which is named', async () => {

@@ -18,6 +18,7 @@ import type { InstallSite, ScopeKind } from '../harness/install/vendors/vendor.t
 import { createSite, installedDirectory, type Launch } from '../harness/install/world.ts';
 import { isProblem } from '../place/problem.ts';
 import { readRepository } from '../place/repository.ts';
+import { PROMPT_WAIT_SECONDS } from '../wire/hook-settings.ts';
 import { VENDORS, type Vendor } from '../wire/tool-names.ts';
 import { type Context, collect, handle } from './context.ts';
 import { type CliError, fail, TROUBLE_EXIT, trouble } from './failure.ts';
@@ -35,6 +36,8 @@ interface InstallFlags extends ScopeFlags {
   readonly permissions: boolean;
   readonly autoSubscribe?: boolean;
   readonly channel?: readonly string[];
+  readonly gates?: boolean;
+  readonly gatesWait?: string;
 }
 
 export function registerInstall(program: Command): void {
@@ -47,7 +50,9 @@ export function registerInstall(program: Command): void {
     .option('--dry-run', 'show all that would be written, and write nothing')
     .option('--no-permissions', 'let the agent be asked before each of our tools')
     .option('--auto-subscribe', 'tell the agent to subscribe and look for mail when it starts')
-    .option('--channel <name>', 'with it: a channel to subscribe to; may be repeated', collect);
+    .option('--channel <name>', 'with it: a channel to subscribe to; may be repeated', collect)
+    .option('--gates', 'ask people at a gate what the agent would ask at its terminal')
+    .option('--gates-wait <seconds>', 'with it: then the terminal asks (default: 120)');
   handle<InstallFlags>(command, (context) => oneAtATime(() => install(context)));
 }
 
@@ -67,6 +72,9 @@ async function install(context: Context<InstallFlags>): Promise<void> {
   if (flags.channel !== undefined && !flags.autoSubscribe) {
     throw fail('cli.usage', '--channel goes with --auto-subscribe');
   }
+  if (flags.gatesWait !== undefined && !flags.gates) {
+    throw fail('cli.usage', '--gates-wait goes with --gates');
+  }
   // A pattern is a name with stars in it.
   const odd = flags.channel?.find((name) => !isChannelName(name.replace(/[*?]/g, 'x')));
   if (odd !== undefined) throw fail('cli.usage', `"${odd}" is no name of a channel`);
@@ -77,6 +85,7 @@ async function install(context: Context<InstallFlags>): Promise<void> {
     permissions: flags.permissions,
     autoSubscribe: flags.autoSubscribe === true,
     channels: flags.channel ?? [],
+    ...(flags.gates && { gates: waitSeconds(flags.gatesWait) }),
   };
   const isDry = flags.dryRun === true;
   const launch = launchAt(flags.dir);
@@ -90,14 +99,23 @@ async function install(context: Context<InstallFlags>): Promise<void> {
   else if (reports.some(({ changes }) => changes.length > 0)) sayNext(context, reports, site);
 }
 
+function waitSeconds(said: string | undefined): number {
+  const { least, usual, most } = PROMPT_WAIT_SECONDS;
+  const seconds = said === undefined ? usual : Number(said);
+  if (Number.isInteger(seconds) && seconds >= least && seconds <= most) return seconds;
+  throw fail('cli.usage', `--gates-wait is ${least} to ${most} whole seconds`);
+}
+
 function sayNext(
-  { remark }: Context<InstallFlags>,
+  { remark, flags }: Context<InstallFlags>,
   reports: readonly VendorReport[],
   site: InstallSite,
 ): void {
   for (const { vendor, problem } of reports) {
     if (problem !== null) continue;
-    for (const line of VENDOR_PARTS[vendor].advice(site)) remark(`note: ${line}`);
+    const { advice, noGates } = VENDOR_PARTS[vendor];
+    for (const line of advice(site)) remark(`note: ${line}`);
+    if (flags.gates && noGates !== undefined) remark(`note: ${noGates}`);
   }
   if (/[\\/]_npx[\\/]/.test(thisLaunch().program)) {
     remark(

@@ -33,6 +33,9 @@ export const DEFAULT_DOOR_SETTINGS: DoorSettings = {
   wake: { mode: 'named', agents: {}, channels: {} },
 };
 
+/** How long a permission prompt waits for people before the harness asks at its own terminal. */
+export const PROMPT_WAIT_SECONDS = { least: 1, usual: 120, most: 3_600 } as const;
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MODES_MAX = 1_000;

@@ -51,6 +51,7 @@ export const BOB = 'bob';
 export async function openInstalled(
   vendors: readonly Vendor[],
   upFlags: readonly string[] = [],
+  installFlags: readonly string[] = [],
 ): Promise<Installed> {
   const scene = openScene({ isPersons: true });
   const agents = await Promise.all(vendors.map((vendor) => createAgent(scene, vendor)));
@@ -60,7 +61,7 @@ export async function openInstalled(
     return ran;
   };
   await run('up', '--port', '0', ...upFlags);
-  await run('install', ...vendors.map(({ name }) => name));
+  await run('install', ...vendors.map(({ name }) => name), ...installFlags);
   return {
     scene,
     agents,

@@ -23,6 +23,8 @@ interface LiveOptions {
   readonly skip?: boolean;
   /** Vendors it is about; it is skipped where one of them was not chosen. */
   readonly needs?: readonly CliName[];
+  /** Where the usual is too short. */
+  readonly timeoutMs?: number;
 }
 
 type Body = () => Promise<void>;
@@ -30,9 +32,10 @@ type Body = () => Promise<void>;
 /** A test that starts real command lines: only under the settings of this folder. */
 export function liveTest(title: string, ...rest: [Body] | [LiveOptions, Body]): void {
   const [options, body] = rest.length === 2 ? rest : [{}, rest[0]];
-  const { skip = false, needs = [] } = options;
+  const { skip = false, needs = [], timeoutMs } = options;
   const isAway = needs.some((name) => !chosenClis().includes(name));
-  test(title, { skip: skip || isAway || process.env.SYNOD_LIVE !== '1' }, body);
+  const isSkipped = skip || isAway || process.env.SYNOD_LIVE !== '1';
+  test(title, { skip: isSkipped, ...(timeoutMs !== undefined && { timeout: timeoutMs }) }, body);
 }
 
 export interface Stage {

@@ -195,7 +195,8 @@ test.each(CASES)(
     expect(must(it.install(vendor)).changes).toEqual([]);
     expect(mtimes(it.root)).toEqual(times);
 
-    must(it.install(vendor, { permissions: false, autoSubscribe: true, channels: ['#dev'] }));
+    const otherwise = { permissions: false, autoSubscribe: true, channels: ['#dev'], gates: 60 };
+    must(it.install(vendor, otherwise));
     expect(photograph(it.root)).not.toEqual(installed);
     must(it.install(vendor));
     expect(photograph(it.root)).toEqual(installed);

@@ -93,6 +93,7 @@ const options: fc.Arbitrary<InstallOptions> = fc.record({
   permissions: fc.boolean(),
   autoSubscribe: fc.boolean(),
   channels: fc.array(fc.string({ minLength: 1 }), { maxLength: 2 }),
+  gates: fc.constantFrom(null, 5, 3_600),
 });
 
 test.each(VENDORS)(

@@ -13,6 +13,7 @@ import {
   hookCommand,
   hookShim,
   hookShimPath,
+  hookTimeoutSeconds,
   launcherPath,
   launcherScript,
   serverCommand,
@@ -93,6 +94,15 @@ test('[IN9] the line of a hook hands input and answer through, and the harness s
   // The shell that runs the line becomes the script, so this process is what it sees above it.
   expect(seen[0]?.headers['x-synod-parent']).toBe(String(process.pid));
   expect(seen[0]?.headers.authorization).toBeUndefined();
+});
+
+test('[PG1] a hook that waits for people says how long, and its harness gives it more', async () => {
+  const seen = await hub('{"ok":1}');
+  const line = hookCommand('codex', 30);
+  expect(await shell(line, '{"a":1}')).toMatchObject({ code: 0, stdout: '{"ok":1}\n' });
+  expect(seen).toEqual([expect.objectContaining({ url: '/v1/hooks/codex/gate', body: '{"a":1}' })]);
+  expect(seen[0]?.headers['x-synod-wait']).toBe('30');
+  expect(hookTimeoutSeconds(30)).toBeGreaterThan(32);
 });
 
 test('[CL3] without a socket the script shows nothing to the port, and Synod itself asks', async () => {

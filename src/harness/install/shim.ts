@@ -32,8 +32,14 @@ export function launcherPath(synodHome: string): string {
 }
 
 /** The command line of every hook: silent and harmless where Synod is not. */
-export function hookCommand(vendor: Vendor): string {
-  return `h="\${SYNOD_HOME:-$HOME/.synod}/bin/hook"; [ -x "$h" ] && exec "$h" ${vendor} || exit 0`;
+export function hookCommand(vendor: Vendor, waitSeconds: number | null = null): string {
+  const words = waitSeconds === null ? vendor : `${vendor} gate ${waitSeconds}`;
+  return `h="\${SYNOD_HOME:-$HOME/.synod}/bin/hook"; [ -x "$h" ] && exec "$h" ${words} || exit 0`;
+}
+
+/** How long the harness gives a hook; the script gives up before, and the hub before that. */
+export function hookTimeoutSeconds(waitSeconds: number | null = null): number {
+  return waitSeconds === null ? HOOK_TIMEOUT_SECONDS : waitSeconds + HOOK_TIMEOUT_SECONDS;
 }
 
 export interface ServerCommand {
@@ -91,7 +97,7 @@ export function launcherDirectory(script: string): string | null {
 export function hookShim(dir: string | null = null): string {
   return sealText(
     `#!/bin/sh
-# Written by "synod install". Usage: hook VENDOR < event, or hook VENDOR wake SESSION.
+# Written by "synod install". Usage: hook VENDOR [gate SECONDS] < event, or hook VENDOR wake SESSION.
 # Whatever goes wrong, silence and exit 0.
 # In a turn that the hub runs, it shows the mail itself.
 [ -z "\${SYNOD_TURN-}" ] || exit 0
@@ -126,6 +132,10 @@ missed=0 unasked="$dir/unasked"
 if [ "\${2-}" = wake ]; then
   unasked= url="$url/wake"
   set -- -m ${WAKE_TIMEOUT_SECONDS} -G --data-urlencode "session=\${3-}"
+elif [ "\${2-}" = gate ]; then
+  # People are asked; without their answer the harness asks at its terminal.
+  unasked= url="$url/gate"
+  set -- -m $((\${3:-0} + ${ANSWER_TIMEOUT_SECONDS * 2})) -H "X-Synod-Wait: \${3:-0}" -H 'Content-Type: application/json' -H 'Expect:' --data-binary @-
 else
   if [ -s "$unasked" ]; then while IFS= read -r _; do missed=$((missed + 1)); done < "$unasked"; fi
   set -- -m ${ANSWER_TIMEOUT_SECONDS} -H "X-Synod-Unasked: $missed" -H 'Content-Type: application/json' -H 'Expect:' --data-binary @-

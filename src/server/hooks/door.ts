@@ -1,7 +1,7 @@
 /**
  * The hook door: `POST /v1/hooks/<vendor>` takes what a coding agent's hook was handed, as it is, and gives
- * back what that hook shall print; `…/join` tells an MCP server which agent it is, `GET …/wake` waits until
- * the session has reason to wake. Host and Origin are judged before; here only the owner gets in, and no
+ * back what that hook shall print; `…/gate` does so after people had time to answer a permission prompt,
+ * `…/join` tells an MCP server which agent it is, `GET …/wake` waits until the session has reason to wake. Host and Origin are judged before; here only the owner gets in, and no
  * web page at all [HD1]. Whatever goes wrong behind it is an empty 204, never an error: a hook
  * that fails would hold up an agent [HD2]. What is behind it is opened when the first hook comes, or when
  * the hub has time, because a hub that nobody's hooks speak to needs none of it.
@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { isFields } from '../../wire/fields.ts';
+import { PROMPT_WAIT_SECONDS } from '../../wire/hook-settings.ts';
 import { isVendor, type Vendor } from '../../wire/tool-names.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Hooks, HooksOptions } from './hooks.ts';
@@ -30,6 +31,8 @@ export interface HookDoor {
   readonly handle: HookHandler;
   /** Begins to load what the first hook would wait for. */
   prepare(): void;
+  /** Nobody waits for people any more: the hub stops. */
+  endWaits(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -63,6 +66,9 @@ export function createHookDoor(options: HooksOptions): HookDoor {
     prepare() {
       open().catch((cause) => report('the hook door does not open', cause));
     },
+    async endWaits() {
+      (await opened?.catch(() => null))?.endWaits();
+    },
     async close() {
       // One that did not open has said so, and has nothing to close.
       const hooks = await opened?.catch(() => null);
@@ -78,6 +84,7 @@ async function answerVisit(
 ): Promise<Response | null> {
   const { request, what, caller } = visit;
   if (what === '' && request.method === 'POST') return answerEvent(hooks, visit, vendor);
+  if (what === 'gate' && request.method === 'POST') return answerEvent(hooks, visit, vendor);
   if (what === 'join' && request.method === 'POST') return joined(hooks, visit, vendor);
   if (what === 'wake' && request.method === 'GET') return waited(hooks, request, caller.space);
   return null;
@@ -97,6 +104,8 @@ async function answerEvent(hooks: Hooks, visit: HookVisit, vendor: Vendor): Prom
     },
     unasked: Math.min(Number(headers.get('x-synod-unasked')) || 0, UNASKED_MAX),
     isGone: () => signal.aborted,
+    patience:
+      visit.what === 'gate' ? { waitMs: waitOf(headers.get('x-synod-wait')), signal } : null,
   });
   return json === null ? silence() : reply(json);
 }
@@ -145,6 +154,12 @@ function silence(): Response {
 function textOf(value: unknown): string | null {
   if (typeof value !== 'string' || value === '' || value.length > TEXT_CHARS_MAX) return null;
   return value;
+}
+
+/** Of a hook that waits for people. */
+function waitOf(seconds: string | null): number {
+  const { least, usual, most } = PROMPT_WAIT_SECONDS;
+  return Math.min(Math.max(Number(seconds) || usual, least), most) * 1_000;
 }
 
 function pidOf(value: unknown): number | null {

@@ -36,6 +36,8 @@ import {
   SILENCE,
 } from './hook-event.ts';
 import { findArrived, forgetRead, markShown, type OwedMail, owedMail } from './mail.ts';
+import { answerPrompt, isForPeople } from './prompt-answer.ts';
+import type { Patience, PromptGates } from './prompt-gates.ts';
 import type { SessionBook } from './session-book.ts';
 import { keepClaims, shortenClaims } from './session-claims.ts';
 import { again, findTwin } from './twin.ts';
@@ -59,6 +61,8 @@ export interface HookCall extends Omit<JoinCall, 'session'> {
   readonly unasked: number;
   /** Whether the one who asked is still there to be told. */
   isGone(): boolean;
+  /** How long this hook waits for people to answer a permission prompt; null: not at all [PG1]. */
+  readonly patience: Patience | null;
 }
 
 export interface HookDesk {
@@ -78,6 +82,7 @@ export interface HookDeskOptions {
   readonly attentions: Attentions;
   readonly waker: Waker;
   readonly blocked: BlockedSessions;
+  readonly prompts: PromptGates;
   readonly settings: () => DoorSettings;
   readonly record: DecisionLog;
   readonly report: ReportFailure;
@@ -100,7 +105,7 @@ const TOO_LATE = 'the hook had given up before it was answered; the tool went on
 const STOP_LOOK = 50;
 
 export function createHookDesk(options: HookDeskOptions): HookDesk {
-  const { desk, book, attentions, waker, blocked, settings, record, report } = options;
+  const { desk, book, attentions, waker, blocked, prompts, settings, record, report } = options;
 
   async function handle(call: HookCall, event: HookEvent, attention: Attention) {
     const startedAt = performance.now();
@@ -109,8 +114,9 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     await attentions.seat(attention);
     if (event.kind !== 'session_ended') await announce(attention);
     noteDrain(attention, policy);
+    prompts.heard(attention, event, call.input);
     const doing = doingOf(event);
-    if (doing !== null) showDoing(attention, doing, event);
+    if (doing !== null) showDoing(attention, doing, event, isForPeople(call, event));
     const view = viewOf(attention, event.session);
     await forgetRead(attention, view);
     const note: Happening['note'] = (line) =>
@@ -258,7 +264,7 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     blocked.goesOn(attention, session, 'went on');
   }
 
-  function showDoing(attention: Attention, doing: Doing, event?: HookEvent): void {
+  function showDoing(attention: Attention, doing: Doing, event?: HookEvent, isGate = false): void {
     const { caller, booked } = attention;
     if (caller === null) return;
     const { activity } = caller;
@@ -266,7 +272,10 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
     const isLive = () => book.isLive(booked);
     activity.hooked = nextHooked(before, doing, Date.now(), isLive);
     if (event === undefined) return;
-    if (doing.state === 'blocked') blocked.asks(attention, event, doing.note);
+    if (doing.state === 'blocked') {
+      // What is a gate is on the docket as that.
+      if (!isGate) blocked.asks(attention, event, doing.note);
+    }
     // Of one that was never heard before only the docket may know that it asked.
     else if (before === null || before.state === 'blocked') {
       blocked.goesOn(attention, event.session, 'went on');
@@ -324,16 +333,19 @@ export function createHookDesk(options: HookDeskOptions): HookDesk {
       if (attention.waiting >= WAITING_MAX) return failed('too many hooks of one agent at once');
       attention.waiting++;
       const turn = attention.turn.then(() => handle(call, event, attention));
-      const output = turn.catch(() => SILENCE);
-      attention.turn = output;
-      twin.keep(output);
+      attention.turn = turn.then(
+        () => attention.waiting--,
+        () => attention.waiting--,
+      );
+      const answered = isForPeople(call, event)
+        ? turn.then(() => answerPrompt({ prompts, blocked, record }, call, event, attention))
+        : turn;
+      twin.keep(answered.catch(() => SILENCE));
       try {
-        return await turn;
+        return await answered;
       } catch (cause) {
         failed(cause instanceof Error ? cause.message : String(cause));
         throw cause;
-      } finally {
-        attention.waiting--;
       }
     },
     join(call) {

@@ -62,7 +62,10 @@ export type HookAnswer =
   | { readonly act: 'allow' }
   | { readonly act: 'inject'; readonly text: string }
   | { readonly act: 'deny'; readonly reason: string }
-  | { readonly act: 'block'; readonly reason: string };
+  | { readonly act: 'block'; readonly reason: string }
+  /** A person has decided, at a gate, what the harness asked its own person about [PG3]. */
+  | { readonly act: 'permit' }
+  | { readonly act: 'forbid'; readonly reason: string };
 
 export interface HookOutput {
   /** What goes to stdout as JSON; null for nothing at all. */
@@ -71,6 +74,8 @@ export interface HookOutput {
 }
 
 export interface HookDialect {
+  /** Whether a hook of it can answer a permission prompt. */
+  readonly takesVerdict: boolean;
   read(input: unknown): HookEvent | Unheard;
   write(answer: HookAnswer, event: HookEvent): HookOutput;
 }

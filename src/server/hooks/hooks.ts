@@ -12,6 +12,7 @@ import { createAttentions } from './attention.ts';
 import { type BlockedTimes, createBlockedSessions } from './blocked.ts';
 import { openDecisionLog } from './decision-log.ts';
 import { createHookDesk, type HookDesk } from './hook-desk.ts';
+import { createPromptGates } from './prompt-gates.ts';
 import { openSessionBook } from './session-book.ts';
 import { openDoorSettings } from './settings-file.ts';
 import { claudeSocket } from './wake/claude-socket.ts';
@@ -42,6 +43,8 @@ export interface Hooks {
   readonly waiters: Waiters;
   /** From now on it is heard what is sent there. */
   follow(space: string): void;
+  /** Prompts that wait for people are taken back. */
+  endWaits(): void;
   close(): Promise<void>;
 }
 
@@ -70,14 +73,15 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     means: [streamMeans, waiters.means, claudeSocket, codexAppServer],
   });
   const attentions = createAttentions(options.desk, spaces);
+  const isLive = (space: string, agent: string): boolean =>
+    book.list().some((one) => one.space === space && one.agent === agent && book.isLive(one));
   const blocked = createBlockedSessions({
-    ...{ ...options.wake, report },
+    ...{ ...options.wake, report, isLive },
     hubs: () => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []),
-    isLive: (space, agent) =>
-      book.list().some((one) => one.space === space && one.agent === agent && book.isLive(one)),
   });
+  const prompts = createPromptGates({ desk: options.desk, lookMs: options.wake?.lookMs, isLive });
   const desk = createHookDesk({
-    ...{ desk: options.desk, book, attentions, waker, blocked, settings, record, report },
+    ...{ desk: options.desk, book, attentions, waker, blocked, prompts, settings, record, report },
   });
   const followed = new Map<string, () => void>();
 
@@ -109,11 +113,13 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     desk,
     waiters,
     follow,
+    endWaits: () => prompts.close(),
     async close() {
       stopHearing();
       for (const stop of followed.values()) stop();
       waker.close();
       blocked.close();
+      prompts.close();
       waiters.close();
       await Promise.all([book.close(), record.close()]);
     },

@@ -299,6 +299,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(() => websocket.close());
     closers.push(() => sse.close());
     closers.push(() => spaces.endWaits());
+    closers.push(() => hookDoor.endWaits());
 
     const shown = config.host.includes(':') ? `[${config.host}]` : config.host;
     const url = `http://${shown}:${port}`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { Piece, WantedFile } from '../piece.ts';
-import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
+import { hookCommand, hookTimeoutSeconds, serverCommand } from '../shim.ts';
 import {
   hookPieces,
   type InstallOptions,
@@ -17,6 +17,7 @@ import {
   type Switch,
   skillFile,
   type VendorPart,
+  waitAt,
 } from './vendor.ts';
 
 const EVENTS = [
@@ -75,9 +76,11 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
     ? join(site.env.CLAUDE_CONFIG_DIR || site.home, '.claude.json')
     : join(site.root, '.mcp.json');
   const server = { type: 'stdio', ...serverCommand('claude', site) };
-  const hooks = hookPieces(EVENTS, hookCommand('claude'), () => ({
-    timeout: HOOK_TIMEOUT_SECONDS,
-  }));
+  const hooks = hookPieces(
+    EVENTS,
+    (event) => hookCommand('claude', waitAt(event, options)),
+    (event) => ({ timeout: hookTimeoutSeconds(waitAt(event, options)) }),
+  );
   const leave = options.permissions ? permissions(isUser) : [];
   return [
     {

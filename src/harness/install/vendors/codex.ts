@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { SERVER_NAME } from '../../../wire/tool-names.ts';
 import type { RenderedDiscipline } from '../../discipline/render.ts';
 import type { WantedFile } from '../piece.ts';
-import { HOOK_TIMEOUT_SECONDS, hookCommand, serverCommand } from '../shim.ts';
+import { hookCommand, hookTimeoutSeconds, serverCommand } from '../shim.ts';
 import {
   hookPieces,
   type InstallOptions,
@@ -18,6 +18,7 @@ import {
   primerSection,
   skillFile,
   type VendorPart,
+  waitAt,
 } from './vendor.ts';
 
 const EVENTS = [
@@ -78,9 +79,14 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
   const isUser = site.scope === 'user';
   const folder = folderOf(site);
   const { command, args } = serverCommand('codex', site);
-  const hooks = hookPieces(EVENTS, hookCommand('codex'), (event) => ({
-    timeout: event === 'SessionEnd' ? LAST_TIMEOUT_SECONDS : HOOK_TIMEOUT_SECONDS,
-  }));
+  const hooks = hookPieces(
+    EVENTS,
+    (event) => hookCommand('codex', waitAt(event, options)),
+    (event) => ({
+      timeout:
+        event === 'SessionEnd' ? LAST_TIMEOUT_SECONDS : hookTimeoutSeconds(waitAt(event, options)),
+    }),
+  );
   return [
     {
       path: join(folder, 'config.toml'),

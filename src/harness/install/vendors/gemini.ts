@@ -36,6 +36,8 @@ export const gemini: VendorPart = {
   command: 'gemini',
   package: '@google/gemini-cli',
   versionMin: '0.50.0',
+  noGates:
+    'Gemini CLI tells a hook of its permission prompts and takes no answer from it: they stay on the docket as blocked, and are answered at its terminal',
   advice: () => ['Gemini CLI starts MCP servers only in folders that you have told it to trust'],
   switches,
   files,
@@ -66,10 +68,12 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
     // Its word for: do not ask before each call.
     ...(options.permissions && { trust: true }),
   };
-  const hooks = hookPieces(EVENTS, hookCommand('gemini'), () => ({
-    name: SERVER_NAME,
-    timeout: HOOK_TIMEOUT_SECONDS * 1000,
-  }));
+  const handler = { name: SERVER_NAME, timeout: HOOK_TIMEOUT_SECONDS * 1000 };
+  const hooks = hookPieces(
+    EVENTS,
+    () => hookCommand('gemini'),
+    () => handler,
+  );
   return [
     {
       path: join(folder, 'settings.json'),

@@ -98,6 +98,44 @@ test.each([
   expect(seen().hook_event_name).toBe('permission.replied');
 });
 
+test('[IN13] [PG1] installed to wait, a dialog is answered as a person did at the gate, or stays', async () => {
+  writeFileSync(join(root, 'waits.mjs'), opencodePlugin(30));
+  const { Synod } = await import(pathToFileURL(join(root, 'waits.mjs')).href);
+  const replied: { url?: string; body: object }[] = [];
+  const isNewer = { value: true };
+  const client = {
+    _client: {
+      post: async (request: { url: string; body: object }) => {
+        if (!isNewer.value) return { error: 'no such door' };
+        replied.push(request);
+        return {};
+      },
+    },
+    postSessionIdPermissionsPermissionId: async (request: { body: object }) =>
+      replied.push(request),
+  };
+  const waits = await Synod({ client, directory: '/srv/app' });
+  const asks = async (text: string): Promise<unknown> => {
+    answer(text);
+    const properties = { id: 'per_1', sessionID: 's1', permission: 'bash', patterns: ['rm -rf x'] };
+    const [already] = [replied.length];
+    await waits.event({ event: { type: 'permission.asked', properties } });
+    await expect.poll(() => replied.length).toBe(already + 1);
+    return replied.at(-1);
+  };
+  expect(await asks('{"reply":"reject","message":"no: why"}')).toMatchObject({
+    url: '/permission/{requestID}/reply',
+    path: { requestID: 'per_1' },
+    body: { reply: 'reject', message: 'no: why' },
+  });
+  expect(seen()).toMatchObject({ tool_use_id: 'per_1', tool_input: { patterns: ['rm -rf x'] } });
+  isNewer.value = false;
+  expect(await asks('{"reply":"once"}')).toEqual({
+    path: { id: 's1', permissionID: 'per_1' },
+    body: { response: 'once' },
+  });
+});
+
 test.each(['', 'no JSON', 'null', '{"throw":7}'])(
   '[IN13] %j for an answer changes nothing',
   async (text) => {

@@ -7,8 +7,9 @@
 import { sealText } from '../seal.ts';
 import { HOOK_TIMEOUT_SECONDS } from '../shim.ts';
 
-export function opencodePlugin(): string {
-  return sealText(PLUGIN, 'slashes');
+/** `gates`: so many seconds a permission prompt waits for people; null: not at all. */
+export function opencodePlugin(gates: number | null = null): string {
+  return sealText(PLUGIN.replace('GATES_WAIT', String(gates)), 'slashes');
 }
 
 const PLUGIN = `// Written by "synod install"; "synod uninstall" removes it.
@@ -21,6 +22,8 @@ const SESSIONS_MAX = 1000;
 const WAITING_MAX = 16;
 const PAUSE_MS = 5000;
 const PROMPT_MAX = 100000;
+/** Seconds that a permission prompt waits for people at a gate; null: it is only told. */
+const GATES = GATES_WAIT;
 const hook = join(process.env.SYNOD_HOME || join(homedir(), '.synod'), 'bin', 'hook');
 
 /** Sessions that wait for mail, each with what waits for it. */
@@ -63,11 +66,11 @@ process.on('exit', () => {
 });
 
 /** The answer of the hub to an event, or {} when there is none in time. */
-function ask(event) {
+function ask(event, more = [], seconds = 0) {
   if (!existsSync(hook)) return Promise.resolve({});
   return new Promise((resolve) => {
-    const child = spawn(hook, ['opencode'], { stdio: ['pipe', 'pipe', 'ignore'] });
-    const timer = setTimeout(() => child.kill(), ${HOOK_TIMEOUT_SECONDS * 1000});
+    const child = spawn(hook, ['opencode', ...more], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const timer = setTimeout(() => child.kill(), seconds * 1000 + ${HOOK_TIMEOUT_SECONDS * 1000});
     let text = '';
     child.stdout.on('data', (chunk) => {
       text += chunk;
@@ -91,11 +94,26 @@ function ask(event) {
 function askedOf({ type, properties = {} }) {
   if (type === 'question.asked') return { message: properties.questions?.[0]?.question };
   if (type !== 'permission.asked' && type !== 'permission.updated') return null;
-  const { permission, type: kind, patterns, title } = properties;
+  const { id, permission, type: kind, patterns, title, metadata } = properties;
   return {
     tool_name: permission ?? kind,
-    tool_input: { description: title ?? patterns?.join?.(', ') },
+    tool_use_id: id,
+    tool_input: { description: title ?? patterns?.join?.(', '), patterns, ...metadata },
   };
+}
+
+/** A person answered at a gate; the dialog is then answered so. Without an answer it stays as it is. */
+async function answer(client, session, id, { reply, message }) {
+  if (reply !== 'once' && reply !== 'reject') return;
+  const raw = client._client;
+  const path = { requestID: id };
+  const url = '/permission/{requestID}/reply';
+  const headers = { 'Content-Type': 'application/json' };
+  const said = await raw?.post?.({ url, path, headers, body: { reply, message } });
+  if (said && !said.error) return;
+  // The one before had another door, which takes no words.
+  const [at, body] = [{ id: session, permissionID: id }, { response: reply }];
+  await client.postSessionIdPermissionsPermissionId?.({ path: at, body });
 }
 
 export const Synod = async ({ client, directory }) => {
@@ -118,9 +136,16 @@ export const Synod = async ({ client, directory }) => {
         await report(event.type, session, {});
       }
       const asked = askedOf(event);
-      if (asked) await report('permission.asked', session, asked);
+      if (asked?.tool_use_id && GATES !== null) {
+        // Beside the dialog, and beside all else that happens meanwhile.
+        const told = { hook_event_name: 'permission.asked', session_id: session, cwd: directory };
+        ask({ ...told, ...asked }, ['gate', String(GATES)], GATES)
+          .then((said) => answer(client, session, asked.tool_use_id, said))
+          .catch(() => {});
+      } else if (asked) await report('permission.asked', session, asked);
       if (/^(permission|question)\\.(replied|rejected)$/.test(event.type)) {
-        await report('permission.replied', session, {});
+        const { requestID, permissionID } = event.properties;
+        await report('permission.replied', session, { tool_use_id: requestID ?? permissionID });
       }
       if (event.type !== 'session.idle' || children.has(session)) return;
       const say = (text) => {

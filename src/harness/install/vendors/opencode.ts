@@ -64,7 +64,7 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
       path: join(folder, 'plugins', 'synod.js'),
       format: 'own',
       why: 'the plugin: reminders, delivery, the guard',
-      pieces: [{ kind: 'whole', text: opencodePlugin() }],
+      pieces: [{ kind: 'whole', text: opencodePlugin(options.gates ?? null) }],
     },
     skillFile(folder, text),
   ];

@@ -31,6 +31,8 @@ export interface InstallOptions {
   readonly autoSubscribe: boolean;
   /** Channels to subscribe to beside the agent's own. */
   readonly channels: readonly string[];
+  /** So many seconds a permission prompt waits for people at a gate; null or left out: not at all [PG1]. */
+  readonly gates?: number | null;
 }
 
 export const DEFAULT_OPTIONS: InstallOptions = {
@@ -64,6 +66,8 @@ export interface VendorPart {
   readonly versionMin: string;
   /** The oldest version that can be woken when it is idle, where that is not every one. */
   readonly wakeVersionMin?: string;
+  /** Why its permission prompts cannot become gates, where they cannot. */
+  readonly noGates?: string;
   /** What is left for a person to do, in this scope. */
   advice(site: InstallSite): readonly string[];
   /** Where to look whether somebody has switched us off. */
@@ -78,15 +82,22 @@ export interface VendorPart {
 /** The hooks of Claude Code, Codex and Gemini: a list of groups for each event, a list of handlers in each. */
 export function hookPieces(
   events: readonly string[],
-  command: string,
+  commandAt: (event: string) => string,
   handler: (event: string) => Readonly<Record<string, Json>>,
 ): readonly Piece[] {
-  return events.map((event) => ({
-    kind: 'item',
-    at: ['hooks', event],
-    value: { hooks: [{ type: 'command', command, ...handler(event) }] },
-    command,
-  }));
+  return events.map((event) => {
+    const command = commandAt(event);
+    const value = { hooks: [{ type: 'command', command, ...handler(event) }] };
+    return { kind: 'item', at: ['hooks', event], value, command };
+  });
+}
+
+/** The one event at which Claude Code and Codex take an answer to a permission prompt. */
+const PROMPT_EVENT = 'PermissionRequest';
+
+/** How long the hook of an event waits for people; null: not at all. */
+export function waitAt(event: string, { gates }: InstallOptions): number | null {
+  return event === PROMPT_EVENT ? (gates ?? null) : null;
 }
 
 /** A setting in a file of JSON by which what we wrote does nothing. */

@@ -4,7 +4,8 @@
  * What a hook was handed is JSON of any shape: a field that is not what it should be is absent, and
  * only a missing session or event name makes the whole unheard [HK1]. A refusal is for a tool that has
  * not run yet and a block for a stop; a text goes where the vendor takes one. Whatever has no words at
- * that event is handed back [HK6]. Consent is silence, so it never answers a question for a person [HK5].
+ * that event is handed back [HK6]. Consent is silence, so it never answers a question for a person [HK5];
+ * a person's own answer, given at a gate, is written where the vendor asked for it [PG3].
  */
 import { resolve } from 'node:path';
 import { type Fields, fieldsOf, isFields, textOf } from '../../../wire/fields.ts';
@@ -51,10 +52,16 @@ export interface VendorWords {
   inject(text: string, event: HookEvent): Fields;
   deny(reason: string, event: HookEvent): Fields;
   block(reason: string): Fields;
+  /** The answer of a person to a permission prompt; a vendor without it takes none from a hook [PG4]. */
+  readonly prompt?: {
+    permit(event: HookEvent): Fields;
+    forbid(reason: string, event: HookEvent): Fields;
+  };
 }
 
 export function createDialect(vendor: Vendor, words: VendorWords): HookDialect {
   return {
+    takesVerdict: words.prompt !== undefined,
     read(input) {
       const event = readFlat(vendor, input, words);
       if (isUnheard(event) || event.name !== words.failure) return event;
@@ -85,6 +92,11 @@ function jsonOf(
     case 'block':
       if (event.kind !== 'stop_requested') return null;
       return words.block(fitted(answer.reason, REASON_CHARS_MAX));
+    case 'permit':
+      return event.kind === 'asked' ? (words.prompt?.permit(event) ?? null) : null;
+    case 'forbid':
+      if (event.kind !== 'asked') return null;
+      return words.prompt?.forbid(fitted(answer.reason, REASON_CHARS_MAX), event) ?? null;
   }
 }
 

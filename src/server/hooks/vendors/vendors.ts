@@ -22,6 +22,11 @@ const NESTED_ANSWERS = {
   deny: (reason: string, event: HookEvent) =>
     nested(event, { permissionDecision: 'deny', permissionDecisionReason: reason }),
   block: (reason: string) => ({ decision: 'block', reason }),
+  prompt: {
+    permit: (event: HookEvent) => nested(event, { decision: { behavior: 'allow' } }),
+    forbid: (message: string, event: HookEvent) =>
+      nested(event, { decision: { behavior: 'deny', message } }),
+  },
 };
 
 /** 2.1. A tool that failed is reported under a name of its own; the stop of a subagent is a stop. */
@@ -79,7 +84,8 @@ const codex = createDialect('codex', {
 
 /**
  * 0.61. One word, `deny`, refuses a tool and sends an agent on that wants to stop; before a tool it
- * takes no text. It shows `<` as `&lt;`, which is why nothing we inject is written in tags.
+ * takes no text. It shows `<` as `&lt;`, which is why nothing we inject is written in tags. Its prompt is
+ * told to a hook and heeds none: what a hook says before a tool can forbid it, but not answer for a person.
  */
 const gemini = createDialect('gemini', {
   kinds: {
@@ -110,7 +116,8 @@ const gemini = createDialect('gemini', {
  *
  *   `{throw}`   throw an Error with this message, so that the tool is not run;
  *   `{append}`  add this to the tool's output, or to the parts of the message;
- *   `{prompt}`  give the idle session this as its next prompt.
+ *   `{prompt}`  give the idle session this as its next prompt;
+ *   `{reply}`   answer the permission prompt so, with `{message}` where it is no.
  */
 const opencode = createDialect('opencode', {
   kinds: {
@@ -134,6 +141,10 @@ const opencode = createDialect('opencode', {
   inject: (text) => ({ append: text }),
   deny: (reason) => ({ throw: reason }),
   block: (reason) => ({ prompt: reason }),
+  prompt: {
+    permit: () => ({ reply: 'once' }),
+    forbid: (message) => ({ reply: 'reject', message }),
+  },
 });
 
 export const DIALECTS: Readonly<Record<Vendor, HookDialect>> = { claude, codex, gemini, opencode };
