@@ -182,7 +182,13 @@ test('[TU11] what is on its way stands under my own name', () => {
 test('[TU10] a tall window shows claims, the queue and the plan; a low one keeps to the agents', () => {
   const claim = { task_id: 'auth-7', owner: 'bob', lease_expires_at: 160 } as ClaimRow;
   const task = { task_id: 'docs-2', status: 'open', ready: true, claim: null } as TaskRow;
-  const wait = { agent_id: 'eve', task_id: 'auth-7', since: 40, reserved: false };
+  const wait = {
+    agent_id: 'eve',
+    task_id: 'auth-7',
+    since: 40,
+    reserved: false,
+    waits_for: ['bob'],
+  };
   const busy = evolve(stateWith([], [agent('bob', 'busy')]), {
     ...{ type: 'work', claims: [claim], waits: [wait], tasks: [task] },
   });

@@ -1,12 +1,15 @@
 /** Managed agents and turns as every door shows them. */
 import { messageId } from '../../core/talk/message.ts';
 import { LIMITS, type LimitName } from '../../core/turns/agent-limits.ts';
+import { DAY_MS, spentSince } from '../../core/turns/rails/diary.ts';
 import type { Cost, ManagedView, Turn } from '../../core/turns/turn-state.ts';
 import type { OutputOf } from '../../wire/operation.ts';
 import type { agentsManage, turnsCancel } from '../../wire/operations/turns.ts';
 
-export function managedView(managed: ManagedView): OutputOf<typeof agentsManage> {
+export function managedView(managed: ManagedView, at: number): OutputOf<typeof agentsManage> {
   const { config, since, cost } = managed;
+  const { ms, usd, tokens } = spentSince(managed.rails.diary, at - DAY_MS);
+  const turns = managed.rails.diary.spans.filter((span) => span.at > at - DAY_MS).length;
   const { channels, from, kinds, minTier } = config.wake;
   const names = Object.keys(LIMITS) as LimitName[];
   return {
@@ -34,6 +37,7 @@ export function managedView(managed: ManagedView): OutputOf<typeof agentsManage>
     pending: managed.pending.length,
     turns: managed.turnCount,
     cost: costView(cost),
+    day: { turns, wall_ms: ms, usd, tokens },
     session_ref: managed.sessionRef,
     managed_at: managed.managedAt / 1000,
     managed_by: managed.managedBy,

@@ -61,7 +61,7 @@ export const claimRelease = operation({
     task_id: claimId,
     epoch,
     evidence: z.string().max(EVIDENCE_CHARS_MAX).nullish(),
-    force: z.boolean().default(false).describe('administrators only'),
+    force: z.boolean().default(false).describe('of another: people and administrators only'),
     idempotency_key: idempotencyKey,
   }),
   output: z.object({ task_id: z.string(), released: z.boolean(), was_owner: z.string() }),
@@ -172,6 +172,7 @@ export const claimList = operation({
           task_id: z.string().nullable().describe('null: for paths alone'),
           since: seconds,
           reserved: z.boolean().describe('its turn has come'),
+          waits_for: z.array(z.string()).describe('who holds what it waits for'),
         }),
       )
       .describe(`the first ${WAITS_SHOWN_MAX} of the queue, oldest first; none on a later page`),

@@ -74,6 +74,11 @@ const managedView = z.object({
   pending: z.int().describe('messages that may wake it and wait for a turn'),
   turns: z.int(),
   cost: costView.describe('so far'),
+  day: z
+    .object({ turns: z.int(), wall_ms: z.number(), usd: z.number(), tokens: z.number() })
+    .describe(
+      'of the last 24 hours: what turns_per_day, day_wall_ms, day_usd and day_tokens bound',
+    ),
   session_ref: z.string().nullable(),
   managed_at: seconds,
   managed_by: z.string(),

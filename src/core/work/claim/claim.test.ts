@@ -144,6 +144,17 @@ test('[CM4] only the holder acts on a claim, and what nobody holds is not found'
   ).toBeNull();
 });
 
+test('[WK7] a person frees what an agent holds, and its late holder is fenced', () => {
+  const story = createClaimStory();
+  const { epoch } = story.take('ada', 't', 'src').claim;
+  expect(codeOf(story.do('mia', 'claim.release', { id: 't' }, 'human'))).toBe('claim.not-holder');
+  expect(codeOf(story.do('mia', 'claim.release', { id: 't', isForced: true }, 'human'))).toBeNull();
+  story.take('bob', 't', 'src');
+  expect(codeOf(story.do('ada', 'claim.update', { id: 't', epoch, note: 'x' }))).toBe(
+    'claim.fenced',
+  );
+});
+
 test('[CM5] a version counts the changes of a claim from 0, survives a renewal, and is compared', () => {
   const story = createClaimStory();
   story.take('eve', 'other', 'lib');

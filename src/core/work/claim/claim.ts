@@ -230,7 +230,9 @@ export function decideCheckpoint(
 function releasable(book: BookView, command: ReleaseClaim): Claim | Refusal {
   const { by, id, epoch, isForced } = command;
   const claim = book.claims.get(id);
-  if (claim === undefined || !isForced || by.kind !== 'admin') return holdingOf(book, command);
+  // A person answers for the agents, and may free what one of them left behind [WK7].
+  const mayForce = by.kind === 'admin' || by.kind === 'human';
+  if (claim === undefined || !isForced || !mayForce) return holdingOf(book, command);
   return checkEpoch(claim, epoch) ?? claim;
 }
 

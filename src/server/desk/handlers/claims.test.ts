@@ -153,10 +153,12 @@ describe.each(DOORS)('claims over %s', (name) => {
     expect((await take('cat', 'vain')).claim.owner).toBe('cat');
   });
 
-  test('[WT4] a circle of waiting is refused and named', async () => {
+  test('[WT4] [WT7] who waits for whom is shown, and a circle of waiting is refused and named', async () => {
     await take('ada', 'left');
     await take('bob', 'right');
     const { wait } = await door.ask('ada', 'claims.wait', { task_id: 'right' });
+    const { waits } = await door.ask('cat', 'claims.list');
+    expect(waits).toMatchObject([{ agent_id: 'ada', task_id: 'right', waits_for: ['bob'] }]);
     const { detail, message } = await door.refusal('bob', 'claims.wait', { task_id: 'left' });
     expect(detail).toMatchObject({ reason: 'claim.cycle', cycle: ['bob', 'ada', 'bob'] });
     expect(message).toContain('bob waits for left, held by ada; ada waits for right, held by bob');

@@ -7,6 +7,7 @@ import {
   type Claim,
   type ClaimView,
   viewClaim,
+  type Wait,
 } from '../../../core/work/claim/claim-state.ts';
 import { findHeld } from '../../../core/work/claim/claim-wait.ts';
 import { parsePaths, type Scope } from '../../../core/work/claim/scope.ts';
@@ -241,18 +242,29 @@ function groupByHolder(found: readonly Found<Claim>[]): Conflict[] {
 /** Refusals that time may cure. */
 /** The first of the queue: a map keeps the order of their numbers. */
 function queueOutput(
-  { waits }: BookView,
+  book: BookView,
   owner: string | undefined,
 ): OutputOf<typeof claimList>['waits'] {
   const shown: OutputOf<typeof claimList>['waits'] = [];
-  for (const { agent, id, since, isReserved } of waits.values()) {
+  for (const wait of book.waits.values()) {
+    const { agent, id, since, isReserved: reserved } = wait;
     if (owner !== undefined && agent !== owner) continue;
     if (shown.length === WAITS_SHOWN_MAX) break;
-    shown.push({ agent_id: agent, task_id: id, since: since / 1000, reserved: isReserved });
+    const waits_for = holdersFor(book, wait);
+    shown.push({ agent_id: agent, task_id: id, since: since / 1000, reserved, waits_for });
   }
   return shown;
 }
 
+/** Who stands in the way of a wish, each once. */
+function holdersFor(book: BookView, { agent, id, scope }: Wait): string[] {
+  const named = id === null ? undefined : book.claims.get(id)?.owner;
+  const met = scope === null ? [] : findHeld(book, agent, scope, { limit: HOLDERS_SHOWN_MAX });
+  const all = [...(named === undefined ? [] : [named]), ...met.map(({ holder }) => holder.owner)];
+  return [...new Set(all)].filter((name) => name !== agent);
+}
+
+const HOLDERS_SHOWN_MAX = 8;
 const WAITABLE: ReadonlySet<string> = new Set(['claim.held', 'claim.overlap', 'claim.reserved']);
 
 const STOPPING = refuse('store.unavailable', 'the hub is stopping; ask again when it is back');

@@ -16,7 +16,7 @@ describe.each(DOORS)('turns over %s', (name) => {
     await hub.close();
   });
 
-  test('[TN11] turns: manage, take, renew, finish, pause, resume, cancel, retry', async () => {
+  test('[TN11] [RA15] turns: manage, take, renew, finish, pause, resume, cancel, retry', async () => {
     await door.ask('wes', 'channels.subscribe', { pattern: 'jobs' });
     const unknown = await door.refusal(null, 'agents.manage', {
       agent_id: 'nobody-here',
@@ -54,6 +54,8 @@ describe.each(DOORS)('turns over %s', (name) => {
       output: [],
     });
     expect((await door.ask(null, 'turns.list', { agent_id: 'wes' })).turns).toEqual([ended]);
+    const { agents: spent } = await door.ask(null, 'agents.managed');
+    expect(spent).toMatchObject([{ day: { turns: 1, usd: 0.25, tokens: 0 } }]);
     await door.ask('bob', 'channels.send', { channel: 'jobs', body: { n: 2 } });
     const next = await door.ask(null, 'turns.take', { agents: ['wes'], wait_ms: 20_000 });
     const { turn_id } = next.turn;

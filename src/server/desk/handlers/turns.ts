@@ -64,7 +64,7 @@ export const turnHandlers: Handlers<
       const managed = world.turns.agents.get(agent);
       return managed === undefined
         ? refuse('agent.not-managed', `${agent} was left to itself meanwhile`)
-        : managedView(managed);
+        : managedView(managed, at);
     });
   },
 
@@ -78,9 +78,10 @@ export const turnHandlers: Handlers<
 
   async 'agents.managed'({ hub, by }, { state, after, limit }) {
     const agent = isPerson(by) ? undefined : by.id;
+    const at = hub.stamp();
     return hub.ask((world) => {
       const page = managedPage(world.turns, { agent, state, after, limit });
-      return { agents: page.rows.map(managedView), next: page.next };
+      return { agents: page.rows.map((one) => managedView(one, at)), next: page.next };
     });
   },
 
