@@ -16,6 +16,7 @@ import { type ClientOptions, settle } from './options.ts';
 import { type KeepPresenceOptions, keepPresence, type Presence } from './presence.ts';
 import { openReceipts, type ReceiptChange, type ReceiptsOptions } from './receipts.ts';
 import { type CallOptions, createRequests } from './requests.ts';
+import { openTurnOutput, type TurnOutput, type TurnOutputOptions } from './turn-output.ts';
 
 export type StateListener = (state: ConnectionState, error: SynodError | null) => void;
 
@@ -38,6 +39,8 @@ export interface Client extends Methods, AsyncDisposable {
   receipts(options?: ReceiptsOptions): LiveStream<ReceiptChange>;
   /** What may look different now, to be asked again; for people and administrators. */
   changes(options?: ChangesOptions): LiveStream<Change>;
+  /** What turns of managed agents say, as they say it. */
+  turnOutput(options?: TurnOutputOptions): LiveStream<TurnOutput>;
   /** Reports presence now and again and again; the returned function stops it. */
   keepPresence(status: Presence, options?: KeepPresenceOptions): () => void;
   /** Ends streams, commits what they have handled, and hangs up. */
@@ -152,6 +155,8 @@ function startClient(
       addStream((onClosed) => openReceipts(receiptsOptions, { ...context, onClosed })),
     changes: (changesOptions = {}) =>
       addStream((onClosed) => openChanges(changesOptions, { ...context, onClosed })),
+    turnOutput: (turnOptions = {}) =>
+      addStream((onClosed) => openTurnOutput(turnOptions, { ...context, onClosed })),
     keepPresence: (status, presenceOptions = {}) =>
       keepPresence(
         (timeoutMs) =>

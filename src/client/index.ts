@@ -18,3 +18,4 @@ export type { KeepPresenceOptions, Presence } from './presence.ts';
 export type { ReceiptChange, ReceiptsOptions } from './receipts.ts';
 export type { CallOptions } from './requests.ts';
 export type { OpenSocket, Socket, SocketClosed } from './socket.ts';
+export type { TurnOutput, TurnOutputOptions } from './turn-output.ts';

@@ -97,7 +97,8 @@ function followTurns(said: TurnWindow, caller: Caller, sink: StreamSink): () => 
   const isPerson = principal.kind === 'human' || principal.kind === 'admin';
   return said.follow(({ space: where, ...output }) => {
     if (where !== space || (!isPerson && output.agent_id !== principal.id)) return;
-    sink.tell('turn.output', [output]);
+    const lines = output.lines.map((line) => ({ ...line, at: line.at / 1000 }));
+    sink.tell('turn.output', [{ ...output, lines }]);
   });
 }
 
