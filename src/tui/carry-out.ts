@@ -2,11 +2,12 @@
  * What becomes of a line that was entered: a message to the hub, a question to it, or another panel.
  * A refusal of the hub is shown with its own words; what was typed can be fetched back with Up.
  */
+
+import { readAfter, SEARCH_MESSAGES_MAX } from '../client/history.ts';
 import type { Client } from '../client/index.ts';
+import { channelLabel, privateChannel } from '../client/names.ts';
 import { type Command, type Problem, parseCommand } from './commands.ts';
 import type { Decider } from './decide.ts';
-import { readAfter, SEARCH_MESSAGES_MAX } from './history.ts';
-import { channelLabel, privateChannel } from './names.ts';
 import { boardLines, receiptLines } from './panel-lines.ts';
 import { seenIn } from './receipts.ts';
 import type { ChatSession } from './session.ts';
@@ -247,10 +248,12 @@ async function search({ client, store }: Desk, text: string): Promise<void> {
   const from = Math.max(0, last - SEARCH_MESSAGES_MAX);
   for await (const page of readAfter(client.replay, channel.name, from)) {
     found.push(
-      ...page.filter(
-        (said) =>
-          gist(said).toLowerCase().includes(wanted) || said.text.toLowerCase().includes(wanted),
-      ),
+      ...page
+        .map(saidOf)
+        .filter(
+          (said) =>
+            gist(said).toLowerCase().includes(wanted) || said.text.toLowerCase().includes(wanted),
+        ),
     );
   }
   const shown = found.slice(-FOUND_MAX);

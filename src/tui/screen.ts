@@ -2,9 +2,10 @@
  * The whole screen as lines, from state and size alone [TU2]: a bar, up to three panels, a status
  * line and the line to type on. Every line has exactly the width of its panel.
  */
+
+import { channelLabel } from '../client/names.ts';
 import { byNeed, docketLines, needLines } from './docket-lines.ts';
 import type { Layout } from './layout.ts';
-import { channelLabel } from './names.ts';
 import { paletteLines } from './palette.ts';
 import { claimLines, helpLines, whoLines } from './panel-lines.ts';
 import { cut, graphemes, plain, widthOf } from './plain.ts';

@@ -5,8 +5,8 @@
  * nothing is missing and nothing twice [TU3].
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { readAfter, readBefore, readTail } from '../client/history.ts';
 import { type Client, type LiveStream, SynodError } from '../client/index.ts';
-import { readAfter, readBefore, readTail } from './history.ts';
 import { type ReceiptSeen, seenIn } from './receipts.ts';
 import { findChannel, isTalk } from './state.ts';
 import type { Store } from './store.ts';
@@ -153,7 +153,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
       const last = talk.at(-1);
       if (!isLoaded || last === undefined) continue;
       for await (const messages of readAfter(replay, name, last.seq)) {
-        store.dispatch({ type: 'said', messages });
+        store.dispatch({ type: 'said', messages: messages.map(saidOf) });
       }
     }
     const channel = findChannel(store.state(), store.state().focus);
@@ -182,7 +182,8 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
 
   async function load(channel: string): Promise<void> {
     try {
-      const { messages, isWhole } = await readTail(replay, channel);
+      const { messages: found, isWhole } = await readTail(replay, channel);
+      const messages = found.map(saidOf);
       store.dispatch({ type: 'history', channel, messages, isWhole });
       await askReceipts(messages);
     } catch (error) {
@@ -215,7 +216,8 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     }
     once(`load ${name}`, async () => {
       const { messages, isWhole } = await readBefore(replay, name, before);
-      store.dispatch({ type: 'history', channel: name, messages, isWhole });
+      const said = messages.map(saidOf);
+      store.dispatch({ type: 'history', channel: name, messages: said, isWhole });
     });
   }
 

@@ -1,6 +1,7 @@
 /** The two lists at the sides: channels with what is unread, and agents with what they do. */
+
+import { channelLabel } from '../client/names.ts';
 import { spanText } from './clock.ts';
-import { channelLabel } from './names.ts';
 import { type Colour, EMPTY, line, type ScreenLine, span, spread } from './spans.ts';
 import type { AgentRow, Channel, ChatState } from './state.ts';
 

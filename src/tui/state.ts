@@ -4,10 +4,10 @@
  * has a bound.
  */
 import type { CallOutput, ConnectionState } from '../client/index.ts';
+import { compareChannels } from '../client/names.ts';
 import { type Colours, giveColours } from './colours.ts';
 import type { Choices, Completed } from './completion.ts';
 import { type Edit, editLine, type InputLine, NO_INPUT, sendLine } from './input-line.ts';
-import { compareChannels } from './names.ts';
 import { noteReceipts, type ReceiptSeen, type Receipts } from './receipts.ts';
 import type { ScreenLine } from './spans.ts';
 import { mergeTalk, type Said } from './talk.ts';

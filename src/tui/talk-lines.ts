@@ -2,8 +2,9 @@
  * What was said, as lines: oldest first, under the name of whoever speaks and the time. An answer
  * is set in and shows what it answers; the id and what became of a message stand at the right.
  */
+
+import { senderLabel } from '../client/names.ts';
 import { dayText, timeText } from './clock.ts';
-import { senderLabel } from './names.ts';
 import { plain, wrap } from './plain.ts';
 import { receiptMark } from './receipts.ts';
 import { type Colour, EMPTY, line, type ScreenLine, type Span, span, spread } from './spans.ts';

@@ -3,17 +3,17 @@
  * one question; of a long one the end is searched for by halving, so that the questions grow with
  * its logarithm and no page is read that will not be shown.
  */
-import type { Client } from '../client/index.ts';
-import { type Said, saidOf } from './talk.ts';
+import type { MessageEnvelope } from '../wire/schemas.ts';
+import type { Methods } from './methods.ts';
 
 export interface History {
-  readonly messages: readonly Said[];
+  readonly messages: readonly MessageEnvelope[];
   /** Whether nothing lies before them. */
   readonly isWhole: boolean;
 }
 
 /** What reading needs of the client. */
-export type Replay = Client['replay'];
+export type Replay = Methods['replay'];
 
 export const PAGE_MESSAGES = 200;
 const REPLAY_MESSAGES_MAX = 1_000;
@@ -23,7 +23,7 @@ export const SEARCH_MESSAGES_MAX = 5_000;
 /** The newest messages of a channel. */
 export async function readTail(replay: Replay, channel: string): Promise<History> {
   const first = await replay(channel, { since: 1, limit: PAGE_MESSAGES });
-  if (!first.has_more) return { messages: first.messages.map(saidOf), isWhole: true };
+  if (!first.has_more) return { messages: first.messages, isWhole: true };
   const head = await findHead(replay, channel, first.messages.at(-1)?.seq ?? 1);
   return readBefore(replay, channel, head + 1);
 }
@@ -37,7 +37,7 @@ export async function readBefore(
   const since = Math.max(1, before - PAGE_MESSAGES);
   if (before <= 1) return { messages: [], isWhole: true };
   const page = await replay(channel, { since, limit: PAGE_MESSAGES, until: before - 1 });
-  return { messages: page.messages.map(saidOf), isWhole: since === 1 };
+  return { messages: page.messages, isWhole: since === 1 };
 }
 
 /** Everything after a number, a page at a time. */
@@ -45,12 +45,12 @@ export async function* readAfter(
   replay: Replay,
   channel: string,
   after: number,
-): AsyncGenerator<Said[], void> {
+): AsyncGenerator<MessageEnvelope[], void> {
   let since = after + 1;
   for (;;) {
     const page = await replay(channel, { since, limit: REPLAY_MESSAGES_MAX });
     const last = page.messages.at(-1);
-    yield page.messages.map(saidOf);
+    yield page.messages;
     if (!page.has_more || last === undefined) return;
     since = last.seq + 1;
   }

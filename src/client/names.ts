@@ -1,5 +1,5 @@
 /**
- * How channels are called on the screen, and the one name two agents share. A private channel shows
+ * How channels are called where people look, and the one name two agents share. A private channel shows
  * the other party; the order of the list is: open channels, groups, private ones, the hub's own.
  */
 
@@ -19,8 +19,16 @@ export function senderLabel(name: string): string {
 
 /** Names in the order of their UTF-8 bytes, as the hub has it. */
 export function privateChannel(me: string, other: string): string {
-  const isInOrder = Buffer.compare(Buffer.from(me), Buffer.from(other)) <= 0;
-  return isInOrder ? `dm/${me}~${other}` : `dm/${other}~${me}`;
+  return isInOrder(me, other) ? `dm/${me}~${other}` : `dm/${other}~${me}`;
+}
+
+function isInOrder(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((name) => new TextEncoder().encode(name)) as [
+    Uint8Array,
+    Uint8Array,
+  ];
+  const at = a.findIndex((byte, i) => byte !== b[i]);
+  return at < 0 || (a[at] as number) < (b[at] ?? -1);
 }
 
 export function compareChannels(a: string, b: string): number {
