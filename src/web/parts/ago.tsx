@@ -36,9 +36,11 @@ export function Ago({ at }: { readonly at: number }): ReactNode {
 export function Clock({ at }: { readonly at: number }): ReactNode {
   const date = new Date(at * 1_000);
   const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  const isToday = date.toDateString() === new Date().toDateString();
+  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
   return (
     <time dateTime={date.toISOString()} title={fullTime(at)}>
-      {time}
+      {isToday ? time : `${day}, ${time}`}
     </time>
   );
 }

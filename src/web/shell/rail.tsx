@@ -6,6 +6,8 @@ import { useAsk } from '../store/use-store.ts';
 import { Icon } from './icons.tsx';
 import { sheet } from './keys.ts';
 
+const INBOX = ['messages', 'receipts'];
+
 export const TITLES: Readonly<Record<Room, string>> = {
   needs: 'Needs you',
   talk: 'Talk',
@@ -18,7 +20,7 @@ export const TITLES: Readonly<Record<Room, string>> = {
 export function Rail(): ReactNode {
   const { room } = useRoute();
   const { value: docket } = useAsk('docket.list', { limit: 100 }, ['docket']);
-  const { value: inbox } = useAsk('inbox.peek', {}, ['messages']);
+  const { value: inbox } = useAsk('inbox.peek', {}, INBOX);
   const waiting: Partial<Record<Room, ReactNode>> = {
     needs: <Count of={docket?.open ?? 0} what="wait for you" />,
     talk: <Count of={inbox?.owed ?? 0} what="unread" />,

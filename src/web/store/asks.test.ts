@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createAsks, type Question } from './asks.ts';
 
 const CLAIMS: Question = { operation: 'claims.list', input: {}, nouns: ['claims'] };
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 /** A hub that answers when it is told to. */
-function openScene() {
+function openScene(everyMs = 0) {
   const asked: { question: Question; answer(value: unknown): Promise<void> }[] = [];
   const asks = createAsks(
     (question) =>
@@ -17,6 +21,7 @@ function openScene() {
           },
         });
       }),
+    everyMs,
   );
   return { asks, asked };
 }
@@ -83,4 +88,21 @@ test('another moment makes every answer old until it is asked of that moment', a
   expect(asks.read(CLAIMS).isOld).toBe(true);
   await asked[2]?.answer('then');
   expect(asks.read(CLAIMS)).toMatchObject({ value: 'then', isOld: false });
+});
+
+test('[PG2] a hub where something changes all the time is asked a few times a second', async () => {
+  vi.useFakeTimers();
+  const { asks, asked } = openScene(250);
+  asks.watch(CLAIMS, () => {});
+  for (let i = 0; i < 100; i++) {
+    await asked.at(-1)?.answer(i);
+    asks.changed(['claims']);
+    vi.advanceTimersByTime(10);
+  }
+  expect(asked).toHaveLength(5);
+  // And the last change is not missed.
+  asks.changed(['claims']);
+  await asked.at(-1)?.answer('last');
+  vi.advanceTimersByTime(250);
+  expect(asked).toHaveLength(6);
 });

@@ -1,7 +1,7 @@
 /**
  * Everything the page shows and did not push itself was asked for here, once for all who show it. An answer
- * stands until the hub says that its noun changed; then it is asked again, one question at a time, and
- * the old answer is shown until the new one is there. Answers that nobody shows are kept for a while,
+ * stands until the hub says that its noun changed; then it is asked again, one question at a time and a few
+ * times a second at the most, and the old answer is shown until the new one is there. Answers that nobody shows are kept for a while,
  * so that a room one comes back to is there at once. Knows nothing of React.
  */
 
@@ -35,17 +35,25 @@ interface Entry {
   isAsking: boolean;
   /** Asked before the last change. */
   isStale: boolean;
+  askedAt: number;
+  /** It will be asked again soon. */
+  timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 /** Answers nobody looks at. */
 const UNSEEN_MAX = 48;
+/** How often one question is asked, whatever goes on: people do not see faster, and a page costs a busy hub little. */
+const EVERY_MS = 250;
 export const NOTHING: Asked<never> = { value: undefined, error: null, isOld: false };
 
 export function keyOf({ operation, input }: Question): string {
   return `${operation} ${JSON.stringify(input)}`;
 }
 
-export function createAsks(ask: (question: Question) => Promise<unknown>): Asks {
+export function createAsks(
+  ask: (question: Question) => Promise<unknown>,
+  everyMs: number = EVERY_MS,
+): Asks {
   const entries = new Map<string, Entry>();
   let epoch = 0;
 
@@ -56,8 +64,11 @@ export function createAsks(ask: (question: Question) => Promise<unknown>): Asks 
 
   function refresh(entry: Entry): void {
     if (entry.isAsking) return;
+    clearTimeout(entry.timer);
+    entry.timer = undefined;
     entry.isAsking = true;
     entry.isStale = false;
+    entry.askedAt = performance.now();
     const asked = epoch;
     void ask(entry.question)
       .then(
@@ -69,13 +80,21 @@ export function createAsks(ask: (question: Question) => Promise<unknown>): Asks 
       )
       .finally(() => {
         entry.isAsking = false;
-        if (entry.isStale && entry.listeners.size > 0) refresh(entry);
+        if (entry.isStale) refreshSoon(entry);
       });
+  }
+
+  /** At once, unless it was asked a moment ago. */
+  function refreshSoon(entry: Entry): void {
+    if (entry.listeners.size === 0 || entry.isAsking || entry.timer !== undefined) return;
+    const waitMs = entry.askedAt + everyMs - performance.now();
+    if (waitMs <= 0) refresh(entry);
+    else entry.timer = setTimeout(refresh, waitMs, entry);
   }
 
   function spoil(entry: Entry): void {
     entry.isStale = true;
-    if (entry.listeners.size > 0) refresh(entry);
+    refreshSoon(entry);
   }
 
   function forgetSome(): void {
@@ -87,14 +106,15 @@ export function createAsks(ask: (question: Question) => Promise<unknown>): Asks 
     watch(question, listener) {
       const key = keyOf(question);
       const known = entries.get(key);
-      const entry = known ?? {
+      const entry: Entry = known ?? {
         ...{ question, listeners: new Set(), shown: NOTHING, isAsking: false, isStale: true },
+        ...{ askedAt: Number.NEGATIVE_INFINITY, timer: undefined },
       };
       // Last in the order of the map: the first to be shown again is the last to be forgotten.
       entries.delete(key);
       entries.set(key, entry);
       entry.listeners.add(listener);
-      if (entry.isStale) refresh(entry);
+      if (entry.isStale) refreshSoon(entry);
       return () => {
         entry.listeners.delete(listener);
         forgetSome();

@@ -15,6 +15,7 @@ import {
 } from '../../client/index.ts';
 import { type Asks, createAsks } from './asks.ts';
 import { type Cell, createCell } from './cell.ts';
+import { createProver, type Prover } from './proof.ts';
 
 export interface Link {
   readonly state: ConnectionState;
@@ -46,6 +47,7 @@ export interface PageStore {
   /** The position that is looked at; null is now. */
   readonly past: Cell<number | null>;
   readonly notice: Cell<Notice | null>;
+  readonly prover: Prover;
   /** Asks of the moment that is looked at, once. */
   readonly ask: AskOnce;
   readonly act: Act;
@@ -70,9 +72,10 @@ export function openPageStore(url: string, token: string | null): PageStore {
   const ask: AskOnce = async (operation, input) => {
     const position = past.get();
     if (position === null) return client.call(operation, ...([input] as never));
-    const then = { position, operation, input };
-    const said: unknown = await client.call('record.at' as CallId, ...([then] as never as [never]));
-    return (said as { answer: never }).answer;
+    const { answer } = await client.call('record.at', {
+      ...{ position, operation, input: input as Record<string, unknown> },
+    });
+    return answer as never;
   };
   const asks = createAsks(({ operation, input }) => ask(operation as CallId, input as never));
 
@@ -109,6 +112,7 @@ export function openPageStore(url: string, token: string | null): PageStore {
 
   return {
     ...{ client, asks, link, past, notice, ask, say, complain },
+    prover: createProver(client),
     act: async (operation, input) => {
       if (past.get() !== null) {
         say('this is the past, and nothing can be done there; go back to now first', true);
