@@ -14,7 +14,7 @@ const overlap = (mine: string, theirs: string) =>
       reason: 'claim.overlap',
       id: 'T1',
       holder: 'ada',
-      lapses_at: Date.now() / 1000 + 90,
+      lapses_at: Date.now() / 1000 + 80,
       overlaps: [{ mine, theirs, witness: mine, id: 'T1', holder: 'ada' }],
     },
   });

@@ -45,7 +45,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const OPERATION =
-  /\b(agents|cards|channels|claims|docket|findings|gates|group|held|hub|inbox|offers|people|plan|presence|receipts|spaces|tokens|turns)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+  /\b(agents|audit|cards|channels|claims|docket|findings|gates|group|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|spaces|threads|tokens|turns|web)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
 
 export function inCommandWords(message: string): string {
   return message

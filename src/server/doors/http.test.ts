@@ -50,7 +50,7 @@ describe('an operation', () => {
       ['GET', '/v1/ops/send'],
       ['PUT', '/v1/ops/send'],
       ['POST', '/v1/ops/'],
-      ['GET', '/'],
+      ['GET', '/v1'],
       ['POST', '/v1/stream'],
       ['GET', '/../credential'],
       ['GET', '/%2e%2e/credential'],
