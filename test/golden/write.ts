@@ -3,11 +3,15 @@
  * until the version is released; from then on its log is what that version wrote, and a new version
  * gets a folder of its own. Read what changed in `told.txt` before you commit it.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { DAY_MS } from '../../src/core/law/limits.ts';
 import { openFileLog } from '../../src/log/file.ts';
 import type { Log } from '../../src/log/log.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
+import { exportLog } from '../../src/log/transfer.ts';
+import { compactSpace } from '../../src/server/run/compact.ts';
 import { START } from '../traces/play.ts';
 import { createClock, openStage } from './stage.ts';
 import { tellAll } from './tell.ts';
@@ -37,9 +41,42 @@ async function write(open: () => Promise<Log>): Promise<string> {
   return told;
 }
 
+/** The same log after a compaction that drops what it may, a year later; what a hub tells of that. */
+async function compact(kind: 'sqlite' | 'file', from: string, to: string): Promise<string> {
+  const place = mkdtempSync(join(tmpdir(), 'synod-golden-'));
+  try {
+    const path = join(place, basename(to));
+    cpSync(join(dir, from), path, { recursive: true });
+    const drop = { olderThanMs: 0, isDryRun: false, by: 'owner', at: START + DAY_MS };
+    const { dropped } = await compactSpace(`${kind}://${path}`, drop);
+    if (dropped === 0) throw new Error('nothing was dropped, so nothing is shown');
+    cpSync(path, join(dir, to), { recursive: true });
+    const log = await (kind === 'sqlite' ? openSqliteLog(path) : openFileLog(path));
+    const told = await tellAll(await openStage(log, createClock(0)));
+    await log.close();
+    return told;
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+async function exported(): Promise<string> {
+  const log = await openSqliteLog(join(dir, 'log.sqlite'));
+  const lines: string[] = [];
+  await exportLog(log, 0, async (line) => void lines.push(`${line}\n`));
+  await log.close();
+  return lines.join('');
+}
+
 rmSync(dir, { recursive: true, force: true });
 mkdirSync(dir, { recursive: true });
 const file = await write(() => openFileLog(join(dir, 'file')));
 const sqlite = await write(() => openSqliteLog(join(dir, 'log.sqlite')));
 if (file !== sqlite) throw new Error('the adapters tell different stories');
 writeFileSync(join(dir, 'told.txt'), sqlite);
+writeFileSync(join(dir, 'export.ndjson'), await exported());
+const compacted = await compact('sqlite', 'log.sqlite', 'compacted.sqlite');
+if (compacted !== (await compact('file', 'file', 'compacted'))) {
+  throw new Error('the adapters tell different stories of a compacted log');
+}
+writeFileSync(join(dir, 'told-compacted.txt'), compacted);

@@ -12,11 +12,14 @@ import { DEFAULT_SETTINGS } from './state.ts';
 export type StoredEvent = Record<string, unknown>;
 
 const LIFTS: ReadonlyMap<unknown, (event: StoredEvent) => StoredEvent> = new Map([
-  ['space.configured', (event: StoredEvent) => fillSettings(event, DEFAULT_SETTINGS)],
-  ['channel.configured', (event: StoredEvent) => fillSettings(event, NO_SETTINGS)],
+  ['space.configured', withFewerSpaceSettings],
+  ['channel.configured', withFewerChannelSettings],
   ['token.created', withoutRoles],
   ['agent.assumed', assumedByItself],
 ]);
+
+/** A golden log of its time holds each of them. */
+export const LIFTED_KINDS: readonly unknown[] = [...LIFTS.keys()];
 
 export function lift(event: StoredEvent): StoredEvent {
   const liftKind = LIFTS.get(event.type);
@@ -33,6 +36,14 @@ function withoutRoles(event: StoredEvent): StoredEvent {
 /** From when an agent gave itself its roles. */
 function assumedByItself(event: StoredEvent): StoredEvent {
   return { ...event, type: 'agent.assigned', agent: event.by };
+}
+
+function withFewerSpaceSettings(event: StoredEvent): StoredEvent {
+  return fillSettings(event, DEFAULT_SETTINGS);
+}
+
+function withFewerChannelSettings(event: StoredEvent): StoredEvent {
+  return fillSettings(event, NO_SETTINGS);
 }
 
 /** Settings from before one of them existed: that one is what it is where nobody has said anything. */
