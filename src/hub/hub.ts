@@ -23,7 +23,7 @@ import type { FeedOptions } from './feed-page.ts';
 import { createMessageStore, type Message, type TextMessage } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { openReplica } from './replica.ts';
-import { readEntries, type Scanned, scanLog } from './scan.ts';
+import { positionAt, readEntries, type Scanned, scanLog } from './scan.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTurns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
@@ -64,8 +64,12 @@ export interface Hub {
   ): Promise<Scanned>;
   /** Entries as they are stored, from a position on: some, or none when there are no more. */
   entries(from: number, bytesMax: number): Promise<readonly string[]>;
+  /** The first position of which the entry is no older than this; how many there are when none is. */
+  positionAt(at: number): Promise<number>;
   /** The chain head of the log. */
   readonly head: string;
+  /** The entry that records what was dropped from the log last; null when nothing was. */
+  readonly compactedAt: number | null;
   /** Whether anybody is managed here, so that what a body asks is worth finding out. */
   readonly hasManaged: boolean;
   openFeed(options: FeedOptions, sink: FeedSink): Feed | Refusal;
@@ -288,8 +292,12 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     scan: (from, isWanted, limit, scannedMax) =>
       scanLog(log, { from, to: Math.min(replica.length, from + scannedMax), limit }, isWanted),
     entries: (from, bytesMax) => readEntries(log, { from, to: replica.length, bytesMax }),
+    positionAt: (at) => positionAt(log, replica.length, at),
     get head() {
       return log.head;
+    },
+    get compactedAt() {
+      return log.compacted?.record ?? null;
     },
     openFeed: (feed, sink) => (isServing() ? feeds.open(feed, sink) : committer.unavailable()),
     get isAvailable() {

@@ -49,3 +49,16 @@ export async function readEntries(
   }
   return read;
 }
+
+/** Stamps never run backwards, so the place of a time is found by halving. */
+export async function positionAt(log: Log, length: number, at: number): Promise<number> {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const [entry = ''] = await log.at([middle]);
+    if (decodeEvent(entry).at < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
