@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'channels.recv': 'synod recv',
   'channels.replay': 'synod replay',
   'channels.subscribe': 'synod subscribe',
+  'search.messages': 'synod search',
   'channels.unsubscribe': 'synod unsubscribe',
   'agents.manage': 'synod agents manage',
   'agents.managed': 'synod agents list --managed',

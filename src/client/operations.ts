@@ -36,6 +36,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'group.remove': 'keyed',
   'group.list_members': true,
   'group.list': true,
+  'search.messages': true,
   'receipts.get': true,
   'receipts.waits': true,
   'inbox.peek': true,

@@ -7,7 +7,7 @@ import type { World } from '../core/law/state.ts';
 import type { Log } from '../log/log.ts';
 import type { Hub } from './hub.ts';
 import { createMessageStore, type MessageHead } from './message-store.ts';
-import { readEntries, scanLog } from './scan.ts';
+import { positionAt, readEntries, scanLog } from './scan.ts';
 import { createWatch } from './watch.ts';
 
 /** What is needed of a log to look back into it. */
@@ -51,6 +51,8 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
     scan: (from, isWanted, limit, scannedMax) =>
       scanLog(log, { from, to: Math.min(world.length, from + scannedMax), limit }, isWanted),
     entries: (from, bytesMax) => readEntries(log, { from, to: world.length, bytesMax }),
+    positionAt: (moment) => positionAt(log, world.length, moment),
+    compactedAt: null,
     head: '',
     hasManaged: world.turns.agents.size > 0,
     openFeed: readOnly,

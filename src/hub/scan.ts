@@ -51,7 +51,11 @@ export async function readEntries(
 }
 
 /** Stamps never run backwards, so the place of a time is found by halving. */
-export async function positionAt(log: Log, length: number, at: number): Promise<number> {
+export async function positionAt(
+  log: Pick<Log, 'at'>,
+  length: number,
+  at: number,
+): Promise<number> {
   let low = 0;
   let high = length;
   while (low < high) {

@@ -15,6 +15,21 @@ export function plainText(body: Fields): string | null {
   return body.text;
 }
 
+/** Every text in a body, however deep, in its order. */
+export function textsOf(body: Fields): string[] {
+  const texts: string[] = [];
+  for (const field in body) if (field !== ASIDE) gather(body[field], texts);
+  return texts;
+}
+
+/** A body nests no deeper than the door lets pass. */
+function gather(value: unknown, texts: string[]): void {
+  if (typeof value === 'string') texts.push(value);
+  else if (typeof value === 'object' && value !== null) {
+    for (const one of Object.values(value)) gather(one, texts);
+  }
+}
+
 /** What people and SOX call a message that wants an answer. */
 const ASKING = /^(ask|question|request|clarification_request)$/;
 

@@ -21,7 +21,7 @@ async function stop(hub: Running): Promise<void> {
   await hub.exited();
 }
 
-test('[G13] [G14] [RT1] old bodies go, the chain is proved against the archive, and the hub reads on', async () => {
+test('[G13] [G14] [RT1] [SE3] old bodies go, the chain is proved against the archive, and the hub reads on', async () => {
   let hub = await serve();
   const body = JSON.stringify({ text: `secret ${'x'.repeat(50_000)}` });
   await home.json(['subscribe', 'news', '--as', 'bob']);
@@ -30,6 +30,12 @@ test('[G13] [G14] [RT1] old bodies go, the chain is proved against the archive, 
   await home.json(['subscribe', 'owed', '--as', 'bob']);
   await home.json(['send', 'owed', '--body', body, '--as', 'ada']);
   await home.json(['recv', '--as', 'bob', '--channel', 'news']);
+  const found = async (): Promise<unknown[]> => {
+    const { messages, complete } = await home.json(['search', 'secret', '--as', 'bob']);
+    expect(complete).toBe(true);
+    return (messages as { channel: string }[]).map(({ channel }) => channel);
+  };
+  expect(await found()).toEqual(['owed', 'unread', 'news']);
   const age = ['--older-than', '0s'];
   const busy = await home.run(['log', 'compact', ...age]);
   expect(busy.code).not.toBe(0);
@@ -49,12 +55,15 @@ test('[G13] [G14] [RT1] old bodies go, the chain is proved against the archive, 
   const done = await home.json(['log', 'compact', ...age]);
   expect(done).toMatchObject({ is_dry_run: false, dropped: 2 });
   expect(statSync(path).size).toBeLessThan(before);
+  // The words of what went are in no other file either [SE3].
+  expect(existsSync(`${path}.SEARCH`)).toBe(false);
   expect(Number(done.bytes_after)).toBeLessThan(Number(done.bytes_before));
   const verified = await home.run(['log', 'verify', '--archive', archive]);
   expect(verified.stdout).toMatch(/^ok .*compacted below \d+: 2 bodies dropped.*\nok .*archive/);
   expect(verified.code).toBe(0);
 
   hub = await serve();
+  expect(await found()).toEqual(['owed']);
   const replayed = await home.json(['replay', 'news', '--as', 'bob']);
   expect(replayed.messages).toMatchObject([
     { message_id: sent.message_id, body: {}, dropped: true },

@@ -159,6 +159,14 @@ describe.each([
     });
     expect(replayed.messages.map((one: Json) => one.seq)).toEqual([2]);
     expect(replayed.has_more).toBe(false);
+    const found = await ask('bob', 'search.messages', { query: 'hi', since: 1, until: 9e9 });
+    expect(found.messages).toMatchObject([
+      { channel: 'team/plan', excerpt: 'hi', found: [[0, 2]] },
+    ]);
+    expect(found).toMatchObject({ next: null, complete: true });
+    const early = await ask('bob', 'search.messages', { query: 'hi', until: 1 });
+    const late = await ask('bob', 'search.messages', { query: 'hi', since: 9e9 });
+    expect([early.messages, late.messages]).toEqual([[], []]);
     const listed = await ask('ada', 'channels.list_channels');
     expect(listed).toEqual({
       channels: [{ name: 'team/plan', subscriber_count: 1 }],

@@ -246,13 +246,19 @@ const PUBLIC_CHANNELS: ReadonlySet<string> = new Set([
   CLAIMS_CHANNEL,
 ]);
 
+/** Whether everybody may read it. */
+export function isOpenChannel(name: string): boolean {
+  return channelKind(name) === 'plain' || PUBLIC_CHANNELS.has(name);
+}
+
 /** May this principal see what is said here? [C5] */
 export function checkRead(world: WorldView, by: Principal, name: string): Refusal | null {
+  if (isOpenChannel(name)) return null;
   switch (channelKind(name)) {
     case 'plain':
       return null;
     case 'sox':
-      if (PUBLIC_CHANNELS.has(name) || addresseeOf(name) === by.id) return null;
+      if (addresseeOf(name) === by.id) return null;
       return refuse(
         'channel.reserved',
         `of the sox/ channels there are ${[...PUBLIC_CHANNELS].join(', ')} and your own sox/to/<you>`,

@@ -7,6 +7,7 @@ import type { Scope } from '../../core/work/claim/scope.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { Past } from './past.ts';
 import type { RecordView } from './record-view.ts';
+import type { SearchPort } from './search-port.ts';
 import type { TurnWindow } from './turn-window.ts';
 import type { VitalsWindow } from './vitals-window.ts';
 
@@ -41,6 +42,8 @@ export interface Platform {
   record?(space: string): RecordView | null;
   /** The runner that is meant, ready to be kept, or why it cannot be used here; absent where none runs. */
   checkRunner?(choice: string | RunnerSpec): Promise<RunnerSpec | Refusal>;
+  /** Full text search; absent where nothing is indexed. */
+  readonly search?: SearchPort;
   /** What turns say that run here; absent where none runs. */
   readonly turns?: TurnWindow;
   /** How the hub is doing; absent where nothing measures. */

@@ -3,11 +3,13 @@
  * old bodies are dropped, and the compaction is an entry like any other [RT1]. A hub that has it open keeps
  * the lock of the store, and this is refused.
  */
+import { rm } from 'node:fs/promises';
 import { createDropper } from '../../core/law/drop-body.ts';
 import { encodeEvent } from '../../core/law/entry.ts';
 import { rebuildWorld } from '../../hub/rebuild.ts';
 import { type CompactionFacts, compactLog, measureCompaction } from '../../log/compact.ts';
-import { openLog } from './open-log.ts';
+import { hasPath, INDEX_ENDS, openLog } from './open-log.ts';
+import { parseStoreUrl } from './store-url.ts';
 
 export interface CompactOptions {
   /** For channels and spaces that have no retention of their own; null drops nothing there. */
@@ -23,6 +25,11 @@ export async function compactSpace(url: string, options: CompactOptions): Promis
     const world = await rebuildWorld(log, () => {});
     const drop = createDropper(world, options.at, options.olderThanMs);
     if (options.isDryRun) return await measureCompaction(log, drop);
+    // It knows the words of what goes; the hub makes it again from what stays.
+    const index = parseStoreUrl(url);
+    if (hasPath(index)) {
+      for (const end of INDEX_ENDS) await rm(index.path + end, { force: true });
+    }
     return await compactLog(log, drop, ({ bytesBefore: _, bytesAfter: __, ...facts }) =>
       encodeEvent({
         type: 'log.compacted',

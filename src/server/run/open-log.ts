@@ -17,6 +17,17 @@ export function logUrlOf(store: string | null, dir: string, space: string): stri
   return storeUrl({ ...parsed, path: parsed.path.replace(SUFFIX, `.${space}$1`) });
 }
 
+/** In capitals, as no space is named: an index beside a store, and what SQLite keeps beside that. */
+const INDEX_END = '.SEARCH';
+export const INDEX_ENDS: readonly string[] = ['', '-wal', '-shm'].map((end) => INDEX_END + end);
+
+/** Where the search index of a space lies; SQLite's `:memory:` for a log that is not kept either. */
+export function indexPathOf(store: string | null, dir: string, space: string): string {
+  const parsed = parseStoreUrl(logUrlOf(store, dir, space));
+  if (hasPath(parsed)) return parsed.path + INDEX_END;
+  return parsed?.kind === 'package' ? join(dir, 'search', space + INDEX_END) : ':memory:';
+}
+
 export interface StoreFiles {
   readonly folder: string;
   /** What the name of a space's store begins and ends with. */

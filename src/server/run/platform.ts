@@ -1,10 +1,7 @@
 /** The machine the hub runs on, as the desk sees it. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { placeScope } from '../../place/claim-scope.ts';
-import type { Past } from '../desk/past.ts';
 import type { Platform } from '../desk/platform.ts';
-import type { VitalsWindow } from '../desk/vitals-window.ts';
-import type { RecordKeeper } from '../record/keeper.ts';
 import { checkPassphrase, sealPassphrase } from './passphrase.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import type { HubTurns } from './turns.ts';
@@ -12,11 +9,7 @@ import type { HubTurns } from './turns.ts';
 /** Turns need the desk, and the desk the platform: they are asked for when they are needed. */
 export function createPlatform(
   turnsOf: () => HubTurns,
-  windows: {
-    readonly vitals: VitalsWindow;
-    readonly past: Past;
-    readonly record: RecordKeeper['view'];
-  },
+  windows: Pick<Platform, 'vitals' | 'past' | 'record' | 'search'>,
 ): Platform {
   return {
     ...windows,

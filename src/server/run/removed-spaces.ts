@@ -14,7 +14,7 @@ import {
 } from '../../log/disk.ts';
 import { LogError } from '../../log/log.ts';
 import { isSpaceName } from '../desk/spaces.ts';
-import { hasPath, logUrlOf, storeFiles } from './open-log.ts';
+import { hasPath, INDEX_ENDS, logUrlOf, storeFiles } from './open-log.ts';
 import { parseStoreUrl } from './store-url.ts';
 
 export interface Removal {
@@ -76,7 +76,8 @@ export async function moveAside(
   // A closed store has no such files but where somebody was reading it meanwhile.
   for (const end of ['-wal', '-shm', '.HEADS', '.ANCHORS'])
     if (existsSync(path + end)) renameSync(path + end, aside + end);
-  for (const end of ['.LOCK', '.HOLDER']) rmSync(path + end, { force: true });
+  // An index is made again from the log, should somebody bring that back.
+  for (const end of ['.LOCK', '.HOLDER', ...INDEX_ENDS]) rmSync(path + end, { force: true });
   return { at, path: aside };
 }
 
@@ -99,7 +100,8 @@ export async function deleteRemoved({ path }: Removal): Promise<void> {
 export async function deleteStore(store: string | null, dir: string, space: string): Promise<void> {
   const place = parseStoreUrl(logUrlOf(store, dir, space));
   if (!hasPath(place)) return;
-  for (const end of ['', '-wal', '-shm', '.LOCK', '.HOLDER', '.HEADS', '.ANCHORS']) {
+  const beside = ['-wal', '-shm', '.LOCK', '.HOLDER', '.HEADS', '.ANCHORS', ...INDEX_ENDS];
+  for (const end of ['', ...beside]) {
     await rm(place.path + end, { recursive: true, force: true });
   }
 }

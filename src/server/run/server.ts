@@ -30,6 +30,7 @@ import { createHookDoor } from '../hooks/door.ts';
 import type { WakeTimes } from '../hooks/hooks.ts';
 import { openPluginHost } from '../plugins/host.ts';
 import type { PluginRegistry } from '../plugins/registry.ts';
+import { createSearch } from '../search/search.ts';
 import type { HubBus } from './bus.ts';
 import { realClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -38,6 +39,7 @@ import { createDoorServer } from './door-server.ts';
 import { comers, faultRefusal, spaceSettings } from './from-config.ts';
 import { listen, listenAsLocalhost, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
+import { indexPathOf } from './open-log.ts';
 import { openRecord } from './open-record.ts';
 import { openSynapse } from './open-synapse.ts';
 import { openHubPast } from './past.ts';
@@ -133,7 +135,14 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     let bus: HubBus | null = null;
     const past = openHubPast({ store: config.store, dir: config.dir, spaces, report });
     closers.push(() => past.close());
-    const platform = createPlatform(() => turns, { vitals, past, record: record.view });
+    const search = createSearch({
+      pathOf: (space) => indexPathOf(config.store, config.dir, space),
+      onTrouble: (what, cause) => log('error', what, cause),
+    });
+    closers.push(() => search.close());
+    spaces.onOpened((hub) => search.follow(hub));
+    spaces.onRemoved((space) => search.forget(space));
+    const platform = createPlatform(() => turns, { vitals, past, record: record.view, search });
     const turns = createHubTurns({
       ...{ dir: config.dir, roots: config.turns.roots, spaces },
       named: new Map(Object.entries(config.turns.runners)),

@@ -20,6 +20,7 @@ import * as presence from './presence.ts';
 import * as receipts from './receipts.ts';
 import * as record from './record.ts';
 import { recordHead } from './record-head.ts';
+import * as search from './search.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
 import * as web from './web.ts';
@@ -42,6 +43,7 @@ export const OPERATIONS = {
   'group.remove': groups.groupRemove,
   'group.list_members': groups.groupListMembers,
   'group.list': groups.groupList,
+  'search.messages': search.searchMessages,
   'receipts.get': receipts.receiptsGet,
   'receipts.waits': receipts.receiptsWaits,
   'inbox.peek': inbox.inboxPeek,

@@ -15,6 +15,7 @@ import { presenceHandlers } from './presence.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './record.ts';
 import { recordHeadHandlers } from './record-head.ts';
+import { searchHandlers } from './search.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
 import { webHandlers } from './web.ts';
@@ -38,4 +39,5 @@ export const HANDLERS: Handlers<HandledId> = {
   ...turnHandlers,
   ...vitalsHandlers,
   ...webHandlers,
+  ...searchHandlers,
 };

@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { parseSearch, type SearchQuery } from '../../wire/search-query.ts';
+import type { FindPlan, SearchScope } from '../desk/search-port.ts';
+import { openIndexFile } from './index-file.ts';
+import { type IndexStore, openStore } from './store.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'synod-index-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const OPEN: SearchScope = { hasOpen: true, partyOf: null, except: [], parts: [] };
+const never = (): boolean => false;
+
+function entry(seq: number, text: string, channel = 'general'): string {
+  const head = { type: 'message.sent', at: 1000 + seq, by: 'ada', channel, seq };
+  return JSON.stringify({ ...head, body: { text } });
+}
+
+function find(
+  store: IndexStore,
+  query: string,
+  plan: Partial<FindPlan> = {},
+): readonly number[] | null {
+  const parsed = parseSearch(query) as SearchQuery;
+  const everywhere = { scope: OPEN, above: -1, below: Number.MAX_SAFE_INTEGER, limit: 10_000 };
+  return store.find({ query: parsed, ...everywhere, ...plan }, never);
+}
+
+const page = (first: number, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => entry(first + i + 1, `word n${first + i}`));
+
+test('[SE5] two processes keep one index: nothing goes in twice, and each sees what the other put there', () => {
+  const path = join(dir, 'two');
+  const [one, two] = [openStore(openIndexFile(path)), openStore(openIndexFile(path))];
+  expect(find(two, 'word')).toEqual([]);
+  one.add({ first: 0, entries: page(0, 3), released: {} });
+  // The other one comes with the same page, and is told where things are.
+  expect(two.add({ first: 0, entries: page(0, 3), released: {} }).position).toBe(3);
+  expect(find(two, 'word')).toEqual([2, 1, 0]);
+  two.add({ first: 3, entries: [entry(4, 'word', 'dm/ada~bob'), entry(5, 'word')], released: {} });
+  expect(find(one, 'word')).toEqual([4, 2, 1, 0]);
+  expect(find(one, 'word', { scope: { ...OPEN, partyOf: 'bob' } })).toEqual([4, 3, 2, 1, 0]);
+  one.add({ first: 5, entries: page(5, 1), released: {} });
+  expect(find(two, 'n5')).toEqual([5]);
+  expect(one.place()).toEqual(two.place());
+  one.close();
+  two.close();
+});
+
+test('[SE5] a writer that is killed leaves an index that says how far it came, and goes on there', async () => {
+  const path = join(dir, 'killed');
+  const script = `
+    import { openIndexFile } from ${JSON.stringify(new URL('./index-file.ts', import.meta.url).href)};
+    import { openStore } from ${JSON.stringify(new URL('./store.ts', import.meta.url).href)};
+    const store = openStore(openIndexFile(${JSON.stringify(path)}));
+    const page = (first, count) => Array.from({ length: count }, (_, i) => JSON.stringify({
+      type: 'message.sent', at: 1000 + first + i, by: 'ada', channel: 'general', seq: first + i + 1,
+      body: { text: 'word n' + (first + i) } }));
+    for (let first = 0; ; first += 50) {
+      store.add({ first, entries: page(first, 50), released: {} });
+      console.log(first + 50);
+    }`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let told = 0;
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    told = Number(String(text).trim().split('\n').at(-1));
+    if (told >= 500) break;
+  }
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  const store = openStore(openIndexFile(path));
+  const { position } = store.place();
+  expect(position).toBeGreaterThanOrEqual(told);
+  store.add({ first: position, entries: page(position, 7), released: {} });
+  const all = Array.from({ length: position + 7 }, (_, i) => position + 6 - i);
+  expect(find(store, 'word', { limit: 1_000_000 })).toEqual(all);
+  store.close();
+});
+
+test('[SE4] a search that has no time left ends, between two steps', () => {
+  const store = openStore(openIndexFile(':memory:'));
+  store.add({ first: 0, entries: page(0, 3), released: {} });
+  const query = parseSearch('word') as SearchQuery;
+  const plan = { query, scope: OPEN, above: -1, below: 9, limit: 9 };
+  expect(store.find(plan, () => true)).toBeNull();
+  expect(store.find(plan, never)).toEqual([2, 1, 0]);
+});
+
+test('[SE3] a retired channel of many messages is out of every search at once, and of the index later', () => {
+  const store = openStore(openIndexFile(':memory:'));
+  const count = 4_500;
+  const many = Array.from({ length: count }, (_, i) => entry(i + 1, 'word', 'busy'));
+  store.add({ first: 0, entries: many, released: {} });
+  const retired = JSON.stringify({ type: 'channel.retired', at: 9000, by: 'ada', channel: 'busy' });
+  const last = [retired, entry(1, 'word', 'busy')];
+  store.add({ first: count, entries: last, released: {} });
+  expect(find(store, 'word')).toEqual([count + 1]);
+  let steps = 0;
+  while (store.tidy()) steps++;
+  expect(steps).toBeGreaterThan(1);
+  expect(find(store, 'word')).toEqual([count + 1]);
+});
+
+test('[SE3] a body that was dropped, and one that is held, are not in it', () => {
+  const store = openStore(openIndexFile(':memory:'));
+  const [plain = '', held = ''] = page(0, 2);
+  const dropped = { ...JSON.parse(entry(3, 'word')), dropped: true };
+  const entries = [
+    plain,
+    JSON.stringify({ ...JSON.parse(held), held: 'a person looks' }),
+    JSON.stringify(dropped),
+  ];
+  store.add({ first: 0, entries, released: {} });
+  expect(find(store, 'word')).toEqual([0]);
+  const reviewed = {
+    type: 'message.reviewed',
+    at: 9000,
+    by: 'hilda',
+    channel: 'general',
+    seq: 2,
+    position: 1,
+  };
+  const event = JSON.stringify({ ...reviewed, isReleased: true, reason: null });
+  store.add({ first: 3, entries: [event], released: { 1: entries[1] as string } });
+  expect(find(store, 'word')).toEqual([1, 0]);
+});
+
+test('[SE4] a long log is searched from its end, across the tables it is cut into', () => {
+  const store = openStore(openIndexFile(':memory:'), 30);
+  for (let first = 0; first < 500; first += 50) {
+    const some = page(first, 50).with(0, entry(first + 1, 'needle word', 'dm/ada~bob'));
+    store.add({ first, entries: some, released: {} });
+    store.tidy();
+  }
+  const scope = { ...OPEN, partyOf: 'bob' };
+  const needles = [450, 400, 350, 300, 250, 200, 150, 100, 50, 0];
+  expect(find(store, 'needle', { scope })).toEqual(needles);
+  while (store.tidy());
+  expect(find(store, 'needle', { scope })).toEqual(needles);
+  expect(find(store, 'needle', { scope, limit: 2 })).toEqual([450, 400]);
+  expect(find(store, 'needle', { scope, above: 100, below: 300 })).toEqual([250, 200, 150]);
+  expect(find(store, 'word', { limit: 3, below: 252 })).toEqual([251, 249, 248]);
+  expect(find(store, 'word', { scope, limit: 3, below: 252 })).toEqual([251, 250, 249]);
+  expect(find(store, 'needle')).toEqual([]);
+});
