@@ -29,7 +29,7 @@ async function asCodex(operation: string, input: unknown): Promise<Json> {
 
 const item = (words: string) => page.getByRole('listitem').filter({ hasText: words });
 
-test('[WP1] a gate that an agent asks appears, is approved with a passphrase, and the agent is told', async () => {
+test('[WI1] a gate that an agent asks appears, is approved with a passphrase, and the agent is told', async () => {
   await page.getByText('Nothing waits for you').waitFor();
   const asked = await asCodex('gates_ask', {
     ...{ action: 'push', subject: 'topic → main', tier: 2, payload: { branch: 'topic' } },
@@ -47,7 +47,7 @@ test('[WP1] a gate that an agent asks appears, is approved with a passphrase, an
   await page.getByText(/^proved as paula until/).waitFor();
 }, 60_000);
 
-test('[WP1] a denial says why, and within the quarter of an hour asks for no passphrase', async () => {
+test('[WI1] a denial says why, and within the quarter of an hour asks for no passphrase', async () => {
   const asked = { action: 'delete', subject: 'the archive' };
   const { gate_id } = await scene.hub.ask('gemini', 'gates_ask', asked);
   const gate = item('gemini wants to delete');
@@ -58,7 +58,7 @@ test('[WP1] a denial says why, and within the quarter of an hour asks for no pas
   expect(told).toMatchObject({ state: 'denied', reason: 'it is needed until May' });
 });
 
-test('[WP1] [WP3] a question is answered with the keyboard alone, and the answer is in the inbox', async () => {
+test('[WI1] [WI3] a question is answered with the keyboard alone, and the answer is in the inbox', async () => {
   await scene.hub.ask('claude', 'docket_raise', { text: 'Keep the old token shape?' });
   await item('Keep the old token shape?').waitFor();
   await page.keyboard.press('j');
@@ -70,7 +70,7 @@ test('[WP1] [WP3] a question is answered with the keyboard alone, and the answer
   expect(messages.at(-1).body).toMatchObject({ event: 'docket_answered', note: 'No: drop it.' });
 });
 
-test('[WP2] what another page decides leaves this one at once, and the one who looked is told', async () => {
+test('[WI2] what another page decides leaves this one at once, and the one who looked is told', async () => {
   const other = await page.context().newPage();
   await other.goto(page.url());
   await scene.hub.ask('opencode', 'docket_raise', { text: 'Which branch?' });
@@ -88,7 +88,7 @@ test('[WP2] what another page decides leaves this one at once, and the one who l
   await other.close();
 });
 
-test('[WP3] axe finds nothing in light and dark, with an item open', async () => {
+test('[WI3] axe finds nothing in light and dark, with an item open', async () => {
   const { hub } = scene;
   await hub.ask('grok', 'gates_ask', { action: 'push', subject: 'again' });
   await hub.ask('grok', 'gates_ask', { action: 'push', subject: 'and again', tier: 2 });

@@ -90,7 +90,7 @@ test('another moment makes every answer old until it is asked of that moment', a
   expect(asks.read(CLAIMS)).toMatchObject({ value: 'then', isOld: false });
 });
 
-test('[WP2] a hub where something changes all the time is asked a few times a second', async () => {
+test('[WI2] a hub where something changes all the time is asked a few times a second', async () => {
   vi.useFakeTimers();
   const { asks, asked } = openScene(250);
   asks.watch(CLAIMS, () => {});
