@@ -1,5 +1,5 @@
 /**
- * `synod log verify|export|import|compact|at`: the log itself, without a hub. Verify and export also work
+ * `synod log verify|anchor|export|import|compact|at`: the log itself, without a hub. Verify and export also work
  * beside a running one; import and compact take its lock, because a log has one writer.
  */
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
@@ -7,61 +7,26 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { Log } from '../log/log.ts';
-import type { Verified } from '../log/verify.ts';
+import type { SignedHead } from '../log/signed-head.ts';
 import { handle } from './context.ts';
-import { EXITS, fail, failureText } from './failure.ts';
+import { fail } from './failure.ts';
+import { registerAnchor, vouchers } from './log-anchor.ts';
 import { registerLogAt } from './log-at.ts';
-import { openAt, placeOf, placesOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
+import { openAt, placeOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
+import { registerVerify } from './log-verify.ts';
 import { parseDurationMs, parseWhole } from './parse-value.ts';
 import { plainJson } from './terminal.ts';
 
 export function registerLog(program: Command): void {
   const log = program
     .command('log')
-    .description('verify, export, import, compact or look back into the log itself');
+    .description('verify, anchor, export, import, compact or look back into the log itself');
   registerVerify(log);
+  registerAnchor(log);
   registerExport(log);
   registerImport(log);
   registerCompact(log);
   registerLogAt(log);
-}
-
-function registerVerify(log: Command): void {
-  const verify = log
-    .command('verify')
-    .description('does the log still say what was appended; every space unless --space names one')
-    .option(...STORE_FLAG)
-    .option('--archive <file>', 'and does this export, from before a compaction, lead to it');
-  handle<StoreFlags & { archive?: string }>(verify, async ({ flags, show, isJson }) => {
-    const { verifyLog } = await import('../log/verify.ts');
-    const logs: ({ space: string | null; path: string } & Verified)[] = [];
-    const { archive } = flags;
-    for (const place of archive === undefined ? await placesOf(flags) : [await placeOf(flags)]) {
-      const opened = await openAt(place, true);
-      try {
-        logs.push({ space: place.space, path: place.path, ...(await verifyLog(opened)) });
-        if (archive !== undefined) logs.push(await verifiedArchive(opened, archive));
-      } finally {
-        await opened.close();
-      }
-    }
-    const broken = logs.find((one) => !one.ok);
-    show({ ok: broken === undefined, logs }, () =>
-      logs.map((one) =>
-        one.ok
-          ? `ok      ${one.path}: ${one.length} entries, head ${one.head.slice(0, 16)}…${droppedText(one)}${unnamedText(one)}`
-          : `BROKEN  ${one.path}: position ${one.position}: ${one.reason}`,
-      ),
-    );
-    if (broken === undefined || broken.ok) return;
-    const { path, position, reason } = broken;
-    const failure = fail('log.broken', `${path} first breaks at position ${position}: ${reason}`, {
-      hint: 'what stands before it is sound; keep the file and restore from an export',
-      detail: { path, position },
-    });
-    process.stderr.write(failureText(failure, isJson));
-    process.exitCode = EXITS['log.broken'];
-  });
 }
 
 function registerExport(log: Command): void {
@@ -70,17 +35,23 @@ function registerExport(log: Command): void {
     .description('write the log as NDJSON')
     .option(...STORE_FLAG)
     .option('--from <position>', 'start here (0)', '0')
-    .option('--out <file>', 'instead of stdout');
-  handle<StoreFlags & { from: string; out?: string }>(command, async ({ flags, remark }) => {
+    .option('--out <file>', 'instead of stdout')
+    .option(
+      '--with-anchors',
+      'with what vouches for it: a signed head of its end, and every anchor noted',
+    );
+  handle<ExportFlags>(command, async ({ flags, remark }) => {
     const { exportLog } = await import('../log/transfer.ts');
     const from = parseWhole(flags.from, '--from');
-    const opened = await openAt(await placeOf(flags), true);
+    const place = await placeOf(flags);
+    const opened = await openAt(place, true);
     try {
+      const anchors = flags.withAnchors === true ? await vouchers(place, opened) : [];
       const target =
         flags.out === undefined ? process.stdout : createWriteStream(flags.out, { mode: 0o600 });
       // The same values, in characters that no terminal obeys; a file holds them as they are.
       const shown = flags.out === undefined ? plainJson : (line: string) => line;
-      await pipeline(exportLines(opened, from, exportLog, shown), target, {
+      await pipeline(exportLines(opened, from, withAnchors(exportLog, anchors), shown), target, {
         end: flags.out !== undefined,
       });
       remark(`exported ${opened.length - Math.min(from, opened.length)} entries`);
@@ -90,11 +61,27 @@ function registerExport(log: Command): void {
   });
 }
 
+interface ExportFlags extends StoreFlags {
+  readonly from: string;
+  readonly out?: string;
+  readonly withAnchors?: boolean;
+}
+
+type Exporter = (log: Log, from: number, line: (text: string) => Promise<void>) => Promise<void>;
+
+/** The same export with anchors in its header. */
+function withAnchors(
+  write: typeof import('../log/transfer.ts').exportLog,
+  anchors: readonly SignedHead[],
+): Exporter {
+  return (log, from, line) => write(log, from, line, anchors);
+}
+
 /** Turns the writer's calls into a stream, one line at a time, so that a slow reader slows us. */
 async function* exportLines(
   log: Log,
   from: number,
-  write: (log: Log, from: number, line: (text: string) => Promise<void>) => Promise<void>,
+  write: Exporter,
   shown: (line: string) => string,
 ): AsyncGenerator<string> {
   const { TransformStream } = await import('node:stream/web');
@@ -135,32 +122,6 @@ function registerImport(log: Command): void {
       await opened.close();
     }
   });
-}
-
-/** What a compaction took is said wherever the log is said to be sound. */
-function droppedText({ compacted }: Extract<Verified, { ok: true }>): string {
-  if (compacted === undefined) return '';
-  const { dropped, through, head } = compacted;
-  return `; compacted below ${through}: ${dropped} bodies dropped, head there ${head.slice(0, 16)}…`;
-}
-
-/** Nothing is wrong with them as far as anybody can tell; that they are not used is worth a word. */
-function unnamedText({ unnamed }: Extract<Verified, { ok: true }>): string {
-  if (unnamed === undefined) return '';
-  return `; the log names no snapshot of ${unnamed.join(' or ')} entries: it is from before snapshots were named, or not the hub's, and is not believed`;
-}
-
-async function verifiedArchive(
-  log: Log,
-  file: string,
-): Promise<{ space: null; path: string } & Verified> {
-  if (!existsSync(file)) throw fail('cli.no-input', `${file} does not exist`);
-  const { verifyArchive } = await import('../log/transfer.ts');
-  const lines = createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
-  return { space: null, path: file, ...(await verifyArchive(log, lines)) };
 }
 
 function registerCompact(log: Command): void {

@@ -2,9 +2,9 @@
  * What was anchored, noted beside the log so that the hub can say so and an export can carry it. A note is
  * a signed head and where it went. It lies with the log, so it proves nothing: the anchor itself does.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { unavailable } from './disk.ts';
-import { parseSignedHead, type SignedHead } from './signed-head.ts';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { PRIVATE_FILE, replaceFile, unavailable } from './disk.ts';
+import { encodeSignedHead, parseSignedHead, type SignedHead } from './signed-head.ts';
 
 export interface AnchorNote {
   readonly head: SignedHead;
@@ -27,6 +27,21 @@ export function readAnchorNotes(path: string): readonly AnchorNote[] {
   } catch (cause) {
     throw unavailable(path, 'read', cause);
   }
+}
+
+export function noteAnchor(path: string, note: AnchorNote): void {
+  const before = readAnchorNotes(path);
+  try {
+    if (before.length < NOTES_MAX) {
+      appendFileSync(path, encodeNote(note), { mode: PRIVATE_FILE });
+    } else replaceFile(path, [...before.slice(NOTES_MAX / 2), note].map(encodeNote).join(''));
+  } catch (cause) {
+    throw unavailable(path, 'write', cause);
+  }
+}
+
+function encodeNote({ head, way }: AnchorNote): string {
+  return `${JSON.stringify({ ...JSON.parse(encodeSignedHead(head)), way })}\n`;
 }
 
 function parseNote(line: string): AnchorNote[] {

@@ -92,6 +92,9 @@ export type LogErrorCode =
   | 'log.shape' // an entry is sound, and not of a shape this program can read
   | 'log.snapshot' // a snapshot is not of this log, which is read instead
   | 'log.corrupt' // stored bytes do not verify
+  | 'log.anchor-bad' // an anchor is not signed as it says
+  | 'log.anchor-key' // an anchor is signed by a key that is not known
+  | 'log.anchor-other' // an anchor is of another log
   | 'log.key' // the key that signs heads cannot be used
   | 'log.position' // no such position
   | 'log.diverged' // an import disagrees with what is stored

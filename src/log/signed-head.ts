@@ -1,7 +1,7 @@
 /**
  * A signed head: how long the log was, its chain head there, and when, under the hub's Ed25519 key.
  * Kept where nobody who writes the log can reach it, it is an anchor: the log must still have that head
- * at that position, so neither a cut tail nor a rewritten chain gets past it. One line of JSON;
+ * at that position, so neither a cut tail nor a rewritten chain gets past it [RC3]. One line of JSON;
  * what is signed is the text that `headText` gives.
  */
 import {
@@ -58,7 +58,7 @@ export function readSigningKey(pem: string): SigningKey | null {
     return null;
   }
   if (key.asymmetricKeyType !== 'ed25519') return null;
-  const id = keyId(createPublicKey(key));
+  const id = keyIdOf(createPublicKey(key));
   return {
     id,
     sign: (head) => ({
@@ -115,6 +115,6 @@ function isText(value: unknown, shape: RegExp): boolean {
   return typeof value === 'string' && shape.test(value);
 }
 
-function keyId(key: KeyObject): string {
+export function keyIdOf(key: KeyObject): string {
   return `${KEY_START}${key.export({ format: 'jwk' }).x}`;
 }

@@ -10,6 +10,7 @@ import { chainHead, decodeBatch, encodeBatch, firstBadEntry, GENESIS } from './b
 import { isStubOf } from './compact-digest.ts';
 import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
+import { encodeSignedHead, type SignedHead } from './signed-head.ts';
 import { createWalk, type Verified } from './verify.ts';
 
 /** What `importLog` did; not complete means the text ended before the log it was taken from did. */
@@ -46,6 +47,7 @@ export async function exportLog(
   log: Log,
   from: number,
   write: (line: string) => void | Promise<void>,
+  anchors: readonly SignedHead[] = [],
 ): Promise<void> {
   const { length, head, compacted } = log;
   const first = from === length ? from : ((await firstOf(log.batches(from)))?.first ?? from);
@@ -58,7 +60,11 @@ export async function exportLog(
   let previous = await headAt(log, first);
   const isWhole = compacted === null || first > 0;
   const header = { synod_log: isWhole ? FORMAT : COMPACTED_FORMAT, from: first, length, head };
-  await write(JSON.stringify({ ...header, previous, ...(!isWhole && { compacted }) }));
+  const proof = {
+    ...(!isWhole && { compacted }),
+    ...(anchors.length > 0 && { anchors: anchors.map((one) => JSON.parse(encodeSignedHead(one))) }),
+  };
+  await write(JSON.stringify({ ...header, previous, ...proof }));
   for await (const batch of log.batches(first)) {
     // Batches appended while we write belong to the next export: the header is already out.
     if (batch.first >= length) break;

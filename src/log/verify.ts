@@ -8,6 +8,7 @@
  * entry names [H21]. It reads only, so it runs beside a hub at work on a log opened `readOnly`.
  */
 import { createHash } from 'node:crypto';
+import type { Pin } from './anchors.ts';
 import { asBuffer, batchCount, chainHead, decodeBatch, firstBadEntry, GENESIS } from './batch.ts';
 import { addToDigest, isStub } from './compact-digest.ts';
 import type { Compacted, Log, StoredBatch } from './log.ts';
@@ -24,7 +25,13 @@ export type Verified =
       /** Snapshots from before they were named: sound for all that is known, and never believed. */
       readonly unnamed?: readonly number[];
     }
-  | { readonly ok: false; readonly position: number; readonly reason: string };
+  | {
+      readonly ok: false;
+      readonly position: number;
+      readonly reason: string;
+      /** What the log contradicts, where nothing is wrong with it by itself: an anchor. */
+      readonly pinned?: string;
+    };
 
 export interface CompactionProof {
   readonly through: number;
@@ -37,13 +44,15 @@ type Problem = Extract<Verified, { ok: false }>;
 
 type Chain = Pick<Log, 'batches' | 'length' | 'head'> & Partial<Pick<Log, 'compacted'>>;
 
-/** The chain, and the snapshots that lie beside it. */
-export async function verifyLog(log: Log): Promise<Verified> {
+/** The chain, the snapshots that lie beside it, and the heads that it must have. */
+export async function verifyLog(log: Log, pins: readonly Pin[] = []): Promise<Verified> {
   // Before the chain is walked: a hub at work names a snapshot first and saves it then.
   const found = await findSnapshots(log);
-  const walk = createWalk(log.compacted);
+  const walk = createWalk(log.compacted, new Set(pins.map(({ position }) => position)));
   const verified = await walkChain(log, walk);
   if (!verified.ok) return verified;
+  const contradicted = holdTo(pins, walk);
+  if (contradicted !== null) return contradicted;
   if (found.refused !== null) return broken(verified.length, found.refused);
   const unnamed: number[] = [];
   for (const { position, digest } of found.snapshots) {
@@ -77,6 +86,20 @@ async function walkChain(log: Chain, walk: Walk): Promise<Verified> {
     return broken(walk.position, error.message);
   }
   return walk.finish(end);
+}
+
+/** The chain is whole; is it the one that somebody noted? The shortest pin that it contradicts says where. */
+function holdTo(pins: readonly Pin[], walk: Walk): Problem | null {
+  for (const { position, head, what } of pins.toSorted((a, b) => a.position - b.position)) {
+    if (position > walk.position) {
+      const reason = `${walk.position} entries, ${what} says at least ${position}`;
+      return { ...broken(walk.position, reason), pinned: what };
+    }
+    if (walk.headAt(position) === head) continue;
+    const reason = `${what} says another head for the first ${position} entries: the chain was changed before that`;
+    return { ...broken(position, reason), pinned: what };
+  }
+  return null;
 }
 
 interface FoundSnapshots {
@@ -113,12 +136,17 @@ export interface Walk {
   readonly names: ReadonlySet<string>;
   /** The position of the first snapshot with a name; infinite where there is none. */
   readonly firstNamed: number;
+  /** The head at one of the wanted positions; undefined where no append ended. */
+  headAt(position: number): string | undefined;
   /** What is wrong with the next batch; null when nothing is. */
   take(batch: StoredBatch): Problem | null;
   finish(end: { readonly length: number; readonly head: string }): Verified;
 }
 
-export function createWalk(compacted: Compacted | null): Walk {
+export function createWalk(
+  compacted: Compacted | null,
+  wanted: ReadonlySet<number> = new Set(),
+): Walk {
   const through = compacted?.through ?? 0;
   const digest = createHash('sha256');
   let position = 0;
@@ -126,6 +154,7 @@ export function createWalk(compacted: Compacted | null): Walk {
   let headThere = GENESIS;
   let proof: CompactionProof | null = null;
   const names = new Set<string>();
+  const heads = new Map([[0, GENESIS]]);
   let firstNamed = Number.POSITIVE_INFINITY;
 
   function noteNames(batch: StoredBatch): void {
@@ -163,6 +192,7 @@ export function createWalk(compacted: Compacted | null): Walk {
     }
     noteNames(batch);
     position += batch.count;
+    if (wanted.has(position)) heads.set(position, head);
     if (compacted !== null && proof === null && position > compacted.record) {
       proof = parseProof(decodeBatch(batch.bytes)[compacted.record - batch.first]);
     }
@@ -188,6 +218,7 @@ export function createWalk(compacted: Compacted | null): Walk {
       return position;
     },
     names,
+    headAt: (at) => heads.get(at),
     get firstNamed() {
       return firstNamed;
     },

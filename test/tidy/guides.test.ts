@@ -162,6 +162,14 @@ test('what was so is shown by position and by time', () => {
   expect(said).toMatch(/^nothing$/m);
 }, 60_000);
 
+test('[RC6] [RC7] the guide of the record anchors, verifies and hands over as it says', () => {
+  const [anchor = '', hand = ''] = blocksOf('docs/guide/record.md', 'sh');
+  expect(printed(`synod up\nsynod send room hello\n${anchor}`, '', ROOT)).toMatch(
+    /anchored \d+ entries.*\n.*\nok .*1 anchor holds/,
+  );
+  expect(printed(hand, '', ROOT)).toMatch(/^ok: \d+ entries.*\n3 anchors hold/m);
+}, 60_000);
+
 test('an agent that connects sees the tools of the table, and a token comes and goes', () => {
   const page = readText('docs/guide/connect-an-agent.md');
   const table = page.slice(

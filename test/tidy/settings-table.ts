@@ -178,7 +178,7 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     null,
     'a file',
     '`~/.local/state/synod/record.key`, or under `XDG_STATE_HOME`',
-    'the Ed25519 key that signs heads of logs, made on first use; outside the data directory, and nobody else may read it.',
+    'the Ed25519 key that signs heads of logs, made on first use; outside the data directory, and nobody else may read it. See [the guide](../guide/record.md)',
   ),
   turns_roots: row(
     null,
