@@ -1,6 +1,7 @@
 /** How long ago, in the words of the command line. One clock for all of them, and none while nobody looks. */
 import { type ReactNode, useSyncExternalStore } from 'react';
-import { createCell } from '../store/cell.ts';
+import { createCell, useCell } from '../store/cell.ts';
+import { useStore } from '../store/use-store.ts';
 
 const TICK_MS = 10_000;
 const now = createCell(Date.now());
@@ -16,9 +17,11 @@ function watchNow(listener: () => void): () => void {
   };
 }
 
-/** Now, in Unix seconds, a few seconds late. */
+/** Now, in Unix seconds, a few seconds late; in the past what the clock showed then. */
 export function useNow(): number {
-  return useSyncExternalStore(watchNow, now.get) / 1_000;
+  const then = useCell(useStore().pastAt);
+  const seconds = useSyncExternalStore(watchNow, now.get) / 1_000;
+  return then ?? seconds;
 }
 
 /** `4 min`: without words around it. */
@@ -29,6 +32,27 @@ export function Ago({ at }: { readonly at: number }): ReactNode {
     <time dateTime={date.toISOString()} title={fullTime(at)}>
       {spanText(seconds)}
     </time>
+  );
+}
+
+/** `4 min ago`, or `just now`. */
+export function Since({ at }: { readonly at: number }): ReactNode {
+  return useNow() - at < 60 ? (
+    'just now'
+  ) : (
+    <>
+      <Ago at={at} /> ago
+    </>
+  );
+}
+
+/** `for 4 min`; nothing of what has just begun. */
+export function For({ at }: { readonly at: number }): ReactNode {
+  if (useNow() - at < 60) return null;
+  return (
+    <>
+      for <Ago at={at} />
+    </>
   );
 }
 

@@ -11,6 +11,7 @@ import { KeySheet } from './key-sheet.tsx';
 import { listenToKeys } from './keys.ts';
 import { Rail, TITLES } from './rail.tsx';
 import { Slider } from './slider.tsx';
+import { ThenBand } from './then-band.tsx';
 import { TopLine } from './top-line.tsx';
 import './frame.css';
 
@@ -41,6 +42,7 @@ export function Frame(): ReactNode {
   return (
     <div className="frame">
       <TopLine />
+      <ThenBand />
       <Rail />
       <main id="room" className="room" tabIndex={-1}>
         {state === 'closed' ? (

@@ -8,9 +8,8 @@ import { useAsk, useStore } from '../store/use-store.ts';
 const HERE: ReadonlySet<string> = new Set(['connected', 'idle', 'busy', 'blocked']);
 
 export function TopLine(): ReactNode {
-  const { link, past } = useStore();
+  const { link } = useStore();
   const { state } = useCell(link);
-  const position = useCell(past);
   const { value: me } = useAsk('hub.whoami', {}, []);
   return (
     <header className="top">
@@ -23,7 +22,6 @@ export function TopLine(): ReactNode {
         </span>
       )}
       <span className="top-gap" />
-      {position !== null && <Then position={position} />}
       {state === 'open' ? <Standing /> : <Away state={state} />}
     </header>
   );
@@ -54,18 +52,6 @@ function Away({ state }: { readonly state: string }): ReactNode {
   return (
     <span className="top-away" role="status">
       {state === 'connecting' ? 'connecting…' : 'the hub is away; trying again'}
-    </span>
-  );
-}
-
-function Then({ position }: { readonly position: number }): ReactNode {
-  const { past } = useStore();
-  return (
-    <span className="top-then" role="status">
-      as it was at {position.toLocaleString('en')}{' '}
-      <button type="button" className="link" onClick={() => past.set(null)}>
-        back to now
-      </button>
     </span>
   );
 }

@@ -46,6 +46,8 @@ export interface PageStore {
   readonly link: Cell<Link>;
   /** The position that is looked at; null is now. */
   readonly past: Cell<number | null>;
+  /** What the clock showed there, in Unix seconds; null at now, and until it is told. */
+  readonly pastAt: Cell<number | null>;
   readonly notice: Cell<Notice | null>;
   readonly prover: Prover;
   /** Asks of the moment that is looked at, once. */
@@ -57,6 +59,9 @@ export interface PageStore {
   close(): Promise<void>;
 }
 
+/** About the record and the hub itself: these are not asked of an earlier moment. */
+const OF_NOW: ReadonlySet<CallId> = new Set(['hub.whoami', 'record.head', 'record.span']);
+
 /** A hub that was started again is back on the page soon; full jitter keeps a thousand pages apart. */
 const RECONNECT_MS_MAX = 3_000;
 
@@ -66,16 +71,22 @@ export function openPageStore(url: string, token: string | null): PageStore {
   const client = createClient({ url, token: token ?? undefined, reconnect });
   const link = createCell<Link>({ state: client.state, reason: null, code: null });
   const past = createCell<number | null>(null);
+  const pastAt = createCell<number | null>(null);
   const notice = createCell<Notice | null>(null);
   const stopping = new AbortController();
 
   const ask: AskOnce = async (operation, input) => {
     const position = past.get();
-    if (position === null) return client.call(operation, ...([input] as never));
-    const { answer } = await client.call('record.at', {
-      ...{ position, operation, input: input as Record<string, unknown> },
+    if (position === null || OF_NOW.has(operation)) {
+      return client.call(operation, ...([input] as never));
+    }
+    const said = await client.call('record.at', {
+      position,
+      operation,
+      input: { ...(input as object) },
     });
-    return answer as never;
+    if (past.get() === position) pastAt.set(said.at);
+    return said.answer as never;
   };
   const asks = createAsks(({ operation, input }) => ask(operation as CallId, input as never));
 
@@ -107,11 +118,14 @@ export function openPageStore(url: string, token: string | null): PageStore {
     // What is asked from here on waits for the hub; `changes` says `all` when it is back.
     if (wasOpen) asks.age(false);
   });
-  past.watch(() => asks.age(true));
+  past.watch(() => {
+    if (past.get() === null) pastAt.set(null);
+    asks.age(true);
+  });
   void follow();
 
   return {
-    ...{ client, asks, link, past, notice, ask, say, complain },
+    ...{ client, asks, link, past, pastAt, notice, ask, say, complain },
     prover: createProver(client),
     act: async (operation, input) => {
       if (past.get() !== null) {

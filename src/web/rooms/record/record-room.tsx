@@ -1,7 +1,114 @@
-/** The room Record. */
+/** The room Record: whether the chain holds and what vouches for it outside, and what was decided, refused and done. */
 import type { ReactNode } from 'react';
+import type { CallOutput } from '../../../client/index.ts';
+import { Since } from '../../parts/ago.tsx';
+import { Command } from '../../parts/empty.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { RoomHead } from '../../parts/room-head.tsx';
+import { Shown } from '../../parts/shown.tsx';
+import { Code, Words } from '../../parts/words.tsx';
+import { useAsk } from '../../store/use-store.ts';
+import './record.css';
+
+type Head = CallOutput<'record.head'>;
 
 export function RecordRoom(): ReactNode {
-  return <RoomHead title="Record" />;
+  const head = useAsk('record.head', {}, ['record']);
+  return (
+    <>
+      <RoomHead title="Record" />
+      <Shown asked={head}>
+        {(value) => (
+          <div className="record">
+            <Chain head={value} />
+            <Vouchers head={value} />
+          </div>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Chain({ head: { length, head, verified } }: { readonly head: Head }): ReactNode {
+  const isBroken = verified !== null && !verified.ok;
+  return (
+    <section className={isBroken ? 'chain chain-broken' : 'chain'} aria-label="The chain">
+      <p className="chain-line">
+        {verified === null && 'The chain was not walked yet'}
+        {verified?.ok === true && 'The chain holds'}
+        {isBroken && <>The chain is broken after entry {verified.through.toLocaleString('en')}</>}
+      </p>
+      {isBroken && (
+        <p>
+          <Words text={verified.reason ?? 'what follows does not match it'} />. Everything before is
+          as it was written. <Command line="synod log verify" />
+        </p>
+      )}
+      <Facts
+        rows={[
+          ['entries', length.toLocaleString('en')],
+          ['head', <Code key="head" text={head} />],
+          [
+            'walked',
+            verified === null ? null : (
+              <span key="walked">
+                <Since at={verified.at} />, through {verified.through.toLocaleString('en')}
+              </span>
+            ),
+          ],
+        ]}
+      />
+    </section>
+  );
+}
+
+function Vouchers({ head: { signed, anchor, length } }: { readonly head: Head }): ReactNode {
+  return (
+    <>
+      <section aria-label="Signed head">
+        <h2>Signed by this hub</h2>
+        {signed === null ? (
+          <p className="quiet">No head is signed yet.</p>
+        ) : (
+          <Facts
+            rows={[
+              ['at', <At key="at" position={signed.position} of={length} />],
+              ['when', <Since key="when" at={signed.at} />],
+              ['key', <Code key="key" text={signed.key} />],
+            ]}
+          />
+        )}
+      </section>
+      <section aria-label="Anchor">
+        <h2>Anchored elsewhere</h2>
+        {anchor === null ? (
+          <>
+            <p className="quiet">
+              Nothing outside this machine vouches for the record: who can write its files could
+              rewrite all of it. An anchor ends that:
+            </p>
+            <Command line="synod log anchor" />
+          </>
+        ) : (
+          <Facts
+            rows={[
+              ['at', <At key="at" position={anchor.position} of={length} />],
+              ['when', <Since key="when" at={anchor.at} />],
+              ['where', <Words key="way" text={anchor.way} />],
+            ]}
+          />
+        )}
+      </section>
+    </>
+  );
+}
+
+function At({ position, of }: { readonly position: number; readonly of: number }): ReactNode {
+  const behind = Math.max(0, of - position);
+  return (
+    <span>
+      {position.toLocaleString('en')} entries
+      {behind > 0 && <span className="quiet">, {behind.toLocaleString('en')} since</span>}
+    </span>
+  );
 }

@@ -1,6 +1,6 @@
 /** One claim: what it covers, until when, where its holder stands with it, and freeing it by force. */
 import type { ReactNode } from 'react';
-import { Ago, useNow } from '../../parts/ago.tsx';
+import { Since, useNow } from '../../parts/ago.tsx';
 import { Aside } from '../../parts/aside.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -41,16 +41,11 @@ function Body({ claim }: { readonly claim: Claim }): ReactNode {
             'gone',
             gone === undefined ? null : (
               <span key="gone">
-                for <Ago at={gone} />
+                since <Since at={gone} />
               </span>
             ),
           ],
-          [
-            'since',
-            <span key="since">
-              <Ago at={claim.claimed_at} /> ago
-            </span>,
-          ],
+          ['since', <Since key="since" at={claim.claimed_at} />],
           ['lease', leftText(claim.lease_expires_at - now)],
           ['worktree', worktree === '' ? null : <Code key="worktree" text={worktree} />],
           ['branch', branch === null ? null : <Code key="branch" text={branch} />],

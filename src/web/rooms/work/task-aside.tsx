@@ -1,6 +1,6 @@
 /** One task: what it is, what it needs and who needs it, what was noted on it, and what a person may do about it. */
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { Ago } from '../../parts/ago.tsx';
+import { Ago, Since } from '../../parts/ago.tsx';
 import { Aside } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -60,15 +60,10 @@ export function TaskAside({ id, tasks, view }: TaskAsideProps): ReactNode {
           [
             'declared',
             <span key="declared">
-              <Ago at={task.created_at} /> ago by <Name of={task.created_by} />
+              <Since at={task.created_at} /> by <Name of={task.created_by} />
             </span>,
           ],
-          [
-            'changed',
-            <span key="changed">
-              <Ago at={task.updated_at} /> ago
-            </span>,
-          ],
+          ['changed', <Since key="changed" at={task.updated_at} />],
         ]}
       />
       {task.description !== '' && <Prose text={task.description} />}
