@@ -115,6 +115,8 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'web.link': false,
   'web.sessions': true,
   'web.revoke': true,
+  'web.phone_open': true,
+  'web.phone_close': true,
   'spaces.list': true,
   'spaces.create': true,
   'spaces.remove': false,

@@ -379,6 +379,9 @@ describe.each([
     const revoked = { session_id, revoked: true };
     expect(await ask(null, 'web.revoke', { session_id })).toEqual(revoked);
     expect((await ask(null, 'web.sessions')).sessions).toEqual([]);
+    const phone = await ask(null, 'web.phone_open', { host: '127.0.0.1', link: false });
+    expect(phone).toMatchObject({ url: null, origin: expect.stringContaining('https://') });
+    expect(await ask(null, 'web.phone_close')).toEqual({ closed: true });
   });
 
   test('[O1] [DK7] the docket: an agent asks, a person takes, looks and answers', async () => {

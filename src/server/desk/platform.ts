@@ -46,10 +46,34 @@ export interface Platform {
   readonly search?: SearchPort;
   /** What turns say that run here; absent where none runs. */
   readonly turns?: TurnWindow;
+  /** The page for a phone; absent where nothing listens. */
+  readonly phone?: PhoneDoor;
   /** How the hub is doing; absent where nothing measures. */
   readonly vitals?: VitalsWindow;
   /** What was answered at earlier moments; absent where nobody can look back. */
   readonly past?: Past;
+}
+
+/** Where a phone is to find the page. */
+export interface PhoneWish {
+  /** An address of this machine; null: the one that is near, or where it stands open. */
+  readonly host: string | null;
+  readonly port: number | null;
+}
+
+export interface OpenPhone {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Of the certificate, SHA-256. */
+  readonly fingerprint: string;
+  /** Then it closes unless it is asked for again; milliseconds. */
+  readonly until: number;
+}
+
+export interface PhoneDoor {
+  open(wish: PhoneWish): Promise<OpenPhone | Refusal>;
+  /** Whether it was open. */
+  close(): Promise<boolean>;
 }
 
 export interface Violation {

@@ -18,7 +18,7 @@ import { outputText } from '../desk/output-text.ts';
 import type { HookHandler } from '../hooks/door.ts';
 import { openApi } from './openapi.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
-import { withSession } from './page/cookie.ts';
+import { sessionOnly, withSession } from './page/cookie.ts';
 import type { PageDoor } from './page/door.ts';
 
 /** A request larger than this is not read; a body of a message has its own, smaller bound. */
@@ -39,6 +39,8 @@ export interface HttpDoorOptions {
   readonly metrics?: MetricsRoute | null;
   /** What answers the hooks of coding agents. */
   readonly hooks?: HookHandler | null;
+  /** Only sessions of the page are let in. */
+  readonly isForPages?: boolean;
   /** The page for people. */
   readonly page?: PageDoor | null;
   /** The owner's credential, to prove to its clients that this is their hub. */
@@ -97,7 +99,8 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   app.post('/v1/ops/:operation', async (c) => {
     const { headers, isOwnerSocket, isSecure = false } = c.env;
     const shown = introductionOf(headers, `http-${++connections}`, isOwnerSocket);
-    const introduction = withSession(shown, headers, isSecure);
+    const session = withSession(shown, headers, isSecure);
+    const introduction = options.isForPages ? sessionOnly(session) : session;
     const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return answered(refusalAnswer(caller));
     const name = c.req.param('operation');

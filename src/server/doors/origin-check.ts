@@ -13,6 +13,8 @@ export interface OriginCheckOptions {
   readonly allowedHosts: readonly string[];
   /** Origins of web pages that may call: exact, or with `*` for the port. */
   readonly corsOrigins: readonly string[];
+  /** Our own pages come over TLS. */
+  readonly isSecure?: boolean;
 }
 
 export interface TurnedAway {
@@ -30,6 +32,7 @@ export interface OriginCheck {
 
 export function createOriginCheck(options: OriginCheckOptions): OriginCheck {
   const hosts = new Set([...LOOPBACK, ...options.allowedHosts.map(hostName)]);
+  const scheme = options.isSecure ? 'https' : 'http';
   const origins = options.corsOrigins.map((origin) => origin.toLowerCase());
 
   function isOurHost(host: string | undefined): boolean {
@@ -39,7 +42,7 @@ export function createOriginCheck(options: OriginCheckOptions): OriginCheck {
   function isAllowedOrigin(origin: string, host: string | undefined): boolean {
     const asked = origin.toLowerCase();
     // Our own pages: same scheme-host-port as the Host that was just found to be ours.
-    if (host !== undefined && isOurHost(host) && asked === `http://${host.toLowerCase()}`)
+    if (host !== undefined && isOurHost(host) && asked === `${scheme}://${host.toLowerCase()}`)
       return true;
     return origins.some((allowed) =>
       allowed.endsWith(':*')

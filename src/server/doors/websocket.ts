@@ -14,7 +14,7 @@ import { watchCredential } from './credential-watch.ts';
 import type { CutOff } from './cut-off.ts';
 import type { HostLimit } from './host-limit.ts';
 import { introductionOf, type OriginCheck, type TurnedAway } from './origin-check.ts';
-import { withSession } from './page/cookie.ts';
+import { sessionOnly, withSession } from './page/cookie.ts';
 import { type Arrival, addressOf, createUpgrades, isSecure, type Seat } from './upgrade.ts';
 
 /** A frame larger than this closes the connection with 1009. */
@@ -34,6 +34,8 @@ export interface WebSocketDoorOptions {
   readonly desk: Desk;
   readonly origins: OriginCheck;
   readonly report: ReportFailure;
+  /** Only sessions of the page are let in. */
+  readonly isForPages?: boolean;
   readonly pingMs?: number | undefined;
   readonly slowFarewellMs?: number | undefined;
   readonly hostLimit?: HostLimit;
@@ -63,7 +65,8 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
     }
     const { headers } = request;
     const shown = introductionOf(headers, `ws-${randomUUID()}`, isOwnerSocket);
-    const introduction = withSession(withProtocols(shown, request), headers, isSecure(arrival));
+    const session = withSession(withProtocols(shown, request), headers, isSecure(arrival));
+    const introduction = options.isForPages ? sessionOnly(session) : session;
     const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return caller;
     return (ws) => {

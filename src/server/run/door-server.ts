@@ -1,5 +1,6 @@
 /** An HTTP server with the hub's doors behind it: one for each address or socket that the hub listens on. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { getRequestListener } from '@hono/node-server';
 import { type HostLimit, replyLimited } from '../doors/host-limit.ts';
 import type { HttpDoor } from '../doors/http.ts';
@@ -9,36 +10,40 @@ import type { WebSocketDoor } from '../doors/websocket.ts';
 
 export interface Doors {
   readonly http: HttpDoor;
-  readonly sse: SseDoor;
+  /** Without it `/v1/stream` is a route like any other. */
+  readonly sse?: SseDoor;
   readonly websocket: WebSocketDoor;
   readonly hostLimit: HostLimit;
 }
 
+const OPTIONS: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 65_000,
+  // Some clients offer HTTP/2 with every request; they are answered in what we speak.
+  shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+};
+
 export function createDoorServer(
   { http, sse, websocket, hostLimit }: Doors,
   isOwnerSocket: boolean,
+  tls?: { readonly key: string; readonly cert: string },
 ): Server {
+  const isSecure = tls !== undefined;
   const listener = getRequestListener((request, { incoming }) =>
-    http(request, { isOwnerSocket, headers: incoming.headers }),
+    http(request, { isOwnerSocket, isSecure, headers: incoming.headers }),
   );
   const route: RequestListener = (request, response) => {
     const limited = hostLimit.check(request.socket.remoteAddress);
     if (limited !== null) replyLimited(response, limited);
-    else if (/^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
+    else if (sse && /^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
       sse.handle(request, response, isOwnerSocket);
     } else void listener(request, response);
   };
-  const server = createServer(
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 60_000,
-      connectionsCheckingInterval: 2_000,
-      keepAliveTimeout: 65_000,
-      // Some clients offer HTTP/2 with every request; they are answered in what we speak.
-      shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
-    },
-    route,
-  );
+  const server = isSecure
+    ? createSecureServer({ ...OPTIONS, ...tls, minVersion: 'TLSv1.2' }, route)
+    : createServer(OPTIONS, route);
   boundQuietSockets(server);
   server.on('upgrade', (request, stream, head) => {
     websocket.upgrade({ request, stream, head, isOwnerSocket });

@@ -9,7 +9,7 @@ import type { HubTurns } from './turns.ts';
 /** Turns need the desk, and the desk the platform: they are asked for when they are needed. */
 export function createPlatform(
   turnsOf: () => HubTurns,
-  windows: Pick<Platform, 'vitals' | 'past' | 'record' | 'search'>,
+  windows: Pick<Platform, 'vitals' | 'past' | 'record' | 'search' | 'phone'>,
 ): Platform {
   return {
     ...windows,

@@ -43,6 +43,7 @@ import { indexPathOf } from './open-log.ts';
 import { openRecord } from './open-record.ts';
 import { openSynapse } from './open-synapse.ts';
 import { openHubPast } from './past.ts';
+import { createPhone } from './phone.ts';
 import { createPlatform } from './platform.ts';
 import { openRelay } from './relay.ts';
 import { publicShape } from './relay-line.ts';
@@ -78,6 +79,8 @@ export interface ServerHooks {
   readonly pageDir?: string;
   /** How long after its opening a log is walked, for tests. */
   readonly verifyAfterMs?: number;
+  /** How long the door for a phone stands unasked for, for tests. */
+  readonly phoneMs?: number;
   /** Bounds and times of the Synapse door. */
   readonly synapse?: Partial<Omit<SynapseOptions, 'desk' | 'origins' | 'report' | 'hub' | 'token'>>;
 }
@@ -142,7 +145,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(() => search.close());
     spaces.onOpened((hub) => search.follow(hub));
     spaces.onRemoved((space) => search.forget(space));
-    const platform = createPlatform(() => turns, { vitals, past, record: record.view, search });
+    const platform = createPlatform(() => turns, {
+      ...{ vitals, past, record: record.view, search },
+      phone: { open: (wish) => phone.open(wish), close: () => phone.close() },
+    });
     const turns = createHubTurns({
       ...{ dir: config.dir, roots: config.turns.roots, spaces },
       named: new Map(Object.entries(config.turns.runners)),
@@ -251,10 +257,11 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       ...{ warn, report },
     });
     closers.push(() => hookDoor.close());
+    const page = createPageDoor({ desk, dir: hooks.pageDir ?? PAGE_DIR });
     const http = createHttpDoor({
       ...{ desk, origins, report, version, credential },
       hooks: hookDoor.handle,
-      page: createPageDoor({ desk, dir: hooks.pageDir ?? PAGE_DIR }),
+      page,
       async mcp(request, caller, toolset) {
         mcp ??= openMcp();
         return (await mcp).handle(request, caller, toolset ?? DEFAULT_TOOLSET);
@@ -274,6 +281,12 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       store: (space) => readStoreSize(config.store, config.dir, space),
     });
     closers.push(() => vitals.close());
+
+    const phone = createPhone({
+      ...{ desk, page, version, hostLimit, report, onCutOff, phoneMs: hooks.phoneMs },
+      ...{ dir: config.dir, port: () => port },
+    });
+    closers.push(async () => void (await phone.close()));
 
     const openDoor = (isOwnerSocket: boolean): Server =>
       createDoorServer({ http, sse, websocket, hostLimit }, isOwnerSocket);

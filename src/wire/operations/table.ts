@@ -124,6 +124,8 @@ export const OPERATIONS = {
   'web.link': web.webLink,
   'web.sessions': web.webSessions,
   'web.revoke': web.webRevoke,
+  'web.phone_open': web.webPhoneOpen,
+  'web.phone_close': web.webPhoneClose,
   'spaces.list': admin.spaceList,
   'spaces.create': admin.spaceCreate,
   'spaces.remove': admin.spaceRemove,

@@ -1,17 +1,28 @@
 /** The window's links and sessions. The secret of a link is made here and shown once [WD1]. */
-import { isRefusal, refuse } from '../../../core/law/decider.ts';
-import type { Handlers } from '../room.ts';
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import type { Handlers, Room } from '../room.ts';
 import { isSession, LINK_MS, liveSessions } from '../sessions.ts';
 
-export const webHandlers: Handlers<'web.link' | 'web.sessions' | 'web.revoke'> = {
-  async 'web.link'({ hub, by, caller, platform, sessions, about }, input) {
-    const people = await hub.ask((world) => [...world.gates.people.keys()]);
-    if (isRefusal(people)) return people;
-    const [only = by.id, another] = people;
-    const name = input.name ?? (another === undefined ? only : by.id);
-    const secret = sessions.makeLink(caller.space, name, by);
-    const expires_at = (platform.now() + LINK_MS) / 1000;
-    return { url: `${about.pageUrl()}/in/${secret}`, name, expires_at };
+export const webHandlers: Handlers<
+  'web.link' | 'web.sessions' | 'web.revoke' | 'web.phone_open' | 'web.phone_close'
+> = {
+  async 'web.link'(room, input) {
+    const link = await makeLink(room, room.about.pageUrl(), input.name);
+    if (isRefusal(link)) return link;
+    return { ...link, expires_at: (room.platform.now() + LINK_MS) / 1000 };
+  },
+
+  async 'web.phone_open'(room, { host = null, port = null, name, link }) {
+    const opened = await (room.platform.phone?.open({ host, port }) ?? noPhone());
+    if (isRefusal(opened)) return opened;
+    const made = link ? await makeLink(room, opened.url, name) : { url: null, name: null };
+    if (isRefusal(made)) return made;
+    const { url: origin, fingerprint, until } = opened;
+    return { ...made, origin, fingerprint, open_until: until / 1000 };
+  },
+
+  async 'web.phone_close'({ platform }) {
+    return { closed: (await platform.phone?.close()) ?? false };
   },
 
   async 'web.sessions'({ hub }) {
@@ -42,3 +53,20 @@ export const webHandlers: Handlers<'web.link' | 'web.sessions' | 'web.revoke'> =
     return { session_id: id, revoked: !isRefusal(revoked) };
   },
 };
+
+/** For whom it is named, for the one person of the space, or for who asks. */
+async function makeLink(
+  { hub, by, caller, sessions }: Room,
+  origin: string,
+  asked: string | undefined,
+): Promise<{ url: string; name: string } | Refusal> {
+  const people = await hub.ask((world) => [...world.gates.people.keys()]);
+  if (isRefusal(people)) return people;
+  const [only = by.id, another] = people;
+  const name = asked ?? (another === undefined ? only : by.id);
+  return { url: `${origin}/in/${sessions.makeLink(caller.space, name, by)}`, name };
+}
+
+function noPhone(): Refusal {
+  return refuse('operation.unknown', 'this hub listens nowhere, so that no phone reaches it');
+}

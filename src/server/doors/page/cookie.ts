@@ -22,6 +22,12 @@ export function withSession(
   return whole === null ? introduction : { ...introduction, token: whole, isSession: true };
 }
 
+/** At a door for pages nothing else is looked at: no token, no name, whatever the hub takes elsewhere [WD8]. */
+export function sessionOnly(introduction: Introduction): Introduction {
+  if (introduction.isSession) return introduction;
+  return { ...introduction, token: PAGE_HALF, agent: null };
+}
+
 /** Said by the browser of a page that this very door served; a request that names no origin is none. */
 function isOwnPage(headers: IncomingHttpHeaders, isSecure: boolean): boolean {
   const { host, origin } = headers;
