@@ -197,7 +197,7 @@ test('[L6] every shape that is lifted lies in a golden log of its time', async (
 });
 
 test.each([...ADAPTERS])(
-  '[G11] an export of the newest version imports into $name as the log it was made of',
+  '[L6] an export of the newest version imports into $name as the log it was made of',
   async (adapter) => {
     const log = await adapter.open(join(mkdtempSync(join(work, 'import-')), adapter.path));
     await importLog(log, lines(kept(NEWEST, 'export.ndjson')));
@@ -208,7 +208,7 @@ test.each([...ADAPTERS])(
 );
 
 test.each([...COMPACTED])(
-  '[G14] that export leads to what was compacted, $name',
+  '[L6] that export leads to what was compacted, $name',
   async (adapter) => {
     const log = await adapter.open(copyOf(NEWEST, adapter).path);
     expect(log.compacted).not.toBeNull();
