@@ -49,6 +49,10 @@ export const EXITS = {
   'log.key': 78,
   'log.unavailable': 74,
   'log.unknown': 74,
+  'service.changed': 73,
+  'service.failed': 70,
+  'service.hub-runs': 75,
+  'service.unsupported': 69,
 } as const;
 
 export type FailureCode = keyof typeof EXITS;

@@ -1,6 +1,7 @@
 /** The flags of `serve`, which `up` and plain `synod` take too, and the config file they name. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Config, ConfigInput, ConfigProblem } from '../server/run/config.ts';
 import type { ServeFlags } from '../server/run/config-sources.ts';
@@ -59,6 +60,21 @@ export function serveArguments(options: object): string[] {
     if (typeof value === 'boolean') return value === option.negate ? [] : [`${option.long}`];
     return value === undefined ? [] : [`${option.long}=${value}`];
   });
+}
+
+/** The hub stands in its data directory: what was meant from here is said in full. */
+export function placedFlags(
+  flags: ServeOptions,
+  { relay, synapseRelay, bus, plugins }: Config,
+): ServeOptions {
+  return {
+    ...flags,
+    ...(flags.config !== undefined && { config: resolve(flags.config) }),
+    ...(relay !== null && { relay: relay.path }),
+    ...(synapseRelay !== null && { synapseRelay: synapseRelay.path }),
+    ...(bus !== null && { bus }),
+    ...(plugins.from !== null && { discovery: plugins.from }),
+  };
 }
 
 export async function readConfig(options: ServeOptions): Promise<Config> {

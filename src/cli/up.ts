@@ -1,11 +1,16 @@
 /** `synod up`: the hub in the background, one per data directory, unless it runs already. */
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ensureHub } from '../client/node/start-hub.ts';
 import type { Globals, HubFile } from '../client/node/target.ts';
 import type { Config } from '../server/run/config.ts';
 import { handle } from './context.ts';
-import { addServeFlags, readConfig, type ServeOptions, serveArguments } from './serve-flags.ts';
+import {
+  addServeFlags,
+  placedFlags,
+  readConfig,
+  type ServeOptions,
+  serveArguments,
+} from './serve-flags.ts';
 import { synapseLine } from './synapse-line.ts';
 
 export function registerUp(program: Command): void {
@@ -16,7 +21,7 @@ export function registerUp(program: Command): void {
     // Judged here first, so that a mistake is told to the person and not to a log file.
     const config = await readConfig(flags);
     const { dir } = config;
-    const asked = serveArguments(placed(flags, config));
+    const asked = serveArguments(placedFlags(flags, config));
     const { hub, isNew } = await ensureHub(dir, asked);
     const { url, pid, socket, synapse } = hub;
     show({ running: true, started: isNew, url, pid, dir, socket, synapse }, () => [
@@ -36,16 +41,4 @@ function synapseLines({ dir, synapse }: Config, hub: HubFile, isNew: boolean): s
   }
   if (!isNew || synapse === null) return [`Synapse clients come to ${hub.synapse}`];
   return [synapseLine(hub.synapse, dir, synapse)];
-}
-
-/** The hub stands in its data directory: what was meant from here is said in full. */
-function placed(flags: ServeOptions, { relay, synapseRelay, bus, plugins }: Config): ServeOptions {
-  return {
-    ...flags,
-    ...(flags.config !== undefined && { config: resolve(flags.config) }),
-    ...(relay !== null && { relay: relay.path }),
-    ...(synapseRelay !== null && { synapseRelay: synapseRelay.path }),
-    ...(bus !== null && { bus }),
-    ...(plugins.from !== null && { discovery: plugins.from }),
-  };
 }

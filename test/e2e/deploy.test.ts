@@ -24,15 +24,6 @@ function configOf(words: readonly string[], env: Record<string, string> = {}): C
   return config;
 }
 
-test('the systemd unit starts a hub with the door and the file that syn reads', () => {
-  const [, line = ''] = /^ExecStart=\S+\/synod (.*)$/m.exec(read('deploy/synod.service')) ?? [];
-  expect(configOf(line.replaceAll('%h', '/h').split(' '))).toMatchObject({
-    host: '127.0.0.1',
-    synapse: { port: 8876, auth: 'token' },
-    synapseRelay: { path: '/h/synapse/feed.ndjson' },
-  });
-});
-
 test('the compose file keeps its data, maps the ports the hub opens, and lets nobody in without a token', () => {
   const text = read('deploy/compose.yaml');
   const [, list = ''] = /^ +command: (\[.*\])$/m.exec(text) ?? [];
