@@ -21,6 +21,8 @@ import { type Manager, managerOf, type ServiceWorld, serviceName } from './servi
 
 const work = mkdtempSync(join(tmpdir(), 'synod-service-'));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
+/** Of systemd; not everywhere. */
+const ANALYZE = 'systemd-analyze';
 const BIN = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
 
 interface Scene {
@@ -182,7 +184,7 @@ test('[SE1] a unit with an odd path is one that systemd takes', ({ skip }) => {
   const env = { PATH: '/usr/bin:/bin', HOME: scene.home, XDG_RUNTIME_DIR: dirname(scene.home) };
   const verify = (): string => {
     const words = ['verify', '--user', path];
-    const { stderr, error } = spawnSync('systemd-analyze', words, { env, encoding: 'utf8' });
+    const { stderr, error } = spawnSync(ANALYZE, words, { env, encoding: 'utf8' });
     if (error !== undefined || /initialize manager/.test(stderr))
       skip('systemd-analyze is not here');
     return stderr;
