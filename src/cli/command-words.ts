@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'channels.replay': 'synod replay',
   'channels.subscribe': 'synod subscribe',
   'search.messages': 'synod search',
+  'audit.list': 'synod log audit',
   'channels.unsubscribe': 'synod unsubscribe',
   'agents.manage': 'synod agents manage',
   'agents.managed': 'synod agents list --managed',

@@ -1,5 +1,5 @@
 /**
- * `synod log verify|anchor|export|import|compact|at`: the log itself, without a hub. Verify and export also work
+ * `synod log verify|anchor|export|import|compact|at|audit`: the log itself, without a hub. Verify and export also work
  * beside a running one; import and compact take its lock, because a log has one writer.
  */
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { handle } from './context.ts';
 import { fail } from './failure.ts';
 import { registerAnchor, vouchers } from './log-anchor.ts';
 import { registerLogAt } from './log-at.ts';
+import { registerLogAudit } from './log-audit.ts';
 import { openAt, placeOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
 import { registerVerify } from './log-verify.ts';
 import { parseDurationMs, parseWhole } from './parse-value.ts';
@@ -20,13 +21,14 @@ import { plainJson } from './terminal.ts';
 export function registerLog(program: Command): void {
   const log = program
     .command('log')
-    .description('verify, anchor, export, import, compact or look back into the log itself');
+    .description('verify, anchor, export, import, compact, audit or look back into the log itself');
   registerVerify(log);
   registerAnchor(log);
   registerExport(log);
   registerImport(log);
   registerCompact(log);
   registerLogAt(log);
+  registerLogAudit(log);
 }
 
 function registerExport(log: Command): void {

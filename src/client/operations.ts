@@ -108,6 +108,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'turns.finish': 'keyed',
   'record.at': true,
   'record.span': true,
+  'audit.list': true,
   'tokens.create': false,
   'tokens.list': true,
   'tokens.rotate': false,

@@ -59,6 +59,7 @@ test('[BU23] the bus inside the hub answers, and every request is on the record'
     id: 7,
     method: 'say/hello',
     params: { a: 1 },
+    ...{ agentId: 'echo', sessionId: 's-9' },
     _ext: { audit, identity },
   });
   expect(good).toMatchObject({ id: 7, result: { echo: { a: 1 } } });
@@ -87,6 +88,7 @@ test('[BU23] the bus inside the hub answers, and every request is on the record'
       // What a client says of itself is on the record as a claim, never as who it is.
       actor: { client: 'unix#1', claims: 'ada' },
       resource: 'echo/0',
+      ...{ agentId: 'echo', sessionId: 's-9' },
       outcome: 'ok',
     },
   });

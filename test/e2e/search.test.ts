@@ -14,6 +14,9 @@ test('[SE5] a hub without files is searched as well, and large bodies come on se
   expect(first.messages.map((one: { seq: number }) => one.seq)).toEqual([3]);
   const second = await hub.ask('bob', 'search', { query: 'needle', after: first.next });
   expect(second.messages.map((one: { seq: number }) => one.seq)).toEqual([2]);
+  for (const time of [{ until: 1 }, { since: 9e9 }]) {
+    expect((await hub.ask('bob', 'search', { query: 'needle', ...time })).messages).toEqual([]);
+  }
   const { status, body } = await hub.post(
     'search',
     { query: 'x', after: 'yesterday' },

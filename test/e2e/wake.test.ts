@@ -92,7 +92,7 @@ async function openIdle(socket: string) {
 }
 
 describe('Claude Code, by its messaging socket', () => {
-  test('[WA2] it is presented when the hook brings the text back, and not before', async () => {
+  test('[WA2] [AU2] it is presented when the hook brings the text back, and not before', async () => {
     await open({ settleMs: 30, confirmMs: 5_000 });
     const socket = await openSession();
     const session = await openIdle(socket.path);
@@ -110,6 +110,9 @@ describe('Claude Code, by its messaging socket', () => {
     // It has just read it in the prompt; it is not shown again.
     expect(session.words.added(turn.answer) ?? '').not.toContain('the build is red');
     await seen('confirmed claude-socket');
+    const { deeds } = await scene.hub.admin('audit', { action: 'wake' });
+    const facts = { session: 's-1', vendor: 'claude', means: 'claude-socket', messages: 1 };
+    expect(deeds).toMatchObject([{ subject: 'claude', outcome: 'confirmed', detail: facts }]);
     await scene.hub.ask('claude', 'recv', {});
     expect(await receiptOf(id, 'claude')).toBe('consumed');
     await session.fire('Stop');

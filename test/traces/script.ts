@@ -90,6 +90,7 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'refusal.record': { words: ['operation', 'code'], otherwise: { about: null } },
   'compaction.record': { words: ['facts'], otherwise: {} },
   'snapshot.record': { words: ['position', 'digest'], otherwise: {} },
+  'wake.record': { words: ['wake'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },
   'agent.assign': { words: ['agent', 'roles'], otherwise: {} },
   'docket.raise': { words: ['text'], otherwise: { to: null, thread: null, forMs: null } },

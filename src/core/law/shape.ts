@@ -83,6 +83,7 @@ const SHAPES: Shapes = {
   'log.compacted': { ...SAID, facts: 'object' },
   'snapshot.taken': { at: 'number', position: 'number', digest: 'string' },
   'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
+  'wake.recorded': { ...SAID, wake: 'object' },
   'agent.assigned': { ...SAID, agent: 'string', roles: 'list' },
   'docket.raised': {
     ...SAID,

@@ -77,6 +77,7 @@ import { TURN_DECIDERS, type TurnDeciders } from '../turns/deciders.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
 import { evolveTurns, isTurnEvent } from '../turns/turn-evolve.ts';
 import { checkTurn } from '../turns/turn-token.ts';
+import { decideWake, type WakeRecorded } from '../turns/wake-record.ts';
 import { type BusCallRecorded, decideBusCall } from '../work/bus-call.ts';
 import type { decideCard } from '../work/card.ts';
 import { type ClaimAnswers, decideOnce } from '../work/claim/claims.ts';
@@ -92,7 +93,8 @@ import {
 } from '../work/work.ts';
 import { assert } from './assert.ts';
 import { decideCompaction, type LogCompacted } from './compaction.ts';
-import type { Asked, Decision } from './decider.ts';
+import type { Decision } from './decider.ts';
+import { decideRefusal, type RefusalRecorded } from './refusal-record.ts';
 import {
   type ChannelConfigured,
   decideConfigureChannel,
@@ -104,23 +106,6 @@ import { decideSnapshot, type SnapshotTaken } from './snapshot-record.ts';
 import type { World, WorldView } from './state.ts';
 import { evolveTicked, type Ticked } from './tick.ts';
 import { decideToken, evolveToken, type TokenEvent } from './token.ts';
-
-/** Puts a refusal on the record: who was turned away, from what, and why [L4]. */
-export interface RecordRefusal extends Asked {
-  readonly type: 'refusal.record';
-  readonly operation: string;
-  readonly code: string;
-  readonly about: string | null;
-}
-
-export interface RefusalRecorded {
-  readonly type: 'refusal.recorded';
-  readonly at: number;
-  readonly by: string;
-  readonly operation: string;
-  readonly code: string;
-  readonly about: string | null;
-}
 
 /** Who decides each command of talk and law; those of work are `decideWork`'s. */
 interface Deciders extends GateDeciders, TurnDeciders {
@@ -148,6 +133,7 @@ interface Deciders extends GateDeciders, TurnDeciders {
   'token.revoke': typeof decideToken;
   'refusal.record': typeof decideRefusal;
   'bus.record': typeof decideBusCall;
+  'wake.record': typeof decideWake;
   'compaction.record': typeof decideCompaction;
   'snapshot.record': typeof decideSnapshot;
   'agent.assign': typeof decideAssign;
@@ -184,6 +170,7 @@ const DECIDERS: Deciders = {
   'token.revoke': decideToken,
   'refusal.record': decideRefusal,
   'bus.record': decideBusCall,
+  'wake.record': decideWake,
   'compaction.record': decideCompaction,
   'snapshot.record': decideSnapshot,
   'agent.assign': decideAssign,
@@ -224,6 +211,7 @@ export type DurableEvent =
   | TokenEvent
   | RefusalRecorded
   | BusCallRecorded
+  | WakeRecorded
   | LogCompacted
   | SnapshotTaken
   | RolesAssigned
@@ -296,14 +284,6 @@ function isOfTable(command: Command): command is CommandOf[keyof Deciders] {
   return command.type in DECIDERS;
 }
 
-function decideRefusal(
-  _world: WorldView,
-  { at, by, operation, code, about }: RecordRefusal,
-): Decision<RefusalRecorded, null> {
-  const event = { type: 'refusal.recorded', at, by: by.id, operation, code, about } as const;
-  return { events: [event], answer: null };
-}
-
 /** `position` is where the event lies in the log; for an ephemeral event it is not looked at. */
 export function evolve(world: World, event: Event, position: number): void {
   world.at = Math.max(world.at, event.at);
@@ -360,6 +340,7 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveToken(world, event);
     case 'refusal.recorded':
     case 'bus.recorded':
+    case 'wake.recorded':
     case 'log.compacted':
     case 'snapshot.taken':
       return;

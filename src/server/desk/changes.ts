@@ -52,6 +52,7 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'token.revoked': ['tokens', 'agents'],
   'refusal.recorded': [],
   'bus.recorded': [],
+  'wake.recorded': [],
   'log.compacted': ['messages'],
   'snapshot.taken': [],
   'agent.assigned': ['agents'],

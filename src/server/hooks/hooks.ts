@@ -4,6 +4,7 @@
  * agents came by.
  */
 import { join } from 'node:path';
+import { SERVER } from '../../core/law/principal.ts';
 import type { Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
@@ -71,6 +72,10 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
   const waker = createWaker({
     ...{ settings, record, ...options.wake },
     means: [streamMeans, waiters.means, claudeSocket, codexAppServer],
+    onWake(space, wake) {
+      const hub = spaces.find(space);
+      hub?.submitThen({ type: 'wake.record', by: SERVER, at: hub.stamp(), wake }, () => {});
+    },
   });
   const attentions = createAttentions(options.desk, spaces);
   const isLive = (space: string, agent: string): boolean =>

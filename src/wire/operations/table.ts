@@ -6,6 +6,7 @@
 import type { Operation } from '../operation.ts';
 import { toolName } from '../operation.ts';
 import * as admin from './admin.ts';
+import * as audit from './audit.ts';
 import * as channels from './channels.ts';
 import * as claims from './claims.ts';
 import * as docket from './docket.ts';
@@ -117,6 +118,7 @@ export const OPERATIONS = {
   'turns.finish': turns.turnsFinish,
   'record.at': record.recordAt,
   'record.span': record.recordSpan,
+  'audit.list': audit.auditList,
   'tokens.create': admin.tokenCreate,
   'tokens.list': admin.tokenList,
   'tokens.rotate': admin.tokenRotate,

@@ -1,6 +1,7 @@
 /** How each operation is carried out, all of them; one that is missing does not compile. */
 import type { HandledId, Handlers } from '../room.ts';
 import { adminHandlers } from './admin.ts';
+import { auditHandlers } from './audit.ts';
 import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
 import { docketHandlers } from './docket.ts';
@@ -40,4 +41,5 @@ export const HANDLERS: Handlers<HandledId> = {
   ...vitalsHandlers,
   ...webHandlers,
   ...searchHandlers,
+  ...auditHandlers,
 };

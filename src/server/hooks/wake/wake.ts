@@ -7,6 +7,7 @@
  * wakes that lead to no reading [WA3].
  */
 import { randomUUID } from 'node:crypto';
+import type { WakeFacts } from '../../../core/turns/wake-record.ts';
 import type { DoorSettings } from '../../../wire/hook-settings.ts';
 import { type Quotation, quoteArrival } from '../../../wire/quoted.ts';
 import { type Attention, lastDrainAt } from '../attention.ts';
@@ -32,6 +33,8 @@ export interface WakerOptions {
   readonly means: readonly WakeMeans[];
   readonly settings: () => DoorSettings;
   readonly record: DecisionLog;
+  /** Puts it on the record of a space that somebody was to be woken. */
+  onWake?(space: string, wake: WakeFacts): void;
   readonly now?: () => number;
   readonly settleMs?: number;
   readonly confirmMs?: number;
@@ -220,10 +223,17 @@ export function createWaker(options: WakerOptions): Waker {
     // Before it is sent: the confirmation may be quicker than the sending.
     sleeper.current = wake;
     const request = { id, attention, text, settings: settings().wake };
+    const settledAs = (outcome: WakeFacts['outcome']): void => {
+      const { space, agent, booked, idle } = attention;
+      const session = idle?.session ?? booked.session;
+      const facts = { agent, session, vendor: booked.vendor, means: means.name };
+      options.onWake?.(space, { ...facts, messages: messages.length, outcome });
+    };
     const refused = await means.attempt(request).catch((error: Error) => error.message);
     if (refused !== null) {
       sleeper.current = null;
       note(attention, 'unreached', `${means.name}: ${refused}`);
+      settledAs('unreached');
       return false;
     }
     note(attention, 'handed-over', `${means.name} ${id}, ${messages.length} messages`);
@@ -234,11 +244,13 @@ export function createWaker(options: WakerOptions): Waker {
     timers.delete(timer);
     if (wake.isConfirmed) {
       note(attention, 'confirmed', `${means.name} ${id}`);
+      settledAs('confirmed');
       return true;
     }
     sleeper.current = null;
     const reason = attention.idle === null ? 'it went on by itself' : 'no hook brought it back';
     note(attention, 'unconfirmed', `${means.name} ${id}: ${reason}`);
+    settledAs('unconfirmed');
     return false;
   }
 

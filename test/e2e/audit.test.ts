@@ -1,0 +1,86 @@
+/** What was done is on the record and can be asked for, at the doors: by persons, with bounds, without a body. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DURABLE_KINDS } from '../../src/core/law/shape.ts';
+import { type AttackedHub, type Holder, openAttackedHub } from '../attack/attacked-hub.ts';
+import type { Json } from './running-hub.ts';
+
+let hub: AttackedHub;
+beforeAll(async () => {
+  hub = await openAttackedHub();
+});
+afterAll(() => hub.close());
+
+const list = async (who: Holder, input: object = {}): Promise<Json[]> =>
+  (await who.ask('audit', input)).deeds;
+
+test('[AU1] tokens, refusals, messages, gates and settings are listed with actor, subject and outcome', async () => {
+  const body = { text: 'the secret plan' };
+  await hub.agent.ask('send', { channel: 'general', body });
+  await hub.agent.refusal('tokens_create', { agent_id: 'eve' });
+  await hub.agent.ask('gates_ask', { action: 'deploy', subject: 'prod', payload: { to: 'prod' } });
+  await hub.owned.ask('channels_configure', { channel: 'general', queue_limit: 10 });
+  const [sent] = await list(hub.human, { action: 'message', actor: 'ada' });
+  const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  expect(sent).toMatchObject({
+    action: 'message.sent',
+    subject: 'general',
+    outcome: 'done',
+    body_hash: hash,
+  });
+  expect(await list(hub.human, { outcome: 'access.denied' })).toMatchObject([
+    { action: 'refusal.recorded', actor: 'ada', subject: 'tokens_create' },
+  ]);
+  const [gate] = await list(hub.human, { action: 'gate' });
+  expect(gate).toMatchObject({
+    actor: 'ada',
+    outcome: 'asked',
+    detail: { action: 'deploy', subject: 'prod' },
+  });
+  expect(gate.body_hash).toMatch(/^[0-9a-f]{64}$/);
+  expect(await list(hub.human, { action: 'channel.configured', subject: 'general' })).toHaveLength(
+    1,
+  );
+  const tokens = await list(hub.owned, { action: 'token.created' });
+  expect(tokens.map(({ detail }) => detail.agent)).toContain('ada');
+});
+
+test('[AU1] neither bodies nor secrets nor their hashes are in it', async () => {
+  await hub.human.ask('docket_raise', { text: 'a question with secret words' });
+  const text = JSON.stringify(await list(hub.owned, { limit: 500 }));
+  const exported = await hub.owned.ask('tokens_list', {});
+  expect(exported.tokens.length).toBeGreaterThan(0);
+  expect(text).not.toMatch(/secret/);
+  for (const { detail } of await list(hub.owned, { action: 'token' })) {
+    expect(Object.keys(detail).sort()).toEqual(['agent', 'kind', 'tier']);
+  }
+});
+
+test('[AU1] it is for persons and administrators, and dms are the parties’ own', async () => {
+  expect((await hub.agent.refusal('audit')).detail.reason).toBe('access.denied');
+  expect((await hub.observer.refusal('audit')).detail.reason).toBe('access.denied');
+  await hub.agent.ask('send', { channel: 'dm/ada~bob', body: { text: 'between us' } });
+  const subjects = async (who: Holder) =>
+    (await list(who, { action: 'message' })).map(({ subject }) => subject);
+  expect(await subjects(hub.owned)).toContain('dm/ada~bob');
+  expect(await subjects(hub.human)).not.toContain('dm/ada~bob');
+});
+
+test('[AU1] pages go back through all of it, each row once, and time cuts it', async () => {
+  for (let i = 0; i < 30; i++) await hub.other.ask('send', { channel: 'many', body: { i } });
+  const all = (await list(hub.owned, { limit: 500 })).map(({ position }) => position);
+  const paged: number[] = [];
+  let after: string | undefined;
+  do {
+    const page = await hub.owned.ask('audit', { limit: 7, after });
+    paged.push(...page.deeds.map((one: Json) => one.position));
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  expect(paged).toEqual(all);
+  expect(new Set(paged).size).toBe(paged.length);
+  expect(await list(hub.owned, { since: 9e9 })).toEqual([]);
+  expect(await list(hub.owned, { until: 1 })).toEqual([]);
+  expect(await list(hub.owned, { since: 1, until: 9e9, limit: 500 })).toHaveLength(all.length);
+  expect((await hub.owned.refusal('audit', { after: 'x' })).detail.reason).toBe('input.invalid');
+  expect(DURABLE_KINDS).toContain('wake.recorded');
+});
