@@ -119,7 +119,7 @@ function Runs({ managed }: { readonly managed: Managed }): ReactNode {
         />
       </section>
       <Budgets managed={managed} />
-      <p className="acts">
+      <div className="acts">
         {isStill ? (
           <Button isMain disabled={isPast} onClick={() => void act('turns.resume', { agent_id })}>
             Resume
@@ -132,7 +132,7 @@ function Runs({ managed }: { readonly managed: Managed }): ReactNode {
             Pause
           </Button>
         )}
-      </p>
+      </div>
       <Turns id={agent_id} />
     </>
   );

@@ -80,7 +80,7 @@ function TurnActs({ turn }: { readonly turn: Turn }): ReactNode {
   const { turn_id } = turn;
   if (!mayCancel(turn) && !mayRetry(turn)) return null;
   return (
-    <p className="acts">
+    <div className="acts">
       {mayRetry(turn) && (
         <Button isMain disabled={isPast} onClick={() => void act('turns.retry', { turn_id })}>
           Retry
@@ -95,7 +95,7 @@ function TurnActs({ turn }: { readonly turn: Turn }): ReactNode {
           <p>Its program is ended. Its messages stay in the inbox and begin no other turn.</p>
         </Confirm>
       )}
-    </p>
+    </div>
   );
 }
 

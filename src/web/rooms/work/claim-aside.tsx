@@ -61,7 +61,7 @@ function Body({ claim }: { readonly claim: Claim }): ReactNode {
         ]}
       />
       {claim.note !== '' && <Prose text={claim.note} />}
-      <p className="acts">
+      <div className="acts">
         <Confirm
           act="Release"
           title={`Release ${id}?`}
@@ -76,7 +76,7 @@ function Body({ claim }: { readonly claim: Claim }): ReactNode {
         <a className="button" href={hrefOf('work', 'board', id)}>
           On the board
         </a>
-      </p>
+      </div>
       <section aria-label="Paths">
         <h3>
           {paths.length === 0 ? (worktree === '' ? 'No files' : 'All of the worktree') : 'Paths'}

@@ -151,14 +151,12 @@ function Node({ node, chosen, byId, onOpen }: NodeProps): ReactNode {
     );
   }
   const needs = dependsOn.length === 0 ? '' : `, depends on ${dependsOn.join(', ')}`;
-  const holder = task.claim === null ? '' : `, held by ${task.claim.owner}`;
   return (
     <a
       className="node"
       data-row
       href={hrefOf('work', 'graph', task.task_id)}
       aria-current={task.task_id === chosen ? 'true' : undefined}
-      aria-label={plainLine(`${task.title}: ${stateText(state)}${holder}${needs}`, ' ')}
     >
       <span className="node-title clip">
         <Mark state={state as TaskState} />
@@ -172,6 +170,7 @@ function Node({ node, chosen, byId, onOpen }: NodeProps): ReactNode {
             · <Words text={task.claim.owner} />
           </>
         )}
+        <span className="unseen">{plainLine(needs, ' ')}</span>
       </span>
     </a>
   );

@@ -100,7 +100,7 @@ function TaskActs({ task }: { readonly task: Task }): ReactNode {
   const moves = MOVES.filter(([status]) => (status === 'open') === isOver);
   const { task_id, version: expected_version } = task;
   return (
-    <p className="acts">
+    <div className="acts">
       {moves.map(([status, title]) => (
         <Button
           key={status}
@@ -110,7 +110,7 @@ function TaskActs({ task }: { readonly task: Task }): ReactNode {
           {title}
         </Button>
       ))}
-    </p>
+    </div>
   );
 }
 
