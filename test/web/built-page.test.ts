@@ -1,33 +1,30 @@
-/** Goal: what `npm install` built is a page that a browser shows. */
+/** What `npm install` builds for a browser: small enough to be there at once, and without what only a hub needs. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../tidy/repository.ts';
-import { openBrowser } from './browser.ts';
+import { buildPage } from './build-page.ts';
 
 const built = join(ROOT, 'dist', 'web');
-let browser: Browser;
+const FIRST_LOAD_BYTES_MAX = 150_000;
 
-beforeAll(async () => {
-  browser = await openBrowser();
-}, 60_000);
-afterAll(() => browser.close());
+beforeAll(buildPage, 120_000);
 
-test('the built page shows itself, and axe finds nothing', async () => {
-  const page = await browser.newPage();
-  await page.route('http://page.test/**', (route) => {
-    const { pathname } = new URL(route.request().url());
-    // Nobody else is there: the page says so and waits.
-    if (/^\/(v1|ws)\//.test(pathname)) return route.abort();
-    const path = pathname === '/' ? '/index.html' : pathname;
-    return route.fulfill({ path: join(built, path) });
-  });
-  await page.goto('http://page.test/');
-  await page.getByRole('heading', { name: 'Needs you' }).waitFor();
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(
-    '(async () => (await axe.run()).violations.map((one) => one.id))()',
+test('[WI9] what the first load fetches is under 150 KB gzipped', () => {
+  const index = readFileSync(join(built, 'index.html'), 'utf8');
+  const named = [...index.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path as string);
+  expect(named.some((path) => path.endsWith('.js'))).toBe(true);
+  const bytes = ['index.html', ...named]
+    .map((path) => gzipSync(readFileSync(join(built, path))).length)
+    .reduce((sum, one) => sum + one, 0);
+  expect(bytes).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+});
+
+test('[WI9] no schema of the wire is in it', () => {
+  const scripts = readdirSync(join(built, 'assets')).filter((name) => name.endsWith('.js'));
+  const found = scripts.filter((name) =>
+    /ZodError|\$ZodType|strictObject/.test(readFileSync(join(built, 'assets', name), 'utf8')),
   );
-  expect(found).toEqual([]);
-}, 60_000);
+  expect([scripts.length > 1, found]).toEqual([true, []]);
+});

@@ -8,6 +8,9 @@ import { Facts } from './facts.tsx';
 import { Code, Prose, Words } from './words.tsx';
 
 const FIELDS_MAX = 24;
+const LINE_CHARS_MAX = 200;
+/** Of a post these stand beside its title. */
+const BESIDE: ReadonlySet<string> = new Set(['kind', 'type', 'tier']);
 
 export function BodyText({
   body,
@@ -15,12 +18,23 @@ export function BodyText({
   readonly body: Readonly<Record<string, unknown>>;
 }): ReactNode {
   const { title, text, ...rest } = body;
-  const fields = Object.entries(rest).filter(([name]) => name !== ASIDE && name !== 'kind');
+  const isPost = body.kind === 'post';
+  const fields = Object.entries(rest).filter(
+    ([name]) => name !== ASIDE && !(isPost && BESIDE.has(name)),
+  );
   return (
     <div className="body">
       {typeof title === 'string' && (
         <p className="body-title">
           <Words text={title} />
+          {isPost && typeof body.type === 'string' && (
+            <span className="chip">
+              <Words text={body.type} />
+            </span>
+          )}
+          {isPost && typeof body.tier === 'number' && (
+            <span className="chip">tier {body.tier}</span>
+          )}
         </p>
       )}
       {typeof text === 'string' && <Prose text={text} />}
@@ -48,8 +62,9 @@ function Value({ value }: { readonly value: unknown }): ReactNode {
 }
 
 /** The beginning of a body on one line. */
-export function gistOf(body: Readonly<Record<string, unknown>>): string {
+export function lineOf(body: Readonly<Record<string, unknown>>): string {
   const { title, text } = body;
   const said = [title, text].find((one) => typeof one === 'string' && one.trim() !== '');
-  return (typeof said === 'string' ? said : JSON.stringify(body)).slice(0, 200).toWellFormed();
+  const words = typeof said === 'string' ? said : JSON.stringify(body);
+  return words.slice(0, LINE_CHARS_MAX).toWellFormed().replaceAll(/\s+/g, ' ');
 }

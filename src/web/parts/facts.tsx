@@ -1,5 +1,6 @@
-/** Names and values in two columns; a value that is null is left out. */
+/** Names, which may be others' words too, and values in two columns; a value that is null is left out. */
 import type { ReactNode } from 'react';
+import { Words } from './words.tsx';
 
 export type Fact = readonly [name: string, value: ReactNode | null];
 
@@ -10,7 +11,9 @@ export function Facts({ rows }: { readonly rows: readonly Fact[] }): ReactNode {
         ([name, value]) =>
           value !== null && (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt>
+                <Words text={name} />
+              </dt>
               <dd>{value}</dd>
             </div>
           ),

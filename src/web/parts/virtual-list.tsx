@@ -100,6 +100,7 @@ export function VirtualList<T>(props: VirtualListProps<T>): ReactNode {
       ref={box}
       onScroll={look}
       aria-label={label}
+      data-rows="end"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled with the keyboard too.
       tabIndex={0}
     >

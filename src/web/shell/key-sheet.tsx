@@ -15,6 +15,7 @@ const EVERYWHERE: readonly (readonly [keys: string, does: string])[] = [
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['Esc', 'leave a field or a dialog'],
+  ['/', 'search messages'],
   ['?', 'this list'],
 ];
 

@@ -16,6 +16,8 @@ export interface Key {
 
 /** Whether the sheet is open. */
 export const sheet: Cell<boolean> = createCell(false);
+/** Somebody wants to search; the field takes it as soon as it is there. */
+export const wantsSearch: Cell<boolean> = createCell(false);
 /** What rooms added, the newest last. */
 export const added: Cell<readonly Key[]> = createCell<readonly Key[]>([]);
 const SECOND_KEY_MS = 1_500;
@@ -52,6 +54,7 @@ function onKey(event: KeyboardEvent): void {
   if (run !== undefined) return done(event, () => run.run(event));
   if (key === 'g') since = performance.now();
   else if (key === '?') done(event, () => sheet.set(true));
+  else if (key === '/') done(event, search);
   else if (key === 'j' || key === 'ArrowDown') move(event, 1);
   else if (key === 'k' || key === 'ArrowUp') move(event, -1);
 }
@@ -66,17 +69,30 @@ function enter(room: Room): void {
   document.getElementById('room')?.focus();
 }
 
-/** To the next row of the room, or of the part of it that has the focus. */
+function search(): void {
+  if (!location.hash.startsWith('#/talk')) go('talk');
+  wantsSearch.set(true);
+}
+
+/**
+ * To the next row of the list that has the focus, or of the room's main one. Of a talk, where the newest is
+ * at the end, one begins there.
+ */
 function move(event: KeyboardEvent, step: 1 | -1): void {
+  const room = document.getElementById('room');
   const here = document.activeElement;
-  const within = here?.closest('[data-rows]') ?? document.getElementById('room');
-  const rows = [...(within?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+  const list =
+    here?.closest<HTMLElement>('[data-rows]') ??
+    room?.querySelector<HTMLElement>('[data-rows="main"], [data-rows="end"]') ??
+    room;
+  const rows = [...(list?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
   if (rows.length === 0) return;
   const at = rows.findIndex((row) => row === here || row.contains(here));
-  const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step;
+  const isFromEnd = step < 0 || list?.dataset.rows === 'end';
+  const next = rows[at < 0 ? (isFromEnd ? rows.length - 1 : 0) : at + step];
   done(event, () => {
-    rows[next]?.focus();
-    rows[next]?.scrollIntoView({ block: 'nearest' });
+    next?.focus();
+    next?.scrollIntoView({ block: 'nearest' });
   });
 }
 

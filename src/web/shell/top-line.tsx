@@ -30,7 +30,7 @@ export function TopLine(): ReactNode {
 function Standing(): ReactNode {
   const { value: presence } = useAsk('presence.list', { limit: 500 }, ['agents']);
   const { value: docket } = useAsk('docket.list', { limit: 100 }, ['docket']);
-  const { value: status } = useAsk('hub.status', {}, ['record']);
+  const { value: record } = useAsk('record.head', {}, ['record']);
   const here = presence?.agents.filter(({ state }) => HERE.has(state)).length;
   return (
     <span className="top-standing">
@@ -38,10 +38,13 @@ function Standing(): ReactNode {
         <a href={hrefOf('agents')}>{`${here}${presence?.next === null ? '' : '+'} here`}</a>
       )}
       {docket !== undefined && <a href={hrefOf('needs')}>{docket.open} need you</a>}
-      {status !== undefined && (
+      {record !== undefined && (
         <a href={hrefOf('record')}>
-          chain {status.store_ok ? '✓' : <span className="broken">broken</span>}{' '}
-          {status.entries.toLocaleString('en')}
+          {record.verified?.ok === false ? (
+            <span className="broken">{`chain broken at ${record.verified.through}`}</span>
+          ) : (
+            `chain ${record.verified === null ? '' : '✓ '}${record.length.toLocaleString('en')}`
+          )}
         </a>
       )}
     </span>

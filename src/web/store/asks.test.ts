@@ -42,6 +42,15 @@ test('what two places show is asked once, and again when its noun changes', asyn
   expect(asks.read(CLAIMS)).toEqual({ value: 'second', error: null, isOld: false });
 });
 
+test('what two places know by different nouns is asked again for either', async () => {
+  const { asks, asked } = openScene();
+  asks.watch({ ...CLAIMS, nouns: [] }, () => {});
+  asks.watch(CLAIMS, () => {});
+  await asked[0]?.answer('first');
+  asks.changed(['claims']);
+  expect(asked).toHaveLength(2);
+});
+
 test('a hundred changes while a question is under way are one more question', async () => {
   const { asks, asked } = openScene();
   asks.watch(CLAIMS, () => {});

@@ -30,6 +30,8 @@ export interface Asks {
 
 interface Entry {
   readonly question: Question;
+  /** Of everybody who shows it: two places may know it by different nouns. */
+  readonly nouns: Set<string>;
   readonly listeners: Set<() => void>;
   shown: Asked<unknown>;
   isAsking: boolean;
@@ -108,8 +110,9 @@ export function createAsks(
       const known = entries.get(key);
       const entry: Entry = known ?? {
         ...{ question, listeners: new Set(), shown: NOTHING, isAsking: false, isStale: true },
-        ...{ askedAt: Number.NEGATIVE_INFINITY, timer: undefined },
+        ...{ nouns: new Set(), askedAt: Number.NEGATIVE_INFINITY, timer: undefined },
       };
+      for (const noun of question.nouns) entry.nouns.add(noun);
       // Last in the order of the map: the first to be shown again is the last to be forgotten.
       entries.delete(key);
       entries.set(key, entry);
@@ -125,8 +128,7 @@ export function createAsks(
     },
     changed(nouns) {
       for (const entry of entries.values()) {
-        const { nouns: mine } = entry.question;
-        if (nouns === 'all' || mine.some((noun) => nouns.includes(noun))) spoil(entry);
+        if (nouns === 'all' || nouns.some((noun) => entry.nouns.has(noun))) spoil(entry);
       }
     },
     age(doesAsk) {

@@ -4,11 +4,11 @@ import { Ago, Clock } from '../../parts/ago.tsx';
 import { BodyText } from '../../parts/body-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
+import { ReasonForm } from '../../parts/reason-form.tsx';
 import { Shown } from '../../parts/shown.tsx';
 import { Code, Name, Words } from '../../parts/words.tsx';
 import { useAsk } from '../../store/use-store.ts';
 import { type Gate, type Subject, whoDecides } from './kinds.ts';
-import { ReasonForm } from './reason-form.tsx';
 import type { Decide } from './use-decide.ts';
 
 interface GateSubjectProps {

@@ -1,10 +1,10 @@
 /** Everything on the docket that is no gate: a question, a held message, an agent that stopped, a session that waits at its own terminal. */
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
+import { ReasonForm } from '../../parts/reason-form.tsx';
 import { Prose } from '../../parts/words.tsx';
 import { Held } from './gate-subject.tsx';
 import type { Item, Subject } from './kinds.ts';
-import { ReasonForm } from './reason-form.tsx';
 import type { Decide } from './use-decide.ts';
 
 interface OtherSubjectProps {

@@ -1,6 +1,6 @@
 /** The words a decision needs, typed where it is made: an answer, or why not. */
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useState } from 'react';
-import { Button } from '../../parts/button.tsx';
+import { Button } from './button.tsx';
 
 interface ReasonFormProps {
   readonly label: string;
