@@ -45,6 +45,7 @@ function statusLines(place: HubPlace, status: CallOutput<'hub.status'>): string[
     ...(socket ? [['socket', socket]] : []),
     ...(synapse ? [['synapse', synapse]] : []),
     ['version', `${version}, up ${ageText(uptime)}`],
+    ...(status.trouble === null ? [] : [['record', `BROKEN: ${status.trouble}`]]),
     ['store', isStoreOk ? 'ok' : 'FAILING: nothing is accepted; see the log'],
     [
       'space',

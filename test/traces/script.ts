@@ -89,6 +89,10 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'token.revoke': { words: ['id'], otherwise: {} },
   'refusal.record': { words: ['operation', 'code'], otherwise: { about: null } },
   'compaction.record': { words: ['facts'], otherwise: {} },
+  'break.record': {
+    words: ['through', 'reason'],
+    otherwise: { head: null, file: null },
+  },
   'snapshot.record': { words: ['position', 'digest'], otherwise: {} },
   'wake.record': { words: ['wake'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },

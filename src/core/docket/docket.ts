@@ -158,10 +158,9 @@ function itemFor(book: DocketBook, at: number, raised: Raised, place: string): I
 
 /** One item of the hub's own for all that a full docket cannot list under its agent. */
 function overflow(book: DocketBook, at: number): Item {
-  const known = book.items.get(book.agents.get(SERVER.id)?.open.at(-1) ?? 0);
-  if (known !== undefined) return known;
   const reason = 'the docket is full: close what is done; the rest is counted here';
-  return create(book, at, { agent: SERVER.id, kind: 'alert', reason, thread: null });
+  const full = { agent: SERVER.id, kind: 'alert', reason, thread: null } as const;
+  return book.items.get(book.keys.get(keyOf(full)) ?? 0) ?? create(book, at, full);
 }
 
 function create(

@@ -94,6 +94,8 @@ const TELLERS: Tellers = {
   'log.compacted': ({ by, facts: { through, dropped } }) =>
     deed(by, 'log', 'done', { through, dropped }),
   'snapshot.taken': null,
+  'log.broken': ({ through, file }) =>
+    deed(HUB, 'log', 'broken', { through, ...(file !== null && { file }) }),
   'bus.recorded': ({ call, missed }) => {
     const { action, resource, agentId, sessionId, outcome, durationMs, actor } = call;
     return deed(actor.client ?? actor.id ?? 'bus', action, outcome, {

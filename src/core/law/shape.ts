@@ -81,6 +81,9 @@ const SHAPES: Shapes = {
   'token.revoked': ON_ID,
   'refusal.recorded': { ...SAID, operation: 'string', code: 'string', about: 'string?' },
   'log.compacted': { ...SAID, facts: 'object' },
+  'log.broken': {
+    ...{ at: 'number', through: 'number', head: 'string?', file: 'string?', reason: 'string' },
+  },
   'snapshot.taken': { at: 'number', position: 'number', digest: 'string' },
   'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
   'wake.recorded': { ...SAID, wake: 'object' },

@@ -92,8 +92,13 @@ import {
   type WorkEvent,
 } from '../work/work.ts';
 import { assert } from './assert.ts';
-import { decideCompaction, type LogCompacted } from './compaction.ts';
 import type { Decision } from './decider.ts';
+import {
+  evolveRecord,
+  RECORD_DECIDERS,
+  type RecordDeciders,
+  type RecordEvent,
+} from './record-deciders.ts';
 import { decideRefusal, type RefusalRecorded } from './refusal-record.ts';
 import {
   type ChannelConfigured,
@@ -102,13 +107,12 @@ import {
   evolveSettings,
   type SpaceConfigured,
 } from './settings.ts';
-import { decideSnapshot, type SnapshotTaken } from './snapshot-record.ts';
 import type { World, WorldView } from './state.ts';
 import { evolveTicked, type Ticked } from './tick.ts';
 import { decideToken, evolveToken, type TokenEvent } from './token.ts';
 
 /** Who decides each command of talk and law; those of work are `decideWork`'s. */
-interface Deciders extends GateDeciders, TurnDeciders {
+interface Deciders extends RecordDeciders, GateDeciders, TurnDeciders {
   'message.send': typeof decideSend;
   'message.review': typeof decideReview;
   'subscription.add': typeof decideSubscribe;
@@ -134,8 +138,6 @@ interface Deciders extends GateDeciders, TurnDeciders {
   'refusal.record': typeof decideRefusal;
   'bus.record': typeof decideBusCall;
   'wake.record': typeof decideWake;
-  'compaction.record': typeof decideCompaction;
-  'snapshot.record': typeof decideSnapshot;
   'agent.assign': typeof decideAssign;
   'docket.raise': typeof decideRaise;
   'docket.take': typeof decideTake;
@@ -171,8 +173,6 @@ const DECIDERS: Deciders = {
   'refusal.record': decideRefusal,
   'bus.record': decideBusCall,
   'wake.record': decideWake,
-  'compaction.record': decideCompaction,
-  'snapshot.record': decideSnapshot,
   'agent.assign': decideAssign,
   'docket.raise': decideRaise,
   'docket.take': decideTake,
@@ -180,6 +180,7 @@ const DECIDERS: Deciders = {
   'docket.notice': decideNotice,
   'docket.block': decideBlock,
   'docket.unblock': decideUnblock,
+  ...RECORD_DECIDERS,
   ...GATE_DECIDERS,
   ...TURN_DECIDERS,
 };
@@ -212,8 +213,7 @@ export type DurableEvent =
   | RefusalRecorded
   | BusCallRecorded
   | WakeRecorded
-  | LogCompacted
-  | SnapshotTaken
+  | RecordEvent
   | RolesAssigned
   | DocketEvent
   | DocketLapsed
@@ -341,9 +341,11 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'refusal.recorded':
     case 'bus.recorded':
     case 'wake.recorded':
+      return;
     case 'log.compacted':
     case 'snapshot.taken':
-      return;
+    case 'log.broken':
+      return evolveRecord(world, event);
     case 'agent.seen':
       return evolveSeen(world, event);
     case 'agent.assigned':

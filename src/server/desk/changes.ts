@@ -55,6 +55,7 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'wake.recorded': [],
   'log.compacted': ['messages'],
   'snapshot.taken': [],
+  'log.broken': ['docket'],
   'agent.assigned': ['agents'],
   'docket.raised': ['docket'],
   'docket.taken': ['docket'],

@@ -3,12 +3,14 @@
  * each chain, so that the hub can say of its own log that it is whole, or where it is not [RC5].
  */
 import { Worker } from 'node:worker_threads';
+import { breakText } from '../../core/docket/log-broken.ts';
+import { SERVER } from '../../core/law/principal.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Log } from '../../log/log.ts';
 import type { SigningKey } from '../../log/signed-head.ts';
 import type { Verified } from '../../log/verify.ts';
 import type { RecordView } from '../desk/record-view.ts';
-import { openSpaceRecord, type SpaceRecord } from './space-record.ts';
+import { type Contradiction, openSpaceRecord, type SpaceRecord } from './space-record.ts';
 
 /** What grew is signed this often. */
 const SIGN_EVERY_MS = 60_000;
@@ -26,14 +28,12 @@ export interface KeeperOptions {
   readonly key: SigningKey | null;
   readonly now: () => number;
   readonly onTrouble: (what: string, cause: unknown) => void;
-  /** A log is not what it was: told once for each thing that is found. */
-  readonly onBreak: (space: string, what: string) => void;
   /** For tests. */
   readonly verifyAfterMs?: number | undefined;
 }
 
 export interface RecordKeeper {
-  /** To be called before a hub has the log; what is wrong with it is told through `onBreak`. */
+  /** To be called before a hub has the log; what is wrong with it a person is told when one has. */
   open(space: string, log: Log, place: StorePlace | null): Promise<KeptSpace>;
   view(space: string): RecordView | null;
   close(): Promise<void>;
@@ -47,13 +47,14 @@ export interface KeptSpace {
 }
 
 interface Kept {
+  hub: Hub | null;
   readonly record: SpaceRecord;
   readonly place: StorePlace | null;
   verifyAt: number;
 }
 
 export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
-  const { now, onBreak, onTrouble } = options;
+  const { now, onTrouble } = options;
   const verifyAfterMs = options.verifyAfterMs ?? VERIFY_AFTER_MS;
   const spaces = new Map<string, Kept>();
   let worker: Worker | null = null;
@@ -82,12 +83,22 @@ export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
       const through = ok ? verified.length : verified.position;
       const reason = ok ? null : verified.reason;
       kept.record.note({ at: now(), ok, through, reason });
-      if (!ok && before?.reason !== reason && spaces.get(space) === kept) {
-        onBreak(space, `its log breaks at position ${through}: ${reason}`);
-      }
+      if (reason !== null && before?.reason !== reason) tell(space, kept, { through, reason });
     } catch (cause) {
       if (!isClosed) onTrouble(`the log of space ${space} could not be verified`, cause);
     }
+  }
+
+  /** A person is told, and the log of the hub. */
+  function tell(
+    space: string,
+    { hub }: Kept,
+    found: Omit<Contradiction, 'head'> & { head?: string },
+  ): void {
+    const what = { head: null, file: null, ...found };
+    onTrouble(`space ${space}: ${breakText(what)}`, null);
+    if (hub === null || spaces.get(space)?.hub !== hub) return;
+    void hub.submit({ type: 'break.record', by: SERVER, at: hub.stamp(), ...what });
   }
 
   /** In a thread of its own: a walk over a long log would hold everybody up. */
@@ -114,14 +125,15 @@ export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
         ...{ space, log, path: place?.path ?? null, key: options.key, now },
         onTrouble: (what, cause) => onTrouble(`space ${space}: ${what}`, cause),
       });
-      const kept = { record, place, verifyAt: now() };
+      const kept: Kept = { record, place, verifyAt: now(), hub: null };
       const wrong = await record.check();
       let stop = (): void => {};
       return {
         follow(hub) {
           spaces.set(space, kept);
+          kept.hub = hub;
           stop = hub.watch.events(() => record.onGrown());
-          if (wrong !== null) onBreak(space, wrong);
+          if (wrong !== null) tell(space, kept, wrong);
         },
         async beginClose() {
           stop();

@@ -25,9 +25,16 @@ export interface SpaceRecordOptions {
   readonly onTrouble: (what: string, cause: unknown) => void;
 }
 
+/** The head that was signed, how much of the log may still be that one, and why not all. */
+export interface Contradiction {
+  readonly through: number;
+  readonly head: string;
+  readonly reason: string;
+}
+
 export interface SpaceRecord {
   /** Why the log is not the one whose head was signed last; null when it is. */
-  check(): Promise<string | null>;
+  check(): Promise<Contradiction | null>;
   /** To be called after every batch. */
   onGrown(): void;
   /** Signs the head as it is, unless it is signed. */
@@ -70,7 +77,7 @@ export function openSpaceRecord(options: SpaceRecordOptions): SpaceRecord {
   }
 
   /** The newest alone: whatever was changed before it has changed the head there. */
-  async function check(): Promise<string | null> {
+  async function check(): Promise<Contradiction | null> {
     const strange = file?.strange ?? 0;
     // A crash can cut the last line short, and no other.
     if (strange > 1)
@@ -88,10 +95,12 @@ export function openSpaceRecord(options: SpaceRecordOptions): SpaceRecord {
   }
 
   /** The heads are kept as they are, and signing goes on from what is there. */
-  function setAside(why: string): string {
+  function setAside(why: string): Contradiction {
+    const { position, head } = signed ?? { position: log.length, head: log.head };
     const aside = file?.setAside(now()) ?? null;
     signed = null;
-    return aside === null ? why : `${why}; what was signed is kept in ${aside}`;
+    const reason = aside === null ? why : `${why}; what was signed is kept in ${aside}`;
+    return { through: Math.min(position, log.length), head, reason };
   }
 
   /** Read again only when the file has changed: the question is asked often. */

@@ -20,7 +20,6 @@ export function openRecord(
     key: openKey(config, log),
     now: Date.now,
     onTrouble: report,
-    onBreak: (space, what) => report(`space ${space}: ${what}`, null),
     verifyAfterMs,
   });
 }

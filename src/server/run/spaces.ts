@@ -2,6 +2,7 @@
  * The spaces of one server: each a log and a hub, opened on first use. A space that
  * lies on disk exists; a new one is made only for those who may.
  */
+import { breakText } from '../../core/docket/log-broken.ts';
 import { isRefusal, type Refusal, refuse, refuseFull } from '../../core/law/decider.ts';
 import { SPACES_MAX } from '../../core/law/limits.ts';
 import { SERVER } from '../../core/law/principal.ts';
@@ -18,6 +19,7 @@ import {
   type Spaces,
 } from '../desk/spaces.ts';
 import type { KeptSpace, RecordKeeper, StorePlace } from '../record/keeper.ts';
+import { finishMending, mendStore } from './mend-store.ts';
 import { hasPath, isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
 import {
   deleteRemoved,
@@ -62,6 +64,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const kept = new Map<Hub, KeptSpace>();
   const opening = new Map<string, Promise<Hub>>();
   const { store, dir } = options;
+  await finishMending(store, dir);
   const onDisk = await spacesOnDisk(store, dir);
   const removed = await removalsOnDisk(store, dir);
   for (const name of [DEFAULT_SPACE, ...onDisk]) removed.delete(name);
@@ -97,8 +100,23 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     await record?.finishClose(reason === 'space_removed');
   }
 
+  /** A log that breaks is mended, if there is something to go on from [RC8]; then it is opened as any other. */
   async function openOne(name: string): Promise<Hub> {
     const url = logUrlOf(store, dir, name);
+    try {
+      return await openAt(name, url);
+    } catch (cause) {
+      const place = placeOf(url);
+      const isCorrupt = cause instanceof LogError && cause.code === 'log.corrupt';
+      const found =
+        isCorrupt && place !== null ? await mendStore(place, options.clock.now()) : null;
+      if (found === null) throw cause;
+      options.onTrouble(`space ${name}: ${breakText(found)}`, cause);
+      return openAt(name, url);
+    }
+  }
+
+  async function openAt(name: string, url: string): Promise<Hub> {
     const log = timedLog(await openSpaceLog(store, dir, name), (ms) =>
       options.onAppended?.(name, ms),
     );

@@ -102,6 +102,10 @@ export const hubStatus = operation({
     head: z.string(),
     channels: z.int(),
     agents: z.int(),
+    trouble: z
+      .string()
+      .nullable()
+      .describe('what is wrong with the log, until a person has closed its item'),
     feeds: z.int(),
     queued: z.int(),
     plugins: z.array(z.string()),

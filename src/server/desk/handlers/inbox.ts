@@ -1,4 +1,5 @@
 /** The inbox beyond draining, and questions about oneself and the hub. */
+import { brokenLog } from '../../../core/docket/log-broken.ts';
 import { isRefusal } from '../../../core/law/decider.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
 import { owedCount } from '../../../core/talk/subscription.ts';
@@ -36,6 +37,7 @@ export const inboxHandlers: Handlers<'inbox.peek' | 'inbox.commit' | 'hub.whoami
       const size = await hub.ask((world) => ({
         channels: world.channels.size,
         agents: world.agents.size,
+        trouble: brokenLog(world),
       }));
       if (isRefusal(size)) return size;
       const { entries, queued, feeds } = hub.stats;
