@@ -60,7 +60,9 @@ export interface PageStore {
 }
 
 /** About the record and the hub itself: these are not asked of an earlier moment. */
-const OF_NOW: ReadonlySet<CallId> = new Set(['hub.whoami', 'record.head', 'record.span']);
+const OF_NOW: ReadonlySet<CallId> = new Set([
+  ...(['audit.list', 'hub.whoami', 'record.head', 'record.span'] as const),
+]);
 
 /** A hub that was started again is back on the page soon; full jitter keeps a thousand pages apart. */
 const RECONNECT_MS_MAX = 3_000;

@@ -8,6 +8,7 @@ import { RoomHead } from '../../parts/room-head.tsx';
 import { Shown } from '../../parts/shown.tsx';
 import { Code, Words } from '../../parts/words.tsx';
 import { useAsk } from '../../store/use-store.ts';
+import { Audit } from './audit.tsx';
 import './record.css';
 
 type Head = CallOutput<'record.head'>;
@@ -25,6 +26,7 @@ export function RecordRoom(): ReactNode {
           </div>
         )}
       </Shown>
+      <Audit />
     </>
   );
 }
