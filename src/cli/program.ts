@@ -89,6 +89,7 @@ const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--relay',
   '--relay-lines',
   '--synapse-relay',
+  '--mirror',
   '--bus',
   '--synapse-token',
 ]);

@@ -41,6 +41,7 @@ export function addServeFlags(command: Command): Command {
       '--synapse-relay <file>',
       'the same for `synapse relay` and `syn inbox`, directed chat too',
     )
+    .option('--mirror <folder>', 'append all that is said there, a JSONL file for each channel')
     .option('--bus <file>', 'run the worker pools of this config behind bus.sock, on the record')
     .option('--metrics [token]', 'Prometheus at /metrics, for this token or the usual credential')
     .option('--allow-plugins <ids>', 'load these plugins, comma-separated, and no others')
@@ -65,13 +66,14 @@ export function serveArguments(options: object): string[] {
 /** The hub stands in its data directory: what was meant from here is said in full. */
 export function placedFlags(
   flags: ServeOptions,
-  { relay, synapseRelay, bus, plugins }: Config,
+  { relay, synapseRelay, mirror, bus, plugins }: Config,
 ): ServeOptions {
   return {
     ...flags,
     ...(flags.config !== undefined && { config: resolve(flags.config) }),
     ...(relay !== null && { relay: relay.path }),
     ...(synapseRelay !== null && { synapseRelay: synapseRelay.path }),
+    ...(mirror !== null && { mirror }),
     ...(bus !== null && { bus }),
     ...(plugins.from !== null && { discovery: plugins.from }),
   };

@@ -8,7 +8,7 @@ const word = (text: string, isBeginning = false): object => ({
   isBeginning,
 });
 
-test('[SE2] a line is words, phrases, beginnings, what is left out, who and where', () => {
+test('[FT2] a line is words, phrases, beginnings, what is left out, who and where', () => {
   const line =
     'Parser "two words" src/main.ts tok* "a b"* -old -"very old" from:ada in:"my channel"';
   expect(parseSearch(line)).toEqual({
@@ -37,7 +37,7 @@ test.each([
   ['x in:a in:b', 'twice'],
   ['x '.repeat(33), '33 words'],
   ['x'.repeat(1_001), '1001 characters'],
-])('[SE2] %j is refused with what to write instead', (line, why) => {
+])('[FT2] %j is refused with what to write instead', (line, why) => {
   const parsed = parseSearch(line);
   // `from:` with nothing after it is the word "from".
   if (why === null) expect(isRefusal(parsed)).toBe(false);
@@ -48,7 +48,7 @@ test.each([
     });
 });
 
-test('[SE2] words have neither case nor accents, and scripts without spaces give a word a character', () => {
+test('[FT2] words have neither case nor accents, and scripts without spaces give a word a character', () => {
   expect(wordsOf('Naïve CAFÉ, snake_case; ½ ﬁne Ⅷ')).toEqual([
     'naive',
     'cafe',

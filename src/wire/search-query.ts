@@ -1,7 +1,7 @@
 /**
  * What is asked of a search, read from one line: words, "phrases", beginnings*, -without, from:NAME and
  * in:CHANNEL. There is no other syntax: whatever else a line has in it separates words. A line that
- * comes to nothing, or to too much, is refused with what to write instead [SE2].
+ * comes to nothing, or to too much, is refused with what to write instead [FT2].
  */
 import { type Refusal, refuse } from '../core/law/decider.ts';
 import { wordsOf } from './words.ts';

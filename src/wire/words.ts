@@ -1,5 +1,5 @@
 /**
- * The words of a text, as search knows them [SE2]: runs of letters and digits, without case and accents.
+ * The words of a text, as search knows them [FT2]: runs of letters and digits, without case and accents.
  * Scripts that are written without spaces give one word a character, so that a part of a sentence is
  * found. Whoever indexes, asks and marks what was found cuts by this one function.
  */

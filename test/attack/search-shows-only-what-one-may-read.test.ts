@@ -18,7 +18,7 @@ const texts = ({ messages }: Json): string[] => messages.map((one: Json) => one.
 const say = (who: Holder, channel: string, text: string): Promise<Json> =>
   who.ask('send', { channel, body: { text } });
 
-test('[SE1] a dm is found by its parties, and by nobody else', async () => {
+test('[FT1] a dm is found by its parties, and by nobody else', async () => {
   await say(hub.agent, 'dm/ada~bob', 'the wombat is ours');
   await say(hub.agent, 'general', 'a wombat for all');
   expect(texts(await search(hub.other, 'wombat'))).toEqual([
@@ -34,7 +34,7 @@ test('[SE1] a dm is found by its parties, and by nobody else', async () => {
   }
 });
 
-test('[SE1] a group is found by its members while they are members', async () => {
+test('[FT1] a group is found by its members while they are members', async () => {
   const { group_id: group } = await hub.agent.ask('group_create', { group_id: 'plans' });
   await hub.agent.ask('group_invite', { group_id: group, agent_id: 'bob' });
   await say(hub.agent, group, 'numbat in the group');
@@ -51,7 +51,7 @@ test('[SE1] a group is found by its members while they are members', async () =>
   expect(texts(await search(hub.agent, 'numbat'))).toEqual([]);
 });
 
-test('[SE3] what is held is found when a person released it, and what was refused never', async () => {
+test('[FT3] what is held is found when a person released it, and what was refused never', async () => {
   const first = await say(hub.untrusted, 'general', 'quokka one');
   const second = await say(hub.untrusted, 'general', 'quokka two');
   for (const who of [hub.agent, hub.untrusted, hub.human]) {
@@ -62,7 +62,7 @@ test('[SE3] what is held is found when a person released it, and what was refuse
   expect(texts(await search(hub.agent, 'quokka'))).toEqual(['quokka one']);
 });
 
-test('[SE1] a past that an administrator closed is found by those it was said to or by', async () => {
+test('[FT1] a past that an administrator closed is found by those it was said to or by', async () => {
   const closed = 'closed/plans';
   await say(hub.agent, closed, 'dingo before');
   await hub.owned.ask('channels_configure', { channel: closed, replay_policy: 'admin_only' });
@@ -80,7 +80,7 @@ test('[SE1] a past that an administrator closed is found by those it was said to
   expect(texts(await search(hub.owned, 'dingo'))).toHaveLength(3);
 });
 
-test('[SE3] what was said on a channel goes with the channel', async () => {
+test('[FT3] what was said on a channel goes with the channel', async () => {
   await say(hub.agent, 'brief', 'bilby was here');
   expect(texts(await search(hub.other, 'bilby'))).toEqual(['bilby was here']);
   await hub.owned.ask('retire', { channel: 'brief', force: true });
@@ -115,13 +115,13 @@ const HOSTILE: readonly [what: string, query: string][] = [
   ['two authors', 'from:ada from:bob x'],
   ['an endless word', 'x'.repeat(999)],
 ];
-test.each(HOSTILE)('[SE2] %s as a query is answered or refused by name', async (_, query) => {
+test.each(HOSTILE)('[FT2] %s as a query is answered or refused by name', async (_, query) => {
   const { status, body } = await hub.other.post('search', { query });
   if (status !== 200) expect([status, body.detail.reason]).toEqual([400, 'search.query-invalid']);
   else expect(body.messages.every((one: Json) => one.channel !== 'dm/ada~hilda')).toBe(true);
 });
 
-test('[SE4] one that asks too much at once is told so, and the others are answered', async () => {
+test('[FT4] one that asks too much at once is told so, and the others are answered', async () => {
   const flood = Array.from({ length: 200 }, () =>
     hub.untrusted.post('search', { query: 'w* OR a*' }),
   );

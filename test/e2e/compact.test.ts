@@ -21,7 +21,7 @@ async function stop(hub: Running): Promise<void> {
   await hub.exited();
 }
 
-test('[G13] [G14] [RT1] [SE3] old bodies go, the chain is proved against the archive, and the hub reads on', async () => {
+test('[G13] [G14] [RT1] [FT3] old bodies go, the chain is proved against the archive, and the hub reads on', async () => {
   let hub = await serve();
   const body = JSON.stringify({ text: `secret ${'x'.repeat(50_000)}` });
   await home.json(['subscribe', 'news', '--as', 'bob']);
@@ -55,7 +55,7 @@ test('[G13] [G14] [RT1] [SE3] old bodies go, the chain is proved against the arc
   const done = await home.json(['log', 'compact', ...age]);
   expect(done).toMatchObject({ is_dry_run: false, dropped: 2 });
   expect(statSync(path).size).toBeLessThan(before);
-  // The words of what went are in no other file either [SE3].
+  // The words of what went are in no other file either [FT3].
   expect(existsSync(`${path}.SEARCH`)).toBe(false);
   expect(Number(done.bytes_after)).toBeLessThan(Number(done.bytes_before));
   const verified = await home.run(['log', 'verify', '--archive', archive]);

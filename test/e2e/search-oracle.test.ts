@@ -162,7 +162,7 @@ afterAll(() => Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: t
 
 const seeds = [Number(process.env.SYNOD_SEED ?? 1)];
 test.each(seeds)(
-  '[SE1] [SE2] [SE3] [SE5] every page is what a look at every message finds, seed %d',
+  '[FT1] [FT2] [FT3] [FT5] every page is what a look at every message finds, seed %d',
   async (seed) => {
     const chance = createChance(seed);
     const dir = await newDir();

@@ -6,7 +6,7 @@ import { createAsker, SEARCHES_PER_AGENT_MAX } from '../../src/server/search/ask
 import { until } from './deadline.ts';
 import { openRunningHub } from './running-hub.ts';
 
-test('[SE5] a hub without files is searched as well, and large bodies come on several pages', async () => {
+test('[FT5] a hub without files is searched as well, and large bodies come on several pages', async () => {
   const hub = await openRunningHub({ flags: { store: 'memory:' } });
   const text = `needle ${'x'.repeat(600_000)}`;
   for (let i = 0; i < 3; i++) await hub.ask('ada', 'send', { channel: 'general', body: { text } });
@@ -26,7 +26,7 @@ test('[SE5] a hub without files is searched as well, and large bodies come on se
   await hub.close();
 });
 
-test('[SE5] an index that cannot be written is complained of once, and costs no send', async () => {
+test('[FT5] an index that cannot be written is complained of once, and costs no send', async () => {
   const hub = await openRunningHub();
   const path = join(hub.dir, 'spaces', 'default.sqlite.SEARCH');
   mkdirSync(path);
@@ -47,7 +47,7 @@ test('[SE5] an index that cannot be written is complained of once, and costs no 
   await hub.close();
 });
 
-test('[SE3] [SP4] the index of a space goes with the space', async () => {
+test('[FT3] [SP4] the index of a space goes with the space', async () => {
   const hub = await openRunningHub();
   const path = join(hub.dir, 'spaces', 'side.sqlite.SEARCH');
   await hub.ask('ada', 'send', { channel: 'general', body: { text: 'needle' } }, 'side');
@@ -60,7 +60,7 @@ test('[SE3] [SP4] the index of a space goes with the space', async () => {
   await hub.close();
 });
 
-test('[SE4] a thread that does not come back is ended, and another answers', async () => {
+test('[FT4] a thread that does not come back is ended, and another answers', async () => {
   let lost = 0;
   // No thread starts within a millisecond.
   const asker = createAsker(1);

@@ -132,6 +132,12 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'none',
     'the same in the shape `synapse relay` and `syn inbox` read, with directed chat; see [the guide](../guide/synapse.md)',
   ),
+  mirror: row(
+    '--mirror',
+    'a folder',
+    'none',
+    'everything that is said, receipts, marks, gates and turns, a JSONL file for each channel of each space',
+  ),
   relay_lines: row(
     '--relay-lines',
     '1 to 1000000',

@@ -1,7 +1,7 @@
 /**
  * What the desk asks of the search index. The desk says what the caller may read, as channels and
  * positions; the index looks nowhere else, so that what lies elsewhere changes neither a page, nor its
- * cursor, nor what it costs [SE1].
+ * cursor, nor what it costs [FT1].
  */
 import type { Refusal } from '../../core/law/decider.ts';
 import type { Hub } from '../../hub/hub.ts';

@@ -62,6 +62,7 @@ export interface ConfigFile extends SpaceFields {
   readonly relay?: string | undefined;
   readonly relay_lines?: number | undefined;
   readonly synapse_relay?: string | undefined;
+  readonly mirror?: string | undefined;
   readonly synapse_clients?: number | undefined;
   readonly synapse_unauthenticated?: number | undefined;
   readonly synapse_auth_timeout_ms?: number | undefined;
@@ -245,6 +246,7 @@ const fields = {
   relay: text('a file').optional(),
   relay_lines: whole(1, RELAY_LINES_MAX).optional(),
   synapse_relay: text('a file').optional(),
+  mirror: text('a folder').optional(),
   synapse_clients: whole(1, SYNAPSE_CLIENTS_MAX).optional(),
   synapse_unauthenticated: whole(1, SYNAPSE_CLIENTS_MAX).optional(),
   synapse_auth_timeout_ms: whole(100, SYNAPSE_PAUSE_MS_MAX).optional(),

@@ -58,6 +58,7 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   relay: ({ relay }) => relay?.path,
   relay_lines: ({ relay, synapseRelay }) => (relay ?? synapseRelay)?.lines,
   synapse_relay: ({ synapseRelay }) => synapseRelay?.path,
+  mirror: (config) => config.mirror,
   synapse_clients: ({ synapse }) => synapse?.limits.clientsMax,
   synapse_unauthenticated: ({ synapse }) => synapse?.limits.unauthenticatedMax,
   synapse_auth_timeout_ms: ({ synapse }) => synapse?.limits.authTimeoutMs,

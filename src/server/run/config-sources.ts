@@ -25,6 +25,7 @@ export interface ServeFlags {
   readonly relay?: string | undefined;
   readonly relayLines?: string | undefined;
   readonly synapseRelay?: string | undefined;
+  readonly mirror?: string | undefined;
   readonly bus?: string | undefined;
   /** True when the flag came without a token. */
   readonly metrics?: boolean | string | undefined;
@@ -68,6 +69,7 @@ export function readFlags(flags: ServeFlags): Record<string, unknown> {
     relay: flags.relay,
     relay_lines: asNumber(flags.relayLines),
     synapse_relay: flags.synapseRelay,
+    mirror: flags.mirror,
     bus: flags.bus,
     metrics: flags.metrics,
   });

@@ -50,6 +50,7 @@ describe('parseConfig', () => {
       logLevel: 'info',
       isSocketOn: true,
       synapse: null,
+      mirror: null,
       relay: null,
       synapseRelay: null,
       bus: null,

@@ -44,6 +44,8 @@ export interface Config {
   readonly isSocketOn: boolean;
   /** Null: no Synapse door. */
   readonly synapse: SynapseConfig | null;
+  /** The folder of the mirrors, if there is one. */
+  readonly mirror: string | null;
   /** Null: no relay file. */
   readonly relay: RelayConfig | null;
   /** The same for Synapse's own readers. */
@@ -272,6 +274,7 @@ function toConfig(said: Said, home: string, cwd: string): Omit<Config, 'recordKe
     logLevel: said.log_level ?? 'info',
     isSocketOn: said.socket ?? true,
     synapse: said.synapse_port === undefined ? null : synapseOf(said.synapse_port, said),
+    mirror: said.mirror === undefined ? null : absolute(said.mirror, home, cwd),
     relay: relayTo(said.relay),
     synapseRelay: relayTo(said.synapse_relay),
     bus: said.bus === undefined ? null : absolute(said.bus, home, cwd),

@@ -216,6 +216,12 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       closers.push(() => relay.close());
     }
 
+    if (config.mirror !== null) {
+      const { openMirrors } = await import('./mirrors.ts');
+      const mirrors = openMirrors(config.mirror, spaces, log);
+      closers.push(() => mirrors.close());
+    }
+
     if (config.notices !== null) {
       const { openNotices } = await import('./notices.ts');
       const env = hooks.env ?? process.env;

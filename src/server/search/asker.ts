@@ -1,7 +1,7 @@
 /**
  * Asks the thread of the indexes, one question at a time. Searches go before the work of keeping up, and
  * among searches those of the agent that used the thread least: one that asks much waits for itself
- * [SE4]. A thread that does not come back is ended and another begun; the question it had is answered
+ * [FT4]. A thread that does not come back is ended and another begun; the question it had is answered
  * with null.
  */
 import { extname } from 'node:path';

@@ -5,7 +5,7 @@ import { excerptOf } from './excerpt.ts';
 const excerpt = (body: Record<string, unknown>, query: string) =>
   excerptOf(body, (parseSearch(query) as SearchQuery).wanted);
 
-test('[SE6] an excerpt is the text around what was found, and says where that is', () => {
+test('[FT6] an excerpt is the text around what was found, and says where that is', () => {
   const { text, found } = excerpt(
     { note: 'nothing', deep: [{ said: '<b>The Parser</b> broke' }] },
     'pars*',
@@ -14,7 +14,7 @@ test('[SE6] an excerpt is the text around what was found, and says where that is
   expect(found.map(([from, to]) => text.slice(from, to))).toEqual(['Parser']);
 });
 
-test('[SE6] of a long text a part is shown, with whole characters', () => {
+test('[FT6] of a long text a part is shown, with whole characters', () => {
   const long = `${'🙂 '.repeat(500)}needle${' tail🙂'.repeat(500)}`;
   const { text, found } = excerpt({ text: long }, 'needle');
   expect(text.length).toBeLessThanOrEqual(202);

@@ -1,6 +1,6 @@
 /**
  * One search: each part of what the caller may read is asked by itself, shard by shard from the newest,
- * and the answers are merged by position. What is in no part is never met [SE1].
+ * and the answers are merged by position. What is in no part is never met [FT1].
  */
 import type { FindPlan } from '../desk/search-port.ts';
 import { authorWord, channelWord, ftsExpression } from './fts-query.ts';

@@ -1,7 +1,7 @@
 /**
  * Keeps the index of one space up with its log. It reads what is durable, a page at a time, and hands it to
  * the thread; nothing waits for it, so no send is slower or fails for it. An index that is missing,
- * damaged or of another log is begun anew [SE5].
+ * damaged or of another log is begun anew [FT5].
  */
 import { createHash } from 'node:crypto';
 import type { Hub } from '../../hub/hub.ts';

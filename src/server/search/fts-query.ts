@@ -3,7 +3,7 @@
  * stands in quotation marks: nothing a caller writes is syntax.
  *
  * Words of a private channel are indexed under the channel's number, `7~word`, so a search in one
- * channel never meets the words of another [SE1].
+ * channel never meets the words of another [FT1].
  */
 import type { Term } from '../../wire/search-query.ts';
 

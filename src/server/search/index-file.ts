@@ -1,6 +1,6 @@
 /**
  * The file of an index: made when there is none, refused when it cannot be what we wrote. It says how far
- * in the log it has come and what the last entry was, so that an index of another log is known [SE5].
+ * in the log it has come and what the last entry was, so that an index of another log is known [FT5].
  * Nothing in it is the only copy of anything.
  */
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';

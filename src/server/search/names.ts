@@ -1,6 +1,6 @@
 /**
  * The numbers that stand for names in the index. A channel that is retired loses its number: one of the same
- * name that is made later is another channel, and what was said on the first is found no more [SE3].
+ * name that is made later is another channel, and what was said on the first is found no more [FT3].
  */
 import type { DatabaseSync } from 'node:sqlite';
 

@@ -1,6 +1,6 @@
 /**
  * Full text search, as the desk asks for it: an index for each space, all of them in one thread, so that
- * no search holds the hub up [SE4]. An index is begun when somebody searches, or a while after its
+ * no search holds the hub up [FT4]. An index is begun when somebody searches, or a while after its
  * space was opened.
  */
 import { type Refusal, refuse } from '../../core/law/decider.ts';

@@ -1,7 +1,7 @@
 /**
  * The index, cut by position into tables of a bounded size. A search goes through them from the newest
  * and stops when it has its page, so what one step costs has a bound, whatever is asked and however
- * long the log is; between two steps the time is looked at [SE4]. A table that is full is merged
+ * long the log is; between two steps the time is looked at [FT4]. A table that is full is merged
  * into one piece, a little at a time.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';

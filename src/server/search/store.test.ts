@@ -33,7 +33,7 @@ function find(
 const page = (first: number, count: number): string[] =>
   Array.from({ length: count }, (_, i) => entry(first + i + 1, `word n${first + i}`));
 
-test('[SE5] two processes keep one index: nothing goes in twice, and each sees what the other put there', () => {
+test('[FT5] two processes keep one index: nothing goes in twice, and each sees what the other put there', () => {
   const path = join(dir, 'two');
   const [one, two] = [openStore(openIndexFile(path)), openStore(openIndexFile(path))];
   expect(find(two, 'word')).toEqual([]);
@@ -51,7 +51,7 @@ test('[SE5] two processes keep one index: nothing goes in twice, and each sees w
   two.close();
 });
 
-test('[SE5] a writer that is killed leaves an index that says how far it came, and goes on there', async () => {
+test('[FT5] a writer that is killed leaves an index that says how far it came, and goes on there', async () => {
   const path = join(dir, 'killed');
   const script = `
     import { openIndexFile } from ${JSON.stringify(new URL('./index-file.ts', import.meta.url).href)};
@@ -83,7 +83,7 @@ test('[SE5] a writer that is killed leaves an index that says how far it came, a
   store.close();
 });
 
-test('[SE4] a search that has no time left ends, between two steps', () => {
+test('[FT4] a search that has no time left ends, between two steps', () => {
   const store = openStore(openIndexFile(':memory:'));
   store.add({ first: 0, entries: page(0, 3), released: {} });
   const query = parseSearch('word') as SearchQuery;
@@ -92,7 +92,7 @@ test('[SE4] a search that has no time left ends, between two steps', () => {
   expect(store.find(plan, never)).toEqual([2, 1, 0]);
 });
 
-test('[SE3] a retired channel of many messages is out of every search at once, and of the index later', () => {
+test('[FT3] a retired channel of many messages is out of every search at once, and of the index later', () => {
   const store = openStore(openIndexFile(':memory:'));
   const count = 4_500;
   const many = Array.from({ length: count }, (_, i) => entry(i + 1, 'word', 'busy'));
@@ -107,7 +107,7 @@ test('[SE3] a retired channel of many messages is out of every search at once, a
   expect(find(store, 'word')).toEqual([count + 1]);
 });
 
-test('[SE3] a body that was dropped, and one that is held, are not in it', () => {
+test('[FT3] a body that was dropped, and one that is held, are not in it', () => {
   const store = openStore(openIndexFile(':memory:'));
   const [plain = '', held = ''] = page(0, 2);
   const dropped = { ...JSON.parse(entry(3, 'word')), dropped: true };
@@ -131,7 +131,7 @@ test('[SE3] a body that was dropped, and one that is held, are not in it', () =>
   expect(find(store, 'word')).toEqual([1, 0]);
 });
 
-test('[SE4] a long log is searched from its end, across the tables it is cut into', () => {
+test('[FT4] a long log is searched from its end, across the tables it is cut into', () => {
   const store = openStore(openIndexFile(':memory:'), 30);
   for (let first = 0; first < 500; first += 50) {
     const some = page(first, 50).with(0, entry(first + 1, 'needle word', 'dm/ada~bob'));

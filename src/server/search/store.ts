@@ -1,7 +1,7 @@
 /**
  * What the index knows: entries go in, in the order of the log, and positions come out. Only what can
  * be read is in it: a message that is held goes in when it is released, one whose body was dropped
- * never, and those of a channel that was retired go out with it [SE3].
+ * never, and those of a channel that was retired go out with it [FT3].
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';

@@ -1,6 +1,6 @@
 /**
  * Search: what the caller may read is said to the index as channels and positions, and what it finds is read
- * from the log and held to the same rule as any message before it is shown [SE1].
+ * from the log and held to the same rule as any message before it is shown [FT1].
  */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { toChannel } from '../../../core/law/name.ts';
@@ -57,7 +57,7 @@ export const searchHandlers: Handlers<'search.messages'> = {
   },
 };
 
-/** Everything the caller may read [SE1]. */
+/** Everything the caller may read [FT1]. */
 function scopeOf(world: WorldView, by: Principal, guarded: readonly string[]): SearchScope {
   const except = guarded.filter((name) => checkPast(world, by, name) !== null);
   const parts = except.flatMap((name) => partsOf(world, by, name));
