@@ -127,7 +127,7 @@ describe.each(SYSTEMS)('on $platform', ({ platform, file, ...commands }) => {
     expect(scene.told()).toEqual(lines.map((line) => line.replace('FILE', path)));
   };
 
-  test('[SE1] [SE2] what was installed is taken away to the byte, and the system is told', () => {
+  test('[SI1] [SI2] what was installed is taken away to the byte, and the system is told', () => {
     const scene = openScene(platform);
     const before = scene.tree();
     install(scene, ['--port=0']);
@@ -145,7 +145,7 @@ describe.each(SYSTEMS)('on $platform', ({ platform, file, ...commands }) => {
     expect(carryOutUninstall(scene.world, scene.manager, false).wasThere).toBe(false);
   });
 
-  test('[SE2] a file that somebody changed, or that is not ours, is left as it is', () => {
+  test('[SI2] a file that somebody changed, or that is not ours, is left as it is', () => {
     const scene = openScene(platform);
     const { manager, world } = scene;
     mkdirSync(dirname(manager.path), { recursive: true });
@@ -167,7 +167,7 @@ describe.each(SYSTEMS)('on $platform', ({ platform, file, ...commands }) => {
     expect(existsSync(manager.path)).toBe(false);
   });
 
-  test('[SE2] a machine that does not take it is left as it was', () => {
+  test('[SI2] a machine that does not take it is left as it was', () => {
     const scene = openScene(platform);
     const before = scene.tree();
     const [last = ''] = commands.install.slice(-1);
@@ -177,7 +177,7 @@ describe.each(SYSTEMS)('on $platform', ({ platform, file, ...commands }) => {
   });
 });
 
-test('[SE1] a unit with an odd path is one that systemd takes', ({ skip }) => {
+test('[SI1] a unit with an odd path is one that systemd takes', ({ skip }) => {
   const scene = openScene('linux', 'o"dd %h $HOME \\dir');
   install(scene, ['--relay=/a b/c%d.ndjson']);
   const { path } = scene.manager;
@@ -195,7 +195,7 @@ test('[SE1] a unit with an odd path is one that systemd takes', ({ skip }) => {
   expect(verify()).toContain('Failed to parse service type');
 });
 
-test('[SE1] an agent of launchd and a task of Windows are XML, whatever the path', () => {
+test('[SI1] an agent of launchd and a task of Windows are XML, whatever the path', () => {
   for (const platform of ['darwin', 'win32'] as const) {
     const scene = openScene(platform, 'o<d>d & dir');
     const { text } = planInstall(scene.manager, scene.spec(['--relay=/a b/c.ndjson']));
@@ -212,7 +212,7 @@ test('[SE1] an agent of launchd and a task of Windows are XML, whatever the path
   expect(() => planInstall(task.manager, task.spec())).toThrow('no " and no %');
 });
 
-test('[SE1] each data directory has a service of its own, and other systems are told the way', () => {
+test('[SI1] each data directory has a service of its own, and other systems are told the way', () => {
   expect(serviceName('/home/ada/.synod', '/home/ada/.synod')).toBe('synod');
   const other = serviceName('/srv/hub', '/home/ada/.synod');
   expect(other).toMatch(/^synod-[0-9a-f]{8}$/);

@@ -25,7 +25,7 @@ beforeAll(() => {
 afterAll(() => home.close());
 
 test.skipIf(process.platform !== 'linux')(
-  '[SE1] [SE2] it shows what it writes, writes that and no more, and takes it away',
+  '[SI1] [SI2] it shows what it writes, writes that and no more, and takes it away',
   async () => {
     const flags = ['--port', '0', '--synapse', '--relay', 'feed.ndjson'];
     const dry = await home.run(['service', 'install', '--dry-run', ...flags], { env });
@@ -59,7 +59,7 @@ test.skipIf(process.platform !== 'linux')(
 );
 
 test.skipIf(process.platform !== 'linux')(
-  '[SE2] while a hub runs from the directory nothing is written',
+  '[SI2] while a hub runs from the directory nothing is written',
   async () => {
     const hub = await openRunningHub({ dir: home.dir });
     const refused = await home.run(['service', 'install'], { env });
