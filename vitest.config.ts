@@ -31,7 +31,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'house',
-          include: ['test/**/*.test.ts', 'plugins/**/*.test.ts'],
+          include: ['{test,plugins,editors}/**/*.test.ts'],
           // Real vendors' programs: `npm run test:live`.
           exclude: ['test/live/**', '**/node_modules/**'],
         },

@@ -14,7 +14,9 @@ const rules = [...readText('docs/SPEC.md').matchAll(/^- \*\*\[([A-Z]+\d+|SOX-n)\
 const known = new Set(rules);
 
 const citations: { readonly id: string; readonly path: string }[] = [];
-for (const path of ['src', 'test', 'plugins'].flatMap((folder) => listFiles(folder, '.ts'))) {
+for (const path of ['src', 'test', 'plugins', 'editors'].flatMap((folder) =>
+  listFiles(folder, '.ts'),
+)) {
   // Not this file: it speaks of rules and proves none.
   if (path === 'test/tidy/spec.test.ts') continue;
   if (!/\.(test|contract)\.ts$|^test\//.test(path)) continue;
