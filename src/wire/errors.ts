@@ -89,6 +89,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'message.not-held': { sox: 'validation_error', http: 409, rpc: -32_032, exit: 20 },
   'offer.not-found': { sox: 'validation_error', http: 404, rpc: -32_061, exit: 21 },
   'operation.unknown': { sox: 'validation_error', http: 404, rpc: -32_601, exit: 2 },
+  'passkey.not-found': { sox: 'validation_error', http: 404, rpc: -31_042, exit: 21 },
   'pattern.reserved': { sox: 'validation_error', http: 400, rpc: -32_033, exit: 20 },
   'person.exists': { sox: 'validation_error', http: 409, rpc: -31_009, exit: 12 },
   'person.not-found': { sox: 'validation_error', http: 404, rpc: -31_010, exit: 21 },

@@ -131,6 +131,15 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
     otherwise: { verifier: 'v1', credential: 'owner', person: null },
   },
   'person.remove': { words: ['name'], otherwise: { credential: 'owner', person: null } },
+  'passkey.add': {
+    words: ['id'],
+    otherwise: {
+      ...{ publicKey: 'pk', label: null, signCount: 0 },
+      ...{ credential: 'owner', person: null },
+    },
+  },
+  'passkey.remove': { words: ['id'], otherwise: { credential: 'owner', person: null } },
+  'passkey.use': { words: ['id', 'signCount'], otherwise: { credential: 'owner', signCount: 0 } },
   'agent.manage': {
     words: ['agent', 'runnerKind'],
     otherwise: { runnerKind: 'outside', wake: {}, limits: {}, session: 'resume' },

@@ -47,7 +47,7 @@ export function checkDecider(world: WorldView, came: Coming, id: string): Decide
   const name = typeof person === 'string' ? person : null;
   const unwanted = checkWanted(gate, by, name);
   if (unwanted !== null) return unwanted;
-  return { gate, person: name, proof: name === null ? 'none' : 'passphrase' };
+  return { gate, person: name, proof: name === null ? 'none' : (came.how ?? 'passphrase') };
 }
 
 /** The person behind the caller, proved and still one of this space; else what to do about it [GT3]. */

@@ -1,5 +1,6 @@
 /** Who decides each command of gates and people. */
 import { decideGate } from './gate.ts';
+import { decidePasskey } from './passkey.ts';
 import { decidePerson } from './person.ts';
 
 export interface GateDeciders {
@@ -9,6 +10,9 @@ export interface GateDeciders {
   'gate.consume': typeof decideGate;
   'person.add': typeof decidePerson;
   'person.remove': typeof decidePerson;
+  'passkey.add': typeof decidePasskey;
+  'passkey.remove': typeof decidePasskey;
+  'passkey.use': typeof decidePasskey;
 }
 
 export const GATE_DECIDERS: GateDeciders = {
@@ -18,4 +22,7 @@ export const GATE_DECIDERS: GateDeciders = {
   'gate.consume': decideGate,
   'person.add': decidePerson,
   'person.remove': decidePerson,
+  'passkey.add': decidePasskey,
+  'passkey.remove': decidePasskey,
+  'passkey.use': decidePasskey,
 };

@@ -28,6 +28,8 @@ export interface AskGate extends Asked {
 export interface Came {
   readonly credential: string;
   readonly person: string | null;
+  /** Left out, the person proved it with the passphrase. */
+  readonly how?: 'passkey';
 }
 
 export interface DecideGate extends Asked, Came {
@@ -130,5 +132,35 @@ export interface PersonRemoved {
   readonly vouchedBy: string;
 }
 
+export interface PasskeyAdded {
+  readonly type: 'passkey.added';
+  readonly at: number;
+  readonly by: string;
+  readonly name: string;
+  readonly id: string;
+  readonly publicKey: string;
+  readonly label: string | null;
+  readonly signCount: number;
+}
+
+export interface PasskeyRemoved {
+  readonly type: 'passkey.removed';
+  readonly at: number;
+  readonly by: string;
+  readonly name: string;
+  readonly id: string;
+}
+
+export interface PasskeyUsed {
+  readonly type: 'passkey.used';
+  readonly at: number;
+  readonly by: string;
+  readonly name: string;
+  readonly id: string;
+  readonly signCount: number;
+}
+
+export type PasskeyEvent = PasskeyAdded | PasskeyRemoved | PasskeyUsed;
+
 export type GateEvent = GateAsked | GateDecided | GateConsumed | GateEnded;
-export type PersonEvent = PersonAdded | PersonRemoved;
+export type PersonEvent = PersonAdded | PersonRemoved | PasskeyEvent;

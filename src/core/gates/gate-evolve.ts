@@ -9,10 +9,30 @@ import type {
   GateDecided,
   GateEnded,
   GateEvent,
+  PersonAdded,
   PersonEvent,
+  PersonRemoved,
 } from './gate-events.ts';
 import { APPROVAL_MS } from './gate-limits.ts';
 import { addGate, closeGate, type Gate, type GateEnd, type Verdict } from './gate-state.ts';
+import { evolvePasskey } from './passkey.ts';
+
+const KINDS: Readonly<Record<(GateEvent | PersonEvent)['type'], true>> = {
+  'gate.asked': true,
+  'gate.approved': true,
+  'gate.denied': true,
+  'gate.consumed': true,
+  'gate.ended': true,
+  'person.added': true,
+  'person.removed': true,
+  'passkey.added': true,
+  'passkey.removed': true,
+  'passkey.used': true,
+};
+
+export function isGateEvent(event: { readonly type: string }): event is GateEvent | PersonEvent {
+  return event.type in KINDS;
+}
 
 export function evolveGates(world: World, event: GateEvent | PersonEvent): void {
   const { gates } = world;
@@ -37,6 +57,10 @@ export function evolveGates(world: World, event: GateEvent | PersonEvent): void 
     case 'person.added':
     case 'person.removed':
       return evolvePerson(world, event);
+    case 'passkey.added':
+    case 'passkey.removed':
+    case 'passkey.used':
+      return evolvePasskey(world, event);
   }
 }
 
@@ -53,7 +77,7 @@ function putOnDocket(world: World, { at, by, id, action, subject, thread }: Gate
   raiseItem(world, at, { kind: 'gate', agent: by, reason: action, thread, text, subject: id });
 }
 
-function evolvePerson(world: World, event: PersonEvent): void {
+function evolvePerson(world: World, event: PersonAdded | PersonRemoved): void {
   const { people } = world.gates;
   const { name } = event;
   if (event.type === 'person.removed') people.delete(name);

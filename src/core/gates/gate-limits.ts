@@ -24,5 +24,9 @@ export const GATES_AT_ONCE_MAX = 256;
 
 export const PEOPLE_MAX = 100;
 export const VERIFIER_CHARS_MAX = 512;
+export const PASSKEYS_PER_PERSON_MAX = 8;
+/** Of an id, and of a public key: an RSA key of 4,096 bits in base64url has some 750. */
+export const PASSKEY_CHARS_MAX = 1_400;
+export const PASSKEY_LABEL_CHARS_MAX = 64;
 /** How long a proof to be a person lasts, unless the space says otherwise. */
 export const PROOF_MS = 900_000;

@@ -13,7 +13,7 @@ export type GateTier = 1 | 2;
 export type DeciderKind = 'human' | 'admin';
 
 /** How a decider showed to be a person; `none` is the owner's credential alone, where a space allows it. */
-export type Proof = 'passphrase' | 'none';
+export type Proof = 'passphrase' | 'passkey' | 'none';
 
 export type OpenState = 'pending' | 'approved';
 export type EndState = 'denied' | 'expired' | 'withdrawn' | 'superseded' | 'consumed' | 'lapsed';
@@ -92,6 +92,18 @@ export interface Person {
   readonly addedBy: string;
   /** Who proved to be a person for it; null for the first. */
   readonly vouchedBy: string | null;
+  /** Absent while there was none yet. */
+  readonly passkeys?: readonly Passkey[];
+}
+
+/** A key of a person's device: the public half, and how often it signed by its own count. */
+export interface Passkey {
+  readonly id: string;
+  /** SPKI in DER, base64url. */
+  readonly publicKey: string;
+  readonly label: string | null;
+  readonly signCount: number;
+  readonly addedAt: number;
 }
 
 export interface GateBook {

@@ -3,6 +3,7 @@
  * complete by its type: a new kind does not compile until it says what it is here, or that it is
  * only bookkeeping. A row names ids, names and codes: no body, no text of anybody, no hash of a secret.
  */
+import type { PasskeyEvent } from '../gates/gate-events.ts';
 import { messageId } from '../talk/message.ts';
 import { SERVER } from './principal.ts';
 import type { DurableEvent } from './world.ts';
@@ -41,6 +42,7 @@ const onGroup = ({ by, group }: { readonly by: string; readonly group: string })
   deed(by, group, 'done', {}, group);
 const onAgent = ({ by, agent }: { readonly by: string; readonly agent: string }): Deed =>
   deed(by, agent);
+const onPasskey = ({ by, name, id }: PasskeyEvent): Deed => deed(by, name, 'done', { id });
 const onTurn = ({ id }: { readonly id: string }): Deed => deed(HUB, id);
 const onWait = ({ agent, number }: { readonly agent: string; readonly number: number }): Deed =>
   deed(agent, `wait ${number}`);
@@ -128,6 +130,9 @@ const TELLERS: Tellers = {
   'person.added': ({ by, name, vouchedBy }) =>
     deed(by, name, 'done', vouchedBy === null ? {} : { vouched_by: vouchedBy }),
   'person.removed': ({ by, name, vouchedBy }) => deed(by, name, 'done', { vouched_by: vouchedBy }),
+  'passkey.added': onPasskey,
+  'passkey.removed': onPasskey,
+  'passkey.used': onPasskey,
   'agent.managed': onAgent,
   'agent.unmanaged': onAgent,
   'agent.paused': ({ by, agents }) =>

@@ -127,6 +127,7 @@ export type RefusalCode =
   | 'message.not-held'
   | 'offer.not-found'
   | 'operation.unknown'
+  | 'passkey.not-found'
   | 'pattern.reserved'
   | 'person.exists'
   | 'person.not-found'

@@ -135,6 +135,12 @@ const SHAPES: Shapes = {
   'gate.ended': { ...ON_ID, state: 'string', reason: 'string?' },
   'person.added': { ...SAID, name: 'string', verifier: 'string', vouchedBy: 'string?' },
   'person.removed': { ...SAID, name: 'string', vouchedBy: 'string' },
+  'passkey.added': {
+    ...SAID,
+    ...{ name: 'string', id: 'string', publicKey: 'string', label: 'string?', signCount: 'number' },
+  },
+  'passkey.removed': { ...ON_ID, name: 'string' },
+  'passkey.used': { ...ON_ID, name: 'string', signCount: 'number' },
   'agent.managed': { ...SAID, agent: 'string', config: 'object' },
   'agent.unmanaged': { ...SAID, agent: 'string' },
   'agent.paused': { ...SAID, agents: 'list', reason: 'string?' },

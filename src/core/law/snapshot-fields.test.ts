@@ -69,6 +69,8 @@ function tellRich(): Story {
   story.do(root, { type: 'space.configure', change: { messageRetentionMs, ...supervision } });
   const came = { credential: 'owner', person: 'mia' };
   story.do(root, { type: 'person.add', name: 'mia', verifier: 'v', ...came });
+  const passkey = { id: 'k', publicKey: 'pk', label: 'laptop', signCount: 3 };
+  story.do(root, { type: 'passkey.add', ...passkey, ...came });
   story.do(root, { type: 'space.configure', change: gates, came });
   story.do(root, { type: 'channel.configure', channel: 'a', change });
   story.send(ada, 'a', { key: 'retry:1', schemaVersion: 1 });

@@ -45,6 +45,7 @@ type Forgetful =
   | 'REPLIED_MESSAGES_MAX'
   | 'RETIRED_CHANNELS_MAX'
   | 'PEOPLE_MAX'
+  | 'PASSKEYS_PER_PERSON_MAX'
   | 'RETRY_KEYS_MAX'
   | 'SPACES_MAX'
   | 'TURNS_KEPT_MAX';
@@ -116,6 +117,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   ENDED_GATES_PER_AGENT_MAX: OLDEST_GO,
   ENDED_GATES_MAX: OLDEST_GO,
   GATE_WORD_CHARS_MAX: SHORTER,
+  PASSKEY_CHARS_MAX: SHORTER,
+  PASSKEY_LABEL_CHARS_MAX: SHORTER,
   GATE_SUBJECT_CHARS_MAX: 'name the thing and its place; payload_hash stands for the whole of it',
   GATE_REASON_CHARS_MAX: SHORTER,
   GATE_COUNT_LIST_MAX: 'ask for fewer people',
@@ -123,6 +126,7 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   GATE_DEADLINE_MS_MAX: 'ask anew when it has expired, or ask with the deadline never',
   GATES_AT_ONCE_MAX: NEXT_LOOK,
   PEOPLE_MAX: 'take one away with people.remove',
+  PASSKEYS_PER_PERSON_MAX: 'take one away with people.passkey_remove',
   VERIFIER_CHARS_MAX: SHORTER,
   TASK_ID_CHARS_MAX: SHORTER,
   TASK_TITLE_CHARS_MAX: SHORTER,

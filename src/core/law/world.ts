@@ -23,7 +23,7 @@ import {
 import { type DocketLapsed, evolveLapsedQuestions } from '../docket/lapsed-questions.ts';
 import { GATE_DECIDERS, type GateDeciders } from '../gates/deciders.ts';
 import type { GateEvent, PersonEvent } from '../gates/gate-events.ts';
-import { evolveGates } from '../gates/gate-evolve.ts';
+import { evolveGates, isGateEvent } from '../gates/gate-evolve.ts';
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
@@ -363,18 +363,11 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveBlocked(world, event);
     case 'docket.lapsed':
       return evolveLapsedQuestions(world, event);
-    case 'gate.asked':
-    case 'gate.approved':
-    case 'gate.denied':
-    case 'gate.consumed':
-    case 'gate.ended':
-    case 'person.added':
-    case 'person.removed':
-      return evolveGates(world, event);
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:
       if (isTurnEvent(event)) return evolveTurns(world, event);
+      if (isGateEvent(event)) return evolveGates(world, event);
       return evolveWork(world, event, position);
   }
 }

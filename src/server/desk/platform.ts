@@ -46,12 +46,47 @@ export interface Platform {
   readonly search?: SearchPort;
   /** What turns say that run here; absent where none runs. */
   readonly turns?: TurnWindow;
+  /** Absent where none is checked. */
+  readonly passkeys?: PasskeyCheck;
   /** The page for a phone; absent where nothing listens. */
   readonly phone?: PhoneDoor;
   /** How the hub is doing; absent where nothing measures. */
   readonly vitals?: VitalsWindow;
   /** What was answered at earlier moments; absent where nobody can look back. */
   readonly past?: Past;
+}
+
+/** What a browser hands over of a passkey, each part in base64url. */
+interface PasskeyData {
+  readonly clientData: string;
+  readonly authenticatorData: string;
+}
+
+export interface PasskeyOffer extends PasskeyData {
+  readonly id: string;
+  /** SPKI in DER. */
+  readonly publicKey: string;
+}
+
+export interface PasskeyClaim extends PasskeyData {
+  readonly signature: string;
+}
+
+/** For which page and which question it must have been made. */
+export interface PasskeyPlace {
+  readonly rpId: string;
+  readonly origin: string;
+  readonly challenge: string;
+}
+
+/** The count of the key, or what is wrong. */
+export interface PasskeyCheck {
+  offered(offer: PasskeyOffer, place: PasskeyPlace): { readonly signCount: number } | string;
+  claimed(
+    claim: PasskeyClaim,
+    publicKey: string,
+    place: PasskeyPlace,
+  ): { readonly signCount: number } | string;
 }
 
 /** Where a phone is to find the page. */

@@ -36,7 +36,7 @@ const wrong = async (): Promise<boolean> => false;
 test('[GT3] a proof holds for the caller that made it: its name, its credential, its space', async () => {
   const { proofs } = createStage();
   const owner = createCaller('owner');
-  const proof = await proofs.prove(owner, 'mia', MINUTES_15, right);
+  const proof = await proofs.prove(owner, 'mia', MINUTES_15, 'passphrase', right);
   if (isRefusal(proof)) throw new Error(proof.message);
   expect(proofs.personOf(owner, proof)).toBe('mia');
   expect(proofs.personOf(createCaller('owner', { connectionId: 'another' }), proof)).toBe('mia');
@@ -56,7 +56,7 @@ test('[GT3] a proof holds for the caller that made it: its name, its credential,
 test('[GT3] it ends after its time, and a clock that is set back does not prolong it', async () => {
   const { proofs, time } = createStage();
   const owner = createCaller('owner');
-  const proof = await proofs.prove(owner, 'mia', MINUTES_15, right);
+  const proof = await proofs.prove(owner, 'mia', MINUTES_15, 'passphrase', right);
   if (isRefusal(proof)) throw new Error(proof.message);
   time.now -= 7_200_000;
   time.elapsedMs += MINUTES_15 - 1;
@@ -69,25 +69,31 @@ test('[GT3] guessing waits longer each time, one try at a time, by credential an
   const { proofs, time } = createStage();
   const waits: number[] = [];
   for (let i = 0; i < 9; i++) {
-    const refused = await proofs.prove(createCaller(`name-${i}`), 'mia', MINUTES_15, wrong);
+    const refused = await proofs.prove(
+      createCaller(`name-${i}`),
+      'mia',
+      MINUTES_15,
+      'passphrase',
+      wrong,
+    );
     if (!isRefusal(refused)) throw new Error('it is wrong');
     expect(refused.refused).toBe('proof.wrong');
     waits.push((refused.retryAt ?? 0) - time.now);
-    const soon = await proofs.prove(createCaller('other'), 'mia', MINUTES_15, right);
+    const soon = await proofs.prove(createCaller('other'), 'mia', MINUTES_15, 'passphrase', right);
     expect(soon).toMatchObject({ refused: 'rate.limited' });
     time.elapsedMs += waits.at(-1) ?? 0;
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000));
   // Another credential is not kept waiting for it.
   const token = createCaller('tom', { isOwner: false, tokenId: 't1' });
-  expect(await proofs.prove(token, 'tom', MINUTES_15, right)).toMatch(/^syp_/);
+  expect(await proofs.prove(token, 'tom', MINUTES_15, 'passphrase', right)).toMatch(/^syp_/);
   let release = (_: boolean): void => {};
-  const slow = proofs.prove(createCaller('owner'), 'mia', MINUTES_15, () => {
+  const slow = proofs.prove(createCaller('owner'), 'mia', MINUTES_15, 'passphrase', () => {
     return new Promise<boolean>((resolve) => {
       release = resolve;
     });
   });
-  const beside = await proofs.prove(createCaller('owner'), 'mia', MINUTES_15, right);
+  const beside = await proofs.prove(createCaller('owner'), 'mia', MINUTES_15, 'passphrase', right);
   expect(beside).toMatchObject({ refused: 'rate.limited' });
   release(true);
   expect(await slow).toMatch(/^syp_/);

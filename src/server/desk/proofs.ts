@@ -5,8 +5,9 @@
  */
 
 import { OWNER_CREDENTIAL } from '../../core/gates/decider.ts';
-import { type Refusal, refuse } from '../../core/law/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Caller } from './caller.ts';
+import { type Challenges, createChallenges } from './challenges.ts';
 import type { Platform } from './platform.ts';
 
 const PROOFS_MAX = 1_000;
@@ -14,9 +15,12 @@ const TRIERS_MAX = 1_000;
 const SLOW_FIRST_MS = 1_000;
 const SLOW_MOST_MS = 60_000;
 
+export type How = 'passphrase' | 'passkey';
+
 interface Proved {
   readonly space: string;
   readonly person: string;
+  readonly how: How;
   readonly whose: string;
   /** By the clock that only goes forward. */
   readonly until: number;
@@ -31,13 +35,18 @@ interface Trier {
 export interface Proofs {
   /** The person a proof stands for, if this caller made it and it still holds. */
   personOf(caller: Caller, proof: string | null | undefined): string | null;
-  /** Has the passphrase checked, unless this credential has to wait; true makes a proof. */
+  /** How it was proved. */
+  howOf(proof: string | null | undefined): How | null;
+  /** Has it checked, unless this credential has to wait; true makes a proof. */
   prove(
     caller: Caller,
     person: string,
     lastsMs: number,
-    check: () => Promise<boolean>,
+    how: How,
+    check: () => Promise<boolean | Refusal>,
   ): Promise<string | Refusal>;
+  /** What passkeys are to sign. */
+  readonly challenges: Challenges;
   /** Who is removed has proved nothing, also when the name is given anew. */
   forget(space: string, person: string): void;
 }
@@ -48,7 +57,8 @@ export function credentialOf({ isOwner, tokenId, principal }: Caller): string {
   return tokenId === null ? `word ${principal.id}` : `token ${tokenId}`;
 }
 
-export function createProofs({ elapsedMs, newSecret, digest, now }: Platform): Proofs {
+export function createProofs(platform: Platform): Proofs {
+  const { elapsedMs, newSecret, digest, now } = platform;
   const proofs = new Map<string, Proved>();
   const triers = new Map<string, Trier>();
 
@@ -67,7 +77,9 @@ export function createProofs({ elapsedMs, newSecret, digest, now }: Platform): P
       if (found === undefined || found.whose !== whoseOf(caller)) return null;
       return found.until > elapsedMs() ? found.person : null;
     },
-    async prove(caller, person, lastsMs, check) {
+    challenges: createChallenges(platform),
+    howOf: (proof) => (proof == null ? null : (proofs.get(digest(proof))?.how ?? null)),
+    async prove(caller, person, lastsMs, how, check) {
       const trier = trierOf(caller);
       const waitMs = Math.ceil(trier.until - elapsedMs());
       if (trier.isBusy || waitMs > 0) return tooSoon(now(), Math.max(waitMs, SLOW_FIRST_MS));
@@ -75,18 +87,19 @@ export function createProofs({ elapsedMs, newSecret, digest, now }: Platform): P
       const isRight = await check().finally(() => {
         trier.isBusy = false;
       });
-      if (!isRight) {
+      if (isRight !== true) {
         const slowMs = Math.min(SLOW_MOST_MS, SLOW_FIRST_MS * 2 ** trier.wrong);
         trier.wrong++;
         trier.until = elapsedMs() + slowMs;
-        const message = `that is not the passphrase of a person ${person} here; try again in ${Math.ceil(slowMs / 1000)} s`;
+        if (isRefusal(isRight)) return isRight;
+        const message = `that is not the ${how} of a person ${person} here; try again in ${Math.ceil(slowMs / 1000)} s`;
         return refuse('proof.wrong', message, { wrong: trier.wrong }, now() + slowMs);
       }
       trier.wrong = 0;
       const proof = `syp_${newSecret()}`;
       const until = elapsedMs() + lastsMs;
       const { space } = caller;
-      proofs.set(digest(proof), { space, person, whose: whoseOf(caller), until });
+      proofs.set(digest(proof), { space, person, how, whose: whoseOf(caller), until });
       forgetOldest(proofs, PROOFS_MAX);
       return proof;
     },
@@ -98,7 +111,8 @@ export function createProofs({ elapsedMs, newSecret, digest, now }: Platform): P
   };
 }
 
-function whoseOf(caller: Caller): string {
+/** What a proof or a challenge is bound to. */
+export function whoseOf(caller: Caller): string {
   return JSON.stringify([caller.space, caller.principal.id, credentialOf(caller)]);
 }
 

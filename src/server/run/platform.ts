@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { placeScope } from '../../place/claim-scope.ts';
 import type { Platform } from '../desk/platform.ts';
+import { passkeyCheck } from './passkey.ts';
 import { checkPassphrase, sealPassphrase } from './passphrase.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import type { HubTurns } from './turns.ts';
@@ -28,5 +29,6 @@ export function createPlatform(
     checkPassphrase,
     placeScope,
     schemas: createSchemaCheck(),
+    passkeys: passkeyCheck,
   };
 }

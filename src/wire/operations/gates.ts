@@ -65,7 +65,7 @@ export const gateView = z.object({
   approvals: z.array(
     z.object({
       by: z.string(),
-      proof: z.enum(['passphrase', 'owner, not proved']),
+      proof: z.enum(['passphrase', 'passkey', 'owner, not proved']),
       at: seconds,
       reason: z.string().nullable(),
     }),

@@ -15,6 +15,7 @@ import * as gates from './gates.ts';
 import * as groups from './groups.ts';
 import * as inbox from './inbox.ts';
 import * as offers from './offers.ts';
+import * as passkeys from './passkeys.ts';
 import * as people from './people.ts';
 import * as plan from './plan.ts';
 import * as presence from './presence.ts';
@@ -103,6 +104,11 @@ export const OPERATIONS = {
   'people.list': people.personList,
   'people.remove': people.personRemove,
   'people.prove': people.personProve,
+  'people.passkey_begin': passkeys.passkeyBegin,
+  'people.passkey_add': passkeys.passkeyAdd,
+  'people.passkey_prove': passkeys.passkeyProve,
+  'people.passkey_list': passkeys.passkeyList,
+  'people.passkey_remove': passkeys.passkeyRemove,
   'channels.configure': channels.configure,
   'channels.retire': channels.retire,
   'agents.assign': presence.agentsAssign,

@@ -11,6 +11,7 @@ import { idempotencyOf } from '../idempotency.ts';
 import { checkStanding } from '../identity.ts';
 import { credentialOf } from '../proofs.ts';
 import type { Handlers, Room } from '../room.ts';
+import { cameWith } from './people.ts';
 
 /** What is hashed is bounded like a body: its size by the request, its depth here. */
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
@@ -87,7 +88,7 @@ export const gateHandlers: Handlers<
   },
 
   async 'gates.decide'(room, input) {
-    const { hub, by, platform, caller, proofs } = room;
+    const { hub, by, platform } = room;
     // A proof is made anew for each call, and is no part of what was decided.
     const { proof, ...wish } = input;
     const answer = await hub.submit({
@@ -98,8 +99,7 @@ export const gateHandlers: Handlers<
       decision: input.decision,
       reason: input.reason ?? null,
       payloadHash: input.payload_hash ?? null,
-      credential: credentialOf(caller),
-      person: proofs.personOf(caller, proof),
+      ...cameWith(room, proof),
       idempotency: idempotencyOf(platform, wish),
     });
     return isRefusal(answer) ? answer : waitFor(room, answer.id, 0);

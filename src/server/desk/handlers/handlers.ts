@@ -10,6 +10,7 @@ import { gateHandlers } from './gates.ts';
 import { groupHandlers } from './groups.ts';
 import { inboxHandlers } from './inbox.ts';
 import { offerHandlers } from './offers.ts';
+import { passkeyHandlers } from './passkeys.ts';
 import { peopleHandlers } from './people.ts';
 import { planHandlers } from './plan.ts';
 import { presenceHandlers } from './presence.ts';
@@ -37,6 +38,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...presenceHandlers,
   ...gateHandlers,
   ...peopleHandlers,
+  ...passkeyHandlers,
   ...turnHandlers,
   ...vitalsHandlers,
   ...webHandlers,

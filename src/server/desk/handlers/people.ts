@@ -66,7 +66,7 @@ export const peopleHandlers: Handlers<
       return refuse('person.not-found', 'nobody is known as a person here: synod person add NAME');
     }
     const credential = credentialOf(caller);
-    const proof = await proofs.prove(caller, name, known.lastsMs, async () => {
+    const proof = await proofs.prove(caller, name, known.lastsMs, 'passphrase', async () => {
       // A name nobody has takes as long as a wrong passphrase; a token is one person's.
       const isRight = await platform.checkPassphrase(passphrase, known.verifier ?? null);
       return isRight && (credential === 'owner' || by.id === name);
@@ -78,7 +78,9 @@ export const peopleHandlers: Handlers<
 
 /** With what, and as which person, somebody came; for the law. */
 export function cameWith({ caller, proofs }: Room, proof: string | null | undefined): Came {
-  return { credential: credentialOf(caller), person: proofs.personOf(caller, proof) };
+  const person = proofs.personOf(caller, proof);
+  const how = proofs.howOf(proof) === 'passkey' ? ({ how: 'passkey' } as const) : null;
+  return { credential: credentialOf(caller), person, ...how };
 }
 
 function personOutput({ name, addedAt, addedBy, vouchedBy }: Omit<Person, 'verifier'>) {
