@@ -1,12 +1,13 @@
 /**
  * Golden logs: what earlier versions wrote, opened by the program as it is today. Each folder is one
  * version: a log and a snapshot as each adapter stores them, and `told.txt`, what a hub tells of them;
- * of v1 also what a compaction left of them, and an export.
+ * of v1 also what a compaction left of them, an export, and signed heads.
  *
  * v0 was written by the first hub of this repository (its snapshots are of version 1), v0-1 when agents
  * gave themselves their roles, v0-2 when snapshots were not named by the log; v1 by this version, with
  * `write.ts`. Every test works on a copy.
  */
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,8 +19,10 @@ import { DURABLE_KINDS } from '../../src/core/law/shape.ts';
 import { thawWorld } from '../../src/core/law/snapshot.ts';
 import { createWorld } from '../../src/core/law/state.ts';
 import { evolve } from '../../src/core/law/world.ts';
+import { type Pin, parseAnchors, pinsOf } from '../../src/log/anchors.ts';
 import { openFileLog } from '../../src/log/file.ts';
 import type { Log } from '../../src/log/log.ts';
+import { originOf } from '../../src/log/origin.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { importLog, verifyArchive } from '../../src/log/transfer.ts';
 import { verifyLog } from '../../src/log/verify.ts';
@@ -221,3 +224,27 @@ test.each([...COMPACTED])(
 async function* lines(text: string): AsyncGenerator<string> {
   yield* text.trimEnd().split('\n');
 }
+
+test.each([...ADAPTERS, ...COMPACTED])(
+  '[L6] anchors of its time hold for $name',
+  async (adapter) => {
+    const log = await adapter.open(copyOf(NEWEST, adapter).path);
+    const anchors = parseAnchors(kept(NEWEST, 'anchors.ndjson'), 'anchors.ndjson');
+    const identity = { space: 'golden', origin: await originOf(log) };
+    const pins = pinsOf(anchors, identity, null, Date.now());
+    expect(pins).toHaveLength(2);
+    expect(await verifyLog(log, pins)).toMatchObject({ ok: true });
+    const [pin] = pins as [Pin];
+    const other = { ...pin, head: 'f'.repeat(64) };
+    expect(await verifyLog(log, [other])).toMatchObject({ ok: false, pinned: pin.what });
+    await log.close();
+  },
+);
+
+test('[L6] and one file without Synod holds the export to them', () => {
+  const program = join(import.meta.dirname, '..', '..', 'bin', 'synod-verify.mjs');
+  const file = (name: string): string => join(import.meta.dirname, NEWEST, name);
+  const words = [program, file('export.ndjson'), '--anchors', file('anchors.ndjson')];
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+});

@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import { DAY_MS } from '../../src/core/law/limits.ts';
 import { openFileLog } from '../../src/log/file.ts';
 import type { Log } from '../../src/log/log.ts';
+import { encodeSignedHead, readSigningKey } from '../../src/log/signed-head.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { exportLog } from '../../src/log/transfer.ts';
 import { compactSpace } from '../../src/server/run/compact.ts';
@@ -68,6 +69,27 @@ async function exported(): Promise<string> {
   return lines.join('');
 }
 
+/** Signed heads of the log, in its middle and at its end, under a key that is nobody's secret. */
+async function signed(): Promise<string> {
+  const seed = Buffer.alloc(32, 'golden');
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  const key = readSigningKey(
+    `-----BEGIN PRIVATE KEY-----\n${der.toString('base64')}\n-----END PRIVATE KEY-----\n`,
+  );
+  const log = await openSqliteLog(join(dir, 'log.sqlite'));
+  const ends: { position: number; head: string }[] = [];
+  for await (const { first, count, head } of log.batches(0)) {
+    ends.push({ position: first + count, head });
+  }
+  await log.close();
+  const at = new Date(START).toISOString();
+  const origin = ends[0]?.head ?? '';
+  return [ends[Math.floor(ends.length / 2)], ends.at(-1)]
+    .flatMap((end) => (end && key ? key.sign({ space: 'golden', origin, ...end, at }) : []))
+    .map((head) => `${encodeSignedHead(head)}\n`)
+    .join('');
+}
+
 rmSync(dir, { recursive: true, force: true });
 mkdirSync(dir, { recursive: true });
 const file = await write(() => openFileLog(join(dir, 'file')));
@@ -75,6 +97,7 @@ const sqlite = await write(() => openSqliteLog(join(dir, 'log.sqlite')));
 if (file !== sqlite) throw new Error('the adapters tell different stories');
 writeFileSync(join(dir, 'told.txt'), sqlite);
 writeFileSync(join(dir, 'export.ndjson'), await exported());
+writeFileSync(join(dir, 'anchors.ndjson'), await signed());
 const compacted = await compact('sqlite', 'log.sqlite', 'compacted.sqlite');
 if (compacted !== (await compact('file', 'file', 'compacted'))) {
   throw new Error('the adapters tell different stories of a compacted log');
