@@ -10,7 +10,12 @@ import { anchorsPath, noteAnchor, readAnchorNotes } from '../log/anchor-notes.ts
 import { headsPath, readHeads } from '../log/heads-file.ts';
 import type { Log } from '../log/log.ts';
 import { headOf, originOf } from '../log/origin.ts';
-import { encodeSignedHead, headText, type SignedHead } from '../log/signed-head.ts';
+import {
+  encodeSignedHead,
+  hasGoodSignature,
+  headText,
+  type SignedHead,
+} from '../log/signed-head.ts';
 import { pushAnchor } from './anchor-git.ts';
 import { handle } from './context.ts';
 import { fail } from './failure.ts';
@@ -92,7 +97,9 @@ async function currentHead(place: LogPlace, log: Log): Promise<SignedHead> {
 async function requireAgrees(place: LogPlace, log: Log, signed: SignedHead | null): Promise<void> {
   // A hub at work may have come further than this opening knows.
   for await (const _ of log.read(log.length));
-  if (signed === null || (await headOf(log, signed.position)) === signed.head) return;
+  if (signed === null) return;
+  const isThere = (await headOf(log, signed.position)) === signed.head;
+  if (isThere && hasGoodSignature(signed)) return;
   throw fail(
     'log.broken',
     `${place.path} has ${log.length} entries and not the head that was signed at ${signed.at} for ${signed.position}; nothing was anchored`,

@@ -95,14 +95,19 @@ async function verifyOne(place: LogPlace, log: Log, held: Held): Promise<Found> 
   const { verifyLog } = await import('../log/verify.ts');
   const { space, path } = place;
   const { anchors, keys, given } = held;
-  if (anchors.length === 0) {
-    return { space, path, ...(await verifyLog(log, given === null ? [] : [given])) };
-  }
-  const { pinsOf } = await import('../log/anchors.ts');
+  const { pinsBeside, pinsOf } = await import('../log/anchors.ts');
   const { originOf } = await import('../log/origin.ts');
-  const pins = pinsOf(anchors, { space, origin: await originOf(log) }, keys, Date.now());
-  const verified = await verifyLog(log, given === null ? pins : [...pins, given]);
-  return { space, path, anchors: pins.length, ...verified };
+  const now = Date.now();
+  const origin = anchors.length === 0 ? null : await originOf(log);
+  const pins = pinsOf(anchors, { space, origin }, keys, now);
+  const beside = pinsBeside(path, now);
+  // Anchors first: where several are contradicted, the one that counts more is named.
+  const all = [...pins, ...(given === null ? [] : [given]), ...beside.pins];
+  const verified = await verifyLog(log, all);
+  const found = { space, path, ...(anchors.length > 0 && { anchors: pins.length }) };
+  if (!verified.ok || beside.changed === null) return { ...found, ...verified };
+  const pinned = 'the signed heads beside it';
+  return { ...found, ok: false, position: verified.length, reason: beside.changed, pinned };
 }
 
 function lineOf(one: Found): string {

@@ -3,6 +3,7 @@
  * against a log it must be sound itself: signed as it says, by a key that is known, and of this log [RC3].
  * What is not has a code of its own; what is becomes a pin, a head that the chain must have.
  */
+import { headsPath, readHeads } from './heads-file.ts';
 import { LogError } from './log.ts';
 import { hasGoodSignature, parseSignedHead, type SignedHead } from './signed-head.ts';
 
@@ -46,7 +47,7 @@ export function parseAnchors(text: string, file: string): Anchor[] {
   });
 }
 
-/** The pins of the anchors that are of this log; those of other spaces are passed by. */
+/** The pins of the anchors that are of this log, in its order; those of other spaces are passed by. */
 export function pinsOf(
   anchors: readonly Anchor[],
   log: LogIdentity,
@@ -78,7 +79,25 @@ export function pinsOf(
     }
     pins.push({ position, head, what });
   }
-  return pins;
+  return pins.sort((a, b) => a.position - b.position);
+}
+
+/**
+ * The signed heads that lie beside a log, as pins, and what is wrong with them. They prove nothing against
+ * somebody who takes them away; against whoever forgets to, and has not the key, they do.
+ */
+export function pinsBeside(store: string, now: number): { pins: Pin[]; changed: string | null } {
+  const path = headsPath(store);
+  const { heads, strange } = readHeads(path);
+  const bad = heads.filter((head) => !hasGoodSignature(head)).length;
+  const pins = heads.map(({ at, position, head }) => {
+    return { position, head, what: `the head signed at ${timeText(at, now)}` };
+  });
+  if (bad > 0) return { pins: [], changed: `${path} holds ${bad} heads that were changed` };
+  // A crash can cut the last line short, and no other.
+  if (strange > 1)
+    return { pins, changed: `${path} holds ${strange} lines that are no signed heads` };
+  return { pins, changed: null };
 }
 
 export function noneIsOf(log: string, files: readonly string[]): LogError {
@@ -90,10 +109,14 @@ export function noneIsOf(log: string, files: readonly string[]): LogError {
 
 /** `the anchor of 11:12`; of another day with its date. */
 export function anchorText({ at }: Pick<SignedHead, 'at'>, now: number): string {
+  return `the anchor of ${timeText(at, now)}`;
+}
+
+function timeText(at: string, now: number): string {
   const two = (n: number): string => String(n).padStart(2, '0');
   const dayOf = (date: Date): string =>
     `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   const date = new Date(at);
   const day = dayOf(date) === dayOf(new Date(now)) ? '' : `${dayOf(date)} `;
-  return `the anchor of ${day}${two(date.getHours())}:${two(date.getMinutes())}`;
+  return `${day}${two(date.getHours())}:${two(date.getMinutes())}`;
 }

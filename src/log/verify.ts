@@ -88,9 +88,9 @@ async function walkChain(log: Chain, walk: Walk): Promise<Verified> {
   return walk.finish(end);
 }
 
-/** The chain is whole; is it the one that somebody noted? The shortest pin that it contradicts says where. */
+/** The chain is whole; is it the one that somebody noted? The first pin that it contradicts is named. */
 function holdTo(pins: readonly Pin[], walk: Walk): Problem | null {
-  for (const { position, head, what } of pins.toSorted((a, b) => a.position - b.position)) {
+  for (const { position, head, what } of pins) {
     if (position > walk.position) {
       const reason = `${walk.position} entries, ${what} says at least ${position}`;
       return { ...broken(walk.position, reason), pinned: what };

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAnchors, pinsOf } from '../../src/log/anchors.ts';
+import { parseAnchors, pinsBeside, pinsOf } from '../../src/log/anchors.ts';
 import { decodeBatch, encodeBatch, GENESIS } from '../../src/log/batch.ts';
 import { compactLog } from '../../src/log/compact.ts';
 import type { Log } from '../../src/log/log.ts';
@@ -311,6 +311,20 @@ describe('with its anchor', () => {
     expect(offline(await exported(dir), '--anchors', anchors).code).toBe(1);
     const told = await withHub(dir, async (hub) => hub.log.join('\n'));
     expect(told).toContain(`says at least ${anchor.position}`);
+  });
+
+  test('[RC4] signed heads that were changed are told by the hub and by verify', async () => {
+    const dir = copy();
+    const heads = `${pathIn(dir)}.HEADS`;
+    const lines = readFileSync(heads, 'utf8').split('\n');
+    const last = lines.findLastIndex((line) => line !== '');
+    lines[last] = encodeSignedHead({ ...anchor, position: anchor.position - 1 });
+    writeFileSync(heads, lines.join('\n'));
+    expect(pinsBeside(pathIn(dir), Date.now()).changed).toContain('1 heads that were changed');
+    const told = await withHub(dir, async (hub) => hub.log.join('\n'));
+    expect(told).toContain('does not carry the signature it says');
+    // The log itself is what it was.
+    expect(await heldTo(dir)).toMatchObject({ ok: true });
   });
 
   test('[RC3] [RC7] anchors that are no evidence have codes of their own', async () => {
