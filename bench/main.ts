@@ -20,6 +20,7 @@ import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.t
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
 import { latency, readMachineCost } from './scenarios/latency.ts';
 import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
+import { page } from './scenarios/page.ts';
 import { recv, recvWide, replay } from './scenarios/reads.ts';
 import { startEmpty, startLong } from './scenarios/start.ts';
 import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
@@ -46,6 +47,7 @@ const scenarios: readonly Scenario[] = [
   turnRate,
   turnIdle,
   turnSends,
+  page,
 ];
 
 const { values: flags } = parseArgs({
