@@ -89,6 +89,8 @@ async function takeStep(stage: Stage, cast: Cast): Promise<void> {
   else if (dice <= 39) clock.jump(chance.int(-60_000, 60_000));
   else if (dice <= 40) clock.jump(chance.pick([-HOUR_MS, HOUR_MS]));
   else if (dice <= 50) await comeToRest(stage, cast, false);
+  // Bounds are reached by those who are busy.
+  else if (stage.hasRealBounds && chance.isLikely(0.5)) supervisors.act();
   else if (dice <= 130) streamers.act();
   else if (dice <= 300) actors.act();
   else if (dice <= 400) deskCallers.act();

@@ -29,6 +29,8 @@ export interface SimulationOptions {
   readonly mutate?: (hub: Hub) => Hub;
   /** How many processes write to the disk; drawn by chance when it is left out. */
   readonly writers?: 1 | 2;
+  /** Guard rails of turns at their usual bounds, which a story soon reaches. */
+  readonly hasRealBounds?: boolean;
 }
 
 export interface Stage {
@@ -44,6 +46,7 @@ export interface Stage {
   readonly gates: GateModel;
   readonly docket: DocketModel;
   readonly processes: readonly SimulatedProcess[];
+  readonly hasRealBounds: boolean;
   /** The first thing that went wrong. */
   readonly failure: unknown;
   readonly actions: readonly string[];
@@ -121,6 +124,7 @@ export function createStage(options: SimulationOptions): Stage {
   );
 
   return {
+    hasRealBounds: options.hasRealBounds === true,
     chance,
     clock,
     disk,

@@ -19,6 +19,8 @@ const LIMITS: readonly Readonly<Record<string, number>>[] = [
   { ...WIDE, turns_per_10_min: 1000, turns_per_message: 100, repeats_per_30_min: 1000 },
   WIDE,
 ];
+/** Every guard rail at its own bound, but for the clock: a run of the simulator is short. */
+const REAL = { turn_timeout_ms: 4000, turn_wall_ms: 9000 };
 const ANYTHING = { channels: null, from: null, kinds: null, minTier: null };
 const RULES = [
   ANYTHING,
@@ -64,7 +66,10 @@ export function createSupervisors(stage: Stage): Supervisors {
     const agent = chance.pick(MANAGED);
     const config = {
       ...{ runner: '{"kind":"outside"}', runnerKind: 'outside', wake: chance.pick(RULES) },
-      ...{ limits: chance.pick(LIMITS), session: chance.pick(['resume', 'fresh'] as const) },
+      ...{
+        limits: stage.hasRealBounds ? REAL : chance.pick(LIMITS),
+        session: chance.pick(['resume', 'fresh'] as const),
+      },
     };
     submit(somebody(), `manages ${agent}`, { type: 'agent.manage', agent, config });
   }
@@ -203,14 +208,30 @@ export function createSupervisors(stage: Stage): Supervisors {
     submitAs(by, `${run.agent} speaks in ${run.id}`, wish);
   }
 
+  /** A turn as it mostly goes: taken, answered where others are woken by it, and done. */
+  function bustle(): void {
+    const channel = chance.pick(CHANNELS.slice(0, 3));
+    const wish = { ...PLAIN_SEND, channel, body: '{"text":"did"}' };
+    stage.begin(`a turn is served, and answers on ${channel}`, async (hub) => {
+      const run = await taken(hub, ROOT, null, 5000);
+      const turn = run === null ? {} : { turn: { id: run.id, epoch: run.epoch } };
+      const by = { ...createPrincipal(run?.agent ?? 'ada'), ...turn };
+      await hub.submit({ ...wish, by, at: hub.stamp() });
+      if (run === null) return;
+      await ended(hub, ROOT, run, { outcome: 'done', consumed: 'all', isRestart: false });
+    });
+  }
+
   const acts = [
     ...[manage, unmanage, rule, join, settle, settle, renew, renew, renew, work, work, work],
     ...[speak, speak, speak, speak, take, take, take, take, take, take, take, take],
     ...[finish, finish, finish, finish, finish, finish, finish],
   ];
+  const busy = [...acts, ...Array.from(acts, () => bustle), ...Array.from(acts, () => bustle)];
   const beginnings = [manage, manage, join, speak];
   return {
-    act: () => chance.pick(turns.managedCount < 2 ? beginnings : acts)(),
+    act: () =>
+      chance.pick(turns.managedCount < 2 ? beginnings : stage.hasRealBounds ? busy : acts)(),
     serve() {
       stage.begin('root serves', async (hub) => {
         const run = await taken(hub, ROOT, null, 5000);

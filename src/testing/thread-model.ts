@@ -6,6 +6,8 @@ export interface ThreadModel {
   /** `causes`: what it replies to, or what the turn it was said in was begun for. */
   hear(position: number, causes: readonly number[], isPerson: boolean): void;
   rootOf(position: number): number;
+  /** How far from a person's word. */
+  hopsOf(position: number): number;
 }
 
 export function createThreadModel(): ThreadModel {
@@ -23,5 +25,6 @@ export function createThreadModel(): ThreadModel {
       if (isPerson) lastPerson.set(place.root, position);
     },
     rootOf: (position) => places.get(position)?.root ?? position,
+    hopsOf: (position) => places.get(position)?.hops ?? 0,
   };
 }

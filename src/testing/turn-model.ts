@@ -4,6 +4,7 @@
  * may wake an agent ends in exactly one of done, dead and cancelled, or still waits.
  */
 import type { Model } from './model.ts';
+import { checkStilled, type Said } from './rail-model.ts';
 import { createThreadModel } from './thread-model.ts';
 import { isSelected } from './wake-oracle.ts';
 
@@ -69,7 +70,7 @@ const OPEN: ReadonlySet<string> = new Set(['waking', 'busy', 'failed']);
 export function createTurnModel(model: Model, people: ReadonlySet<string>): TurnModel {
   const agents = new Map<string, ModelAgent>();
   const turns = new Map<string, ModelTurn>();
-  const said = new Map<number, { readonly channel: string; readonly by: string }>();
+  const said = new Map<number, Said>();
   /** Of messages that are held: who was managed when they were said. */
   const heldFor = new Map<number, { readonly event: Entry; readonly names: ReadonlySet<string> }>();
   const taken = new Set<string>();
@@ -112,8 +113,8 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
       if (event.by === name || event.actor === name || !isSelected(agent.config.wake, event))
         continue;
       if (event.asks?.noReply || !model.isWaking(position, name, event.at)) continue;
-      if (isPerson) agent.idle.clear();
       if (isPerson) heeded.push(name);
+      if (isPerson) agent.idle.clear();
       const isIdle = (agent.idle.get(`${event.channel} ${event.by}`) ?? 0) >= IDLE_MAX;
       const isMust = isPerson || (event.replyTo === undefined && !isIdle);
       pending.set(position, isMust && names?.has(name) !== false);
@@ -162,9 +163,8 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
   }
 
   function countIdle({ messages }: ModelTurn, agent: ModelAgent, isFruitful: boolean): void {
-    for (const key of new Set(
-      messages.map((one) => `${said.get(one)?.channel} ${said.get(one)?.by}`),
-    )) {
+    const keys = messages.map((one) => `${said.get(one)?.channel} ${said.get(one)?.by}`);
+    for (const key of new Set(keys)) {
       if (isFruitful) agent.idle.delete(key);
       else agent.idle.set(key, (agent.idle.get(key) ?? 0) + 1);
     }
@@ -177,7 +177,7 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
         fail(`${event.by} speaks in ${event.turn}, which is ${turn?.state}`);
       }
       if (turn !== undefined) inLease(turn, event);
-      said.set(position, { channel: event.channel, by: event.by });
+      said.set(position, { channel: event.channel, by: event.by, at: event.at });
       if (event.held === undefined) heard(event, position, null);
       else heldFor.set(position, { event, names: new Set(agents.keys()) });
     },
@@ -234,9 +234,8 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
     },
     'turn.due'(event) {
       const agent = agentOf(event.agent);
-      if (agent.state !== 'asleep' || agent.turn !== null) {
-        fail(`${event.id} is due while ${agent.name} is ${agent.state}`);
-      }
+      const isAsleep = agent.state === 'asleep' && agent.turn === null;
+      if (!isAsleep) fail(`${event.id} is due while ${agent.name} is ${agent.state}`);
       if (event.at < agent.waitsUntil) fail(`${event.id} is due, and was to wait`);
       checkGiven(agent, event);
       const turn: ModelTurn = {
@@ -254,6 +253,11 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
       agent.waitsUntil = event.until;
       prune(agent, event.at);
     },
+    'turn.stilled'(event) {
+      const { config, pending } = agentOf(event.agent);
+      checkStilled(event, config.limits, said, threads);
+      if (pending.has(event.position)) pending.set(event.position, false);
+    },
     'turn.passed'(event) {
       const agent = agentOf(event.agent);
       const lost = waking(agent, event.at).find((position) => agent.pending.get(position));
@@ -269,8 +273,8 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
       if (event.epoch <= agent.epoch) fail(`${turn.id} goes back to epoch ${event.epoch}`);
       checkGiven(agent, event);
       if (event.leaseUntil <= event.at) fail(`${turn.id} is taken for no time`);
-      Object.assign(turn, { state: 'busy', messages: event.messages, epoch: event.epoch });
-      Object.assign(turn, { takenAt: event.at, leaseUntil: event.leaseUntil });
+      const { messages, epoch, leaseUntil } = event;
+      Object.assign(turn, { state: 'busy', messages, epoch, leaseUntil, takenAt: event.at });
       agent.epoch = event.epoch;
       agent.state = 'busy';
       taken.add(`${turn.id} ${event.epoch}`);
@@ -303,9 +307,9 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
         inLease(turn, event);
         ended.add(`${turn.id} ${turn.epoch}`);
       }
-      const isExcused =
-        event.quota !== undefined || (event.cause === 'restart' && !turn.wasRestarted);
-      if (event.cause === 'restart') turn.wasRestarted = true;
+      const isRestart = event.cause === 'restart';
+      const isExcused = event.quota !== undefined || (isRestart && !turn.wasRestarted);
+      turn.wasRestarted ||= isRestart;
       Object.assign(turn, { state: 'failed', retryAt: event.retryAt ?? 0 });
       turn.failures += isExcused ? 0 : 1;
       agentOf(turn.agent).state = 'failed';
@@ -337,9 +341,8 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
         turn.retryAt = event.at;
         return;
       }
-      if (!['dead', 'gave_up', 'cancelled'].includes(turn.state)) {
-        fail(`${turn.id} is revived, which ended ${turn.state}`);
-      }
+      const isEnded = ['dead', 'gave_up', 'cancelled'].includes(turn.state);
+      if (!isEnded) fail(`${turn.id} is revived, which ended ${turn.state}`);
       const all = new Map([...agent.pending, ...turn.messages.map((one) => [one, true] as const)]);
       agent.pending.clear();
       for (const one of [...all].sort(([a], [b]) => a - b)) agent.pending.set(...one);
@@ -356,8 +359,7 @@ export function createTurnModel(model: Model, people: ReadonlySet<string>): Turn
     get managedCount() {
       return agents.size;
     },
-    parked,
-    heeded,
+    ...{ parked, heeded },
     add(event, position) {
       heeded.length = 0;
       const tell = told[event.type];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { within } from '../e2e/deadline.ts';
 import { openEventStream } from '../e2e/event-stream.ts';
 import { openRpcSocket } from '../e2e/rpc-socket.ts';
-import type { Json } from '../e2e/running-hub.ts';
+import { fetchReply, type Json } from '../e2e/running-hub.ts';
 import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
 
 let hub: AttackedHub;
@@ -101,6 +101,22 @@ test('[TN17] a turn uses the tools it is given and no others, at every door, and
   const asked = { action: 'push', subject: 'main', tier: 1, by: { kinds: ['human'] } };
   expect((await post('gates_ask', asked)).status).toBe(200);
   expect((await post('whoami', {})).status).toBe(200);
+  const listed = async (query: string, headers: object = turn.headers): Promise<string[]> => {
+    const sent = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+    const reply = await fetchReply(`${hub.url}/mcp${query}`, {
+      ...{ method: 'POST', body: JSON.stringify(sent) },
+      headers: { ...headers, 'content-type': 'application/json' },
+    });
+    return reply.body.result.tools.map(({ name }: Json) => name).sort();
+  };
+  const always = ['docket__raise', 'gates__ask', 'gates__consume', 'gates__get', 'gates__withdraw'];
+  const mine = [...always, 'channels__recv', 'channels__send', 'hub__whoami'].sort();
+  expect(await listed('')).toEqual(mine);
+  expect(await listed('?tools=all')).toEqual(mine);
+  expect(await listed('?tools=work')).toEqual(
+    always.filter((name) => name.startsWith('gates')).filter((name) => name !== 'gates__withdraw'),
+  );
+  expect(await listed('', hub.as('tim'))).toContain('channels__subscribe');
   // Its agent itself, outside of the turn, is not bound; a change holds for the turn that runs.
   await hub.ask('tim', 'subscribe', { pattern: 'more' });
   await manage('tim', { tools: ['recv'] });

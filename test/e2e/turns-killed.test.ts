@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { type PluginPackage, writePlugins } from '../conformance/sox/plugin-project.ts';
 import { until } from './deadline.ts';
 import { type HubProcess, isRunning, startHubProcess } from './hub-process.ts';
 import { fetchReply, type Json } from './running-hub.ts';
@@ -46,7 +47,7 @@ if [ -z "$again" ] && [ "$STAGE" = running ]; then
   echo started > marker
   sleep 300
 fi
-echo '{"outcome":"done","replies":[{"body":{"text":"answered"}}]}'
+echo "$RESULT"
 if [ -z "$again" ] && [ "$STAGE" = answered ]; then
   echo $$ >> pids
   echo answered > marker
@@ -60,13 +61,16 @@ interface Scene {
   readonly config: string;
 }
 
-function scene(stage: string): Scene {
+const ANSWERED = { outcome: 'done', replies: [{ body: { text: 'answered' } }] };
+
+function scene(stage: string, result: object = ANSWERED): Scene {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'synod-killed-')));
   dirs.push(dir);
   writeFileSync(join(dir, 'runner.sh'), RUNNER);
   writeFileSync(join(dir, 'pids'), '');
   const config = join(dir, 'config.json');
-  const runner = { kind: 'command', command: ['/bin/sh', '../runner.sh'], env: { STAGE: stage } };
+  const env = { STAGE: stage, RESULT: JSON.stringify(result) };
+  const runner = { kind: 'command', command: ['/bin/sh', '../runner.sh'], env };
   const file = {
     turns_roots: [dir],
     runners: { script: { ...runner, command: ['/bin/sh', join(dir, 'runner.sh')], cwd: dir } },
@@ -76,8 +80,11 @@ function scene(stage: string): Scene {
   return { dir, hubDir: join(dir, 'hub'), config };
 }
 
-async function start({ hubDir, config }: Scene): Promise<HubProcess> {
-  const hub = await startHubProcess(hubDir, { args: ['--config', config] });
+async function start(
+  { hubDir, config }: Scene,
+  flags: readonly string[] = [],
+): Promise<HubProcess> {
+  const hub = await startHubProcess(hubDir, { args: ['--config', config, ...flags] });
   if (!isRunning(hub)) throw new Error(`the hub did not start: ${hub.stderr}`);
   hubs.push(hub);
   return hub;
@@ -185,6 +192,60 @@ test.runIf(process.platform === 'linux')(
   },
   60_000,
 );
+
+/** Dies as `kill -9` would, right behind the last answer of the first attempt. */
+const DEADLY: PluginPackage = {
+  package: 'deadly',
+  manifest: `apiVersion: sox.dev/v1
+kind: SoxPlugin
+metadata: { id: org.acme.deadly, version: 1.0.0 }
+spec:
+  protocol_version: ">=1.0,<2.0"
+  plugin_kind: interceptor
+  signatures: []
+`,
+  source: `
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+const count = fileURLToPath(new URL('./count', import.meta.url));
+export default () => async (context, next) => {
+  const said = await next();
+  if (context.operation !== 'send' || context.agent_id !== 'ada') return said;
+  const sent = (existsSync(count) ? readFileSync(count, 'utf8').length : 0) + 1;
+  writeFileSync(count, '.'.repeat(sent));
+  if (sent === 2) process.kill(process.pid, 'SIGKILL');
+  return said;
+};`,
+};
+
+test('[RU23] [GT16] killed between its answers and its end: each is said once, and the grave one waits again', async () => {
+  const grave = { channel: 'ops', body: { tier: 2, text: 'drop the tables' } };
+  const replies = [grave, { body: { text: 'answered' } }];
+  const one = scene('none', { outcome: 'done', replies });
+  await writePlugins(one.dir, [DEADLY]);
+  const flags = ['--discovery', one.dir, '--allow-plugins', 'org.acme.deadly'];
+  const first = await start(one, flags);
+  await ask(first, one, 'channels_configure', { channel: 'ops', gate_tier2: true });
+  await ask(first, one, 'subscribe', { pattern: 'ops' });
+  const person = { name: 'mia', passphrase: 'correct horse battery' };
+  await ask(first, one, 'people_add', person);
+  const message_id = await send(first, one).catch(() => 'm0');
+  await until(
+    'the hub is dead',
+    () => setTimeout(10).then(() => first.child.signalCode),
+    (signal) => signal === 'SIGKILL',
+    LATE_MS,
+  );
+  const second = await start(one, flags);
+  expect(await concluded(second, one, message_id)).toMatchObject({ attempt: 2 });
+  const { gates } = await ask(second, one, 'gates_list', { state: 'all' });
+  expect(gates.map(({ state }: Json) => state).sort()).toEqual(['pending', 'withdrawn']);
+  const [{ gate_id }] = gates.filter(({ state }: Json) => state === 'pending');
+  const { proof } = await ask(second, one, 'people_prove', person);
+  await ask(second, one, 'gates_decide', { gate_id, decision: 'approve', proof });
+  const { messages } = await ask(second, one, 'recv', {});
+  expect(messages.map(({ body }: Json) => body.text)).toEqual(['drop the tables']);
+}, 60_000);
 
 test('[RU19] killed before it began, it begins; killed behind its answer, nothing is lost', async () => {
   const one = scene('answered');

@@ -70,6 +70,22 @@ describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] 
     for (const id of DESK_OPERATIONS) expect(desk.get(id), id).toBeGreaterThan(0);
   });
 
+  test('[RA1] a family of seeds with every guard rail at its usual bound', {
+    timeout: 120_000,
+  }, async () => {
+    const seen = new Map<string, number>();
+    for (let seed = 1; seed <= 5; seed++) {
+      const wishes = { seed, steps: STEPS, flush, hasRealBounds: true };
+      const { turns } = await runSimulation(wishes);
+      for (const [what, count] of Object.entries(turns)) {
+        seen.set(what, (seen.get(what) ?? 0) + count);
+      }
+    }
+    for (const what of ['turn.waits', 'turn.finished', 'turn.retried']) {
+      expect(seen.get(what), what).toBeGreaterThan(0);
+    }
+  });
+
   test.each(remembered)('seed %i, which failed once', { timeout: 60_000 }, async (seed) => {
     await runSimulation({ seed, steps: STEPS, flush });
   });

@@ -65,12 +65,31 @@ export function expireGates(world: WorldView, ids: readonly string[], at: number
 
 /** The channel is retired, and what waits to be said there with it. */
 export function withdrawPostsOn(world: WorldView, channel: ChannelView, at: number): EndEvent[] {
-  const gates = [...(channel.held?.keys() ?? [])].flatMap((seq) => {
+  const reason = `${channel.name} was retired`;
+  return endAll(world, postsOn(world, channel), at, () => ({ state: 'withdrawn', reason }));
+}
+
+/** The same with an agent that is removed, whose own gates end with it; nobody there is left to be told. */
+export function abandonedPosts(
+  world: WorldView,
+  channel: ChannelView,
+  agent: string,
+  at: number,
+): (GateEnded | PostFate)[] {
+  const others = postsOn(world, channel).filter(({ asker }) => asker !== agent);
+  return others.flatMap((gate) => {
+    const reason = `${channel.name} was retired`;
+    const ended = { type: 'gate.ended', at, by: SERVER.id, id: gate.id } as const;
+    const event: GateEnded = { ...ended, state: 'withdrawn', reason };
+    return [event, ...postFate(world, gate, event)];
+  });
+}
+
+function postsOn(world: WorldView, channel: ChannelView): GateView[] {
+  return [...(channel.held?.keys() ?? [])].flatMap((seq) => {
     const id = world.held.get(channel.positions.at(seq))?.gate;
     return (id === undefined ? undefined : world.gates.open.get(id)) ?? [];
   });
-  const reason = `${channel.name} was retired`;
-  return endAll(world, gates, at, () => ({ state: 'withdrawn', reason }));
 }
 
 /** The rule that demanded them has changed: what was approved under it opens nothing any more [GT7]. */

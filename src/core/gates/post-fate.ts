@@ -31,5 +31,7 @@ export function postFate(
   const how = event.type === 'gate.ended' ? event.state : `denied by ${event.person ?? by}`;
   const why = isReleased ? reason : `${id} was ${how}${reason === null ? '' : `: ${reason}`}`;
   const reviewed = { type: 'message.reviewed', at, by, channel, seq, position: holds } as const;
-  return [{ ...reviewed, isReleased, reason: why }, ...used];
+  const isTakenBack = event.type === 'gate.ended' && by === SERVER.id;
+  const taken = isTakenBack && { isTakenBack: true as const };
+  return [{ ...reviewed, isReleased, reason: why, ...taken }, ...used];
 }

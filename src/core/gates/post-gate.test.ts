@@ -167,6 +167,51 @@ describe('a post of tier 2', () => {
     expect([gateOf(story, 'g2'), story.take(bob)]).toEqual(['withdrawn', []]);
   });
 
+  test('[GT14] goes with its group, and with the dm that both have left', () => {
+    const story = tell();
+    const gated = (channel: string) =>
+      story.do(root, { type: 'channel.configure', channel, change: { doesGateTier2: true } });
+    story.do(ada, {
+      type: 'group.create',
+      group: 'group/crew',
+      displayName: null,
+      invite: [],
+    } as never);
+    gated('group/crew');
+    story.send(ada, 'group/crew', POST);
+    story.do(ada, { type: 'group.remove', group: 'group/crew' });
+    expect([gateOf(story), story.world.held.size]).toEqual(['withdrawn', 0]);
+    story.send(ada, 'dm/ada~bob');
+    gated('dm/ada~bob');
+    story.send(ada, 'dm/ada~bob', POST);
+    story.send(bob, 'dm/ada~bob', POST);
+    const remove = { type: 'agent.remove', isForced: true } as const;
+    story.do(root, { ...remove, agent: 'ada' });
+    expect([gateOf(story, 'g2'), gateOf(story, 'g3')]).toEqual(['withdrawn', 'open']);
+    story.do(root, { ...remove, agent: 'bob' });
+    expect([gateOf(story, 'g3'), story.world.held.size]).toEqual(['withdrawn', 0]);
+    expect([...story.world.docket.items.values()].filter(({ closed }) => closed === null)).toEqual(
+      [],
+    );
+  });
+
+  test('[GT14] goes with a group that its maker’s removal takes along, each once', () => {
+    const story = tell();
+    story.do(ada, {
+      type: 'group.create',
+      group: 'group/crew',
+      displayName: null,
+      invite: [],
+    } as never);
+    story.do(root, {
+      ...{ type: 'channel.configure', channel: 'group/crew', change: { doesGateTier2: true } },
+    } as const);
+    story.send(ada, 'group/crew', POST);
+    const remove = { type: 'agent.remove', agent: 'ada', isForced: true, takesMade: true } as const;
+    expect(story.do(root, remove)).not.toHaveProperty('refused');
+    expect([gateOf(story), story.world.gates.open.size]).toEqual(['withdrawn', 0]);
+  });
+
   test('[GT14] a shorter time to wait ends both together', () => {
     const story = tell();
     const sent = story.send(ada, 'ops', POST);
@@ -196,6 +241,38 @@ describe('the turn that wrote it', () => {
     story.send(by, 'ops', POST);
     decide(story, 'g2', 'deny', 'no');
     expect(story.trySend(by, 'talk')).toMatchObject({ seq: 2 });
+  });
+
+  test('[GT15] may post what waits for a person as well, and goes on when all of it is decided', () => {
+    const story = tell();
+    const { by } = inTurn(story);
+    story.send(by, 'ops', POST);
+    story.send(by, 'ops', POST);
+    decide(story, 'g1', 'approve');
+    expect(story.trySend(by, 'talk')).toMatchObject({ detail: { gate_id: 'g2' } });
+    decide(story, 'g2', 'approve');
+    expect(story.trySend(by, 'talk')).toMatchObject({ seq: 1 });
+    expect(story.take(bob)).toEqual([1, 2]);
+  });
+
+  test('[GT16] fails, and the same post of the next attempt waits for a person anew', () => {
+    const story = tell();
+    const { by, turn } = inTurn(story);
+    const first = story.send(by, 'ops', { ...POST, key: 'k' });
+    finish(story, turn, 'failed');
+    expect(gateOf(story)).toBe('withdrawn');
+    const again = story.send(ada, 'ops', { ...POST, key: 'k' });
+    expect(again.position).not.toBe(first.position);
+    // From here on it is the one message, also after a restart, and whatever becomes of it.
+    const world = thawWorld(freezeWorld(story.world));
+    if (world === null) throw new Error('it thaws');
+    for (const one of [story, createStory(world, story.at)]) {
+      const repeat = { isRepeat: true, position: again.position };
+      expect(one.send(ada, 'ops', { ...POST, key: 'k' })).toMatchObject(repeat);
+      decide(one, 'g2', 'deny', 'no');
+      expect(one.send(ada, 'ops', { ...POST, key: 'k' })).toMatchObject(repeat);
+      expect(one.world.gates.open.size).toBe(0);
+    }
   });
 
   test.each([

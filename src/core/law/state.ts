@@ -197,6 +197,8 @@ export interface Held {
   readonly isRefused: boolean;
   /** No person decided in time. */
   readonly isExpired?: true;
+  /** It went with its turn, before anybody decided: said again, it is said anew [GT16]. */
+  readonly isTakenBack?: true;
 }
 
 export interface HeldPlace {

@@ -4,7 +4,7 @@
  * door is forgotten only by an administrator who insists [GA2]; what it held then lapses at once.
  */
 import { settleAgent } from '../docket/docket.ts';
-import { abandonedGates, type EndEvent } from '../gates/gate-end.ts';
+import { abandonedGates, abandonedPosts, type EndEvent } from '../gates/gate-end.ts';
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
 import { channelKind, toChannel } from '../law/name.ts';
 import type { AgentView, Token, World, WorldView } from '../law/state.ts';
@@ -77,11 +77,13 @@ function leavings(
   name: string,
   by: string,
   at: number,
-): (GroupRemoved | ChannelRetired)[] {
-  const events: (GroupRemoved | ChannelRetired)[] = [];
+): (GroupRemoved | DepartureEvent)[] {
+  const events: (GroupRemoved | DepartureEvent)[] = [];
   for (const { id, createdBy, members } of world.groups.values()) {
     const others = [...members].filter(([one, { status }]) => one !== name && status === 'active');
     if (createdBy !== name || others.length > 0 || events.length >= MADE_AT_ONCE) continue;
+    const channel = world.channels.get(id);
+    if (channel !== undefined) events.push(...abandonedPosts(world, channel, name, at));
     events.push(...removal(world, id, by, at));
   }
   for (const channel of world.channels.values()) {
@@ -107,9 +109,10 @@ export function departure(
   const revoked = tokens.map(({ id }): TokenRevoked => ({ type: 'token.revoked', at, by, id }));
   const retired = [...agent.memberships.values()]
     .filter(({ channel }) => isAlone(agent.name, channel.name, channel.members.size))
-    .map(
-      ({ channel }): ChannelRetired => ({ type: 'channel.retired', at, by, channel: channel.name }),
-    );
+    .flatMap(({ channel }): DepartureEvent[] => [
+      ...abandonedPosts(world, channel, agent.name, at),
+      { type: 'channel.retired', at, by, channel: channel.name },
+    ]);
   const { managed } = agent;
   return [
     ...revoked,

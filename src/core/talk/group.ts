@@ -4,6 +4,7 @@
  * subscribed by the verbs themselves [GR4].
  */
 
+import { type EndEvent, withdrawPostsOn } from '../gates/gate-end.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import {
   CHANNEL_NAME_CHARS_MAX,
@@ -213,15 +214,17 @@ export function decideLeave(
 export function decideRemove(
   world: WorldView,
   command: RemoveGroup,
-): Decision<GroupRemoved | ChannelRetired, { readonly memberCount: number }> {
+): Decision<GroupRemoved | ChannelRetired | EndEvent, { readonly memberCount: number }> {
   const { by, at, group: name } = command;
   const group = activeGroup(world, by, name);
   if ('refused' in group) return group;
   if (group.createdBy !== by.id && by.kind !== 'admin') {
     return refuse('access.denied', `${name} is dissolved by ${group.createdBy}, who made it`);
   }
+  const channel = world.channels.get(name);
+  const posts = channel === undefined ? [] : withdrawPostsOn(world, channel, at);
   return {
-    events: removal(world, name, by.id, at),
+    events: [...posts, ...removal(world, name, by.id, at)],
     answer: { memberCount: activeCount(group) },
   };
 }

@@ -119,12 +119,15 @@ export function decideSend(
   if (command.key !== null) {
     const { keys, ttlMs } = keysFor(world, command.key);
     const known = keys.get(keyOf(by.id, name, command.key));
-    if (known !== undefined && at < known.at + ttlMs) {
+    const isOwed = known !== undefined && channel?.held?.get(known.seq)?.isTakenBack === true;
+    if (known !== undefined && at < known.at + ttlMs && !isOwed) {
       return { events: [], answer: { ...known, depth, limit, isRepeat: true } };
     }
   }
   const isGated = command.tier2 != null && channel?.settings?.doesGateTier2 === true;
-  const full = checkStopped(world, by) ?? checkRoom(world, channel, command, isGated);
+  // Another post that waits for a person does nothing either.
+  const stopped = isGated ? null : checkStopped(world, by);
+  const full = stopped ?? checkRoom(world, channel, command, isGated);
   if (full !== null) return full;
   if (mode === 'enforced' && depth >= limit) {
     return refuse(

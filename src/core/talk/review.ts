@@ -25,6 +25,8 @@ export interface MessageReviewed {
   readonly position: number;
   readonly isReleased: boolean;
   readonly reason: string | null;
+  /** No person's word: the turn that sent it has ended. */
+  readonly isTakenBack?: true;
 }
 
 export function decideReview(
@@ -68,7 +70,8 @@ export function evolveReviewed(world: World, event: MessageReviewed): void {
     cutPresented(world, channel.name, event.position);
   } else {
     const reason = event.reason ?? `refused by ${event.by}`;
-    channel.held?.set(event.seq, { reason, since: event.at, isRefused: true });
+    const taken = event.isTakenBack && { isTakenBack: true as const };
+    channel.held?.set(event.seq, { reason, since: event.at, isRefused: true, ...taken });
   }
   if (!event.isReleased) passByRefused(channel, event.seq);
   else oweReleased(channel, event.seq);

@@ -66,6 +66,12 @@ export function checkTool(world: WorldView, by: Principal, tool: string): Refusa
   );
 }
 
+/** What a turn of this agent may use; null: everything that an agent may. */
+export function toolsOf(world: WorldView, by: Principal): readonly string[] | null {
+  const tools = world.turns.agents.get(by.id)?.config.tools;
+  return by.turn === undefined || tools === undefined ? null : [...ALWAYS, ...tools];
+}
+
 /** Looking and being there; whether a message was sent already is looked at before it is refused. */
 const MAY_WHILE_STOPPED: ReadonlySet<string> = new Set([
   ...['question', 'inbox.drain', 'inbox.present', 'inbox.commit'],

@@ -6,6 +6,7 @@
  * no HTTP lives here. Without plugins the chain costs nothing.
  */
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { toolsOf } from '../../core/turns/turn-token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Signal } from '../../hub/watch.ts';
 import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
@@ -64,6 +65,8 @@ export interface Desk {
     run: Run,
     signal?: Signal,
   ): Promise<Answer>;
+  /** Operations that the caller is held to; null: it is held to none [TN17]. */
+  toolsOf(caller: Caller): Promise<ReadonlySet<string> | null>;
   /** The hot path: the same, by callback. */
   callThen(
     caller: Caller,
@@ -311,6 +314,11 @@ export function createDesk(options: DeskOptions): DeskParts {
     call: (caller, operation, input, callOptions) => call(caller, operation, input, callOptions),
     callAs: (caller, operation, input, run, signal) =>
       call(caller, operation, input, signal && { signal }, { run }),
+    async toolsOf({ principal, space }) {
+      const hub = principal.turn === undefined ? null : spaces.find(space);
+      const tools = await hub?.ask((world) => toolsOf(world, principal));
+      return tools == null || isRefusal(tools) ? null : new Set(tools);
+    },
     callThen(caller, operation, input, done, signal) {
       const isShort = operation.id === 'channels.send' && caller.principal.turn === undefined;
       const isPlainSend = isShort && !(host?.appliesTo('send', caller.transport) ?? false);

@@ -13,7 +13,7 @@ import { assert } from '../../core/law/assert.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { unavailable } from '../../log/disk.ts';
 import { lockDirectory } from '../../log/lock.ts';
-import { createMcpTools, DEFAULT_TOOLSET } from '../../wire/mcp/tools.ts';
+import { createMcpTools } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import { createDesk } from '../desk/desk.ts';
 import { createFailureReport } from '../desk/failure.ts';
@@ -270,7 +270,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       page,
       async mcp(request, caller, toolset) {
         mcp ??= openMcp();
-        return (await mcp).handle(request, caller, toolset ?? DEFAULT_TOOLSET);
+        return (await mcp).handle(request, caller, toolset);
       },
       metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
     });

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
 import type { Signal } from '../../hub/watch.ts';
+import { isTier2 } from '../../wire/asks.ts';
 import type { GateOutcome } from '../../wire/gate-words.ts';
 import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
 import type { Answer } from '../desk/answer.ts';
@@ -59,7 +60,9 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
     async conclude({ outcome, replies = [], question }, messages, transcript) {
       const notes: string[] = [];
       const said = new Map<string, number>();
-      for (const [at, reply] of replies.entries()) {
+      // What may wait for a person is said last: everything behind it would have to wait too [RU23].
+      const inOrder = [...replies.entries()].sort(([, a], [, b]) => rankOf(a) - rankOf(b));
+      for (const [at, reply] of inOrder) {
         const input = sendInput(reply, messages);
         const digest = digestOf(input);
         const nth = said.get(digest) ?? 0;
@@ -81,6 +84,10 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
     askGate: ({ subject, ...wish }, signal) =>
       askGate(ask, { ...wish, subject: subject.slice(0, SUBJECT_CHARS_MAX), tell: false }, signal),
   };
+}
+
+function rankOf({ body }: TurnReply): number {
+  return isTier2(body) ? 1 : 0;
 }
 
 /** To where it says; else where the message that it answers was said; else to the last one given. */

@@ -13,8 +13,11 @@ import { SERVER_NAME } from '../tool-names.ts';
 import { compactSchema } from './schema.ts';
 
 export interface McpTools {
-  /** `core`, `core,groups`, `sox`, `all`, or exact tool names, separated by commas. */
-  list(toolset: string): readonly Tool[] | Refusal;
+  /**
+   * `core`, `core,groups`, `sox`, `all`, or exact tool names, separated by commas; of these only the
+   * operations that the caller may use, where it is held to some.
+   */
+  list(toolset: string, may?: ReadonlySet<string> | null): readonly Tool[] | Refusal;
   find(name: string): Operation | undefined;
   /** A client that asked for SOX's tools and no others is told SOX's name [MC17]. */
   serverName(listed: readonly Tool[]): string;
@@ -35,7 +38,7 @@ export function createMcpTools(operations: readonly Operation[]): McpTools {
     ),
   );
   return {
-    list(toolset) {
+    list(toolset, may = null) {
       const wanted = new Set(
         toolset
           .split(',')
@@ -56,6 +59,7 @@ export function createMcpTools(operations: readonly Operation[]): McpTools {
       }
       const named = new Set([...wanted].map((name) => byName.get(name)));
       return entries
+        .filter(({ operation }) => may === null || may.has(operation.id))
         .filter(
           ({ operation }) =>
             isAll ||

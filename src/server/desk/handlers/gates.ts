@@ -53,6 +53,7 @@ export const gateHandlers: Handlers<
     const { hub, by, platform } = room;
     const payloadHash = hashOf(room, input);
     if (isRefusal(payloadHash)) return payloadHash;
+    const before = await waitFor(room, input.gate_id, 0);
     const answer = await hub.submit({
       type: 'gate.consume',
       by,
@@ -62,11 +63,12 @@ export const gateHandlers: Handlers<
       policy: input.policy ?? null,
       idempotency: idempotencyOf(platform, input),
     });
-    return isRefusal(answer) ? answer : waitFor(room, answer.id, 0);
+    return isRefusal(answer) ? answer : ended(room, before, 'consumed', null);
   },
 
   async 'gates.withdraw'(room, input) {
     const { hub, by, platform } = room;
+    const before = await waitFor(room, input.gate_id, 0);
     const answer = await hub.submit({
       type: 'gate.withdraw',
       by,
@@ -75,7 +77,7 @@ export const gateHandlers: Handlers<
       reason: input.reason ?? null,
       idempotency: idempotencyOf(platform, input),
     });
-    return isRefusal(answer) ? answer : waitFor(room, answer.id, 0);
+    return isRefusal(answer) ? answer : ended(room, before, 'withdrawn', input.reason ?? null);
   },
 
   async 'gates.list'({ hub, by }, { state, mine, after, limit }) {
@@ -91,6 +93,7 @@ export const gateHandlers: Handlers<
     const { hub, by, platform } = room;
     // A proof is made anew for each call, and is no part of what was decided.
     const { proof, ...wish } = input;
+    const before = await waitFor(room, input.gate_id, 0);
     const answer = await hub.submit({
       type: 'gate.decide',
       by,
@@ -102,9 +105,32 @@ export const gateHandlers: Handlers<
       ...cameWith(room, proof),
       idempotency: idempotencyOf(platform, wish),
     });
-    return isRefusal(answer) ? answer : waitFor(room, answer.id, 0);
+    if (isRefusal(answer)) return answer;
+    return ended(
+      room,
+      before,
+      input.decision === 'deny' ? 'denied' : 'consumed',
+      input.reason ?? null,
+    );
   },
 };
+
+/**
+ * The gate as it is now. Of those that ended only so many are remembered, and where many end at once this
+ * one may be forgotten again: what was done is told all the same [GT10].
+ */
+async function ended(
+  room: Room,
+  before: GateOutput | Refusal,
+  state: GateOutput['state'],
+  reason: string | null,
+): Promise<GateOutput | Refusal> {
+  if (isRefusal(before)) return before;
+  const now = await waitFor(room, before.gate_id, 0);
+  if (!isRefusal(now) || now.refused !== 'gate.not-found') return now;
+  const decided = { decided_by: room.by.id, decided_at: room.hub.stamp() / 1000, use_until: null };
+  return { ...before, state, reason, ...decided };
+}
 
 /** The gate as it is, or as soon as it is decided. A caller whose token falls meanwhile hears nothing. */
 async function waitFor(room: Room, id: string, waitMs: number): Promise<GateOutput | Refusal> {

@@ -52,7 +52,8 @@ let onSeen: (() => void) | null = null;
 let revoke: (tokenId: string) => void = () => {};
 const errors: Error[] = [];
 
-const desk: Pick<Desk, 'call' | 'onRevoked'> = {
+const desk: Pick<Desk, 'call' | 'onRevoked' | 'toolsOf'> = {
+  toolsOf: async () => null,
   async call(caller, operation, input, options = {}): Promise<Answer> {
     seen.push({ caller, operation, input, options });
     onSeen?.();

@@ -35,7 +35,7 @@ import { type FollowSpace, followChanges } from './changes.ts';
 import { createExchanges } from './exchanges.ts';
 
 export interface McpDoorOptions {
-  readonly desk: Pick<Desk, 'call' | 'onRevoked'>;
+  readonly desk: Pick<Desk, 'call' | 'onRevoked' | 'toolsOf'>;
   readonly tools: McpTools;
   readonly version: string;
   /** For the log; whatever it was, the client has been answered. */
@@ -192,7 +192,9 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
 
   return {
     async handle(request, caller, toolset) {
-      const listed = tools.list(toolset ?? DEFAULT_TOOLSET);
+      const may = 'principal' in caller ? await desk.toolsOf(caller) : null;
+      // Who is held to some is shown those, whichever sets they are in.
+      const listed = tools.list(toolset ?? (may === null ? DEFAULT_TOOLSET : 'all'), may);
       if (isRefusal(listed)) return rpcError(400, -32_602, listed.message, listed);
       if (request.method === 'DELETE') {
         exchanges.cancelAll(scopeOf(request, caller));
