@@ -1,5 +1,6 @@
 /** The live claims of the hub, all pages of them, and who the hub takes us for. */
 import type { CallOutput } from '../client/operations.ts';
+import { pathsFrom } from '../core/work/claim/scope-across.ts';
 import type { Call } from './context.ts';
 
 export type ClaimView = CallOutput<'claims.list'>['claims'][number];
@@ -25,6 +26,18 @@ export async function readClaims(
     after = answer.next;
   }
   return claims;
+}
+
+/** Those that cover something in a worktree, in its terms, also where they were named from one around it [SC8]. */
+export async function readClaimsFrom(call: Call, worktree: string): Promise<ClaimView[]> {
+  const claims = await readClaims(call);
+  return claims.flatMap((claim) => {
+    if (claim.worktree === worktree) return [claim];
+    if (!claim.worktree) return [];
+    const scope = { worktree: claim.worktree, branch: null, paths: [...(claim.paths ?? [])] };
+    const paths = pathsFrom(worktree, scope);
+    return paths === null ? [] : [{ ...claim, paths: [...paths] }];
+  });
 }
 
 export async function readMe(call: Call): Promise<string> {

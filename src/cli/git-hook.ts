@@ -16,7 +16,7 @@ import { createHoldings } from '../place/holdings.ts';
 import { HELD_EXIT, type HookName } from '../place/hook-script.ts';
 import type { Problem } from '../place/problem.ts';
 import { type Repository, readRepository } from '../place/repository.ts';
-import { readClaims, readMe } from './claims-of-hub.ts';
+import { readClaims, readClaimsFrom, readMe } from './claims-of-hub.ts';
 import type { Context } from './context.ts';
 import { toFailure } from './failure.ts';
 import { orThrow } from './git-problem.ts';
@@ -41,7 +41,7 @@ async function beforeCommit(
   // `git commit PATH` and `git commit -a` commit from an index of their own.
   const staged = orThrow(await stagedChanges(repository, process.env.GIT_INDEX_FILE));
   if (staged.length === 0) return;
-  const claims = await readClaims(call, { worktree: repository.toplevel });
+  const claims = await readClaimsFrom(call, repository.toplevel);
   if (claims.length === 0) return;
   const verdict = decideGuard(
     {

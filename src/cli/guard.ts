@@ -7,7 +7,7 @@
 import type { Command } from 'commander';
 import { judgeWrites } from '../place/judge-writes.ts';
 import { readGround } from '../place/place.ts';
-import { readClaims, readMe } from './claims-of-hub.ts';
+import { readClaimsFrom, readMe } from './claims-of-hub.ts';
 import { type Context, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { orThrow } from './git-problem.ts';
@@ -45,7 +45,7 @@ async function guard({ args, flags, call, show }: Context<GuardFlags>): Promise<
     mustHold: flags.mustHold === true,
     nowMs: Date.now(),
   };
-  const judged = await judgeWrites(asked, (worktree) => readClaims(call, { worktree }));
+  const judged = await judgeWrites(asked, (worktree) => readClaimsFrom(call, worktree));
   const { writes: _, ...verdict } = orThrow(judged);
   const { verdict: word, reason, remedy } = verdict;
   const line = neutralise(remedy === null ? reason : `${reason}; ${remedy}`);

@@ -44,6 +44,11 @@ export function createCounter(patterns: readonly string[]): (name: string) => nu
   };
 }
 
+/** What is left of a glob behind what every match begins with. */
+export function wildPart(pattern: string): string {
+  return pattern.slice(plainStart(pattern).length);
+}
+
 /** What every match begins with; never half a character. */
 function plainStart(pattern: string): string {
   const end = pattern.search(/[\ud800-\udbff]?[*?[]/);

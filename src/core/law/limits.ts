@@ -20,6 +20,8 @@ export const GROUP_MEMBERS_MAX = 1_000;
 /** Invitations of one member, other than the creator, that nobody has taken yet. */
 export const GROUP_INVITATIONS_PER_AGENT_MAX = 100;
 export const SUBSCRIPTIONS_PER_AGENT_MAX = 1_000;
+/** Characters of an agent's globs from the first wildcard on: each may be tried with each new channel. */
+export const GLOB_CHARS_PER_AGENT_MAX = 8_192;
 export const TOKENS_MAX = 10_000;
 /** Spaces of one hub; removed ones do not count. */
 export const SPACES_MAX = 256;

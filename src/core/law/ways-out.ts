@@ -79,6 +79,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   GROUP_MEMBERS_MAX: 'a member leaves with group.leave, or make another group with group.create',
   GROUP_INVITATIONS_PER_AGENT_MAX:
     'whoever was invited joins or declines with group.leave; the creator of the group may invite more',
+  GLOB_CHARS_PER_AGENT_MAX:
+    'drop some with channels.unsubscribe, or begin your globs with the names they share',
   SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
   TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
   SPACES_MAX: 'take one away with spaces.remove',

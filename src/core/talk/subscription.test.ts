@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeOf, createPrincipal, createStory } from '../../testing/story.ts';
+import { accepted, codeOf, createPrincipal, createStory } from '../../testing/story.ts';
 import { AGENTS_MAX, SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
 
 const ada = createPrincipal('ada');
@@ -104,4 +104,20 @@ describe('subscribing', () => {
     expect(codeOf(story.do(ada, more))).toBe('limit.reached');
     expect(codeOf(story.trySend(bob, 'dm/bob~zoe'))).toBe('limit.reached');
   });
+});
+
+test('[S7] what one agent’s globs cost when a channel comes is bounded, and ordinary ones are not kept out', () => {
+  const story = createStory();
+  const glob = (start: string, i: number): string => `${start}*${'a'.repeat(200)}b${i}`;
+  const tries = Array.from({ length: 100 }, (_, i) =>
+    story.do(ada, { type: 'subscription.add', pattern: glob(i % 2 === 0 ? '' : 'x', i) }),
+  );
+  const refused = tries.filter((one) => codeOf(one) === 'limit.reached');
+  expect(refused.length).toBeGreaterThan(55);
+  const [pattern = ''] = story.world.agents.get('ada')?.patterns ?? [];
+  story.do(ada, { type: 'subscription.remove', patterns: [pattern] });
+  expect(codeOf(story.do(ada, { type: 'subscription.add', pattern: glob('', 0) }))).toBe(null);
+  for (let i = 0; i < SUBSCRIPTIONS_PER_AGENT_MAX; i++) {
+    accepted(story.do(bob, { type: 'subscription.add', pattern: `team/${i}/*` }));
+  }
 });

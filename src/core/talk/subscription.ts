@@ -5,8 +5,8 @@
  */
 
 import { type Asked, type Decision, refuse, refuseFull } from '../law/decider.ts';
-import { createCounter, createMatcher, isGlob } from '../law/glob.ts';
-import { SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
+import { createCounter, createMatcher, isGlob, wildPart } from '../law/glob.ts';
+import { GLOB_CHARS_PER_AGENT_MAX, SUBSCRIPTIONS_PER_AGENT_MAX } from '../law/limits.ts';
 import { channelKind } from '../law/name.ts';
 import type { Agent, MemberView, World, WorldView } from '../law/state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
@@ -58,12 +58,22 @@ export function decideSubscribe(
   if (!isKnown && (patterns?.size ?? 0) >= SUBSCRIPTIONS_PER_AGENT_MAX) {
     return refuseFull('SUBSCRIPTIONS_PER_AGENT_MAX', SUBSCRIPTIONS_PER_AGENT_MAX);
   }
+  if (!isKnown && globChars([...(patterns ?? []), pattern]) > GLOB_CHARS_PER_AGENT_MAX) {
+    return refuseFull('GLOB_CHARS_PER_AGENT_MAX', GLOB_CHARS_PER_AGENT_MAX);
+  }
   const noRoom = isGlob(pattern) ? null : checkChannelRoom(world, by, pattern);
   if (noRoom !== null) return noRoom;
   return {
     events: isKnown ? [] : [{ type: 'subscription.added', at, by: by.id, pattern }],
     answer: { channels: matchingChannels(world, pattern) },
   };
+}
+
+/** What a new channel's name may have to be compared with, because of one agent. */
+function globChars(patterns: readonly string[]): number {
+  let chars = 0;
+  for (const pattern of patterns) if (isGlob(pattern)) chars += wildPart(pattern).length;
+  return chars;
 }
 
 export function evolveSubscribed(world: World, event: SubscriptionAdded): void {

@@ -20,3 +20,12 @@ test('[SY14] a refused claim, overlap or turn advises the frames of the wire, an
     expect(inFrames(refusal.message)).not.toMatch(/claims\.|wait_ms/);
   }
 });
+
+test('[SY14] what the wire has no frame for is advised as a command at a terminal', () => {
+  expect(
+    inFrames('OFFERS_MAX is 1000; take some back with offers.withdraw, or let them expire'),
+  ).toBe('OFFERS_MAX is 1000; take some back with synod call offers.withdraw, or let them expire');
+  expect(inFrames('move it with plan.update; see src/a.ts')).toBe(
+    'move it with ledger_task_update; see src/a.ts',
+  );
+});

@@ -8,6 +8,7 @@ import type { Refusal } from '../../../core/law/decider.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import type { ErrorEnvelope } from '../../../wire/errors.ts';
 import type { Operation } from '../../../wire/operation.ts';
+import { OPERATIONS } from '../../../wire/operations/table.ts';
 import type { Answer } from '../../desk/answer.ts';
 import type { Frame } from './frame.ts';
 import { aboutOf } from './news.ts';
@@ -69,12 +70,25 @@ const FRAMES: Readonly<Record<string, string>> = {
   'claims.wait': 'wait_request',
   'claims.take': 'claim',
   'claims.release': 'release',
+  'claims.offer': 'handoff',
+  'plan.declare': 'ledger_task',
+  'plan.update': 'ledger_task_update',
+  'plan.progress': 'ledger_progress',
+  'offers.make': 'resource',
 };
 
 export function inFrames(message: string): string {
   return message
     .replace(/,? or take it with wait_ms/, '')
-    .replace(/\bclaims\.(?:wait|take|release)\b/g, (id) => FRAMES[id] ?? id);
+    .replace(
+      /\b[a-z]+\.[a-z_]+\b/g,
+      (id) => FRAMES[id] ?? (isOperation(id) ? `synod call ${id}` : id),
+    );
+}
+
+/** What this wire has no frame for is done at a terminal. */
+function isOperation(id: string): boolean {
+  return Object.hasOwn(OPERATIONS, id);
 }
 
 function reasonOf({ error_code, detail = {}, retry_after }: ErrorEnvelope): Fields {
