@@ -11,7 +11,7 @@ import {
   openInstalled,
   uses,
 } from './installed.ts';
-import { seen } from './patience.ts';
+import { STARTS_MS, seen } from './patience.ts';
 import { textShown } from './script.ts';
 import { liveTest } from './stage.ts';
 import { hasTerminal, openTerminal } from './terminal.ts';
@@ -53,7 +53,7 @@ describe.each([
 
   liveTest(
     '[LV29] an idle session is woken by mail, and only by that',
-    { needs, skip },
+    { needs, skip, timeoutMs: 2 * STARTS_MS },
     async () => {
       installed = await openInstalled([vendor]);
       const { tell, receipts, decided } = installed;
@@ -66,7 +66,7 @@ describe.each([
         { say: 'read it' },
       ]);
       await open(agent);
-      await seen('the session is idle', () => hasRested(decided(), vendor.name, 1));
+      await seen('the session is idle', () => hasRested(decided(), vendor.name, 1), STARTS_MS);
       const id = await tell(vendor.name, NEWS);
       const turn = await agent.model.waitForTurn((each) => textShown(each).includes(`| ${NEWS}`));
       expect(textShown(turn, 'user')).toContain(`--- message 1: from "${BOB}" (`);

@@ -6,6 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const LOOK_MS = 20;
 const DEADLINE_MS = 30_000;
+/** By when a terminal has begun: opencode first brings packages of its own, which takes minutes where the net is slow. */
+export const STARTS_MS = 180_000;
 
 type Look<T> = T | undefined | null | false;
 

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect } from 'vitest';
 import { type Installed, type InstalledAgent, openInstalled, uses } from './installed.ts';
-import { seen } from './patience.ts';
+import { STARTS_MS, seen } from './patience.ts';
 import { liveTest } from './stage.ts';
 import { hasTerminal, openTerminal } from './terminal.ts';
 import { claude } from './vendors/claude.ts';
@@ -25,13 +25,17 @@ interface Row {
 
 /** Waits until others see the agent in this state; answers with what they see. */
 async function sees({ scene, vendor }: InstalledAgent, state: string, note: RegExp | null) {
-  return seen(`${vendor.name} is ${state} ${note ?? ''}`, async () => {
-    const { stdout } = await scene.synod('who', '--json', '--as', 'bob');
-    const { agents } = JSON.parse(stdout) as { agents: readonly Row[] };
-    const row = agents.find((one) => one.agent_id === vendor.name);
-    const isNoted = note === null ? row?.note === null : note.test(row?.note ?? '');
-    return row?.state === state && isNoted ? row : null;
-  });
+  return seen(
+    `${vendor.name} is ${state} ${note ?? ''}`,
+    async () => {
+      const { stdout } = await scene.synod('who', '--json', '--as', 'bob');
+      const { agents } = JSON.parse(stdout) as { agents: readonly Row[] };
+      const row = agents.find((one) => one.agent_id === vendor.name);
+      const isNoted = note === null ? row?.note === null : note.test(row?.note ?? '');
+      return row?.state === state && isNoted ? row : null;
+    },
+    STARTS_MS,
+  );
 }
 
 describe('claude', () => {
@@ -98,7 +102,7 @@ describe.each([
 ])('$vendor.name', ({ vendor, tool, args }) => {
   liveTest(
     '[LV35] who says what it runs, and that it is done',
-    { needs: [vendor.name], skip: !hasTerminal },
+    { needs: [vendor.name], skip: !hasTerminal, timeoutMs: 2 * STARTS_MS },
     async () => {
       installed = await openInstalled([vendor]);
       const [agent] = installed.agents as readonly [InstalledAgent];

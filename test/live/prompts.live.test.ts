@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect } from 'vitest';
 import { type Installed, type InstalledAgent, openInstalled } from './installed.ts';
-import { seen } from './patience.ts';
+import { STARTS_MS, seen } from './patience.ts';
 import { type Step, textShown } from './script.ts';
 import { liveTest } from './stage.ts';
 import { hasTerminal, openTerminal, type Terminal } from './terminal.ts';
@@ -23,8 +23,6 @@ afterEach(async () => await installed?.close());
 type Fields = Readonly<Record<string, unknown>>;
 const PERSON = { name: 'olga', passphrase: 'correct horse battery' };
 const WAIT_SECONDS = 12;
-/** opencode looks for packages before its first prompt. */
-const STARTS_MS = 180_000;
 
 interface Side {
   readonly vendor: Vendor;
