@@ -130,23 +130,6 @@ describe.each(Object.keys(PROMPTS) as Vendor[])('%s', (vendor) => {
     expect(messages).toEqual([]);
   });
 
-  test('[PG3] without an answer in time it expires: silence, and the session is blocked', async () => {
-    const session = await openSession(vendor);
-    const answer = session.prompt({}, 1);
-    const { gate_id } = await gateOf(session);
-    expect(await answer).toBe(null);
-    expect(await gateOf(session, 'expired')).toMatchObject({ gate_id });
-    await until(
-      'it is on the docket as blocked',
-      () => itemsOf(session, 'blocked'),
-      ({ length }) => length === 1,
-    );
-    const line = (await scene.decisions()).findLast(
-      ({ agent, rule }) => agent === session.agent && rule === 'gate',
-    );
-    expect(line).toMatchObject({ action: 'noop', reason: expect.stringContaining('expired') });
-  });
-
   test('[PG5] it is taken back when the session goes on, ends, is gone, or its hook is', async () => {
     const over = new AbortController();
     const ways: Readonly<Record<string, (session: Session) => unknown>> = {
@@ -165,6 +148,27 @@ describe.each(Object.keys(PROMPTS) as Vendor[])('%s', (vendor) => {
       expect(await answer).toBe(null);
     }
   });
+});
+
+test('[PG3] without an answer in time it expires: silence, and the session is blocked', async () => {
+  const expires = async (vendor: Vendor): Promise<void> => {
+    const session = await openSession(vendor);
+    expect(await session.prompt({}, 1)).toBe(null);
+    expect(await gateOf(session, 'expired')).toMatchObject({ reason: 'nobody decided it in time' });
+    await until(
+      'it is on the docket as blocked',
+      () => itemsOf(session, 'blocked'),
+      ({ length }) => length === 1,
+    );
+    const isIts = ({ agent, rule }: Json): boolean => agent === session.agent && rule === 'gate';
+    const [line] = await until(
+      'it is on record',
+      async () => (await scene.decisions()).filter(isIts),
+      ({ length }) => length === 1,
+    );
+    expect(line).toMatchObject({ action: 'noop', reason: expect.stringContaining('expired') });
+  };
+  await Promise.all((Object.keys(PROMPTS) as Vendor[]).map(expires));
 });
 
 test('[PG4] a vendor that takes no answer, a question, or a command nobody sees whole is no gate', async () => {
