@@ -3,14 +3,16 @@
  * page and nowhere else, ends with the page or its quarter of an hour, and can be forgotten before.
  * Whoever needs one waits here until the person has proved it or thought better of it.
  */
-import type { Client } from '../../client/index.ts';
+import type { CallOutput, Client } from '../../client/index.ts';
 import { type Cell, createCell } from './cell.ts';
+import { addPasskey, proveByPasskey } from './passkey.ts';
 
 export interface Proof {
   readonly name: string;
   readonly proof: string;
   /** Unix seconds. */
   readonly until: number;
+  readonly isByPasskey: boolean;
 }
 
 export interface Prover {
@@ -22,8 +24,10 @@ export interface Prover {
   prove(): Promise<string | null | 'unknown'>;
   /** With a passphrase; throws what the hub refuses it with. */
   pass(name: string, passphrase: string): Promise<void>;
-  /** However it was got. */
-  hold(proof: Proof): void;
+  /** With a passkey of this device; throws when the person turned away, or the hub refuses it. */
+  touch(name: string): Promise<void>;
+  /** Has this device make a passkey for who proved it with the passphrase. */
+  addPasskey(): Promise<void>;
   cancel(): void;
   forget(): void;
 }
@@ -42,17 +46,17 @@ export function createProver({ call }: Pick<Client, 'call'>): Prover {
     for (const resolve of waiting.splice(0)) resolve(proof);
   }
 
-  function hold(proof: Proof): void {
+  function hold(made: CallOutput<'people.prove'>, isByPasskey: boolean): void {
+    const until = made.expires_at - EARLY_S;
     clearTimeout(timer);
-    timer = setTimeout(() => known.set(null), proof.until * 1_000 - Date.now());
-    known.set(proof);
-    settle(proof.proof);
+    timer = setTimeout(() => known.set(null), until * 1_000 - Date.now());
+    known.set({ name: made.name, proof: made.proof, until, isByPasskey });
+    settle(made.proof);
   }
 
   return {
     known,
     asking,
-    hold,
     async prove() {
       const proof = known.get();
       if (proof !== null) return proof.proof;
@@ -68,7 +72,14 @@ export function createProver({ call }: Pick<Client, 'call'>): Prover {
     },
     async pass(name, passphrase) {
       const made = await call('people.prove', { name, passphrase });
-      hold({ name: made.name, proof: made.proof, until: made.expires_at - EARLY_S });
+      hold(made, false);
+    },
+    async touch(name) {
+      hold(await proveByPasskey({ call }, name), true);
+    },
+    async addPasskey() {
+      const proof = known.get();
+      if (proof !== null) await addPasskey({ call }, proof.proof, labelOf(navigator.userAgent));
     },
     cancel: () => settle(null),
     forget() {
@@ -76,4 +87,9 @@ export function createProver({ call }: Pick<Client, 'call'>): Prover {
       known.set(null);
     },
   };
+}
+
+/** What to call this device in a list. */
+function labelOf(userAgent: string): string {
+  return /\b(iPhone|iPad|Android|Windows|Macintosh|Linux)\b/.exec(userAgent)?.[1] ?? 'a device';
 }

@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Words } from '../../parts/words.tsx';
 import { useCell } from '../../store/cell.ts';
+import { canPasskey } from '../../store/passkey.ts';
 import { useStore } from '../../store/use-store.ts';
 
 /** The two clocks need not agree to the millisecond. */
@@ -24,6 +25,12 @@ function Ask({ names }: { readonly names: readonly string[] }): ReactNode {
   const [isBusy, setBusy] = useState(false);
   const id = useId();
 
+  const fail = (error: unknown): void => {
+    setProblem(error instanceof Error ? error.message : String(error));
+    // Whoever guesses waits; asking before would only make it longer.
+    const waitMs = error instanceof SynodError ? (error.retryAt ?? 0) - Date.now() : 0;
+    setTimeout(setBusy, Math.max(0, waitMs) + EARLY_MS, false);
+  };
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
@@ -31,11 +38,17 @@ function Ask({ names }: { readonly names: readonly string[] }): ReactNode {
     try {
       await prover.pass(name, passphrase);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
       setPassphrase('');
-      // Whoever guesses waits; asking before would only make it longer.
-      const waitMs = error instanceof SynodError ? (error.retryAt ?? 0) - Date.now() : 0;
-      setTimeout(setBusy, Math.max(0, waitMs) + EARLY_MS, false);
+      fail(error);
+    }
+  };
+  const touch = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await prover.touch(name);
+    } catch (error) {
+      fail(error);
     }
   };
   return (
@@ -77,6 +90,11 @@ function Ask({ names }: { readonly names: readonly string[] }): ReactNode {
         </p>
         <div className="dialog-foot">
           <Button onClick={prover.cancel}>Cancel</Button>
+          {canPasskey() && (
+            <Button onClick={() => void touch()} disabled={isBusy}>
+              Use a passkey
+            </Button>
+          )}
           <Button type="submit" isMain disabled={isBusy || passphrase === ''}>
             Prove
           </Button>
@@ -88,7 +106,7 @@ function Ask({ names }: { readonly names: readonly string[] }): ReactNode {
 
 /** How long the proof still holds, and a way to end it before. */
 export function ProofHeld(): ReactNode {
-  const { prover } = useStore();
+  const { prover, say, complain } = useStore();
   const proof = useCell(prover.known);
   if (proof === null) return null;
   const until = new Date(proof.until * 1_000);
@@ -99,6 +117,19 @@ export function ProofHeld(): ReactNode {
       <button type="button" className="link" onClick={prover.forget}>
         forget
       </button>
+      {canPasskey() && !proof.isByPasskey && (
+        <button
+          type="button"
+          className="link"
+          onClick={() => {
+            prover
+              .addPasskey()
+              .then(() => say('this device has a passkey now; next time it is enough'), complain);
+          }}
+        >
+          add a passkey
+        </button>
+      )}
     </p>
   );
 }
