@@ -100,3 +100,16 @@ test('[PA5] who has gone is not looked up for, and closing answers all who wait'
   await close();
   for (const said of await Promise.all(waiting)) expect(isRefusal(said)).toBe(true);
 });
+
+test('[PA5] a space that is removed is let go of, and who looks into another is not disturbed', async () => {
+  const { past, started, close } = await scene(ANSWERS);
+  const asked = past.at(HILDA, NOW, ASKED, null);
+  past.forget('elsewhere');
+  expect(await asked).toMatchObject({ position: 0 });
+  const cut = past.at(HILDA, NOW, ASKED, null);
+  past.forget('default');
+  expect(isRefusal(await cut)).toBe(true);
+  expect(await past.at(HILDA, NOW, ASKED, null)).toMatchObject({ position: 0 });
+  expect(started).toHaveLength(2);
+  await close();
+});

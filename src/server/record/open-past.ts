@@ -156,8 +156,10 @@ export function openPast(options: OpenPastOptions): OpenPast {
         ask: { ...placeOf(caller.space), span: { asked, length } },
       })),
     forget(space) {
-      if (current?.caller.space === space) return settleGone();
+      // One log is open at a time: while another space is looked into, it is not this one.
+      if (current !== null && current.caller.space !== space) return;
       void end();
+      if (current !== null) settle(unavailable());
     },
     async close() {
       isClosed = true;
@@ -169,11 +171,6 @@ export function openPast(options: OpenPastOptions): OpenPast {
       await end();
     },
   };
-
-  function settleGone(): void {
-    void end();
-    settle(unavailable());
-  }
 
   function placeOf(space: string): { space: string; url: string | null } {
     return { space, url: options.urlOf(space) };
