@@ -20,7 +20,7 @@ RUN ln -s /opt/synod/bin/synod.js /usr/local/bin/synod \
  && ln -s /opt/synod/bin/stdiobus.js /usr/local/bin/stdiobus \
  && ln -s /opt/synod/bin/stdiobus.js /usr/local/bin/workers-registry \
  && mkdir -p /workers-registry/launch /app \
- && install -d -o node -g node -m 700 /data \
+ && install -d -o node -g node -m 700 /data /keys \
  && ln -s /opt/synod/bin/stdiobus.js /workers-registry/launch/index.js
 WORKDIR /app
 USER node

@@ -34,6 +34,9 @@ test('the compose file keeps its data, maps the ports the hub opens, and lets no
   expect(text).toContain(`"127.0.0.1:${port}:${port}"`);
   expect(text).toContain(`"127.0.0.1:${synapse?.port}:${synapse?.port}"`);
   expect(text).toContain('- synod-data:/data');
+  // The key outlives the container too, and lies elsewhere [RC2].
+  expect(text).toMatch(/SYNOD_RECORD_KEY: \/keys\/[\s\S]*- synod-keys:\/keys/);
+  expect(read('Dockerfile')).toMatch(/install -d -o node .* \/keys\b/);
   expect(read('Dockerfile')).toMatch(/install -d -o node .* \/data\b/);
 });
 
