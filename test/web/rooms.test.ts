@@ -19,14 +19,14 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => scene.close());
 
-async function goTo(hash: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+async function goTo(room: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${room}`)}`);
 }
 
 const column = (title: string) => page.getByRole('region', { name: new RegExp(`^${title}, `) });
 
 test('[WI10] the board shows where tasks stand, follows what agents do, and a person moves one', async () => {
-  await goTo('#/work');
+  await goTo('work');
   await column('In progress').getByText('Grammar without left recursion').waitFor();
   await column('Waits').getByText('needs grammar').waitFor();
   await scene.hub.ask('gemini', 'claims_take', { task_id: 'logo' });
@@ -46,7 +46,7 @@ test('[WI10] the board shows where tasks stand, follows what agents do, and a pe
 }, 60_000);
 
 test('[WI11] hundreds of tasks are a graph that can be read, and the keyboard reaches its nodes', async () => {
-  await goTo('#/work/graph');
+  await goTo('work/graph');
   const graph = page.getByRole('region', { name: 'The plan as a graph' });
   await graph
     .getByRole('link', { name: /^open: Tree with positions .*depends on grammar$/ })
@@ -75,7 +75,7 @@ test('[WI11] hundreds of tasks are a graph that can be read, and the keyboard re
 }, 60_000);
 
 test('[WI12] what is held is on a tree of files with who waits for it, and a person frees it', async () => {
-  await goTo('#/work/claims');
+  await goTo('work/claims');
   const tree = page.getByRole('region', { name: '/', exact: true });
   await tree.getByText('src/').waitFor();
   await tree
@@ -96,7 +96,7 @@ test('[WI12] what is held is on a tree of files with who waits for it, and a per
 
 test('[WI13] an agent is there with its evidence, its turn is heard as it speaks, and is cancelled', async () => {
   await tellTurns(scene.hub);
-  await goTo('#/agents');
+  await goTo('agents');
   const waiting = page.getByRole('region', { name: 'Wait for a person' });
   await waiting.getByText('keep the old token shape?').waitFor();
   await waiting.getByText('reviewer').click();
@@ -105,7 +105,7 @@ test('[WI13] an agent is there with its evidence, its turn is heard as it speaks
   await aside.getByText('done', { exact: true }).waitFor();
   await aside.getByRole('button', { name: 'Resume' }).click();
   await aside.getByRole('button', { name: 'Pause' }).waitFor();
-  await goTo('#/agents/nightly');
+  await goTo('agents/nightly');
   await aside.getByText('It has had none yet.').waitFor();
   await scene.hub.ask('codex', 'send', { channel: 'nightly', body: { text: 'run the suite' } });
   await aside.getByRole('link', { name: /^busy/ }).click();
@@ -123,7 +123,7 @@ test('[WI14] the slider shows every room as it was, nothing can be done there, a
   const then = (await scene.hub.admin('status')).entries;
   await scene.hub.ask('claude', 'plan_declare', { task_id: 'later', title: 'Thought of later' });
   await scene.hub.ask('latecomer', 'presence_report', { state: 'idle' });
-  await goTo('#/work/board/lexer');
+  await goTo('work/board/lexer');
   await column('Ready').getByText('Thought of later').waitFor();
   const slider = page.getByRole('slider', { name: 'The record in time' });
   await slider.focus();
@@ -143,7 +143,7 @@ test('[WI14] the slider shows every room as it was, nothing can be done there, a
   await column('In progress').getByText('Cut the text into tokens').waitFor();
   const acts = page.getByRole('complementary').getByRole('button', { name: 'Mark done' });
   expect(await acts.isDisabled()).toBe(true);
-  await goTo('#/agents');
+  await goTo('agents');
   await page.getByRole('region', { name: 'Working' }).getByText('nightly').count();
   await page.getByText('claude').first().waitFor();
   expect(await page.getByText('latecomer').count()).toBe(0);
@@ -154,7 +154,7 @@ test('[WI14] the slider shows every room as it was, nothing can be done there, a
 }, 60_000);
 
 test('[WI15] Record tells whether the chain holds, and Health asks only while it is looked at', async () => {
-  await goTo('#/record');
+  await goTo('record');
   const chain = page.getByRole('region', { name: 'The chain' });
   await chain.getByText((await scene.hub.admin('record_head')).head).waitFor();
   const done = page.getByRole('region', { name: 'What was done' });
@@ -172,7 +172,7 @@ test('[WI15] Record tells whether the chain holds, and Health asks only while it
       if (payload.includes('hub.vitals')) asked++;
     }),
   );
-  await goTo('#/health');
+  await goTo('health');
   await page.reload();
   await page.getByRole('figure').filter({ hasText: 'Until it is durable' }).waitFor();
   await page.getByText(/^sqlite, /).waitFor();
@@ -182,7 +182,7 @@ test('[WI15] Record tells whether the chain holds, and Health asks only while it
     () => pause(50),
     () => asked >= 3,
   );
-  await goTo('#/record');
+  await goTo('record');
   await chain.waitFor();
   const before = asked;
   const sampledAt = async (): Promise<number> =>
@@ -191,6 +191,23 @@ test('[WI15] Record tells whether the chain holds, and Health asks only while it
   await until('three more samples are taken', sampledAt, (at) => at >= enough);
   expect(asked).toBe(before);
 }, 60_000);
+
+test('[WI10] [WI12] what others wrote is text in these rooms, whatever it pretends to be', async () => {
+  const trick = '<img src=x onerror=alert(1)>\u202egnp.exe';
+  await scene.hub.ask('claude', 'plan_declare', { task_id: 'trick', title: trick });
+  await scene.hub.ask('claude', 'claims_take', {
+    ...{ task_id: 'trick', paths: ['src/<b>bold'], worktree: '/srv/parser', note: trick },
+    branch: 'topic/trick',
+  });
+  await scene.hub.ask('claude', 'plan_progress', { task_id: 'trick', text: trick });
+  await scene.hub.ask('claude', 'presence_report', { state: 'busy', note: trick });
+  for (const room of ['work/board/trick', 'work/graph/trick', 'work/claims/trick', 'agents']) {
+    await goTo(room);
+    await page.getByText('<img src=x onerror=alert(1)>\\u{202e}gnp.exe').first().waitFor();
+  }
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await page.getByText('\u202e').count()).toBe(0);
+});
 
 test.each(['light', 'dark'] as const)(
   '[WI3] axe finds nothing in these rooms, %s, and on a phone nothing is wider than the screen',
@@ -207,7 +224,7 @@ test.each(['light', 'dark'] as const)(
         'record',
         'health',
       ]) {
-        await goTo(`#/${room}`);
+        await goTo(room);
         await page.getByRole('heading', { level: 1 }).waitFor();
         if (width > 360) found.push(...(await axeFinds(page)).map((one) => `${room}: ${one}`));
         const wide = 'document.getElementById("room").scrollWidth - innerWidth';

@@ -18,8 +18,8 @@ type Window = keyof typeof WINDOWS;
 
 /** Keys of the slider itself; the others are the browser's. */
 const STEPPING: Readonly<Record<string, number>> = {
-  ...{ ArrowLeft: -1, ArrowDown: -1, '[': -1 },
-  ...{ ArrowRight: 1, ArrowUp: 1, ']': 1, '\\': Number.POSITIVE_INFINITY },
+  ...{ ArrowLeft: -1, ArrowDown: -1, ',': -1 },
+  ...{ ArrowRight: 1, ArrowUp: 1, '.': 1, '\\': Number.POSITIVE_INFINITY },
 };
 
 const BUCKETS = 160;
@@ -29,8 +29,9 @@ const DRAG_MS = 120;
 const SPAN_AGE_MS = 15_000;
 
 export function Slider(): ReactNode {
-  const { past } = useStore();
+  const { past, pastAt } = useStore();
   const position = useCell(past);
+  const at = useCell(pastAt);
   const [window, setWindow] = useState<Window>('day');
   const span = useSpan(window);
   const move = useThrottled((next: number | null) => past.set(next), DRAG_MS);
@@ -68,7 +69,7 @@ export function Slider(): ReactNode {
         <input
           type="range"
           aria-label="The record in time"
-          aria-valuetext={position === null ? 'now' : `position ${position}`}
+          aria-valuetext={position === null ? 'now' : `${edgeText(at)}, position ${position}`}
           min={0}
           max={STEPS}
           value={Math.round(part * STEPS)}
@@ -180,8 +181,8 @@ function useStepKeys(span: Span | null): void {
     if (span === null) return [];
     const by = (step: number) => () => past.set(stepFrom(span, past.get(), step));
     return [
-      { key: '[', does: 'one entry back in time', run: by(-1) },
-      { key: ']', does: 'one entry forward', run: by(1) },
+      { key: ',', does: 'one entry back in time', run: by(-1) },
+      { key: '.', does: 'one entry forward', run: by(1) },
       { key: '\\', does: 'back to now', run: () => past.set(null) },
     ];
   }, [span, past]);

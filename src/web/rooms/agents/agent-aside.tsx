@@ -112,9 +112,9 @@ function Runs({ managed }: { readonly managed: Managed }): ReactNode {
             ],
             ['because', reason === null ? null : <Words key="why" text={reason} />],
             ['runner', <Words key="runner" text={String(runner.kind ?? '')} />],
-            ['mail', pending === 0 ? 'nothing waits' : `${pending} wait for a turn`],
+            ['mail', pending === 0 ? 'nothing waits' : `${pending} for the next turn`],
             ['looks again', look === null ? null : <Clock key="look" at={look} />],
-            ['so far', `${turns} turns, $${cost.usd.toFixed(2)}`],
+            ['so far', `${turns} ${turns === 1 ? 'turn' : 'turns'}, $${cost.usd.toFixed(2)}`],
           ]}
         />
       </section>

@@ -1,14 +1,12 @@
 /** What was decided, refused and done, the newest first: who, what, to what, and how it ended. Hashes, never bodies. */
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { CallOutput } from '../../../client/index.ts';
 import { Ago } from '../../parts/ago.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Shown } from '../../parts/shown.tsx';
 import { Code, Name, Words } from '../../parts/words.tsx';
 import { useCell } from '../../store/cell.ts';
 import { useAsk, useStore } from '../../store/use-store.ts';
-
-type Deed = CallOutput<'audit.list'>['deeds'][number];
+import { type Run, runsOf } from './runs.ts';
 
 interface Wanted {
   readonly actor?: string;
@@ -108,9 +106,9 @@ function Page({ wanted, after, isLast, onMore }: PageProps): ReactNode {
             <p className="quiet">Nothing like this is on the record.</p>
           )}
           <ol>
-            {deeds.map((deed) => (
-              <li key={deed.position}>
-                <DeedRow deed={deed} />
+            {runsOf(deeds).map((run) => (
+              <li key={run.deed.position}>
+                <DeedRow run={run} />
               </li>
             ))}
           </ol>
@@ -121,7 +119,7 @@ function Page({ wanted, after, isLast, onMore }: PageProps): ReactNode {
   );
 }
 
-function DeedRow({ deed }: { readonly deed: Deed }): ReactNode {
+function DeedRow({ run: { deed, count } }: { readonly run: Run }): ReactNode {
   const { past } = useStore();
   const detail = Object.entries(deed.detail).map(([name, value]) => `${name} ${value}`);
   const isRefused = deed.action === 'refusal.recorded' || deed.outcome === 'refused';
@@ -137,13 +135,14 @@ function DeedRow({ deed }: { readonly deed: Deed }): ReactNode {
         <span className="deed-what clip">
           <Words text={deed.action.replace('.', ' ')} />{' '}
           {deed.subject !== null && <Code text={deed.subject} />}
+          {count > 1 && <span className="quiet"> × {count}</span>}
         </span>
         <span className={isRefused ? 'deed-end' : 'deed-end quiet'}>
           <Words text={deed.outcome} />
         </span>
       </summary>
       <p className="deed-more">
-        position {deed.position.toLocaleString('en')}
+        {count > 1 && 'the newest of them: '}position {deed.position.toLocaleString('en')}
         {detail.length > 0 && (
           <>
             {' '}

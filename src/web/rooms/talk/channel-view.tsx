@@ -42,7 +42,11 @@ export function ChannelView({ channel, me }: ChannelViewProps): ReactNode {
         said={one}
         before={before}
         me={me}
-        answered={said.find(({ message_id }) => message_id === one.reply_to)}
+        answered={
+          one.reply_to == null
+            ? undefined
+            : said.find(({ message_id }) => message_id === one.reply_to)
+        }
         {...(isNow && { onReply: reply })}
       />
     ),

@@ -1,5 +1,6 @@
 /** One claim: what it covers, until when, where its holder stands with it, and freeing it by force. */
 import type { ReactNode } from 'react';
+import { plainLine } from '../../../wire/plain-line.ts';
 import { Since, useNow } from '../../parts/ago.tsx';
 import { Aside } from '../../parts/aside.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -64,7 +65,7 @@ function Body({ claim }: { readonly claim: Claim }): ReactNode {
       <div className="acts">
         <Confirm
           act="Release"
-          title={`Release ${id}?`}
+          title={plainLine(`Release ${id}?`, ' ')}
           run={() => act('claims.release', { task_id: id, epoch, force: true })}
         >
           <p>

@@ -44,6 +44,7 @@ function Tree({ worktree: { label, claims, places, left }, chosen }: TreeProps):
     <section className="tree" aria-label={label === '' ? 'Work without files' : label}>
       <h2>
         {label === '' ? 'Work without files' : <Code text={label} />}
+        {label === '/' && <span className="quiet"> outside any repository</span>}
         {label !== '' && claims.length > 0 && <span className="quiet"> all of it</span>}
       </h2>
       {claims.map((claim) => (

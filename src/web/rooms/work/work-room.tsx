@@ -1,5 +1,6 @@
 /** The room Work: the plan as a board and as a graph, what is held as a tree of files, and who waits for whom. */
 import { type ReactNode, useState } from 'react';
+import { plainLine } from '../../../wire/plain-line.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { RoomHead } from '../../parts/room-head.tsx';
 import { Shown } from '../../parts/shown.tsx';
@@ -44,7 +45,7 @@ export function WorkRoom(): ReactNode {
             <option value="">all projects</option>
             {projects.map((name) => (
               <option key={name} value={name}>
-                {name}
+                {plainLine(name, ' ')}
               </option>
             ))}
           </select>
