@@ -5,7 +5,7 @@
  * does what is not theirs to do, and nothing is ever an internal error.
  */
 import { isRefusal, refuse } from '../core/law/decider.ts';
-import { parseMessageId } from '../core/talk/message.ts';
+import { parseMessageId } from '../core/talk/message-id.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Answer } from '../server/desk/answer.ts';
 import type { Caller, Introduction } from '../server/desk/caller.ts';

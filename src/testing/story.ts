@@ -18,7 +18,8 @@ import {
   isEphemeral,
 } from '../core/law/world.ts';
 import { type DrainAnswer, peek } from '../core/talk/inbox.ts';
-import type { MessageRef, SendMessage, SentAnswer } from '../core/talk/message.ts';
+import type { SendMessage, SentAnswer } from '../core/talk/message.ts';
+import type { MessageRef } from '../core/talk/message-id.ts';
 import { type Receipt, receiptsOf } from '../core/talk/receipt.ts';
 
 export function createPrincipal(id: string, traits: Partial<Principal> = {}): Principal {

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isRefusal } from '../../src/core/law/decider.ts';
 import { decodeMessage } from '../../src/core/law/entry.ts';
 import type { Command } from '../../src/core/law/world.ts';
-import type { MessageRef } from '../../src/core/talk/message.ts';
+import type { MessageRef } from '../../src/core/talk/message-id.ts';
 import { type Hub, openHub } from '../../src/hub/hub.ts';
 import type { Log } from '../../src/log/log.ts';
 import { createChance } from '../../src/testing/chance.ts';

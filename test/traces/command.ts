@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from '../../src/core/law/decider.ts';
 import type { WorldView } from '../../src/core/law/state.ts';
 import type { Command } from '../../src/core/law/world.ts';
 import { peek } from '../../src/core/talk/inbox.ts';
-import type { MessageRef } from '../../src/core/talk/message.ts';
+import type { MessageRef } from '../../src/core/talk/message-id.ts';
 import { WAKE_ALWAYS } from '../../src/core/turns/wake-rule.ts';
 import type { CardFields } from '../../src/core/work/card-fields.ts';
 import type { Finding } from '../../src/core/work/finding-gate.ts';

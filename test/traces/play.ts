@@ -8,7 +8,7 @@ import { createWorld, type World } from '../../src/core/law/state.ts';
 import { decideDue } from '../../src/core/law/tick.ts';
 import { type Command, decide, type Event, evolve, isEphemeral } from '../../src/core/law/world.ts';
 import { checkRead, checkReplay } from '../../src/core/talk/channel.ts';
-import type { MessageRef } from '../../src/core/talk/message.ts';
+import type { MessageRef } from '../../src/core/talk/message-id.ts';
 import { receiptsOf } from '../../src/core/talk/receipt.ts';
 import { owedCount } from '../../src/core/talk/subscription.ts';
 import { toCommand } from './command.ts';

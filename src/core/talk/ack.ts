@@ -10,7 +10,8 @@ import type { AckStatus, World, WorldView } from '../law/state.ts';
 import { checkTrust } from '../law/writer.ts';
 import { channelWith, settleMember } from './channel.ts';
 import { endLease } from './inbox.ts';
-import { type MessageRef, type MessageSent, messageId, serverMessage } from './message.ts';
+import { type MessageSent, serverMessage } from './message.ts';
+import { type MessageRef, messageId } from './message-id.ts';
 import { isForgotten, rememberFate, wasOwed } from './receipt.ts';
 
 export interface RecordAck extends Asked {

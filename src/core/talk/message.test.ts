@@ -11,7 +11,7 @@ import {
   RETRY_KEYS_MAX,
 } from '../law/limits.ts';
 import { roomBesidesOwner } from '../law/shares.ts';
-import { messageId, parseMessageId } from './message.ts';
+import { messageId, parseMessageId } from './message-id.ts';
 
 const ada = createPrincipal('ada');
 const bob = createPrincipal('bob');

@@ -6,7 +6,8 @@ import type { Channel, World, WorldView } from '../law/state.ts';
 import { wakeManaged } from '../turns/pending.ts';
 import { channelWith, settleMember } from './channel.ts';
 import { dropHeld, passByRefused } from './held.ts';
-import { insertSorted, type MessageRef, messageId } from './message.ts';
+import { insertSorted } from './message.ts';
+import { type MessageRef, messageId } from './message-id.ts';
 import { cutPresented } from './presented.ts';
 
 export interface ReviewMessage extends Asked {

@@ -2,7 +2,8 @@
  * Messages as the doors show them: SOX's envelope. Where many are shown, to many readers, they are
  * made as text, with the body spliced in as it is stored.
  */
-import { type MessageSent, messageId } from '../../core/talk/message.ts';
+import type { MessageSent } from '../../core/talk/message.ts';
+import { messageId } from '../../core/talk/message-id.ts';
 import type { Published } from '../../hub/feed.ts';
 import type { Message, MessageHead, TextMessage } from '../../hub/message-store.ts';
 

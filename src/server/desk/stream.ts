@@ -3,7 +3,7 @@ import type { GateEvent } from '../../core/gates/gate-events.ts';
 import { maySee } from '../../core/gates/gate-view.ts';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
-import { messageId } from '../../core/talk/message.ts';
+import { messageId } from '../../core/talk/message-id.ts';
 import { receiptFor } from '../../core/talk/receipt.ts';
 import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { Hub } from '../../hub/hub.ts';

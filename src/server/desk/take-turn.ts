@@ -4,7 +4,7 @@
  * out with what could be read.
  */
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
-import { messageId } from '../../core/talk/message.ts';
+import { messageId } from '../../core/talk/message-id.ts';
 import type { TakenTurn } from '../../core/turns/turn-events.ts';
 import type { Waking } from '../../core/turns/turn-state.ts';
 import { kindOf, tierOf } from '../../core/turns/wake-rule.ts';

@@ -1,5 +1,5 @@
 /** Managed agents and turns as every door shows them. */
-import { messageId } from '../../core/talk/message.ts';
+import { messageId } from '../../core/talk/message-id.ts';
 import { LIMITS, type LimitName } from '../../core/turns/agent-limits.ts';
 import { DAY_MS, spentSince } from '../../core/turns/rails/diary.ts';
 import type { Cost, ManagedView, Turn } from '../../core/turns/turn-state.ts';

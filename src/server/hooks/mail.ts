@@ -5,7 +5,7 @@
  */
 import { isRefusal } from '../../core/law/decider.ts';
 import { owedTotal, peek } from '../../core/talk/inbox.ts';
-import { messageId } from '../../core/talk/message.ts';
+import { messageId } from '../../core/talk/message-id.ts';
 import { isWorthShowing } from '../../core/talk/present.ts';
 import type { Message } from '../../hub/message-store.ts';
 import {

@@ -6,7 +6,7 @@
 
 import { CLAIMS_CHANNEL, channelKind } from '../../core/law/name.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
-import { messageId } from '../../core/talk/message.ts';
+import { messageId } from '../../core/talk/message-id.ts';
 
 export const TEXT_CHARS_MAX = 280;
 /** Where people put the words of a message, the likeliest first. */

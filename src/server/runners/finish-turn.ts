@@ -4,7 +4,7 @@
  */
 import { isRefusal } from '../../core/law/decider.ts';
 import { SERVER } from '../../core/law/principal.ts';
-import { parseMessageId } from '../../core/talk/message.ts';
+import { parseMessageId } from '../../core/talk/message-id.ts';
 import type { FinishTurn } from '../../core/turns/turn-events.ts';
 import { TURN_NOTE_CHARS_MAX, TURN_OUTPUT_CHARS_MAX } from '../../core/turns/turn-limits.ts';
 import type { Hub } from '../../hub/hub.ts';

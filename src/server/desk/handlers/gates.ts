@@ -4,7 +4,7 @@ import type { AnyGateView } from '../../../core/gates/gate-state.ts';
 import { findGate, gatesPage, isOpen, wordOn } from '../../../core/gates/gate-view.ts';
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { parseObjectText } from '../../../core/law/text.ts';
-import { messageId } from '../../../core/talk/message.ts';
+import { messageId } from '../../../core/talk/message-id.ts';
 import { canonicalJson } from '../../../wire/canonical.ts';
 import type { GateOutput } from '../../../wire/operations/gates.ts';
 import { idempotencyOf } from '../idempotency.ts';

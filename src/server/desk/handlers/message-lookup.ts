@@ -5,7 +5,7 @@ import { channelKind } from '../../../core/law/name.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith, checkPast, checkRead } from '../../../core/talk/channel.ts';
-import { type MessageRef, parseMessageId } from '../../../core/talk/message.ts';
+import { type MessageRef, parseMessageId } from '../../../core/talk/message-id.ts';
 import type { Message, MessageHead } from '../../../hub/message-store.ts';
 import type { Room } from '../room.ts';
 

@@ -7,7 +7,7 @@ import type { AgentView, WorldView } from '../../../core/law/state.ts';
 import { rolesOf } from '../../../core/law/token.ts';
 import { checkTrust } from '../../../core/law/writer.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
-import { messageId } from '../../../core/talk/message.ts';
+import { messageId } from '../../../core/talk/message-id.ts';
 import type { Availability } from '../../../core/work/route.ts';
 import { asksOf, isTier2 } from '../../../wire/asks.ts';
 import type { OutputOf } from '../../../wire/operation.ts';

@@ -1,7 +1,7 @@
 /** Acks, receipts, collecting answers, and mail held for review. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { AckStatus, WorldView } from '../../../core/law/state.ts';
-import { messageId } from '../../../core/talk/message.ts';
+import { messageId } from '../../../core/talk/message-id.ts';
 import { type Receipt, receiptFor, receiptsOf } from '../../../core/talk/receipt.ts';
 import type { Message } from '../../../hub/message-store.ts';
 import { COLLECT_SECONDS_MAX } from '../../../wire/operations/receipts.ts';

@@ -4,7 +4,7 @@
  */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { SendMessage, SentAnswer } from '../../../core/talk/message.ts';
-import { messageId } from '../../../core/talk/message.ts';
+import { messageId } from '../../../core/talk/message-id.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { asksOf, isTier2 } from '../../../wire/asks.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { Principal } from '../../../core/law/principal.ts';
-import { parseMessageId } from '../../../core/talk/message.ts';
+import { parseMessageId } from '../../../core/talk/message-id.ts';
 import { managedPage, turnsPage } from '../../../core/turns/turn-pages.ts';
 import type { Cost } from '../../../core/turns/turn-state.ts';
 import { WAKE_ALWAYS } from '../../../core/turns/wake-rule.ts';

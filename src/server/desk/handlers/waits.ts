@@ -7,7 +7,7 @@ import { isRefusal } from '../../../core/law/decider.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith, checkRead } from '../../../core/talk/channel.ts';
-import { messageId } from '../../../core/talk/message.ts';
+import { messageId } from '../../../core/talk/message-id.ts';
 import { type Receipt, receiptsOf } from '../../../core/talk/receipt.ts';
 import { findDeadlocked } from '../../../core/talk/wait-graph.ts';
 import type { Message } from '../../../hub/message-store.ts';

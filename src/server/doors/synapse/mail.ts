@@ -2,7 +2,7 @@
  * What a socket was shown is marked as read, so that receipts are true and no inbox fills up
  * behind it. What lay on the same dm from before the socket came is shown now.
  */
-import { parseMessageId } from '../../../core/talk/message.ts';
+import { parseMessageId } from '../../../core/talk/message-id.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import { recv } from '../../../wire/operations/channels.ts';
 import type { Desk } from '../../desk/desk.ts';
