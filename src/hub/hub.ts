@@ -9,8 +9,9 @@
  */
 import { isRefusal, type Refusal, refuse } from '../core/law/decider.ts';
 import { SERVER } from '../core/law/principal.ts';
-import type { WorldView } from '../core/law/state.ts';
+import type { Described, WorldView } from '../core/law/state.ts';
 import { isDue } from '../core/law/tick.ts';
+import type { View } from '../core/law/view.ts';
 import type { AnswerTo, Command, DurableEvent } from '../core/law/world.ts';
 import { cutPresented, evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
@@ -23,7 +24,7 @@ import type { FeedOptions } from './feed-page.ts';
 import { createMessageStore, type Message, type TextMessage } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { openReplica } from './replica.ts';
-import { positionAt, readEntries, type Scanned, scanLog } from './scan.ts';
+import { eventsAt, positionAt, readEntries, type Scanned, scanLog } from './scan.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTurns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
@@ -53,6 +54,10 @@ export interface Hub {
   messages(positions: readonly number[]): Promise<(Message | null)[]>;
   /** The same, with their bodies as text. */
   messageTexts(positions: readonly number[]): Promise<(TextMessage | null)[]>;
+  /** What lies at positions of the log, none of them beyond what is durable. */
+  eventsAt(positions: readonly number[]): Promise<readonly DurableEvent[]>;
+  /** What posts on a channel must be, as memory has it now; null when nobody has said. */
+  describedAs(channel: string): View<Described> | null;
   /** A channel's schema as memory has it now; the send that relies on it is checked again in turn. */
   schemaOf(channel: string): { readonly text: string | null; readonly version: number };
   /** Entries from a position on that are wanted, so many at the most; `next` is where to go on. */
@@ -282,6 +287,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       }),
     messages: store.read,
     messageTexts: store.readTexts,
+    eventsAt: (positions) => eventsAt(log, replica.length, positions),
+    describedAs: (channel) => replica.world.channels.get(channel)?.described ?? null,
     schemaOf: (channel) => {
       const settings = replica.world.channels.get(channel)?.settings;
       return { text: settings?.schema ?? null, version: settings?.schemaVersion ?? 0 };

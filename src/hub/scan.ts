@@ -32,6 +32,15 @@ export async function scanLog(
   return { events, next: Math.max(range.from, range.to) };
 }
 
+/** What lies at these positions of the log as far as it counts, in the order asked. */
+export async function eventsAt(
+  log: Pick<Log, 'at'>,
+  length: number,
+  positions: readonly number[],
+): Promise<DurableEvent[]> {
+  return (await log.at(positions.filter((position) => position < length))).map(decodeEvent);
+}
+
 /** At least one entry where there is one, and then as many as fit. */
 export async function readEntries(
   log: Pick<Log, 'read'>,

@@ -12,6 +12,7 @@ import { Heap } from '../core/law/heap.ts';
 import type { ChannelView, WorldView } from '../core/law/state.ts';
 import { LowestCursor } from '../core/talk/lowest-cursor.ts';
 import { Positions } from '../core/talk/positions.ts';
+import { ThreadIndex } from '../core/threads/thread-index.ts';
 import { Register } from '../core/work/claim/register.ts';
 import { patternsOf } from '../core/work/claim/scope.ts';
 import { ScopeIndex } from '../core/work/claim/scope-index.ts';
@@ -136,6 +137,8 @@ function tellCollection(teller: Teller, value: object, path: Path): boolean {
     tellEntries(teller, [...value.entries()], path, false);
   } else if (value instanceof Positions) {
     lines.push(`${path.at} = ${Array.from({ length: value.head }, (_, i) => value.at(i + 1))}`);
+  } else if (value instanceof ThreadIndex) {
+    for (const fact of value.facts()) lines.push(`${path.at} has ${fact}`);
   } else if (value instanceof LowestCursor) {
     const { members, positions } = path.parent as ChannelView;
     lines.push(`${path.at} = ${value.among(members, positions.head)}`);

@@ -50,6 +50,7 @@ const RECORDS: readonly (readonly [record: string, declared: string])[] = [
   ['ChannelSettings', 'law/state.ts'],
   ['PastMember', 'law/state.ts'],
   ['Held', 'law/state.ts'],
+  ['Described', 'law/state.ts'],
   ['Fate', 'law/state.ts'],
   ['Token', 'law/state.ts'],
 ];

@@ -62,6 +62,10 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
     await hub.ask('mal', 'channels.subscribe', { pattern: 'x' });
     return [null, { agent_id: 'mal', force: true }];
   },
+  'threads.mark': async () => {
+    const sent = await hub.ask('ada', 'channels.send', { channel: 'marked', body: {} });
+    return ['ada', { message_id: sent.message_id, mark: 'close', note: 'n', expected_version: 0 }];
+  },
   'docket.raise': async () => ['ada', { text: 'Which port?' }],
   'docket.close': async () => {
     const { item } = await hub.ask('eli', 'docket.raise', { text: 'Which host?' });

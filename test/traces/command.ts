@@ -25,6 +25,11 @@ export function toCommand(
     // One that was never sent is what a door would have refused; the law is asked all the same.
     command.target = refs.get(fields.target) ?? nowhere(fields.target);
   }
+  if (typeof fields.root === 'number') {
+    const { owners, ...rest } = command;
+    const root = { ...(refs.get(fields.root) ?? nowhere(fields.root)), owners: [owners].flat() };
+    return { ...rest, root } as unknown as Command;
+  }
   if (verb === 'inbox.present') command.shown = new Set([fields.shown].flat());
   if (verb === 'inbox.drain') {
     const { max, channels, expired, leaseMs } = fields;

@@ -69,6 +69,11 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'group.join': { words: ['group'], otherwise: {} },
   'group.leave': { words: ['group'], otherwise: {} },
   'group.remove': { words: ['group'], otherwise: {} },
+  'channel.describe': { words: ['channel', 'change'], otherwise: {} },
+  'thread.mark': {
+    words: ['root', 'mark'],
+    otherwise: { note: null, expectedVersion: null, owners: [] },
+  },
   'channel.retire': { words: ['channel'], otherwise: { isForced: false } },
   'agent.remove': { words: ['agent'], otherwise: { isForced: false } },
   'agent.see': { words: [], otherwise: {} },

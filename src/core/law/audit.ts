@@ -4,7 +4,7 @@
  * only bookkeeping. A row names ids, names and codes: no body, no text of anybody, no hash of a secret.
  */
 import type { PasskeyEvent } from '../gates/gate-events.ts';
-import { messageId } from '../talk/message.ts';
+import { messageId } from '../talk/message-id.ts';
 import { SERVER } from './principal.ts';
 import type { DurableEvent } from './world.ts';
 
@@ -69,6 +69,9 @@ const TELLERS: Tellers = {
     deed(by, messageId(position), isReleased ? 'released' : 'refused', {}, channel),
   'held.expired': ({ expired }) => deed(HUB, 'held', 'expired', { messages: expired.length }),
   'channel.retired': ({ by, channel }) => deed(by, channel, 'done', {}, channel),
+  'channel.described': ({ by, channel }) => deed(by, channel, 'done', {}, channel),
+  'thread.marked': ({ by, position, mark, version, channel }) =>
+    deed(by, messageId(position), mark, { version }, channel),
   'channel.configured': ({ by, channel }) => deed(by, channel, 'done', {}, channel),
   'space.configured': ({ by }) => deed(by, 'space'),
   'agent.removed': onAgent,

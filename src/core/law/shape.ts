@@ -60,6 +60,11 @@ const SHAPES: Shapes = {
   'message.sent': { ...SAID, channel: 'string', seq: 'number' },
   'held.expired': { at: 'number', expired: 'list' },
   'channel.retired': { ...SAID, channel: 'string' },
+  'channel.described': { ...SAID, channel: 'string', described: 'object' },
+  'thread.marked': {
+    ...{ ...ON_MESSAGE, as: 'string', mark: 'string', note: 'string?' },
+    ...{ version: 'number', previous: 'number?' },
+  },
   'agent.removed': { ...SAID, agent: 'string' },
   'agent.seen': SAID,
   'message.reviewed': { ...ON_MESSAGE, isReleased: 'boolean', reason: 'string?' },

@@ -60,8 +60,9 @@ test('[SH1] what an agent made counts until it goes away, by whatever way', () =
   story.send(eve, 'a');
   story.send(eve, 'e');
   story.do(root, { type: 'token.create', ...token, label: null, expiresAt: null });
+  story.do(ada, { type: 'channel.describe', channel: 'b', change: { title: 'Builds' } });
   expect(madeBy(story, 'ada')).toEqual({
-    ...{ channels: 4, agents: 2, groups: 1, keys: 1, held: 0, tokens: 0 },
+    ...{ channels: 4, agents: 2, groups: 1, keys: 1, held: 0, tokens: 0, described: 7 },
   });
   expect(madeBy(story, 'eve')).toMatchObject({ channels: 1, held: 2 });
   expect(madeBy(story, 'root')).toMatchObject({ agents: 0, tokens: 1 });

@@ -7,6 +7,7 @@
  * others does not compile, and such a bound can be refused by `checkShare` alone.
  */
 import { GATES_MAX, GATES_PER_AGENT_MAX } from '../gates/gate-limits.ts';
+import { DESCRIBED_CHARS_MAX } from '../threads/thread-limits.ts';
 import {
   CLAIMS_MAX,
   CLAIMS_PER_AGENT_MAX,
@@ -58,6 +59,7 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
   },
   TASKS_MAX: { max: TASKS_MAX, each: 5_000, untrusted: 50 },
   DEPENDENCIES_MAX: { max: DEPENDENCIES_MAX, each: 20_000, untrusted: 200 },
+  DESCRIBED_CHARS_MAX: { max: DESCRIBED_CHARS_MAX, each: 1_000_000, untrusted: 10_000 },
   PLAN_CHARS_MAX: { max: PLAN_CHARS_MAX, each: 4_000_000, untrusted: 40_000 },
   OFFERS_MAX: {
     ...{ max: OFFERS_MAX, each: OFFERS_PER_AGENT_MAX, untrusted: 8 },

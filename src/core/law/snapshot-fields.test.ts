@@ -107,7 +107,7 @@ function tellRich(): Story {
     wantsReply: true,
     noReply: false,
   };
-  const traits = { asks, ttlMs: 9e8, replyTo: 1 };
+  const traits = { asks, ttlMs: 9e8, replyTo: 1, isQuote: true };
   story.send(root, 'turns', traits);
   story.pass(50);
   const take = { agents: null, runnerKinds: null, leaseMs: null, hash: 'h' };
@@ -150,6 +150,7 @@ function tellRich(): Story {
   const ending = { subject: null, outcome: 'answered', note: '8080' } as const;
   story.do(root, { type: 'docket.close', id: second, ...ending });
   tellGates(story);
+  tellThreads(story);
   return story;
 }
 
@@ -181,6 +182,18 @@ function tellRails(story: Story, finish: object, take: object): void {
   story.pass(50);
   story.send(yan, 'rails/pip', { asks, replyTo: second.position });
   story.send(root, 'rails/quo');
+}
+
+/** A thread with replies, a post, and every mark; a channel that is described. */
+function tellThreads(story: Story): void {
+  const change = { title: 't', description: 'd', types: ['plan'], postSchema: '{}' };
+  story.do(ada, { type: 'channel.describe', channel: 'posts', change });
+  const post = story.send(ada, 'posts', { postVersion: 1 });
+  story.send(bob, 'posts', { replyTo: post.position });
+  const root = { ...post, channel: 'posts', sender: 'ada', owners: [] };
+  for (const mark of ['pin', 'resolve', 'close'] as const) {
+    story.do(ada, { type: 'thread.mark', root, mark, note: 'n', expectedVersion: null });
+  }
 }
 
 /** A gate in each of its states, asked for with all that can be asked for. */

@@ -16,6 +16,8 @@ import { LowestCursor } from '../talk/lowest-cursor.ts';
 import { senderOf } from '../talk/message.ts';
 import { Positions } from '../talk/positions.ts';
 import { armPresence } from '../talk/presence.ts';
+import { countDescribed } from '../threads/describe.ts';
+import { ThreadIndex } from '../threads/thread-index.ts';
 import { armTurns } from '../turns/turn-evolve.ts';
 import { freezeTurns, thawTurns } from '../turns/turn-snapshot.ts';
 import { freezeCards, thawCards } from '../work/card.ts';
@@ -133,6 +135,11 @@ const CHANNEL = fieldsOf<Channel>()({
   idleCount: 'derived',
   lowest: 'derived',
   held: orNull(mapOf<number, Held>()),
+  described: 'stored',
+  threads: orNull<ThreadIndex>({
+    freeze: (threads) => threads.freeze(),
+    thaw: (frozen) => ThreadIndex.thaw(frozen),
+  }),
 });
 
 const MEMBER = fieldsOf<Member>()({
@@ -215,8 +222,12 @@ export function thawWorld(text: string): World | null {
 }
 
 /** What each agent has made is told by the things themselves. */
-function countMade({ made, ...world }: World): void {
-  for (const { madeBy } of world.channels.values()) count(made.channels, madeBy, 1);
+function countMade(world: World): void {
+  const { made } = world;
+  for (const { madeBy, described } of world.channels.values()) {
+    count(made.channels, madeBy, 1);
+    countDescribed(world, described, 1);
+  }
   for (const { madeBy } of world.agents.values()) count(made.agents, madeBy, 1);
   for (const { createdBy } of world.groups.values()) count(made.groups, createdBy, 1);
   for (const key of world.keys.keys()) count(made.keys, senderOf(key), 1);

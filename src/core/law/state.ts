@@ -9,6 +9,7 @@ import { createDocket, type DocketBook } from '../docket/docket-state.ts';
 import { createGates, type GateBook } from '../gates/gate-state.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
+import type { ThreadIndex } from '../threads/thread-index.ts';
 import { createTurnBook, type Managed, type TurnBook, type Waking } from '../turns/turn-state.ts';
 import { type CardBook, createCards } from '../work/card.ts';
 import { type ClaimBook, createClaimBook } from '../work/claim/claim-state.ts';
@@ -75,6 +76,8 @@ export interface Made {
   readonly held: Map<string, number>;
   /** Tokens that are not revoked. */
   readonly tokens: Map<string, number>;
+  /** Characters of descriptions of channels. */
+  readonly described: Map<string, number>;
 }
 
 export type WorldView = View<World>;
@@ -133,6 +136,24 @@ export interface ChannelSettings {
   readonly doesGateTier2: true | null;
 }
 
+/** What a channel is for, and what its posts must be. */
+export interface Described {
+  readonly title: string | null;
+  readonly description: string | null;
+  /** It stays although nobody uses it. */
+  readonly isStanding: boolean;
+  /** The types a post may have; none: any. */
+  readonly types: readonly string[];
+  /** The tiers a post may have. */
+  readonly tiers: readonly number[];
+  /** JSON Schema text for the bodies of posts. */
+  readonly postSchema: string | null;
+  /** Grows with every change of what posts must be, so that a stale check is noticed. */
+  readonly version: number;
+  readonly by: string;
+  readonly at: number;
+}
+
 export interface Channel {
   readonly name: string;
   /** Whose share it counts against; null for the hub's own. */
@@ -154,6 +175,9 @@ export interface Channel {
   readonly lowest: LowestCursor;
   /** Messages a person must release first, and those a person refused: readers pass them by. */
   held: Map<number, Held> | null;
+  described: Described | null;
+  /** Null until something is replied to, marked or posted. */
+  threads: ThreadIndex | null;
 }
 
 /** An agent's place on a channel: what it is owed there, and how far it has read. */
@@ -339,6 +363,7 @@ export function createMade(): Made {
     keys: new Map(),
     held: new Map(),
     tokens: new Map(),
+    described: new Map(),
   };
 }
 

@@ -4,6 +4,7 @@
  * that is exported and not here does not compile.
  */
 import type * as gates from '../gates/gate-limits.ts';
+import type * as threads from '../threads/thread-limits.ts';
 import type * as turns from '../turns/turn-limits.ts';
 import type * as claims from '../work/claim/claim-limits.ts';
 import type * as work from '../work/work-limits.ts';
@@ -14,7 +15,8 @@ type Exported =
   | keyof typeof work
   | keyof typeof claims
   | keyof typeof gates
-  | keyof typeof turns;
+  | keyof typeof turns
+  | keyof typeof threads;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
 /** Bounds that nobody fills for others: of one text, page, thing, agent or look … */
@@ -51,7 +53,10 @@ type Forgetful =
   | 'TURNS_KEPT_MAX';
 
 /** Whatever else is exported is filled by all agents of a space together: see shares.ts [SH1]. */
-export type SharedBound = Exclude<BoundName, OfOne | Forgetful> | 'PLAN_CHARS_MAX';
+export type SharedBound =
+  | Exclude<BoundName, OfOne | Forgetful>
+  | 'PLAN_CHARS_MAX'
+  | 'DESCRIBED_CHARS_MAX';
 export type OwnBound = Exclude<BoundName, SharedBound>;
 
 const SHORTER = 'make the text shorter';
@@ -192,4 +197,15 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   TURN_NOTE_CHARS_MAX: SHORTER,
   TURN_WORD_CHARS_MAX: SHORTER,
   TURN_OUTPUT_CHARS_MAX: SHORTER,
+  MARK_NOTE_CHARS_MAX: 'say the rest in a message of the thread before it is closed',
+  PINS_PER_CHANNEL_MAX: 'take one off with threads.mark unpin',
+  PINS_PER_AGENT_MAX: 'take one of yours off with threads.mark unpin',
+  OWNERS_NAMED_MAX: 'name fewer; a person marks what is left',
+  TITLE_CHARS_MAX: SHORTER,
+  DESCRIPTION_CHARS_MAX: SHORTER,
+  POST_TYPES_LIST_MAX: 'name fewer types, or none, so that any will do',
+  POST_TYPE_CHARS_MAX: SHORTER,
+  POST_SCHEMA_CHARS_MAX: 'make the schema smaller',
+  DESCRIBED_CHARS_MAX:
+    'describe some channels shorter with channels.describe, or take idle ones away with channels.retire',
 };

@@ -3,18 +3,10 @@
  * list of events always makes the same world [L1].
  */
 
-import {
-  type BlockedEvent,
-  decideBlock,
-  decideUnblock,
-  evolveBlocked,
-} from '../docket/blocked-session.ts';
+import { type BlockedEvent, evolveBlocked } from '../docket/blocked-session.ts';
+import { DOCKET_DECIDERS, type DocketDeciders } from '../docket/deciders.ts';
 import {
   type DocketEvent,
-  decideClose,
-  decideNotice,
-  decideRaise,
-  decideTake,
   evolveClosed,
   evolveNoticed,
   evolveRaised,
@@ -73,6 +65,8 @@ import {
   type SubscriptionAdded,
   type SubscriptionRemoved,
 } from '../talk/subscription.ts';
+import { THREAD_DECIDERS, type ThreadDeciders } from '../threads/deciders.ts';
+import { evolveThreads, type ThreadEvent } from '../threads/thread-evolve.ts';
 import { TURN_DECIDERS, type TurnDeciders } from '../turns/deciders.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
 import { evolveTurns, isTurnEvent } from '../turns/turn-evolve.ts';
@@ -112,7 +106,12 @@ import { evolveTicked, type Ticked } from './tick.ts';
 import { decideToken, evolveToken, type TokenEvent } from './token.ts';
 
 /** Who decides each command of talk and law; those of work are `decideWork`'s. */
-interface Deciders extends RecordDeciders, GateDeciders, TurnDeciders {
+interface Deciders
+  extends DocketDeciders,
+    RecordDeciders,
+    GateDeciders,
+    ThreadDeciders,
+    TurnDeciders {
   'message.send': typeof decideSend;
   'message.review': typeof decideReview;
   'subscription.add': typeof decideSubscribe;
@@ -139,12 +138,6 @@ interface Deciders extends RecordDeciders, GateDeciders, TurnDeciders {
   'bus.record': typeof decideBusCall;
   'wake.record': typeof decideWake;
   'agent.assign': typeof decideAssign;
-  'docket.raise': typeof decideRaise;
-  'docket.take': typeof decideTake;
-  'docket.close': typeof decideClose;
-  'docket.notice': typeof decideNotice;
-  'docket.block': typeof decideBlock;
-  'docket.unblock': typeof decideUnblock;
 }
 
 const DECIDERS: Deciders = {
@@ -174,14 +167,10 @@ const DECIDERS: Deciders = {
   'bus.record': decideBusCall,
   'wake.record': decideWake,
   'agent.assign': decideAssign,
-  'docket.raise': decideRaise,
-  'docket.take': decideTake,
-  'docket.close': decideClose,
-  'docket.notice': decideNotice,
-  'docket.block': decideBlock,
-  'docket.unblock': decideUnblock,
+  ...DOCKET_DECIDERS,
   ...RECORD_DECIDERS,
   ...GATE_DECIDERS,
+  ...THREAD_DECIDERS,
   ...TURN_DECIDERS,
 };
 
@@ -198,6 +187,7 @@ export type DurableEvent =
   | MessageReviewed
   | HeldExpired
   | ChannelRetired
+  | ThreadEvent
   | AgentRemoved
   | AgentSeen
   | SubscriptionAdded
@@ -306,6 +296,9 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveHeldExpired(world, event);
     case 'channel.retired':
       return evolveRetired(world, event);
+    case 'channel.described':
+    case 'thread.marked':
+      return evolveThreads(world, event, position);
     case 'agent.removed':
       return evolveRemovedAgent(world, event);
     case 'subscription.added':

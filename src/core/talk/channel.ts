@@ -51,6 +51,8 @@ export function channelOf(world: World, name: string, by: string): Channel {
     idleCount: 0,
     lowest: new LowestCursor(),
     held: null,
+    described: null,
+    threads: null,
   };
   world.channels.set(name, channel);
   count(world.made.channels, channel.madeBy, 1);

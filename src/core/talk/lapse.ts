@@ -54,6 +54,9 @@ export function lapses(
 function isForgettable(world: WorldView, channel: ChannelView, at: number): boolean {
   if (channel.members.size > 0 || channel.settings !== null) return false;
   for (const { isRefused } of channel.held?.values() ?? []) if (!isRefused) return false;
+  const { described } = channel;
+  if (described?.isStanding) return false;
+  if (described != null && at - described.at < world.settings.retentionMs) return false;
   if (channel.positions.length === 0 || isPrivateOfNobody(world, channel)) return true;
   const keptMs = world.settings.messageRetentionMs;
   const idleMs = Math.max(keptMs ?? Number.POSITIVE_INFINITY, world.settings.retentionMs);

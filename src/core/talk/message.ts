@@ -7,13 +7,22 @@
 import type { GateAsked } from '../gates/gate-events.ts';
 import { checkGateRoom, checkStopped, postGate } from '../gates/post-gate.ts';
 import { assert } from '../law/assert.ts';
-import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
+import {
+  type Asked,
+  type Decision,
+  isRefusal,
+  type Refusal,
+  refuse,
+  refuseFull,
+} from '../law/decider.ts';
 import { HELD_PER_CHANNEL_MAX, RETRY_KEY_TTL_MS, RETRY_KEYS_MAX } from '../law/limits.ts';
 import { makeRoom } from '../law/make-room.ts';
 import { addresseeOf, channelKind, dmParties } from '../law/name.ts';
 import { type Principal, SERVER, type Standing, standingOf } from '../law/principal.ts';
 import { checkShare, count } from '../law/shares.ts';
 import type { Channel, ChannelView, World, WorldView } from '../law/state.ts';
+import type { RootRef, ThreadMarked } from '../threads/mark.ts';
+import { enterThread, joinThread } from '../threads/reply.ts';
 import { countSend, wakeManaged, wakingOf } from '../turns/pending.ts';
 import type { Asks } from '../turns/turn-state.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
@@ -43,6 +52,12 @@ export interface SendMessage extends Asked {
   readonly schemaVersion: number;
   /** What the body asks of whom; only where somebody may be woken by it. */
   readonly asks?: Asks | null;
+  /** It links to its parent and does not join the thread. */
+  readonly isQuote?: boolean;
+  /** The root of the thread, where the reply is to open it again. */
+  readonly reopens?: RootRef | null;
+  /** The body is a post: the version of the channel's description it was checked against. */
+  readonly postVersion?: number | null;
   /** The body is a post of tier 2; what its sender came with [GT14]. */
   readonly tier2?: { readonly credential: string } | null;
 }
@@ -60,6 +75,11 @@ export interface MessageSent {
   readonly body: string;
   readonly correlationId?: string;
   readonly replyTo?: number;
+  /** The position of the first message of its thread; absent in what was said before it was kept. */
+  readonly root?: number;
+  /** It links to `replyTo` and is in no thread with it. */
+  readonly quote?: true;
+  readonly post?: true;
   readonly key?: string;
   readonly expiresAt?: number;
   readonly held?: string;
@@ -87,7 +107,7 @@ export interface SentAnswer {
 export function decideSend(
   world: WorldView,
   command: SendMessage,
-): Decision<MessageSent | GateAsked, SentAnswer> {
+): Decision<MessageSent | GateAsked | ThreadMarked, SentAnswer> {
   const { by, at, channel: name } = command;
   const forbidden =
     checkName(world, name) ?? checkWrite(world, by, name) ?? checkAgentRoom(world, by);
@@ -99,6 +119,12 @@ export function decideSend(
       `the schema of ${name} changed while the body was checked; send again`,
     );
   }
+  if (command.postVersion != null && command.postVersion !== (channel?.described?.version ?? 0)) {
+    return refuse(
+      'schema.changed',
+      `what posts on ${name} must be changed while this one was checked; send again`,
+    );
+  }
   const { mode, limit, depth } = backpressureOf(world, channel);
   if (command.key !== null) {
     const { keys, ttlMs } = keysFor(world, command.key);
@@ -108,6 +134,8 @@ export function decideSend(
       return { events: [], answer: { ...known, depth, limit, isRepeat: true } };
     }
   }
+  const joined = joinThread(world, channel, command);
+  if (isRefusal(joined)) return joined;
   const isGated = command.tier2 != null && channel?.settings?.doesGateTier2 === true;
   // Another post that waits for a person does nothing either.
   const stopped = isGated ? null : checkStopped(world, by);
@@ -138,6 +166,9 @@ export function decideSend(
     body: command.body,
     ...(command.correlationId !== null && { correlationId: command.correlationId }),
     ...(command.replyTo !== null && { replyTo: command.replyTo }),
+    ...(joined.root !== null && { root: joined.root }),
+    ...(command.replyTo !== null && command.isQuote && { quote: true }),
+    ...(command.postVersion != null && { post: true }),
     ...(command.key !== null && { key: command.key }),
     ...(command.ttlMs !== null && { expiresAt: at + command.ttlMs }),
     ...(held !== null && { held }),
@@ -146,8 +177,9 @@ export function decideSend(
     ...(by.turn !== undefined && { turn: by.turn.id }),
   };
   const answer = { position: world.length, seq, at, depth, limit };
-  if (asked === null) return { events: [event], answer };
-  return { events: [event, asked], answer: { ...answer, gate: asked.id } };
+  const opened = joined.opened === null ? [] : [joined.opened];
+  if (asked === null) return { events: [event, ...opened], answer };
+  return { events: [event, asked, ...opened], answer: { ...answer, gate: asked.id } };
 }
 
 /** Why what this principal says waits for a person; null when it need not [R6]. */
@@ -182,6 +214,7 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   );
   channel.positions.push(position);
   channel.lastSentAt = event.at;
+  if (event.replyTo !== undefined || event.post) enterThread(channel, event.seq, event);
   if (event.by !== SERVER.id) agentOf(world, event.by);
   if (event.turn !== undefined) countSend(world, event.turn);
   if (event.held !== undefined) {

@@ -10,6 +10,7 @@ import { RETIRED_CHANNELS_MAX } from '../law/limits.ts';
 import { makeRoom } from '../law/make-room.ts';
 import { count } from '../law/shares.ts';
 import type { ChannelView, World, WorldView } from '../law/state.ts';
+import { countDescribed } from '../threads/describe.ts';
 import { checkName, checkWrite } from './channel.ts';
 import { dropHeld } from './held.ts';
 
@@ -74,6 +75,7 @@ export function evolveRetired(world: World, event: ChannelRetired): void {
   }
   world.channels.delete(name);
   count(world.made.channels, channel.madeBy, -1);
+  countDescribed(world, channel.described, -1);
   world.retired.set(name, { at, by });
   makeRoom(world.retired, RETIRED_CHANNELS_MAX, (_, retired) => retired.by);
 }
@@ -88,11 +90,13 @@ function checkIdle(channel: ChannelView, by: string): Refusal | null {
   );
   const held = [...(channel.held?.values() ?? [])].filter(({ isRefused }) => !isRefused);
   const configured = channel.settings !== null;
+  const describer = channel.described?.by ?? by;
   const reasons = [
     owed.length > 0 && `agents owed messages: ${owed.length}`,
     others.length > 0 && `other subscribers: ${others.length}`,
     held.length > 0 && `messages that wait for review: ${held.length}`,
     configured && 'an administrator configured it',
+    describer !== by && `${describer} described it`,
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;
   return refuse(

@@ -29,6 +29,7 @@ const RECORDED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'gate.unproved',
   'group.not-invited',
   'group.not-member',
+  'mark.not-author',
   'proof.wrong',
   'replay.forbidden',
   'session.gone',

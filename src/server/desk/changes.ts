@@ -32,6 +32,8 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'message.reviewed': ['messages', 'held', 'docket'],
   'held.expired': ['held', 'docket'],
   'channel.retired': ['channels', 'messages'],
+  'channel.described': ['channels'],
+  'thread.marked': ['messages'],
   'agent.removed': ['agents', 'groups', 'claims', 'turns'],
   'agent.seen': ['agents'],
   'subscription.added': ['channels', 'agents'],

@@ -6,7 +6,7 @@
 import { deedOf } from '../../core/law/audit.ts';
 import { decodeEvent, decodeMessage, type StoredMessage } from '../../core/law/entry.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
-import { messageId } from '../../core/talk/message.ts';
+import { messageId } from '../../core/talk/message-id.ts';
 
 export interface MirrorLine {
   /** Null: of the space. */

@@ -103,6 +103,10 @@ function sendInput(
   return {
     channel: channel ?? answered?.channel ?? '',
     ...(to !== undefined && { reply_to: to }),
+    // What is said elsewhere than what it answers is a link to it.
+    ...(to !== undefined &&
+      channel !== undefined &&
+      channel !== answered?.channel && { quote: true }),
     body: wants_reply === undefined ? body : { ...body, wants_reply },
   };
 }

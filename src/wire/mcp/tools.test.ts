@@ -65,6 +65,8 @@ describe('the tool list', () => {
         body: { type: 'object' },
         correlation_id: { type: ['string', 'null'] },
         reply_to: { type: ['string', 'null'], description: expect.any(String) },
+        quote: { type: 'boolean' },
+        reopen: { type: 'boolean' },
         idempotency_key: { type: ['string', 'null'], description: expect.any(String) },
         ttl_ms: {
           type: ['integer', 'null'],

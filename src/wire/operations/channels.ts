@@ -30,15 +30,18 @@ export const send = operation({
   id: 'channels.send',
   name: 'send',
   title: 'Send a message',
-  doc: 'Send a JSON object to a channel. Returns once it is stored; never waits for readers.',
+  doc: 'Send a JSON object to a channel. Returns once stored; never waits for readers.',
   access: 'writer',
   toolset: 'core',
   hints: ADDS,
   input: z.strictObject({
-    channel: channelName.describe('e.g. ticket:42, dm/<a>~<b> (names sorted), group/<id>'),
+    channel: channelName.describe('ticket:42, dm/<a>~<b> (names sorted), group/<id>'),
     body: jsonObject,
     correlation_id: correlationId.nullish(),
     reply_to: messageIdText.nullish().describe('message_id this answers'),
+    // What each is for is said where it is needed: by the refusal that asks for it.
+    quote: z.boolean().optional(),
+    reopen: z.boolean().optional(),
     idempotency_key: z
       .string()
       .max(IDEMPOTENCY_KEY_CHARS_MAX)
@@ -70,7 +73,7 @@ export const recv = operation({
   id: 'channels.recv',
   name: 'recv',
   title: 'Drain the inbox',
-  doc: 'Take what is owed to you, each message once, oldest first. wait_ms waits for mail; lease_ms brings it back unless acked.',
+  doc: 'Take what you are owed, each message once, oldest first. wait_ms waits; lease_ms brings it back unless acked.',
   access: 'writer',
   toolset: 'core',
   hints: { ...REMOVES, idempotentHint: false },
@@ -93,7 +96,7 @@ export const subscribe = operation({
   id: 'channels.subscribe',
   name: 'subscribe',
   title: 'Subscribe',
-  doc: 'Subscribe to a channel by exact name or glob (team/*). Durable. You are owed what is sent from now on.',
+  doc: 'Subscribe to a channel by name or glob (team/*). Durable. You are owed what is sent from now on.',
   access: 'writer',
   toolset: 'core',
   hints: SETS,
@@ -129,9 +132,26 @@ export const listChannels = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({}),
+  input: z.strictObject({
+    details: z.boolean().default(false).describe('also what each is for, and what you are owed'),
+    channel: channelName.optional().describe('this one alone, with everything said of it'),
+  }),
   output: z.object({
-    channels: z.array(z.object({ name: z.string(), subscriber_count: z.int().min(0) })),
+    channels: z.array(
+      z.object({
+        name: z.string(),
+        subscriber_count: z.int().min(0),
+        title: z.string().nullish(),
+        description: z.string().nullish().describe('how it begins; of one channel all of it'),
+        standing: z.boolean().optional(),
+        types: z.array(z.string()).optional().describe('the types a post may have; none: any'),
+        tiers: z.array(z.int()).optional().describe('the tiers a post may have'),
+        post_schema: jsonObject.nullish().describe('of one channel'),
+        last_activity: seconds.nullish().describe('of the last message'),
+        owed: z.int().min(0).optional().describe('messages you are owed there'),
+        subscribed: z.boolean().optional(),
+      }),
+    ),
     _sox_protocol: z.object({
       server_version: z.string(),
       supported_versions: z.array(z.string()).min(1),

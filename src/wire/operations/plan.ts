@@ -112,7 +112,7 @@ export const planBoard = operation({
   id: 'plan.board',
   name: 'plan_board',
   title: 'The board',
-  doc: 'Tasks with their claims, a page at a time; ready: true shows what can be taken now.',
+  doc: 'Tasks with their claims, by pages; ready: true shows what can be taken now.',
   access: 'reader',
   toolset: 'core',
   hints: READS,

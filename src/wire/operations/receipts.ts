@@ -11,7 +11,7 @@ export const ack = operation({
   id: 'channels.ack',
   name: 'channels_ack',
   title: 'Acknowledge a message',
-  doc: 'Tell the sender what you did: received, processing, done or nack (with a reason). Moves forward only.',
+  doc: 'Tell the sender what you did; nack with a reason. Moves forward only.',
   access: 'writer',
   toolset: 'core',
   hints: SETS,

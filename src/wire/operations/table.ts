@@ -23,6 +23,7 @@ import * as receipts from './receipts.ts';
 import * as record from './record.ts';
 import { recordHead } from './record-head.ts';
 import * as search from './search.ts';
+import * as threads from './threads.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
 import * as web from './web.ts';
@@ -46,6 +47,12 @@ export const OPERATIONS = {
   'group.list_members': groups.groupListMembers,
   'group.list': groups.groupList,
   'search.messages': search.searchMessages,
+  'messages.get': threads.messagesGet,
+  'threads.get': threads.threadsGet,
+  'threads.list': threads.threadsList,
+  'threads.mark': threads.threadsMark,
+  'channels.describe': threads.channelsDescribe,
+  'channels.digest': threads.channelsDigest,
   'receipts.get': receipts.receiptsGet,
   'receipts.waits': receipts.receiptsWaits,
   'inbox.peek': inbox.inboxPeek,

@@ -1,10 +1,12 @@
 /** Subscribing, listing, presence, replay and a channel's settings. */
 
 import { isRefusal, refuse } from '../../../core/law/decider.ts';
-import type { ChannelSettings, WorldView } from '../../../core/law/state.ts';
+import type { ChannelSettings, ChannelView, WorldView } from '../../../core/law/state.ts';
 import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
+import { owedCount } from '../../../core/talk/subscription.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
-import type { replay } from '../../../wire/operations/channels.ts';
+import type { listChannels, replay } from '../../../wire/operations/channels.ts';
+import { ANY_POST } from '../../../wire/post.ts';
 import { SOX_PROTOCOL_VERSION } from '../../../wire/sox.ts';
 import { bodyText } from '../body.ts';
 import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
@@ -46,11 +48,13 @@ export const channelHandlers: Handlers<
     return { unsubscribed: [...answer.patterns], pending_cleared: answer.cleared };
   },
 
-  async 'channels.list_channels'(room) {
+  async 'channels.list_channels'(room, { details, channel: only }) {
     const mismatch = checkVersion(room);
     if (mismatch !== null) return mismatch;
     const at = room.hub.stamp();
-    const channels = await room.hub.ask((world) => visibleChannels(world, room, at));
+    const channels = await room.hub.ask((world) =>
+      visibleChannels(world, room, at, { hasDetails: details || only !== undefined, only }),
+    );
     if (isRefusal(channels)) return channels;
     return {
       channels,
@@ -159,8 +163,7 @@ export const channelHandlers: Handlers<
     if (isRefusal(settings)) return settings;
     return {
       channel,
-      schema:
-        settings.schema === null ? null : (JSON.parse(settings.schema) as Record<string, unknown>),
+      schema: schemaOf(settings.schema),
       replay_policy: settings.replayPolicy,
       replay_allow: [...settings.replayAllow],
       backpressure_mode: settings.backpressureMode,
@@ -171,19 +174,60 @@ export const channelHandlers: Handlers<
   },
 };
 
+type ListedChannel = OutputOf<typeof listChannels>['channels'][number];
+
+/** So much of a description is listed. */
+const DESCRIPTION_SHOWN_CHARS = 200;
+
 function visibleChannels(
   world: WorldView,
   { by }: Room,
   at: number,
-): { name: string; subscriber_count: number }[] {
-  const channels = [];
-  for (const { name, kind, members, lastSentAt } of world.channels.values()) {
+  { hasDetails, only }: { readonly hasDetails: boolean; readonly only: string | undefined },
+): ListedChannel[] {
+  const channels: ListedChannel[] = [];
+  const listed = only === undefined ? world.channels.values() : [world.channels.get(only)];
+  for (const channel of listed) {
+    if (channel === undefined) continue;
+    const { name, kind, members, lastSentAt, described } = channel;
     const isAlive =
-      members.size > 0 || (lastSentAt > 0 && at - lastSentAt < world.settings.retentionMs);
+      members.size > 0 ||
+      (lastSentAt > 0 && at - lastSentAt < world.settings.retentionMs) ||
+      described?.isStanding === true;
     const isHidden = kind !== 'plain' && by.kind !== 'admin' && checkRead(world, by, name) !== null;
-    if (isAlive && !isHidden) channels.push({ name, subscriber_count: members.size });
+    if (!isAlive || isHidden) continue;
+    const details = hasDetails ? detailsOf(channel, by.id, only !== undefined) : {};
+    channels.push({ name, subscriber_count: members.size, ...details });
   }
   return channels.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Beyond SOX's shape, for who asks [TM9]. */
+function detailsOf(
+  { described, lastSentAt, members }: ChannelView,
+  reader: string,
+  isWhole: boolean,
+): Omit<ListedChannel, 'name' | 'subscriber_count'> {
+  const member = members.get(reader);
+  const description = described?.description ?? null;
+  const isLong = !isWhole && (description?.length ?? 0) > DESCRIPTION_SHOWN_CHARS;
+  return {
+    title: described?.title ?? null,
+    description: isLong
+      ? `${description?.slice(0, DESCRIPTION_SHOWN_CHARS).toWellFormed()}…`
+      : description,
+    standing: described?.isStanding ?? false,
+    types: [...(described?.types ?? [])],
+    tiers: [...(described?.tiers ?? ANY_POST.tiers)],
+    ...(isWhole && { post_schema: schemaOf(described?.postSchema ?? null) }),
+    last_activity: lastSentAt === 0 ? null : lastSentAt / 1000,
+    owed: member === undefined ? 0 : owedCount(member),
+    subscribed: member !== undefined,
+  };
+}
+
+function schemaOf(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
 }
 
 /** A client of another major version would misread us; it is told at the first question [V2]. */

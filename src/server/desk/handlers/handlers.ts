@@ -4,6 +4,7 @@ import { adminHandlers } from './admin.ts';
 import { auditHandlers } from './audit.ts';
 import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
+import { digestHandlers } from './digest.ts';
 import { docketHandlers } from './docket.ts';
 import { findingHandlers } from './findings.ts';
 import { gateHandlers } from './gates.ts';
@@ -18,6 +19,7 @@ import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './record.ts';
 import { recordHeadHandlers } from './record-head.ts';
 import { searchHandlers } from './search.ts';
+import { threadHandlers } from './threads.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
 import { webHandlers } from './web.ts';
@@ -44,4 +46,6 @@ export const HANDLERS: Handlers<HandledId> = {
   ...webHandlers,
   ...searchHandlers,
   ...auditHandlers,
+  ...threadHandlers,
+  ...digestHandlers,
 };

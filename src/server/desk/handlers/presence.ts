@@ -9,6 +9,7 @@ import { checkTrust } from '../../../core/law/writer.ts';
 import { owedTotal } from '../../../core/talk/inbox.ts';
 import { messageId } from '../../../core/talk/message-id.ts';
 import type { Availability } from '../../../core/work/route.ts';
+import type { MessageHead } from '../../../hub/message-store.ts';
 import { asksOf, isTier2 } from '../../../wire/asks.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import { type presenceList, RECIPIENTS_MAX } from '../../../wire/operations/presence.ts';
@@ -121,12 +122,9 @@ export const presenceHandlers: Handlers<
     const { hub, by, caller, activities } = room;
     const body = bodyText(input.body);
     if (typeof body !== 'string') return body;
-    let replyTo: number | null = null;
-    if (input.reply_to != null) {
-      const parent = await findMessage(room, input.reply_to, 'reply_to');
-      if (isRefusal(parent)) return parent;
-      replyTo = parent.position;
-    }
+    const parent =
+      input.reply_to == null ? null : await findMessage(room, input.reply_to, 'reply_to');
+    if (isRefusal(parent)) return parent;
     const targets = typeof input.to === 'string' ? [input.to] : input.to;
     // Who is connected can be spoken to, though it has not said anything yet.
     const chosen = await hub.ask((world) => {
@@ -146,7 +144,7 @@ export const presenceHandlers: Handlers<
         },
       );
     }
-    const sent = await Promise.all(names.map((name) => tell(room, name, body, replyTo, input)));
+    const sent = await Promise.all(names.map((name) => tell(room, name, body, parent, input)));
     const recipients = sent.flatMap((one) => (isRefusal(one) ? [] : [one]));
     const refused = sent.find(isRefusal);
     // Some may have it already: only when nobody has is the call refused, or a repeat would tell twice.
@@ -184,18 +182,21 @@ async function tell(
   { hub, by, caller }: Room,
   name: string,
   body: string,
-  replyTo: number | null,
+  parent: MessageHead | null,
   input: { correlation_id?: string | null | undefined; ttl_ms?: number | null | undefined },
 ): Promise<{ agent_id: string; message_id: string } | Refusal> {
   const said: unknown = JSON.parse(body);
+  const channel = dmName(by.id, name);
   const answer = await hub.submit({
     type: 'message.send',
     by,
     at: hub.stamp(),
-    channel: dmName(by.id, name),
+    channel,
     body,
     correlationId: input.correlation_id ?? null,
-    replyTo,
+    replyTo: parent?.position ?? null,
+    // Told in private of what was said elsewhere: a link [TM6].
+    isQuote: parent !== null && parent.channel !== channel,
     key: null,
     ttlMs: input.ttl_ms ?? null,
     schemaVersion: 0,

@@ -146,8 +146,9 @@ describe('threads', () => {
       channel: 'dm/ada~bob',
       body: { secret: true },
       reply_to: root.message_id,
+      quote: true,
     });
-    await send('open-thread', { n: 2 }, { reply_to: secret.message_id });
+    await send('open-thread', { n: 2 }, { reply_to: secret.message_id, quote: true });
     const { messages } = await hub.ask('outsider', 'recv', { thread_depth: -1 });
     expect(messages.map((one: Json) => [one.body.n, one.ancestors])).toEqual([
       [1, []],
@@ -196,7 +197,7 @@ describe('threads', () => {
     const { message_id } = (await hub.post('send', bait, stranger)).body;
     await hub.admin('held_review', { message_id, decision: 'refuse' }, 'refusing');
     expect((await hub.post('retire', { channel: 'own' }, stranger)).status).toBe(200);
-    const reply = { channel: 'open', body: { n: 1 }, reply_to: message_id };
+    const reply = { channel: 'open', body: { n: 1 }, reply_to: message_id, quote: true };
     const named = await hub.post('send', reply, hub.as('bob', 'refusing'));
     expect([named.status, named.body.detail?.reason]).toEqual([404, 'message.not-found']);
     await hub.admin('send', reply, 'refusing');

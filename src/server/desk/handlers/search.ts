@@ -7,7 +7,7 @@ import { toChannel } from '../../../core/law/name.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith, checkPast, checkRead } from '../../../core/talk/channel.ts';
-import { messageId, parseMessageId } from '../../../core/talk/message.ts';
+import { messageId, parseMessageId } from '../../../core/talk/message-id.ts';
 import type { TextMessage } from '../../../hub/message-store.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { searchMessages } from '../../../wire/operations/search.ts';

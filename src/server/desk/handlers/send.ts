@@ -3,18 +3,23 @@
  * await: it is the path that decides how fast Synod is.
  */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import type { Described } from '../../../core/law/state.ts';
+import type { View } from '../../../core/law/view.ts';
 import type { SendMessage, SentAnswer } from '../../../core/talk/message.ts';
 import { messageId } from '../../../core/talk/message-id.ts';
+import type { RootRef } from '../../../core/threads/mark.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { asksOf, isTier2 } from '../../../wire/asks.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { send } from '../../../wire/operations/channels.ts';
+import { ANY_POST, flawsOf, isPost } from '../../../wire/post.ts';
 import { bodyText } from '../body.ts';
 import type { Caller } from '../caller.ts';
 import type { SchemaCheck } from '../platform.ts';
 import { credentialOf } from '../proofs.ts';
 import type { Room } from '../room.ts';
 import { findMessage } from './message-lookup.ts';
+import { closingOf, findRoot } from './threads.ts';
 
 type Input = ParsedInputOf<typeof send>;
 type Output = OutputOf<typeof send>;
@@ -29,7 +34,9 @@ export function sendThen(
   done: (outcome: Output | Refusal) => void,
 ): boolean {
   if (input.reply_to != null || hub.schemaOf(input.channel).version !== 0) return false;
-  const command = sendCommand(hub, caller, input, null, 0);
+  const isDescribed = isPost(input.body) && hub.describedAs(input.channel) !== null;
+  if (isDescribed || input.quote || input.reopen) return false;
+  const command = sendCommand(hub, caller, input, NO_PARENT, 0);
   if (isRefusal(command)) done(command);
   else {
     hub.submitThen(command, (outcome) => {
@@ -44,25 +51,77 @@ export function sendThen(
 
 export async function handleSend(room: Room, input: Input): Promise<Output | Refusal> {
   const { hub, caller } = room;
-  let replyTo: number | null = null;
-  if (input.reply_to != null) {
-    const parent = await findMessage(room, input.reply_to, 'reply_to');
-    if (isRefusal(parent)) return parent;
-    replyTo = parent.position;
-  }
+  const parent = await findParent(room, input);
+  if (isRefusal(parent)) return parent;
   // The schema may change between the check and the decision; the law notices and we check again.
   for (let tries = 1; ; tries++) {
     const { text, version } = hub.schemaOf(input.channel);
     const violations = text === null ? null : checkBody(room.platform.schemas, text, input);
     if (violations !== null) return violations;
-    const command = sendCommand(hub, caller, input, replyTo, version);
+    const command = sendCommand(hub, caller, input, parent, version, room.platform.schemas);
     if (isRefusal(command)) return command;
     const answer = await hub.submit(command);
     if (!isRefusal(answer)) {
       return answer.isRepeat ? repeatOutput(hub, answer, command.body) : sendOutput(answer);
     }
+    if (answer.refused === 'thread.closed') return withNote(room, answer);
     if (answer.refused !== 'schema.changed' || tries >= SCHEMA_RETRIES_MAX) return answer;
   }
+}
+
+interface Parent {
+  readonly replyTo: number | null;
+  readonly reopens: RootRef | null;
+}
+
+const NO_PARENT: Parent = { replyTo: null, reopens: null };
+
+async function findParent(room: Room, input: Input): Promise<Parent | Refusal> {
+  const { reply_to: id, reopen, quote } = input;
+  if (id == null) {
+    if (!quote && !reopen) return NO_PARENT;
+    const field = quote ? 'quote' : 'reopen';
+    return refuse('input.invalid', `${field} says how to reply: name the message in reply_to`, {
+      violations: [{ field, issue: 'needs reply_to' }],
+    });
+  }
+  const parent = await findMessage(room, id, 'reply_to');
+  if (isRefusal(parent)) return parent;
+  const root = reopen && !quote ? await findRoot(room, id, 'reply_to') : null;
+  return isRefusal(root) ? root : { replyTo: parent.position, reopens: root };
+}
+
+/** The law knows that the thread is closed, the log knows why [TM7]. */
+async function withNote(room: Room, refusal: Refusal): Promise<Refusal> {
+  const closed = await closingOf(room, String(refusal.detail?.thread)).catch(() => null);
+  if (closed === null) return refusal;
+  const { by, at, note } = closed;
+  return {
+    ...refusal,
+    message: `${refusal.message} (closed by ${by}: ${note})`,
+    detail: { ...refusal.detail, closed_by: by, closed_at: at / 1000, note },
+  };
+}
+
+/** A post that does not fit what the channel says posts must be [TM8]. */
+function checkPost(
+  described: View<Described> | null,
+  body: Readonly<Record<string, unknown>>,
+  channel: string,
+  schemas: SchemaCheck | null,
+): Refusal | null {
+  const schema = described?.postSchema ?? null;
+  const violations = [
+    ...flawsOf(body, described ?? ANY_POST),
+    ...(schema === null || schemas === null ? [] : schemas.check(schema, body)),
+  ];
+  const [first] = violations;
+  if (first === undefined) return null;
+  return refuse(
+    'post.invalid',
+    `the post does not fit ${channel}: ${first.field} ${first.issue}; see channels.list_channels with details`,
+    { violations },
+  );
 }
 
 function checkBody(schemas: SchemaCheck, schema: string, input: Input): Refusal | null {
@@ -80,11 +139,16 @@ function sendCommand(
   hub: Hub,
   caller: Caller,
   input: Input,
-  replyTo: number | null,
+  { replyTo, reopens }: Parent,
   schemaVersion: number,
+  schemas: SchemaCheck | null = null,
 ): SendMessage | Refusal {
   const body = bodyText(input.body);
   if (typeof body !== 'string') return body;
+  const described = isPost(input.body) ? hub.describedAs(input.channel) : undefined;
+  const flaw =
+    described === undefined ? null : checkPost(described, input.body, input.channel, schemas);
+  if (flaw !== null) return flaw;
   return {
     type: 'message.send',
     by: caller.principal,
@@ -96,6 +160,9 @@ function sendCommand(
     key: input.idempotency_key ?? null,
     ttlMs: input.ttl_ms ?? null,
     schemaVersion,
+    ...(input.quote && { isQuote: true }),
+    ...(reopens !== null && { reopens }),
+    ...(described !== undefined && { postVersion: described?.version ?? 0 }),
     asks: hub.hasManaged ? asksOf(input.body) : null,
     tier2: isTier2(input.body) ? { credential: credentialOf(caller) } : null,
   };
