@@ -19,7 +19,8 @@ export const VERBS: Readonly<Record<Kind, string>> = {
 /** What was said about it on one line, without the reason twice. */
 export function subjectText({ kind, reason, text, to }: Subject): string {
   const said = kind === 'question' || text.startsWith(reason) ? text : `${reason}: ${text}`;
-  const line = said.replaceAll(/\s+/g, ' ');
+  // `gave_up` is a word of the wire.
+  const line = said.replaceAll(/\s+/g, ' ').replace(/^gave_up\b/, 'gave up');
   return to === null ? line : `(to ${to}) ${line}`;
 }
 
