@@ -13,6 +13,7 @@ import {
   sentId,
   uses,
 } from './installed.ts';
+import { STARTS_MS } from './patience.ts';
 import { type ModelRequest, type Thought, textShown } from './script.ts';
 import { liveTest } from './stage.ts';
 import type { Vendor } from './vendor.ts';
@@ -41,7 +42,7 @@ describe.each(PAIRS.map(([asks, answers]) => ({ asks, answers })))(
 
     liveTest(
       '[LV24] the question is shown between two tools, the answer too, and receipts are true',
-      { needs },
+      { needs, timeoutMs: STARTS_MS },
       async () => {
         installed = await openInstalled([asks, answers]);
         const { scene, receipts } = installed;
@@ -122,7 +123,7 @@ describe.each(PAIRS.map(([asks, answers]) => ({ asks, answers })))(
 
     liveTest(
       '[LV25] who was away is shown the question when it begins, and its answer waits likewise',
-      { needs },
+      { needs, timeoutMs: STARTS_MS },
       async () => {
         installed = await openInstalled([asks, answers]);
         const { receipts } = installed;
