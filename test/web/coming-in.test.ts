@@ -45,3 +45,17 @@ test('[WD1] [WD3] the first load is logged in, and nothing of the policy is brok
   await page.goto(url);
   expect(await page.locator('body').textContent()).toContain('synod web');
 }, 60_000);
+
+test('[WD2] a page whose session is revoked says so at once, and what to do', async () => {
+  const page = await browser.newPage();
+  const { url } = await hub.admin('web_link', { name: 'rita' });
+  await page.goto(url);
+  await page.getByRole('main').waitFor();
+  await expect.poll(() => whoIs(page)).toBe('rita');
+  const { sessions } = await hub.admin('web_sessions');
+  const mine = sessions.find((one: { name: string }) => one.name === 'rita');
+  await hub.admin('web_revoke', { session_id: mine.session_id });
+  await page.getByText('This page is not let in (any more)').waitFor();
+  await page.getByText('synod web').first().waitFor();
+  await page.close();
+}, 60_000);
