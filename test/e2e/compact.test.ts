@@ -21,7 +21,7 @@ async function stop(hub: Running): Promise<void> {
   await hub.exited();
 }
 
-test('[G13] [G14] [RT1] [FT3] old bodies go, the chain is proved against the archive, and the hub reads on', async () => {
+test('[G13] [G14] [RT1] [FT3] [FT6] [AU1] old bodies go, the chain is proved against the archive, and the hub reads on', async () => {
   let hub = await serve();
   const body = JSON.stringify({ text: `secret ${'x'.repeat(50_000)}` });
   await home.json(['subscribe', 'news', '--as', 'bob']);
@@ -36,6 +36,10 @@ test('[G13] [G14] [RT1] [FT3] old bodies go, the chain is proved against the arc
     return (messages as { channel: string }[]).map(({ channel }) => channel);
   };
   expect(await found()).toEqual(['owed', 'unread', 'news']);
+  const shown = await home.run(['search', 'secret', '--channel', 'news', '--since', '1h']);
+  expect(shown.stdout).toMatch(/^\S+ news #1 ada: secret x+… \[m\d+\]\n$/);
+  const audit = await home.run(['log', 'audit', '--action', 'message', '--limit', '1']);
+  expect(audit.stdout).toMatch(/^\S+ ada message\.sent owed \(seq 1\) \[\d+\]\n$/);
   const age = ['--older-than', '0s'];
   const busy = await home.run(['log', 'compact', ...age]);
   expect(busy.code).not.toBe(0);
