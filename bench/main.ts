@@ -4,6 +4,7 @@
  *   --only NAME      one scenario (may be repeated)     --rounds N        turns each side takes
  *   --quick          a smoke run of a few seconds       --baseline-only   leave the hub out
  *   --out FILE       where the JSON goes                --window N        sends in flight a sender
+ *   --messages N     in a log that is searched
  *
  * The table goes to stdout, progress to stderr, JSON to bench/results/latest.json. A scenario that
  * fails is reported, the others still run, and the exit code is 1. A goal that is missed is not a
@@ -22,6 +23,7 @@ import { latency, readMachineCost } from './scenarios/latency.ts';
 import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
 import { page } from './scenarios/page.ts';
 import { recv, recvWide, replay } from './scenarios/reads.ts';
+import { search, searchSends } from './scenarios/search.ts';
 import { startEmpty, startLong } from './scenarios/start.ts';
 import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
 import { isBuilt } from './server.ts';
@@ -42,6 +44,8 @@ const scenarios: readonly Scenario[] = [
   board,
   connectStorm,
   stoppedReader,
+  search,
+  searchSends,
   bus,
   turnStart,
   turnRate,
@@ -55,6 +59,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string', multiple: true },
     rounds: { type: 'string' },
     window: { type: 'string', default: '256' },
+    messages: { type: 'string' },
     quick: { type: 'boolean', default: false },
     'baseline-only': { type: 'boolean', default: false },
     out: { type: 'string', default: join(import.meta.dirname, 'results/latest.json') },
@@ -91,6 +96,7 @@ async function main(): Promise<void> {
     window: Number(flags.window),
     measureMs: flags.quick ? 300 : 2_000,
     hasHub: !flags['baseline-only'],
+    ...(flags.messages !== undefined && { messages: Number(flags.messages) }),
   };
   const machine = await readMachine(setting);
   const measures: (Measure & { scenario: string })[] = [];

@@ -9,7 +9,7 @@ import type { Asker } from './asker.ts';
 import type { Entries } from './store.ts';
 import type { Standing } from './thread.ts';
 
-const PAGE_BYTES = 256 * 1024;
+const PAGE_BYTES = 128 * 1024;
 /** Entries are gathered this long, so that a busy hub costs few pages; a search does not wait for it. */
 const GATHER_MS = 1_000;
 /** While the hub is busy, and nobody searches, the index takes a fifth of a processor and no more. */

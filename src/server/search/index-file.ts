@@ -39,7 +39,7 @@ export function openIndexFile(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    db.exec('PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -16000;');
+    db.exec('PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -8000;');
     db.exec('BEGIN IMMEDIATE');
     const version = Number(db.prepare('PRAGMA user_version').get()?.user_version);
     const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n === 0;

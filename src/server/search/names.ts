@@ -49,7 +49,8 @@ export function createNames(db: DatabaseSync): Names {
     leaving: db.prepare('SELECT channel FROM leaving'),
     spread: db.prepare('INSERT OR IGNORE INTO spread VALUES (?, ?)'),
     within: db.prepare(
-      'SELECT channel FROM json_each(?) JOIN spread ON shard = ? AND channel = value',
+      // CROSS: what was asked for is looked up in the table, and not the other way round.
+      'SELECT channel FROM json_each(?) CROSS JOIN spread ON shard = ? AND channel = value',
     ),
     guard: db.prepare('INSERT OR IGNORE INTO guarded VALUES (?)'),
     unguard: db.prepare('DELETE FROM guarded WHERE name = ?'),

@@ -11,7 +11,7 @@ const SHARD_MESSAGES = 65_536;
 /** And how much text. */
 const SHARD_CHARS: number = 32 * 1024 * 1024;
 /** Pages of a table that are merged at one step. */
-const MERGE_PAGES = 256;
+const MERGE_PAGES = 64;
 
 export interface Shard {
   readonly id: number;
