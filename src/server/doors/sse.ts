@@ -188,7 +188,7 @@ function eventText(id: number, message: Published): string {
   return `id: ${id}\nevent: message\ndata: ${messageEnvelopeText(message)}\n\n`;
 }
 
-const FLAGS = ['receipts', 'gates', 'turns', 'changes'] as const;
+const FLAGS = ['receipts', 'marks', 'gates', 'turns', 'changes'] as const;
 const QUERY: ReadonlySet<string> = new Set(['from', 'channels', 'channel', ...FLAGS]);
 
 /** Query and header as the input of `stream.open`; wrong values are named by its own checks. */

@@ -44,6 +44,7 @@ export const streamOpen = operation({
     from: z.union([z.literal('now'), z.literal('inbox'), z.int().min(-1)]).default('now'),
     channels: z.array(channelName).max(100).nullish(),
     receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
+    marks: z.boolean().default(false).describe('also push marks of threads that this follows'),
     gates: z.boolean().default(false).describe('also push gates as they are asked and decided'),
     turns: z.boolean().default(false).describe('also push what turns say as they run'),
     changes: z.boolean().default(false).describe('for people: also push which nouns changed'),

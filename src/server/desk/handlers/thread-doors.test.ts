@@ -1,7 +1,7 @@
 /** Threads at both doors, each answer in exactly its declared shape. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDoor, DOORS, type Door } from '../../../../test/e2e/both-doors.ts';
-import { openRunningHub, type RunningHub } from '../../../../test/e2e/running-hub.ts';
+import { type Json, openRunningHub, type RunningHub } from '../../../../test/e2e/running-hub.ts';
 
 describe.each(DOORS)('threads over %s', (name) => {
   let hub: RunningHub;
@@ -34,5 +34,23 @@ describe.each(DOORS)('threads over %s', (name) => {
       const digest = await ask('bob', 'channels.digest', { view, channels: ['board'] });
       expect(digest.channels).toMatchObject([{ channel: 'board', title: 'Board' }]);
     }
+  });
+
+  test('[TM13] marks are pushed to a stream that asks, of what it follows and may read', async () => {
+    const root = async (channel: string, by = 'ada'): Promise<string> =>
+      (await door.ask(by, 'channels.send', { channel, body: {} })).message_id;
+    const [seen, private_] = [await root('seen'), await root('dm/ada~bob')];
+    const [mine, eve] = await Promise.all([door.socket('eve'), door.socket('zoe')]);
+    await mine.call('stream.open', { channels: ['seen'], marks: true });
+    await eve.call('stream.open', { channels: ['seen'] });
+    for (const message_id of [private_, seen]) {
+      await door.ask('ada', 'threads.mark', { message_id, mark: 'pin', note: 'look' });
+    }
+    const told = await mine.next('mark');
+    expect(told).toMatchObject({ thread_id: seen, mark: 'pin', by: 'ada', note: 'look' });
+    // Whoever did not ask is pushed the next message, and nothing before it.
+    await root('seen');
+    expect((await eve.frame()).method).toBe('message');
+    expect(mine.said.filter(({ method }: Json) => method === 'mark')).toHaveLength(1);
   });
 });
