@@ -70,6 +70,34 @@ test('a post has title, type and tier, and arrives as one', async () => {
   });
 });
 
+test('[WI16] a thread is read, answered and marked beside the talk, and says who marked it', async () => {
+  const root = message('Drop the old shape');
+  await root.focus();
+  await page.keyboard.press('o');
+  const thread = page.getByRole('complementary', { name: 'Thread' });
+  await thread.getByText('0 replies').waitFor();
+  const { messages } = await scene.hub.ask('codex', 'replay', { channel: 'general' });
+  const reply_to = messages.at(-1).message_id;
+  await scene.hub.ask('codex', 'send', { channel: 'general', body: { text: 'Yes.' }, reply_to });
+  await thread.getByText('1 reply').waitFor();
+  await thread.getByLabel('Reply to this thread').fill('Then let us do it.');
+  await page.keyboard.press('Enter');
+  await thread.getByText('2 replies').waitFor();
+  await thread.getByRole('button', { name: 'Pin' }).click();
+  await thread.getByRole('button', { name: 'Unpin' }).waitFor();
+  await thread.getByRole('button', { name: 'Close thread…' }).click();
+  await thread.getByLabel(/^Why is it closed/).fill('decided');
+  await page.keyboard.press('Enter');
+  await thread.getByText('closed by paula').waitFor();
+  await thread.getByRole('button', { name: '2 marks' }).click();
+  await thread.getByText('paula pinned it').waitFor();
+  expect(await axeFinds(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await thread.waitFor({ state: 'detached' });
+  await root.getByText('2 replies').waitFor();
+  await root.getByText('pinned').waitFor();
+}, 30_000);
+
 test('[WI4] a slash searches, and what was found opens', async () => {
   await page.locator('main').focus();
   await page.keyboard.press('/');

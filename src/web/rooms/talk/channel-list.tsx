@@ -6,7 +6,7 @@ import { Empty } from '../../parts/empty.tsx';
 import { Shown } from '../../parts/shown.tsx';
 import { Words } from '../../parts/words.tsx';
 import { go, hrefOf } from '../../store/route.ts';
-import { useAsk } from '../../store/use-store.ts';
+import { useChannels } from './channels.ts';
 
 interface ChannelListProps {
   readonly current: string | undefined;
@@ -15,15 +15,14 @@ interface ChannelListProps {
 }
 
 export function ChannelList({ current, me, children }: ChannelListProps): ReactNode {
-  const asked = useAsk('channels.list_channels', {}, ['channels']);
-  const { value: inbox } = useAsk('inbox.peek', {}, ['messages', 'receipts']);
-  const owed = new Map(inbox?.channels.map(({ channel, owed: count }) => [channel, count]));
+  const asked = useChannels();
   return (
     <nav className="channels" aria-label="Channels" data-rows>
       {children}
       <GoTo me={me} />
       <Shown asked={asked}>
         {({ channels }) => {
+          const owed = new Map(channels.map((one) => [one.name, one.owed]));
           const names = channels.map(({ name }) => name);
           // One that nobody uses yet is shown while it is looked at.
           if (current !== undefined && !names.includes(current)) names.push(current);

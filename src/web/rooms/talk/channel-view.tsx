@@ -10,8 +10,10 @@ import { hrefOf } from '../../store/route.ts';
 import type { Said } from '../../store/talk/channel-log.ts';
 import { useTalk } from '../../store/talk/use-talk.ts';
 import { useAct, useAsk, useStore } from '../../store/use-store.ts';
+import { useChannel } from './channels.ts';
 import { Composer } from './composer.tsx';
 import { MessageRow } from './message-row.tsx';
+import { useHeadlines } from './threads.ts';
 
 interface ChannelViewProps {
   readonly channel: string;
@@ -28,9 +30,11 @@ export function ChannelView({ channel, me }: ChannelViewProps): ReactNode {
   const { said, isToEnd } = useCell(talk.log);
   const isRead = useCell(talk.isRead);
   const error = useCell(talk.error);
+  const headlines = useHeadlines(channel);
   const [answers, setAnswers] = useState<Said | null>(null);
   const [isAtEnd, setAtEnd] = useState(true);
-  useReading(channel, isNow && isAtEnd && isToEnd);
+  const about = useChannel(channel);
+  useReading(channel, about?.owed ?? 0, isNow && isAtEnd && isToEnd);
 
   const reply = useCallback((one: Said) => {
     setAnswers(one);
@@ -42,15 +46,12 @@ export function ChannelView({ channel, me }: ChannelViewProps): ReactNode {
         said={one}
         before={before}
         me={me}
-        answered={
-          one.reply_to == null
-            ? undefined
-            : said.find(({ message_id }) => message_id === one.reply_to)
-        }
+        headline={headlines.get(one.message_id)}
+        answered={said.find(({ message_id }) => message_id === one.reply_to)}
         {...(isNow && { onReply: reply })}
       />
     ),
-    [me, isNow, reply, said],
+    [me, headlines, isNow, reply, said],
   );
   const isPrivate = channel.startsWith('dm/');
   return (
@@ -61,8 +62,13 @@ export function ChannelView({ channel, me }: ChannelViewProps): ReactNode {
         </a>
         <h2 className="clip">
           <Words text={channelLabel(channel, me)} />
+          <span className="quiet about">
+            <Words text={about?.title ?? about?.description ?? ''} />
+          </span>
         </h2>
-        {isNow && !isPrivate && <Follow channel={channel} />}
+        {isNow && !isPrivate && (
+          <Follow channel={channel} isFollowed={about?.subscribed === true} />
+        )}
       </header>
       {said.length > 0 ? (
         <VirtualList
@@ -102,6 +108,7 @@ export function ChannelView({ channel, me }: ChannelViewProps): ReactNode {
           label={`Write to ${channelLabel(channel, me)}`}
           answers={answers}
           hasPosts
+          types={about?.types ?? []}
           onAnswered={() => setAnswers(null)}
         />
       )}
@@ -110,10 +117,8 @@ export function ChannelView({ channel, me }: ChannelViewProps): ReactNode {
 }
 
 /** Stands at the end of a channel and looks at it: what is owed there counts as read from then on. */
-function useReading(channel: string, isLooking: boolean): void {
+function useReading(channel: string, owed: number, isLooking: boolean): void {
   const { client, complain } = useStore();
-  const { value } = useAsk('inbox.peek', {}, ['messages', 'receipts']);
-  const owed = value?.channels.find((one) => one.channel === channel)?.owed ?? 0;
   const isVisible = useVisible();
   useEffect(() => {
     if (!isLooking || !isVisible || owed === 0) return;
@@ -132,21 +137,26 @@ function useVisible(): boolean {
   return isVisible;
 }
 
+interface FollowProps {
+  readonly channel: string;
+  readonly isFollowed: boolean;
+}
+
 /** Whoever follows a channel is owed what is said there, also while no page is open. */
-function Follow({ channel }: { readonly channel: string }): ReactNode {
+function Follow({ channel, isFollowed }: FollowProps): ReactNode {
   const act = useAct();
   const { value: me } = useAsk('hub.whoami', {}, ['channels']);
   if (me === undefined) return null;
-  const isFollowed = me.subscriptions.includes(channel);
+  if (me.subscriptions.includes(channel)) {
+    return (
+      <Button onClick={() => void act('channels.unsubscribe', { channels: [channel] })}>
+        Follow no more
+      </Button>
+    );
+  }
+  // A pattern covers more than this channel, and is not dropped in passing.
+  if (isFollowed) return <span className="quiet">followed by a pattern</span>;
   return (
-    <Button
-      onClick={() =>
-        void (isFollowed
-          ? act('channels.unsubscribe', { channels: [channel] })
-          : act('channels.subscribe', { pattern: channel }))
-      }
-    >
-      {isFollowed ? 'Follow no more' : 'Follow'}
-    </Button>
+    <Button onClick={() => void act('channels.subscribe', { pattern: channel })}>Follow</Button>
   );
 }

@@ -16,6 +16,8 @@ interface ComposerProps {
   readonly answers: Said | null;
   /** Posts stand at the root of a thread: in one there are none. */
   readonly hasPosts: boolean;
+  /** The types that a post may have here; none: any. */
+  readonly types: readonly string[];
   onAnswered(): void;
 }
 
@@ -24,7 +26,7 @@ const ROWS_MAX = 10;
 const drafts = new Map<string, string>();
 
 export function Composer(props: ComposerProps): ReactNode {
-  const { channel, label, answers, hasPosts, onAnswered } = props;
+  const { channel, label, answers, hasPosts, types, onAnswered } = props;
   const place = `${channel} ${hasPosts}`;
   const { say } = useStore();
   const act = useAct();
@@ -73,7 +75,7 @@ export function Composer(props: ComposerProps): ReactNode {
           </button>
         </p>
       )}
-      {post !== null && <PostFields post={post} onChange={setPost} />}
+      {post !== null && <PostFields post={post} types={types} onChange={setPost} />}
       <label className="unseen" htmlFor={id}>
         {label}
       </label>

@@ -1,11 +1,14 @@
-/** One message: who, when, what; what it answers; and what became of it. */
-import { memo, type ReactNode } from 'react';
+/** One message: who, when, what; what it answers; what became of it; and the way to its thread. */
+import { memo, type ReactNode, useState } from 'react';
 import { channelLabel } from '../../../client/names.ts';
 import { Clock, dayText } from '../../parts/ago.tsx';
 import { BodyText, lineOf } from '../../parts/body-text.tsx';
 import { Name, Words } from '../../parts/words.tsx';
+import { hrefOf } from '../../store/route.ts';
 import type { Said } from '../../store/talk/channel-log.ts';
+import { useAct } from '../../store/use-store.ts';
 import { ReceiptsOf } from './receipts-of.tsx';
+import type { Headline } from './threads.ts';
 
 export interface MessageRowProps {
   readonly said: Said;
@@ -14,6 +17,10 @@ export interface MessageRowProps {
   readonly me: string;
   /** What it answers, where that is at hand. */
   readonly answered?: Said | undefined;
+  /** What its thread says of itself, when it is the root of one. */
+  readonly headline?: Headline | undefined;
+  /** In a thread every row is of it, and none leads there. */
+  readonly isInThread?: boolean;
   onReply?(said: Said): void;
 }
 
@@ -23,14 +30,15 @@ const TOGETHER_S = 300;
 export const MessageRow: (props: MessageRowProps) => ReactNode = memo(Row);
 
 function Row(props: MessageRowProps): ReactNode {
-  const { said, before, me, answered, onReply } = props;
+  const { said, before, me, headline, answered, isInThread = false, onReply } = props;
   const isNewDay = before === undefined || dayText(before.sent_at) !== dayText(said.sent_at);
   const isTogether =
     !isNewDay &&
+    said.body.kind !== 'post' &&
     before.sender === said.sender &&
     before.actor === said.actor &&
     said.sent_at - before.sent_at < TOGETHER_S &&
-    (said.reply_to ?? null) === null;
+    (isInThread || (said.reply_to ?? null) === null);
   return (
     <>
       {isNewDay && (
@@ -46,9 +54,10 @@ function Row(props: MessageRowProps): ReactNode {
         aria-label={`${said.sender}, ${said.message_id}`}
       >
         {!isTogether && <Heading said={said} me={me} />}
-        {said.reply_to != null && <Answers said={said} answered={answered} />}
+        {!isInThread && said.reply_to != null && <Answers said={said} answered={answered} />}
         <Whole said={said} />
         <p className="message-foot">
+          {!isInThread && headline !== undefined && <ThreadLink headline={headline} />}
           {said.sender === me && <ReceiptsOf messageId={said.message_id} me={me} />}
         </p>
         <span className="message-acts">
@@ -56,6 +65,11 @@ function Row(props: MessageRowProps): ReactNode {
             <button type="button" className="link" data-press="r" onClick={() => onReply(said)}>
               Reply
             </button>
+          )}
+          {!isInThread && (
+            <a data-press="o" href={hrefOf('talk', said.channel, said.message_id)}>
+              Thread
+            </a>
           )}
           <code className="quiet">{said.message_id}</code>
         </span>
@@ -92,7 +106,7 @@ interface AnswersProps {
 function Answers({ said, answered }: AnswersProps): ReactNode {
   return (
     <p className="answers clip">
-      <span>
+      <a href={hrefOf('talk', said.channel, said.message_id)}>
         answers{' '}
         {answered === undefined ? (
           said.reply_to
@@ -101,22 +115,50 @@ function Answers({ said, answered }: AnswersProps): ReactNode {
             <Name of={answered.sender} />: <Words text={lineOf(answered.body)} />
           </>
         )}
-      </span>
+      </a>
     </p>
   );
 }
 
 /** The body, or as much as is held of it. */
 function Whole({ said }: { readonly said: Said }): ReactNode {
+  const act = useAct();
+  const [whole, setWhole] = useState<Said['body'] | null>(null);
   if (said.dropped) return <p className="quiet">(too old: the body was dropped)</p>;
+  const read = async (): Promise<void> => {
+    const answer = await act('messages.get', { message_id: said.message_id });
+    if (answer !== null) setWhole(answer.message.body);
+  };
   return (
     <>
-      <BodyText body={said.body} />
-      {said.isCut === true && (
-        <p className="quiet">
-          This is the beginning of a long one: <code>synod replay</code> has all of it.
-        </p>
+      <BodyText body={whole ?? said.body} />
+      {said.isCut === true && whole === null && (
+        <button type="button" className="link" onClick={() => void read()}>
+          This is the beginning; read all of it
+        </button>
       )}
+    </>
+  );
+}
+
+export function ThreadLink({ headline }: { readonly headline: Headline }): ReactNode {
+  const { reply_count: count, channel, message_id } = headline;
+  return (
+    <a href={hrefOf('talk', channel, message_id)} className="thread-link">
+      {count === 1 ? '1 reply' : `${count} replies`}
+      <Chips of={headline} />
+    </a>
+  );
+}
+
+type Marked = Pick<Headline, 'state' | 'resolved' | 'pinned'>;
+
+export function Chips({ of }: { readonly of: Marked }): ReactNode {
+  return (
+    <>
+      {of.pinned && <span className="chip">pinned</span>}
+      {of.resolved && <span className="chip">resolved</span>}
+      {of.state === 'closed' && <span className="chip">closed</span>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** What a post has besides its text: a title, a type and a tier. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 
 export interface Post {
   readonly title: string;
@@ -30,10 +30,12 @@ export function postBody({ title, type, tier }: Post, text: string): Record<stri
 
 interface PostFieldsProps {
   readonly post: Post;
+  readonly types: readonly string[];
   onChange(post: Post): void;
 }
 
-export function PostFields({ post, onChange }: PostFieldsProps): ReactNode {
+export function PostFields({ post, types, onChange }: PostFieldsProps): ReactNode {
+  const id = useId();
   return (
     <div className="post-fields">
       <input
@@ -49,10 +51,16 @@ export function PostFields({ post, onChange }: PostFieldsProps): ReactNode {
         className="field"
         aria-label="Type of the post, if it has one"
         placeholder="Type"
+        list={id}
         maxLength={TYPE_CHARS_MAX}
         value={post.type}
         onChange={(event) => onChange({ ...post, type: event.target.value })}
       />
+      <datalist id={id}>
+        {types.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
       <select
         className="field"
         aria-label="Tier of the post"

@@ -1,4 +1,4 @@
-/** The room Talk: channels, and what is said on one of them. */
+/** The room Talk: channels, what is said on one of them, and a thread of it. */
 import { type ReactNode, useEffect, useState } from 'react';
 import { Empty } from '../../parts/empty.tsx';
 import { type Key, useKeys } from '../../shell/keys.ts';
@@ -8,16 +8,19 @@ import { ChannelList } from './channel-list.tsx';
 import { ChannelView } from './channel-view.tsx';
 import { receiptNoun } from './receipts-of.tsx';
 import { SearchField, SearchView } from './search-view.tsx';
+import { ThreadView } from './thread-view.tsx';
 import './talk.css';
 
 const KEYS: readonly Key[] = [
   { key: 'c', does: 'write', run: () => find('[data-composer]')?.focus() },
   { key: 'r', does: 'reply to the message', run: () => press('r') },
+  { key: 'o', does: 'open its thread', run: () => press('o') },
   { key: ']', does: 'next channel', run: () => step(1) },
   { key: '[', does: 'previous channel', run: () => step(-1) },
+  { key: 'Enter', does: 'open its thread', run: () => press('o') },
   {
     key: 'Escape',
-    does: 'close what was found',
+    does: 'close the thread, or what was found',
     run: () => find('[data-close]')?.click(),
   },
 ];
@@ -28,7 +31,8 @@ function find(selector: string): HTMLElement | null {
 
 function press(what: string): void {
   const here = document.activeElement;
-  here?.closest('[data-row]')?.querySelector<HTMLElement>(`[data-press="${what}"]`)?.click();
+  if (what === 'o' && here instanceof HTMLAnchorElement) here.click();
+  else here?.closest('[data-row]')?.querySelector<HTMLElement>(`[data-press="${what}"]`)?.click();
 }
 
 function step(by: 1 | -1): void {
@@ -49,7 +53,13 @@ export function TalkRoom(): ReactNode {
   // biome-ignore lint/correctness/useExhaustiveDependencies: going anywhere closes it.
   useEffect(() => setQuery(''), [channel, messageId]);
   const isSearching = query !== '';
-  const place = isSearching || channel !== undefined ? 'channel' : 'list';
+  const place = isSearching
+    ? 'channel'
+    : messageId !== undefined
+      ? 'thread'
+      : channel !== undefined
+        ? 'channel'
+        : 'list';
   return (
     <div className="talk-room" data-place={place}>
       <h1 className="unseen">Talk</h1>
@@ -66,6 +76,9 @@ export function TalkRoom(): ReactNode {
         </section>
       ) : (
         <ChannelView key={channel} channel={channel} me={me} />
+      )}
+      {!isSearching && channel !== undefined && messageId !== undefined && (
+        <ThreadView key={messageId} channel={channel} messageId={messageId} me={me} />
       )}
     </div>
   );
