@@ -11,7 +11,7 @@ import { handle } from './context.ts';
 import { docketLines } from './docket-text.ts';
 import { fail } from './failure.ts';
 import { placeOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
-import { clockTime } from './message-text.ts';
+import { clockTime, messageText } from './message-text.ts';
 import { parseDurationMs, parseObject } from './parse-value.ts';
 import { type Colours, columns, jsonText, neutralise } from './terminal.ts';
 
@@ -21,6 +21,8 @@ interface AtFlags extends StoreFlags {
 
 interface View {
   readonly operation: string;
+  /** What an id behind the name means to the operation. */
+  readonly idField?: string;
   /** Lines for a person; `at` is what the clock showed, in seconds. */
   lines(answer: never, at: number, colours: Colours): readonly string[];
 }
@@ -68,6 +70,12 @@ const VIEWS: Readonly<Record<string, View>> = {
     lines: ({ items }: CallOutput<'docket.list'>, at, colours) =>
       docketLines(items, 'owner', { colours, width: process.stdout.columns || 100, now: at }),
   },
+  thread: {
+    operation: 'threads.get',
+    idField: 'message_id',
+    lines: ({ root, replies }: CallOutput<'threads.get'>, _at, colours) =>
+      [...(root === null ? [] : [root]), ...replies].map((one) => messageText(one, colours)),
+  },
   channels: {
     operation: 'channels.list_channels',
     lines: ({ channels }: CallOutput<'channels.list_channels'>) =>
@@ -84,13 +92,20 @@ export function registerLogAt(log: Command): void {
       'a position (so many entries), a time (2026-11-16T09:30), or 2h: so long ago',
     )
     .argument('<what>', `${Object.keys(VIEWS).join(', ')}, or an operation that reads`)
+    .argument('[id]', 'of a thread: any message of it')
     .option(...STORE_FLAG)
     .option('--input <json>', 'what the operation takes');
   handle<AtFlags>(command, async ({ args, flags, colours, show, remark }) => {
-    const [text = '', what = ''] = args;
+    const [text = '', what = '', id] = args;
     const moment = parseMoment(text, Date.now());
     const view = Object.hasOwn(VIEWS, what) ? VIEWS[what] : undefined;
-    const input = flags.input === undefined ? {} : parseObject(flags.input, '--input');
+    if ((id === undefined) !== (view?.idField === undefined)) {
+      throw fail('cli.usage', id === undefined ? `say which ${what}` : `${what} takes no id`);
+    }
+    const input = {
+      ...(flags.input !== undefined && parseObject(flags.input, '--input')),
+      ...(view?.idField !== undefined && { [view.idField]: id }),
+    };
     const operation = view?.operation ?? what;
     const place = await placeOf(flags);
     const { askPastOfStore } = await import('../server/run/past-of-store.ts');

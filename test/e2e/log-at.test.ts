@@ -7,12 +7,16 @@ import { openRunningHub, type RunningHub } from './running-hub.ts';
 let home: Home;
 let hub: RunningHub;
 let claimed = 0;
+let asked = '';
 beforeAll(async () => {
   home = openHome();
   hub = await openRunningHub({ dir: home.dir });
   await hub.ask('ada', 'plan_declare', { task_id: 'parse', title: 'Parse it' });
   await hub.ask('bob', 'claims_take', { task_id: 'parse', paths: ['src/a.ts'], worktree: '/' });
   await hub.ask('bob', 'docket_raise', { text: 'keep the old shape?' });
+  asked = (await hub.ask('ada', 'send', { channel: 'news', body: { text: 'which shape?' } }))
+    .message_id;
+  await hub.ask('bob', 'send', { channel: 'news', body: { text: 'the old one' }, reply_to: asked });
   claimed = (await hub.admin('status')).entries;
   await hub.ask('bob', 'claims_release', { task_id: 'parse', evidence: 'done' });
 });
@@ -22,8 +26,9 @@ afterAll(async () => {
 });
 
 test('[PA7] a command shows what was so, beside a hub and as the hub itself says it', async () => {
-  const at = (what: string) => ['log', 'at', String(claimed), what];
-  const [claims, docket, board] = await Promise.all([
+  const at = (...what: string[]) => ['log', 'at', String(claimed), ...what];
+  const [thread, claims, docket, board] = await Promise.all([
+    home.run(at('thread', asked)),
     home.run(at('claims')),
     home.run(at('docket')),
     home.json(at('board')),
@@ -31,8 +36,9 @@ test('[PA7] a command shows what was so, beside a hub and as the hub itself says
   expect(claims.stdout).toMatch(/^parse +bob +\w+ +until .*src\/a\.ts\n$/);
   expect(claims.stderr).toMatch(new RegExp(`^position ${claimed}, `));
   expect(docket.stdout).toContain('keep the old shape?');
-  const asked = { position: claimed, operation: 'plan.board', input: {} };
-  expect(board).toEqual(await hub.admin('record_at', asked));
+  expect(thread.stdout).toMatch(/ada.*: which shape\?.*\n.*bob.*: the old one/);
+  const question = { position: claimed, operation: 'plan.board', input: {} };
+  expect(board).toEqual(await hub.admin('record_at', question));
 });
 
 test('[PA7] any operation that reads can be named, on a copy that was exported and imported too', async () => {

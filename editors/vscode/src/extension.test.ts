@@ -70,6 +70,15 @@ test('[ED1] a question is in the tree as it is asked, and the answer reaches who
   expect(editor.errors).toHaveLength(1);
 });
 
+test('[ED1] a thread is in the tree once somebody replied, and is read as text', async () => {
+  const { message_id } = await hub.ask('ada', 'send', { channel: 'news', body: { text: 'one?' } });
+  await hub.ask('bob', 'send', { channel: 'news', body: { text: 'two' }, reply_to: message_id });
+  await seen('the thread', () => editor.rows('synod.threads').length === 1);
+  expect(editor.rows('synod.threads')[0]?.label).toContain('one?');
+  const text = await editor.read(`synod-thread:${message_id}`);
+  expect(text).toMatch(/^ada .*\n {4}one\?\n\nbob .*\n {4}two\n$/);
+});
+
 test('[ED1] a gate is decided at a terminal, and its return key is the person’s', async () => {
   await hub.ask('bob', 'gates_ask', { action: 'push', subject: 'main', deadline: 3600 });
   await seen('the gate', () => editor.rows('synod.docket').length === 1);

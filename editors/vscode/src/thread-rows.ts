@@ -1,25 +1,18 @@
 /** Open threads as rows of a tree, and one of them as a text to read. */
+import type { CallOutput } from '../../../src/client/index.ts';
 import { plainText } from '../../../src/wire/body-text.ts';
 import { agoText } from './docket-rows.ts';
 import { plainWords } from './plain-text.ts';
 
-/** What is needed of `threads.list` and `threads.get`. */
-export interface ThreadHead {
-  readonly thread_id: string;
-  readonly channel: string;
-  readonly sender: string;
-  readonly sent_at: number;
-  readonly title: string | null;
-  readonly reply_count: number;
-  readonly pinned?: boolean;
-}
-
-export interface ThreadMessage {
-  readonly message_id: string;
-  readonly sender: string;
-  readonly sent_at: number;
-  readonly body: Record<string, unknown>;
-}
+/** What is needed of a row of `threads.list`, and of a message of `threads.get`. */
+export type ThreadHead = Pick<
+  CallOutput<'threads.list'>['threads'][number],
+  'thread_id' | 'channel' | 'sender' | 'sent_at' | 'title' | 'reply_count'
+>;
+export type ThreadMessage = Pick<
+  CallOutput<'threads.get'>['replies'][number],
+  'message_id' | 'sender' | 'sent_at' | 'body'
+>;
 
 export interface ThreadRow {
   readonly id: string;
