@@ -139,6 +139,20 @@ test('[WI5] of a long channel a few rows are rendered, older ones come as they a
   await page.goto(page.url().replace(/#.*/, '#/talk/general'));
 });
 
+test('[WI5] a reader at the end stays there when the window is made smaller', async () => {
+  await page.goto(page.url().replace(/#.*/, '#/talk/general'));
+  await page.setViewportSize({ width: 360, height: 480 });
+  const last = message('Then let us do it.');
+  await last.getByRole('button', { name: '1 owed' }).waitFor();
+  const field = page.getByLabel('Write to general');
+  const isInSight = async (): Promise<boolean> => {
+    const [row, below] = await Promise.all([last.boundingBox(), field.boundingBox()]);
+    return row !== null && below !== null && row.y + row.height <= below.y;
+  };
+  await expect.poll(isInSight).toBe(true);
+  await page.setViewportSize({ width: 1024, height: 720 });
+});
+
 test('[WI3] axe finds nothing in light and dark', async () => {
   await message('I am on it.').waitFor();
   expect(await axeFinds(page)).toEqual([]);

@@ -38,6 +38,7 @@ export function VirtualList<T>(props: VirtualListProps<T>): ReactNode {
   const heights = useRef(new Map<string, number>());
   const anchor = useRef<{ readonly key: string; readonly shift: number } | null>(null);
   const isAtEnd = useRef(true);
+  const lastShape = useRef('');
   const [version, remeasure] = useReducer((n: number) => n + 1, 0);
   const [view, setView] = useState({ top: 0, height: 0 });
 
@@ -53,7 +54,12 @@ export function VirtualList<T>(props: VirtualListProps<T>): ReactNode {
   const look = useCallback(() => {
     const { scrollTop, clientHeight, scrollHeight } = box.current as HTMLDivElement;
     const wasAtEnd = isAtEnd.current;
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight <= END_PX;
+    // Somebody scrolls away from the end; a list that only grew, or a window that was made smaller, does not.
+    const shape = `${clientHeight} ${scrollHeight}`;
+    const isScrolled = shape === lastShape.current;
+    lastShape.current = shape;
+    const isNearEnd = scrollHeight - scrollTop - clientHeight <= END_PX;
+    isAtEnd.current = isNearEnd || (wasAtEnd && !isScrolled);
     if (wasAtEnd !== isAtEnd.current) onEnd?.(isAtEnd.current);
     const at = rowAt(offsets, scrollTop);
     anchor.current = { key: keys[at] ?? '', shift: scrollTop - (offsets[at] ?? 0) };
