@@ -194,13 +194,14 @@ test('[WI15] Record tells whether the chain holds, and Health asks only while it
 
 test('[WI10] [WI12] what others wrote is text in these rooms, whatever it pretends to be', async () => {
   const trick = '<img src=x onerror=alert(1)>\u202egnp.exe';
+  // First of all: what is only said of oneself is asked for again when something else happens.
+  await scene.hub.ask('claude', 'presence_report', { state: 'busy', note: trick });
   await scene.hub.ask('claude', 'plan_declare', { task_id: 'trick', title: trick });
   await scene.hub.ask('claude', 'claims_take', {
     ...{ task_id: 'trick', paths: ['src/<b>bold'], worktree: '/srv/parser', note: trick },
     branch: 'topic/trick',
   });
   await scene.hub.ask('claude', 'plan_progress', { task_id: 'trick', text: trick });
-  await scene.hub.ask('claude', 'presence_report', { state: 'busy', note: trick });
   for (const room of ['work/board/trick', 'work/graph/trick', 'work/claims/trick', 'agents']) {
     await goTo(room);
     await page.getByText('<img src=x onerror=alert(1)>\\u{202e}gnp.exe').first().waitFor();
