@@ -3,8 +3,15 @@
  * and the answers are merged by position. What is in no part is never met [FT1].
  */
 import type { FindPlan } from '../desk/search-port.ts';
-import { authorWord, channelWord, ftsExpression } from './fts-query.ts';
-import type { ChannelNumber, Names } from './names.ts';
+import {
+  authorWord,
+  channelKey,
+  channelWord,
+  ftsExpression,
+  OPEN_KEY,
+  partyKey,
+} from './fts-query.ts';
+import type { Names } from './names.ts';
 import type { Shard, Shards } from './shards.ts';
 
 const TOGETHER = 64;
@@ -17,7 +24,7 @@ interface Where {
 
 /** A part, as the index asks for it. */
 interface Asked {
-  /** The channel whose words are meant; null for open channels. */
+  /** The channel whose number is the key; null under any other key. */
   readonly channel: number | null;
   readonly expression: string;
   readonly above: number;
@@ -67,37 +74,61 @@ function askShard(shards: Shards, shard: Shard, part: Asked, plan: FindPlan): nu
 
 function partsOf(names: Names, { query, scope }: FindPlan): Asked[] {
   const said = wordsBy(names, query.author);
-  if (said === null) return [];
-  const except = new Set(scope.except);
+  if (said === null || isContradiction(query)) return [];
   const asked: Asked[] = [];
-  const askOne = ({ id, isOpen }: ChannelNumber, by: readonly string[], above: number): void => {
-    // In a private channel every word says where it is; a search without words still needs one.
-    const isNeeded = isOpen || (query.wanted.length === 0 && by.length === 0);
-    const words = isNeeded ? [channelWord(id), ...by] : by;
-    const channel = isOpen ? null : id;
-    const expression = ftsExpression({ ...query, with: words, without: [] }, channel);
-    asked.push({ channel, expression, above });
-  };
-  if (scope.hasOpen && (said.length > 0 || query.wanted.length > 0)) {
-    const without = [...except].flatMap((name) => names.findChannel(name) ?? []);
-    const numbers = [
-      ...without.filter(({ isOpen }) => isOpen).map(({ id }) => id),
-      ...names.leaving(),
+  const except = scope.except.flatMap((name) => {
+    const channel = names.findChannel(name);
+    return channel === null
+      ? []
+      : names.keysOf(name, channel).map((key) => ({ id: channel.id, key }));
+  });
+  const askAll = (key: string): void => {
+    if (said.length === 0 && query.wanted.length === 0) return;
+    const without = [
+      ...except.filter((one) => one.key === key).map(({ id }) => id),
+      ...names
+        .leaving()
+        .filter((one) => one.key === key)
+        .map(({ channel }) => channel),
     ];
-    const all = { ...query, with: said, without: numbers.map(channelWord) };
-    asked.push({ channel: null, expression: ftsExpression(all, null), above: -1 });
-  }
-  if (scope.partyOf !== null) {
-    for (const { id, name } of names.dmsOf(scope.partyOf)) {
-      if (!except.has(name)) askOne({ id, isOpen: false }, said, -1);
-    }
-  }
-  for (const { channel: name, after, author } of scope.parts) {
+    const words = { with: said, without: without.map(channelWord) };
+    asked.push({
+      channel: null,
+      expression: ftsExpression({ ...query, ...words }, key),
+      above: -1,
+    });
+  };
+  if (scope.hasOpen) askAll(OPEN_KEY);
+  const party = scope.partyOf === null ? null : names.findAuthor(scope.partyOf);
+  if (party !== null) askAll(partyKey(party));
+  for (const { channel: name, after: above, author } of scope.parts) {
     const channel = names.findChannel(name);
     const only = wordsBy(names, author);
-    if (channel !== null && only !== null) askOne(channel, [...said, ...only], after);
+    if (channel === null || only === null) continue;
+    const by = [...said, ...only];
+    const { id } = channel;
+    const [key = OPEN_KEY] = names.keysOf(name, channel);
+    // Where the key is of this channel alone, every word says where it is; a search still needs one.
+    const isOwn = key === channelKey(id);
+    const words = isOwn && query.wanted.length + by.length > 0 ? by : [channelWord(id), ...by];
+    const expression = ftsExpression({ ...query, with: words, without: [] }, key);
+    asked.push({ channel: isOwn ? id : null, expression, above });
   }
   return asked;
+}
+
+/** What is wanted is unwanted too: nothing is that, and to look at everything for it takes long. */
+function isContradiction({ wanted, unwanted }: FindPlan['query']): boolean {
+  return unwanted.some(
+    ({ words: [word = '', ...more], isBeginning }) =>
+      more.length === 0 &&
+      wanted.some((term) =>
+        term.words.some((one, i) => {
+          const isWhole = !term.isBeginning || i < term.words.length - 1;
+          return isBeginning ? one.startsWith(word) : isWhole && one === word;
+        }),
+      ),
+  );
 }
 
 /** Null for somebody who never said anything. */

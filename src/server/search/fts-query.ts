@@ -2,8 +2,9 @@
  * A query in the language of FTS5. Words are letters and digits by the time they come here, and each
  * stands in quotation marks: nothing a caller writes is syntax.
  *
- * Words of a private channel are indexed under the channel's number, `7~word`, so a search in one
- * channel never meets the words of another [FT1].
+ * Words of a private channel are indexed under a key: those of a dm once for each of its two, `@3~word`,
+ * so that one question finds all dms of an agent; those of every other one under its number, `7~word`.
+ * A search under one key never meets the words of another [FT1].
  */
 import type { Term } from '../../wire/search-query.ts';
 
@@ -18,9 +19,15 @@ export function channelWord(id: number): string {
   return `#${id}`;
 }
 
-/** What stands before every word of a private channel; nothing before those of an open one. */
-export function prefixOf(channel: number | null): string {
-  return channel === null ? '' : `${channel}~`;
+/** A key stands before every word; this one, of what is open to everybody, is empty. */
+export const OPEN_KEY = '';
+
+export function channelKey(id: number): string {
+  return `${id}~`;
+}
+
+export function partyKey(id: number): string {
+  return `@${id}~`;
 }
 
 export interface FtsQuery {
@@ -31,11 +38,10 @@ export interface FtsQuery {
   readonly without: readonly string[];
 }
 
-export function ftsExpression(query: FtsQuery, channel: number | null): string {
-  const prefix = prefixOf(channel);
+export function ftsExpression(query: FtsQuery, key: string): string {
   const term = ({ words, isBeginning }: Term): string =>
-    `"${words.map((word) => prefix + word).join(' ')}"${isBeginning ? '*' : ''}`;
-  const own = (word: string): string => `"${prefix}${word}"`;
+    `"${words.map((word) => key + word).join(' ')}"${isBeginning ? '*' : ''}`;
+  const own = (word: string): string => `"${key}${word}"`;
   const wanted = [...query.with.map(own), ...query.wanted.map(term)].join(' AND ');
   const unwanted = [...query.without.map(own), ...query.unwanted.map(term)];
   return unwanted.length === 0 ? wanted : `(${wanted}) NOT (${unwanted.join(' OR ')})`;

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SHARD_TABLES } from './shards.ts';
 
 /** Of the tables and of how a text is cut into words: another version is built anew. */
-const VERSION = 1;
+const VERSION = 2;
 const BUSY_TIMEOUT_MS = 5_000;
 const IN_MEMORY = ':memory:';
 
@@ -21,12 +21,11 @@ const TABLES = `
   CREATE TABLE channels (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, is_open INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE parties (name TEXT NOT NULL, channel INTEGER NOT NULL, PRIMARY KEY (name, channel))
-    STRICT, WITHOUT ROWID;
   CREATE TABLE spread (shard INTEGER NOT NULL, channel INTEGER NOT NULL, PRIMARY KEY (shard, channel))
     STRICT, WITHOUT ROWID;
   CREATE TABLE guarded (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-  CREATE TABLE leaving (channel INTEGER PRIMARY KEY) STRICT;
+  CREATE TABLE leaving (channel INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (channel, key))
+    STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`;
 
 /** Throws what SQLite says when the file is no index, or not whole. */

@@ -3,24 +3,33 @@
  * name that is made later is another channel, and what was said on the first is found no more [FT3].
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { channelKind, dmParties } from '../../core/law/name.ts';
+import { isOpenChannel } from '../../core/talk/channel.ts';
+import { channelKey, OPEN_KEY, partyKey } from './fts-query.ts';
 
 export interface ChannelNumber {
   readonly id: number;
   readonly isOpen: boolean;
 }
 
+/** Messages of a channel that was retired, under one key. */
+export interface Leaving {
+  readonly channel: number;
+  readonly key: string;
+}
+
 export interface Names {
   author(name: string): number;
   findAuthor(name: string): number | null;
-  channel(name: string, fresh: { isOpen: boolean; parties: readonly string[] }): ChannelNumber;
+  channel(name: string): ChannelNumber;
   findChannel(name: string): ChannelNumber | null;
-  /** The dms of an agent. */
-  dmsOf(party: string): readonly { readonly id: number; readonly name: string }[];
-  /** The number it had, if it was open and its messages have to go out. */
-  retire(channel: string): number | null;
-  /** Marks an open channel as on its way out. */
-  leave(channel: number): void;
-  leaving(): readonly number[];
+  /** Under which its words are: all of them, under each. */
+  keysOf(name: string, channel: ChannelNumber): readonly string[];
+  /** What has to go out: nothing where its number alone was the key. */
+  retire(channel: string): readonly Leaving[];
+  leave(one: Leaving): void;
+  hasLeft(one: Leaving): void;
+  leaving(): readonly Leaving[];
   spread(shard: number, channel: number): void;
   /** Which of these channels have something in a shard. */
   within(shard: number, channels: readonly number[]): ReadonlySet<number>;
@@ -38,15 +47,11 @@ export function createNames(db: DatabaseSync): Names {
     addAuthor: db.prepare('INSERT INTO authors (name) VALUES (?)'),
     channel: db.prepare('SELECT id, is_open FROM channels WHERE name = ?'),
     addChannel: db.prepare('INSERT INTO channels (name, is_open) VALUES (?, ?)'),
-    addParty: db.prepare('INSERT OR IGNORE INTO parties VALUES (?, ?)'),
-    dms: db.prepare(
-      'SELECT id, channels.name FROM parties JOIN channels ON id = channel WHERE parties.name = ?',
-    ),
     deleteChannel: db.prepare('DELETE FROM channels WHERE id = ?'),
-    deleteParties: db.prepare('DELETE FROM parties WHERE channel = ?'),
     deleteSpread: db.prepare('DELETE FROM spread WHERE channel = ?'),
-    leave: db.prepare('INSERT INTO leaving VALUES (?)'),
-    leaving: db.prepare('SELECT channel FROM leaving'),
+    leave: db.prepare('INSERT INTO leaving VALUES (?, ?)'),
+    hasLeft: db.prepare('DELETE FROM leaving WHERE channel = ? AND key = ?'),
+    leaving: db.prepare('SELECT channel, key FROM leaving'),
     spread: db.prepare('INSERT OR IGNORE INTO spread VALUES (?, ?)'),
     within: db.prepare(
       // CROSS: what was asked for is looked up in the table, and not the other way round.
@@ -59,7 +64,7 @@ export function createNames(db: DatabaseSync): Names {
   const authors = new Map<string, number>();
   const channels = new Map<string, ChannelNumber>();
   const spread = new Set<string>();
-  let leaving: readonly number[] | null = null;
+  let leaving: readonly Leaving[] | null = null;
 
   function keep<K, V>(map: Map<K, V>, key: K, value: V): V {
     if (map.size >= KEPT_MAX) map.clear();
@@ -80,37 +85,53 @@ export function createNames(db: DatabaseSync): Names {
     return keep(channels, name, { id: Number(row.id), isOpen: row.is_open === 1 });
   }
 
+  function author(name: string): number {
+    const known = findAuthor(name);
+    return known ?? keep(authors, name, Number(statements.addAuthor.run(name).lastInsertRowid));
+  }
+
+  function keysOf(name: string, { id, isOpen }: ChannelNumber): string[] {
+    if (isOpen) return [OPEN_KEY];
+    const parties = channelKind(name) === 'dm' ? dmParties(name) : null;
+    if (parties === null) return [channelKey(id)];
+    return [...new Set(parties)].map((party) => partyKey(author(party)));
+  }
+
   return {
+    author,
     findAuthor,
     findChannel,
-    author: (name) =>
-      findAuthor(name) ??
-      keep(authors, name, Number(statements.addAuthor.run(name).lastInsertRowid)),
-    channel(name, { isOpen, parties }) {
+    keysOf,
+    channel(name) {
       const known = findChannel(name);
       if (known !== null) return known;
+      const isOpen = isOpenChannel(name);
       const id = Number(statements.addChannel.run(name, isOpen ? 1 : 0).lastInsertRowid);
-      for (const party of parties) statements.addParty.run(party, id);
       return keep(channels, name, { id, isOpen });
     },
-    dmsOf: (party) =>
-      statements.dms.all(party).map(({ id, name }) => ({ id: Number(id), name: String(name) })),
     retire(name) {
       statements.unguard.run(name);
       const known = findChannel(name);
-      if (known === null) return null;
-      statements.deleteChannel.run(known.id);
-      statements.deleteParties.run(known.id);
-      statements.deleteSpread.run(known.id);
+      if (known === null) return [];
+      const channel = known.id;
+      const keys = keysOf(name, known).filter((key) => key !== channelKey(channel));
+      statements.deleteChannel.run(channel);
+      statements.deleteSpread.run(channel);
       channels.delete(name);
-      return known.isOpen ? known.id : null;
+      return keys.map((key) => ({ channel, key }));
     },
-    leave(channel) {
-      statements.leave.run(channel);
+    leave({ channel, key }) {
+      statements.leave.run(channel, key);
+      leaving = null;
+    },
+    hasLeft({ channel, key }) {
+      statements.hasLeft.run(channel, key);
       leaving = null;
     },
     leaving() {
-      leaving ??= statements.leaving.all().map(({ channel }) => Number(channel));
+      leaving ??= statements.leaving
+        .all()
+        .map(({ channel, key }) => ({ channel: Number(channel), key: String(key) }));
       return leaving;
     },
     spread(shard, channel) {

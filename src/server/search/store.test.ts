@@ -107,6 +107,61 @@ test('[FT3] a retired channel of many messages is out of every search at once, a
   expect(find(store, 'word')).toEqual([count + 1]);
 });
 
+test('[FT3] a retired dm of many messages is out of the searches of both at once', () => {
+  const store = openStore(openIndexFile(':memory:'));
+  const count = 2_500;
+  const many = Array.from({ length: count }, (_, i) => entry(i + 1, 'word', 'dm/ada~bob'));
+  const other = entry(1, 'word', 'dm/ada~cyd');
+  store.add({ first: 0, entries: [...many, other], released: {} });
+  const retired = { type: 'channel.retired', at: 9000, by: 'ada', channel: 'dm/ada~bob' };
+  store.add({ first: count + 1, entries: [JSON.stringify(retired)], released: {} });
+  const both = (): unknown[] =>
+    ['ada', 'bob'].map((partyOf) => find(store, 'word', { scope: { ...OPEN, partyOf } }));
+  expect(both()).toEqual([[count], []]);
+  while (store.tidy());
+  expect(both()).toEqual([[count], []]);
+});
+
+test('[FT4] all dms of an agent are one question, however many it has', () => {
+  const store = openStore(openIndexFile(':memory:'));
+  const dms = Array.from({ length: 300 }, (_, i) => entry(1, 'word', `dm/ada~peer${i}`));
+  store.add({ first: 0, entries: dms, released: {} });
+  const query = parseSearch('word -other') as SearchQuery;
+  const plan = { query, above: -1, below: 999, limit: 999 };
+  let questions = 0;
+  const asked = (scope: Partial<SearchScope>): number | undefined =>
+    store.find({ ...plan, scope: { ...OPEN, partyOf: 'ada', ...scope } }, () => {
+      questions++;
+      return false;
+    })?.length;
+  expect(asked({})).toBe(300);
+  // That of the open channels, and that of the dms.
+  expect(questions).toBe(2);
+  expect(asked({ partyOf: 'peer7' })).toBe(1);
+  expect(asked({ partyOf: 'bob' })).toBe(0);
+  expect(asked({ except: ['dm/ada~peer7'] })).toBe(299);
+  const one = { channel: 'dm/ada~peer7', after: -1, author: null };
+  expect(asked({ hasOpen: false, partyOf: null, parts: [one] })).toBe(1);
+});
+
+test('[FT2] what is wanted and unwanted at once is nothing, and nothing is looked at for it', () => {
+  const store = openStore(openIndexFile(':memory:'));
+  store.add({ first: 0, entries: page(0, 9), released: {} });
+  const stepsOf = (line: string): [number | undefined, number] => {
+    let steps = 0;
+    const query = parseSearch(line) as SearchQuery;
+    const plan = { query, scope: OPEN, above: -1, below: 99, limit: 99 };
+    const found = store.find(plan, () => steps++ > 99);
+    return [found?.length, steps];
+  };
+  for (const line of ['word -word', '"word n1" -n1', 'word -wo*', 'wor* -w*', '"a wor"* -a']) {
+    expect(stepsOf(line), line).toEqual([0, 0]);
+  }
+  expect(stepsOf('wor* -wor')).toEqual([9, 1]);
+  expect(stepsOf('word -"word n1"')).toEqual([8, 1]);
+  expect(stepsOf('word -n1')).toEqual([8, 1]);
+});
+
 test('[FT3] a body that was dropped, and one that is held, are not in it', () => {
   const store = openStore(openIndexFile(':memory:'));
   const [plain = '', held = ''] = page(0, 2);

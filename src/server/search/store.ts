@@ -6,14 +6,12 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { decodeEvent, decodeMessage, type StoredMessage } from '../../core/law/entry.ts';
-import { channelKind, dmParties } from '../../core/law/name.ts';
-import { isOpenChannel } from '../../core/talk/channel.ts';
 import { textsOf } from '../../wire/body-text.ts';
 import { wordsOf } from '../../wire/words.ts';
 import type { FindPlan } from '../desk/search-port.ts';
 import { findIn } from './find.ts';
-import { authorWord, channelWord, GAP, prefixOf } from './fts-query.ts';
-import { createNames, type Names } from './names.ts';
+import { authorWord, channelKey, channelWord, GAP } from './fts-query.ts';
+import { createNames, type Leaving, type Names } from './names.ts';
 import { createShards, type Shards } from './shards.ts';
 
 /** Messages of a retired channel that go out at one step. */
@@ -54,8 +52,6 @@ export function openStore(db: DatabaseSync, shardMessages?: number): IndexStore 
   const readPlace = db.prepare('SELECT position, last FROM place');
   const setPlace = db.prepare('UPDATE place SET position = ?, last = ?');
   const readVersion = db.prepare('PRAGMA data_version');
-  const nextLeaving = db.prepare('SELECT channel FROM leaving LIMIT 1');
-  const hasLeft = db.prepare('DELETE FROM leaving WHERE channel = ?');
   let version = readVersion.get()?.data_version;
 
   const place = (): Place => readPlace.get() as unknown as Place;
@@ -96,9 +92,10 @@ export function openStore(db: DatabaseSync, shardMessages?: number): IndexStore 
     if (!CONCERNS.test(entry)) return;
     const event = decodeEvent(entry);
     if (event.type === 'channel.retired') {
-      const open = names.retire(event.channel);
       // One of many messages goes out later, and is left out of every search until then.
-      if (open !== null && letGo(shards, open)) names.leave(open);
+      const leaving = names.retire(event.channel);
+      const [first] = leaving;
+      if (first !== undefined && letGo(shards, first)) leaving.forEach(names.leave);
     } else if (event.type === 'channel.configured') {
       if (event.settings.replayPolicy !== 'subscriber') names.guard(event.channel);
     } else if (event.type === 'message.reviewed' && event.isReleased) {
@@ -133,12 +130,9 @@ export function openStore(db: DatabaseSync, shardMessages?: number): IndexStore 
     },
     tidy() {
       return within(() => {
-        const channel = nextLeaving.get()?.channel;
-        if (channel === undefined) return shards.merge();
-        if (!letGo(shards, Number(channel))) {
-          hasLeft.run(channel);
-          names.forget();
-        }
+        const [first] = names.leaving();
+        if (first === undefined) return shards.merge();
+        if (!letGo(shards, first)) names.hasLeft(first);
         return true;
       });
     },
@@ -149,15 +143,13 @@ export function openStore(db: DatabaseSync, shardMessages?: number): IndexStore 
 function put(shards: Shards, names: Names, message: StoredMessage, position: number): void {
   if (message.dropped) return;
   const { channel: name, by, body } = message;
-  const { id, isOpen } = names.channel(name, {
-    isOpen: isOpenChannel(name),
-    parties: channelKind(name) === 'dm' ? (dmParties(name) ?? []) : [],
-  });
+  const channel = names.channel(name);
+  const { id } = channel;
   const words = [channelWord(id), authorWord(names.author(by)), ...wordsOfBody(body)];
-  const prefix = prefixOf(isOpen ? null : id);
-  const text = prefix === '' ? words.join(' ') : words.map((word) => prefix + word).join(' ');
-  const shard = shards.put(position, text);
-  if (!isOpen) names.spread(shard.id, id);
+  const keys = names.keysOf(name, channel);
+  const texts = keys.map((key) => key + words.join(` ${key}`));
+  const shard = shards.put(position, texts.join(' '));
+  if (keys[0] === channelKey(id)) names.spread(shard.id, id);
 }
 
 function wordsOfBody(body: Record<string, unknown>): string[] {
@@ -169,9 +161,9 @@ function wordsOfBody(body: Record<string, unknown>): string[] {
   return words;
 }
 
-/** Takes out some of the messages of an open channel that was retired; true when there may be more. */
-function letGo(shards: Shards, channel: number): boolean {
-  const expression = `"${channelWord(channel)}"`;
+/** Takes out some of the messages of a channel that was retired; true when there may be more. */
+function letGo(shards: Shards, { channel, key }: Leaving): boolean {
+  const expression = `"${key}${channelWord(channel)}"`;
   let limit = LEAVING_PER_STEP;
   for (const shard of shards.list()) {
     const found = shards.find(shard, expression, { ...EVERYWHERE, limit });
