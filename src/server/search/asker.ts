@@ -33,6 +33,8 @@ export interface Asker {
   askFor<Q extends Question>(by: string, question: Q): Promise<Asked<Q> | null | 'busy'>;
   /** Tells when the thread was lost: what it had open is closed. */
   onLost(listener: () => void): void;
+  /** Ends the thread, unless it has something to do; the next question begins another. */
+  rest(): void;
   close(): Promise<void>;
 }
 
@@ -144,6 +146,12 @@ export function createAsker(silentMs: number = SILENT_MS_MAX): Asker {
       });
     },
     onLost: (listener) => void listeners.push(listener),
+    rest() {
+      if (current !== null || chores.length > 0 || searches.size > 0) return;
+      const idle = worker;
+      worker = null;
+      void idle?.terminate();
+    },
     async close() {
       isClosed = true;
       if (timer !== null) clearTimeout(timer);

@@ -1,7 +1,8 @@
 /**
  * Keeps the index of one space up with its log. It reads what is durable, a page at a time, and hands it to
  * the thread; nothing waits for it, so no send is slower or fails for it. An index that is missing,
- * damaged or of another log is begun anew [FT5].
+ * damaged or of another log is begun anew [FT5]. While nobody searches it only sees to it that the next
+ * search has little to wait for.
  */
 import { createHash } from 'node:crypto';
 import type { Hub } from '../../hub/hub.ts';
@@ -19,6 +20,8 @@ const BUSY_BATCHES_PER_MS = 0.05;
 const WAITERS_MAX = 1_000;
 const START_MS_MAX = 20_000;
 const NEAR = 5_000;
+/** Entries that a search takes in while it waits; more are taken in before anybody asks. */
+export const FAR = 10_000;
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 60_000;
 const RELEASES = /^\{"type":"message\.reviewed".*"isReleased":true/;
@@ -28,6 +31,9 @@ export interface Follower {
   reach(waitMs: number): Promise<{ isComplete: boolean; guarded: readonly string[] } | null>;
   /** Begins to follow, unless it did. */
   start(): void;
+  readonly isRunning: boolean;
+  /** Closes what is open in the thread until it is needed. */
+  sleep(): Promise<void>;
   /** What was open in the thread is closed. */
   lose(): void;
   /** The index turned out to be damaged: it is built again. */
@@ -40,11 +46,16 @@ export interface FollowerOptions {
   readonly path: string;
   readonly asker: Asker;
   onTrouble(what: string, cause: unknown): void;
+  /** Everything is taken in. */
+  onIdle(): void;
 }
 
-export function createFollower({ hub, path, asker, onTrouble }: FollowerOptions): Follower {
+export function createFollower(options: FollowerOptions): Follower {
+  const { hub, path, asker, onTrouble, onIdle } = options;
   const { space } = hub;
   let standing: Standing | null = null;
+  /** Where it stood when it was last seen. */
+  let reached = 0;
   let isAnew = false;
   let isRunning = false;
   let isClosed = false;
@@ -110,6 +121,7 @@ export function createFollower({ hub, path, asker, onTrouble }: FollowerOptions)
       while (!isClosed && (standing === null || standing.position < hub.stats.entries)) {
         if (standing === null) await open();
         else await takeIn(standing);
+        reached = standing?.position ?? reached;
         tell();
       }
       failures = 0;
@@ -126,7 +138,10 @@ export function createFollower({ hub, path, asker, onTrouble }: FollowerOptions)
     }
     const isBehind = standing === null || standing.position < hub.stats.entries;
     if (failures === 0 && isBehind) later(GATHER_MS);
+    else if (!isBehind) onIdle();
   }
+
+  const isFar = (): boolean => hub.stats.entries - reached > FAR;
 
   function later(ms: number): void {
     if (timer !== null || isClosed) return;
@@ -139,12 +154,21 @@ export function createFollower({ hub, path, asker, onTrouble }: FollowerOptions)
 
   function start(): void {
     stopListening ??= hub.watch.events(() => {
-      if (!isRunning) later(GATHER_MS);
+      if (!isRunning && (standing !== null || isFar())) later(GATHER_MS);
     });
+    if (isFar()) void run();
   }
 
   return {
     start,
+    get isRunning() {
+      return isRunning;
+    },
+    async sleep() {
+      if (standing === null) return;
+      standing = null;
+      await asker.ask({ kind: 'close', space });
+    },
     async reach(waitMs) {
       start();
       const length = hub.stats.entries;
@@ -192,7 +216,7 @@ export function createFollower({ hub, path, asker, onTrouble }: FollowerOptions)
       if (timer !== null) clearTimeout(timer);
       wakeUp?.();
       tell();
-      void asker.ask({ kind: 'close', space });
+      if (standing !== null || isRunning) void asker.ask({ kind: 'close', space });
     },
   };
 }
