@@ -17,8 +17,6 @@ export type Replay = Methods['replay'];
 
 export const PAGE_MESSAGES = 200;
 const REPLAY_MESSAGES_MAX = 1_000;
-/** How far back a search goes. */
-export const SEARCH_MESSAGES_MAX = 5_000;
 
 /** The newest messages of a channel. */
 export async function readTail(replay: Replay, channel: string): Promise<History> {

@@ -4,7 +4,7 @@
  */
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Client } from '../client/index.ts';
-import { type Desk, enter } from './carry-out.ts';
+import { type Desk, enter, openThread } from './carry-out.ts';
 import { choose, complete } from './completion.ts';
 import { createDecider } from './decide.ts';
 import { type Action, actionsOf } from './keys.ts';
@@ -13,9 +13,10 @@ import { paint } from './paint.ts';
 import { isTypingCommand } from './palette.ts';
 import { scrollMaxOf } from './screen.ts';
 import { openSession } from './session.ts';
-import { type ChatState, findChannel, initialState } from './state.ts';
+import { type ChatState, findChannel, initialState, type Panel } from './state.ts';
 import { createStore } from './store.ts';
 import { openTerminal } from './terminal.ts';
+import { CHOICE_ROWS } from './thread-lines.ts';
 
 export interface ChatOptions {
   /** Connected. It is closed when the chat ends. */
@@ -81,6 +82,7 @@ function act(desk: Desk, action: Action, size: Size): void {
     if (action.do === 'back') return desk.decider.cancel();
     if (action.do !== 'edit' && action.do !== 'enter') return;
   }
+  if (state.panel.kind === 'list' && pick(desk, action, size)) return;
   switch (action.do) {
     case 'edit':
       return store.dispatch({ type: 'edited', change: action.change });
@@ -92,7 +94,12 @@ function act(desk: Desk, action: Action, size: Size): void {
       return desk.quit();
     case 'back':
       if (isTypingCommand(state)) store.dispatch({ type: 'edited', change: { edit: 'clear' } });
-      return store.dispatch({ type: 'opened', panel: { kind: 'talk' } });
+      return store.dispatch({ type: 'opened', panel: behind(state) });
+    case 'thread':
+      if (state.panel.kind === 'thread') {
+        return store.dispatch({ type: 'opened', panel: behind(state) });
+      }
+      return void openThread(desk, null).catch(session.complain);
     case 'older':
     case 'newer': {
       const layout = layoutOf(size);
@@ -115,6 +122,34 @@ function act(desk: Desk, action: Action, size: Size): void {
       return store.dispatch({ type: 'opened', panel: { kind: isOpen ? 'talk' : action.kind } });
     }
   }
+}
+
+/** Where Escape leads: from a thread to the list it was chosen in, else to the talk. */
+function behind({ panel }: ChatState): Panel {
+  return (panel.kind === 'thread' ? panel.from : null) ?? { kind: 'talk' };
+}
+
+/** Keys that choose in a list, as long as nothing is typed; whether it was one. */
+function pick(desk: Desk, action: Action, size: Size): boolean {
+  const { store, session } = desk;
+  const { input, threads } = store.state();
+  const step = stepOf(action, Math.max(1, Math.floor(layoutOf(size).body / CHOICE_ROWS) - 1));
+  const isTyping = input.text !== '';
+  if (step !== 0 && (!isTyping || action.do !== 'edit')) {
+    store.dispatch({ type: 'chosen', by: step });
+    return true;
+  }
+  const chosen = threads.choices[threads.at];
+  if (action.do !== 'enter' || isTyping || chosen === undefined) return false;
+  void openThread(desk, chosen.id).catch(session.complain);
+  return true;
+}
+
+function stepOf(action: Action, page: number): number {
+  if (action.do === 'older') return -page;
+  if (action.do === 'newer') return page;
+  if (action.do !== 'edit') return 0;
+  return action.change.edit === 'older' ? -1 : action.change.edit === 'newer' ? 1 : 0;
 }
 
 /** To the next channel, in a circle, that is wanted. */

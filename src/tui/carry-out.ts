@@ -3,7 +3,6 @@
  * A refusal of the hub is shown with its own words; what was typed can be fetched back with Up.
  */
 
-import { readAfter, SEARCH_MESSAGES_MAX } from '../client/history.ts';
 import type { Client } from '../client/index.ts';
 import { channelLabel, privateChannel } from '../client/names.ts';
 import { type Command, type Problem, parseCommand } from './commands.ts';
@@ -11,11 +10,12 @@ import type { Decider } from './decide.ts';
 import { boardLines, receiptLines } from './panel-lines.ts';
 import { seenIn } from './receipts.ts';
 import type { ChatSession } from './session.ts';
-import { EMPTY, line, type ScreenLine, span } from './spans.ts';
+import { EMPTY, line, type ScreenLine } from './spans.ts';
 import { type ChatState, findChannel, type Panel } from './state.ts';
 import type { Store } from './store.ts';
-import { rootOf, type Said, saidOf } from './talk.ts';
+import { type Said, saidOf } from './talk.ts';
 import { gist } from './talk-lines.ts';
+import type { MarkWord } from './threads.ts';
 
 export interface Desk {
   readonly client: Client;
@@ -26,7 +26,6 @@ export interface Desk {
 }
 
 const BOARD_ROWS = 200;
-const FOUND_MAX = 200;
 let lastKey = 0;
 
 /** Takes what stands on the input line. */
@@ -80,7 +79,17 @@ async function carryOut(desk: Desk, command: Command): Promise<void> {
       return store.say(`acked ${command.message}: ${command.status}`);
     }
     case 'search':
-      return search(desk, command.text);
+      return desk.session.threads.search(command.text);
+    case 'threads':
+      if (state.focus === null) return store.say('there is no channel to list; /join one', true);
+      return desk.session.threads.list(state.focus, command.only);
+    case 'pin':
+    case 'unpin':
+    case 'close':
+    case 'reopen':
+    case 'resolve':
+    case 'unresolve':
+      return mark(desk, command.do, command.id, command.note);
     case 'board': {
       const { tasks, totals } = await client.call('plan.board', { limit: BOARD_ROWS });
       const counts = Object.entries(totals).flatMap(([status, count]) =>
@@ -97,8 +106,6 @@ async function carryOut(desk: Desk, command: Command): Promise<void> {
       return done(desk, desk.decider.decide(command.id, command.do, command.reason));
     case 'answer':
       return done(desk, desk.decider.answer(command.item, command.text));
-    case 'close':
-      return done(desk, desk.decider.close(command.id, command.reason));
     case 'docket':
     case 'claims':
     case 'who':
@@ -107,6 +114,23 @@ async function carryOut(desk: Desk, command: Command): Promise<void> {
     case 'quit':
       return desk.quit();
   }
+}
+
+/** Of the thread that is named, open or chosen; an item of the docket is closed the same way. */
+async function mark(
+  desk: Desk,
+  word: MarkWord,
+  id: string | null,
+  note: string | null,
+): Promise<void> {
+  const { store, session, decider } = desk;
+  if (id?.startsWith('d')) return done(desk, decider.close(id, note));
+  const { panel, threads } = store.state();
+  const open = panel.kind === 'thread' ? panel.root : null;
+  const chosen = panel.kind === 'list' ? threads.choices[threads.at]?.id : null;
+  const message = id ?? open ?? chosen ?? null;
+  if (message === null) return store.say(`say which: /${word} ID, or /thread ID first`, true);
+  store.say(await session.threads.mark(message, word, note));
 }
 
 /** What was done about the docket, and what is left on it. */
@@ -122,8 +146,8 @@ function open(store: Store, panel: Panel): void {
 
 async function sendHere(desk: Desk, text: string): Promise<void> {
   const { panel, focus } = desk.store.state();
+  if (panel.kind === 'thread') return send(desk, panel.channel, text, panel.root);
   if (focus === null) return desk.store.say('there is no channel to speak on; /join one', true);
-  if (panel.kind === 'thread') return send(desk, focus, text, panel.root);
   if (panel.kind !== 'talk') open(desk.store, { kind: 'talk' });
   return send(desk, focus, text, null);
 }
@@ -136,7 +160,7 @@ async function send(
   replyTo: string | null,
 ): Promise<void> {
   const key = ++lastKey;
-  store.dispatch({ type: 'sending', sending: { key, channel, text } });
+  store.dispatch({ type: 'sending', sending: { key, channel, text, replyTo } });
   try {
     const answer = await client.send(
       channel,
@@ -148,6 +172,8 @@ async function send(
     if (findChannel(store.state(), channel) !== undefined)
       store.dispatch({ type: 'said', messages: [said] });
     void session.askReceipts([said]).catch(session.complain);
+    // In a thread it stands as being sent until the thread has it.
+    if (store.state().panel.kind === 'thread') await session.threads.look().catch(session.complain);
     const { state, queue_depth: depth } = answer.backpressure;
     if (state !== 'ok') store.say(`sent; ${depth} messages wait unread on ${channel}`);
   } catch (error) {
@@ -205,19 +231,14 @@ async function go({ store }: Desk, wanted: string): Promise<void> {
   else store.say(`you do not follow ${wanted}; /join ${wanted}`, true);
 }
 
-async function openThread({ store }: Desk, wanted: string | null): Promise<void> {
+/** Without an id: the thread that was answered last. */
+export async function openThread({ store, session }: Desk, wanted: string | null): Promise<void> {
   const state = store.state();
   const talk = findChannel(state, state.focus)?.talk ?? [];
-  // Without an id: the thread that was answered last.
   const id = wanted ?? talk.findLast(({ replyTo }) => replyTo !== null)?.id ?? null;
   if (id === null)
     return store.say('nothing was answered here yet; /thread ID begins with one', true);
-  const said = findMessage(state, id);
-  if (said === undefined)
-    return store.say(`${id} is not among what is loaded; scroll up to it`, true);
-  if (said.channel !== state.focus) store.dispatch({ type: 'focused', channel: said.channel });
-  const all = findChannel(store.state(), said.channel)?.talk ?? [];
-  open(store, { kind: 'thread', root: rootOf(all, id) });
+  return session.threads.open(id);
 }
 
 async function showReceipts({ client, store }: Desk, wanted: string | null): Promise<void> {
@@ -233,39 +254,6 @@ async function showReceipts({ client, store }: Desk, wanted: string | null): Pro
     kind: 'text',
     title: `Receipts of ${id}`,
     lines: [...head, ...receiptLines(receipts, state.colours)],
-  });
-}
-
-/** The newest part of the channel, from the hub and not only from the screen. */
-async function search({ client, store }: Desk, text: string): Promise<void> {
-  const { focus } = store.state();
-  const channel = findChannel(store.state(), focus);
-  if (channel === undefined) return store.say('there is no channel to search', true);
-  store.say(`searching ${channel.name}…`);
-  const last = channel.talk.at(-1)?.seq ?? 0;
-  const wanted = text.toLowerCase();
-  const found: Said[] = [];
-  const from = Math.max(0, last - SEARCH_MESSAGES_MAX);
-  for await (const page of readAfter(client.replay, channel.name, from)) {
-    found.push(
-      ...page
-        .map(saidOf)
-        .filter(
-          (said) =>
-            gist(said).toLowerCase().includes(wanted) || said.text.toLowerCase().includes(wanted),
-        ),
-    );
-  }
-  const shown = found.slice(-FOUND_MAX);
-  const lines: ScreenLine[] = shown.map((said) => [
-    span(`${said.id} `, { dim: true }),
-    span(gist(said)),
-  ]);
-  const title = `${found.length} with "${text}" in ${channel.name}${from > 0 ? ', newest part' : ''}`;
-  open(store, {
-    kind: 'text',
-    title,
-    lines: lines.length > 0 ? lines : [line('Nothing.', { dim: true })],
   });
 }
 

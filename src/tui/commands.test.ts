@@ -18,6 +18,12 @@ test.each([
   ['/ack m5 nack no time', { do: 'ack', message: 'm5', status: 'nack', reason: 'no time' }],
   ['/ack m5 done', { do: 'ack', message: 'm5', status: 'done', reason: null }],
   ['/search the  lock', { do: 'search', text: 'the  lock' }],
+  ['/threads', { do: 'threads', only: null }],
+  ['/threads closed', { do: 'threads', only: 'closed' }],
+  ['/pin', { do: 'pin', id: null, note: null }],
+  ['/resolve m5 it is', { do: 'resolve', id: 'm5', note: 'it is' }],
+  ['/close done  and shipped', { do: 'close', id: null, note: 'done  and shipped' }],
+  ['/close d3', { do: 'close', id: 'd3', note: null }],
   ['/exit', { do: 'quit' }],
   ['   ', null],
 ])('[TU4] %j is understood', (line, command) => {
@@ -29,6 +35,7 @@ test.each([
   ['/join', /\/join CHANNEL/],
   ['/msg bob', /\/msg AGENT TEXT/],
   ['/reply m5', /\/reply ID TEXT/],
+  ['/threads some', /\/threads \[STATE\]/],
   ['/ack m5 perhaps', /\/ack ID STATUS/],
   ['/', /\/help/],
 ])('[TU4] %j is answered with how it is written', (line, words) => {
@@ -60,6 +67,7 @@ test.each([
   ['/msg b', '/msg bob', ['bob', 'bobby']],
   ['/reply m1', '/reply m12 ', []],
   ['/ack m7 pro', '/ack m7 processing ', []],
+  ['/threads re', '/threads resolved ', []],
   ['ask @cl', 'ask @claude/worker ', []],
   ['plain words', 'plain words', []],
   ['/nothing x', '/nothing x', []],
@@ -103,7 +111,7 @@ test('Tab never loses what stands on the line', () => {
 
 test('every command is one that can be typed', () => {
   for (const { name, usage } of COMMAND_ROWS) {
-    const given = usage.replace('STATUS', 'done').replace(/[[\]]/g, '');
+    const given = usage.replace('STATUS', 'done').replace('STATE', 'open').replace(/[[\]]/g, '');
     expect(parseCommand(`/${name} ${given}`)).toMatchObject({ do: name });
   }
 });

@@ -5,6 +5,7 @@
  */
 
 import type { CallInput } from '../client/index.ts';
+import type { MarkWord, ThreadFilter } from './threads.ts';
 
 export type AckWord = CallInput<'channels.ack'>['status'];
 
@@ -21,11 +22,14 @@ export type Command =
       readonly reason: string | null;
     }
   | { readonly do: 'search'; readonly text: string }
+  | { readonly do: 'threads'; readonly only: ThreadFilter | null }
   | {
-      readonly do: 'approve' | 'deny' | 'close';
-      readonly id: string;
-      readonly reason: string | null;
+      readonly do: MarkWord;
+      /** A message, or an item of the docket to close; null for the thread that is open. */
+      readonly id: string | null;
+      readonly note: string | null;
     }
+  | { readonly do: 'approve' | 'deny'; readonly id: string; readonly reason: string | null }
   | { readonly do: 'answer'; readonly item: string; readonly text: string }
   | { readonly do: 'docket' | 'claims' | 'who' | 'board' | 'help' | 'quit' };
 
@@ -34,7 +38,7 @@ export interface Problem {
 }
 
 /** What an argument is, so that it can be completed. */
-export type Argument = 'channel' | 'agent' | 'message' | 'ack' | 'docket' | 'text';
+export type Argument = 'channel' | 'agent' | 'message' | 'ack' | 'docket' | 'filter' | 'text';
 
 export interface CommandRow {
   readonly name: string;
@@ -48,6 +52,9 @@ export interface CommandRow {
 const ACKS: readonly AckWord[] = ['received', 'processing', 'done', 'nack'];
 export const ACK_WORDS: readonly string[] = ACKS;
 
+const FILTERS: readonly ThreadFilter[] = ['open', 'closed', 'resolved', 'pinned'];
+export const FILTER_WORDS: readonly string[] = FILTERS;
+
 const bare = (
   name: 'docket' | 'claims' | 'who' | 'board' | 'help' | 'quit',
   summary: string,
@@ -59,11 +66,19 @@ const bare = (
   parse: () => ({ do: name }),
 });
 
-const onDocket = (
-  name: 'approve' | 'deny' | 'close',
-  more: string,
-  summary: string,
-): CommandRow => ({
+/** Of the thread of a message, or of the one that is open. */
+const mark = (name: MarkWord, usage: string, summary: string): CommandRow => ({
+  name,
+  usage,
+  summary,
+  arguments: ['message', 'text'],
+  parse: ([first = ''], rest) => {
+    const isId = name === 'close' ? /^[md]\d+$/.test(first) : /^m\d+$/.test(first);
+    return { do: name, id: isId ? first : null, note: rest(isId ? 1 : 0) || null };
+  },
+});
+
+const onDocket = (name: 'approve' | 'deny', more: string, summary: string): CommandRow => ({
   name,
   usage: `ID ${more}`,
   summary,
@@ -119,10 +134,26 @@ export const COMMAND_ROWS: readonly CommandRow[] = [
   {
     name: 'thread',
     usage: '[ID]',
-    summary: 'one thread alone; what you type then answers it',
+    summary: 'one thread alone; what you type then answers it (Ctrl-R)',
     arguments: ['message'],
     parse: ([message = null]) => ({ do: 'thread', message }),
   },
+  {
+    name: 'threads',
+    usage: '[STATE]',
+    summary: 'those of this channel, or only open, closed, resolved or pinned ones',
+    arguments: ['filter'],
+    parse: ([word]) => {
+      const only = FILTERS.find((one) => one === word) ?? null;
+      return word !== undefined && only === null ? null : { do: 'threads', only };
+    },
+  },
+  mark('pin', '[ID] [NOTE]', 'pin the open thread, or that of a message'),
+  mark('unpin', '[ID] [NOTE]', 'pin it no longer'),
+  mark('close', '[ID] NOTE', 'close the thread and say why, or put an item of the docket away'),
+  mark('reopen', '[ID] [NOTE]', 'open it again'),
+  mark('resolve', '[ID] [NOTE]', 'say that it is resolved'),
+  mark('unresolve', '[ID] [NOTE]', 'say that it is not'),
   {
     name: 'receipts',
     usage: '[ID]',
@@ -143,15 +174,14 @@ export const COMMAND_ROWS: readonly CommandRow[] = [
   },
   {
     name: 'search',
-    usage: 'TEXT',
-    summary: 'find it in this channel',
+    usage: 'WORDS',
+    summary: 'find messages everywhere; in:CHANNEL and from:NAME narrow it',
     arguments: ['text'],
     parse: (_, rest) => (rest(0) === '' ? null : { do: 'search', text: rest(0) }),
   },
   bare('docket', 'what waits for a person, and what to do about it (Ctrl-O)'),
   onDocket('approve', '[WHY]', 'say yes to a gate, or release a held message'),
   onDocket('deny', 'WHY', 'say no, and why'),
-  onDocket('close', '[NOTE]', 'put an item away'),
   {
     name: 'answer',
     usage: 'ID TEXT',

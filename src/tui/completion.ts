@@ -3,7 +3,7 @@
  * as much of it as all candidates share; pressed again it goes through them. Pure; it asks the hub
  * nothing.
  */
-import { ACK_WORDS, type Argument, COMMAND_ROWS, findRow } from './commands.ts';
+import { ACK_WORDS, type Argument, COMMAND_ROWS, FILTER_WORDS, findRow } from './commands.ts';
 
 /** What there is to name. */
 export interface Words {
@@ -78,6 +78,7 @@ const LISTS: Readonly<Record<Exclude<Argument, 'text'>, (words: Words) => readon
   agent: ({ agents }) => agents,
   message: ({ messages }) => messages,
   ack: () => ACK_WORDS,
+  filter: () => FILTER_WORDS,
   docket: ({ docket }) => docket,
 };
 

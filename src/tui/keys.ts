@@ -6,7 +6,7 @@ export type Action =
   | { readonly do: 'edit'; readonly change: Edit }
   | { readonly do: 'enter' | 'quit' | 'back' | 'older' | 'newer' }
   | { readonly do: 'channel' | 'complete'; readonly step: 1 | -1 }
-  | { readonly do: 'unread' }
+  | { readonly do: 'unread' | 'thread' }
   | { readonly do: 'panel'; readonly kind: 'claims' | 'who' | 'docket' };
 
 type Named = Exclude<Edit['edit'], 'insert' | 'set'>;
@@ -25,6 +25,7 @@ const CONTROL: Readonly<Record<string, Action>> = {
   n: { do: 'channel', step: 1 },
   o: { do: 'panel', kind: 'docket' },
   p: { do: 'channel', step: -1 },
+  r: { do: 'thread' },
   t: { do: 'panel', kind: 'claims' },
   u: edit('kill-left'),
   w: edit('word-back'),

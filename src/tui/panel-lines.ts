@@ -85,8 +85,16 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Up Down', 'lines sent before'],
   ['Ctrl-O', 'the docket: what needs you'],
   ['Ctrl-T Ctrl-G', 'claims; agents'],
-  ['Esc', 'back to the talk, and to its end; gives up a command'],
+  ['Ctrl-R', 'the thread that was answered last; again to leave it'],
+  ['Up Down Enter', 'in a list: choose, and open the thread'],
+  ['Esc', 'back to the list or the talk, and to its end; gives up a command'],
   ['Ctrl-C', 'leave'],
+];
+
+const THREAD_MARKS: readonly (readonly [mark: string, what: string])[] = [
+  ['▲ pinned', 'kept in view by its author, an owner it names, or a person'],
+  ['closed', 'takes no reply until it is opened again; a note says why'],
+  ['resolved', 'what it asked is settled; it may go on'],
 ];
 
 export function helpLines(width: number): ScreenLine[] {
@@ -104,6 +112,9 @@ export function helpLines(width: number): ScreenLine[] {
     EMPTY,
     line('Marks on your messages, with how many recipients', { bold: true }),
     ...table(marks, width),
+    EMPTY,
+    line('Marks of threads', { bold: true }),
+    ...table(THREAD_MARKS, width),
   ];
 }
 

@@ -166,7 +166,7 @@ test('a narrow terminal names what is unread below the talk', () => {
 
 test('[TU11] what is on its way stands under my own name', () => {
   const heard = stateWith([said(99, 'hello')]);
-  const sending = { key: 1, channel: 'room', text: 'on its way' };
+  const sending = { key: 1, channel: 'room', text: 'on its way', replyTo: null };
   const screen = screenOf(
     evolve(heard, { type: 'sending', sending }),
     layoutOf({ columns: 140, rows: 20 }),
@@ -217,4 +217,16 @@ test('[TU10] a slash lists the commands it may become, and what Tab has chosen s
     .centre.flat()
     .filter((one) => one.inverse);
   expect(inverse.map(({ text }) => text.trim())).toEqual(['/leave [CHANNEL]']);
+});
+
+test('[TU12] a refusal too long for the status line is told whole above it', () => {
+  const text = `not sent: ${'the hub says so, '.repeat(9)}and that is all`;
+  const notice = { text, isProblem: true };
+  const state = evolve(stateWith([said(1, 'hello')]), { type: 'noticed', notice });
+  const layout = layoutOf({ columns: 80, rows: 24 });
+  const words = textOf(screenOf(state, layout).centre).replace(/\s+/g, ' ');
+  expect(words).toMatch(/hello.*not sent: .*and that is all$/);
+  const wide = screenOf(state, layoutOf({ columns: 240, rows: 24 }));
+  expect(textOf(wide.centre)).not.toContain('not sent');
+  expect(textOf([wide.status])).toBe(text);
 });

@@ -8,12 +8,30 @@ import { byNeed, docketLines, needLines } from './docket-lines.ts';
 import type { Layout } from './layout.ts';
 import { paletteLines } from './palette.ts';
 import { claimLines, helpLines, whoLines } from './panel-lines.ts';
-import { cut, graphemes, plain, widthOf } from './plain.ts';
+import { cut, graphemes, plain, widthOf, wrap } from './plain.ts';
 import { legend } from './receipts.ts';
 import { agentLines, channelLines } from './side-lines.ts';
-import { EMPTY, fitTo, line, type ScreenLine, span, spread } from './spans.ts';
-import { type ChatState, findChannel, isTalk } from './state.ts';
-import { talkLines, threadLines } from './talk-lines.ts';
+import {
+  EMPTY,
+  fitTo,
+  line,
+  lineWidth,
+  type ScreenLine,
+  type Style,
+  span,
+  spread,
+} from './spans.ts';
+import {
+  type ChatState,
+  findChannel,
+  isTalk,
+  type Notice,
+  type Panel,
+  shownTalk,
+} from './state.ts';
+import { talkLines } from './talk-lines.ts';
+import { CHOICE_ROWS, choiceLines, threadLines } from './thread-lines.ts';
+import { standingSpans } from './thread-standing.ts';
 import { workLines } from './work-lines.ts';
 
 export interface Screen {
@@ -28,15 +46,26 @@ export interface Screen {
 }
 
 const PROMPT = '> ';
+/** What can be done in a panel, where that differs. */
+const HINTS: Readonly<Partial<Record<Panel['kind'], string>>> = {
+  thread: 'What you type answers it  /pin  /resolve  /close NOTE  Esc back  /help',
+  list: 'Up Down choose  Enter opens the thread  Esc back',
+};
 /** What the agents have at least before anything else is shown below them. */
 const AGENT_ROWS_MIN = 16;
 
 export function screenOf(state: ChatState, layout: Layout): Screen {
   const { left, right, centre, body, columns } = layout;
-  const palette = paletteLines(state, Math.floor(rowsOf(layout) / 2));
+  const half = Math.floor(rowsOf(layout) / 2);
+  const told = isLong(state, columns) ? noticeLines(state, centre).slice(0, half) : [];
+  const palette = told.length > 0 ? told : paletteLines(state, half);
   const rows = rowsOf(layout) - palette.length;
   const content = centreLines(state, centre, state.scroll === 0 ? rows : undefined);
-  const scroll = Math.min(state.scroll, Math.max(0, content.length - rows));
+  const most = Math.max(0, content.length - rows);
+  const scroll = Math.min(
+    state.panel.kind === 'list' ? most - choiceTop(state, rows) : state.scroll,
+    most,
+  );
   const end = content.length - scroll;
   const visible = content.slice(Math.max(0, end - rows), end);
   const input = inputLine(state, columns);
@@ -65,6 +94,13 @@ function rightLines(state: ChatState, width: number, rows: number): ScreenLine[]
   return [...needs, ...agents, ...(left > work.length ? workLines(state, width, left) : work)];
 }
 
+/** The line of a list that comes first, so that what is chosen stands in its middle. */
+function choiceTop({ threads }: ChatState, rows: number): number {
+  const lines = threads.choices.length * CHOICE_ROWS;
+  const wanted = threads.at * CHOICE_ROWS - Math.floor(rows / 2);
+  return Math.max(0, Math.min(wanted, lines - rows));
+}
+
 /** How far the centre can be scrolled. */
 export function scrollMaxOf(state: ChatState, layout: Layout): number {
   return Math.max(0, centreLines(state, layout.centre).length - rowsOf(layout));
@@ -90,7 +126,9 @@ function centreLines(state: ChatState, width: number, linesMax?: number): readon
     case 'text':
       return panel.lines;
     case 'thread':
-      return channel === undefined ? [] : threadLines(state, channel, panel.root, width);
+      return threadLines(state, panel.channel, width);
+    case 'list':
+      return choiceLines(state, width);
     case 'talk':
       if (channel === undefined) return [line('Join a channel: /join NAME', { dim: true })];
       if (channel.talk.length > 0 || state.sending.length > 0)
@@ -104,7 +142,11 @@ function titleLine(state: ChatState, width: number): ScreenLine {
   const name = focus === null ? '' : channelLabel(focus, me.agent_id);
   const titles = {
     talk: name,
-    thread: panel.kind === 'thread' ? `${name}: thread ${panel.root}` : '',
+    thread:
+      panel.kind === 'thread'
+        ? `${channelLabel(panel.channel, me.agent_id)}: thread ${panel.root}`
+        : '',
+    list: panel.kind === 'list' ? panel.title : '',
     claims: `Claims (${state.claims.length})`,
     who: 'Agents',
     docket: `Docket (${state.docket.length})`,
@@ -112,7 +154,14 @@ function titleLine(state: ChatState, width: number): ScreenLine {
     text: panel.kind === 'text' ? panel.title : '',
   };
   const aside = panel.kind === 'talk' ? '' : 'Esc: back';
-  return spread([span(titles[panel.kind], { bold: true })], [span(aside, { dim: true })], width);
+  const { open } = state.threads;
+  // Of a long thread the beginning is out of sight, and how it stands is not.
+  const marks =
+    panel.kind === 'thread' && open !== null ? standingSpans({ ...open.standing, replies: 0 }) : [];
+  const left = [span(titles[panel.kind], { bold: true }), span('  '), ...marks];
+  // Where both have no room, the status line says how to go back.
+  const hasRoom = lineWidth(left) + aside.length < width || panel.kind !== 'thread';
+  return spread(left, [span(hasRoom ? aside : '', { dim: true })], width);
 }
 
 function barLine(state: ChatState, width: number): ScreenLine {
@@ -132,13 +181,12 @@ function barLine(state: ChatState, width: number): ScreenLine {
 
 function statusLine(state: ChatState, width: number, scroll: number, layout: Layout): ScreenLine {
   const { notice, link, linkReason, upTo } = state;
-  if (notice !== null) {
-    return line(notice.text, { colour: notice.isProblem ? 'red' : 'cyan', bold: notice.isProblem });
+  if (notice !== null && !isLong(state, width)) {
+    return line(notice.text, noticeStyle(notice));
   }
   if (link !== 'open' && linkReason !== null) return line(linkReason, { colour: 'yellow' });
   if (scroll > 0 && isTalk(state.panel)) {
-    const talk = findChannel(state, state.focus)?.talk ?? [];
-    const newer = upTo === null ? 0 : talk.filter(({ seq }) => seq > upTo).length;
+    const newer = upTo === null ? 0 : shownTalk(state).filter(({ seq }) => seq > upTo).length;
     return line(newer > 0 ? `${newer} newer below; PgDn` : 'further up; PgDn goes down', {
       dim: true,
     });
@@ -149,13 +197,29 @@ function statusLine(state: ChatState, width: number, scroll: number, layout: Lay
     const names = unread.map((one) => `${channelLabel(one.name, state.me.agent_id)} ${one.unread}`);
     return line(`unread: ${names.join(', ')}`, { colour: 'yellow' });
   }
-  const hints = 'Tab completes  PgUp scrolls  Ctrl-N next channel  /help';
+  const hints =
+    HINTS[state.panel.kind] ?? 'Tab completes  PgUp scrolls  Ctrl-N next channel  /help';
   if (width < hints.length) return line('/help', { dim: true });
   const marks = legend();
   const isWide = width > hints.length + marks.length + 4;
   return isWide
     ? spread([span(hints, { dim: true })], [span(marks, { dim: true })], width)
     : line(hints, { dim: true });
+}
+
+/** Words that have no room on the status line stand whole above it. */
+function isLong({ notice }: ChatState, width: number): boolean {
+  return notice !== null && widthOf(plain(notice.text)) > width;
+}
+
+function noticeLines({ notice }: ChatState, width: number): ScreenLine[] {
+  if (notice === null) return [];
+  const rows = wrap(plain(notice.text), Math.max(1, width));
+  return rows.map((text) => line(text, noticeStyle(notice)));
+}
+
+function noticeStyle({ isProblem }: Notice): Style {
+  return { colour: isProblem ? 'red' : 'cyan', bold: isProblem };
 }
 
 /** A long line shows the part around the cursor; a line break within it is shown as a sign. */

@@ -8,9 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readAfter, readBefore, readTail } from '../client/history.ts';
 import { type Client, type LiveStream, SynodError } from '../client/index.ts';
 import { type ReceiptSeen, seenIn } from './receipts.ts';
-import { findChannel, isTalk } from './state.ts';
+import { findChannel, type Panel } from './state.ts';
 import type { Store } from './store.ts';
 import { type Said, saidOf, TALK_MESSAGES_MAX } from './talk.ts';
+import { createThreadDesk, type ThreadDesk } from './thread-desk.ts';
 
 export interface ChatSession {
   /** Fetches what was said before; for a talk that was scrolled to its top. */
@@ -19,6 +20,7 @@ export interface ChatSession {
   refresh(): Promise<void>;
   /** Asks where these of my messages stand. */
   askReceipts(talk: readonly Said[]): Promise<void>;
+  readonly threads: ThreadDesk;
   /** What went wrong, on the status line. */
   complain(error: unknown): void;
   close(): Promise<void>;
@@ -81,6 +83,8 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
   }
 
   const askOwed = later(ASK_AFTER_MS, () => once('owed', lookAtInbox));
+  const threads = createThreadDesk(client, store);
+  const askThreads = later(ASK_AFTER_MS, () => once('threads', threads.look));
   const askAround = later(ASK_AFTER_MS, () => once('around', lookAround));
   const gathered: Said[] = [];
   const changed: ReceiptSeen[] = [];
@@ -90,6 +94,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     const messages = gathered.splice(0);
     store.dispatch({ type: 'said', messages });
     askOwed();
+    askThreads();
     // Said in another window of mine: nobody told this one who is owed it.
     void askReceipts(messages).catch(complain);
   });
@@ -158,6 +163,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     }
     const channel = findChannel(store.state(), store.state().focus);
     if (channel !== undefined) await askReceipts(channel.talk);
+    await threads.look();
   }
 
   /** Changes are pushed and not kept, so where my messages stand is asked for when they come into view. */
@@ -177,7 +183,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     if (channel === undefined || link !== 'open') return;
     const { name, unread, isLoaded } = channel;
     if (!isLoaded) once(`load ${name}`, () => load(name));
-    else if (unread > 0 && scroll === 0 && isTalk(panel)) once('read', () => read(name));
+    else if (unread > 0 && scroll === 0 && isShown(panel, name)) once('read', () => read(name));
   }
 
   async function load(channel: string): Promise<void> {
@@ -185,6 +191,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
       const { messages: found, isWhole } = await readTail(replay, channel);
       const messages = found.map(saidOf);
       store.dispatch({ type: 'history', channel, messages, isWhole });
+      askThreads();
       await askReceipts(messages);
     } catch (error) {
       if (client.state !== 'open') return;
@@ -218,6 +225,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
       const { messages, isWhole } = await readBefore(replay, name, before);
       const said = messages.map(saidOf);
       store.dispatch({ type: 'history', channel: name, messages: said, isWhole });
+      askThreads();
     });
   }
 
@@ -251,6 +259,14 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
       flush();
     }),
   ];
+  // People are told that something moved, marks among it; everybody else looks from time to time.
+  const isPerson = /^(human|admin)$/.test(store.state().me.kind);
+  if (isPerson) {
+    const changes = follow(client.changes({ signal }), ({ nouns }) => {
+      if (nouns === 'all' || nouns.includes('messages')) askThreads();
+    });
+    streams.push(changes);
+  }
   await inbox.ready;
   store.dispatch({ type: 'link', state: client.state, reason: null });
   await refresh();
@@ -260,7 +276,9 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
   attend();
   const timer = setInterval(() => {
     store.dispatch({ type: 'ticked', now: Date.now() / 1000 });
-    if (store.state().link === 'open') askAround();
+    if (store.state().link !== 'open') return;
+    askAround();
+    if (!isPerson) askThreads();
   }, LOOK_EVERY_MS);
   const docketTimer = setInterval(() => {
     if (store.state().link === 'open') once('docket', lookAtDocket);
@@ -270,6 +288,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     loadOlder,
     refresh,
     askReceipts,
+    threads,
     complain,
     async close() {
       stopping.abort();
@@ -289,6 +308,10 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
       await Promise.all(streams);
     },
   };
+}
+
+function isShown(panel: Panel, channel: string): boolean {
+  return panel.kind === 'talk' || (panel.kind === 'thread' && panel.channel === channel);
 }
 
 /** Does it once, a moment after it was first asked for. */

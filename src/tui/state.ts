@@ -11,6 +11,14 @@ import { type Edit, editLine, type InputLine, NO_INPUT, sendLine } from './input
 import { noteReceipts, type ReceiptSeen, type Receipts } from './receipts.ts';
 import type { ScreenLine } from './spans.ts';
 import { mergeTalk, type Said } from './talk.ts';
+import {
+  evolveThreads,
+  type ListPanel,
+  NO_THREADS,
+  type ThreadEvent,
+  type ThreadPanel,
+  type Threads,
+} from './threads.ts';
 
 export type Me = Pick<CallOutput<'hub.whoami'>, 'agent_id' | 'kind' | 'tier' | 'space'>;
 export type AgentRow = CallOutput<'presence.list'>['agents'][number];
@@ -35,13 +43,15 @@ export interface Channel {
 /** What stands in the centre. */
 export type Panel =
   | { readonly kind: 'talk' | 'claims' | 'who' | 'help' | 'docket' }
-  | { readonly kind: 'thread'; readonly root: string }
+  | ListPanel
+  | ThreadPanel
   | { readonly kind: 'text'; readonly title: string; readonly lines: readonly ScreenLine[] };
 
 export interface Sending {
   readonly key: number;
   readonly channel: string;
   readonly text: string;
+  readonly replyTo: string | null;
 }
 
 export interface Notice {
@@ -68,6 +78,7 @@ export interface ChatState {
   readonly docket: readonly DocketItem[];
   readonly colours: Colours;
   readonly receipts: ReadonlyMap<string, Receipts>;
+  readonly threads: Threads;
   readonly sending: readonly Sending[];
   readonly panel: Panel;
   /** Lines between the bottom of the talk and the bottom of the panel. */
@@ -87,6 +98,7 @@ export interface ChatState {
 }
 
 export type ChatEvent =
+  | ThreadEvent
   | { readonly type: 'link'; readonly state: ConnectionState; readonly reason: string | null }
   | { readonly type: 'met'; readonly me: Me }
   | {
@@ -144,6 +156,7 @@ export function initialState(me: Me, now: number): ChatState {
     docket: [],
     colours: new Map(),
     receipts: new Map(),
+    threads: NO_THREADS,
     sending: [],
     panel: { kind: 'talk' },
     scroll: 0,
@@ -256,6 +269,10 @@ export function evolve(state: ChatState, event: ChatEvent): ChatState {
       return { ...state, input: sendLine(state.input), notice: null, choices: null };
     case 'ticked':
       return { ...state, now: event.now };
+    default: {
+      const threads = evolveThreads(state.threads, event);
+      return threads === state.threads ? state : { ...state, threads };
+    }
   }
 }
 
@@ -266,6 +283,12 @@ export function findChannel(state: ChatState, name: string | null): Channel | un
 /** Talk is read from its end; a panel from its beginning. */
 export function isTalk(panel: Panel): boolean {
   return panel.kind === 'talk' || panel.kind === 'thread';
+}
+
+/** What was said on the channel or in the thread that is shown. */
+export function shownTalk({ channels, focus, panel, threads }: ChatState): readonly Said[] {
+  if (panel.kind === 'thread') return threads.open?.replies ?? [];
+  return channels.find(({ name }) => name === focus)?.talk ?? [];
 }
 
 function startOf(panel: Panel): number {
@@ -279,7 +302,7 @@ function atEnd(state: ChatState): ChatState {
 function scrollBy(state: ChatState, by: number, most: number): ChatState {
   const scroll = Math.max(0, Math.min(Math.min(state.scroll, most) + by, most));
   if (scroll === 0 || !isTalk(state.panel)) return { ...state, scroll, upTo: null };
-  const upTo = state.upTo ?? findChannel(state, state.focus)?.talk.at(-1)?.seq ?? null;
+  const upTo = state.upTo ?? shownTalk(state).at(-1)?.seq ?? null;
   return { ...state, scroll, upTo };
 }
 

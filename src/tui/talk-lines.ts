@@ -8,12 +8,12 @@ import { dayText, timeText } from './clock.ts';
 import { plain, wrap } from './plain.ts';
 import { receiptMark } from './receipts.ts';
 import { type Colour, EMPTY, line, type ScreenLine, type Span, span, spread } from './spans.ts';
-import type { Channel, ChatState } from './state.ts';
-import { type Said, threadOf } from './talk.ts';
+import type { Channel, ChatState, Sending } from './state.ts';
+import type { Said } from './talk.ts';
+import { standingSpans } from './thread-standing.ts';
 
 /** After so long a silence the speaker is named again. */
 const PAUSE_S = 300;
-const DEPTH_SHOWN_MAX = 6;
 const WIDE_MIN = 60;
 const GUTTERS = { narrow: 8, wide: 12 };
 
@@ -28,8 +28,8 @@ export function talkLines(
   linesMax?: number,
 ): readonly ScreenLine[] {
   if (linesMax !== undefined) return layOut(state, channel, width, linesMax);
-  const { upTo, receipts, sending, me } = state;
-  const of = [channel, width, upTo, receipts, sending, me];
+  const { upTo, receipts, sending, me, threads } = state;
+  const of = [channel, width, upTo, receipts, sending, me, threads.standings];
   if (last === null || of.some((one, at) => one !== last?.of[at])) {
     last = { of, lines: layOut(state, channel, width, channel.talk.length) };
   }
@@ -55,28 +55,13 @@ function layOut(state: ChatState, channel: Channel, width: number, linesMax: num
     if (before === null || isNew || isBreak(before, said)) lines.push(speaker(state, said));
     if (said.replyTo !== null) lines.push(answered(said.replyTo, byId, width));
     lines.push(...bodyLines(state, said, said.replyTo === null ? 2 : 4, width));
+    const stands = standingSpans(state.threads.standings.get(said.id));
+    if (stands.length > 0) lines.push([span('  '), ...stands]);
     before = said;
   }
-  if (upTo === null) lines.push(...sendingLines(state, channel.name, before, width));
+  const mine = state.sending.filter((one) => one.channel === channel.name);
+  if (upTo === null) lines.push(...sendingLines(state, mine, before, width));
   return lines;
-}
-
-export function threadLines(
-  state: ChatState,
-  channel: Channel,
-  root: string,
-  width: number,
-): ScreenLine[] {
-  const { upTo } = state;
-  return threadOf(channel.talk, root)
-    .filter(({ said }) => upTo === null || said.seq <= upTo)
-    .flatMap(({ said, depth }) => {
-      const indent = 2 * Math.min(depth, DEPTH_SHOWN_MAX);
-      return [
-        [span(' '.repeat(indent)), ...speaker(state, said)],
-        ...bodyLines(state, said, indent + 2, width),
-      ];
-    });
 }
 
 /** The first words of a message, on one line. */
@@ -98,7 +83,7 @@ function isBreak(before: Said, said: Said): boolean {
   return before.sender !== said.sender || said.sentAt - before.sentAt > PAUSE_S;
 }
 
-function speaker(state: ChatState, said: Pick<Said, 'sender' | 'sentAt'>): ScreenLine {
+export function speaker(state: ChatState, said: Pick<Said, 'sender' | 'sentAt'>): ScreenLine {
   const isMe = said.sender === state.me.agent_id;
   return [
     span(senderLabel(said.sender), { bold: true, colour: state.colours.get(said.sender) }),
@@ -107,13 +92,18 @@ function speaker(state: ChatState, said: Pick<Said, 'sender' | 'sentAt'>): Scree
   ];
 }
 
-function answered(id: string, byId: ReadonlyMap<string, Said>, width: number): ScreenLine {
+export function answered(id: string, byId: ReadonlyMap<string, Said>, width: number): ScreenLine {
   const parent = byId.get(id);
   const words = parent === undefined ? 'further up' : gist(parent);
   return spread([span(`  ↳ ${id} ${words}`, { dim: true })], EMPTY, width);
 }
 
-function bodyLines(state: ChatState, said: Said, indent: number, width: number): ScreenLine[] {
+export function bodyLines(
+  state: ChatState,
+  said: Said,
+  indent: number,
+  width: number,
+): ScreenLine[] {
   const gutter = width >= WIDE_MIN ? GUTTERS.wide : GUTTERS.narrow;
   const mark = receiptMark(state.receipts.get(said.id));
   const marks: Span[] = [span(mark === '' ? '' : `${mark} `), span(said.id, { dim: true })];
@@ -126,14 +116,13 @@ function bodyLines(state: ChatState, said: Said, indent: number, width: number):
 }
 
 /** On its way: under my own name, whoever spoke last. */
-function sendingLines(
+export function sendingLines(
   state: ChatState,
-  channel: string,
+  mine: readonly Sending[],
   before: Said | null,
   width: number,
 ): ScreenLine[] {
   const { me, now } = state;
-  const mine = state.sending.filter((one) => one.channel === channel);
   if (mine.length === 0) return [];
   const isGoingOn = before?.sender === me.agent_id && now - before.sentAt <= PAUSE_S;
   return [

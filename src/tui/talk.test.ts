@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeTalk, rootOf, type Said, saidOf, TALK_MESSAGES_MAX, threadOf } from './talk.ts';
+import { mergeTalk, type Said, saidOf, TALK_MESSAGES_MAX } from './talk.ts';
 
 function said(seq: number, replyTo: string | null = null): Said {
   return {
@@ -40,29 +40,6 @@ test('talk is bounded, and the oldest give way', () => {
   const talk = mergeTalk([], all);
   expect(talk).toHaveLength(TALK_MESSAGES_MAX);
   expect(talk[0]?.seq).toBe(6);
-});
-
-test('a thread is its first message and what answers it, set in by depth', () => {
-  const talk = [said(1), said(2), said(3, 'm1'), said(4, 'm3'), said(5, 'm1'), said(6, 'm2')];
-  expect(rootOf(talk, 'm4')).toBe('m1');
-  expect(threadOf(talk, 'm1').map(({ said: one, depth }) => [one.id, depth])).toEqual([
-    ['m1', 0],
-    ['m3', 1],
-    ['m4', 2],
-    ['m5', 1],
-  ]);
-});
-
-test('answers that point in a circle, at themselves or at nothing end all the same', () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 10 }), (parents) => {
-      const talk = parents.map((parent, i) => said(i + 1, parent === 0 ? null : `m${parent}`));
-      for (const { id } of talk) {
-        const placed = threadOf(talk, rootOf(talk, id));
-        expect(new Set(placed.map(({ said: one }) => one.id)).size).toBe(placed.length);
-      }
-    }),
-  );
 });
 
 test('a body that is not only text is shown as what it is, and a huge one in part', () => {

@@ -130,7 +130,7 @@ describe.skipIf(NO_TMUX !== null)('in a terminal', () => {
     });
   });
 
-  test('[TU7] claims, agents, threads and the plan are a key or a word away', {
+  test('[TU7] [TU12] claims, agents, threads and the plan are a key or a word away', {
     timeout: LONG_MS,
   }, async () => {
     await home.run(['up', '--port', '0']);
@@ -168,10 +168,30 @@ describe.skipIf(NO_TMUX !== null)('in a terminal', () => {
     await ada.enter('I do.');
     const answer = await ada.shows(/ {2}ada \(you\)[\s\S]*I do\. +m\d+/);
     const [, id = ''] = /I do\. +(m\d+)/.exec(answer) ?? [];
+    await home.run([
+      'call',
+      'threads.mark',
+      `{"message_id":"${first}","mark":"pin"}`,
+      '--as',
+      'bob',
+    ]);
+    await ada.shows(/▲ pinned[\s\S]*bob ▲ pinned it/);
+    await ada.enter('/close');
+    await ada.shows(/to close a thread, say why in note/);
+    await ada.enter('/close ada does it');
+    await ada.shows(/▲ pinned {2}closed[\s\S]*ada closed it \d\d:\d\d[\s\S]*│ ada does it/);
+    await ada.enter('Too late.');
+    await ada.shows(/not sent: the thread[\s\S]*ada does it[\s\S]*Up brings/);
     await ada.keys('Escape');
-    await ada.shows(new RegExp(`↳ ${first} bob: Who takes`));
+    await ada.shows(new RegExp(`1 reply {2}▲ pinned {2}closed[\\s\\S]*↳ ${first} bob: Who takes`));
+    await ada.enter('/threads closed');
+    await ada.shows(new RegExp(`Threads, closed[\\s\\S]*> ${first} bob`));
     await ada.enter('/search LOCK');
-    await ada.shows(/1 with "LOCK" in general/);
+    await ada.shows(new RegExp(`Found 1: LOCK[\\s\\S]*> ${first} bob`));
+    await ada.keys('Enter');
+    await ada.shows(new RegExp(`general: thread ${first}`));
+    await ada.enter('/reopen');
+    await ada.shows(/ada opened it again/);
     await ada.enter(`/receipts ${id}`);
     await ada.shows(new RegExp(`Receipts of ${id}[\\s\\S]*ada consumed`));
     await ada.enter('/msg codex Yes, push.');
