@@ -56,6 +56,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'claims.list': true,
   'claims.wait': true,
   'claims.unwait': true,
+  'claims.forget': true,
   'plan.board': true,
   'plan.update': 'keyed',
   'plan.progress': 'keyed',

@@ -69,6 +69,7 @@ const NOTHING = {
   evidence: null,
   isForced: false,
   wait: null,
+  from: null,
 };
 
 export function createClaimStory(book: ClaimBook = createClaimBook(), at = 1_000_000): ClaimStory {

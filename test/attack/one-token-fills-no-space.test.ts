@@ -72,3 +72,24 @@ test('[GA2] the owner takes away a token and all that it made in one step', asyn
   expect(JSON.stringify(await hub.owned.ask('list_channels'))).not.toContain('spam/');
   expect((await spammer.post('group_list')).status).toBe(401);
 });
+
+test('[SH4] [CM14] old checkpoints: one token pushes out its own, and there is a way out', async () => {
+  const leave = async (by: Holder, task_id: string, checkpoint: string) => {
+    await by.ask('claims_take', { task_id });
+    await by.ask('claims_checkpoint', { task_id, checkpoint });
+    await by.ask('claims_release', { task_id });
+  };
+  await leave(hub.other, 'honest', 'half done');
+  const hoarder = await hub.holder('hoarder');
+  const long = 'x'.repeat(65_536);
+  for (let i = 0; i < 70; i++) await leave(hoarder, `hoard-${i}`, long);
+  const denied = await hoarder.refusal('claims_forget', { task_id: 'honest' });
+  expect(denied).toMatchObject({ message: expect.stringContaining('an administrator') });
+  // 61 of them are four million characters; the oldest nine went.
+  const gone = await hoarder.refusal('claims_forget', { task_id: 'hoard-8' });
+  expect(gone).toMatchObject({ message: expect.stringContaining('no claim that is gone') });
+  expect(await hoarder.ask('claims_forget', { task_id: 'hoard-9' })).toEqual({ forgotten: 1 });
+  expect(await hub.owned.ask('claims_forget', { agent_id: 'hoarder' })).toEqual({ forgotten: 60 });
+  const { claim } = await hub.agent.ask('claims_take', { task_id: 'honest' });
+  expect(claim).toMatchObject({ checkpoint: 'half done' });
+});

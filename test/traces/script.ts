@@ -180,6 +180,7 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
     otherwise: { idempotency: null, id: null, scope: null, ttlMs: null },
   },
   'claim.unwait': { words: ['wait'], otherwise: { idempotency: null, wait: null } },
+  'claim.forget': { words: ['id', 'from'], otherwise: { idempotency: null, id: null, from: null } },
   'task.declare': {
     words: ['id', 'title'],
     otherwise: {

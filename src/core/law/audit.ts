@@ -166,6 +166,7 @@ const TELLERS: Tellers = {
   'claim.handed-off': ({ by, id, to, epoch }) => deed(by, id, 'done', { to, epoch }),
   'claim.released': ({ by, id, owner }) => deed(by, id, 'done', { owner }),
   'claim.expired': ({ id, owner, epoch }) => deed(owner, id, 'lapsed', { epoch }),
+  'claim.forgotten': ({ by, id, from }) => deed(by, id ?? from ?? 'old checkpoints'),
   'claim.keyed': null,
   'wait.started': ({ by, number }) => deed(by, `wait ${number}`),
   'wait.reserved': onWait,

@@ -93,3 +93,20 @@ test('[RT1] what stays says that it was dropped, keeps all but the body, and mak
     true,
   );
 });
+
+test('[FI7] words of findings and recalls go by the space’s memory retention alone, once', () => {
+  const story = createStory();
+  const recall = { queryText: 'q', returnedIds: ['1'], wasUsed: true, hasAbstained: null };
+  story.do(ada, { type: 'recall.log', ...recall });
+  const change = { memoryRetentionMs: 2 * DAY_MS };
+  story.at += DAY_MS;
+  expect(dropped(story, 1)).toEqual([]);
+  accepted(story.do(root, { type: 'space.configure', change }));
+  expect(dropped(story)).toEqual([]);
+  story.at += 2 * DAY_MS;
+  expect(dropped(story)).toEqual([0]);
+  const drop = createDropper(story.world, story.at, null);
+  const stays = drop(story.entries[0] ?? '', 0) ?? '';
+  expect(decodeEvent(stays)).toMatchObject({ by: 'ada', queryText: '', dropped: true });
+  expect(drop(stays, 0)).toBeNull();
+});

@@ -3,7 +3,8 @@
  * [M7], so a compacted log makes the same world.
  */
 import { channelWith } from '../talk/channel.ts';
-import { decodeMessage, type StoredMessage } from './entry.ts';
+import type { FindingEvent } from '../work/finding.ts';
+import { decodeEvent, decodeMessage, type StoredMessage } from './entry.ts';
 import type { ChannelView, WorldView } from './state.ts';
 
 /**
@@ -21,7 +22,10 @@ export function createDropper(
     settled.set(channel, known);
     return known;
   };
+  const memoryMs = world.settings.memoryRetentionMs;
   return (entry, position) => {
+    if (MEMORY_START.test(entry))
+      return memoryMs === null ? null : dropMemory(entry, at - memoryMs);
     const message = decodeMessage(entry);
     if (message === null || message.dropped) return null;
     const channel = channelWith(world, { ...message, position });
@@ -34,6 +38,19 @@ export function createDropper(
     }
     return withoutBody(message);
   };
+}
+
+const MEMORY_START = /^{"type":"(finding\.recorded|recall\.logged)"/;
+
+/** A finding or a recall from before that time: its words go, and that it was stays [FI7]. */
+function dropMemory(entry: string, before: number): string | null {
+  const event = decodeEvent(entry) as FindingEvent;
+  if (event.dropped || event.at >= before) return null;
+  const words =
+    event.type === 'recall.logged'
+      ? { queryText: '', returnedIds: [] }
+      : { reasons: [], finding: {} };
+  return JSON.stringify({ ...event, ...words, dropped: true });
 }
 
 /** Up to which seq everybody has read, and what is open all the same. */

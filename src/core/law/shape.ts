@@ -199,6 +199,7 @@ const SHAPES: Shapes = {
   },
   'claim.released': { ...ON_ID, owner: 'string', evidence: 'string?' },
   'claim.expired': { at: 'number', id: 'string', owner: 'string', epoch: 'number' },
+  'claim.forgotten': { ...SAID, id: 'string?', from: 'string?', before: 'number?' },
   'claim.keyed': { ...SAID, command: 'string', key: 'string', digest: 'string', answer: 'any' },
   'wait.started': { ...SAID, number: 'number', id: 'string?', scope: 'object?', until: 'number' },
   'wait.reserved': { ...ON_WAIT, id: 'string?', until: 'number' },

@@ -66,7 +66,10 @@ function tellRich(): Story {
     turnsDayTokens: 1e9,
   };
   const gates = { gateProof: 'none', gateProofMs: 60_000 } as const;
-  story.do(root, { type: 'space.configure', change: { messageRetentionMs, ...supervision } });
+  story.do(root, {
+    type: 'space.configure',
+    change: { messageRetentionMs, memoryRetentionMs: messageRetentionMs, ...supervision },
+  });
   const came = { credential: 'owner', person: 'mia' };
   story.do(root, { type: 'person.add', name: 'mia', verifier: 'v', ...came });
   const passkey = { id: 'k', publicKey: 'pk', label: 'laptop', signCount: 3 };

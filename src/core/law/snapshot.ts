@@ -54,7 +54,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 16;
+const VERSION = 17;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',

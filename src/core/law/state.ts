@@ -97,11 +97,11 @@ export interface SpaceSettings {
   readonly heldTtlMs: number;
   /** How long an agent to whom nothing is owed may stay away before it is forgotten. */
   readonly agentIdleMs: number;
-  /** How old a body may get before compaction drops it; null keeps it for ever. */
+  /** How old bodies, and old checkpoints and findings [CM14] [FI7], may get; null keeps them for ever. */
   readonly messageRetentionMs: number | null;
-  /** How often the supervisor looks at the plan; null is as often as it does by itself. */
+  readonly memoryRetentionMs: number | null;
+  /** How often the supervisor looks, and when it offers a still task again; null is as by itself. */
   readonly superviseEveryMs: number | null;
-  /** How long a task may lie still before it is offered again; null likewise. */
   readonly stalledAfterMs: number | null;
   /** Whether a decider proves to be a person, or the owner's credential is enough for tier 1 [GT2]. */
   readonly gateProof: 'none' | null;
@@ -344,6 +344,7 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   heldTtlMs: 14 * DAY_MS,
   agentIdleMs: 30 * DAY_MS,
   messageRetentionMs: null,
+  memoryRetentionMs: null,
   superviseEveryMs: null,
   stalledAfterMs: null,
   gateProof: null,

@@ -63,6 +63,8 @@ const SHORTER = 'make the text shorter';
 const FEWER = 'ask for fewer; the next call goes on';
 const OLDEST_GO = 'the oldest are forgotten first';
 const MOST_GO = 'whoever has the most there gives up its oldest';
+const OWN_GO =
+  'its own oldest are forgotten first; claims.forget or memory_retention_ms of spaces.configure takes them away';
 const NEXT_LOOK = 'the next look takes the rest';
 const SMALLER_CARD = 'advertise a smaller card with cards.advertise';
 
@@ -178,6 +180,9 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CHECKPOINT_CHARS_MAX: 'store it elsewhere and say where',
   EVIDENCE_CHARS_MAX: 'store it elsewhere and say where',
   INHERITED_MAX: MOST_GO,
+  INHERITED_PER_AGENT_MAX: OWN_GO,
+  INHERITED_CHARS_MAX: MOST_GO,
+  INHERITED_CHARS_PER_AGENT_MAX: OWN_GO,
   TTL_MS_MAX: 'renew it with claims.take before it lapses',
   WAITS_PER_AGENT_MAX: 'leave a queue with claims.unwait, or let a wait lapse',
   WAITS_MAX: 'waiters leave with claims.unwait; every wait lapses by itself',

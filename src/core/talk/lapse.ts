@@ -1,13 +1,15 @@
 /**
  * What lapses by itself when nobody needs it any more [GA5]: a channel without subscribers and
  * without messages that are kept, a group in which nobody is left, an agent that stayed away and is
- * owed nothing. Looked for now and then, and some at a time, so that one look is a bounded work.
+ * owed nothing, a checkpoint that the space keeps no longer. Looked for now and then, and some at a time, so that one look is a bounded work.
  */
 import { LAPSES_PER_LOOK_MAX, SWEEP_EVERY_MS } from '../law/limits.ts';
 import { addresseeOf, dmParties } from '../law/name.ts';
 import { SERVER } from '../law/principal.ts';
 import type { AgentView, ChannelView, WorldView } from '../law/state.ts';
 import { isLive } from '../law/token.ts';
+import type { ClaimForgotten } from '../work/claim/claim-events.ts';
+import { outlived } from '../work/claim/inheritance.ts';
 import { holdsWork } from '../work/work.ts';
 import { type DepartureEvent, departure } from './departure.ts';
 import { type GroupRemoved, removal } from './group.ts';
@@ -15,13 +17,11 @@ import { type GroupRemoved, removal } from './group.ts';
 /** Forgetting an agent visits every channel; one look visits this many at the most. */
 const VISITS_MAX = 1_000_000;
 
+type LapseEvent = DepartureEvent | GroupRemoved | ClaimForgotten;
+
 /** `dueAt` is when this look was to be. */
-export function lapses(
-  world: WorldView,
-  at: number,
-  dueAt: number,
-): (DepartureEvent | GroupRemoved)[] {
-  const events: (DepartureEvent | GroupRemoved)[] = [];
+export function lapses(world: WorldView, at: number, dueAt: number): LapseEvent[] {
+  const events: LapseEvent[] = outlived(world.claims, world.settings.memoryRetentionMs, at);
   let left = LAPSES_PER_LOOK_MAX;
   for (const channel of world.channels.values()) {
     if (left === 0) return events;

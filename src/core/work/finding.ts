@@ -44,12 +44,15 @@ export interface FindingRecorded {
   readonly verdict: Exclude<Verdict, 'reject'>;
   readonly reasons: readonly string[];
   readonly finding: Finding;
+  /** Compaction took its words away. */
+  readonly dropped?: true;
 }
 
 export interface RecallLogged extends Recall {
   readonly type: 'recall.logged';
   readonly at: number;
   readonly by: string;
+  readonly dropped?: true;
 }
 
 export type FindingEvent = FindingRecorded | RecallLogged;

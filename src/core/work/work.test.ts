@@ -4,6 +4,7 @@ import { createChance } from '../../testing/chance.ts';
 import { portray } from '../../testing/compare.ts';
 import { accepted, codeOf, createPrincipal, createStory, type Story } from '../../testing/story.ts';
 import { decodeEvent } from '../law/entry.ts';
+import { SWEEP_EVERY_MS } from '../law/limits.ts';
 import type { Principal } from '../law/principal.ts';
 import { freezeWorld, thawWorld } from '../law/snapshot.ts';
 import { createWorld, type World } from '../law/state.ts';
@@ -309,4 +310,23 @@ test('[WK5] a refusal says since when its holder is gone, and what a person can 
   // What it does, by whatever door, is a sign of life.
   update(story, ada, 'held', 'working');
   expect(take(story, bob, 'held')).not.toHaveProperty('detail.gone_since');
+});
+
+test('[CM14] an old checkpoint goes at the look after the space’s time, and the world is made again alike', () => {
+  const story = createStory();
+  const root = createPrincipal('root', { kind: 'admin', tier: 'owner' });
+  const change = { memoryRetentionMs: 5 * SWEEP_EVERY_MS };
+  accepted(story.do(root, { type: 'space.configure', change }));
+  story.subscribe(bob, 'a');
+  accepted(take(story, ada, 'left'));
+  const rest = { epoch: null, expectedVersion: null, idempotency: null };
+  accepted(story.do(ada, { type: 'claim.checkpoint', id: 'left', checkpoint: 'half', ...rest }));
+  accepted(release(story, ada, 'left'));
+  story.pass(5 * SWEEP_EVERY_MS - 1);
+  expect(story.world.claims.inherited.size).toBe(1);
+  story.pass(2 * SWEEP_EVERY_MS);
+  expect(story.world.claims.inherited.size).toBe(0);
+  const again = createWorld();
+  for (const [i, entry] of story.entries.entries()) evolve(again, decodeEvent(entry), i);
+  expect(again.claims.inherited.size).toBe(0);
 });

@@ -82,7 +82,7 @@ export function decideWork(
       return decideFinding(world.findings, command, world.settings);
     default: {
       // What gives back is open to all; whatever else is done to a claim binds others.
-      const isGivingBack = command.type === 'claim.release' || command.type === 'claim.unwait';
+      const isGivingBack = /^claim\.(release|unwait|forget)$/.test(command.type);
       const untrusted = isGivingBack ? null : checkTrust(command.by, world.settings);
       if (untrusted !== null) return untrusted;
       const decision = decideClaim(world.claims, command, {

@@ -101,6 +101,7 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'claim.handed-off': ['claims', 'plan', 'agents'],
   'claim.released': ['claims', 'plan', 'agents'],
   'claim.expired': ['claims', 'plan', 'agents'],
+  'claim.forgotten': [],
   'claim.keyed': [],
   'wait.started': ['claims', 'plan'],
   'wait.reserved': ['claims', 'plan'],

@@ -180,6 +180,9 @@ export const spaceConfigure = operation({
     message_retention_ms: messageRetention.describe(
       'older bodies go at compaction; null keeps all',
     ),
+    memory_retention_ms: messageRetention.describe(
+      'then checkpoints of claims that are gone are forgotten and findings no longer shown; null keeps all',
+    ),
     supervise_every_ms: period.describe('how often the supervisor looks at the plan; null: 30 s'),
     stalled_after_ms: period.describe(
       'then a task that nobody moves is offered again; null: 300 s',
@@ -215,6 +218,7 @@ export const spaceConfigure = operation({
     held_ttl_ms: z.int(),
     agent_idle_ms: z.int(),
     message_retention_ms: z.int().nullable(),
+    memory_retention_ms: z.int().nullable(),
     supervise_every_ms: z.int().nullable(),
     stalled_after_ms: z.int().nullable(),
     gates_proof: gatesProof,

@@ -212,3 +212,18 @@ export const claimUnwait = operation({
   input: z.strictObject({ wait: z.int().min(1) }),
   output: z.object({ ended: z.boolean() }),
 });
+
+export const claimForget = operation({
+  id: 'claims.forget',
+  name: 'claims_forget',
+  title: 'Forget old checkpoints',
+  doc: 'Take away checkpoints that your claims left behind: one by its task, or all.',
+  access: 'writer',
+  toolset: 'work',
+  hints: REMOVES,
+  input: z.strictObject({
+    task_id: claimId.optional(),
+    agent_id: z.string().max(128).optional().describe('of another: people and administrators only'),
+  }),
+  output: z.object({ forgotten: z.int() }),
+});

@@ -66,6 +66,7 @@ export const OPERATIONS = {
   'claims.list': claims.claimList,
   'claims.wait': claims.claimWait,
   'claims.unwait': claims.claimUnwait,
+  'claims.forget': claims.claimForget,
   'plan.board': plan.planBoard,
   'plan.update': plan.planUpdate,
   'plan.progress': plan.planProgress,

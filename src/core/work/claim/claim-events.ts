@@ -78,6 +78,14 @@ export interface StopWaiting extends ClaimAsked {
   readonly wait: number | null;
 }
 
+/** Of checkpoints that claims left behind: one by its id, or all that an agent left. */
+export interface ForgetCheckpoints extends ClaimAsked {
+  readonly type: 'claim.forget';
+  readonly id: string | null;
+  /** Null for the caller; only where no id is given. */
+  readonly from: string | null;
+}
+
 export type ClaimCommand =
   | TakeClaim
   | RenewClaim
@@ -86,7 +94,8 @@ export type ClaimCommand =
   | HandOffClaim
   | ReleaseClaim
   | WaitForClaim
-  | StopWaiting;
+  | StopWaiting
+  | ForgetCheckpoints;
 
 interface Recorded {
   readonly at: number;
@@ -167,6 +176,15 @@ export interface ClaimExpired extends Recorded {
   readonly epoch: number;
 }
 
+/** Checkpoints that were left behind are gone: of that id, of that agent, from before that time. */
+export interface ClaimForgotten extends Recorded {
+  readonly type: 'claim.forgotten';
+  readonly by: string;
+  readonly id: string | null;
+  readonly from: string | null;
+  readonly before: number | null;
+}
+
 export interface WaitStarted extends Recorded {
   readonly type: 'wait.started';
   readonly by: string;
@@ -221,5 +239,6 @@ export type ClaimEvent =
   | ClaimChange
   | ClaimReleased
   | ClaimExpired
+  | ClaimForgotten
   | ClaimKeyed
   | WaitEvent;

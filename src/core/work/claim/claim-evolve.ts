@@ -3,7 +3,6 @@
  * the book does not know is passed over. Every index is kept here and nowhere else.
  */
 import { unreachable } from '../../law/assert.ts';
-import { makeRoom } from '../../law/make-room.ts';
 import type {
   ClaimChange,
   ClaimEvent,
@@ -11,8 +10,9 @@ import type {
   ClaimTaken,
   WaitStarted,
 } from './claim-events.ts';
-import { CLAIM_KEYS_MAX, CLAIM_KEYS_PER_AGENT_MAX, INHERITED_MAX } from './claim-limits.ts';
+import { CLAIM_KEYS_MAX, CLAIM_KEYS_PER_AGENT_MAX } from './claim-limits.ts';
 import { type Claim, type ClaimBook, indexOf, type Wait } from './claim-state.ts';
+import { disinherit, forgottenBy, inherit } from './inheritance.ts';
 import { patternsOf } from './scope.ts';
 
 export function evolveClaims(book: ClaimBook, event: ClaimEvent): void {
@@ -20,7 +20,7 @@ export function evolveClaims(book: ClaimBook, event: ClaimEvent): void {
     case 'claim.taken':
       draw(book, event.epoch);
       addClaim(book, createClaim(event, book.inherited.get(event.id)?.checkpoint ?? null));
-      book.inherited.delete(event.id);
+      disinherit(book, event.id);
       return;
     case 'claim.renewed':
     case 'claim.updated':
@@ -36,6 +36,9 @@ export function evolveClaims(book: ClaimBook, event: ClaimEvent): void {
       leave(book, claim, event.type === 'claim.released', event.at);
       return;
     }
+    case 'claim.forgotten':
+      for (const id of forgottenBy(book, event)) disinherit(book, id);
+      return;
     case 'wait.started':
       return started(book, event);
     case 'wait.reserved': {
@@ -173,8 +176,7 @@ function changed(book: ClaimBook, event: ClaimChange): void {
 function leave(book: ClaimBook, claim: Claim, isReleased: boolean, at: number): void {
   if (isReleased && claim.status === 'done') return;
   if (claim.checkpoint === null) return;
-  book.inherited.set(claim.id, { checkpoint: claim.checkpoint, from: claim.owner, at });
-  makeRoom(book.inherited, INHERITED_MAX, (_, inherited) => inherited.from);
+  inherit(book, claim.id, { checkpoint: claim.checkpoint, from: claim.owner, at });
 }
 
 function started(book: ClaimBook, event: WaitStarted): void {

@@ -9,7 +9,11 @@ export const CLAIMS_MAX = 100_000;
 export const CLAIM_TEXT_CHARS_MAX = 4_096;
 export const CHECKPOINT_CHARS_MAX: number = 64 * 1024;
 export const EVIDENCE_CHARS_MAX: number = 64 * 1024;
+/** Checkpoints that claims left behind, and the characters of them: of all, and of those one agent left. */
 export const INHERITED_MAX = 10_000;
+export const INHERITED_PER_AGENT_MAX = 1_000;
+export const INHERITED_CHARS_MAX = 32_000_000;
+export const INHERITED_CHARS_PER_AGENT_MAX = 4_000_000;
 
 export const TTL_MS_DEFAULT = 3_600_000;
 export const TTL_MS_MIN = 30_000;

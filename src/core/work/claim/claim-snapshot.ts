@@ -3,7 +3,7 @@
  * would have been decided before. Indexes are not kept but made again.
  */
 
-import { fieldsOf, mapOf } from '../../law/fields.ts';
+import { fieldsOf } from '../../law/fields.ts';
 import type { ClaimCommand } from './claim-events.ts';
 import { addClaim, addWait, rememberAnswer } from './claim-evolve.ts';
 import {
@@ -14,12 +14,15 @@ import {
   type KeptAnswer,
   type Wait,
 } from './claim-state.ts';
+import { inherit } from './inheritance.ts';
 
 const BOOK = fieldsOf<ClaimBook>()({
   counter: 'stored',
   claims: 'linked',
   counts: 'derived',
-  inherited: mapOf<string, Inherited>(),
+  inherited: 'linked',
+  inheritedChars: 'derived',
+  legacies: 'derived',
   waits: 'linked',
   waitsByAgent: 'derived',
   waitsById: 'derived',
@@ -64,6 +67,7 @@ const WAIT = fieldsOf<Wait>()({
 
 interface FrozenClaims {
   readonly claims: readonly unknown[];
+  readonly inherited: readonly (readonly [id: string, Inherited])[];
   readonly waits: readonly unknown[];
   readonly keys: readonly (readonly [name: string, KeptAnswer])[];
 }
@@ -73,15 +77,17 @@ export function freezeClaims(book: ClaimBook): object {
     claims: [...book.claims.values()]
       .sort((a, b) => a.epoch - b.epoch)
       .map((claim) => CLAIM.freeze(claim, {})),
+    inherited: [...book.inherited],
     waits: Array.from(book.waits.values(), (wait) => WAIT.freeze(wait, {})),
     keys: [...book.keys],
   });
 }
 
 export function thawClaims(frozen: unknown): ClaimBook {
-  const { claims, waits, keys } = frozen as FrozenClaims;
+  const { claims, inherited, waits, keys } = frozen as FrozenClaims;
   const book = BOOK.thaw(frozen, createClaimBook());
   for (const claim of claims) addClaim(book, CLAIM.thaw(claim, { kind: 'claim', heapIndex: -1 }));
+  for (const [id, left] of inherited) inherit(book, id, left);
   for (const wait of waits) addWait(book, WAIT.thaw(wait, { kind: 'wait', heapIndex: -1 }));
   for (const [name, { digest, answer }] of keys) {
     const [by, command, key] = JSON.parse(name) as [string, ClaimCommand['type'], string];

@@ -64,6 +64,12 @@ export interface Inherited {
   readonly at: number;
 }
 
+/** What one agent left, oldest first. */
+export interface Legacy {
+  chars: number;
+  readonly ids: Set<string>;
+}
+
 export interface KeptAnswer {
   readonly digest: string;
   readonly answer: unknown;
@@ -75,6 +81,8 @@ export interface ClaimBook {
   readonly claims: Register<Claim>;
   readonly counts: Map<string, number>;
   readonly inherited: Map<string, Inherited>;
+  inheritedChars: number;
+  readonly legacies: Map<string, Legacy>;
   readonly waits: Map<number, Wait>;
   readonly waitsByAgent: Map<string, Set<Wait>>;
   readonly waitsById: Map<string, Set<Wait>>;
@@ -94,6 +102,8 @@ export function createClaimBook(): ClaimBook {
     claims: new Register(),
     counts: new Map(),
     inherited: new Map(),
+    inheritedChars: 0,
+    legacies: new Map(),
     waits: new Map(),
     waitsByAgent: new Map(),
     waitsById: new Map(),

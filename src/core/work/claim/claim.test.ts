@@ -6,7 +6,6 @@ import {
   CHECKPOINT_CHARS_MAX,
   CLAIM_KEYS_PER_AGENT_MAX,
   CLAIMS_PER_AGENT_MAX,
-  INHERITED_MAX,
   LAPSES_AT_ONCE_MAX,
 } from './claim-limits.ts';
 import { expireClaims, nextExpiry } from './claims.ts';
@@ -215,19 +214,6 @@ test('[CM7] a checkpoint goes to the next holder after a lapse or a release, but
     inheritedFrom: null,
     claim: { checkpoint: null },
   });
-});
-
-test('[CM7] what is inherited is bounded, and the oldest is forgotten', () => {
-  const story = createClaimStory();
-  for (let i = 0; i <= INHERITED_MAX; i++) {
-    story.ask('ada', 'claim.take', { id: `t${i}` });
-    story.ask('ada', 'claim.checkpoint', { id: `t${i}`, checkpoint: 'x' });
-    story.release('ada', `t${i}`);
-  }
-  expect(story.book.inherited.size).toBeLessThanOrEqual(INHERITED_MAX);
-  expect(story.ask('bob', 'claim.take', { id: 't0' }).inheritedFrom).toBeNull();
-  const last = `t${INHERITED_MAX}`;
-  expect(story.ask('bob', 'claim.take', { id: last }).inheritedFrom).toBe('ada');
 });
 
 test('[CM8] a claim taken over keeps the work and the time left; it is offered to somebody who is there', () => {

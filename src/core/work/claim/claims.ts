@@ -27,6 +27,7 @@ import { CLAIM_KEY_CHARS_MAX, LAPSES_AT_ONCE_MAX } from './claim-limits.ts';
 import type { BookView, Claim, KeptAnswer, Wait } from './claim-state.ts';
 import { decideUnwait, decideWait, endOf, passOn } from './claim-wait.ts';
 import { decideAccept, decideHandOff, offeredTo } from './hand-off.ts';
+import { decideForget } from './inheritance.ts';
 
 export interface ClaimAnswers {
   'claim.take': ReturnType<typeof decideTake>;
@@ -37,6 +38,7 @@ export interface ClaimAnswers {
   'claim.release': ReturnType<typeof decideRelease>;
   'claim.wait': ReturnType<typeof decideWait>;
   'claim.unwait': ReturnType<typeof decideUnwait>;
+  'claim.forget': ReturnType<typeof decideForget>;
 }
 
 /** When the next claim, wait or reservation lapses. */
@@ -161,6 +163,8 @@ function decideLive(
       return decideWait(book, command);
     case 'claim.unwait':
       return decideUnwait(book, command);
+    case 'claim.forget':
+      return decideForget(book, command);
     default:
       return unreachable(command);
   }

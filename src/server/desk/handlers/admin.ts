@@ -108,6 +108,9 @@ export const adminHandlers: Handlers<
       ...(input.message_retention_ms !== undefined && {
         messageRetentionMs: input.message_retention_ms,
       }),
+      ...(input.memory_retention_ms !== undefined && {
+        memoryRetentionMs: input.memory_retention_ms,
+      }),
       ...(input.supervise_every_ms !== undefined && { superviseEveryMs: input.supervise_every_ms }),
       ...(input.stalled_after_ms !== undefined && { stalledAfterMs: input.stalled_after_ms }),
       ...(input.gates_proof !== undefined && {
@@ -138,6 +141,7 @@ export const adminHandlers: Handlers<
       held_ttl_ms: settings.heldTtlMs,
       agent_idle_ms: settings.agentIdleMs,
       message_retention_ms: settings.messageRetentionMs,
+      memory_retention_ms: settings.memoryRetentionMs,
       supervise_every_ms: settings.superviseEveryMs,
       stalled_after_ms: settings.stalledAfterMs,
       gates_proof: settings.gateProof ?? 'person',

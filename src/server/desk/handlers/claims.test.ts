@@ -165,6 +165,15 @@ describe.each(DOORS)('claims over %s', (name) => {
     await door.ask('ada', 'claims.unwait', { wait });
   });
 
+  test('[CM14] a checkpoint that a claim left is forgotten by who left it', async () => {
+    await door.ask('ada', 'claims.take', { task_id: 'left' });
+    await door.ask('ada', 'claims.checkpoint', { task_id: 'left', checkpoint: 'half' });
+    await door.ask('ada', 'claims.release', { task_id: 'left' });
+    expect(await door.ask('ada', 'claims.forget', {})).toEqual({ forgotten: 1 });
+    const gone = await door.refusal('ada', 'claims.forget', { task_id: 'left' });
+    expect(gone.detail.reason).toBe('claim.not-found');
+  });
+
   test('[CM2] a renewal keeps status, checkpoint, version and scope', async () => {
     const first = await take('ada', 'kept', { worktree: 'kept', paths: ['a'], ttl_seconds: MIN_S });
     await door.ask('ada', 'claims.update', {

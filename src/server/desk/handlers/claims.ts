@@ -43,6 +43,7 @@ export const claimHandlers: Handlers<
   | 'claims.list'
   | 'claims.wait'
   | 'claims.unwait'
+  | 'claims.forget'
 > = {
   async 'claims.take'(room, input) {
     const { hub, by, platform } = room;
@@ -210,6 +211,11 @@ export const claimHandlers: Handlers<
       idempotency: null,
     });
     return isRefusal(answer) ? answer : { ended: answer.ended.length > 0 };
+  },
+
+  async 'claims.forget'({ hub, by }, { task_id: id = null, agent_id: from = null }) {
+    const asked = { type: 'claim.forget', by, at: hub.stamp(), id, from } as const;
+    return hub.submit({ ...asked, idempotency: null });
   },
 };
 

@@ -99,4 +99,16 @@ describe.each(DOORS)('findings over %s', (name) => {
       expect(detail.reason).toBe('input.invalid');
     }
   });
+
+  test('[FI7] memory events older than the space keeps them are not shown', async () => {
+    const { next: since } = await door.ask('ada', 'findings.list', { limit: 500 });
+    await door.ask('ada', 'findings.record', SOUND);
+    const shown = async (memory_retention_ms: number | null) => {
+      await hub.admin('spaces_configure', { memory_retention_ms });
+      return (await door.ask('ada', 'findings.list', { since })).events.length;
+    };
+    expect(await shown(86_400_000)).toBe(1);
+    expect(await shown(1)).toBe(0);
+    expect(await shown(null)).toBe(1);
+  });
 });

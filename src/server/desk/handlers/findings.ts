@@ -84,9 +84,13 @@ export const findingHandlers: Handlers<'findings.record' | 'findings.recall' | '
 
   async 'findings.list'({ hub }, { since, kinds = MEMORY_KINDS, limit }) {
     const wanted = new Set<MemoryKind>(kinds);
+    const keptMs = await hub.ask(({ settings }) => settings.memoryRetentionMs ?? Infinity);
+    if (isRefusal(keptMs)) return keptMs;
+    const before = hub.stamp() - keptMs;
     const isWanted = (event: DurableEvent): boolean => {
       const kind = KIND_OF[event.type];
-      return kind !== undefined && wanted.has(kind);
+      if (kind === undefined || !wanted.has(kind)) return false;
+      return event.at >= before && !('dropped' in event);
     };
     const page = await hub.scan(since, isWanted, limit, SCANNED_MAX);
     return {
