@@ -4,7 +4,7 @@
  *   --only NAME      one scenario (may be repeated)     --rounds N        turns each side takes
  *   --quick          a smoke run of a few seconds       --baseline-only   leave the hub out
  *   --out FILE       where the JSON goes                --window N        sends in flight a sender
- *   --messages N     in a log that is searched
+ *   --messages N     in a log that is searched, or has threads
  *
  * The table goes to stdout, progress to stderr, JSON to bench/results/latest.json. A scenario that
  * fails is reported, the others still run, and the exit code is 1. A goal that is missed is not a
@@ -25,6 +25,7 @@ import { page } from './scenarios/page.ts';
 import { recv, recvWide, replay } from './scenarios/reads.ts';
 import { search, searchSends } from './scenarios/search.ts';
 import { startEmpty, startLong } from './scenarios/start.ts';
+import { threads } from './scenarios/threads.ts';
 import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
 import { isBuilt } from './server.ts';
 
@@ -46,6 +47,7 @@ const scenarios: readonly Scenario[] = [
   stoppedReader,
   search,
   searchSends,
+  threads,
   bus,
   turnStart,
   turnRate,

@@ -14,7 +14,7 @@ export interface Setting {
   readonly measureMs: number;
   /** Sends in flight a sender. */
   readonly window: number;
-  /** In a log that is searched; else a scenario says. */
+  /** In a log that is searched or has threads; else a scenario says. */
   readonly messages?: number;
   /** The hub may be left out, to try the baselines alone. */
   readonly hasHub: boolean;
