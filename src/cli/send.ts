@@ -47,6 +47,8 @@ export function registerSend(program: Command): void {
     const { queue_depth: depth, threshold, state } = sent.backpressure;
     if (state !== 'ok')
       remark(`${neutralise(channel)} has ${depth} unread messages (limit ${threshold})`);
+    const gate = sent.metadata?.gate_id;
+    if (gate !== undefined) remark(`it is held until a person decides on ${gate}: synod gates`);
     show(sent, () => [
       `sent ${colours.place(`${neutralise(channel)} #${sent.seq}`)} ${colours.dim(`[${sent.message_id}]`)}`,
     ]);

@@ -71,4 +71,12 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     const late = await home.run(['gates', 'wait', 'g99']);
     expect([late.code, late.stderr]).toEqual([21, expect.stringContaining('synod gates list')]);
   }, 60_000);
+
+  test('[GT14] who sends what waits for a person is told so, and by which gate', async () => {
+    await home.run(['call', 'channels.configure', '{"channel":"ops","gate_tier2":true}']);
+    const grave = ['send', 'ops', '--body', '{"tier":2,"text":"drop the old tables"}'];
+    const sent = await home.run([...grave, '--as', 'ada']);
+    expect(sent.stdout).toMatch(/^sent ops #1 /);
+    expect(sent.stderr).toMatch(/^it is held until a person decides on g\d+: synod gates$/m);
+  }, 60_000);
 });
