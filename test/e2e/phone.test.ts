@@ -99,6 +99,7 @@ test('[WD8] only an address of this machine is opened', async () => {
     const { status, body } = await hub.post('web_phone_open', { host }, owner);
     expect([host, status, body.detail.reason]).toEqual([host, 400, 'input.invalid']);
     expect(body.message).toContain('--host');
+    expect(body.message, 'no phone reaches it').not.toMatch(/127\.0\.0\.1|fe80/);
   }
 });
 

@@ -114,11 +114,11 @@ function chooseAddress(host: string | null): string | Refusal {
   const all = Object.entries(networkInterfaces()).flatMap(([name, found = []]) =>
     found.map(({ address, internal, family }) => ({ name, address, internal, family })),
   );
+  const near = all.filter(({ internal, family }) => !internal && family === 'IPv4');
   if (host !== null) {
     if (all.some(({ address }) => address === host)) return host;
-    return noAddress(`${host.slice(0, 64)} is no address of this machine`, all);
+    return noAddress(`${host.slice(0, 64)} is no address of this machine`, near);
   }
-  const near = all.filter(({ internal, family }) => !internal && family === 'IPv4');
   const [only, another] = near;
   if (only !== undefined && another === undefined) return only.address;
   const why = only === undefined ? 'this machine is on no network' : 'several networks are near';
