@@ -165,6 +165,7 @@ test('[WI15] Record tells whether the chain holds, and Health asks only while it
   await done.getByText('claim released').first().click();
   await done.getByRole('button', { name: 'See everything as it was then' }).first().click();
   await page.getByText(/^As it was at /).waitFor();
+  await chain.getByText('The chain and what vouches for it are those of now.').waitFor();
   await page.getByRole('button', { name: 'Back to now' }).click();
   let asked = 0;
   page.on('websocket', (socket) =>

@@ -15,7 +15,7 @@ export function Shown<T>({ asked, children }: ShownProps<T>): ReactNode {
   if (value !== undefined) return <div className={isOld ? 'old' : 'fresh'}>{children(value)}</div>;
   if (error === null) return <p className="waiting">Asking the hub…</p>;
   return (
-    <Empty title="The hub did not answer this">
+    <Empty title="The hub did not show this">
       <Words text={error.message} />
     </Empty>
   );

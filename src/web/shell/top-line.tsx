@@ -37,7 +37,11 @@ function Standing(): ReactNode {
       {here !== undefined && (
         <a href={hrefOf('agents')}>{`${here}${presence?.next === null ? '' : '+'} here`}</a>
       )}
-      {docket !== undefined && <a href={hrefOf('needs')}>{docket.open} need you</a>}
+      {docket !== undefined && (
+        <a href={hrefOf('needs')}>
+          {docket.open} {docket.open === 1 ? 'needs' : 'need'} you
+        </a>
+      )}
       {record !== undefined && (
         <a href={hrefOf('record')}>
           {record.verified?.ok === false ? (

@@ -119,9 +119,17 @@ function Page({ wanted, after, isLast, onMore }: PageProps): ReactNode {
   );
 }
 
+/** Who proved it, where that is another name than the one that called: a person at an agent's terminal. */
+function deciderOf({ action, actor, detail }: Run['deed']): string | null {
+  const { person } = detail;
+  const isDecision = action === 'gate.approved' || action === 'gate.denied';
+  return isDecision && typeof person === 'string' && person !== actor ? person : null;
+}
+
 function DeedRow({ run: { deed, count } }: { readonly run: Run }): ReactNode {
   const { past } = useStore();
   const detail = Object.entries(deed.detail).map(([name, value]) => `${name} ${value}`);
+  const decider = deciderOf(deed);
   const isRefused = deed.action === 'refusal.recorded' || deed.outcome === 'refused';
   return (
     <details className="deed">
@@ -139,6 +147,7 @@ function DeedRow({ run: { deed, count } }: { readonly run: Run }): ReactNode {
         </span>
         <span className={isRefused ? 'deed-end' : 'deed-end quiet'}>
           <Words text={deed.outcome} />
+          {decider !== null && <Words text={` by ${decider}`} />}
         </span>
       </summary>
       <p className="deed-more">

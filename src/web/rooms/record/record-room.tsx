@@ -7,7 +7,8 @@ import { Facts } from '../../parts/facts.tsx';
 import { RoomHead } from '../../parts/room-head.tsx';
 import { Shown } from '../../parts/shown.tsx';
 import { Code, Words } from '../../parts/words.tsx';
-import { useAsk } from '../../store/use-store.ts';
+import { useCell } from '../../store/cell.ts';
+import { useAsk, useStore } from '../../store/use-store.ts';
 import { Audit } from './audit.tsx';
 import './record.css';
 
@@ -15,13 +16,14 @@ type Head = CallOutput<'record.head'>;
 
 export function RecordRoom(): ReactNode {
   const head = useAsk('record.head', {}, ['record']);
+  const isPast = useCell(useStore().past) !== null;
   return (
     <>
       <RoomHead title="Record" />
       <Shown asked={head}>
         {(value) => (
           <div className="record">
-            <Chain head={value} />
+            <Chain head={value} isPast={isPast} />
             <Vouchers head={value} />
           </div>
         )}
@@ -31,7 +33,12 @@ export function RecordRoom(): ReactNode {
   );
 }
 
-function Chain({ head: { length, head, verified } }: { readonly head: Head }): ReactNode {
+interface ChainProps {
+  readonly head: Head;
+  readonly isPast: boolean;
+}
+
+function Chain({ head: { length, head, verified }, isPast }: ChainProps): ReactNode {
   const isBroken = verified !== null && !verified.ok;
   return (
     <section className={isBroken ? 'chain chain-broken' : 'chain'} aria-label="The chain">
@@ -40,6 +47,7 @@ function Chain({ head: { length, head, verified } }: { readonly head: Head }): R
         {verified?.ok === true && 'The chain holds'}
         {isBroken && <>The chain is broken after entry {verified.through.toLocaleString('en')}</>}
       </p>
+      {isPast && <p className="quiet">The chain and what vouches for it are those of now.</p>}
       {isBroken && (
         <p>
           <Words text={verified.reason ?? 'what follows does not match it'} />. Everything before is
@@ -54,7 +62,8 @@ function Chain({ head: { length, head, verified } }: { readonly head: Head }): R
             'walked',
             verified === null ? null : (
               <span key="walked">
-                <Since at={verified.at} />, through {verified.through.toLocaleString('en')}
+                <Since at={verified.at} />, the first {verified.through.toLocaleString('en')}{' '}
+                {verified.through === 1 ? 'entry' : 'entries'}
               </span>
             ),
           ],
