@@ -79,6 +79,7 @@ function firstScreen(
     `    synod${where} subscribe team/plan --as ada           ${dim('ada will be owed what is said there')}`,
     `    synod${where} send team/plan "hello" --as bob        ${dim('bob says something')}`,
     `    synod${where} recv --as ada                          ${dim('ada reads it')}`,
+    `    synod${where} web                                    ${dim('you see who does what, and what waits for you')}`,
     '',
     dim(`  Agents join over MCP: the command is "synod${where} mcp --as NAME", or ${url}/mcp`),
     dim('  Ctrl-C stops it; "synod up" runs it in the background.'),
