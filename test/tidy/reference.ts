@@ -10,6 +10,7 @@ import * as gates from '../../src/core/gates/gate-limits.ts';
 import * as law from '../../src/core/law/limits.ts';
 import { SHARES, type Share } from '../../src/core/law/shares.ts';
 import { type SharedBound, WAYS_OUT } from '../../src/core/law/ways-out.ts';
+import * as threads from '../../src/core/threads/thread-limits.ts';
 import * as turns from '../../src/core/turns/turn-limits.ts';
 import * as claims from '../../src/core/work/claim/claim-limits.ts';
 import * as work from '../../src/core/work/work-limits.ts';
@@ -188,12 +189,15 @@ function limitsPage(): string {
     ...work,
     ...claims,
     ...gates,
+    ...threads,
     ...turns,
   };
-  const rows = Object.entries(WAYS_OUT).map(
-    ([name, wayOut]) =>
-      `| \`${name}\` | ${values[name] ?? '**not found**'} | ${shareText(SHARES[name as SharedBound])} | ${wayOut} |`,
-  );
+  const rows = Object.entries(WAYS_OUT).map(([name, wayOut]) => {
+    const value = values[name];
+    if (value === undefined)
+      throw new Error(`${name} is in no file of limits that this page reads`);
+    return `| \`${name}\` | ${value} | ${shareText(SHARES[name as SharedBound])} | ${wayOut} |`;
+  });
   return page(
     'Limits',
     `Every bound of a space, and how it empties. A bound that is reached is a refusal with the code \`limit.reached\` (or a
