@@ -9,6 +9,7 @@ import type { Principal } from '../core/law/principal.ts';
 import type { AckStatus } from '../core/law/state.ts';
 import { type Owed, peek } from '../core/talk/inbox.ts';
 import type { Message } from '../hub/message-store.ts';
+import { createMarker, rootRef } from './markers.ts';
 import type { ModelMessage } from './model.ts';
 import { MIA } from './persons.ts';
 import type { SimulatedProcess, Venue } from './simulated-process.ts';
@@ -23,6 +24,8 @@ export const PEOPLE: readonly Principal[] = [
 ];
 const CHANNELS = ['a', 'b', 'team/one', 'team/two', 'group/g'];
 const PATTERNS = ['a', 'b', 'team/*', '*', 'sox/presence', 'sox/acks', 'sox/claims'];
+/** Replies are to the newest, so that threads grow. */
+const PARENTS = 6;
 const STATUSES: readonly AckStatus[] = ['received', 'processing', 'done', 'nack'];
 
 /** One thing somebody wanted to say, however often it was tried. */
@@ -65,9 +68,11 @@ export function createActors(stage: Stage): Actors {
       (wish) => wish.key !== null && wish.position === null && !trying.has(wish),
     );
     const wish = unsure.length > 0 && chance.isLikely(0.4) ? chance.pick(unsure) : newWish();
-    const replyTo = chance.isLikely(0.15)
-      ? (chance.pick([...model.messages, null])?.position ?? null)
-      : null;
+    const parent = chance.isLikely(0.5) ? pickParent(wish) : null;
+    const thread = parent === null ? undefined : stage.threads.threadOf(parent.position);
+    const isQuote = parent !== null && chance.isLikely(0.1);
+    const reopens = thread?.is.closed && chance.isLikely(0.7) ? rootRef(thread) : null;
+    const owners = chance.isLikely(0.2) ? { owners: [chance.pick(PEOPLE).id] } : {};
     const ttlMs = chance.isLikely(0.15) ? chance.int(1, 20_000) : null;
     const where = stage.begin(
       `${wish.by.id} sends ${wish.id} to ${wish.channel} key ${wish.key}`,
@@ -77,8 +82,8 @@ export function createActors(stage: Stage): Actors {
           by: wish.by,
           at: hub.stamp(),
           channel: wish.channel,
-          body: JSON.stringify({ id: wish.id, text: 'x'.repeat(wish.id % 40) }),
-          replyTo,
+          body: JSON.stringify({ id: wish.id, text: 'x'.repeat(wish.id % 40), ...owners }),
+          ...{ replyTo: parent?.position ?? null, isQuote, reopens },
           key: wish.key,
           ttlMs,
         });
@@ -86,6 +91,10 @@ export function createActors(stage: Stage): Actors {
         if (isRefusal(answer)) {
           // Only this one may turn out to be stored after all.
           if (answer.refused === 'store.unknown') wish.isUncertain = true;
+          stage.learn();
+          if (answer.refused === 'thread.closed' && thread?.wasClosed !== true) {
+            stage.fail(`${parent?.position} was never closed, and took no reply`);
+          }
           return;
         }
         stage.learn();
@@ -106,13 +115,32 @@ export function createActors(stage: Stage): Actors {
     if (where !== null) trying.set(wish, where);
   }
 
+  /** Mostly where the reply is said; elsewhere it is refused, unless it is a quotation. */
+  function pickParent({ channel, by }: Wish): ModelMessage | null {
+    const { threads } = stage;
+    const here = model.channel(channel);
+    const mine = here.filter(({ position }) => {
+      const thread = threads.threadOf(position);
+      return thread?.is.closed && threads.mayMark(thread, by.id);
+    });
+    if (mine.length > 0 && chance.isLikely(0.5)) return chance.pick(mine);
+    return chance.pick([...(chance.isLikely(0.9) ? here.slice(-PARENTS) : model.messages), null]);
+  }
+
   function newWish(): Wish {
     const by = chance.pick(PEOPLE);
     const isPrivate = chance.isLikely(0.15);
+    const closed = [...stage.threads.marked].filter(
+      (thread) => thread.is.closed && stage.threads.mayMark(thread, by.id),
+    );
+    // Where somebody may open a thread again, they go.
+    const places = closed.length > 0 && chance.isLikely(0.5) ? closed : [];
     const wish: Wish = {
       id: wishes.length,
       by,
-      channel: isPrivate ? dmName(by.id, chance.pick(PEOPLE).id) : chance.pick(CHANNELS),
+      channel: isPrivate
+        ? dmName(by.id, chance.pick(PEOPLE).id)
+        : (places[0]?.channel ?? chance.pick(CHANNELS)),
       key: chance.isLikely(0.4) ? `k${wishes.length}` : null,
       position: null,
       isUncertain: false,
@@ -293,23 +321,10 @@ export function createActors(stage: Stage): Actors {
     });
   }
 
+  const mark = createMarker(stage, PEOPLE);
   const acts = [
-    send,
-    send,
-    send,
-    send,
-    send,
-    drain,
-    drain,
-    drain,
-    ack,
-    ack,
-    review,
-    look,
-    wait,
-    other,
-    other,
-    other,
+    ...[send, send, send, send, send, drain, drain, drain, ack, ack],
+    ...[mark, mark, mark, mark, review, look, wait, other, other, other],
   ];
 
   return {

@@ -14,6 +14,7 @@ import { createFailureReport } from '../server/desk/failure.ts';
 import type { Platform } from '../server/desk/platform.ts';
 import { findOperation } from '../wire/operations/table.ts';
 import type { Chance } from './chance.ts';
+import { pickThread } from './markers.ts';
 import type { Venue } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
 
@@ -225,6 +226,50 @@ export function createDeskCallers(stage: Stage): DeskCallers {
     call(by, 'receipts.get', { message_id: `m${position}` });
   }
 
+  function mark(by: string): void {
+    const mine = model.messages.filter((one) => one.by === by).slice(-5);
+    const own = chance.pick([...mine, null]);
+    const thread = own ? stage.threads.threadOf(own.position) : pickThread(stage);
+    if (thread === undefined) return;
+    const wish = chance.pick(['close', 'reopen', 'pin', 'resolve', 'unresolve']);
+    const note = wish === 'close' ? { note: `says ${by}` } : {};
+    const said = chance.pick([thread.position, ...thread.replies]);
+    const input = { message_id: `m${said}`, mark: wish, ...note };
+    call(by, 'threads.mark', input, (answer, reason) => {
+      const isAble = stage.threads.mayMark(thread, by);
+      if (answer === null) {
+        if (reason === 'mark.not-author' && isAble) stage.fail(`${by} may mark ${thread.position}`);
+        return;
+      }
+      if (!isAble) stage.fail(`${by}, a stranger, was told that ${thread.position} is marked`);
+      if (answer.thread.thread_id !== `m${thread.position}`) {
+        stage.fail(`${answer.thread.thread_id} was marked instead of ${thread.position}`);
+      }
+    });
+  }
+
+  /** A thread as the desk shows it: in order, of this thread alone, with marks that are stored. */
+  function readThread(by: string): void {
+    const thread = pickThread(stage);
+    if (thread === undefined) return;
+    const said = chance.pick([thread.position, ...thread.replies]);
+    const input = { message_id: `m${said}`, limit: chance.int(1, 9) };
+    call(by, 'threads.get', input, (answer) => {
+      if (answer === null) return;
+      const shown = answer.replies.map((one: Json) => parseMessageId(one.message_id) ?? -1);
+      const known = new Set(thread.replies);
+      const isInOrder = shown.every((one: number, i: number) => i === 0 || one > shown[i - 1]);
+      if (!isInOrder || !shown.every((one: number) => known.has(one))) {
+        stage.fail(`the thread of ${thread.position} has ${thread.replies}, ${by} saw ${shown}`);
+      }
+      const { version, thread_id, reply_count } = answer.thread;
+      if (thread_id !== `m${thread.position}` || version > thread.marks.length) {
+        stage.fail(`${by} saw ${thread_id} at ${version}, it has marks ${thread.marks}`);
+      }
+      if (reply_count > known.size) stage.fail(`${by} saw ${reply_count} replies of ${known.size}`);
+    });
+  }
+
   /** What only the owner may do; a token is made again when it was revoked. */
   function administer(): void {
     const name = chance.pick(Object.keys(TOKENS)) as TokenHolder;
@@ -275,6 +320,7 @@ export function createDeskCallers(stage: Stage): DeskCallers {
 
   const acts: readonly ((by: string) => void)[] = [
     ...[send, send, send, send, recv, recv, recv, ack, receipts, review, administer],
+    ...[mark, mark, readThread],
     ...[...Array(5)].map(() => (by: string) => chance.pick(others)(by)),
   ];
 

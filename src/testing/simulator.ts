@@ -14,6 +14,7 @@ import { createDeskCallers, type DeskCallers } from './desk-callers.ts';
 import { lineOf } from './docket-model.ts';
 import { NO_FAULTS, storedEntries, verifyDisk } from './faulty-log.ts';
 import { createGatekeepers, type Gatekeepers } from './gatekeepers.ts';
+import { portrayThreads } from './mark-model.ts';
 import { QUEUE_MAX, type SimulatedProcess } from './simulated-process.ts';
 import { createStage, type SimulationOptions, type Stage } from './stage.ts';
 import { createStreamers, type Streamers } from './streamers.ts';
@@ -30,6 +31,8 @@ export interface SimulationReport {
   readonly turns: Readonly<Record<string, number>>;
   /** How often the desk carried out which operation, and refused for which reason. */
   readonly desk: Readonly<Record<string, number>>;
+  /** How often somebody replied, and marked a thread how. */
+  readonly threads: Readonly<Record<string, number>>;
 }
 
 /** How long a healthy hub may take to come to rest, in simulated time. */
@@ -66,6 +69,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     work: { ...stage.work.counts },
     turns: { ...stage.turns.counts, ...stage.gates.counts, ...stage.docket.counts },
     desk: { ...deskCallers.counts },
+    threads: { ...stage.threads.counts },
   };
 }
 
@@ -211,6 +215,13 @@ function compareWorld(stage: Stage, streamers: Streamers, world: WorldView, at: 
     );
   }
   compareReceipts(stage, streamers, world, at);
+  const hidden = new Set(model.messages.filter(({ hold }) => hold !== 'none').map(positionOf));
+  const told = stage.threads.portray((position) => !hidden.has(position));
+  same(stage, 'threads', portrayThreads(world), told);
+}
+
+function positionOf({ position }: { readonly position: number }): number {
+  return position;
 }
 
 /** What waits for a person, told twice; what must be decided is there for as long as it waits. */

@@ -12,6 +12,7 @@ import { portray } from './compare.ts';
 import { createDocketModel, type DocketModel } from './docket-model.ts';
 import { createDisk, type Disk, type Faults, NO_FAULTS, storedEntries } from './faulty-log.ts';
 import { createGateModel, type GateModel } from './gate-model.ts';
+import { createMarkModel, type MarkModel } from './mark-model.ts';
 import { createModel, type Model } from './model.ts';
 import { PERSONS } from './persons.ts';
 import { createProcess, type SimulatedProcess, type Venue } from './simulated-process.ts';
@@ -45,6 +46,8 @@ export interface Stage {
   readonly turns: TurnModel;
   readonly gates: GateModel;
   readonly docket: DocketModel;
+  /** And for threads with their marks. */
+  readonly threads: MarkModel;
   readonly processes: readonly SimulatedProcess[];
   readonly hasRealBounds: boolean;
   /** The first thing that went wrong. */
@@ -76,6 +79,7 @@ export function createStage(options: SimulationOptions): Stage {
   const turns = createTurnModel(model, PERSONS);
   const gates = createGateModel(PERSONS);
   const docket = createDocketModel(PERSONS, turns);
+  const threads = createMarkModel(PERSONS);
   const replayed = createWorld();
   let portrait = { length: -1, text: '' };
   const actions: string[] = [];
@@ -104,6 +108,7 @@ export function createStage(options: SimulationOptions): Stage {
         turns.add(event, position);
         gates.add(event);
         docket.add(event, position);
+        threads.add(event, position);
         evolve(replayed, decodeEvent(entry), replayed.length);
       }
     } catch (cause) {
@@ -134,6 +139,7 @@ export function createStage(options: SimulationOptions): Stage {
     turns,
     gates,
     docket,
+    threads,
     processes,
     actions,
     get failure() {

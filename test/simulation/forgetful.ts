@@ -25,6 +25,9 @@ const FIELDS: readonly (readonly [field: string, unset: unknown])[] = [
   ['replies', []],
   ['channels.past', []],
   ['channels.drained', 0],
+  ['channels.threads.replies', []],
+  ['channels.threads.marks', []],
+  ['channels.threads.pins', []],
   ['channels.members.again', []],
   ['channels.members.leased', null],
   ['channels.members.cursor', 0],
@@ -40,7 +43,7 @@ const FIELDS: readonly (readonly [field: string, unset: unknown])[] = [
   ['docket.items.taken', null],
 ];
 
-const KINDS: readonly string[] = ['ack.recorded', 'claim.handed-off'];
+const KINDS: readonly string[] = ['ack.recorded', 'claim.handed-off', 'thread.marked'];
 
 export const FORGETFUL: Readonly<Record<string, Forgetful>> = Object.fromEntries([
   ...FIELDS.map(([field, unset]): [string, Forgetful] => [

@@ -4,6 +4,9 @@
  */
 
 import type { Command } from '../../src/core/law/world.ts';
+import { parseMessageId } from '../../src/core/talk/message-id.ts';
+import type { enterThread, joinThread } from '../../src/core/threads/reply.ts';
+import { UNMARKED } from '../../src/core/threads/thread-index.ts';
 import type { Bundle, FeedSink } from '../../src/hub/feed.ts';
 import type { Hub } from '../../src/hub/hub.ts';
 import type { openReplica } from '../../src/hub/replica.ts';
@@ -71,6 +74,29 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'forgets idempotency keys': (hub) =>
     between(hub, (command) =>
       command.type === 'message.send' ? { ...command, key: null } : command,
+    ),
+  'lets a stranger mark a thread': (hub) =>
+    between(hub, (command) =>
+      command.type === 'thread.mark'
+        ? { ...command, root: { ...command.root, sender: command.by.id } }
+        : command,
+    ),
+  'does not let those mark a thread whom its root names': (hub) =>
+    between(hub, (command) =>
+      command.type === 'thread.mark'
+        ? { ...command, root: { ...command.root, owners: [] } }
+        : command,
+    ),
+  'says that a thread is marked when it refused': (hub) =>
+    between(
+      hub,
+      (command) => command,
+      (command, outcome) => {
+        const { refused } = outcome as { refused?: string };
+        return command.type === 'thread.mark' && refused === 'mark.not-author'
+          ? { marks: UNMARKED, isChanged: false }
+          : outcome;
+      },
     ),
   'answers a drain with what it answered before': (hub) => {
     const before = new Map<string, unknown>();
@@ -190,6 +216,23 @@ export const PART_MUTANTS: Readonly<
       };
     },
   },
+  'takes replies to a closed thread': {
+    path: '../../src/core/threads/reply.ts',
+    mutate: (part) => ({
+      joinThread(world, channel, command) {
+        const joined = part.joinThread(world, channel, command);
+        if (!('refused' in joined) || joined.refused !== 'thread.closed') return joined;
+        return { root: parseMessageId(String(joined.detail?.thread)), opened: null };
+      },
+    }),
+  },
+  'puts a reply in a thread of its own': {
+    path: '../../src/core/threads/reply.ts',
+    mutate: (part) => ({
+      enterThread: (channel, seq, event) =>
+        part.enterThread(channel, seq, event.replyTo === undefined ? event : { post: true }),
+    }),
+  },
   'has a desk that shows another body': {
     path: '../../src/server/desk/envelope.ts',
     mutate: (part) => ({
@@ -202,6 +245,8 @@ export const PART_MUTANTS: Readonly<
 };
 
 interface Parts extends ForgetfulParts, TurnParts {
+  joinThread: typeof joinThread;
+  enterThread: typeof enterThread;
   openReplica: typeof openReplica;
   envelopeFieldsText: typeof envelopeFieldsText;
 }

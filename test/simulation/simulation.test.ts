@@ -5,7 +5,8 @@
  * world in memory, and every bound holds; and at the desk nobody does what is not theirs to do. A managed
  * agent has one turn at a time, never for nothing, for its own words or beyond its lease, and sleeps on
  * nothing that waits for it; a gate is opened by people alone, in time, and used once; what waits for a
- * person is on the docket, and nothing else.
+ * person is on the docket, and nothing else. Threads have their replies and marks as the log tells them,
+ * a closed one takes none, and strangers mark none.
  * Method: 200 seeds, and every seed that ever failed; a failure prints its seed, its
  * step and the last actions. The mutants show that the simulator would notice.
  */
@@ -25,6 +26,7 @@ const PER_TEST = 20;
 const DESK_OPERATIONS = [
   ...['channels.send', 'channels.recv', 'channels.subscribe', 'receipts.get', 'group.create'],
   ...['claims.take', 'held.review', 'tokens.create: access.denied', 'channels.send: rate.limited'],
+  ...['threads.mark', 'threads.get', 'threads.mark: mark.not-author'],
 ];
 /** What they must have seen of turns, gates and the docket. */
 const TURN_EVENTS = [
@@ -39,6 +41,12 @@ const TURN_EVENTS = [
   ],
   ...['docket.taken', 'docket.closed', 'docket.lapsed', 'person.removed'],
 ];
+/** What they must have seen of threads. */
+const THREAD_EVENTS = [
+  ...['thread.replied', 'thread.reopened by a reply', 'thread.marked close'],
+  ...['thread.marked reopen', 'thread.marked pin', 'thread.marked unpin'],
+  ...['thread.marked resolve', 'thread.marked unresolve'],
+];
 const flush = (): Promise<void> => setImmediate();
 const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
   .split(/\s+/)
@@ -47,10 +55,11 @@ const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
 
 const groups = Array.from({ length: SEEDS / PER_TEST }, (_, i) => i * PER_TEST + 1);
 
-describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] [I8] [TN1] [TN2] [TN3] [TN6] [TN7] [TN8] [TN12] [GT1] [GT2] [GT7] [GT9] [DK1] [DK2] [DK4] [DK5] [DK6] the hub under a seed', () => {
+describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] [I8] [TN1] [TN2] [TN3] [TN6] [TN7] [TN8] [TN12] [GT1] [GT2] [GT7] [GT9] [DK1] [DK2] [DK4] [DK5] [DK6] [TM1] [TM2] [TM4] [TM6] [TM7] the hub under a seed', () => {
   test.each(groups)('twenty seeds from %i', { timeout: 120_000 }, async (from) => {
     const desk = new Map<string, number>();
     const turns = new Map<string, number>();
+    const threads = new Map<string, number>();
     const isWhole = from <= WHOLE_SEEDS;
     for (let seed = from; seed < from + PER_TEST; seed++) {
       const report = await runSimulation({ seed, steps: isWhole ? STEPS : STEPS / 2, flush });
@@ -59,6 +68,7 @@ describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] 
       for (const [seen, counts] of [
         [desk, report.desk],
         [turns, report.turns],
+        [threads, report.threads],
       ] as const) {
         for (const [what, count] of Object.entries(counts)) {
           seen.set(what, (seen.get(what) ?? 0) + count);
@@ -67,6 +77,7 @@ describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] 
     }
     if (!isWhole) return;
     for (const what of TURN_EVENTS) expect(turns.get(what), what).toBeGreaterThan(0);
+    for (const what of THREAD_EVENTS) expect(threads.get(what), what).toBeGreaterThan(0);
     for (const id of DESK_OPERATIONS) expect(desk.get(id), id).toBeGreaterThan(0);
   });
 
