@@ -7,6 +7,8 @@
 /** With what stands for `task_id` and its like after them. */
 export const COMMANDS: Readonly<Record<string, string>> = {
   'channels.ack': 'synod ack',
+  'channels.describe': 'synod channels describe',
+  'channels.digest': 'synod channels digest',
   'channels.list_channels': 'synod channels',
   'channels.recv': 'synod recv',
   'channels.replay': 'synod replay',
@@ -36,6 +38,8 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'plan.board': 'synod board',
   'plan.declare': 'synod task declare',
   'presence.list': 'synod who',
+  'threads.get': 'synod thread',
+  'threads.list': 'synod thread list',
   'tokens.list': 'synod token list',
   'turns.cancel': 'synod turns cancel',
   'turns.get': 'synod turns show',

@@ -11,9 +11,10 @@ import { handle } from './context.ts';
 import { docketLines } from './docket-text.ts';
 import { fail } from './failure.ts';
 import { placeOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
-import { clockTime, messageText } from './message-text.ts';
+import { clockTime } from './message-text.ts';
 import { parseDurationMs, parseObject } from './parse-value.ts';
 import { type Colours, columns, jsonText, neutralise } from './terminal.ts';
+import { threadLines } from './thread-text.ts';
 
 interface AtFlags extends StoreFlags {
   readonly input?: string;
@@ -73,8 +74,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   thread: {
     operation: 'threads.get',
     idField: 'message_id',
-    lines: ({ root, replies }: CallOutput<'threads.get'>, _at, colours) =>
-      [...(root === null ? [] : [root]), ...replies].map((one) => messageText(one, colours)),
+    lines: (answer: CallOutput<'threads.get'>, _at, colours) => threadLines(answer, colours),
   },
   channels: {
     operation: 'channels.list_channels',

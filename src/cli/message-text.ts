@@ -4,6 +4,7 @@
  * no message can look like two.
  */
 import { plainText } from '../wire/body-text.ts';
+import { isPost, ownersOf } from '../wire/post.ts';
 import type { MessageEnvelope } from '../wire/schemas.ts';
 import { noticeText } from './notice-text.ts';
 import { type Colours, jsonText, neutralise } from './terminal.ts';
@@ -38,9 +39,28 @@ export function messageText(message: MessageEnvelope, colours: Colours): string 
 
 function bodyLines(message: MessageEnvelope): string[] {
   const { body } = message;
-  const text = plainText(body) ?? noticeText(message, clockTime);
+  const text = plainText(body) ?? postText(body) ?? noticeText(message, clockTime);
   if (text === null) return [neutralise(jsonText(body))];
   return text.split(/\r?\n/).map(neutralise);
+}
+
+const POST_FIELDS: ReadonlySet<string> = new Set([
+  ...['kind', 'title', 'text', 'type', 'tier', 'owners'],
+]);
+
+/** `post (decision, tier 1): title`, and the text below; null for what says more than that. */
+function postText(body: MessageEnvelope['body']): string | null {
+  const { title = '', text = '', type, tier } = body;
+  if (!isPost(body) || typeof title !== 'string' || typeof text !== 'string') return null;
+  if (Object.keys(body).some((field) => !POST_FIELDS.has(field))) return null;
+  const owners = ownersOf(body);
+  const about = [
+    ...(type === undefined ? [] : [String(type)]),
+    ...(tier === undefined ? [] : [`tier ${tier}`]),
+    ...(owners.length === 0 ? [] : [`owned by ${owners.join(', ')}`]),
+  ].join(', ');
+  const head = about === '' ? 'post:' : `post (${about}):`;
+  return `${head} ${[title, text].filter((one) => one !== '').join('\n')}`;
 }
 
 /** Local time of day; the date too when it is not today. */

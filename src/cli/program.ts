@@ -121,6 +121,6 @@ function rootHelp(): string {
   }
   lines.push('Options:');
   for (const [flags, text] of GLOBAL_OPTIONS) lines.push(`  ${flags.padEnd(16)}  ${text}`);
-  lines.push('', 'synod COMMAND --help says more.', '');
+  lines.push('synod COMMAND --help says more.', '');
   return lines.join('\n');
 }

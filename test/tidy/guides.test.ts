@@ -162,6 +162,14 @@ test('what was so is shown by position and by time', () => {
   expect(said).toMatch(/^nothing$/m);
 }, 60_000);
 
+test('[CL36] the guide of threads posts, replies, marks and describes as it says', () => {
+  const said = printed(blocksOf('docs/guide/threads.md', 'sh').join('\n'));
+  expect(said).toMatch(/^m\d+ on design: open; 1 reply\n.*ada: post \(question\): Token shape/m);
+  expect(said).toMatch(/^closed; m\d+ is closed, resolved, pinned$/m);
+  expect(said).toMatch(/^types +decision, question$/m);
+  expect(said).toMatch(/ada: Token shape \(question, open, resolved, pinned, 2 replies\)/);
+}, 60_000);
+
 test('[RC6] [RC7] the guide of the record anchors, verifies and hands over as it says', () => {
   const [anchor = '', hand = ''] = blocksOf('docs/guide/record.md', 'sh');
   expect(printed(`synod up\nsynod send room hello\n${anchor}`, '', ROOT)).toMatch(
