@@ -3,12 +3,9 @@
 import type { GateEvent } from '../../core/gates/gate-events.ts';
 import { maySee } from '../../core/gates/gate-view.ts';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
-import { createMatcher } from '../../core/law/glob.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
-import { channelWith, checkRead } from '../../core/talk/channel.ts';
 import { messageId } from '../../core/talk/message-id.ts';
 import { receiptFor } from '../../core/talk/receipt.ts';
-import { isShown, openFrom } from '../../core/threads/thread-page.ts';
 import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { ReceiptChange } from '../../hub/watch.ts';
@@ -17,9 +14,9 @@ import { streamOpen } from '../../wire/operations/inbox.ts';
 import type { Caller } from './caller.ts';
 import { checkFollower, followChanges } from './changes.ts';
 import type { ReportFailure } from './failure.ts';
+import { followMarks } from './follow-marks.ts';
 import { gateOutput } from './handlers/gates.ts';
 import { receiptView } from './handlers/receipts.ts';
-import { markView } from './handlers/threads.ts';
 import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
 import type { Spaces } from './spaces.ts';
@@ -91,7 +88,7 @@ export async function openStream(
   );
   if (isRefusal(feed)) return feed;
   if (receipts) stops.push(followReceipts(hub, caller, sink, report));
-  if (marks) stops.push(followMarks(hub, caller, channels ?? null, sink));
+  if (marks) stops.push(followMarks(hub, by, channels ?? null, (told) => sink.tell('mark', told)));
   if (gates) stops.push(followGates(hub, caller, sink));
   if (turns && platform.turns) stops.push(followTurns(platform.turns, caller, sink));
   if (changes) {
@@ -108,29 +105,6 @@ function followTurns(said: TurnWindow, caller: Caller, sink: StreamSink): () => 
     if (where !== space || (!isPerson && output.agent_id !== principal.id)) return;
     const lines = output.lines.map((line) => ({ ...line, at: line.at / 1000 }));
     sink.tell('turn.output', [{ ...output, lines }]);
-  });
-}
-
-/** Marks of threads on the channels that the stream follows, to whom their root may be shown [TM13]. */
-function followMarks(
-  hub: Hub,
-  { principal: by }: Caller,
-  channels: readonly string[] | null,
-  sink: StreamSink,
-): () => void {
-  const matchers = channels?.map(createMatcher) ?? null;
-  return hub.watch.events((world, _first, events) => {
-    const told = events.flatMap((event) => {
-      if (event.type !== 'thread.marked') return [];
-      const channel = channelWith(world, event);
-      if (channel === undefined || checkRead(world, by, channel.name) !== null) return [];
-      const isFollowed =
-        matchers?.some((matches) => matches(channel.name)) ?? channel.members.has(by.id);
-      if (!isFollowed || !isShown(channel, event.seq, openFrom(world, by, channel))) return [];
-      const thread_id = messageId(event.position);
-      return [{ thread_id, channel: channel.name, ...markView(event) }];
-    });
-    if (told.length > 0) sink.tell('mark', told);
   });
 }
 

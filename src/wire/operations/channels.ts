@@ -22,6 +22,7 @@ import {
   replayPolicy,
   seconds,
 } from '../schemas.ts';
+import { markNotice } from './threads.ts';
 
 export const WAIT_MS_MAX = 300_000;
 export const TTL_MS_MAX = 30 * 86_400_000;
@@ -30,7 +31,7 @@ export const send = operation({
   id: 'channels.send',
   name: 'send',
   title: 'Send a message',
-  doc: 'Send a JSON object to a channel. Returns once stored; never waits for readers.',
+  doc: 'Send a JSON object to a channel. Returns once stored, not read.',
   access: 'writer',
   toolset: 'core',
   hints: ADDS,
@@ -80,15 +81,18 @@ export const recv = operation({
   input: z.strictObject({
     channels: z.array(channelName).max(1000).nullish().describe('exact names; default all'),
     max_messages: z.int().min(1).max(DRAIN_MESSAGES_MAX).default(50),
-    thread_depth: z.int().min(-1).default(0).describe('ancestors to include; -1 all'),
+    thread_depth: z.int().min(-1).default(0).describe('ancestors; -1 all'),
     include_meta: z.boolean().default(true),
     wait_ms: z.int().min(0).max(WAIT_MS_MAX).optional(),
     lease_ms: z.int().min(LEASE_MS_MIN).max(LEASE_MS_MAX).optional(),
+    // Told without words, for which the core tools have no room: a wait ends with a mark, too [TM15].
+    marks: z.boolean().optional(),
   }),
   output: z.object({
     drained_at: seconds,
     messages: z.array(messageEnvelope),
     lease_until: seconds.optional(),
+    marks: z.array(markNotice).optional().describe('of threads: those that ended the wait'),
   }),
 });
 

@@ -46,6 +46,9 @@ const markView = z.object({
   version: z.int().min(1),
 });
 
+/** A mark as it is told of, beside its thread. */
+export const markNotice = markView.extend({ thread_id: z.string(), channel: z.string() });
+
 /** A message in a page: its body may be left out where it is too long for one. */
 const pagedMessage = messageEnvelope.extend({
   cut: z.literal(true).optional().describe('too long for a page: messages.get has the body'),

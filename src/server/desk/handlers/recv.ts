@@ -11,6 +11,7 @@ import { channelWith } from '../../../core/talk/channel.ts';
 import { type Owed, peek } from '../../../core/talk/inbox.ts';
 import { drainedBy } from '../../../core/talk/receipt.ts';
 import type { Message, MessageHead, TextMessage } from '../../../hub/message-store.ts';
+import type { Signal } from '../../../hub/watch.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { recv } from '../../../wire/operations/channels.ts';
 import {
@@ -20,6 +21,7 @@ import {
   standingFields,
   standingFieldsText,
 } from '../envelope.ts';
+import { followMarks, type MarkNotice } from '../follow-marks.ts';
 import { checkStanding } from '../identity.ts';
 import { outputFromText } from '../output-text.ts';
 import type { Room } from '../room.ts';
@@ -32,11 +34,14 @@ type Output = OutputOf<typeof recv>;
 const TRIES_MAX = 8;
 /** The text of one answer; more stays in the inbox. */
 const ANSWER_CHARS_MAX = 16 * 1024 * 1024;
+/** Marks of one answer; the history of a thread has the others. */
+const MARKS_TOLD_MAX = 50;
 
 export async function handleRecv(room: Room, input: Input): Promise<Output | Refusal> {
   const { hub, platform } = room;
   // By a clock that only goes forward: a wait ends when it was said to, whatever the time of day does.
   const waitUntil = platform.elapsedMs() + (input.wait_ms ?? 0);
+  let marks: MarkNotice[] | null = null;
   for (let tries = 1; ; ) {
     const owed = await hub.ask((world) => whatIsOwed(world, room, input));
     if (isRefusal(owed)) return owed;
@@ -47,11 +52,43 @@ export async function handleRecv(room: Room, input: Input): Promise<Output | Ref
       continue;
     }
     const leftMs = Math.ceil(waitUntil - platform.elapsedMs());
+    if (marks !== null) return { ...nothing(room), marks };
     if (leftMs <= 0 || room.signal?.aborted || hub.watch.isEnding) return nothing(room);
-    const woken = await hub.watch.mail(room.by.id, leftMs, room.signal);
+    const woken = await (input.marks
+      ? mailOrMark(room, input, leftMs)
+      : hub.watch.mail(room.by.id, leftMs, room.signal));
     if (woken === null)
       return refuse('limit.reached', 'too many callers wait already; ask without wait_ms');
+    if (typeof woken === 'object') marks = woken;
   }
+}
+
+/** As waiting for mail, and with a mark of a thread that the caller follows it ends as well [TM15]. */
+async function mailOrMark(
+  { hub, by, signal }: Room,
+  { channels }: Input,
+  leftMs: number,
+): Promise<MarkNotice[] | boolean | null> {
+  let marks: MarkNotice[] | null = null;
+  let end = (): void => {};
+  // The caller's own leaving and a mark end the wait alike.
+  const ending: Signal = {
+    get aborted() {
+      return marks !== null || signal?.aborted === true;
+    },
+    addEventListener(type, listener) {
+      end = listener;
+      signal?.addEventListener(type, listener);
+    },
+    removeEventListener: (type, listener) => signal?.removeEventListener(type, listener),
+  };
+  const unfollow = followMarks(hub, by, channels ?? null, (told) => {
+    marks ??= told.slice(0, MARKS_TOLD_MAX);
+    end();
+  });
+  const woken = await hub.watch.mail(by.id, leftMs, ending);
+  unfollow();
+  return marks ?? woken;
 }
 
 function whatIsOwed(world: WorldView, room: Room, input: Input): Owed[] | Refusal {

@@ -53,4 +53,38 @@ describe.each(DOORS)('threads over %s', (name) => {
     expect((await eve.frame()).method).toBe('message');
     expect(mine.said.filter(({ method }: Json) => method === 'mark')).toHaveLength(1);
   });
+
+  test('[TM15] a waiting recv is woken by a mark only where it asked for marks, and may read it', async () => {
+    const root = async (channel: string): Promise<string> =>
+      (await door.ask('ada', 'channels.send', { channel, body: {} })).message_id;
+    const [told, other, private_] = [
+      await root('told'),
+      await root('other'),
+      await root('dm/ada~bob'),
+    ];
+    for (const agent of ['kim', 'lee'])
+      await door.ask(agent, 'channels.subscribe', { pattern: 'told' });
+    const wait_ms = 30_000;
+    const woken = door.ask('kim', 'channels.recv', { wait_ms, marks: true });
+    const deaf = door.ask('lee', 'channels.recv', { wait_ms });
+    // Marks that came before the wait wake nobody: it is marked until the wait has heard of one.
+    let isOver = false;
+    const first = woken.finally(() => {
+      isOver = true;
+    });
+    for (let i = 0; !isOver; i++) {
+      const mark = i % 2 === 0 ? 'pin' : 'unpin';
+      for (const message_id of [other, private_, told]) {
+        await door.ask('ada', 'threads.mark', { message_id, mark });
+      }
+    }
+    const { messages, marks } = await first;
+    expect(messages).toEqual([]);
+    expect(marks.length).toBeGreaterThan(0);
+    expect(new Set(marks.map((one: Json) => one.thread_id))).toEqual(new Set([told]));
+    await root('told');
+    const heard = await deaf;
+    expect(heard.messages).toHaveLength(1);
+    expect(heard.marks).toBeUndefined();
+  });
 });
