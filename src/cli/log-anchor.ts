@@ -63,7 +63,7 @@ export function registerAnchor(log: Command): void {
         ? ''
         : `, stamped at ${stamped.at} by ${stamped.subject} (${stamped.fingerprint})`;
     show(isJson ? document : null, () => [
-      `anchored ${head.position} entries of ${place.path}, head ${head.head.slice(0, 16)}… (${ways.join(', ')})${by}`,
+      `anchored ${head.position} ${head.position === 1 ? 'entry' : 'entries'} of ${place.path}, head ${head.head.slice(0, 16)}… (${ways.join(', ')})${by}`,
       `signed by ${head.key}`,
     ]);
   });

@@ -45,6 +45,21 @@ test('[AU1] tokens, refusals, messages, gates and settings are listed with actor
   expect(tokens.map(({ detail }) => detail.agent)).toContain('ada');
 });
 
+test('[AU1] what a person proved to have decided is found by that person, whoever called', async () => {
+  const passphrase = 'a long walk by the sea';
+  await hub.owned.ask('people_add', { name: 'mia', passphrase });
+  const asked = { action: 'push', subject: 'main', payload: { to: 'main' } };
+  const { gate_id } = await hub.agent.ask('gates_ask', asked);
+  const { proof } = await hub.owned.ask('people_prove', { name: 'mia', passphrase });
+  await hub.owned.ask('gates_decide', { gate_id, decision: 'approve', proof });
+  const [found] = await list(hub.owned, { actor: 'mia', action: 'gate' });
+  expect(found).toMatchObject({
+    action: 'gate.approved',
+    subject: gate_id,
+    detail: { person: 'mia' },
+  });
+});
+
 test('[AU1] neither bodies nor secrets nor their hashes are in it', async () => {
   await hub.human.ask('docket_raise', { text: 'a question with secret words' });
   const text = JSON.stringify(await list(hub.owned, { limit: 500 }));

@@ -61,7 +61,8 @@ export const passkeyProve = operation({
   doc: 'What navigator.credentials.get answered, for a proof as of people.prove. Wrong ones are slowed and on the record.',
   access: 'person',
   toolset: 'admin',
-  hints: SETS,
+  // A challenge is answered once.
+  hints: { ...SETS, idempotentHint: false },
   input: z.strictObject({
     challenge,
     passkey_id: key,
@@ -100,7 +101,7 @@ export const passkeyRemove = operation({
   doc: 'It proves nothing any more. A person vouches with a proof.',
   access: 'person',
   toolset: 'admin',
-  hints: REMOVES,
+  hints: { ...REMOVES, idempotentHint: false },
   input: z.strictObject({ passkey_id: key, proof: proofText }),
   output: z.object({ passkey_id: z.string(), name: z.string() }),
 });

@@ -94,7 +94,7 @@ function rowOf(
   const deed = deedOf(event);
   if (deed === null) return null;
   const isWanted =
-    (actor ?? deed.actor) === deed.actor &&
+    (actor === undefined || actor === deed.actor || actor === deed.detail.person) &&
     (subject ?? deed.subject) === deed.subject &&
     (outcome ?? deed.outcome) === deed.outcome;
   if (!isWanted) return null;

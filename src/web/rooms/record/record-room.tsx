@@ -44,7 +44,10 @@ function Chain({ head: { length, head, verified }, isPast }: ChainProps): ReactN
     <section className={isBroken ? 'chain chain-broken' : 'chain'} aria-label="The chain">
       <p className="chain-line">
         {verified === null && 'The chain was not walked yet'}
-        {verified?.ok === true && 'The chain holds'}
+        {verified?.ok === true &&
+          (verified.through < length
+            ? 'The chain holds as far as it was walked'
+            : 'The chain holds')}
         {isBroken && <>The chain is broken after entry {verified.through.toLocaleString('en')}</>}
       </p>
       {isPast && <p className="quiet">The chain and what vouches for it are those of now.</p>}
@@ -98,7 +101,7 @@ function Vouchers({ head: { signed, anchor, length } }: { readonly head: Head })
               Nothing outside this machine vouches for the record: who can write its files could
               rewrite all of it. An anchor ends that:
             </p>
-            <Command line="synod log anchor" />
+            <Command line="synod log anchor --file FILE" />
           </>
         ) : (
           <Facts
