@@ -349,7 +349,7 @@ test('[O3] a reply, and a send to a typed channel, count once like any call', as
   const { message_id: reply_to } = await ada.ask('channels.send', { channel: 'a', body: {} });
   await ada.ask('channels.send', { channel: 'a', body: {}, reply_to });
   await ada.ask('channels.send', { channel: 'typed', body: {} });
-  await ada.ask('channels.send', { channel: 'typed', body: {}, reply_to });
+  await ada.ask('channels.send', { channel: 'typed', body: {}, reply_to, quote: true });
   await ada.close();
   await limited.close();
 });
