@@ -1,2 +1,34 @@
 /** `synod/flow`: what a program is built of that must outlive its processes. */
+export { type JsonlSinkOptions, jsonlSink } from '../telemetry/jsonl-sink.ts';
+export { type OtlpSinkOptions, otlpSink } from '../telemetry/otlp-sink.ts';
+export type {
+  Attributes,
+  AttributeValue,
+  Ids,
+  Level,
+  LogRecord,
+  MetricRecord,
+  Sink,
+  SinkAttributes,
+  SpanKind,
+  SpanRecord,
+  Spread,
+  TelemetryRecord,
+} from '../telemetry/record.ts';
+export type { Redact } from '../telemetry/redact.ts';
+export {
+  currentTrace,
+  type Span,
+  type SpanOptions,
+  withIds,
+  withSpan,
+  withTrace,
+} from '../telemetry/scope.ts';
+export type { QueueTimes, SinkCounts } from '../telemetry/sink-queue.ts';
+export {
+  createTelemetry,
+  type EndedSpan,
+  type Telemetry,
+  type TelemetryOptions,
+} from '../telemetry/telemetry.ts';
 export { TerminalError } from './workflow/terminal-error.ts';

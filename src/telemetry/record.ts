@@ -1,0 +1,86 @@
+/** What telemetry tells its sinks: something that was noted, a span that ended, a measure of a while. */
+
+export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** What a record is about; whatever of it is known where the record is made stands in the record. */
+export interface Ids {
+  readonly space?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly workflow?: string;
+  readonly step?: string;
+  readonly turn?: string;
+}
+
+/** Facts, never bodies: a body leaves by `Span.content` alone, and only where it was asked for [TL6]. */
+export type AttributeValue = string | number | boolean | readonly string[];
+export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
+/** As a sink gets them: bounded, and without secrets. */
+export type SinkAttributes = Readonly<Record<string, AttributeValue>>;
+
+export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+
+interface Head {
+  readonly name: string;
+  readonly level: Level;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly ids: Ids;
+  readonly attributes: SinkAttributes;
+}
+
+export interface LogRecord extends Head {
+  readonly kind: 'log';
+  readonly traceId: string | null;
+  readonly spanId: string | null;
+}
+
+export interface SpanRecord extends Head {
+  readonly kind: 'span';
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId: string | null;
+  readonly spanKind: SpanKind;
+  /** How long it took; `at` is when it began. */
+  readonly ms: number;
+  /** Null when it went well; else a word for what went wrong, and the message where that was asked for. */
+  readonly error: { readonly type: string; readonly message: string | null } | null;
+}
+
+/** What was counted or measured since the one before. */
+export interface MetricRecord extends Head {
+  readonly kind: 'metric';
+  readonly since: number;
+  readonly unit: string;
+  readonly sum: number;
+  /** Null for a count of events. */
+  readonly spread: Spread | null;
+}
+
+export interface Spread {
+  readonly count: number;
+  readonly min: number;
+  readonly max: number;
+  readonly bounds: readonly number[];
+  /** One more than there are bounds. */
+  readonly buckets: readonly number[];
+}
+
+export type TelemetryRecord = LogRecord | SpanRecord | MetricRecord;
+
+/** Where records go. It is never waited for, and what it throws reaches nobody [TL3]. */
+export interface Sink {
+  readonly name?: string;
+  /** Records below it are not for this sink; `info` unless it says. */
+  readonly level?: Level;
+  /** In order, one call at a time. The answer, if there is one: how many of them were not taken. */
+  write(
+    records: readonly TelemetryRecord[],
+  ): undefined | number | Promise<undefined | number> | Promise<void> | void;
+  close?(): void | Promise<void>;
+}
+
+export function rankOf(level: Level): number {
+  return LEVELS.indexOf(level);
+}
