@@ -33,6 +33,12 @@ export interface BatchStorage {
   write(batch: StoredBatch, previous: Tail): boolean;
   /** Consecutive batches: the one that holds `position` and, within a budget, those after it. Empty past the end. */
   load(position: number, limit: 'one' | 'many'): readonly StoredBatch[];
+  /**
+   * One entry without the batch that it is in, where reading all of that costs more: a page of a thread
+   * is a hundred entries of a hundred batches. Null when its bytes are not the ones stored, undefined
+   * when no batch holds it.
+   */
+  entry?(position: number): string | null | undefined;
   saveSnapshot(position: number, bytes: Uint8Array): Promise<void>;
   /** Stored snapshots, newest first. */
   snapshots(): Iterable<Uint8Array>;
@@ -55,6 +61,8 @@ export function lookOften(look: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/** Positions that are further apart are seldom of one batch. */
+const NEAR = 16;
 /** Entries in one chunk, at most. */
 const CHUNK_ENTRIES_MAX = 4096;
 
@@ -63,6 +71,7 @@ export function openBatchLog(storage: BatchStorage): Log {
   let tail = storage.tail();
   // Callers ask for neighbours, often in calls of their own; what is stored never changes.
   let recent: StoredBatch | undefined;
+  let asked = Number.NEGATIVE_INFINITY;
   const followers = new Set<() => void>();
   let unwatch: (() => void) | null = null;
 
@@ -152,6 +161,19 @@ export function openBatchLog(storage: BatchStorage): Log {
     }
   }
 
+  /** From its batch, which is kept for its neighbours. */
+  function among(position: number): string | null | undefined {
+    const batch = holds(recent, position) ? recent : storage.load(position, 'one')[0];
+    if (!holds(batch, position)) return undefined;
+    recent = batch;
+    return entryAt(batch.bytes, position - batch.first);
+  }
+
+  function lone(position: number): string | null | undefined {
+    if (storage.entry === undefined || holds(recent, position)) return among(position);
+    return storage.entry(position);
+  }
+
   /** The chain head at `position` entries; null when no batch ends there. */
   function headAt(position: number): string | null {
     if (position === 0) return GENESIS;
@@ -189,14 +211,15 @@ export function openBatchLog(storage: BatchStorage): Log {
       // In ascending order, positions of one batch are neighbours and load it once.
       const order = positions.map((position, index) => ({ position, index }));
       order.sort((a, b) => a.position - b.position);
-      for (const { position, index } of order) {
+      for (const [i, { position, index }] of order.entries()) {
         if (!Number.isInteger(position) || position < 0 || position >= tail.length) {
           throw outOfRange(storage.path, position, tail.length);
         }
-        const batch = holds(recent, position) ? recent : storage.load(position, 'one')[0];
-        if (!holds(batch, position)) throw missing(storage.path, position);
-        recent = batch;
-        const entry = entryAt(batch.bytes, position - batch.first);
+        const following = order[i + 1]?.position ?? Number.POSITIVE_INFINITY;
+        const isAlone = following - position > NEAR && Math.abs(position - asked) > NEAR;
+        asked = position;
+        const entry = isAlone ? lone(position) : among(position);
+        if (entry === undefined) throw missing(storage.path, position);
         if (entry === null) throw corruptAt(storage.path, position);
         found[index] = entry;
       }

@@ -96,14 +96,36 @@ export function entryAt(bytes: Uint8Array, index: number): string | null {
   const buffer = asBuffer(bytes);
   const count = batchCount(bytes) ?? malformed();
   if (index < 0 || index >= count) malformed();
+  const place = entryPlace(buffer, count, index);
+  const end = place.start + place.length;
+  return end > buffer.length ? null : checkedText(buffer.subarray(place.start, end), place);
+}
+
+/** Where the payload of an entry lies among the bytes of its batch, and its checksum. */
+export interface EntryPlace {
+  readonly start: number;
+  readonly length: number;
+  readonly crc: number;
+}
+
+/** How much of a batch's front says where an entry lies. */
+export function frontBytes(index: number): number {
+  return COUNT_BYTES + ENTRY_HEADER_BYTES * (index + 1);
+}
+
+/** Told by the front of a batch of `count` entries. */
+export function entryPlace(front: Buffer, count: number, index: number): EntryPlace {
   const header = COUNT_BYTES + ENTRY_HEADER_BYTES * index;
   let start = COUNT_BYTES + ENTRY_HEADER_BYTES * count;
-  for (let at = COUNT_BYTES; at < header; at += ENTRY_HEADER_BYTES)
-    start += buffer.readUInt32LE(at);
-  const end = start + buffer.readUInt32LE(header);
-  if (end > buffer.length) return null;
-  const payload = buffer.subarray(start, end);
-  return crc32(payload) === buffer.readUInt32LE(header + 4) ? payload.toString('utf8') : null;
+  for (let at = COUNT_BYTES; at < header; at += ENTRY_HEADER_BYTES) {
+    start += front.readUInt32LE(at);
+  }
+  return { start, length: front.readUInt32LE(header), crc: front.readUInt32LE(header + 4) };
+}
+
+/** The text of a payload; null when its checksum is wrong. */
+export function checkedText(payload: Buffer, { crc }: EntryPlace): string | null {
+  return crc32(payload) === crc ? payload.toString('utf8') : null;
 }
 
 /** A Buffer over the same memory: stores hand out plain Uint8Arrays. */

@@ -14,7 +14,7 @@ import type { SegmentIndex } from './segment-index.ts';
 import { lastAtOrBefore, scanSegment } from './segment-index.ts';
 
 /** One load stops after this many bytes. */
-const LOAD_BYTES_MAX = 1 << 20;
+const LOAD_BYTES_MAX = 1 << 17;
 
 /** The segment being written: how far it goes is the writer's to say. */
 interface OpenSegment {

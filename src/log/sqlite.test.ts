@@ -115,6 +115,39 @@ test('[G8] a changed entry is named exactly and is never served', async () => {
   await log.close();
 });
 
+test('[G8] an entry that is read without its batch is the one stored, or is refused', async () => {
+  const path = freshPath();
+  const entries = Array.from({ length: 100 }, (_, i) => `${i} `.repeat(10 + i));
+  const log = await openSqliteLog(path);
+  await log.append(0, entries);
+  await log.append(100, ['last']);
+  const lone = [3, 60, 99];
+  for (const position of lone) expect(await log.at([position])).toEqual([entries[position]]);
+  expect(await log.at(lone)).toEqual(lone.map((position) => entries[position]));
+  await log.close();
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA synchronous = OFF');
+  const { bytes } = db.prepare('SELECT bytes FROM batches WHERE first = 0').get() as {
+    bytes: Uint8Array;
+  };
+  const change = db.prepare('UPDATE batches SET bytes = ? WHERE first = 0');
+  const reader = await openSqliteLog(path, { readOnly: true });
+  let refused = 0;
+  for (let at = 0; at < bytes.length; at += 31) {
+    const copy = bytes.slice();
+    copy[at] = (copy[at] as number) ^ 0x81;
+    change.run(copy);
+    for (const position of lone) {
+      const read = await reader.at([position]).catch((error: LogError) => error.code);
+      if (read === 'log.corrupt') refused++;
+      else expect(read).toEqual([entries[position]]);
+    }
+  }
+  await reader.close();
+  db.close();
+  expect(refused).toBeGreaterThan(lone.length);
+});
+
 test.each([
   ['a row removed', 'DELETE FROM batches WHERE first = 9', 9],
   ['a first row removed', 'DELETE FROM batches WHERE first = 0', 0],
