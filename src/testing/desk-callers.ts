@@ -366,6 +366,6 @@ function createSimulatedPlatform(chance: Chance, { clock }: Stage): Platform {
     checkPassphrase: async (passphrase, seal) => seal === `sealed ${passphrase}`,
     placeScope: async (worktree, paths) =>
       paths.includes('..') ? refuse('scope.escape', 'it leads out') : { worktree, paths },
-    schemas: { check: () => [], problem: () => null },
+    schemas: { check: () => ({ violations: [], count: 0 }), problem: () => null },
   };
 }

@@ -112,6 +112,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'runner.unknown': { sox: 'validation_error', http: 404, rpc: -32_093, exit: 21 },
   'runner.unusable': { sox: 'validation_error', http: 409, rpc: -32_094, exit: 12 },
   'schema.changed': { sox: 'rate_limited', http: 409, rpc: -32_037, exit: 30 },
+  'schema.slow': { sox: 'validation_error', http: 400, rpc: -31_190, exit: 20 },
   'session.gone': { sox: 'identity_failure', http: 401, rpc: -31_041, exit: 11 },
   'scope.absolute': { sox: 'validation_error', http: 400, rpc: -32_062, exit: 20 },
   'scope.escape': { sox: 'validation_error', http: 400, rpc: -32_063, exit: 20 },

@@ -150,6 +150,7 @@ export type RefusalCode =
   | 'runner.unknown'
   | 'runner.unusable'
   | 'schema.changed'
+  | 'schema.slow'
   | 'session.gone'
   | 'scope.absolute'
   | 'scope.escape'

@@ -5,6 +5,7 @@
 import type { Refusal } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
+import type { Caller } from './caller.ts';
 import type { Past } from './past.ts';
 import type { RecordView } from './record-view.ts';
 import type { SearchPort } from './search-port.ts';
@@ -116,9 +117,24 @@ export interface Violation {
   readonly issue: string;
 }
 
+export interface Checked {
+  /** Empty when the body conforms; of very many the first. */
+  readonly violations: readonly Violation[];
+  readonly count: number;
+}
+
+/** Both refuse what takes too long, and who had too much checked lately [T5]. */
 export interface SchemaCheck {
-  /** Empty when the body conforms. */
-  check(schema: string, body: unknown): readonly Violation[];
+  check(
+    schema: string,
+    body: unknown,
+    asked: { readonly whose: string; readonly isTrusted: boolean },
+  ): Checked | Refusal;
   /** Why the text is no usable schema, or null. */
-  problem(schema: string): string | null;
+  problem(schema: string, whose: string): string | Refusal | null;
+}
+
+/** For whom something is checked. */
+export function checkedFor({ space, principal }: Pick<Caller, 'space' | 'principal'>): string {
+  return `${space}/${principal.id}`;
 }

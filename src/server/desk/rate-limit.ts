@@ -9,7 +9,15 @@ import type { Caller } from './caller.ts';
 const BUCKETS_MAX = 100_000;
 
 export interface RateLimit {
-  check(key: string): Refusal | null;
+  /** Takes so much, one unless told; nothing asks whether there is any left. */
+  check(key: string, cost?: number): Refusal | null;
+  /** Takes what was not known before; what is not there is owed. */
+  charge(key: string, cost: number): void;
+}
+
+interface Bucket {
+  level: number;
+  at: number;
 }
 
 export function createRateLimit(
@@ -17,25 +25,35 @@ export function createRateLimit(
   now: () => number,
   { burstSeconds = 1, what = 'calls' }: { burstSeconds?: number; what?: string } = {},
 ): RateLimit {
-  if (perSecond === null) return { check: () => null };
-  const burst = perSecond * burstSeconds;
-  const buckets = new Map<string, { level: number; at: number }>();
+  if (perSecond === null) return { check: () => null, charge() {} };
+  const rate = perSecond;
+  const burst = rate * burstSeconds;
+  const buckets = new Map<string, Bucket>();
+
+  function bucketOf(key: string, at: number): Bucket {
+    const bucket = buckets.get(key) ?? { level: burst, at };
+    bucket.level = Math.min(burst, bucket.level + ((at - bucket.at) / 1000) * rate);
+    bucket.at = at;
+    // Re-inserting keeps the least recently used key first, where the bound removes it.
+    if (buckets.size > BUCKETS_MAX / 2) buckets.delete(key);
+    buckets.set(key, bucket);
+    const oldest = buckets.keys().next().value;
+    if (buckets.size > BUCKETS_MAX && oldest !== undefined) buckets.delete(oldest);
+    return bucket;
+  }
+
   return {
-    check(key) {
+    charge(key, cost) {
+      bucketOf(key, now()).level -= cost;
+    },
+    check(key, cost = 1) {
       const at = now();
-      const bucket = buckets.get(key) ?? { level: burst, at };
-      bucket.level = Math.min(burst, bucket.level + ((at - bucket.at) / 1000) * perSecond);
-      bucket.at = at;
-      // Re-inserting keeps the least recently used key first, where the bound removes it.
-      if (buckets.size > BUCKETS_MAX / 2) buckets.delete(key);
-      buckets.set(key, bucket);
-      const oldest = buckets.keys().next().value;
-      if (buckets.size > BUCKETS_MAX && oldest !== undefined) buckets.delete(oldest);
-      if (bucket.level >= 1) {
-        bucket.level -= 1;
+      const bucket = bucketOf(key, at);
+      if (bucket.level >= cost) {
+        bucket.level -= cost;
         return null;
       }
-      const waitMs = Math.ceil(((1 - bucket.level) / perSecond) * 1000);
+      const waitMs = Math.ceil(((Math.max(cost, 1) - bucket.level) / perSecond) * 1000);
       return {
         ...refuse('rate.limited', `more than ${perSecond} ${what} a second; wait ${waitMs} ms`, {
           per_second: perSecond,

@@ -1,18 +1,38 @@
 /**
- * Typed channels: a body against the channel's JSON Schema (draft 2020-12), all
- * violations named [T1]. Compiled schemas are kept by their text, up to a bound.
+ * Typed channels: a body against the channel's JSON Schema (draft 2020-12), the violations named [T1].
+ * A schema may be anybody's, and so may a body: what takes too long is called off, and who has too much
+ * checked waits for itself [T5]. Compiled schemas are kept by their text, up to a bound.
  */
 import { createRequire } from 'node:module';
+import { type Context, createContext, Script } from 'node:vm';
 import type * as Ajv from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
-import type { SchemaCheck } from '../desk/platform.ts';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import type { Checked, SchemaCheck } from '../desk/platform.ts';
+import { createRateLimit } from '../desk/rate-limit.ts';
 
 const COMPILED_MAX = 1_000;
+/** Of their texts; what is made of them is many times larger. */
+const COMPILED_CHARS_MAX = 2_000_000;
+const CHECK_MS_MAX = 100;
+const COMPILE_MS_MAX = 1_000;
+/** What one caller may have of the hub's time, and what it may have at once; less than this is not counted. */
+const MS_PER_SECOND = 50;
+const BURST_SECONDS = 20;
+const COUNTED_MS_MIN = 5;
+const VIOLATIONS_MAX = 100;
+/** Whatever else an administrator writes takes a time that grows with the body and no faster. */
+const MAY_BE_SLOW = /"(pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef)"/;
 // Loaded with the first schema: most spaces have none, and a start should not pay for it.
 const load = createRequire(import.meta.url);
 
-export function createSchemaCheck(): SchemaCheck {
+export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
   const compiled = new Map<string, ValidateFunction>();
+  let chars = 0;
+  const spent = createRateLimit(MS_PER_SECOND, now, {
+    burstSeconds: BURST_SECONDS,
+    what: 'ms of checking against schemas',
+  });
 
   function compile(text: string): ValidateFunction {
     const known = compiled.get(text);
@@ -20,31 +40,83 @@ export function createSchemaCheck(): SchemaCheck {
     // A fresh instance each time: two schemas may carry the same $id.
     const { Ajv2020 } = load('ajv/dist/2020.js') as typeof Ajv;
     const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
-    const validate = ajv.compile(JSON.parse(text) as object);
-    const oldest = compiled.keys().next().value;
-    if (compiled.size >= COMPILED_MAX && oldest !== undefined) compiled.delete(oldest);
+    const validate = within(COMPILE_MS_MAX, () => ajv.compile(JSON.parse(text) as object));
     compiled.set(text, validate);
+    chars += text.length;
+    for (const oldest of compiled.keys()) {
+      if (compiled.size <= COMPILED_MAX && chars <= COMPILED_CHARS_MAX) break;
+      compiled.delete(oldest);
+      chars -= oldest.length;
+    }
     return validate;
   }
 
+  /** What it took is counted, however it ended. */
+  function counted<T>(whose: string, run: () => T): T | Refusal {
+    const limited = spent.check(whose, 0);
+    if (limited !== null) return limited;
+    const begun = performance.now();
+    try {
+      return run();
+    } catch (cause) {
+      if (!isTooLate(cause)) throw cause;
+      const message =
+        'to check this takes too long: a simpler schema (patterns, references), or a smaller body';
+      return refuse('schema.slow', message);
+    } finally {
+      const ms = performance.now() - begun;
+      if (ms >= COUNTED_MS_MIN) spent.charge(whose, ms);
+    }
+  }
+
   return {
-    check(schema, body) {
-      const validate = compile(schema);
-      if (validate(body)) return [];
-      return (validate.errors ?? []).map((error) => ({
-        field: fieldOf(error.instancePath, error.params),
-        issue: error.message ?? 'does not conform',
-      }));
+    check(schema, body, { whose, isTrusted }) {
+      return counted(whose, (): Checked => {
+        const validate = compile(schema);
+        const isQuick = isTrusted && !MAY_BE_SLOW.test(schema);
+        const isFit = isQuick ? validate(body) : within(CHECK_MS_MAX, () => validate(body));
+        const errors = isFit ? [] : (validate.errors ?? []);
+        validate.errors = null;
+        return {
+          violations: errors.slice(0, VIOLATIONS_MAX).map(toViolation),
+          count: errors.length,
+        };
+      });
     },
-    problem(schema) {
+    problem(schema, whose) {
       try {
-        compile(schema);
-        return null;
+        const outcome = counted(whose, () => compile(schema));
+        return isRefusal(outcome) ? outcome : null;
       } catch (cause) {
         return cause instanceof Error ? cause.message : String(cause);
       }
     },
   };
+}
+
+const CALL = new Script('run()');
+let context: Context | null = null;
+
+/** Calls it, and ends it from another thread when it takes longer: also a pattern in the middle of its work. */
+function within<T>(ms: number, run: () => T): T {
+  context ??= createContext({});
+  let outcome: { readonly value: T } | null = null;
+  context.run = () => {
+    outcome = { value: run() };
+  };
+  CALL.runInContext(context, { timeout: ms });
+  return (outcome as unknown as { readonly value: T }).value;
+}
+
+function isTooLate(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+}
+
+function toViolation({ instancePath, params, message }: ErrorObject): {
+  field: string;
+  issue: string;
+} {
+  return { field: fieldOf(instancePath, params), issue: message ?? 'does not conform' };
 }
 
 function fieldOf(path: string, params: Record<string, unknown>): string {

@@ -12,6 +12,7 @@ import { bodyText } from '../body.ts';
 import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import { outputFromText } from '../output-text.ts';
+import { checkedFor } from '../platform.ts';
 import type { Handlers, Room } from '../room.ts';
 import { handleRecv, readersOf } from './recv.ts';
 import { handleSend } from './send.ts';
@@ -132,10 +133,11 @@ export const channelHandlers: Handlers<
     return isRefusal(answer) ? answer : { channel, retired: true, messages: answer.messages };
   },
 
-  async 'channels.configure'({ hub, by, platform: { schemas } }, input) {
+  async 'channels.configure'({ hub, by, caller, platform: { schemas } }, input) {
     const schema = input.schema == null ? input.schema : bodyText(input.schema, 'schema');
     if (schema != null && typeof schema !== 'string') return schema;
-    const problem = schema == null ? null : schemas.problem(schema);
+    const problem = schema == null ? null : schemas.problem(schema, checkedFor(caller));
+    if (problem !== null && typeof problem !== 'string') return problem;
     if (problem !== null) {
       return refuse('input.invalid', `schema: ${problem}`, {
         violations: [{ field: 'schema', issue: problem }],

@@ -18,6 +18,7 @@ import {
 import { bodyText } from '../body.ts';
 import { fitting, MESSAGE_PAGE_BYTES_MAX, pagedText, readSome } from '../message-page.ts';
 import { outputFromText } from '../output-text.ts';
+import { checkedFor } from '../platform.ts';
 import type { Handlers, Room } from '../room.ts';
 import { headlines } from './threads.ts';
 
@@ -32,12 +33,13 @@ const PASSED_MAX = 1_000;
 export const digestHandlers: Handlers<'channels.digest' | 'channels.describe'> = {
   'channels.digest': digest,
 
-  async 'channels.describe'({ hub, by, platform: { schemas } }, input) {
+  async 'channels.describe'({ hub, by, caller, platform: { schemas } }, input) {
     const { channel, title, description, standing, types, tiers } = input;
     const schema =
       input.post_schema == null ? input.post_schema : bodyText(input.post_schema, 'post_schema');
     if (schema != null && typeof schema !== 'string') return schema;
-    const problem = schema == null ? null : schemas.problem(schema);
+    const problem = schema == null ? null : schemas.problem(schema, checkedFor(caller));
+    if (problem !== null && typeof problem !== 'string') return problem;
     if (problem !== null) {
       return refuse('input.invalid', `post_schema: ${problem}`, {
         violations: [{ field: 'post_schema', issue: problem }],

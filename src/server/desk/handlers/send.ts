@@ -15,7 +15,7 @@ import type { send } from '../../../wire/operations/channels.ts';
 import { ANY_POST, flawsOf, isPost } from '../../../wire/post.ts';
 import { bodyText } from '../body.ts';
 import type { Caller } from '../caller.ts';
-import type { SchemaCheck } from '../platform.ts';
+import { checkedFor, type SchemaCheck } from '../platform.ts';
 import { credentialOf } from '../proofs.ts';
 import type { Room } from '../room.ts';
 import { findMessage } from './message-lookup.ts';
@@ -56,7 +56,7 @@ export async function handleSend(room: Room, input: Input): Promise<Output | Ref
   // The schema may change between the check and the decision; the law notices and we check again.
   for (let tries = 1; ; tries++) {
     const { text, version } = hub.schemaOf(input.channel);
-    const violations = text === null ? null : checkBody(room.platform.schemas, text, input);
+    const violations = text === null ? null : checkBody(room, text, input);
     if (violations !== null) return violations;
     const command = sendCommand(hub, caller, input, parent, version, room.platform.schemas);
     if (isRefusal(command)) return command;
@@ -106,32 +106,36 @@ async function withNote(room: Room, refusal: Refusal): Promise<Refusal> {
 /** A post that does not fit what the channel says posts must be [TM8]. */
 function checkPost(
   described: View<Described> | null,
-  body: Readonly<Record<string, unknown>>,
-  channel: string,
+  { body, channel }: Input,
+  caller: Caller,
   schemas: SchemaCheck | null,
 ): Refusal | null {
   const schema = described?.postSchema ?? null;
-  const violations = [
-    ...flawsOf(body, described ?? ANY_POST),
-    ...(schema === null || schemas === null ? [] : schemas.check(schema, body)),
-  ];
+  const asked = { whose: checkedFor(caller), isTrusted: false };
+  const checked = schema === null ? undefined : schemas?.check(schema, body, asked);
+  if (checked !== undefined && isRefusal(checked)) return checked;
+  const flaws = flawsOf(body, described ?? ANY_POST);
+  const violations = [...flaws, ...(checked?.violations ?? [])];
   const [first] = violations;
   if (first === undefined) return null;
   return refuse(
     'post.invalid',
     `the post does not fit ${channel}: ${first.field} ${first.issue}; see channels.list_channels with details`,
-    { violations },
+    { violations, violation_count: flaws.length + (checked?.count ?? 0) },
   );
 }
 
-function checkBody(schemas: SchemaCheck, schema: string, input: Input): Refusal | null {
-  const violations = schemas.check(schema, input.body);
-  if (violations.length === 0) return null;
+function checkBody({ platform, caller }: Room, schema: string, input: Input): Refusal | null {
+  const asked = { whose: checkedFor(caller), isTrusted: true };
+  const checked = platform.schemas.check(schema, input.body, asked);
+  if (isRefusal(checked)) return checked;
+  const { violations, count } = checked;
   const [first] = violations;
+  if (first === undefined) return null;
   return refuse(
     'body.invalid',
-    `the body does not fit the schema of ${input.channel}: ${first?.field} ${first?.issue}`,
-    { violations },
+    `the body does not fit the schema of ${input.channel}: ${first.field} ${first.issue}`,
+    { violations, violation_count: count },
   );
 }
 
@@ -146,8 +150,7 @@ function sendCommand(
   const body = bodyText(input.body);
   if (typeof body !== 'string') return body;
   const described = isPost(input.body) ? hub.describedAs(input.channel) : undefined;
-  const flaw =
-    described === undefined ? null : checkPost(described, input.body, input.channel, schemas);
+  const flaw = described === undefined ? null : checkPost(described, input, caller, schemas);
   if (flaw !== null) return flaw;
   return {
     type: 'message.send',
