@@ -26,6 +26,8 @@ export interface PastScene {
   readonly log: PastLog;
   /** What the clock shows. */
   readonly at: number;
+  /** SHA-256, as everywhere. */
+  digest(text: string): string;
   /** Which of these messages, that were open to the caller then, still are. */
   screen(heads: readonly MessageHead[]): Promise<readonly boolean[]>;
 }
@@ -46,7 +48,7 @@ export async function answerThen(
   if (denied !== null) return denied;
   const parsed = parseInput(operation, input);
   if ('refused' in parsed) return parsed;
-  const platform = createPastPlatform(at);
+  const platform = createPastPlatform(scene);
   const hub = openPastHub({
     ...{ space, world, at, log: scene.log },
     async screen(messages) {
@@ -82,7 +84,7 @@ function createPastCaller({ principal, space, isOwner }: PastCaller): Caller {
 }
 
 /** The disk and chance of then are not on the record, and those of now would tell something else. */
-function createPastPlatform(at: number): Platform {
+function createPastPlatform({ at, digest }: PastScene): Platform {
   const none = (): never => {
     throw new Error('an operation of the past asked for chance or a secret');
   };
@@ -90,7 +92,8 @@ function createPastPlatform(at: number): Platform {
     now: () => at,
     elapsedMs: () => 0,
     after() {},
-    ...{ newId: none, newSecret: none, digest: none },
+    digest,
+    ...{ newId: none, newSecret: none },
     ...{ sealPassphrase: none, checkPassphrase: none },
     placeScope: async () => notOfPast('where files lay is not in the log: ask without a worktree'),
     schemas: { check: none, problem: none },

@@ -2,6 +2,7 @@
  * The past of one log: an operation answered at a moment of it, and the log in slices of time. One
  * question after the other; nothing of the log is changed.
  */
+import { createHash } from 'node:crypto';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { MessageHead } from '../../hub/message-store.ts';
 import type { PastLog } from '../../hub/past-hub.ts';
@@ -49,7 +50,7 @@ export function createPast(log: PastLog): PastOfLog {
       const world = await worlds.at(position, isCalledOff);
       if (world === null) return tookTooLong();
       const at = position === 0 ? 0 : Math.max(world.at, Math.min(time ?? 0, now));
-      const answer = await answerThen({ world, log, at, screen }, caller, operation, input);
+      const answer = await answerThen({ world, log, at, digest, screen }, caller, operation, input);
       return typeof answer === 'string' ? { position, at, text: answer } : answer;
     },
     async span(asked, length) {
@@ -57,6 +58,10 @@ export function createPast(log: PastLog): PastOfLog {
       return times.span(asked, length);
     },
   };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 export function tookTooLong(): Refusal {

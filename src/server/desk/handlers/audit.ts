@@ -1,22 +1,32 @@
 /**
  * The record as a list of deeds, read from the log itself, the newest first [AU1]. One call looks at a
  * bounded number of entries: a page that finds little says where to go on. What was said in dms and
- * groups is told to administrators, and to a person who may read there.
+ * groups is told to administrators, and to a person who may read there; the hash of a body, to who may
+ * read the body.
  */
 import { deedOf, isDeed } from '../../../core/law/audit.ts';
-import { isRefusal } from '../../../core/law/decider.ts';
+import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
 import { decodeEvent } from '../../../core/law/entry.ts';
+import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
-import type { DurableEvent } from '../../../core/law/world.ts';
 import { checkRead, isOpenChannel } from '../../../core/talk/channel.ts';
+import type { MessageHead } from '../../../hub/message-store.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { auditList } from '../../../wire/operations/audit.ts';
 import type { Handlers, Room } from '../room.ts';
+import { mayRead, mayRecall } from './message-lookup.ts';
 
 type Input = ParsedInputOf<typeof auditList>;
 type Row = OutputOf<typeof auditList>['deeds'][number];
-/** With the channel it is about, which is not shown. */
-type Found = Row & { readonly channel: string | null };
+
+/** A row, and by what it is known whether it may be shown. */
+interface Found {
+  readonly row: Row;
+  readonly channel: string | null;
+  readonly at: number;
+  /** It tells of a message, which lies there. */
+  readonly isMessage: boolean;
+}
 
 /** What one call looks at, in entries and in text. */
 const SCANNED_MAX = 4_000;
@@ -27,7 +37,7 @@ const KIND = /^\{"type":"([a-z.-]+)"/;
 
 export const auditHandlers: Handlers<'audit.list'> = {
   async 'audit.list'(room, input) {
-    const { hub, by } = room;
+    const { hub } = room;
     const { limit } = input;
     const end = input.after === undefined ? hub.stats.entries : Number(input.after);
     const until = input.until === undefined ? end : await hub.positionAt(input.until * 1000);
@@ -40,14 +50,9 @@ export const auditHandlers: Handlers<'audit.list'> = {
       const from = Math.max(lowest, top - BLOCK);
       const block = await readBlock(room, input, from, top);
       chars += block.chars;
-      const shown = await hub.ask((world) =>
-        by.kind === 'admin' ? block.found : block.found.filter((one) => isShown(world, room, one)),
-      );
-      if (isRefusal(shown)) return shown;
-      for (const { channel: _, ...row } of shown.toReversed()) {
-        if (deeds.length >= limit) break;
-        deeds.push(row);
-      }
+      const rows = await shownOf(room, block.found.toReversed());
+      if (isRefusal(rows)) return rows;
+      deeds.push(...rows.slice(0, limit - deeds.length));
       top = from;
     }
     // A page that is full goes on below its last row, another one below what was looked at.
@@ -56,12 +61,44 @@ export const auditHandlers: Handlers<'audit.list'> = {
   },
 };
 
-function isShown(world: WorldView, { by }: Room, { channel }: Found): boolean {
-  return channel === null || isOpenChannel(channel) || checkRead(world, by, channel) === null;
+async function shownOf(
+  { hub, by, platform }: Room,
+  found: readonly Found[],
+): Promise<Row[] | Refusal> {
+  const places = found.flatMap(({ isMessage, row }) => (isMessage ? [row.position] : []));
+  // Read as any message is, so that what keeps one from a reader keeps its hash, too.
+  const read = (await hub.messageTexts(places)).filter((one) => one !== null);
+  const messages = new Map(read.map((message) => [message.position, message]));
+  return hub.ask((world) =>
+    found.flatMap((one) => {
+      const message = messages.get(one.row.position);
+      const isReadable = message !== undefined && maySee(world, by, message);
+      if (by.kind !== 'admin' && !isToldTo(world, by, one, isReadable)) return [];
+      if (message === undefined || message.dropped || !isReadable) return [one.row];
+      return [{ ...one.row, body_hash: platform.digest(message.body) }];
+    }),
+  );
+}
+
+function maySee(world: WorldView, by: Principal, message: MessageHead): boolean {
+  return by.kind === 'admin' || (mayRead(world, by, message) && mayRecall(world, by, message));
+}
+
+/** A group of that name that was dissolved is not the one that somebody is in now. */
+function isToldTo(
+  world: WorldView,
+  by: Principal,
+  { channel, at, isMessage }: Found,
+  isReadable: boolean,
+): boolean {
+  if (channel === null || isOpenChannel(channel)) return true;
+  if (isMessage) return isReadable;
+  const since = world.groups.get(channel)?.createdAt ?? 0;
+  return checkRead(world, by, channel) === null && at >= since;
 }
 
 async function readBlock(
-  { hub, platform }: Room,
+  { hub }: Room,
   input: Input,
   from: number,
   to: number,
@@ -73,7 +110,7 @@ async function readBlock(
     if (entries.length === 0) break;
     for (const [i, entry] of entries.slice(0, to - at).entries()) {
       chars += entry.length;
-      const row = rowOf(entry, at + i, input, platform.digest);
+      const row = rowOf(entry, at + i, input);
       if (row !== null) found.push(row);
     }
     at += entries.length;
@@ -85,7 +122,6 @@ function rowOf(
   entry: string,
   position: number,
   { actor, action, subject, outcome }: Input,
-  digest: (text: string) => string,
 ): Found | null {
   const [, kind = ''] = KIND.exec(entry) ?? [];
   const isAsked = action === undefined || kind === action || kind.startsWith(`${action}.`);
@@ -100,13 +136,7 @@ function rowOf(
   if (!isWanted) return null;
   const head = { position, at: event.at / 1000, action: kind, actor: deed.actor };
   const { subject: about, outcome: end, detail, channel } = deed;
-  const body_hash = bodyHash(event, digest);
-  return { ...head, subject: about, outcome: end, detail: { ...detail }, body_hash, channel };
-}
-
-function bodyHash(event: DurableEvent, digest: (text: string) => string): string | null {
-  if (event.type === 'gate.asked') return event.payloadHash;
-  if (event.type !== 'message.sent' || event.dropped) return null;
-  // As it is read from the log it is JSON, not text.
-  return digest(JSON.stringify(event.body));
+  const body_hash = event.type === 'gate.asked' ? event.payloadHash : null;
+  const row = { ...head, subject: about, outcome: end, detail: { ...detail }, body_hash };
+  return { row, channel, at: event.at, isMessage: event.type === 'message.sent' };
 }
