@@ -98,3 +98,16 @@ test('[GT3] guessing waits longer each time, one try at a time, by credential an
   release(true);
   expect(await slow).toMatch(/^syp_/);
 });
+
+test('[GT3] who proves it without end pushes out its own proofs, and nobody else’s', async () => {
+  const { proofs } = createStage();
+  const [mia, tom] = [createCaller('mia'), createCaller('tom')];
+  const first = await proofs.prove(mia, 'mia', MINUTES_15, 'passphrase', right);
+  const made: (string | object)[] = [];
+  for (let i = 0; i < 2_000; i++) {
+    made.push(await proofs.prove(tom, 'tom', MINUTES_15, 'passkey', right));
+  }
+  expect(proofs.personOf(mia, String(first))).toBe('mia');
+  expect(proofs.personOf(tom, String(made.at(-1)))).toBe('tom');
+  expect(proofs.personOf(tom, String(made[0]))).toBeNull();
+});

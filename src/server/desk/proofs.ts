@@ -7,10 +7,12 @@
 import { OWNER_CREDENTIAL } from '../../core/gates/decider.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Caller } from './caller.ts';
-import { type Challenges, createChallenges } from './challenges.ts';
+import { type Challenges, createChallenges, forgetOldest } from './challenges.ts';
 import type { Platform } from './platform.ts';
 
 const PROOFS_MAX = 1_000;
+/** Of one caller: those of its page and its terminals. */
+const PROOFS_OF_ONE_MAX = 64;
 const TRIERS_MAX = 1_000;
 const SLOW_FIRST_MS = 1_000;
 const SLOW_MOST_MS = 60_000;
@@ -67,7 +69,8 @@ export function createProofs(platform: Platform): Proofs {
     const trier = triers.get(key) ?? { wrong: 0, until: 0, isBusy: false };
     triers.delete(key);
     triers.set(key, trier);
-    forgetOldest(triers, TRIERS_MAX);
+    const oldest = triers.keys().next().value;
+    if (triers.size > TRIERS_MAX && oldest !== undefined) triers.delete(oldest);
     return trier;
   }
 
@@ -99,8 +102,9 @@ export function createProofs(platform: Platform): Proofs {
       const proof = `syp_${newSecret()}`;
       const until = elapsedMs() + lastsMs;
       const { space } = caller;
-      proofs.set(digest(proof), { space, person, how, whose: whoseOf(caller), until });
-      forgetOldest(proofs, PROOFS_MAX);
+      const whose = whoseOf(caller);
+      proofs.set(digest(proof), { space, person, how, whose, until });
+      forgetOldest(proofs, PROOFS_MAX, whose, PROOFS_OF_ONE_MAX);
       return proof;
     },
     forget(space, person) {
@@ -114,11 +118,6 @@ export function createProofs(platform: Platform): Proofs {
 /** What a proof or a challenge is bound to. */
 export function whoseOf(caller: Caller): string {
   return JSON.stringify([caller.space, caller.principal.id, credentialOf(caller)]);
-}
-
-function forgetOldest(map: Map<string, unknown>, max: number): void {
-  const oldest = map.keys().next().value;
-  if (map.size > max && oldest !== undefined) map.delete(oldest);
 }
 
 function tooSoon(now: number, waitMs: number): Refusal {
