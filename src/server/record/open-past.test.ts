@@ -88,6 +88,19 @@ test('[PA5] one caller has eight questions waiting and is refused more; others h
   await close();
 });
 
+test('[PA5] who asks much is answered after who asks little', async () => {
+  const { past, close } = await scene(ANSWERS);
+  const order: string[] = [];
+  const ask = (id: string): Promise<unknown> => {
+    const caller = { ...HILDA, principal: { ...HILDA.principal, id } };
+    return past.at(caller, NOW, ASKED, null).then(() => order.push(id));
+  };
+  const greedy = ['anna', 'arno'].flatMap((id) => Array.from({ length: 8 }, () => ask(id)));
+  await Promise.all([...greedy, ask('otto')]);
+  expect(order.indexOf('otto')).toBe(2);
+  await close();
+});
+
 test('[PA5] who has gone is not looked up for, and closing answers all who wait', async () => {
   const { past, started, close } = await scene(`parentPort.on('message', () => {});`);
   const gone = { aborted: true, addEventListener() {}, removeEventListener() {} };

@@ -1,7 +1,7 @@
 /**
  * The hub's side of looking back [PA5]. Questions are answered in a thread of its own, one at a time, so
- * that the hub is not held up; each caller may have a few waiting and is refused more; one that takes
- * too long is called off; the thread ends when nobody has looked back for a while.
+ * that the hub is not held up; each caller may have a few waiting and is refused more, and who was
+ * answered last is answered after the others; one that takes too long is called off; the thread ends when nobody has looked back for a while.
  */
 import type { Worker } from 'node:worker_threads';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
@@ -54,6 +54,9 @@ export function openPast(options: OpenPastOptions): OpenPast {
   const { deadlineMs = DEADLINE_MS, graceMs = GRACE_MS, idleMs = IDLE_MS } = options;
   let waiting: Asking[] = [];
   let current: Asking | null = null;
+  /** When each caller had its last turn, counted, while anybody waits. */
+  const turns = new Map<string, number>();
+  let turnCount = 0;
   let worker: Worker | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -64,7 +67,8 @@ export function openPast(options: OpenPastOptions): OpenPast {
     message: (hub: Hub) => ToPast,
   ): Promise<T | Refusal> {
     const asked = current === null ? waiting : [current, ...waiting];
-    const mine = asked.filter((one) => isSame(one.caller, caller)).length;
+    const key = keyOf(caller);
+    const mine = asked.filter((one) => keyOf(one.caller) === key).length;
     if (isClosed || mine >= ASKED_MAX || asked.length >= ASKED_BY_ALL_MAX) {
       return Promise.resolve(busy(options.now(), mine));
     }
@@ -74,9 +78,22 @@ export function openPast(options: OpenPastOptions): OpenPast {
     });
   }
 
+  function takeNext(): Asking | null {
+    const [first, ...others] = waiting;
+    if (first === undefined) {
+      turns.clear();
+      return null;
+    }
+    const turnOf = ({ caller }: Asking): number => turns.get(keyOf(caller)) ?? 0;
+    const chosen = others.reduce((best, one) => (turnOf(one) < turnOf(best) ? one : best), first);
+    waiting = waiting.filter((one) => one !== chosen);
+    turns.set(keyOf(chosen.caller), ++turnCount);
+    return chosen;
+  }
+
   function next(): void {
     clearTimeout(timer);
-    current = waiting.shift() ?? null;
+    current = takeNext();
     if (current === null) {
       timer = setTimeout(() => void end(), idleMs).unref();
       return;
@@ -187,8 +204,8 @@ async function screen(
   return isRefusal(shown) ? heads.map(() => false) : shown;
 }
 
-function isSame(one: PastCaller, other: PastCaller): boolean {
-  return one.space === other.space && one.principal.id === other.principal.id;
+function keyOf({ space, principal }: PastCaller): string {
+  return `${space}/${principal.id}`;
 }
 
 function busy(now: number, mine: number): Refusal {
