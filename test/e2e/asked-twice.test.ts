@@ -83,6 +83,12 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
     return ['ada', { gate_id }];
   },
   'agents.unmanage': async () => [null, await managed('una')],
+  'agents.undefine': async () => [null, await defined('udo')],
+  'agents.start': async () => [null, await defined('sam')],
+  'agents.stop': async () => {
+    const { instance_id } = await hub.admin('agents_start', await defined('sid'));
+    return [null, { instance_id }];
+  },
   'turns.cancel': async () => [null, { turn_id: (await taken('cal')).turn_id }],
   'turns.retry': async () => {
     const { turn_id } = await taken('ray');
@@ -101,6 +107,11 @@ async function claimed(agent: string, task_id: string): Promise<Json> {
 async function managed(agent_id: string): Promise<Json> {
   await hub.ask(agent_id, 'channels.subscribe', { pattern: `to/${agent_id}` });
   await hub.admin('agents_manage', { agent_id, runner: { kind: 'outside' } });
+  return { agent_id };
+}
+
+async function defined(agent_id: string): Promise<Json> {
+  await hub.admin('agents_define', { agent_id });
   return { agent_id };
 }
 

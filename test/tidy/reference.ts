@@ -10,6 +10,7 @@ import * as gates from '../../src/core/gates/gate-limits.ts';
 import * as law from '../../src/core/law/limits.ts';
 import { SHARES, type Share } from '../../src/core/law/shares.ts';
 import { type SharedBound, WAYS_OUT } from '../../src/core/law/ways-out.ts';
+import * as processes from '../../src/core/processes/process-limits.ts';
 import * as threads from '../../src/core/threads/thread-limits.ts';
 import * as turns from '../../src/core/turns/turn-limits.ts';
 import * as claims from '../../src/core/work/claim/claim-limits.ts';
@@ -189,6 +190,7 @@ function limitsPage(): string {
     ...work,
     ...claims,
     ...gates,
+    ...processes,
     ...threads,
     ...turns,
   };

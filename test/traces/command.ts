@@ -51,6 +51,9 @@ export function toCommand(
     const config = { runner, runnerKind, wake: rule, limits, session };
     return { type: verb, by, at, agent, config } as Command;
   }
+  if (verb === 'agent.define' && fields.card !== null) {
+    command.card = cardOf(fields.card as Record<string, unknown>);
+  }
   if (verb === 'card.advertise') {
     return { type: verb, by, at, card: cardOf(fields) };
   }

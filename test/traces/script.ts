@@ -101,6 +101,18 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'snapshot.record': { words: ['position', 'digest'], otherwise: {} },
   'wake.record': { words: ['wake'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },
+  'agent.define': {
+    words: ['agent'],
+    otherwise: { capabilities: [], maxInstances: 1, isSingleton: false, limits: {}, card: null },
+  },
+  'agent.undefine': { words: ['agent'], otherwise: {} },
+  'instance.start': { words: ['agent'], otherwise: { isHeld: false, host: null, leaseMs: null } },
+  'instance.take': { words: ['agents'], otherwise: { agents: null, host: null, leaseMs: null } },
+  'instance.report': {
+    words: ['id', 'epoch', 'state'],
+    otherwise: { state: null, pid: null, usage: null, reason: null, lines: [] },
+  },
+  'instance.stop': { words: ['id'], otherwise: { id: null, agent: null, reason: null } },
   'agent.assign': { words: ['agent', 'roles'], otherwise: {} },
   'docket.raise': { words: ['text'], otherwise: { to: null, thread: null, forMs: null } },
   'docket.take': { words: ['id'], otherwise: { isForced: false } },

@@ -17,6 +17,7 @@ export interface Deadline {
     | 'docket'
     | 'gates'
     | 'turns'
+    | 'instances'
     | 'sweep';
   readonly agent: string;
 }
@@ -40,6 +41,7 @@ export class Deadlines {
     docket: new Map(),
     gates: new Map(),
     turns: new Map(),
+    instances: new Map(),
     sweep: new Map(),
   };
 
@@ -82,7 +84,8 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   docket: 6,
   gates: 7,
   turns: 8,
-  sweep: 9,
+  instances: 9,
+  sweep: 10,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

@@ -177,6 +177,14 @@ const SHAPES: Shapes = {
   'turn.dead': { ...ON_TURN, reason: 'string' },
   'turn.cancelled': { ...ON_ID, reason: 'string?' },
   'turn.revived': ON_ID,
+  'agent.defined': { ...SAID, agent: 'string', definition: 'object' },
+  'agent.undefined': { ...SAID, agent: 'string' },
+  'instance.started': { ...ON_ID, agent: 'string' },
+  'instance.taken': { ...ON_ID, epoch: 'number', host: 'string?', leaseMs: 'number' },
+  'instance.moved': {
+    ...{ ...ON_ID, state: 'string', reason: 'string?', lines: 'list', pid: 'number?' },
+  },
+  'instance.renewed': { ...ON_ID, usage: 'object?' },
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

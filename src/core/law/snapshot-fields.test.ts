@@ -4,11 +4,13 @@
  * text in turn is left out, and each list emptied, and thawing must refuse or the
  * comparison, which knows nothing of snapshots, must tell a different world.
  */
+
 import { beforeAll, expect, test } from 'vitest';
 import { createChance } from '../../testing/chance.ts';
 import { portray } from '../../testing/compare.ts';
 import { addStep, CAST } from '../../testing/history.ts';
 import { createStory, type Story } from '../../testing/story.ts';
+import type { CardFields } from '../work/card-fields.ts';
 import { type Principal, SERVER } from './principal.ts';
 import { freezeWorld, thawWorld } from './snapshot.ts';
 
@@ -154,7 +156,27 @@ function tellRich(): Story {
   story.do(root, { type: 'docket.close', id: second, ...ending });
   tellGates(story);
   tellThreads(story);
+  tellProcesses(story);
   return story;
+}
+
+function tellProcesses(story: Story): void {
+  const card = story.world.cards.cards.get('ada') ?? null;
+  const limits = { memory_mb: 512, cpu: 60, files: 64, wall: 600 };
+  const more = { capabilities: ['build'], maxInstances: 3, isSingleton: false, limits };
+  const { agent: _, advertisedAt: __, ...fields } = card ?? { agent: '', advertisedAt: 0 };
+  const advertised = card === null ? null : (fields as CardFields);
+  story.do(root, { type: 'agent.define', agent: 'ada', ...more, card: advertised });
+  const start = { type: 'instance.start', agent: 'ada', isHeld: true, host: 'box' } as const;
+  const report = { type: 'instance.report', epoch: 1, reason: 'r', lines: ['l'] } as const;
+  const usage = { memoryMb: 1, cpuSeconds: 1, files: 1 };
+  for (const [id, states] of [
+    ['i1', ['running', 'stopping', 'stopped']],
+    ['i2', ['failed', 'starting', 'running']],
+  ] as const) {
+    story.do(root, { ...start, leaseMs: 86_400_000 });
+    for (const state of states) story.do(root, { ...report, id, state, pid: 7, usage });
+  }
 }
 
 /** What the guard rails remember, with something in each of it that is not told of yet. */

@@ -8,6 +8,8 @@ import { armDocket } from '../docket/docket.ts';
 import { freezeDocket, thawDocket } from '../docket/docket-state.ts';
 import { armGates } from '../gates/gate-evolve.ts';
 import { freezeGates, thawGates } from '../gates/gate-state.ts';
+import { armInstances } from '../processes/process-evolve.ts';
+import { freezeProcesses, thawProcesses } from '../processes/process-state.ts';
 import { createAgent } from '../talk/agent.ts';
 import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
@@ -54,7 +56,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 17;
+const VERSION = 18;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -83,6 +85,7 @@ const WORLD = fieldsOf<World>()({
   docket: { freeze: freezeDocket, thaw: thawDocket },
   gates: { freeze: freezeGates, thaw: thawGates },
   turns: { freeze: freezeTurns, thaw: thawTurns },
+  processes: { freeze: freezeProcesses, thaw: thawProcesses },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
@@ -217,6 +220,7 @@ export function thawWorld(text: string): World | null {
   for (const agent of world.docket.agents.keys()) armDocket(world, agent);
   armGates(world);
   for (const agent of world.turns.agents.keys()) armTurns(world, agent);
+  for (const agent of world.processes.byAgent.keys()) armInstances(world, agent);
   armSweep(world);
   return world;
 }

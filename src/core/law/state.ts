@@ -7,6 +7,7 @@
 
 import { createDocket, type DocketBook } from '../docket/docket-state.ts';
 import { createGates, type GateBook } from '../gates/gate-state.ts';
+import { createProcesses, type ProcessBook } from '../processes/process-state.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
 import type { ThreadIndex } from '../threads/thread-index.ts';
@@ -49,6 +50,8 @@ export interface World {
   readonly docket: DocketBook;
   readonly gates: GateBook;
   readonly turns: TurnBook;
+  /** Agents as processes. */
+  readonly processes: ProcessBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
@@ -388,6 +391,7 @@ export function createWorld(): World {
     docket: createDocket(),
     gates: createGates(),
     turns: createTurnBook(),
+    processes: createProcesses(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
     made: createMade(),

@@ -8,6 +8,9 @@ import { armDocket } from '../docket/docket.ts';
 import { type DocketLapsed, lapsedQuestions } from '../docket/lapsed-questions.ts';
 import { type EndEvent, gatesDue } from '../gates/gate-end.ts';
 import { armGates } from '../gates/gate-evolve.ts';
+import { lapsedInstances } from '../processes/instance.ts';
+import type { ProcessEvent } from '../processes/process-events.ts';
+import { armInstances } from '../processes/process-evolve.ts';
 import { expiredHeld } from '../talk/expired-held.ts';
 import { armHeld, type HeldExpired } from '../talk/held.ts';
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
@@ -45,6 +48,7 @@ type TickEvent =
   | DocketLapsed
   | EndEvent
   | TurnEvent
+  | ProcessEvent
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -81,6 +85,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return gatesDue(world, at);
     case 'turns':
       return dueTurns(world, due.agent, at);
+    case 'instances':
+      return lapsedInstances(world, due.agent, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -108,6 +114,8 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armGates(world);
     case 'turns':
       return armTurns(world, due.agent);
+    case 'instances':
+      return armInstances(world, due.agent);
     case 'sweep':
       return armSweep(world);
   }

@@ -4,6 +4,7 @@
  * that is exported and not here does not compile.
  */
 import type * as gates from '../gates/gate-limits.ts';
+import type * as processes from '../processes/process-limits.ts';
 import type * as threads from '../threads/thread-limits.ts';
 import type * as turns from '../turns/turn-limits.ts';
 import type * as claims from '../work/claim/claim-limits.ts';
@@ -16,6 +17,7 @@ type Exported =
   | keyof typeof claims
   | keyof typeof gates
   | keyof typeof turns
+  | keyof typeof processes
   | keyof typeof threads;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
@@ -38,10 +40,13 @@ type OfOne =
 type Forgetful =
   | 'ACKED_MESSAGES_MAX'
   | 'CLAIM_KEYS_MAX'
+  | 'DEFINITIONS_MAX'
   | 'DOCKET_CLOSED_KEPT_MAX'
   | 'ENDED_GATES_MAX'
+  | 'ENDED_INSTANCES_MAX'
   | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
+  | 'INSTANCES_MAX'
   | 'MANAGED_AGENTS_MAX'
   | 'NOTES_KEPT_MAX'
   | 'REPLIED_MESSAGES_MAX'
@@ -202,6 +207,16 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   TURN_NOTE_CHARS_MAX: SHORTER,
   TURN_WORD_CHARS_MAX: SHORTER,
   TURN_OUTPUT_CHARS_MAX: SHORTER,
+  DEFINITIONS_MAX: 'take one away with agents.undefine',
+  INSTANCES_PER_AGENT_MAX: 'end one with agents.stop',
+  INSTANCES_MAX: 'end one with agents.stop; one whose host is gone fails by itself',
+  ENDED_INSTANCES_MAX: OLDEST_GO,
+  CAPABILITIES_LIST_MAX: 'name fewer in agents.define',
+  CAPABILITY_CHARS_MAX: SHORTER,
+  INSTANCE_REASON_CHARS_MAX: SHORTER,
+  INSTANCE_LINES_LIST_MAX: 'send only the last lines',
+  INSTANCE_LINE_CHARS_MAX: SHORTER,
+  HOST_CHARS_MAX: SHORTER,
   MARK_NOTE_CHARS_MAX: 'say the rest in a message of the thread before it is closed',
   PINS_PER_CHANNEL_MAX: 'take one off with threads.mark unpin',
   PINS_PER_AGENT_MAX: 'take one of yours off with threads.mark unpin',

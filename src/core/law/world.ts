@@ -16,6 +16,9 @@ import { type DocketLapsed, evolveLapsedQuestions } from '../docket/lapsed-quest
 import { GATE_DECIDERS, type GateDeciders } from '../gates/deciders.ts';
 import type { GateEvent, PersonEvent } from '../gates/gate-events.ts';
 import { evolveGates, isGateEvent } from '../gates/gate-evolve.ts';
+import { PROCESS_DECIDERS, type ProcessDeciders } from '../processes/deciders.ts';
+import type { ProcessEvent } from '../processes/process-events.ts';
+import { evolveProcesses, isProcessEvent } from '../processes/process-evolve.ts';
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
@@ -110,6 +113,7 @@ interface Deciders
   extends DocketDeciders,
     RecordDeciders,
     GateDeciders,
+    ProcessDeciders,
     ThreadDeciders,
     TurnDeciders {
   'message.send': typeof decideSend;
@@ -170,6 +174,7 @@ const DECIDERS: Deciders = {
   ...DOCKET_DECIDERS,
   ...RECORD_DECIDERS,
   ...GATE_DECIDERS,
+  ...PROCESS_DECIDERS,
   ...THREAD_DECIDERS,
   ...TURN_DECIDERS,
 };
@@ -211,6 +216,7 @@ export type DurableEvent =
   | GateEvent
   | PersonEvent
   | TurnEvent
+  | ProcessEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -361,6 +367,7 @@ export function evolve(world: World, event: Event, position: number): void {
     default:
       if (isTurnEvent(event)) return evolveTurns(world, event);
       if (isGateEvent(event)) return evolveGates(world, event);
+      if (isProcessEvent(event)) return evolveProcesses(world, event);
       return evolveWork(world, event, position);
   }
 }

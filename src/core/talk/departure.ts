@@ -9,6 +9,8 @@ import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.
 import { channelKind, toChannel } from '../law/name.ts';
 import type { AgentView, Token, World, WorldView } from '../law/state.ts';
 import { liveTokens, type TokenRevoked } from '../law/token.ts';
+import { abandonedInstances } from '../processes/instance.ts';
+import type { ProcessEvent } from '../processes/process-events.ts';
 import { unmanaged } from '../turns/managed.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
@@ -39,7 +41,8 @@ export type DepartureEvent =
   | TokenRevoked
   | WorkEvent
   | EndEvent
-  | TurnEvent;
+  | TurnEvent
+  | ProcessEvent;
 
 export interface DepartureAnswer {
   readonly subscriptions: number;
@@ -117,6 +120,7 @@ export function departure(
   return [
     ...revoked,
     ...(managed === null ? [] : unmanaged(world, managed, by, at)),
+    ...abandonedInstances(world, agent.name, by, at),
     ...abandonedWork(world, agent.name, at),
     ...abandonedGates(world, agent.name, at),
     ...retired,
@@ -145,6 +149,7 @@ function checkGone(world: WorldView, agent: AgentView, tokens: readonly Token[])
     agent.presence.state !== 'offline' && `it is ${agent.presence.state}`,
     holdsWork(world, agent.name) && 'it holds or waits for claims',
     agent.managed !== null && 'its turns are managed',
+    world.processes.byAgent.has(agent.name) && 'instances of it are there',
     tokens.length > 0 && `${tokens.length} of its tokens still open a door`,
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;

@@ -79,6 +79,7 @@ function isGone(world: WorldView, agent: AgentView, at: number): boolean {
     ready.size === 0 &&
     leasedCount === 0 &&
     agent.managed === null &&
+    !world.processes.definitions.has(name) &&
     !holdsWork(world, name) &&
     !world.offers.agents.has(name)
   );

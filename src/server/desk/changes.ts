@@ -17,6 +17,7 @@ export type Noun =
   | 'gates'
   | 'groups'
   | 'held'
+  | 'instances'
   | 'messages'
   | 'offers'
   | 'people'
@@ -81,6 +82,12 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'agent.paused': ['agents', 'turns', 'docket'],
   'agent.resumed': ['agents', 'turns', 'docket'],
   'agent.parked': ['agents', 'turns', 'docket'],
+  'agent.defined': ['instances', 'agents'],
+  'agent.undefined': ['instances', 'agents'],
+  'instance.started': ['instances'],
+  'instance.taken': ['instances'],
+  'instance.moved': ['instances'],
+  'instance.renewed': ['instances'],
   'turn.due': ['turns', 'agents'],
   'turn.waits': ['turns', 'agents'],
   'turn.stilled': ['turns', 'agents', 'docket'],

@@ -19,6 +19,7 @@ import * as passkeys from './passkeys.ts';
 import * as people from './people.ts';
 import * as plan from './plan.ts';
 import * as presence from './presence.ts';
+import * as processes from './processes.ts';
 import * as receipts from './receipts.ts';
 import * as record from './record.ts';
 import { recordHead } from './record-head.ts';
@@ -97,6 +98,14 @@ export const OPERATIONS = {
   'gates.withdraw': gates.gateWithdraw,
   'gates.list': gates.gateList,
   'agents.managed': turns.agentsManaged,
+  'agents.define': processes.agentsDefine,
+  'agents.undefine': processes.agentsUndefine,
+  'agents.start': processes.agentsStart,
+  'agents.stop': processes.agentsStop,
+  'agents.take': processes.agentsTake,
+  'agents.report': processes.agentsReport,
+  'agents.instances': processes.agentsInstances,
+  'agents.find': processes.agentsFind,
   'turns.list': turns.turnsList,
   'turns.get': turns.turnsGet,
   'stream.open': inbox.streamOpen,

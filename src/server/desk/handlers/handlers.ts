@@ -15,6 +15,7 @@ import { passkeyHandlers } from './passkeys.ts';
 import { peopleHandlers } from './people.ts';
 import { planHandlers } from './plan.ts';
 import { presenceHandlers } from './presence.ts';
+import { processHandlers } from './processes.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './record.ts';
 import { recordHeadHandlers } from './record-head.ts';
@@ -42,6 +43,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...peopleHandlers,
   ...passkeyHandlers,
   ...turnHandlers,
+  ...processHandlers,
   ...vitalsHandlers,
   ...webHandlers,
   ...searchHandlers,
