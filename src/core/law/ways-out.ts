@@ -44,7 +44,6 @@ type Forgetful =
   | 'DOCKET_CLOSED_KEPT_MAX'
   | 'ENDED_GATES_MAX'
   | 'ENDED_INSTANCES_MAX'
-  | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'INSTANCES_MAX'
   | 'MANAGED_AGENTS_MAX'
@@ -176,8 +175,6 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   FINDING_LIST_MAX: 'record it as several with findings.record',
   RECALLED_IDS_MAX: 'log it as several with findings.recall',
   QUERY_CHARS_MAX: SHORTER,
-  FINDING_POSITIONS_MAX:
-    'older findings are in the log alone; findings.list reads them after a cursor',
   CLAIM_ID_CHARS_MAX: SHORTER,
   CLAIMS_PER_AGENT_MAX: 'let some go with claims.release, or let their leases lapse',
   CLAIMS_MAX: 'holders let go with claims.release; every lease lapses by itself',
