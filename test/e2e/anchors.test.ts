@@ -1,7 +1,7 @@
 /** `synod log anchor` and `log verify --anchors` as a person runs them, beside a data directory of a hub. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -95,6 +95,27 @@ test('[RC3] a way that fails is said, and what is no way is refused', async () =
   expect([half.code, half.stderr]).toEqual([2, expect.stringContaining('go together')]);
 });
 
+test('[RC3] an anchor that cannot be put is said with the way that failed, and what was done', async () => {
+  const nowhere = await synod('log', 'anchor', '--file', join('absent', 'anchors.ndjson'));
+  expect([nowhere.code, nowhere.stderr]).toEqual([
+    74,
+    expect.stringMatching(/log\.anchor-not-put[\s\S]*\(file\)[\s\S]*nothing was anchored/),
+  ]);
+  const half = await synod('log', 'anchor', '--file', 'half.ndjson', '--command', 'exit 3');
+  expect([half.code, half.stderr]).toEqual([
+    74,
+    expect.stringMatching(/\(command\)[\s\S]*put already by file/),
+  ]);
+  const unreached = await synod(
+    ...['log', 'anchor', '--file', 'unreached.ndjson', '--rfc3161', 'http://127.0.0.1:1/'],
+  );
+  expect([unreached.code, unreached.stderr]).toEqual([
+    74,
+    expect.stringMatching(/gave no time stamp[\s\S]*nothing was anchored/),
+  ]);
+  expect(existsSync(join(outside, 'unreached.ndjson'))).toBe(false);
+});
+
 describe('an RFC 3161 authority that is not ours', () => {
   const dir = join(outside, 'tsa');
   const config = join(dir, 'tsa.cnf');
@@ -154,6 +175,11 @@ describe('an RFC 3161 authority that is not ours', () => {
       writeFileSync(join(outside, 'stamped.ndjson'), `${JSON.stringify(other)}\n`);
       const ran = await synod('log', 'verify', '--anchors', 'stamped.ndjson');
       expect([ran.code, ran.stderr]).toEqual([65, expect.stringContaining('time stamp')]);
+      const asked = ['log', 'anchor', '--file', 'by-authority.ndjson', '--rfc3161', url];
+      const anchored = await synod(...asked);
+      expect([anchored.code, anchored.stdout]).toEqual([0, expect.stringContaining('Test TSA')]);
+      const held = await synod('log', 'verify', '--anchors', 'by-authority.ndjson');
+      expect([held.code, held.stdout]).toEqual([0, expect.stringContaining('1 anchor holds')]);
       const refused = await requestStamp(`${url}`.replace(/\d+\/$/, '1/'), headText(head));
       expect(refused).toMatchObject({ problem: expect.stringContaining('cannot be reached') });
     },
