@@ -140,17 +140,31 @@ test('[WI5] of a long channel a few rows are rendered, older ones come as they a
 });
 
 test('[WI5] a reader at the end stays there when the window is made smaller', async () => {
-  await page.goto(page.url().replace(/#.*/, '#/talk/general'));
-  await page.setViewportSize({ width: 360, height: 480 });
-  const last = message('Then let us do it.');
-  await last.getByRole('button', { name: '1 owed' }).waitFor();
-  const field = page.getByLabel('Write to general');
+  await page.goto(page.url().replace(/#.*/, '#/talk/long'));
+  const list = page.getByRole('region', { name: 'Messages' });
+  const last = list.getByRole('article').filter({ has: page.getByText('599', { exact: true }) });
   const isInSight = async (): Promise<boolean> => {
-    const [row, below] = await Promise.all([last.boundingBox(), field.boundingBox()]);
-    return row !== null && below !== null && row.y + row.height <= below.y;
+    const [row, frame] = await Promise.all([last.boundingBox(), list.boundingBox()]);
+    if (row === null || frame === null) return false;
+    return row.y >= frame.y && row.y + row.height <= frame.y + frame.height;
   };
   await expect.poll(isInSight).toBe(true);
+  await page.setViewportSize({ width: 360, height: 480 });
+  await expect.poll(isInSight).toBe(true);
   await page.setViewportSize({ width: 1024, height: 720 });
+  await page.goto(page.url().replace(/#.*/, '#/talk/general'));
+});
+
+test('[WI3] who wants less motion sees none', async () => {
+  await message('I am on it.').waitFor();
+  const moves = `[...document.querySelectorAll('*')].filter((one) => {
+    const { transitionDuration, animationName } = getComputedStyle(one);
+    return transitionDuration !== '0s' || animationName !== 'none';
+  }).length`;
+  expect(await page.evaluate(moves)).toBe(0);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  expect(await page.evaluate(moves)).toBeGreaterThan(0);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
 });
 
 test('[WI3] axe finds nothing in light and dark', async () => {
