@@ -100,12 +100,16 @@ function holdLifeline() {
 
 function run() {
   holdLifeline();
-  // Compiled code is kept where only this user writes; the default is a directory shared by all.
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  const source = join(root, 'src', 'cli', 'main.ts');
+  const isCheckout = existsSync(source);
+  // Compiled code is kept where only this user writes; the default is a directory shared by all. A
+  // checkout keeps its own, whoever's home it is run in: stripping types is most of a cold start.
+  const cache = isCheckout
+    ? join(root, 'node_modules', '.cache')
+    : process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   if (nodeModule.enableCompileCache)
     nodeModule.enableCompileCache(join(cache, 'synod', 'compiled'));
-  const source = join(root, 'src', 'cli', 'main.ts');
-  const main = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js');
+  const main = isCheckout ? source : join(root, 'dist', 'cli', 'main.js');
   return import(pathToFileURL(main).href).then((cli) => cli.main(process.argv.slice(2)));
 }
 

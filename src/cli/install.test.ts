@@ -238,6 +238,7 @@ test('[IN18] uninstall names what stays, and deletes it only when that is said t
   expect(read('home/.codex/config.toml')).toContain(state);
 
   more = { XDG_CACHE_HOME: join(root, 'cache') };
+  put('cache/synod/compiled/v24/code', 'what a package compiled');
   const all = await synod('uninstall', '--everything', '--yes');
   expect(all.stderr).toMatch(/stopped: the hub/);
   expect(readdirSync(cli.dir)).toEqual(['notes.txt']);

@@ -47,9 +47,9 @@ async function run(given: readonly string[]): Promise<void> {
   const version = argv.some((arg) => arg === '--version' || arg === '-V')
     ? await readVersion()
     : '';
-  // Help of the program itself must not become help of its default command.
-  const wantsHelp = name === null && argv.some((arg) => arg === '--help' || arg === '-h');
-  if (!wantsHelp) (await command.load())(program);
+  // Help of the program itself must not become help of its default command, and its version needs none.
+  const wantsHelp = argv.some((arg) => arg === '--help' || arg === '-h');
+  if (name !== null || !(wantsHelp || version !== '')) (await command.load())(program);
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {

@@ -95,6 +95,19 @@ test('without sources the built files run', async () => {
   expect(await finish(start(['x'], false))).toEqual({ code: 0, stdout: 'built x\n', stderr: '' });
 });
 
+test('[CL37] a checkout keeps its compiled code beside its packages, a package in the user’s cache', async () => {
+  const main =
+    "export async function main() { console.log(await import('node:module').then((m) => m.getCompileCacheDir())); }";
+  writeMain(main);
+  const built = await finish(start([], false));
+  expect(built.stdout).toMatch(new RegExp(`^${join(root, '.cache', 'synod', 'compiled')}/`));
+  mkdirSync(join(root, 'src', 'cli'), { recursive: true });
+  writeFileSync(join(root, 'src', 'cli', 'main.ts'), main);
+  const inCheckout = await finish(start([], false));
+  const beside = join(root, 'node_modules', '.cache', 'synod', 'compiled');
+  expect(inCheckout.stdout).toMatch(new RegExp(`^${beside}/`));
+});
+
 test('[CL6] the executable is written so that Node 12 can read it', () => {
   const source = readFileSync(BIN, 'utf8').replace(/\/\*[\s\S]*?\*\//, '');
   expect(source).not.toMatch(/\?\.[a-z[(]|\?\?|from 'node:|^await |\|\|=|#[a-z]+\b(?<!#!)/m);
