@@ -31,4 +31,16 @@ export {
   type Telemetry,
   type TelemetryOptions,
 } from '../telemetry/telemetry.ts';
+export { Supervisor } from './process/supervisor.ts';
+export {
+  type Backoff,
+  type HubCalls,
+  type Running,
+  SupervisorError,
+  type SupervisorErrorCode,
+  type SupervisorOptions,
+  type SupervisorState,
+  type SupervisorStatus,
+  type SupervisorUsage,
+} from './process/supervisor-options.ts';
 export { TerminalError } from './workflow/terminal-error.ts';

@@ -11,7 +11,6 @@ import { freezeGates, thawGates } from '../gates/gate-state.ts';
 import { armInstances } from '../processes/process-evolve.ts';
 import { freezeProcesses, thawProcesses } from '../processes/process-state.ts';
 import { createAgent } from '../talk/agent.ts';
-import { ByMessage } from '../talk/by-message.ts';
 import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
 import { armLeases } from '../talk/inbox.ts';
@@ -48,6 +47,7 @@ import type {
   Member,
   PastMember,
   Presence,
+  Reply,
   Retired,
   SentKey,
   Token,
@@ -56,7 +56,7 @@ import type {
 import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 19;
+const VERSION = 18;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -72,8 +72,8 @@ const WORLD = fieldsOf<World>()({
   agents: 'linked',
   globs: 'derived',
   groups: mapBy<Group>(({ id }) => id, whole(GROUP)),
-  fates: ByMessage.codec(mapOf<string, Fate>()),
-  replies: ByMessage.codec(mapOf<string, number>()),
+  fates: fifoOf<number, Map<string, Fate>>(mapOf<string, Fate>()),
+  replies: fifoOf<number, Reply[]>(listOf<Reply>()),
   keys: fifoOf<string, SentKey>(),
   retries: fifoOf<string, SentKey>(),
   tokens: mapBy<Token>(({ id }) => id),

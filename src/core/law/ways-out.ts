@@ -38,17 +38,18 @@ type OfOne =
 
 /** … those that forget the oldest, and those that the owner or a person fills. */
 type Forgetful =
-  | 'FATES_REMEMBERED_MAX'
+  | 'ACKED_MESSAGES_MAX'
   | 'CLAIM_KEYS_MAX'
   | 'DEFINITIONS_MAX'
   | 'DOCKET_CLOSED_KEPT_MAX'
   | 'ENDED_GATES_MAX'
   | 'ENDED_INSTANCES_MAX'
+  | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'INSTANCES_MAX'
   | 'MANAGED_AGENTS_MAX'
   | 'NOTES_KEPT_MAX'
-  | 'REPLIES_REMEMBERED_MAX'
+  | 'REPLIED_MESSAGES_MAX'
   | 'RETIRED_CHANNELS_MAX'
   | 'PEOPLE_MAX'
   | 'PASSKEYS_PER_PERSON_MAX'
@@ -95,8 +96,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
   TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
   SPACES_MAX: 'take one away with spaces.remove',
-  FATES_REMEMBERED_MAX: MOST_GO,
-  REPLIES_REMEMBERED_MAX: MOST_GO,
+  ACKED_MESSAGES_MAX: MOST_GO,
+  REPLIED_MESSAGES_MAX: MOST_GO,
   REPLIERS_PER_MESSAGE_MAX: 'later repliers are not remembered; their messages are kept',
   IDEMPOTENCY_KEYS_MAX:
     'wait until the oldest is forgotten, or shorten idempotency_ttl_ms with spaces.configure',
@@ -175,6 +176,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   FINDING_LIST_MAX: 'record it as several with findings.record',
   RECALLED_IDS_MAX: 'log it as several with findings.recall',
   QUERY_CHARS_MAX: SHORTER,
+  FINDING_POSITIONS_MAX:
+    'older findings are in the log alone; findings.list reads them after a cursor',
   CLAIM_ID_CHARS_MAX: SHORTER,
   CLAIMS_PER_AGENT_MAX: 'let some go with claims.release, or let their leases lapse',
   CLAIMS_MAX: 'holders let go with claims.release; every lease lapses by itself',
@@ -211,7 +214,7 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CAPABILITIES_LIST_MAX: 'name fewer in agents.define',
   CAPABILITY_CHARS_MAX: SHORTER,
   INSTANCE_REASON_CHARS_MAX: SHORTER,
-  INSTANCE_LINES_LIST_MAX: 'send only the last lines',
+  INSTANCE_LINES_LIST_MAX: 'send only the last lines with agents.report',
   INSTANCE_LINE_CHARS_MAX: SHORTER,
   HOST_CHARS_MAX: SHORTER,
   MARK_NOTE_CHARS_MAX: 'say the rest in a message of the thread before it is closed',

@@ -368,6 +368,6 @@ export function evolve(world: World, event: Event, position: number): void {
       if (isTurnEvent(event)) return evolveTurns(world, event);
       if (isGateEvent(event)) return evolveGates(world, event);
       if (isProcessEvent(event)) return evolveProcesses(world, event);
-      return evolveWork(world, event);
+      return evolveWork(world, event, position);
   }
 }

@@ -1,10 +1,22 @@
-/** Who replied to what: when each agent did first, up to a bound [M9]. */
-import { REPLIERS_PER_MESSAGE_MAX, REPLIES_REMEMBERED_MAX } from '../law/limits.ts';
-import type { World } from '../law/state.ts';
+/** Who replied to what: the first reply of each agent, up to a bound [M9]. */
+import { REPLIED_MESSAGES_MAX, REPLIERS_PER_MESSAGE_MAX } from '../law/limits.ts';
+import { makeRoomWithin } from '../law/make-room.ts';
+import type { Reply, World } from '../law/state.ts';
 
-export function rememberReply(world: World, parent: number, agent: string, at: number): void {
-  const repliers = world.replies.get(parent);
-  if (repliers?.has(agent) || (repliers?.size ?? 0) >= REPLIERS_PER_MESSAGE_MAX) return;
-  world.replies.set(parent, agent, at);
-  world.replies.makeRoom(REPLIES_REMEMBERED_MAX);
+export function rememberReply(world: World, parent: number, reply: Reply): void {
+  const replies = world.replies.get(parent);
+  if (replies !== undefined) {
+    if (replies.length >= REPLIERS_PER_MESSAGE_MAX) return;
+    if (!replies.some((one) => one.agent === reply.agent)) replies.push(reply);
+    return;
+  }
+  world.replies.set(parent, [reply]);
+  if (world.replies.size <= REPLIED_MESSAGES_MAX) return;
+  makeRoomWithin(world.replies, REPLIED_MESSAGES_MAX, repliers, (to, name) => {
+    const left = world.replies.get(to)?.filter(({ agent }) => agent !== name) ?? [];
+    if (left.length === 0) world.replies.delete(to);
+    else world.replies.set(to, left);
+  });
 }
+
+const repliers = (replies: readonly Reply[]): string[] => replies.map(({ agent }) => agent);

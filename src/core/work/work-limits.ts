@@ -56,3 +56,4 @@ export const FINDING_LIST_MAX = 64;
 export const RECALLED_IDS_MAX = 256;
 export const QUERY_CHARS_MAX = 4_096;
 /** Positions of the newest findings and look-ups kept in memory; the records are in the log. */
+export const FINDING_POSITIONS_MAX = 1_000;

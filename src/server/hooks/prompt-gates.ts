@@ -13,7 +13,7 @@ import { canonicalJson } from '../../wire/canonical.ts';
 import { type Fields, fieldsOf, isFields } from '../../wire/fields.ts';
 import { type GateOutcome, gateSubject } from '../../wire/gate-words.ts';
 import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
-import { type Asking, askGate, fitSubject } from '../desk/ask-gate.ts';
+import { type Asking, askGate } from '../desk/ask-gate.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { Attention } from './attention.ts';
@@ -173,7 +173,7 @@ function wishOf(event: HookEvent, input: unknown) {
   if (isLong && command !== null) return 'the command is too long to be shown whole';
   return {
     action: shortened(shownWhole(tool).replaceAll(/\s/g, ' '), ACTION_CHARS_MAX),
-    subject: fitSubject(subject),
+    subject: isLong ? cut(subject) : subject,
     payload: { tool, input: given },
     ...(isPrintable(session, GATE_WORD_CHARS_MAX) && { thread: session }),
   };
@@ -193,6 +193,14 @@ function shownWhole(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(HIDDEN, (char) => (char === '\n' || char === '\t' ? char : written(char)));
+}
+
+const LEFT_OUT_CHARS = 60;
+
+function cut(subject: string): string {
+  const room = GATE_SUBJECT_CHARS_MAX - LEFT_OUT_CHARS;
+  const shown = subject.slice(0, room).toWellFormed();
+  return `${shown}… (${subject.length - room} more characters are not shown)`;
 }
 
 function askingAs(desk: Desk, caller: Caller): Asking {

@@ -4,14 +4,12 @@
  * when that began and the mark of its environment, so that no stranger's process is ever ended.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import type { GroupRecord } from '../../bus/process/line-process.ts';
 import { prepareGroups } from '../../bus/process/live-groups.ts';
 import { killMarked } from '../../bus/process/marked.ts';
 import { bornAt, signalGroup } from '../../bus/process/process-groups.ts';
 
-export interface LiveRecord {
-  add(pid: number, mark: string): void;
-  remove(pid: number): void;
-}
+export type LiveRecord = GroupRecord;
 
 /** Ends what the record names first; answers it empty. */
 export async function openLiveRecord(path: string): Promise<LiveRecord> {

@@ -3,12 +3,14 @@
  * says is the answer. The key is read when the turn begins and is in no argument, log or transcript.
  * A refusal for want of quota is told apart from a server that is overloaded [RU14].
  */
+
+import { stopReason } from '../../bus/process/line-process.ts';
 import { type Endpoint, streamChat, type Usage } from '../../bus/programs/chat-endpoint.ts';
 import { messageOfError, ProgramError } from '../../bus/programs/program-error.ts';
 import { isRefusal } from '../../core/law/decider.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import { checkSecret, readSecret } from './read-secret.ts';
-import { type Runner, stopReason, type TurnJob, type TurnResult } from './runner.ts';
+import type { Runner, TurnJob, TurnResult } from './runner.ts';
 import { createLiner, spokenPrompt, spokenResult } from './spoken-turn.ts';
 import { failedResult } from './turn-result.ts';
 

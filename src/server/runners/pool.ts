@@ -3,13 +3,15 @@
  * turn as params, and its answer is the result; without one it is spoken to over ACP, as the workers in
  * the box are, and what it says is the answer [RU15]. A permission it asks for is a gate.
  */
+
+import { stopReason } from '../../bus/process/line-process.ts';
 import type { Bus } from '../../bus/router/bus.ts';
 import { EmbeddedBackend } from '../../bus/sdk/embedded.ts';
 import { StdioBus } from '../../bus/sdk/stdio-bus.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { isFields, textOf } from '../../wire/fields.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
-import { type Runner, stopReason, type TurnJob, type TurnResult } from './runner.ts';
+import type { Runner, TurnJob, TurnResult } from './runner.ts';
 import { createLiner, spokenPrompt, spokenResult } from './spoken-turn.ts';
 import { failedResult, parseTurnResult } from './turn-result.ts';
 
@@ -114,7 +116,7 @@ function mcpServer({ url, token }: TurnJob['hub']): Record<string, unknown> {
 async function permit(job: TurnJob, params: unknown): Promise<unknown> {
   const fields = isFields(params) ? params : {};
   const call = isFields(fields.toolCall) ? fields.toolCall : {};
-  const subject = textOf(call, 'title') ?? JSON.stringify(call);
+  const subject = textOf(call, 'title') ?? JSON.stringify(call).slice(0, 1_000);
   const { state } = await job.askGate({
     ...{ action: textOf(call, 'kind') ?? 'tool', subject, payload: call.rawInput ?? call },
   });

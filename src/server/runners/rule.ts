@@ -4,22 +4,17 @@
  * of their own, within a time: a pattern that a message sends on an endless search costs its turn and
  * nothing else [RU12].
  */
+
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { stopReason } from '../../bus/process/line-process.ts';
 import { parsePattern } from '../../bus/programs/rule.ts';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { plainText } from '../../wire/body-text.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import { callAsTurn } from './hub-call.ts';
 import type { RuleAnswers, RuleQuestion } from './rule-thread.ts';
-import {
-  type GivenMessage,
-  type Runner,
-  stopReason,
-  type TurnJob,
-  type TurnReply,
-  type TurnResult,
-} from './runner.ts';
+import type { GivenMessage, Runner, TurnJob, TurnReply, TurnResult } from './runner.ts';
 import { failedResult } from './turn-result.ts';
 
 type RuleSpec = SpecOf<'rule'>;

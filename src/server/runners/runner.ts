@@ -130,8 +130,3 @@ export class TurnStopped extends Error {
     this.why = why;
   }
 }
-
-/** Why a signal was aborted, as a sentence. */
-export function stopReason({ reason }: AbortSignal): string {
-  return reason instanceof Error ? reason.message : 'it was stopped';
-}

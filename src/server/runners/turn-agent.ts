@@ -10,7 +10,7 @@ import { isTier2 } from '../../wire/asks.ts';
 import type { GateOutcome } from '../../wire/gate-words.ts';
 import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
 import type { Answer } from '../desk/answer.ts';
-import { askGate, fitSubject } from '../desk/ask-gate.ts';
+import { askGate } from '../desk/ask-gate.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { GateAsk, GivenMessage, Transcript, TurnReply, TurnResult } from './runner.ts';
 
@@ -24,6 +24,8 @@ export interface TurnAgent {
   askGate(ask: GateAsk, signal: AbortSignal): Promise<GateOutcome>;
   raise(question: string): Promise<void>;
 }
+
+const SUBJECT_CHARS_MAX = 1_000;
 
 export function createTurnAgent(desk: Desk, token: string, turnId: string): TurnAgent {
   async function call(id: OperationId, input: object, signal?: Signal): Promise<Answer> {
@@ -80,7 +82,7 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
       await raise(question);
     },
     askGate: ({ subject, ...wish }, signal) =>
-      askGate(ask, { ...wish, subject: fitSubject(subject), tell: false }, signal),
+      askGate(ask, { ...wish, subject: subject.slice(0, SUBJECT_CHARS_MAX), tell: false }, signal),
   };
 }
 

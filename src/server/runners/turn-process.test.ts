@@ -6,8 +6,9 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { ProcessEnd } from '../../bus/process/line-process.ts';
 import { TurnStopped } from './runner.ts';
-import { type ProcessEnd, startTurnProcess } from './turn-process.ts';
+import { startTurnProcess } from './turn-process.ts';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'synod-turn-')));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));

@@ -1,207 +1,36 @@
 /**
- * The process of a turn, from its start to the moment when nothing of it is left: its own group, a
- * mark in its environment, bounded output, and one promise that settles when the process was
- * reaped, its group is empty and no daemon of it is found [RU4]. Whatever it prints, memory holds one
- * line and the last lines of stderr [RU5].
+ * The process of a turn: a program that prints lines, whose words go to the transcript of the turn, and
+ * which may print so much and no more.
  */
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { type ByteLine, textOf } from '../../bus/process/byte-line.ts';
-import { createGroupEnding } from '../../bus/process/end-group.ts';
-import { createLineSplitter } from '../../bus/process/frames.ts';
-import { addGroup, prepareGroups, removeGroup } from '../../bus/process/live-groups.ts';
-import { killMarked } from '../../bus/process/marked.ts';
-import { type Spawned, spawnChild } from '../../bus/process/spawn-child.ts';
-import { createStderrRing } from '../../bus/process/stderr-ring.ts';
-import type { LiveRecord } from './live-record.ts';
-import { stopReason, type Transcript } from './runner.ts';
+import {
+  type GroupRecord,
+  type LineProcess,
+  type LineProcessOptions,
+  startLineProcess,
+} from '../../bus/process/line-process.ts';
+import type { Transcript } from './runner.ts';
 
-export const LINE_BYTES_MAX: number = 1024 * 1024;
 /** More than this is no answer any more: the turn is ended. */
 export const OUTPUT_BYTES_MAX: number = 64 * 1024 * 1024;
 /** Short lines cost more than their bytes: a flood of them would keep the hub from all else. */
 export const OUTPUT_LINES_MAX = 1_000_000;
-export const STDERR_LINES_KEPT = 50;
-/** Between SIGTERM and SIGKILL. */
-const GRACE_MS = 5_000;
-/** Process, group and daemons are gone: who else holds the pipes may do so for this long. */
-const PIPES_MS = 2_000;
 
-export interface ProcessOptions {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  /** All of it. */
-  readonly env: Readonly<Record<string, string>>;
+type Chosen = 'argv' | 'cwd' | 'env' | 'signal' | 'onLine' | 'graceMs' | 'outputBytesMax';
+
+export interface ProcessOptions extends Pick<LineProcessOptions, Chosen> {
   readonly transcript: Transcript;
-  /** Ends the process when it is aborted. */
-  readonly signal: AbortSignal;
   /** Told its number, when it was started. */
   started?(pid: number): void;
-  /** Every line of stdout up to the bound, decoded, in order. */
-  onLine(line: string): void;
-  readonly record?: LiveRecord | null;
-  readonly graceMs?: number;
-  readonly outputBytesMax?: number;
+  readonly record?: GroupRecord | null;
 }
 
-export interface TurnProcess {
-  /** Null when it could not be started. */
-  readonly pid: number | null;
-  write(text: string): void;
-  endInput(): void;
-  /** Ends it. The first reason given is the one that is told. */
-  stop(reason: string): void;
-  readonly ended: Promise<ProcessEnd>;
-}
-
-export interface ProcessEnd {
-  /** A sentence when it was not started, was ended by us, died, or exited with another code than 0. */
-  readonly problem: string | null;
-  /** Ended by us: because it was stopped, aborted or printed too much. */
-  readonly isStopped: boolean;
-  readonly exitCode: number | null;
-  readonly exitSignal: string | null;
-  readonly stderr: readonly string[];
-}
-
-export function startTurnProcess(options: ProcessOptions): TurnProcess {
-  const { argv, signal } = options;
-  const [command = '', ...args] = argv;
-  const mark = `${prepareGroups().mark}.${randomUUID()}`;
-  const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
-  const failed = (problem: string): void =>
-    resolve({ problem, isStopped: false, exitCode: null, exitSignal: null, stderr: [] });
-  if (signal.aborted) {
-    failed(stopReason(signal));
-    return absent(promise);
-  }
-  const spec = { command, args, cwd: options.cwd, env: { ...options.env } };
-  const spawned = spawnChild(spec, mark, ({ reason }) => failed(`the runner ${reason}`));
-  return spawned === null ? absent(promise) : watch(spawned, mark, options, promise, resolve);
-}
-
-function absent(ended: Promise<ProcessEnd>): TurnProcess {
-  return { pid: null, write() {}, endInput() {}, stop() {}, ended };
-}
-
-function watch(
-  { child, pid }: Spawned,
-  mark: string,
-  options: ProcessOptions,
-  ended: Promise<ProcessEnd>,
-  resolve: (end: ProcessEnd) => void,
-): TurnProcess {
-  const { transcript, signal, record } = options;
-  const graceMs = options.graceMs ?? GRACE_MS;
-  const outputBytesMax = options.outputBytesMax ?? OUTPUT_BYTES_MAX;
-  addGroup(pid);
-  record?.add(pid, mark);
-  options.started?.(pid);
-  let verdict: string | null = null;
-  let exit: { readonly code: number | null; readonly signal: string | null } | null = null;
-  let bytes = 0;
-  let printed = 0;
-
-  const ring = createStderrRing(STDERR_LINES_KEPT, (text) => transcript.append(text, 'err'));
-  const splitter = createLineSplitter(LINE_BYTES_MAX, {
-    onLines(lines) {
-      printed += lines.length;
-      if (printed > OUTPUT_LINES_MAX) return stop(`it printed more than ${OUTPUT_LINES_MAX} lines`);
-      for (const line of lines) options.onLine(textOf(line as ByteLine));
-    },
-    onTooLarge: () =>
-      transcript.append(`(a line over ${LINE_BYTES_MAX} bytes was left out)`, 'note'),
+export function startTurnProcess({ transcript, ...options }: ProcessOptions): LineProcess {
+  return startLineProcess({
+    name: 'the runner',
+    outputBytesMax: OUTPUT_BYTES_MAX,
+    outputLinesMax: OUTPUT_LINES_MAX,
+    ...options,
+    onErrorLine: (text) => transcript.append(text, 'err'),
+    onNote: (text) => transcript.append(text, 'note'),
   });
-  const pipes = whenClosed(child);
-  const ending = createGroupEnding(
-    pid,
-    () => child.stdin.end(),
-    (isEmpty) => void clear(isEmpty),
-  );
-
-  function stop(reason: string): void {
-    if (verdict !== null || exit !== null) return;
-    verdict = reason;
-    ending.begin(graceMs);
-  }
-
-  function count(chunk: Buffer): boolean {
-    bytes += chunk.length;
-    if (bytes <= outputBytesMax) return true;
-    stop(`it printed more than ${outputBytesMax} bytes`);
-    return false;
-  }
-
-  /** The group is done with; what left it is looked for, and then the pipes have nobody to write to them. */
-  async function clear(isEmpty: boolean): Promise<void> {
-    const isNoneLeft = await killMarked(mark);
-    if (isEmpty && isNoneLeft) {
-      removeGroup(pid);
-      record?.remove(pid);
-    }
-    await pipes.closed(PIPES_MS);
-    splitter.end();
-    ring.end();
-    signal.removeEventListener('abort', onAbort);
-    resolve({
-      problem: describe(),
-      isStopped: verdict !== null,
-      exitCode: exit?.code ?? null,
-      exitSignal: exit?.signal ?? null,
-      stderr: ring.tail(),
-    });
-  }
-
-  function describe(): string | null {
-    if (verdict !== null) {
-      return ending.hasKilled ? `${verdict}; it did not end by itself and was killed` : verdict;
-    }
-    if (exit?.signal != null) return `it was killed by ${exit.signal}`;
-    return exit?.code === 0 ? null : `it exited with code ${exit?.code}`;
-  }
-
-  const onAbort = (): void => stop(stopReason(signal));
-  signal.addEventListener('abort', onAbort);
-  child.once('exit', (code, exitSignal) => {
-    exit = { code, signal: exitSignal };
-    ending.leaderGone();
-  });
-  child.on('error', () => {});
-  // A program need not read what it is given.
-  child.stdin.on('error', () => {});
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (count(chunk)) splitter.push(chunk);
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    if (count(chunk)) ring.push(chunk);
-  });
-
-  return {
-    pid,
-    write: (text) => void (child.stdin.writable && child.stdin.write(text)),
-    endInput: () => void child.stdin.end(),
-    stop,
-    ended,
-  };
-}
-
-function whenClosed(child: ChildProcessWithoutNullStreams): {
-  closed(waitMs: number): Promise<void>;
-} {
-  const streams = [child.stdout, child.stderr];
-  const all = Promise.all(
-    streams.map((stream) => {
-      stream.on('error', () => {});
-      return new Promise<void>((resolve) => stream.once('close', resolve));
-    }),
-  );
-  return {
-    async closed(waitMs) {
-      const timer = setTimeout(() => {
-        for (const stream of streams) stream.destroy();
-      }, waitMs);
-      await all;
-      clearTimeout(timer);
-    },
-  };
 }

@@ -2,10 +2,11 @@
  * What the runners of all vendors have in common: what they are made with, and how they are checked
  * before an agent may be configured with one.
  */
+
+import type { LineProcess } from '../../../bus/process/line-process.ts';
 import { type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { LiveRecord } from '../live-record.ts';
 import type { Runner } from '../runner.ts';
-import type { TurnProcess } from '../turn-process.ts';
 import { checkOptions } from './options.ts';
 import type { Ask, Probe, Probed } from './probe.ts';
 import { billed, checkSignIn, signInOf, type VendorSpec } from './sign-in.ts';
@@ -76,7 +77,7 @@ export async function describeVendor(
 /** Its turn is over: it is given a moment to leave by itself. */
 const LEAVE_MS = 5_000;
 
-export function leave(program: TurnProcess): void {
+export function leave(program: LineProcess): void {
   program.endInput();
   const timer = setTimeout(() => program.stop('it did not leave after its turn'), LEAVE_MS);
   void program.ended.then(() => clearTimeout(timer));
