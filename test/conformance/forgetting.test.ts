@@ -37,6 +37,8 @@ const STATES: readonly (readonly [state: string, declared: string, table: string
   ['ChainBook', 'turns/rails/chains.ts', 'turns/rails/rails.ts'],
   ['Diary', 'turns/rails/diary.ts', 'turns/rails/rails.ts'],
   ['TriggerBook', 'turns/rails/triggers.ts', 'turns/rails/rails.ts'],
+  ['ContextBook', 'context/context-state.ts', 'context/context-state.ts'],
+  ['Namespace', 'context/context-state.ts', 'context/context-state.ts'],
   ['ProcessBook', 'processes/process-state.ts', 'processes/process-state.ts'],
   ['GateBook', 'gates/gate-state.ts', 'gates/gate-state.ts'],
   ['Gate', 'gates/gate-state.ts', 'gates/gate-state.ts'],

@@ -89,6 +89,11 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
     const { instance_id } = await hub.admin('agents_start', await defined('sid'));
     return [null, { instance_id }];
   },
+  'context.set': async () => ['ada', { ns: 'twice', key: 'set', value: 1, if_version: 0 }],
+  'context.delete': async () => {
+    const { version } = await hub.ask('ada', 'context.set', { ns: 'twice', key: 'gone', value: 1 });
+    return ['ada', { ns: 'twice', key: 'gone', if_version: version }];
+  },
   'turns.cancel': async () => [null, { turn_id: (await taken('cal')).turn_id }],
   'turns.retry': async () => {
     const { turn_id } = await taken('ray');

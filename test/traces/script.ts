@@ -101,6 +101,11 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'snapshot.record': { words: ['position', 'digest'], otherwise: {} },
   'wake.record': { words: ['wake'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },
+  'context.set': { words: ['ns', 'key', 'value'], otherwise: { ifVersion: null, ttlMs: null } },
+  'context.delete': {
+    words: ['ns', 'key'],
+    otherwise: { key: null, prefix: null, ifVersion: null },
+  },
   'agent.define': {
     words: ['agent'],
     otherwise: { capabilities: [], maxInstances: 1, isSingleton: false, limits: {}, card: null },

@@ -3,6 +3,8 @@
  * complete by its type: a new kind does not compile until it says what it is here, or that it is
  * only bookkeeping. A row names ids, names and codes: no body, no text of anybody, no hash of a secret.
  */
+
+import { channelOfNamespace } from '../context/own-namespaces.ts';
 import type { PasskeyEvent } from '../gates/gate-events.ts';
 import { messageId } from '../talk/message-id.ts';
 import { SERVER } from './principal.ts';
@@ -81,6 +83,10 @@ const TELLERS: Tellers = {
   'instance.taken': ({ by, id, epoch }) => deed(by, id, 'taken', { epoch }),
   'instance.moved': ({ by, id, state }) => deed(by, id, state),
   'instance.renewed': null,
+  'context.written': ({ by, ns, key }) =>
+    deed(by, `${ns} ${key}`, 'done', {}, channelOfNamespace(ns)),
+  'context.deleted': ({ by, ns, key, isLapse }) =>
+    deed(by, `${ns} ${key}`, isLapse ? 'lapsed' : 'done', {}, channelOfNamespace(ns)),
   'agent.seen': null,
   'agent.assigned': ({ by, agent, roles }) => deed(by, agent, 'done', { roles: roles.join(' ') }),
   'subscription.added': ({ by, pattern }) => deed(by, pattern, 'done', {}, pattern),

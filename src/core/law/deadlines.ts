@@ -18,6 +18,7 @@ export interface Deadline {
     | 'gates'
     | 'turns'
     | 'instances'
+    | 'context'
     | 'sweep';
   readonly agent: string;
 }
@@ -42,6 +43,7 @@ export class Deadlines {
     gates: new Map(),
     turns: new Map(),
     instances: new Map(),
+    context: new Map(),
     sweep: new Map(),
   };
 
@@ -85,7 +87,8 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   gates: 7,
   turns: 8,
   instances: 9,
-  sweep: 10,
+  context: 10,
+  sweep: 11,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

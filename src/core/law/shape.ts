@@ -56,6 +56,14 @@ const ON_WAIT = { at: 'number', agent: 'string', number: 'number' } as const;
 const ON_TURN = { at: 'number', id: 'string' } as const;
 const ON_OFFER = { at: 'number', agent: 'string', kind: 'string', name: 'string' } as const;
 
+const ON_CONTEXT = {
+  ...SAID,
+  ns: 'string',
+  key: 'string',
+  was: 'number',
+  prior: 'number',
+} as const;
+
 const SHAPES: Shapes = {
   'message.sent': { ...SAID, channel: 'string', seq: 'number' },
   'held.expired': { at: 'number', expired: 'list' },
@@ -185,6 +193,8 @@ const SHAPES: Shapes = {
     ...{ ...ON_ID, state: 'string', reason: 'string?', lines: 'list', pid: 'number?' },
   },
   'instance.renewed': { ...ON_ID, usage: 'object?' },
+  'context.written': { ...ON_CONTEXT, value: 'any', bytes: 'number', expiresAt: 'number?' },
+  'context.deleted': ON_CONTEXT,
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

@@ -157,7 +157,22 @@ function tellRich(): Story {
   tellGates(story);
   tellThreads(story);
   tellProcesses(story);
+  tellContext(story);
   return story;
+}
+
+function tellContext(story: Story): void {
+  const set = { type: 'context.set', key: 'k', value: { n: 1 }, ifVersion: null } as const;
+  const gone = { type: 'context.delete', key: 'k', prefix: null, ifVersion: null } as const;
+  story.do(ada, { ...set, ns: 'plan', ttlMs: 86_400_000 });
+  story.do(ada, { ...set, ns: 'empty', ttlMs: null });
+  story.do(ada, { ...gone, ns: 'empty' });
+  const group = 'group/short';
+  story.do(ada, {
+    ...{ type: 'group.create', group, displayName: null, replayPolicy: null },
+  });
+  story.do(ada, { ...set, ns: group, ttlMs: null });
+  story.do(ada, { type: 'group.remove', group });
 }
 
 function tellProcesses(story: Story): void {

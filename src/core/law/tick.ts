@@ -4,6 +4,9 @@
  * so that each is decided against the state the one before left.
  */
 
+import { lapsedContext } from '../context/context.ts';
+import type { ContextEvent } from '../context/context-events.ts';
+import { armContext } from '../context/context-evolve.ts';
 import { armDocket } from '../docket/docket.ts';
 import { type DocketLapsed, lapsedQuestions } from '../docket/lapsed-questions.ts';
 import { type EndEvent, gatesDue } from '../gates/gate-end.ts';
@@ -49,6 +52,7 @@ type TickEvent =
   | EndEvent
   | TurnEvent
   | ProcessEvent
+  | ContextEvent
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -87,6 +91,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return dueTurns(world, due.agent, at);
     case 'instances':
       return lapsedInstances(world, due.agent, at);
+    case 'context':
+      return lapsedContext(world, due.agent, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -116,6 +122,8 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armTurns(world, due.agent);
     case 'instances':
       return armInstances(world, due.agent);
+    case 'context':
+      return armContext(world, due.agent);
     case 'sweep':
       return armSweep(world);
   }

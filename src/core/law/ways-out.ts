@@ -3,6 +3,7 @@
  * `limit.reached` [GA7], and the table in docs/reference/limits.md. It is complete by its type: a bound
  * that is exported and not here does not compile.
  */
+import type * as context from '../context/context-limits.ts';
 import type * as gates from '../gates/gate-limits.ts';
 import type * as processes from '../processes/process-limits.ts';
 import type * as threads from '../threads/thread-limits.ts';
@@ -18,6 +19,7 @@ type Exported =
   | keyof typeof gates
   | keyof typeof turns
   | keyof typeof processes
+  | keyof typeof context
   | keyof typeof threads;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
@@ -42,6 +44,7 @@ type Forgetful =
   | 'CLAIM_KEYS_MAX'
   | 'DEFINITIONS_MAX'
   | 'DOCKET_CLOSED_KEPT_MAX'
+  | 'EMPTY_NAMESPACES_MAX'
   | 'ENDED_GATES_MAX'
   | 'ENDED_INSTANCES_MAX'
   | 'FINDING_POSITIONS_MAX'
@@ -70,6 +73,9 @@ const OLDEST_GO = 'the oldest are forgotten first';
 const MOST_GO = 'whoever has the most there gives up its oldest';
 const OWN_GO =
   'its own oldest are forgotten first; claims.forget or memory_retention_ms of spaces.configure takes them away';
+const OLD_CONTEXT =
+  'take some away with context.delete, or set them with a ttl; agents.remove with with_channels takes what one agent wrote';
+const NEWER = 'begin at a newer snapshot, or compare what context.list tells at both';
 const NEXT_LOOK = 'the next look takes the rest';
 const SMALLER_CARD = 'advertise a smaller card with cards.advertise';
 
@@ -217,6 +223,21 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   INSTANCE_LINES_LIST_MAX: 'send only the last lines with agents.report',
   INSTANCE_LINE_CHARS_MAX: SHORTER,
   HOST_CHARS_MAX: SHORTER,
+  NAMESPACE_CHARS_MAX: SHORTER,
+  CONTEXT_KEY_CHARS_MAX: SHORTER,
+  CONTEXT_VALUE_BYTES_MAX: 'store it elsewhere and say where',
+  CONTEXT_VALUE_DEPTH_MAX: 'flatten it, or set it as text',
+  KEYS_PER_NAMESPACE_MAX:
+    'take some away with context.delete, one key or all with a prefix; or use another namespace',
+  BYTES_PER_NAMESPACE_MAX:
+    'take some away with context.delete, one key or all with a prefix; or use another namespace',
+  CONTEXT_KEYS_MAX: OLD_CONTEXT,
+  CONTEXT_VOLUME_MAX: OLD_CONTEXT,
+  EMPTY_NAMESPACES_MAX: MOST_GO,
+  DELETED_AT_ONCE_MAX: 'the answer says that there is more; ask again',
+  CHANGES_WALKED_AT_ONCE_MAX: NEWER,
+  WALKED_BYTES_MAX: NEWER,
+  CONTEXT_TTL_MS_MAX: 'set it again before it lapses, or without a ttl',
   MARK_NOTE_CHARS_MAX: 'say the rest in a message of the thread before it is closed',
   PINS_PER_CHANNEL_MAX: 'take one off with threads.mark unpin',
   PINS_PER_AGENT_MAX: 'take one of yours off with threads.mark unpin',

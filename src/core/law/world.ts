@@ -3,6 +3,9 @@
  * list of events always makes the same world [L1].
  */
 
+import type { ContextEvent } from '../context/context-events.ts';
+import { evolveContext, isContextEvent } from '../context/context-evolve.ts';
+import { CONTEXT_DECIDERS, type ContextDeciders } from '../context/deciders.ts';
 import { type BlockedEvent, evolveBlocked } from '../docket/blocked-session.ts';
 import { DOCKET_DECIDERS, type DocketDeciders } from '../docket/deciders.ts';
 import {
@@ -110,7 +113,8 @@ import { decideToken, evolveToken, type TokenEvent } from './token.ts';
 
 /** Who decides each command of talk and law; those of work are `decideWork`'s. */
 interface Deciders
-  extends DocketDeciders,
+  extends ContextDeciders,
+    DocketDeciders,
     RecordDeciders,
     GateDeciders,
     ProcessDeciders,
@@ -171,6 +175,7 @@ const DECIDERS: Deciders = {
   'bus.record': decideBusCall,
   'wake.record': decideWake,
   'agent.assign': decideAssign,
+  ...CONTEXT_DECIDERS,
   ...DOCKET_DECIDERS,
   ...RECORD_DECIDERS,
   ...GATE_DECIDERS,
@@ -217,6 +222,7 @@ export type DurableEvent =
   | PersonEvent
   | TurnEvent
   | ProcessEvent
+  | ContextEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -368,6 +374,7 @@ export function evolve(world: World, event: Event, position: number): void {
       if (isTurnEvent(event)) return evolveTurns(world, event);
       if (isGateEvent(event)) return evolveGates(world, event);
       if (isProcessEvent(event)) return evolveProcesses(world, event);
+      if (isContextEvent(event)) return evolveContext(world, event, position);
       return evolveWork(world, event, position);
   }
 }

@@ -12,6 +12,7 @@ export type Noun =
   | 'agents'
   | 'channels'
   | 'claims'
+  | 'context'
   | 'docket'
   | 'findings'
   | 'gates'
@@ -88,6 +89,8 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'instance.taken': ['instances'],
   'instance.moved': ['instances'],
   'instance.renewed': ['instances'],
+  'context.written': ['context'],
+  'context.deleted': ['context'],
   'turn.due': ['turns', 'agents'],
   'turn.waits': ['turns', 'agents'],
   'turn.stilled': ['turns', 'agents', 'docket'],

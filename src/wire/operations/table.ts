@@ -9,6 +9,7 @@ import * as admin from './admin.ts';
 import * as audit from './audit.ts';
 import * as channels from './channels.ts';
 import * as claims from './claims.ts';
+import * as context from './context.ts';
 import * as docket from './docket.ts';
 import * as findings from './findings.ts';
 import * as gates from './gates.ts';
@@ -106,6 +107,13 @@ export const OPERATIONS = {
   'agents.report': processes.agentsReport,
   'agents.instances': processes.agentsInstances,
   'agents.find': processes.agentsFind,
+  'context.set': context.contextSet,
+  'context.get': context.contextGet,
+  'context.delete': context.contextDelete,
+  'context.list': context.contextList,
+  'context.snapshot': context.contextSnapshot,
+  'context.diff': context.contextDiff,
+  'context.watch': context.contextWatch,
   'turns.list': turns.turnsList,
   'turns.get': turns.turnsGet,
   'stream.open': inbox.streamOpen,

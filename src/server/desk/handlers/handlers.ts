@@ -4,6 +4,7 @@ import { adminHandlers } from './admin.ts';
 import { auditHandlers } from './audit.ts';
 import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
+import { contextHandlers } from './context.ts';
 import { digestHandlers } from './digest.ts';
 import { docketHandlers } from './docket.ts';
 import { findingHandlers } from './findings.ts';
@@ -44,6 +45,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...passkeyHandlers,
   ...turnHandlers,
   ...processHandlers,
+  ...contextHandlers,
   ...vitalsHandlers,
   ...webHandlers,
   ...searchHandlers,
