@@ -76,6 +76,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'findings.record': false,
   'findings.recall': false,
   'findings.list': true,
+  'guard.record': false,
   'docket.raise': 'keyed',
   'docket.list': true,
   'docket.get': true,

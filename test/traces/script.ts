@@ -106,6 +106,7 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
     words: ['ns', 'key'],
     otherwise: { key: null, prefix: null, ifVersion: null },
   },
+  'guard.record': { words: ['decisions'], otherwise: { missed: 0 } },
   'agent.define': {
     words: ['agent'],
     otherwise: { capabilities: [], maxInstances: 1, isSingleton: false, limits: {}, card: null },

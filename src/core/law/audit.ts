@@ -123,6 +123,16 @@ const TELLERS: Tellers = {
       ...(missed > 0 && { missed }),
     });
   },
+  'guard.recorded': ({ by, decisions, missed }) => {
+    const refused = decisions.filter(({ allowed }) => !allowed);
+    const [first] = [...refused, ...decisions];
+    const count = (of: typeof decisions): number => of.reduce((sum, { times }) => sum + times, 0);
+    return deed(by, first?.guard ?? null, first?.code, {
+      ...{ allowed: count(decisions) - count(refused), refused: count(refused) },
+      ...(first !== undefined && { kind: first.kind }),
+      ...(missed > 0 && { missed }),
+    });
+  },
   'wake.recorded': ({ by, wake: { agent, outcome, session, vendor, means, messages } }) =>
     deed(by, agent, outcome, {
       ...(session !== null && { session }),

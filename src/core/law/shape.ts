@@ -99,6 +99,7 @@ const SHAPES: Shapes = {
   },
   'snapshot.taken': { at: 'number', position: 'number', digest: 'string' },
   'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
+  'guard.recorded': { ...SAID, decisions: 'list', missed: 'number' },
   'wake.recorded': { ...SAID, wake: 'object' },
   'agent.assigned': { ...SAID, agent: 'string', roles: 'list' },
   'docket.raised': {

@@ -184,6 +184,9 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   QUERY_CHARS_MAX: SHORTER,
   FINDING_POSITIONS_MAX:
     'older findings are in the log alone; findings.list reads them after a cursor',
+  GUARD_LIST_MAX: 'tell the rest with another guard.record',
+  GUARD_NAME_CHARS_MAX: SHORTER,
+  GUARD_TEXT_CHARS_MAX: 'what is longer is cut',
   CLAIM_ID_CHARS_MAX: SHORTER,
   CLAIMS_PER_AGENT_MAX: 'let some go with claims.release, or let their leases lapse',
   CLAIMS_MAX: 'holders let go with claims.release; every lease lapses by itself',

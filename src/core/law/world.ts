@@ -82,6 +82,7 @@ import { type BusCallRecorded, decideBusCall } from '../work/bus-call.ts';
 import type { decideCard } from '../work/card.ts';
 import { type ClaimAnswers, decideOnce } from '../work/claim/claims.ts';
 import type { decideFinding } from '../work/finding.ts';
+import { decideGuard, type GuardRecorded } from '../work/guard-decision.ts';
 import type { decideOffer, OfferRefreshed } from '../work/offer.ts';
 import type { ProgressAnswer, TaskAnswer } from '../work/plan/plan-events.ts';
 import {
@@ -144,6 +145,7 @@ interface Deciders
   'token.revoke': typeof decideToken;
   'refusal.record': typeof decideRefusal;
   'bus.record': typeof decideBusCall;
+  'guard.record': typeof decideGuard;
   'wake.record': typeof decideWake;
   'agent.assign': typeof decideAssign;
 }
@@ -173,6 +175,7 @@ const DECIDERS: Deciders = {
   'token.revoke': decideToken,
   'refusal.record': decideRefusal,
   'bus.record': decideBusCall,
+  'guard.record': decideGuard,
   'wake.record': decideWake,
   'agent.assign': decideAssign,
   ...CONTEXT_DECIDERS,
@@ -212,6 +215,7 @@ export type DurableEvent =
   | TokenEvent
   | RefusalRecorded
   | BusCallRecorded
+  | GuardRecorded
   | WakeRecorded
   | RecordEvent
   | RolesAssigned
@@ -345,6 +349,7 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveToken(world, event);
     case 'refusal.recorded':
     case 'bus.recorded':
+    case 'guard.recorded':
     case 'wake.recorded':
       return;
     case 'log.compacted':

@@ -56,6 +56,7 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'token.revoked': ['tokens', 'agents'],
   'refusal.recorded': [],
   'bus.recorded': [],
+  'guard.recorded': [],
   'wake.recorded': [],
   'log.compacted': ['messages'],
   'snapshot.taken': [],

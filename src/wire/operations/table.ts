@@ -14,6 +14,7 @@ import * as docket from './docket.ts';
 import * as findings from './findings.ts';
 import * as gates from './gates.ts';
 import * as groups from './groups.ts';
+import * as guard from './guard.ts';
 import * as inbox from './inbox.ts';
 import * as offers from './offers.ts';
 import * as passkeys from './passkeys.ts';
@@ -88,6 +89,7 @@ export const OPERATIONS = {
   'findings.record': findings.findingRecord,
   'findings.recall': findings.findingRecall,
   'findings.list': findings.findingList,
+  'guard.record': guard.guardRecord,
   'docket.raise': docket.docketRaise,
   'docket.list': docket.docketList,
   'docket.get': docket.docketGet,

@@ -10,6 +10,7 @@ import { docketHandlers } from './docket.ts';
 import { findingHandlers } from './findings.ts';
 import { gateHandlers } from './gates.ts';
 import { groupHandlers } from './groups.ts';
+import { guardHandlers } from './guard.ts';
 import { inboxHandlers } from './inbox.ts';
 import { offerHandlers } from './offers.ts';
 import { passkeyHandlers } from './passkeys.ts';
@@ -38,6 +39,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...planHandlers,
   ...offerHandlers,
   ...findingHandlers,
+  ...guardHandlers,
   ...docketHandlers,
   ...presenceHandlers,
   ...gateHandlers,
