@@ -40,6 +40,8 @@ const STATES: readonly (readonly [state: string, declared: string, table: string
   ['ContextBook', 'context/context-state.ts', 'context/context-state.ts'],
   ['Namespace', 'context/context-state.ts', 'context/context-state.ts'],
   ['ProcessBook', 'processes/process-state.ts', 'processes/process-state.ts'],
+  ['SessionBook', 'sessions/session-state.ts', 'sessions/session-state.ts'],
+  ['Session', 'sessions/session-state.ts', 'sessions/session-state.ts'],
   ['GateBook', 'gates/gate-state.ts', 'gates/gate-state.ts'],
   ['Gate', 'gates/gate-state.ts', 'gates/gate-state.ts'],
   ['EndedGate', 'gates/gate-state.ts', 'gates/gate-state.ts'],

@@ -12,6 +12,7 @@ import * as law from '../../src/core/law/limits.ts';
 import { SHARES, type Share } from '../../src/core/law/shares.ts';
 import { type SharedBound, WAYS_OUT } from '../../src/core/law/ways-out.ts';
 import * as processes from '../../src/core/processes/process-limits.ts';
+import * as sessions from '../../src/core/sessions/session-limits.ts';
 import * as threads from '../../src/core/threads/thread-limits.ts';
 import * as turns from '../../src/core/turns/turn-limits.ts';
 import * as claims from '../../src/core/work/claim/claim-limits.ts';
@@ -193,6 +194,7 @@ function limitsPage(): string {
     ...context,
     ...gates,
     ...processes,
+    ...sessions,
     ...threads,
     ...turns,
   };

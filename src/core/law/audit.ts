@@ -87,6 +87,16 @@ const TELLERS: Tellers = {
     deed(by, `${ns} ${key}`, 'done', {}, channelOfNamespace(ns)),
   'context.deleted': ({ by, ns, key, isLapse }) =>
     deed(by, `${ns} ${key}`, isLapse ? 'lapsed' : 'done', {}, channelOfNamespace(ns)),
+  'session.created': ({ by, id, holder }) => deed(by, id, 'done', { holder }),
+  'session.forked': ({ by, id, from }) => deed(by, id, 'done', { from }),
+  'session.appended': ({ by, id, items }) => deed(by, id, 'done', { items: items.length }),
+  'session.rewound': ({ by, id, length }) => deed(by, id, 'done', { length }),
+  'session.compacted': ({ by, id, count }) => deed(by, id, 'done', { count }),
+  'session.handed-off': ({ by, id, holder, to }) => deed(by, id, 'done', { from: holder, to }),
+  'session.parked': ({ by, id, to }) => deed(by, id, 'parked', { to }),
+  'session.shared': ({ by, id, with: agent, access }) =>
+    deed(by, id, access ?? 'withdrawn', { agent }),
+  'session.ended': ({ by, id, how }) => deed(by, id, how),
   'agent.seen': null,
   'agent.assigned': ({ by, agent, roles }) => deed(by, agent, 'done', { roles: roles.join(' ') }),
   'subscription.added': ({ by, pattern }) => deed(by, pattern, 'done', {}, pattern),

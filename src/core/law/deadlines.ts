@@ -19,6 +19,7 @@ export interface Deadline {
     | 'turns'
     | 'instances'
     | 'context'
+    | 'sessions'
     | 'sweep';
   readonly agent: string;
 }
@@ -44,6 +45,7 @@ export class Deadlines {
     turns: new Map(),
     instances: new Map(),
     context: new Map(),
+    sessions: new Map(),
     sweep: new Map(),
   };
 
@@ -88,7 +90,8 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   turns: 8,
   instances: 9,
   context: 10,
-  sweep: 11,
+  sessions: 11,
+  sweep: 12,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

@@ -51,6 +51,7 @@ const SAID = { at: 'number', by: 'string' } as const;
 const ON_MESSAGE = { ...SAID, channel: 'string', seq: 'number', position: 'number' } as const;
 const ON_GROUP = { ...SAID, group: 'string' } as const;
 const ON_ID = { ...SAID, id: 'string' } as const;
+const ON_CUT = { ...ON_ID, cut: 'list', previousCut: 'number?' } as const;
 const VERDICT = { ...ON_ID, person: 'string?', proof: 'string', reason: 'string?' } as const;
 const ON_WAIT = { at: 'number', agent: 'string', number: 'number' } as const;
 const ON_TURN = { at: 'number', id: 'string' } as const;
@@ -196,6 +197,21 @@ const SHAPES: Shapes = {
   'instance.renewed': { ...ON_ID, usage: 'object?' },
   'context.written': { ...ON_CONTEXT, value: 'any', bytes: 'number', expiresAt: 'number?' },
   'context.deleted': ON_CONTEXT,
+  'session.created': {
+    ...{ ...ON_ID, holder: 'string', key: 'string?', ttlMs: 'number', items: 'list' },
+  },
+  'session.forked': {
+    ...{ ...ON_ID, key: 'string?', ttlMs: 'number', from: 'string', length: 'number' },
+  },
+  'session.appended': { ...ON_ID, items: 'list' },
+  'session.rewound': { ...ON_CUT, length: 'number' },
+  'session.compacted': { ...ON_CUT, count: 'number', items: 'list' },
+  'session.handed-off': {
+    ...{ ...ON_ID, holder: 'string', to: 'string', why: 'string', items: 'list', claims: 'list' },
+  },
+  'session.parked': { ...ON_ID, to: 'string', why: 'string', returns: 'number' },
+  'session.shared': { ...ON_ID, with: 'string', access: 'string?' },
+  'session.ended': { ...ON_CUT, how: 'string', reason: 'string?' },
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

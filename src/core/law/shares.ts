@@ -8,6 +8,7 @@
  */
 import { CONTEXT_KEYS_MAX, CONTEXT_VOLUME_MAX } from '../context/context-limits.ts';
 import { GATES_MAX, GATES_PER_AGENT_MAX } from '../gates/gate-limits.ts';
+import { SESSION_ITEMS_MAX, SESSIONS_MAX } from '../sessions/session-limits.ts';
 import { DESCRIBED_CHARS_MAX } from '../threads/thread-limits.ts';
 import {
   CLAIMS_MAX,
@@ -78,6 +79,8 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
     ...{ max: GATES_MAX, each: GATES_PER_AGENT_MAX, untrusted: 20 },
     name: 'GATES_PER_AGENT_MAX',
   },
+  SESSIONS_MAX: { max: SESSIONS_MAX, each: 5_000, untrusted: 50 },
+  SESSION_ITEMS_MAX: { max: SESSION_ITEMS_MAX, each: 200_000, untrusted: 2_000 },
   WAITS_MAX: {
     ...{ max: WAITS_MAX, each: WAITS_PER_AGENT_MAX, untrusted: 2 },
     name: 'WAITS_PER_AGENT_MAX',

@@ -12,6 +12,8 @@ import { armGates } from '../gates/gate-evolve.ts';
 import { freezeGates, thawGates } from '../gates/gate-state.ts';
 import { armInstances } from '../processes/process-evolve.ts';
 import { freezeProcesses, thawProcesses } from '../processes/process-state.ts';
+import { armSession } from '../sessions/session.ts';
+import { freezeSessions, thawSessions } from '../sessions/session-state.ts';
 import { createAgent } from '../talk/agent.ts';
 import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
@@ -89,6 +91,7 @@ const WORLD = fieldsOf<World>()({
   turns: { freeze: freezeTurns, thaw: thawTurns },
   processes: { freeze: freezeProcesses, thaw: thawProcesses },
   context: { freeze: freezeContext, thaw: thawContext },
+  sessions: { freeze: freezeSessions, thaw: thawSessions },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
@@ -225,6 +228,7 @@ export function thawWorld(text: string): World | null {
   for (const agent of world.turns.agents.keys()) armTurns(world, agent);
   for (const agent of world.processes.byAgent.keys()) armInstances(world, agent);
   for (const ns of world.context.namespaces.keys()) armContext(world, ns);
+  for (const id of world.sessions.live.keys()) armSession(world, id);
   armSweep(world);
   return world;
 }

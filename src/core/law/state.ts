@@ -9,6 +9,7 @@ import { type ContextBook, createContext } from '../context/context-state.ts';
 import { createDocket, type DocketBook } from '../docket/docket-state.ts';
 import { createGates, type GateBook } from '../gates/gate-state.ts';
 import { createProcesses, type ProcessBook } from '../processes/process-state.ts';
+import { createSessions, type SessionBook } from '../sessions/session-state.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
 import type { ThreadIndex } from '../threads/thread-index.ts';
@@ -56,6 +57,7 @@ export interface World {
   readonly processes: ProcessBook;
   /** Values that agents share. */
   readonly context: ContextBook;
+  readonly sessions: SessionBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
@@ -371,6 +373,7 @@ export function createWorld(): World {
     turns: createTurnBook(),
     processes: createProcesses(),
     context: createContext(),
+    sessions: createSessions(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
     made: createMade(),

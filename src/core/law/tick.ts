@@ -14,6 +14,8 @@ import { armGates } from '../gates/gate-evolve.ts';
 import { lapsedInstances } from '../processes/instance.ts';
 import type { ProcessEvent } from '../processes/process-events.ts';
 import { armInstances } from '../processes/process-evolve.ts';
+import { armSession, lapsedSession } from '../sessions/session.ts';
+import type { SessionEvent } from '../sessions/session-events.ts';
 import { expiredHeld } from '../talk/expired-held.ts';
 import { armHeld, type HeldExpired } from '../talk/held.ts';
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
@@ -53,6 +55,7 @@ type TickEvent =
   | TurnEvent
   | ProcessEvent
   | ContextEvent
+  | SessionEvent
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -93,6 +96,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return lapsedInstances(world, due.agent, at);
     case 'context':
       return lapsedContext(world, due.agent, at);
+    case 'sessions':
+      return lapsedSession(world, due.agent, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -124,6 +129,8 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armInstances(world, due.agent);
     case 'context':
       return armContext(world, due.agent);
+    case 'sessions':
+      return armSession(world, due.agent);
     case 'sweep':
       return armSweep(world);
   }

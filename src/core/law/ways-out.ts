@@ -6,6 +6,7 @@
 import type * as context from '../context/context-limits.ts';
 import type * as gates from '../gates/gate-limits.ts';
 import type * as processes from '../processes/process-limits.ts';
+import type * as sessions from '../sessions/session-limits.ts';
 import type * as threads from '../threads/thread-limits.ts';
 import type * as turns from '../turns/turn-limits.ts';
 import type * as claims from '../work/claim/claim-limits.ts';
@@ -20,6 +21,7 @@ type Exported =
   | keyof typeof turns
   | keyof typeof processes
   | keyof typeof context
+  | keyof typeof sessions
   | keyof typeof threads;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
@@ -47,6 +49,7 @@ type Forgetful =
   | 'EMPTY_NAMESPACES_MAX'
   | 'ENDED_GATES_MAX'
   | 'ENDED_INSTANCES_MAX'
+  | 'ENDED_SESSIONS_MAX'
   | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'INSTANCES_MAX'
@@ -241,6 +244,19 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CHANGES_WALKED_AT_ONCE_MAX: NEWER,
   WALKED_BYTES_MAX: NEWER,
   CONTEXT_TTL_MS_MAX: 'set it again before it lapses, or without a ttl',
+  SESSIONS_MAX: 'end some with sessions.close; others lapse by their ttl_ms',
+  SESSION_ITEMS_MAX:
+    'put a summary in the place of old items with sessions.compact, or end some with sessions.close',
+  ITEMS_PER_SESSION_MAX:
+    'put a summary in the place of the oldest with sessions.compact; the originals are kept',
+  APPENDED_ITEMS_LIST_MAX: 'append the rest with the next call',
+  OPEN_CALLS_PER_SESSION_MAX: 'append the results of some first',
+  SHARED_PER_SESSION_MAX: 'take one back with sessions.share, access none',
+  ENDED_SESSIONS_MAX: MOST_GO,
+  SESSION_KEY_CHARS_MAX: SHORTER,
+  CALL_WORD_CHARS_MAX: SHORTER,
+  HANDOFF_WHY_CHARS_MAX: SHORTER,
+  HANDOFF_CLAIMS_LIST_MAX: 'name fewer in claims, and offer the rest with claims.handoff',
   MARK_NOTE_CHARS_MAX: 'say the rest in a message of the thread before it is closed',
   PINS_PER_CHANNEL_MAX: 'take one off with threads.mark unpin',
   PINS_PER_AGENT_MAX: 'take one of yours off with threads.mark unpin',

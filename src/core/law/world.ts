@@ -22,6 +22,10 @@ import { evolveGates, isGateEvent } from '../gates/gate-evolve.ts';
 import { PROCESS_DECIDERS, type ProcessDeciders } from '../processes/deciders.ts';
 import type { ProcessEvent } from '../processes/process-events.ts';
 import { evolveProcesses, isProcessEvent } from '../processes/process-evolve.ts';
+import { SESSION_DECIDERS, type SessionDeciders } from '../sessions/deciders.ts';
+import { releaseClosed } from '../sessions/hand-off.ts';
+import type { SessionEvent } from '../sessions/session-events.ts';
+import { evolveSessions, isSessionEvent } from '../sessions/session-evolve.ts';
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
@@ -119,6 +123,7 @@ interface Deciders
     RecordDeciders,
     GateDeciders,
     ProcessDeciders,
+    SessionDeciders,
     ThreadDeciders,
     TurnDeciders {
   'message.send': typeof decideSend;
@@ -183,6 +188,7 @@ const DECIDERS: Deciders = {
   ...RECORD_DECIDERS,
   ...GATE_DECIDERS,
   ...PROCESS_DECIDERS,
+  ...SESSION_DECIDERS,
   ...THREAD_DECIDERS,
   ...TURN_DECIDERS,
 };
@@ -227,6 +233,7 @@ export type DurableEvent =
   | TurnEvent
   | ProcessEvent
   | ContextEvent
+  | SessionEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -365,6 +372,7 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'docket.taken':
       return evolveTaken(world, event);
     case 'docket.closed':
+      releaseClosed(world, event);
       return evolveClosed(world, event);
     case 'docket.noticed':
       return evolveNoticed(world, event);
@@ -380,6 +388,7 @@ export function evolve(world: World, event: Event, position: number): void {
       if (isGateEvent(event)) return evolveGates(world, event);
       if (isProcessEvent(event)) return evolveProcesses(world, event);
       if (isContextEvent(event)) return evolveContext(world, event, position);
+      if (isSessionEvent(event)) return evolveSessions(world, event, position);
       return evolveWork(world, event, position);
   }
 }

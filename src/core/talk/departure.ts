@@ -16,6 +16,7 @@ import type { AgentView, Token, World, WorldView } from '../law/state.ts';
 import { liveTokens, type TokenRevoked } from '../law/token.ts';
 import { abandonedInstances } from '../processes/instance.ts';
 import type { ProcessEvent } from '../processes/process-events.ts';
+import { forgetHolder, hasSessions } from '../sessions/departed.ts';
 import { unmanaged } from '../turns/managed.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
@@ -147,6 +148,7 @@ export function evolveRemovedAgent(world: World, event: AgentRemoved): void {
   }
   ownUp(world, agent);
   world.agents.delete(agent.name);
+  forgetHolder(world, agent.name, event.at, event.by);
 }
 
 /** A channel that only this agent could still read: what the hub told it, or a dm both have left. */
@@ -161,6 +163,7 @@ function checkGone(world: WorldView, agent: AgentView, tokens: readonly Token[])
     agent.managed !== null && 'its turns are managed',
     world.processes.byAgent.has(agent.name) && 'instances of it are there',
     holdsContext(world, agent.name) && 'it has context in its own name',
+    hasSessions(world, agent.name) && 'it has sessions that are not over',
     tokens.length > 0 && `${tokens.length} of its tokens still open a door`,
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;

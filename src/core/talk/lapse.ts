@@ -9,6 +9,7 @@ import { addresseeOf, dmParties } from '../law/name.ts';
 import { SERVER } from '../law/principal.ts';
 import type { AgentView, ChannelView, WorldView } from '../law/state.ts';
 import { isLive } from '../law/token.ts';
+import { hasSessions } from '../sessions/departed.ts';
 import type { ClaimForgotten } from '../work/claim/claim-events.ts';
 import { outlived } from '../work/claim/inheritance.ts';
 import { holdsWork } from '../work/work.ts';
@@ -82,6 +83,7 @@ function isGone(world: WorldView, agent: AgentView, at: number): boolean {
     agent.managed === null &&
     !world.processes.definitions.has(name) &&
     !holdsContext(world, name) &&
+    !hasSessions(world, name) &&
     !holdsWork(world, name) &&
     !world.offers.agents.has(name)
   );

@@ -24,6 +24,7 @@ export type Noun =
   | 'people'
   | 'plan'
   | 'receipts'
+  | 'sessions'
   | 'settings'
   | 'tokens'
   | 'turns';
@@ -92,6 +93,15 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'instance.renewed': ['instances'],
   'context.written': ['context'],
   'context.deleted': ['context'],
+  'session.created': ['sessions'],
+  'session.forked': ['sessions'],
+  'session.appended': ['sessions'],
+  'session.rewound': ['sessions'],
+  'session.compacted': ['sessions'],
+  'session.handed-off': ['sessions'],
+  'session.parked': ['sessions', 'docket'],
+  'session.shared': ['sessions'],
+  'session.ended': ['sessions', 'docket'],
   'turn.due': ['turns', 'agents'],
   'turn.waits': ['turns', 'agents'],
   'turn.stilled': ['turns', 'agents', 'docket'],

@@ -10,7 +10,10 @@ import type { Operation } from '../../wire/operation.ts';
 import { findOperation } from '../../wire/operations/table.ts';
 import { mayRead, mayRecall } from './handlers/message-lookup.ts';
 
-/** They read, and need more than the world and the log: the disk, an index, the hub that runs. */
+/**
+ * They read, and need more than the world and the log: the disk, an index, the hub that runs; or what
+ * they show is for those who may read it now, and not for those who might then.
+ */
 const OF_NOW: ReadonlySet<string> = new Set([
   'claims.check',
   'context.watch',
@@ -20,6 +23,8 @@ const OF_NOW: ReadonlySet<string> = new Set([
   'record.head',
   'record.span',
   'search.messages',
+  'sessions.get',
+  'sessions.list',
 ]);
 
 /** The operation that is meant, if it can be asked of the past [PA3]. */

@@ -26,6 +26,7 @@ import * as receipts from './receipts.ts';
 import * as record from './record.ts';
 import { recordHead } from './record-head.ts';
 import * as search from './search.ts';
+import * as sessions from './sessions.ts';
 import * as threads from './threads.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
@@ -116,6 +117,16 @@ export const OPERATIONS = {
   'context.snapshot': context.contextSnapshot,
   'context.diff': context.contextDiff,
   'context.watch': context.contextWatch,
+  'sessions.create': sessions.sessionsCreate,
+  'sessions.get': sessions.sessionsGet,
+  'sessions.list': sessions.sessionsList,
+  'sessions.append': sessions.sessionsAppend,
+  'sessions.fork': sessions.sessionsFork,
+  'sessions.rewind': sessions.sessionsRewind,
+  'sessions.compact': sessions.sessionsCompact,
+  'sessions.share': sessions.sessionsShare,
+  'sessions.close': sessions.sessionsClose,
+  'sessions.handoff': sessions.sessionsHandoff,
   'turns.list': turns.turnsList,
   'turns.get': turns.turnsGet,
   'stream.open': inbox.streamOpen,

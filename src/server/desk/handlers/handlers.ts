@@ -22,6 +22,7 @@ import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './record.ts';
 import { recordHeadHandlers } from './record-head.ts';
 import { searchHandlers } from './search.ts';
+import { sessionHandlers } from './sessions.ts';
 import { threadHandlers } from './threads.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
@@ -48,6 +49,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...turnHandlers,
   ...processHandlers,
   ...contextHandlers,
+  ...sessionHandlers,
   ...vitalsHandlers,
   ...webHandlers,
   ...searchHandlers,
