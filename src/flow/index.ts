@@ -52,6 +52,26 @@ export {
   type Telemetry,
   type TelemetryOptions,
 } from '../telemetry/telemetry.ts';
+export type {
+  Integration,
+  IntegrationContext,
+  JsonSchema,
+} from './integration/definition.ts';
+export {
+  type GuardRecorder,
+  openGuardRecorder,
+  type Recordable,
+} from './integration/guard-recorder.ts';
+export { type IntegrationCode, IntegrationError } from './integration/integration-error.ts';
+export {
+  createIntegrations,
+  type DryRun,
+  type IntegrationInfo,
+  type Integrations,
+  type IntegrationsOptions,
+  type InvokeOptions,
+} from './integration/integrations.ts';
+export type { BreakerState } from './integration/turnstile.ts';
 export { Supervisor } from './process/supervisor.ts';
 export {
   type Backoff,
