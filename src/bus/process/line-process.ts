@@ -43,6 +43,8 @@ export interface LineProcessOptions {
   /** More than this, or more lines, and it is ended; left out, it may print for ever. */
   readonly outputBytesMax?: number;
   readonly outputLinesMax?: number;
+  /** A longer line is left out. */
+  readonly lineBytesMax?: number;
 }
 
 export interface GroupRecord {
@@ -101,6 +103,7 @@ function watch(
   const graceMs = options.graceMs ?? GRACE_MS;
   const { outputBytesMax = Number.POSITIVE_INFINITY, outputLinesMax = Number.POSITIVE_INFINITY } =
     options;
+  const { lineBytesMax = LINE_BYTES_MAX } = options;
   addGroup(pid);
   record?.add(pid, mark);
   options.started?.(pid, mark);
@@ -110,13 +113,13 @@ function watch(
   let printed = 0;
 
   const ring = createStderrRing(STDERR_LINES_KEPT, options.onErrorLine);
-  const splitter = createLineSplitter(LINE_BYTES_MAX, {
+  const splitter = createLineSplitter(lineBytesMax, {
     onLines(lines) {
       printed += lines.length;
       if (printed > outputLinesMax) return stop(`it printed more than ${outputLinesMax} lines`);
       for (const line of lines) options.onLine(textOf(line as ByteLine));
     },
-    onTooLarge: () => options.onNote(`(a line over ${LINE_BYTES_MAX} bytes was left out)`),
+    onTooLarge: () => options.onNote(`(a line over ${lineBytesMax} bytes was left out)`),
   });
   const pipes = whenClosed(child);
   const ending = createGroupEnding(

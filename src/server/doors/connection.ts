@@ -94,9 +94,7 @@ export function createConnection(
       peer.done();
       answered(answer);
     };
-    const { params, traceparent } = request;
-    if (!operation.isStreaming)
-      desk.callThen(caller, operation, params, done, { signal: gone.signal, traceparent });
+    if (!operation.isStreaming) desk.callThen(caller, operation, request.params, done, gone.signal);
     else if (operation.id === 'stream.open') void openStream(request.params, done);
     else done(closeStream(request.params));
   }

@@ -9,11 +9,11 @@ import { createHash } from 'node:crypto';
 import { GATE_SUBJECT_CHARS_MAX, GATE_WORD_CHARS_MAX } from '../../core/gates/gate-limits.ts';
 import { HIDDEN, written } from '../../core/law/hidden.ts';
 import { isPrintable } from '../../core/law/text.ts';
+import { type Asking, askGate } from '../../wire/ask-gate.ts';
 import { canonicalJson } from '../../wire/canonical.ts';
 import { type Fields, fieldsOf, isFields } from '../../wire/fields.ts';
 import { type GateOutcome, gateSubject } from '../../wire/gate-words.ts';
 import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
-import { type Asking, askGate } from '../desk/ask-gate.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { Attention } from './attention.ts';
@@ -203,7 +203,7 @@ function cut(subject: string): string {
   return `${shown}… (${subject.length - room} more characters are not shown)`;
 }
 
-function askingAs(desk: Desk, caller: Caller): Asking {
+function askingAs(desk: Desk, caller: Caller): Asking<AbortSignal> {
   return async (id: OperationId, input, signal) => {
     const answer = await desk.call(caller, OPERATIONS[id], input, signal && { signal });
     return 'ok' in answer ? answer.ok : answer.error.message;

@@ -29,8 +29,7 @@ export function openHubPast({ store, dir, spaces, report }: HubPastOptions): Ope
     hubOf: (space) => spaces.find(space),
     urlOf: (space) => {
       const url = logUrlOf(store, dir, space);
-      const place = parseStoreUrl(url);
-      return hasPath(place) || place?.kind === 'nats' ? url : null;
+      return hasPath(parseStoreUrl(url)) ? url : null;
     },
     report,
     now: Date.now,

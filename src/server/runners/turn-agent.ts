@@ -6,12 +6,11 @@
 import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
 import type { Signal } from '../../hub/watch.ts';
-import { currentTrace } from '../../telemetry/scope.ts';
+import { askGate } from '../../wire/ask-gate.ts';
 import { isTier2 } from '../../wire/asks.ts';
 import type { GateOutcome } from '../../wire/gate-words.ts';
 import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
 import type { Answer } from '../desk/answer.ts';
-import { askGate } from '../desk/ask-gate.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { GateAsk, GivenMessage, Transcript, TurnReply, TurnResult } from './runner.ts';
 
@@ -35,8 +34,7 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
       ...{ isOwnerSocket: false, wantsOwner: false, connectionId: `turn-${turnId}` },
     });
     if (isRefusal(caller)) throw new Error(caller.message);
-    const traceparent = currentTrace();
-    return desk.call(caller, OPERATIONS[id], input, { traceparent, ...(signal && { signal }) });
+    return desk.call(caller, OPERATIONS[id], input, signal && { signal });
   }
 
   /** The answer, or a sentence that says why there is none. */

@@ -17,12 +17,7 @@ export function turnEnvironment(
   from: Environment,
   { env = {}, pass_env: names = [] }: Variables,
   hub: { readonly url: string; readonly token: string },
-  {
-    agent_id,
-    turn_id,
-    space,
-    traceparent,
-  }: Omit<TurnFacts, 'reason' | 'epoch' | 'attempt' | 'after_restart'>,
+  { agent_id, turn_id, space }: Pick<TurnFacts, 'agent_id' | 'turn_id' | 'space'>,
 ): Record<string, string> {
   return workerEnvironment(from, names, {
     ...env,
@@ -31,6 +26,5 @@ export function turnEnvironment(
     SYNOD_AGENT: agent_id,
     SYNOD_TURN: turn_id,
     SOX_NAMESPACE: space,
-    ...(traceparent != null && { TRACEPARENT: traceparent }),
   });
 }

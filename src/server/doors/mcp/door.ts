@@ -58,8 +58,6 @@ export interface McpDoor {
 interface Visit {
   readonly caller: Caller | Answer;
   readonly listed: readonly Tool[];
-  /** Of the request; a call may say another in its `_meta`. */
-  readonly traceparent: string | null;
 }
 
 export const MCP_BODY_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -92,14 +90,11 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     responseMode: 'sse',
   });
 
-  function open(visit: Visit, subscriptions: Subscriptions | null = null): Server {
-    const { caller, listed } = visit;
-    const call = (operation: Operation, input: unknown, callOptions: CallOptions) => {
-      const traceparent = callOptions.traceparent ?? visit.traceparent;
-      return 'principal' in caller
-        ? carryOut(caller, operation, input, { ...callOptions, traceparent })
+  function open({ caller, listed }: Visit, subscriptions: Subscriptions | null = null): Server {
+    const call = (operation: Operation, input: unknown, callOptions: CallOptions) =>
+      'principal' in caller
+        ? carryOut(caller, operation, input, callOptions)
         : Promise.resolve(caller);
-    };
     return createMcpServer({
       ...about,
       tools,
@@ -115,7 +110,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     caller: Caller,
     operation: Operation,
     input: unknown,
-    { clientVersion, wantsTrace, signal, traceparent }: CallOptions,
+    { clientVersion, wantsTrace, signal }: CallOptions,
   ): Promise<Answer> {
     const end = new AbortController();
     ended.set(end, caller.tokenId);
@@ -126,7 +121,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
           operation,
           input,
           {
-            ...{ wantsTrace, traceparent },
+            wantsTrace,
             signal: AbortSignal.any([signal, end.signal]),
           },
         ),
@@ -216,8 +211,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       }
       const body = parseJson(read.text);
       if (body === undefined) return rpcError(400, -32_700, 'the body is not JSON');
-      const traceparent = request.headers.get('traceparent');
-      const visit: Visit = { caller, listed, traceparent };
+      const visit: Visit = { caller, listed };
       if (await isLegacyRequest(request, body)) {
         const response = await serveLegacy(request, visit, body);
         if (response.ok && isInitializeRequest(body))

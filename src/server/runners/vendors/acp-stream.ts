@@ -3,10 +3,12 @@
  * used, tokens and money where it counts them, and what its errors mean. Pure but for what it
  * remembers, which is bounded.
  */
+
+import { acpTokens } from '../../../vendor/acp-agent.ts';
+import { type Params, RpcFailure } from '../../../vendor/line-rpc.ts';
+import { brief } from '../../../vendor/spoken.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { TurnCost } from '../runner.ts';
-import { type Params, RpcFailure } from './line-rpc.ts';
-import { brief } from './spoken.ts';
 import { type Learnt, quotaOf, saidReset, type Trouble } from './turn-ending.ts';
 
 const SAID_CHARS_MAX = 64 * 1024;
@@ -53,7 +55,7 @@ export function createAcpReader(
       flush();
       finalText = said;
       said = '';
-      const [input, output] = usedIn(response);
+      const [input, output] = acpTokens(response);
       tokensIn += input;
       tokensOut += output;
       spent({ ...(usd !== null && { usd }), tokens_in: tokensIn, tokens_out: tokensOut });
@@ -79,19 +81,6 @@ export function createAcpReader(
       return { finalText, sessionRef, cost, trouble };
     },
   };
-}
-
-/** As the protocol drafts it, or as Gemini CLI says it. */
-function usedIn({ usage, _meta: meta }: Params): readonly [number, number] {
-  const quota = isFields(meta) && isFields(meta.quota) ? meta.quota : {};
-  const counted = isFields(quota.token_count) ? quota.token_count : {};
-  const used = isFields(usage) ? usage : {};
-  const number = (...values: unknown[]): number =>
-    values.find((value): value is number => typeof value === 'number') ?? 0;
-  return [
-    number(used.inputTokens, counted.input_tokens),
-    number(used.outputTokens, counted.output_tokens),
-  ];
 }
 
 function troubleOf(error: unknown, nowMs: number): Trouble {

@@ -6,6 +6,19 @@
  */
 import { basename } from 'node:path';
 import { isRefusal } from '../../../core/law/decider.ts';
+import {
+  ACP_HELLO,
+  AUTH_REQUIRED,
+  acpAsk,
+  acpCan,
+  acpLack,
+  greetAcp,
+} from '../../../vendor/acp-agent.ts';
+import { createReplay } from '../../../vendor/acp-replay.ts';
+import { createLineRpc, type LineRpc, type Params, RpcFailure } from '../../../vendor/line-rpc.ts';
+import type { Permission, Permissions } from '../../../vendor/permission.ts';
+import { createProbe } from '../../../vendor/probe.ts';
+import { brief } from '../../../vendor/spoken.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
 import { SERVER_NAME, toolNameFor } from '../../../wire/tool-names.ts';
@@ -13,12 +26,8 @@ import type { TurnJob, TurnResult } from '../runner.ts';
 import { startTurnProcess } from '../turn-process.ts';
 import { failedResult } from '../turn-result.ts';
 import { type AcpReader, createAcpReader } from './acp-stream.ts';
-import { createLineRpc, type LineRpc, type Params, RpcFailure } from './line-rpc.ts';
 import { numberOption, textOption } from './options.ts';
-import { createPermissions, type Permission, type Permissions } from './permission.ts';
-import { type Ask, createProbe } from './probe.ts';
 import { signedIn } from './sign-in.ts';
-import { brief, parseLine } from './spoken.ts';
 import { endingOf } from './turn-ending.ts';
 import { turnPrompt } from './turn-prompt.ts';
 import {
@@ -26,6 +35,7 @@ import {
   commandOf,
   describeVendor,
   leave,
+  permissionsOf,
   type VendorParts,
   type VendorRunner,
 } from './vendor-runner.ts';
@@ -36,16 +46,9 @@ type AcpJob = TurnJob<AcpSpec>;
 const TOOL_PREFIX = toolNameFor('gemini', '');
 /** How often it is told of refusals afterwards. */
 const TELLINGS_MAX = 3;
-const AUTH_REQUIRED = -32000;
-
-const HELLO = {
-  protocolVersion: 1,
-  clientInfo: { name: 'synod', title: 'Synod', version: '1' },
-  clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-};
 
 export function createAcpRunner(parts: VendorParts): VendorRunner<AcpSpec> {
-  const probe = createProbe(parts.env, lacks);
+  const probe = createProbe(parts.env, async (ask) => lackOf(await greetAcp(ask)));
   return {
     kind: 'acp',
     check: (spec) => checkVendor(spec, probe),
@@ -54,22 +57,12 @@ export function createAcpRunner(parts: VendorParts): VendorRunner<AcpSpec> {
   };
 }
 
-/** The agent is started as for a turn, and says what it can do. */
-async function lacks(ask: Ask): Promise<string | null> {
-  const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: HELLO })}\n`;
-  const { text } = await ask([], { input, until: /"id":\s*1\b/ });
-  const answer = text
-    .split('\n')
-    .map(parseLine)
-    .find((line) => line?.id === 1 && isFields(line.result));
-  if (answer === undefined) return 'does not speak ACP on its standard input and output';
-  return lackOf(isFields(answer?.result) ? answer.result : {});
-}
-
-function lackOf({ protocolVersion, agentCapabilities: can }: Params): string | null {
-  if (protocolVersion !== 1) return `speaks version ${String(protocolVersion)} of ACP, not 1`;
-  const mcp = isFields(can) && isFields(can.mcpCapabilities) ? can.mcpCapabilities : {};
-  return mcp.http === true ? null : 'takes no MCP server over HTTP, so it could not reach the hub';
+function lackOf(hello: Params | null): string | null {
+  const lack = acpLack(hello);
+  if (lack !== null || hello === null) return lack;
+  return acpCan(hello, 'mcpCapabilities.http')
+    ? null
+    : 'takes no MCP server over HTTP, so it could not reach the hub';
 }
 
 /**
@@ -91,6 +84,7 @@ async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
   const prompt = turnPrompt(job, TOOL_PREFIX, now());
   const instructions = textOption(spec, 'instructions');
   const untold: string[] = [];
+  const replay = createReplay();
   let session: string | null = null;
   let isPrompted = false;
   const program = startTurnProcess({
@@ -100,20 +94,23 @@ async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
     argv: [...commandOf(spec), ...ownArguments(spec)],
     onLine: (line) => rpc.hear(line),
   });
-  const permissions = createPermissions(job);
+  const permissions = permissionsOf(job);
   const rpc = createLineRpc({
     write: (text) => program.write(text),
     onText: (line) => transcript.append(brief(line)),
     onRequest: (method, params) => answer(permissions, untold, method, params),
     onNotice(method, { update }) {
       // A session that is loaded tells all that was said before; that is no news.
-      if (method === 'session/update' && isPrompted && isFields(update)) reader.update(update);
+      if (method !== 'session/update' || !isFields(update)) return;
+      if (isPrompted) reader.update(update);
+      else replay.heard();
     },
   });
   void program.ended.then(({ problem }) => rpc.end(problem ?? 'the agent has ended'));
   let problem: string | null = null;
   try {
     session = await openSession(job, rpc);
+    if (session === job.sessionRef) await replay.over();
     isPrompted = true;
     const texts = instructions === null ? [prompt.text] : [instructions, prompt.text];
     await converse(rpc, reader, session, texts, untold, numberOption(spec, 'max_tokens'));
@@ -133,12 +130,12 @@ async function openSession(
   { spec, hub, cwd, sessionRef, transcript }: AcpJob,
   rpc: LineRpc,
 ): Promise<string> {
-  const hello = await rpc.call('initialize', HELLO);
+  const hello = await rpc.call('initialize', ACP_HELLO);
   const lack = lackOf(hello);
   if (lack !== null) throw new Error(`the agent ${lack}`);
   const headers = [{ name: 'Authorization', value: `Bearer ${hub.token}` }];
   const mcpServers = [{ type: 'http', name: SERVER_NAME, url: `${hub.url}/mcp`, headers }];
-  const canLoad = isFields(hello.agentCapabilities) && hello.agentCapabilities.loadSession === true;
+  const canLoad = acpCan(hello, 'loadSession');
   const method = textOption(spec, 'auth_method');
   const begin = async (): Promise<string> => {
     if (sessionRef !== null && canLoad) {
@@ -199,31 +196,15 @@ async function answer(
   if (method !== 'session/request_permission') {
     throw new RpcFailure(-32601, `${method} is not answered here`, null);
   }
-  const call = isFields(params.toolCall) ? params.toolCall : {};
-  const title = String(call.title ?? 'something');
-  const options = Array.isArray(params.options) ? params.options.filter(isFields) : [];
-  const of = (kind: string): Params | undefined => options.find((one) => one.kind === kind);
-  const once = of('allow_once');
+  const { title, ask, answer: answerOf } = acpAsk(params);
   const { isApproved, words }: Permission =
-    once === undefined
-      ? { isApproved: false, words: 'Not approved: it could only be allowed for ever.' }
-      : await permissions.ask({
-          action: String(call.kind ?? 'tool'),
-          subject: subjectOf(title, call),
-          payload: { title, rawInput: call.rawInput ?? null, content: call.content ?? null },
-        });
-  if (isApproved) return selected(once);
-  untold.push(`- ${brief(title)}: ${words}`);
-  return selected(of('reject_once') ?? of('reject_always'));
-}
-
-function selected(option: Params | undefined): object {
-  if (option === undefined) return { outcome: { outcome: 'cancelled' } };
-  return { outcome: { outcome: 'selected', optionId: option.optionId } };
-}
-
-/** The title, and what comes with it. */
-function subjectOf(title: string, { rawInput, content }: Params): string {
-  const more = isFields(rawInput) ? rawInput : content;
-  return more === undefined || more === null ? title : `${title} with ${JSON.stringify(more)}`;
+    ask === null
+      ? {
+          isApproved: false,
+          state: 'withdrawn',
+          words: 'Not approved: it could only be allowed for ever.',
+        }
+      : await permissions.ask(ask);
+  if (!isApproved) untold.push(`- ${brief(title)}: ${words}`);
+  return answerOf(isApproved);
 }

@@ -3,18 +3,16 @@
  * in the end what the turn came to. A line that is not JSON is text, a line of a kind we do not know is
  * nothing. Pure but for what it remembers.
  */
+
+import { type ClaudeAsk, claudeAsk, claudeTokens } from '../../../vendor/claude-stream-json.ts';
+import { brief, parseLine } from '../../../vendor/spoken.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { TurnCost } from '../runner.ts';
-import { brief, parseLine } from './spoken.ts';
 import { epochMs, type Learnt, quotaOf, saidReset, type Trouble } from './turn-ending.ts';
-
-/** The tool with which it puts questions to a person. */
-export const QUESTION_TOOL = 'AskUserQuestion';
 
 export type ClaudeNews =
   | { readonly kind: 'init'; readonly keySource: string }
-  | { readonly kind: 'ask'; readonly id: string; readonly tool: string; readonly input: Fields }
-  | { readonly kind: 'unknown-ask'; readonly id: string }
+  | ClaudeAsk
   | { readonly kind: 'end' };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -90,7 +88,7 @@ export function createClaudeReader(
           readUsage(line.message);
           return null;
         case 'control_request':
-          return asked(line);
+          return claudeAsk(line);
         case 'result':
           readResult(line);
           return { kind: 'end' };
@@ -102,13 +100,6 @@ export function createClaudeReader(
   };
 }
 
-function asked({ request_id: id, request }: Fields): ClaudeNews | null {
-  if (typeof id !== 'string') return null;
-  if (!isFields(request) || request.subtype !== 'can_use_tool') return { kind: 'unknown-ask', id };
-  const input = isFields(request.input) ? request.input : {};
-  return { kind: 'ask', id, tool: String(request.tool_name ?? ''), input };
-}
-
 function saidIn(message: unknown): string[] {
   if (!isFields(message) || !Array.isArray(message.content)) return [];
   return message.content.filter(isFields).flatMap(({ type, text, name, input }) => {
@@ -118,16 +109,8 @@ function saidIn(message: unknown): string[] {
 }
 
 function costOf({ total_cost_usd: usd, usage }: Fields): TurnCost {
-  const used = isFields(usage) ? usage : {};
-  const count = (name: string): number => (typeof used[name] === 'number' ? used[name] : 0);
-  return {
-    ...(typeof usd === 'number' && { usd }),
-    tokens_in:
-      count('input_tokens') +
-      count('cache_creation_input_tokens') +
-      count('cache_read_input_tokens'),
-    tokens_out: count('output_tokens'),
-  };
+  const [tokens_in, tokens_out] = claudeTokens(usage);
+  return { ...(typeof usd === 'number' && { usd }), tokens_in, tokens_out };
 }
 
 /** Only a limit that was reached says when we may come back. */

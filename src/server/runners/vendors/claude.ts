@@ -4,21 +4,29 @@
  * pipe (`--permission-prompt-tool stdio`), where each becomes a gate. The session goes on with `--resume`.
  */
 import { isRefusal } from '../../../core/law/decider.ts';
-import { isFields } from '../../../wire/fields.ts';
-import { gateSubject } from '../../../wire/gate-words.ts';
+import {
+  CLAUDE_STREAM,
+  claudeAnswer,
+  claudeLack,
+  claudePermission,
+  claudeQuestion,
+  claudeSays,
+  QUESTION_TOOL,
+} from '../../../vendor/claude-stream-json.ts';
+import type { Permission } from '../../../vendor/permission.ts';
+import { type Ask, createProbe } from '../../../vendor/probe.ts';
+import { brief, parseLine } from '../../../vendor/spoken.ts';
+import { UNANSWERED } from '../../../vendor/unanswered.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
 import { toolNameFor } from '../../../wire/tool-names.ts';
 import { writeMcpConfig } from '../mcp-config.ts';
 import type { TurnJob, TurnResult } from '../runner.ts';
 import { startTurnProcess } from '../turn-process.ts';
 import { failedResult } from '../turn-result.ts';
-import { createClaudeReader, QUESTION_TOOL } from './claude-stream.ts';
+import { createClaudeReader } from './claude-stream.ts';
 import { numberOption, textOption } from './options.ts';
-import { createPermissions, type Permission } from './permission.ts';
-import { type Ask, createProbe } from './probe.ts';
 import { settingsTrouble } from './project-settings.ts';
 import { signedIn, signInOf } from './sign-in.ts';
-import { brief, parseLine } from './spoken.ts';
 import { endingOf } from './turn-ending.ts';
 import { turnPrompt } from './turn-prompt.ts';
 import {
@@ -26,6 +34,7 @@ import {
   commandOf,
   describeVendor,
   leave,
+  permissionsOf,
   type VendorParts,
   type VendorRunner,
 } from './vendor-runner.ts';
@@ -38,25 +47,17 @@ const TOOL_PREFIX = toolNameFor('claude', '');
 const STEPS_MAX = 100;
 /** They would have it woken by the clock, which nothing here is. */
 const TIMED_TOOLS = 'CronCreate,ScheduleWakeup';
-/** An option no version has: what is refused before it is what this version lacks. */
-const NO_OPTION = '--synod-no-such-option';
 
 export function createClaudeRunner(parts: VendorParts): VendorRunner<ClaudeSpec> {
-  const probe = createProbe(parts.env, lacks);
+  const probe = createProbe(parts.env, (ask) =>
+    claudeLack(ask, argumentsOf({ kind: 'claude', model: 'x', options: PROBED }, 'x', 'x')),
+  );
   return {
     kind: 'claude',
     check: (spec) => checkVendor(spec, probe),
     describe: (spec) => describeVendor(spec, probe, account),
     run: (job) => run(job, parts),
   };
-}
-
-/** Options are refused in order, and before anything is started: hidden ones too. */
-async function lacks(ask: Ask): Promise<string | null> {
-  const used = argumentsOf({ kind: 'claude', model: 'x', options: PROBED }, 'x', 'x');
-  const { text } = await ask([...used, NO_OPTION]);
-  const [, unknown = NO_OPTION] = /unknown option '?(--[\w-]+)/.exec(text) ?? [];
-  return unknown === NO_OPTION ? null : `has no option ${unknown}, which a turn uses`;
 }
 
 async function account(ask: Ask): Promise<string | null> {
@@ -79,10 +80,8 @@ function argumentsOf(spec: ClaudeSpec, mcpConfig: string, resume: string | null)
   const allowed = textOption(spec, 'allowed_tools');
   const denied = textOption(spec, 'disallowed_tools');
   return [
-    '-p',
-    ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'],
+    ...CLAUDE_STREAM,
     ...['--strict-mcp-config', '--mcp-config', mcpConfig],
-    ...['--permission-prompt-tool', 'stdio'],
     ...['--permission-mode', textOption(spec, 'permission_mode') ?? 'default'],
     ...['--setting-sources', textOption(spec, 'settings') === 'project' ? 'project' : ''],
     ...['--allowedTools', allowed === null ? ours : `${ours},${allowed}`],
@@ -122,7 +121,7 @@ async function runOnce(
   const { spec, cwd, transcript, signal } = job;
   const now = parts.now ?? Date.now;
   const reader = createClaudeReader((text) => transcript.append(text), now, job.spent);
-  const permissions = createPermissions(job);
+  const permissions = permissionsOf(job);
   const prompt = turnPrompt(job, TOOL_PREFIX, now());
   let hasBegun = false;
   let wrongBill: string | null = null;
@@ -134,7 +133,7 @@ async function runOnce(
       const news = reader.read(line);
       if (news === null) return;
       if (news.kind === 'end') leave(claude);
-      else if (news.kind === 'unknown-ask') answer(news.id, null);
+      else if (news.kind === 'unknown-ask') claude.write(claudeAnswer(news.id, null));
       else if (news.kind === 'ask') void decide(news.id, news.tool, news.input);
       else {
         hasBegun = true;
@@ -144,34 +143,15 @@ async function runOnce(
     },
   });
 
-  function answer(requestId: string, response: object | null): void {
-    const said =
-      response === null
-        ? { subtype: 'error', request_id: requestId, error: 'not answered here' }
-        : { subtype: 'success', request_id: requestId, response };
-    claude.write(`${JSON.stringify({ type: 'control_response', response: said })}\n`);
-  }
-
   async function decide(id: string, tool: string, input: Fields): Promise<void> {
-    const { isApproved, words } =
+    const permission =
       tool === QUESTION_TOOL
         ? await putQuestion(job, input)
-        : await permissions.ask({
-            action: tool,
-            subject: gateSubject(input),
-            payload: { tool, input },
-          });
-    answer(
-      id,
-      isApproved
-        ? { behavior: 'allow', updatedInput: input }
-        : { behavior: 'deny', message: words },
-    );
+        : await permissions.ask(claudePermission(tool, input));
+    claude.write(claudeAnswer(id, { ...permission, input }));
   }
 
-  claude.write(
-    `${JSON.stringify({ type: 'user', message: { role: 'user', content: prompt.text } })}\n`,
-  );
+  claude.write(claudeSays(prompt.text));
   const { problem, stderr, isStopped } = await claude.ended;
   const learnt = reader.learnt();
   if (wrongBill !== null) return failedResult(wrongBill);
@@ -194,10 +174,6 @@ function billTrouble(spec: ClaudeSpec, keySource: string): string | null {
 
 /** Nobody can answer within the turn: the question goes to the docket, and the agent is told so. */
 async function putQuestion(job: ClaudeJob, input: Fields): Promise<Permission> {
-  const questions = Array.isArray(input.questions) ? input.questions.filter(isFields) : [];
-  const asked = questions.map(({ question }) => String(question ?? '')).filter((one) => one !== '');
-  await job.raise(brief(asked.join('\n') || 'It has a question.')).catch(() => {});
-  const words =
-    'Not answered: the question is now before people, and the answer will come as a message, in another turn.';
-  return { isApproved: false, words };
+  await job.raise(brief(claudeQuestion(input))).catch(() => {});
+  return { isApproved: false, state: 'withdrawn', words: UNANSWERED };
 }

@@ -3,10 +3,11 @@
  * used, why it ended, and what the files and commands are that it will ask about. Pure but for what
  * it remembers, which is bounded.
  */
+
+import type { Params } from '../../../vendor/line-rpc.ts';
+import { brief } from '../../../vendor/spoken.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { TurnCost } from '../runner.ts';
-import type { Params } from './line-rpc.ts';
-import { brief } from './spoken.ts';
 import { epochMs, type Learnt, quotaOf, saidReset, type Trouble } from './turn-ending.ts';
 
 const CHANGES_MAX = 100;

@@ -5,18 +5,27 @@
  * user's own MCP servers and hooks are off, and approvals never go to an automatic reviewer.
  */
 import { isRefusal } from '../../../core/law/decider.ts';
+import {
+  CODEX_HELLO,
+  codexAnswer,
+  codexAsk,
+  codexLack,
+  codexQuestion,
+  threadOf,
+} from '../../../vendor/codex-app-server.ts';
+import { createLineRpc, type LineRpc, type Params, RpcFailure } from '../../../vendor/line-rpc.ts';
+import type { Permissions } from '../../../vendor/permission.ts';
+import { type Ask, createProbe } from '../../../vendor/probe.ts';
+import { brief } from '../../../vendor/spoken.ts';
+import { UNANSWERED } from '../../../vendor/unanswered.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
 import type { TurnJob, TurnResult } from '../runner.ts';
 import { startTurnProcess } from '../turn-process.ts';
 import { failedResult } from '../turn-result.ts';
 import { type CodexReader, createCodexReader } from './codex-stream.ts';
-import { createLineRpc, type LineRpc, type Params, RpcFailure } from './line-rpc.ts';
 import { numberOption, textOption } from './options.ts';
-import { createPermissions, type Permissions } from './permission.ts';
-import { type Ask, createProbe } from './probe.ts';
 import { signedIn, signInOf } from './sign-in.ts';
-import { brief } from './spoken.ts';
 import { endingOf } from './turn-ending.ts';
 import { turnPrompt } from './turn-prompt.ts';
 import {
@@ -24,6 +33,7 @@ import {
   commandOf,
   describeVendor,
   leave,
+  permissionsOf,
   type VendorParts,
   type VendorRunner,
 } from './vendor-runner.ts';
@@ -49,30 +59,13 @@ const USED_CALLS = [
 ];
 
 export function createCodexRunner(parts: VendorParts): VendorRunner<CodexSpec> {
-  const probe = createProbe(parts.env, lacks);
+  const probe = createProbe(parts.env, (ask) => codexLack(ask, USED_CALLS));
   return {
     kind: 'codex',
     check: (spec) => checkVendor(spec, probe),
     describe: (spec) => describeVendor(spec, probe, account),
     run: (job) => run(job, parts),
   };
-}
-
-const HELLO = { clientInfo: { name: 'synod', title: 'Synod', version: '1' } };
-
-/** Asked for a call it cannot know, the app-server names all it does. */
-async function lacks(ask: Ask): Promise<string | null> {
-  const lines = [
-    { id: 1, method: 'initialize', params: HELLO },
-    { method: 'initialized' },
-    { id: 2, method: 'synod/no-such-call', params: {} },
-  ];
-  const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const { text } = await ask(['app-server'], { input, until: /"id":\s*2\b/ });
-  if (!/"id":\s*1\b/.test(text)) return 'has no app-server that answers, which a turn uses';
-  const known = [...text.matchAll(/`([a-zA-Z]+\/[\w/]+)`/g)].map(([, name]) => name);
-  const missing = known.length === 0 ? undefined : USED_CALLS.find((one) => !known.includes(one));
-  return missing === undefined ? null : `has no call ${missing}, which a turn uses`;
 }
 
 async function account(ask: Ask): Promise<string | null> {
@@ -88,7 +81,7 @@ async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
   if (signed.secret !== null) transcript.hide(signed.secret);
   const now = parts.now ?? Date.now;
   const reader = createCodexReader((text) => transcript.append(text), now, job.spent);
-  const permissions = createPermissions(job);
+  const permissions = permissionsOf(job);
   const prompt = turnPrompt(job, TOOL_PREFIX, now());
   const limit = numberOption(spec, 'max_tokens');
   let threadId: string | null = null;
@@ -113,7 +106,7 @@ async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
   const gone = codex.ended.then(({ problem }) => rpc.end(problem ?? 'Codex has ended'));
   let problem: string | null = null;
   try {
-    await rpc.call('initialize', HELLO);
+    await rpc.call('initialize', CODEX_HELLO);
     rpc.tell('initialized');
     await checkAccount(spec, rpc);
     threadId = await openThread(job, rpc, await settingsOf(job, rpc));
@@ -210,11 +203,6 @@ async function openThread(
   return threadOf(await rpc.call('thread/start', params));
 }
 
-function threadOf({ thread }: Params): string {
-  if (isFields(thread) && typeof thread.id === 'string') return thread.id;
-  throw new Error('Codex began no thread');
-}
-
 /** What it asks of a person becomes a gate; anything else is not answered here. */
 async function answer(
   job: CodexJob,
@@ -225,67 +213,18 @@ async function answer(
   params: Params,
 ): Promise<object> {
   if (method === 'item/tool/requestUserInput') {
-    const list = Array.isArray(params.questions) ? params.questions.filter(isFields) : [];
-    const text = list.map(({ question }) => String(question ?? '')).join('\n');
-    await job.raise(brief(text || 'It has a question.')).catch(() => {});
-    await steer(
-      rpc,
-      params,
-      'Not answered: the question is now before people, and the answer will come as a message, in another turn.',
-    );
+    await job.raise(brief(codexQuestion(params))).catch(() => {});
+    await steer(rpc, params, UNANSWERED);
     return { answers: {} };
   }
   if (method === 'mcpServer/elicitation/request') {
     return { action: 'decline', content: null, _meta: null };
   }
-  const ask = askOf(reader, method, params);
+  const ask = codexAsk(method, params, reader.changedBy);
   if (ask === null) throw new RpcFailure(-32601, `${method} is not answered here`, null);
   const { isApproved, words } = await permissions.ask(ask);
   if (!isApproved) await steer(rpc, params, `${ask.action} (${ask.subject}): ${words}`);
-  if (method === 'item/permissions/requestApproval') {
-    return { permissions: isApproved ? granted(params.permissions) : {}, scope: 'turn' };
-  }
-  return { decision: isApproved ? 'accept' : 'decline' };
-}
-
-interface Asked {
-  readonly action: string;
-  readonly subject: string;
-  readonly payload: unknown;
-}
-
-function askOf(reader: CodexReader, method: string, params: Params): Asked | null {
-  const why = typeof params.reason === 'string' ? `, because: ${params.reason}` : '';
-  const { command, cwd, networkApprovalContext: network, permissions, grantRoot, itemId } = params;
-  switch (method) {
-    case 'item/commandExecution/requestApproval': {
-      if (isFields(network)) {
-        const host = `${String(network.protocol)} ${String(network.host)}`;
-        return { action: 'network', subject: `${host}${why}`, payload: { network } };
-      }
-      const subject = `${String(command)} in ${String(cwd)}${why}`;
-      return { action: 'command', subject, payload: { command, cwd } };
-    }
-    case 'item/fileChange/requestApproval': {
-      const changes = reader.changedBy(String(itemId));
-      const root = typeof grantRoot === 'string' ? `, and then anything in ${grantRoot}` : '';
-      const what = changes.map(({ path, diff }) => `${String(path)}\n${String(diff)}`).join('\n');
-      const subject = `${what || 'files it did not name'}${root}${why}`;
-      return { action: 'file change', subject, payload: { changes, grantRoot } };
-    }
-    case 'item/permissions/requestApproval': {
-      const subject = `${JSON.stringify(permissions)}${why}`;
-      return { action: 'permissions', subject, payload: { permissions } };
-    }
-    default:
-      return null;
-  }
-}
-
-/** What was asked for, without what was not. */
-function granted(asked: unknown): object {
-  if (!isFields(asked)) return {};
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
+  return codexAnswer(method, params, isApproved);
 }
 
 /** Codex tells its model that the user rejected it. What really happened is put beside that. */

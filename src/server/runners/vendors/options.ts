@@ -4,6 +4,7 @@
  * the loop is in none of them.
  */
 import { type Refusal, refuse } from '../../../core/law/decider.ts';
+import { UNASKED_MODE } from '../../../vendor/acp-agent.ts';
 import type { VendorKind, VendorSpec } from './sign-in.ts';
 
 type Check = readonly string[] | 'text' | 'count' | 'money' | 'name';
@@ -31,16 +32,13 @@ const OPTIONS: Readonly<Record<VendorKind, Readonly<Record<string, Check>>>> = {
   acp: { ...TOGETHER, max_tokens: 'count', mode: 'text', auth_method: 'text', secret_env: 'name' },
 };
 
-/** Modes of ACP agents that ask nobody about anything. */
-const UNASKED = /yolo|bypass|full.?access/i;
-
 export function checkOptions({ kind, options = {}, model }: VendorSpec): Refusal | null {
   const known = OPTIONS[kind];
   if (kind === 'acp' && model !== undefined) {
     const message = 'ACP has no word for the model: name it in the arguments of command';
     return refuse('runner.unusable', message, { field: 'model' });
   }
-  if (UNASKED.test(String(options.mode ?? ''))) {
+  if (UNASKED_MODE.test(String(options.mode ?? ''))) {
     const message = 'options.mode: a mode in which the agent asks nobody is not for a turn';
     return refuse('runner.unusable', message, { field: 'options.mode' });
   }

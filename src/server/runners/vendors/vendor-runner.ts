@@ -5,10 +5,11 @@
 
 import type { LineProcess } from '../../../bus/process/line-process.ts';
 import { type Refusal, refuse } from '../../../core/law/decider.ts';
+import { createPermissions, type Permissions } from '../../../vendor/permission.ts';
+import type { Ask, Probe, Probed } from '../../../vendor/probe.ts';
 import type { LiveRecord } from '../live-record.ts';
-import type { Runner } from '../runner.ts';
-import { checkOptions } from './options.ts';
-import type { Ask, Probe, Probed } from './probe.ts';
+import type { Runner, TurnJob } from '../runner.ts';
+import { checkOptions, numberOption } from './options.ts';
 import { billed, checkSignIn, signInOf, type VendorSpec } from './sign-in.ts';
 
 export interface VendorParts {
@@ -72,6 +73,17 @@ export async function describeVendor(
     trouble: refused?.message ?? null,
     bills: billed(spec, ask === null ? null : await account(ask)),
   };
+}
+
+/** Permissions of a turn: asked at the hub, told in its transcript. */
+export function permissionsOf({
+  spec,
+  askGate,
+  transcript,
+  signal,
+}: Pick<TurnJob<VendorSpec>, 'spec' | 'askGate' | 'transcript' | 'signal'>): Permissions {
+  const note = (text: string): void => transcript.append(text, 'note');
+  return createPermissions({ askGate, signal, note, deadline: numberOption(spec, 'ask_seconds') });
 }
 
 /** Its turn is over: it is given a moment to leave by itself. */

@@ -3,7 +3,7 @@
  * answered once. A call whose process ends is rejected; a line that is no message is handed on as text.
  * Codex's app-server leaves out the word `jsonrpc` and does not mind it.
  */
-import { isFields } from '../../../wire/fields.ts';
+import { isFields } from '../wire/fields.ts';
 import { parseLine } from './spoken.ts';
 
 export type Params = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** What programs of vendors print: lines of JSON, and text for people, bounded. */
-import { isFields } from '../../../wire/fields.ts';
+import { isFields } from '../wire/fields.ts';
 
 const BRIEF_CHARS_MAX = 2_000;
 

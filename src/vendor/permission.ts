@@ -3,10 +3,8 @@
  * which of the ends it was: approved, denied by whom and why, not answered in time, or withdrawn. Only
  * `approved` lets anything happen. One turn may ask so often and no more.
  */
-import { type GateOutcome, gateWords } from '../../../wire/gate-words.ts';
-import type { GateAsk, TurnJob } from '../runner.ts';
-import { numberOption } from './options.ts';
-import type { VendorSpec } from './sign-in.ts';
+import { type GateOutcome, gateWords } from '../wire/gate-words.ts';
+import type { PermissionAsk } from './permission-ask.ts';
 
 export const PROMPTS_MAX = 50;
 const ACTION_CHARS_MAX = 100;
@@ -16,18 +14,31 @@ const STILL_MS = 60_000;
 
 export interface Permission {
   readonly isApproved: boolean;
+  readonly state: GateOutcome['state'];
   /** For the agent. */
   readonly words: string;
 }
 
 export interface Permissions {
-  ask(ask: GateAsk): Promise<Permission>;
+  ask(ask: PermissionAsk): Promise<Permission>;
 }
 
-type Asking = Pick<TurnJob<VendorSpec>, 'spec' | 'askGate' | 'transcript' | 'signal'>;
+/** What a person is asked: so much of it as can be read. */
+export interface GateWish extends PermissionAsk {
+  /** Seconds after which nobody answering ends it. */
+  readonly deadline?: number;
+}
 
-export function createPermissions({ spec, askGate, transcript, signal }: Asking): Permissions {
-  const deadline = numberOption(spec, 'ask_seconds');
+export interface Asking {
+  /** Waits for a person. */
+  askGate(wish: GateWish): Promise<GateOutcome>;
+  /** Tells who watches, and that somebody still waits. */
+  note(text: string): void;
+  readonly signal: AbortSignal;
+  readonly deadline: number | null;
+}
+
+export function createPermissions({ askGate, note, signal, deadline }: Asking): Permissions {
   let count = 0;
   return {
     async ask({ action, subject, payload }) {
@@ -35,31 +46,28 @@ export function createPermissions({ spec, askGate, transcript, signal }: Asking)
       const what = {
         action: action.slice(0, ACTION_CHARS_MAX).toWellFormed(),
         subject: shortened(subject),
-        ...(payload !== undefined && { payload }),
+        payload,
         ...(deadline !== null && { deadline }),
       };
       if (count > PROMPTS_MAX) {
         const words = `Not approved: this turn has asked ${PROMPTS_MAX} times, which is all it may. Nobody was asked.`;
-        return { isApproved: false, words };
+        return { isApproved: false, state: 'withdrawn', words };
       }
-      transcript.append(`asks a person: ${what.action}: ${what.subject}`, 'note');
-      const still = setInterval(
-        () => transcript.append(`still waits for a person: ${what.action}`, 'note'),
-        STILL_MS,
-      );
+      note(`asks a person: ${what.action}: ${what.subject}`);
+      const still = setInterval(() => note(`still waits for a person: ${what.action}`), STILL_MS);
       const outcome = await answered(askGate, what, signal);
       clearInterval(still);
       const words = gateWords(outcome);
-      transcript.append(`${outcome.state}: ${what.action}: ${words}`, 'note');
-      return { isApproved: outcome.state === 'approved', words };
+      note(`${outcome.state}: ${what.action}: ${words}`);
+      return { isApproved: outcome.state === 'approved', state: outcome.state, words };
     },
   };
 }
 
 /** A gate that could not be asked, or a turn that is over, is no approval. */
 async function answered(
-  askGate: TurnJob['askGate'],
-  ask: GateAsk,
+  askGate: Asking['askGate'],
+  ask: GateWish,
   signal: AbortSignal,
 ): Promise<GateOutcome> {
   const gone = (reason: string): GateOutcome => ({ state: 'withdrawn', by: null, reason });

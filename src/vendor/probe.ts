@@ -5,8 +5,8 @@
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
-import { workerEnvironment } from '../../../bus/process/environment.ts';
-import { findProgram } from '../../../bus/process/find-program.ts';
+import { workerEnvironment } from '../bus/process/environment.ts';
+import { findProgram } from '../bus/process/find-program.ts';
 
 export interface Probed {
   /** As it calls itself; null when it would not say. */

@@ -2,13 +2,12 @@
  * A gate asked on somebody's behalf, by who waits for its end: asked, waited for, and used in the same
  * breath when it was approved. Whatever is refused on the way is no approval.
  */
-import type { Signal } from '../../hub/watch.ts';
-import { isFields, textOf } from '../../wire/fields.ts';
-import type { GateOutcome } from '../../wire/gate-words.ts';
-import type { OperationId } from '../../wire/operations/table.ts';
+import { isFields, textOf } from './fields.ts';
+import type { GateOutcome } from './gate-words.ts';
+import type { OperationId } from './operations/table.ts';
 
 /** Calls as the asker: the answer, or a sentence that says why there is none. */
-export type Asking = (
+export type Asking<Signal = unknown> = (
   id: OperationId,
   input: object,
   signal?: Signal,
@@ -27,8 +26,8 @@ export interface Wish {
 const WAIT_MS = 60_000;
 const STATES = ['approved', 'denied', 'expired', 'withdrawn', 'superseded'] as const;
 
-export async function askGate(
-  ask: Asking,
+export async function askGate<Signal extends { readonly aborted: boolean }>(
+  ask: Asking<Signal>,
   { payload, ...wish }: Wish,
   signal: Signal,
   onAsked: (gateId: string) => void = () => {},
