@@ -18,8 +18,6 @@ export interface Deadline {
     | 'gates'
     | 'turns'
     | 'instances'
-    | 'context'
-    | 'sessions'
     | 'sweep';
   readonly agent: string;
 }
@@ -44,8 +42,6 @@ export class Deadlines {
     gates: new Map(),
     turns: new Map(),
     instances: new Map(),
-    context: new Map(),
-    sessions: new Map(),
     sweep: new Map(),
   };
 
@@ -89,9 +85,7 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   gates: 7,
   turns: 8,
   instances: 9,
-  context: 10,
-  sessions: 11,
-  sweep: 12,
+  sweep: 10,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

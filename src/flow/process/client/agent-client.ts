@@ -1,0 +1,137 @@
+/**
+ * The one interface to agents of all vendors: sessions that are started, resumed and forked, turns that are
+ * streams of items, steered and interrupted [VC1]. What an agent asks permission for becomes a gate at the hub,
+ * or a question to a function of the caller; where there is neither, the answer is no [VC3].
+ */
+import type { HubCalls } from '../supervisor-options.ts';
+import type { AgentItem, AgentTurnEnd } from './agent-item.ts';
+
+/** What it wants to do, for whoever decides. */
+export interface ApprovalAsk {
+  /** In a word or two. */
+  readonly action: string;
+  readonly subject: string;
+  /** The arguments in full; the answer holds for these and no others. */
+  readonly payload: unknown;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface AgentClientOptions {
+  /** The program and its first arguments; left out, the vendor's own name on the PATH. */
+  readonly command?: readonly string[];
+  /** Where sessions work unless they say otherwise; left out, where we are. */
+  readonly cwd?: string;
+  /** Variables that are set. It inherits no others but what a program needs to run at all. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Names of variables of ours that it is given too: its key, for one. `LC_*` is all that begin so. */
+  readonly inheritEnv?: readonly string[];
+  readonly model?: string;
+  /** Where approvals become gates. */
+  readonly hub?: HubCalls;
+  /** Seconds after which a gate that nobody answered expires; left out, as long as gates wait. */
+  readonly askSeconds?: number;
+  /** Decides instead of a gate. Anything but true, and anything thrown, is no. */
+  approve?(ask: ApprovalAsk): Promise<boolean> | boolean;
+  /** How long the program may take to answer a call that is not a turn. Default 60 s. */
+  readonly answerTimeoutMs?: number;
+  /** Between being asked to end and being killed. Default 5 s. */
+  readonly graceMs?: number;
+  /** What concerns no turn: stderr, stray lines, the end of the program. What it throws changes nothing. */
+  onEvent?(event: AgentClientEvent): void;
+}
+
+export type AgentClientEvent =
+  | { readonly type: 'stderr'; readonly line: string }
+  | { readonly type: 'bad_line'; readonly line: string }
+  | { readonly type: 'ended'; readonly reason: string };
+
+export interface SessionOptions {
+  readonly cwd?: string;
+  readonly model?: string;
+  /** What the agent is told before all else, where the vendor has a place for it. */
+  readonly instructions?: string;
+}
+
+/**
+ * A vendor's program, as a program speaks with it.
+ *
+ * @example
+ * const clients: AgentClient[] = [new CodexClient({ hub }), new ClaudeClient({ hub })];
+ * const sessions = await Promise.all(clients.map((client) => client.start()));
+ */
+export interface AgentClient extends AsyncDisposable {
+  readonly vendor: string;
+  /** The program's version, and what it lacks; asked once, and again when the file has changed. */
+  probe(): Promise<ProbedProgram>;
+  start(options?: SessionOptions): Promise<AgentSession>;
+  /** Goes on with a session, by the id it had, also of another process. */
+  resume(id: string, options?: SessionOptions): Promise<AgentSession>;
+  /** A new session with the same past; the old one stays as it is. */
+  fork(id: string, options?: SessionOptions): Promise<AgentSession>;
+  /** Ends the program, and with it every turn. */
+  close(): Promise<void>;
+}
+
+export interface ProbedProgram {
+  /** As it calls itself; null when it would not say. */
+  readonly version: string | null;
+  /** What it lacks, as a sentence; null when it can be used. */
+  readonly lack: string | null;
+}
+
+export interface AgentSession {
+  readonly id: string;
+  /** One turn at a time. */
+  run(text: string): AgentTurn;
+}
+
+/** A turn: its items as they come, once, and its end. Who stops reading does not stop it. */
+export interface AgentTurn extends AsyncIterable<AgentItem> {
+  /** Never rejects: what goes wrong is the state `failed`. */
+  readonly ended: Promise<AgentTurnEnd>;
+  /**
+   * Says something to it while it works: `now` when it hears it within what it does, `after` when its
+   * protocol lets it hear only afterwards, in the same turn.
+   */
+  steer(text: string): Promise<'now' | 'after'>;
+  /** Ends it; resolves when it has ended. What it was about to ask is withdrawn. */
+  interrupt(): Promise<void>;
+}
+
+export type AgentClientErrorCode =
+  | 'client.invalid'
+  | 'client.unusable'
+  | 'client.refused'
+  | 'client.unsupported'
+  | 'client.busy'
+  | 'client.ended'
+  | 'client.timeout'
+  | 'client.closed';
+
+/**
+ * Why a vendor's program could not be used as asked.
+ *
+ * @example
+ * await client.start().catch((error: AgentClientError) => console.error(error.code, error.message));
+ */
+export class AgentClientError extends Error {
+  override readonly name = 'AgentClientError';
+  readonly code: AgentClientErrorCode;
+
+  constructor(code: AgentClientErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+export function checkText(text: unknown, what: string): string {
+  if (typeof text === 'string' && text.trim() !== '') return text;
+  throw new AgentClientError('client.invalid', `${what} is a text that is not empty`);
+}
+
+/** An id goes into a command line or a call as it is. */
+export function checkSessionId(id: unknown): string {
+  if (typeof id === 'string' && /^[\w.:-]{1,200}$/.test(id) && !id.startsWith('-')) return id;
+  throw new AgentClientError('client.invalid', `${JSON.stringify(id)} is no id of a session`);
+}

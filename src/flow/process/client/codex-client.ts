@@ -1,0 +1,213 @@
+/**
+ * Codex, over its app-server: one process, any number of threads. Unless it is told otherwise a thread may
+ * write in its workspace alone and asks for anything else; its approvals never go to an automatic reviewer
+ * [VC2]. A refusal is steered into the turn with who and why, because Codex itself only says "rejected".
+ */
+import {
+  CODEX_HELLO,
+  codexAnswer,
+  codexAsk,
+  codexLack,
+  codexQuestion,
+  threadOf,
+} from '../../../vendor/codex-app-server.ts';
+import { type LineRpc, type Params, RpcFailure } from '../../../vendor/line-rpc.ts';
+import { brief } from '../../../vendor/spoken.ts';
+import { UNANSWERED } from '../../../vendor/unanswered.ts';
+import { isFields } from '../../../wire/fields.ts';
+import {
+  type AgentClient,
+  AgentClientError,
+  type AgentClientOptions,
+  type AgentSession,
+  type AgentTurn,
+  checkSessionId,
+  checkText,
+  type ProbedProgram,
+  type SessionOptions,
+} from './agent-client.ts';
+import { type ClientApprovals, createApprovals } from './client-approvals.ts';
+import { type ClientProbe, callWithin, createClientProbe } from './client-link.ts';
+import { type CodexItems, createCodexItems } from './codex-items.ts';
+import { openRpcLink, type RpcLink } from './rpc-link.ts';
+import { createTurnStream, type TurnStream } from './turn-stream.ts';
+
+export interface CodexClientOptions extends AgentClientOptions {
+  /** What commands may touch without asking. Default `workspace-write`. */
+  readonly sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access';
+  /** When it asks. Default `on-request`: whenever the sandbox would not let it. */
+  readonly approvalPolicy?: 'untrusted' | 'on-request' | 'never';
+  /** Settings of Codex for these threads, by their dotted names. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+const USED_CALLS = [
+  ...['thread/start', 'thread/resume', 'thread/fork'],
+  ...['turn/start', 'turn/steer', 'turn/interrupt'],
+];
+
+interface Running {
+  readonly stream: TurnStream;
+  readonly items: CodexItems;
+  readonly approvals: ClientApprovals;
+  turnId: string | null;
+}
+
+/**
+ * Codex as a program speaks with it.
+ *
+ * @example
+ * await using codex = new CodexClient({ hub, cwd: 'project', inheritEnv: ['OPENAI_API_KEY'] });
+ * const session = await codex.start();
+ * const turn = session.run('make the tests pass');
+ * for await (const item of turn) console.log(item.type);
+ * console.log((await turn.ended).text);
+ */
+export class CodexClient implements AgentClient {
+  readonly vendor = 'codex';
+  readonly #options: CodexClientOptions;
+  readonly #command: readonly string[];
+  readonly #probe: ClientProbe;
+  readonly #running = new Map<string, Running>();
+  #link: Promise<RpcLink> | null = null;
+  #isClosed = false;
+
+  constructor(options: CodexClientOptions = {}) {
+    this.#options = options;
+    this.#command = options.command ?? ['codex'];
+    this.#probe = createClientProbe(options, this.#command, (ask) => codexLack(ask, USED_CALLS));
+  }
+
+  probe(): Promise<ProbedProgram> {
+    return this.#probe.look();
+  }
+
+  start(options: SessionOptions = {}): Promise<AgentSession> {
+    return this.#open('thread/start', {}, options);
+  }
+
+  async resume(id: string, options: SessionOptions = {}): Promise<AgentSession> {
+    return this.#open('thread/resume', { threadId: checkSessionId(id) }, options);
+  }
+
+  async fork(id: string, options: SessionOptions = {}): Promise<AgentSession> {
+    return this.#open('thread/fork', { threadId: checkSessionId(id) }, options);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#link?.catch(() => null))?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #open(method: string, which: object, options: SessionOptions): Promise<AgentSession> {
+    const { sandbox, approvalPolicy, config, answerTimeoutMs } = this.#options;
+    const link = await this.#connected();
+    const model = options.model ?? this.#options.model;
+    const params = {
+      ...{ ...which, cwd: options.cwd ?? this.#options.cwd ?? process.cwd() },
+      ...{ sandbox: sandbox ?? 'workspace-write', approvalPolicy: approvalPolicy ?? 'on-request' },
+      approvalsReviewer: 'user',
+      ...(config !== undefined && { config }),
+      ...(model !== undefined && { model }),
+      ...(options.instructions !== undefined && { developerInstructions: options.instructions }),
+    };
+    const id = threadOf(await link.call(method, params, answerTimeoutMs));
+    return { id, run: (text) => this.#run(link, id, checkText(text, 'what is said to an agent')) };
+  }
+
+  #connected(): Promise<RpcLink> {
+    if (this.#isClosed) throw new AgentClientError('client.closed', 'this client is closed');
+    this.#link ??= this.#connect().catch((error) => {
+      this.#link = null;
+      throw error;
+    });
+    return this.#link;
+  }
+
+  async #connect(): Promise<RpcLink> {
+    await this.#probe.check();
+    const cwd = this.#options.cwd ?? process.cwd();
+    const link = openRpcLink(this.#options, 'Codex', [...this.#command, 'app-server'], cwd, {
+      onNotice: (method, params) => {
+        this.#running.get(String(params.threadId))?.items.notice(method, params);
+      },
+      onRequest: (rpc, method, params) => this.#answer(rpc, method, params),
+      turns: () => [...this.#running.values()].map(({ stream }) => stream),
+      onEnded: () => {
+        this.#link = null;
+      },
+    });
+    await link.call('initialize', CODEX_HELLO, this.#options.answerTimeoutMs);
+    link.rpc.tell('initialized');
+    return link;
+  }
+
+  #run(link: RpcLink, threadId: string, text: string): AgentTurn {
+    if (this.#running.get(threadId)?.stream.isOver === false) {
+      const words = `the session ${threadId} runs a turn already; steer it, or wait for its end`;
+      throw new AgentClientError('client.busy', words);
+    }
+    const within = this.#options.answerTimeoutMs;
+    const stream = createTurnStream({
+      steer: async (words) => {
+        const input = [{ type: 'text', text: checkText(words, 'what is said to an agent') }];
+        const expectedTurnId = await begun;
+        await link.call('turn/steer', { threadId, expectedTurnId, input }, within);
+        return 'now';
+      },
+      interrupt: async () => {
+        const turnId = await begun.catch(() => null);
+        if (turnId === null || stream.isOver) return;
+        await link.call('turn/interrupt', { threadId, turnId }, within).catch(() => {});
+      },
+    });
+    const running: Running = {
+      ...{ stream, turnId: null, items: createCodexItems(stream) },
+      approvals: createApprovals(this.#options, stream),
+    };
+    this.#running.set(threadId, running);
+    const begun = link
+      .call('turn/start', { threadId, input: [{ type: 'text', text }] }, within)
+      .then(({ turn }) => {
+        running.turnId = isFields(turn) ? String(turn.id) : '';
+        return running.turnId;
+      });
+    begun.catch((error: Error) => stream.end('failed', error.message));
+    void stream.turn.ended.then(() => {
+      if (this.#running.get(threadId) === running) this.#running.delete(threadId);
+    });
+    return stream.turn;
+  }
+
+  async #answer(rpc: LineRpc, method: string, params: Params): Promise<object> {
+    const running = this.#running.get(String(params.threadId));
+    if (running === undefined) throw new RpcFailure(-32601, 'no turn of ours asks that', null);
+    const { approvals, items, stream } = running;
+    if (method === 'item/tool/requestUserInput') {
+      await approvals.question(brief(codexQuestion(params)));
+      await this.#tell(rpc, params, UNANSWERED);
+      return { answers: {} };
+    }
+    if (method === 'mcpServer/elicitation/request') {
+      return { action: 'decline', content: null, _meta: null };
+    }
+    const ask = codexAsk(method, params, items.changedBy);
+    if (ask === null) throw new RpcFailure(-32601, `${method} is not answered here`, null);
+    const { isApproved, words } = await approvals.ask(ask);
+    if (!isApproved && !stream.isOver) {
+      await this.#tell(rpc, params, `${ask.action} (${ask.subject}): ${words}`);
+    }
+    return codexAnswer(method, params, isApproved);
+  }
+
+  /** Beside what Codex tells its model, which is only that a user rejected it. */
+  async #tell(rpc: LineRpc, { threadId, turnId }: Params, words: string): Promise<void> {
+    const input = [{ type: 'text', text: `Synod: ${words}` }];
+    const steer = { threadId, expectedTurnId: turnId, input };
+    await callWithin(rpc, 'turn/steer', steer, this.#options.answerTimeoutMs).catch(() => {});
+  }
+}
