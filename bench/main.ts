@@ -25,6 +25,7 @@ import { page } from './scenarios/page.ts';
 import { recv, recvWide, replay } from './scenarios/reads.ts';
 import { search, searchSends } from './scenarios/search.ts';
 import { startEmpty, startLong } from './scenarios/start.ts';
+import { spans } from './scenarios/telemetry.ts';
 import { threads } from './scenarios/threads.ts';
 import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
 import { isBuilt } from './server.ts';
@@ -53,6 +54,7 @@ const scenarios: readonly Scenario[] = [
   turnRate,
   turnIdle,
   turnSends,
+  spans,
   page,
 ];
 

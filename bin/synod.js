@@ -109,7 +109,7 @@ function run() {
     : process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   if (nodeModule.enableCompileCache)
     nodeModule.enableCompileCache(join(cache, 'synod', 'compiled'));
-  const main = isCheckout ? source : join(root, 'dist', 'cli', 'main.js');
+  const main = isCheckout ? source : join(root, 'dist', 'program', 'main.js');
   return import(pathToFileURL(main).href).then((cli) => cli.main(process.argv.slice(2)));
 }
 

@@ -42,6 +42,11 @@ export function registerAnchor(log: Command): void {
     .option('--rfc3161 <url>', 'have it stamped by this time stamp authority first');
   handle<AnchorFlags>(command, async ({ flags, show, print, remark, isJson }) => {
     const place = await placeOf(flags);
+    if (place.url.startsWith('nats:')) {
+      throw fail('cli.usage', 'heads of a store at nats:// are neither signed nor anchored yet', {
+        hint: 'import an export of it into a file, and anchor that',
+      });
+    }
     if (!existsSync(place.path)) throw fail('cli.no-input', `${place.path} does not exist`);
     const log = await openAt(place, true);
     const head = await currentHead(place, log).finally(() => log.close());

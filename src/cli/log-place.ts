@@ -18,7 +18,7 @@ export interface LogPlace {
 
 export const STORE_FLAG = [
   '--store <url>',
-  'sqlite:///path or file:///dir (the space in the data directory)',
+  'sqlite:///path, file:///dir or nats://HOST:PORT/PREFIX (the space in the data directory)',
 ] as const;
 
 export async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {
@@ -27,7 +27,7 @@ export async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {
 }
 
 export async function placeOf(flags: StoreFlags): Promise<LogPlace> {
-  if (flags.store !== undefined) return storePlace(flags.store);
+  if (flags.store !== undefined) return storePlace(flags.store, flags.space);
   const space = flags.space ?? (process.env.SOX_NAMESPACE || 'default');
   return spacePlace(dataDirectory(flags.dir, process.env), space);
 }
@@ -55,13 +55,18 @@ function spacePlace(dir: string, space: string): LogPlace {
   return { space, url: `sqlite://${path}`, path };
 }
 
-async function storePlace(text: string): Promise<LogPlace> {
-  const { parseStoreUrl, storeUrl } = await import('../server/run/store-url.ts');
+async function storePlace(text: string, space: string | undefined): Promise<LogPlace> {
+  const { parseStoreUrl, shownStore, storeUrl } = await import('../server/run/store-url.ts');
   const store = parseStoreUrl(text);
+  if (store?.kind === 'nats') {
+    const named = space ?? store.space ?? 'default';
+    const url = storeUrl({ ...store, space: named });
+    return { space: named, url, path: shownStore(url) };
+  }
   if (store === null || !('path' in store)) {
     throw fail(
       'cli.usage',
-      `--store must be sqlite:///path or file:///dir (absolute); found ${text}`,
+      `--store must be sqlite:///path or file:///dir (absolute), or nats://HOST:PORT/PREFIX; found ${text}`,
     );
   }
   return { space: null, url: storeUrl(store), path: store.path };

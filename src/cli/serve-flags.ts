@@ -44,6 +44,8 @@ export function addServeFlags(command: Command): Command {
     .option('--mirror <folder>', 'append all that is said there, a JSONL file for each channel')
     .option('--bus <file>', 'run the worker pools of this config behind bus.sock, on the record')
     .option('--metrics [token]', 'Prometheus at /metrics, for this token or the usual credential')
+    .option('--otlp <url>', 'tell an OpenTelemetry collector there what is done, without bodies')
+    .option('--telemetry-file <file>', 'append the same there, a line of JSON each')
     .option('--allow-plugins <ids>', 'load these plugins, comma-separated, and no others')
     .option('--discovery [folder]', 'load plugins from the node_modules of this folder (here)')
     .option('--no-discovery', 'look for no plugins in node_modules')
@@ -66,7 +68,7 @@ export function serveArguments(options: object): string[] {
 /** The hub stands in its data directory: what was meant from here is said in full. */
 export function placedFlags(
   flags: ServeOptions,
-  { relay, synapseRelay, mirror, bus, plugins }: Config,
+  { relay, synapseRelay, mirror, bus, plugins, telemetry }: Config,
 ): ServeOptions {
   return {
     ...flags,
@@ -76,6 +78,7 @@ export function placedFlags(
     ...(mirror !== null && { mirror }),
     ...(bus !== null && { bus }),
     ...(plugins.from !== null && { discovery: plugins.from }),
+    ...(telemetry?.file != null && { telemetryFile: telemetry.file }),
   };
 }
 

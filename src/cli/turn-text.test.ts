@@ -6,7 +6,12 @@ const TURN: Turn = {
   reason: { rule: 'wake', message_ids: ['m1', 'm2'], senders: ['bob', 'cy'], channels: ['team'] },
   ...{ failures: 0, after_restart: false, due_at: 100, taken_at: 100, taken_by: 'x' },
   ...{ lease_until: null, retry_at: null, ended_at: 160, sends: 1, pid: null, transcript: null },
-  ...{ note: null, cost: { usd: 0, tokens_in: 0, tokens_out: 0 }, fruitless: false },
+  ...{
+    note: null,
+    cost: { usd: 0, tokens_in: 0, tokens_out: 0 },
+    fruitless: false,
+    traceparent: null,
+  },
 };
 
 test('[CL35] a turn says why it began, what it cost and whether it did anything', () => {

@@ -18,6 +18,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Instead of the client's own `requestTimeoutMs`. */
   readonly timeoutMs?: number;
+  /** The trace that the call belongs to, as W3C Trace Context writes it. */
+  readonly traceparent?: string | null;
 }
 
 export interface Requests {
@@ -67,7 +69,7 @@ export function createRequests(place: string, timeoutMs: number): Requests {
       const onAbort = (): void => one.settle(options.signal?.reason);
       const one: Pending = {
         id,
-        text: frameText(number, id, input),
+        text: frameText(number, id, input, options.traceparent),
         isRepeatable: isRepeatable(id, input),
         isSent: false,
         settle(error, result) {
@@ -114,10 +116,16 @@ export function createRequests(place: string, timeoutMs: number): Requests {
   };
 }
 
-function frameText(number: number, method: CallId, params: unknown): string {
+function frameText(
+  number: number,
+  method: CallId,
+  params: unknown,
+  traceparent: string | null | undefined,
+): string {
+  const meta = traceparent == null ? {} : { _meta: { traceparent } };
   let text: string;
   try {
-    text = JSON.stringify({ jsonrpc: '2.0', id: number, method, params });
+    text = JSON.stringify({ jsonrpc: '2.0', id: number, method, params, ...meta });
   } catch (cause) {
     throw notJson(method, cause);
   }

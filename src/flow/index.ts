@@ -1,4 +1,25 @@
 /** `synod/flow`: what a program is built of that must outlive its processes. */
+export {
+  type Enforcement,
+  type GuardCode,
+  type GuardDecision,
+  GuardRefused,
+  type GuardRequest,
+  type PathKind,
+} from '../guard/decision.ts';
+export type { ConnectOptions, FetchOptions } from '../guard/fetch.ts';
+export type { WriteOptions } from '../guard/files.ts';
+export { createGuard, type Guard, type GuardOptions } from '../guard/guard.ts';
+export type { Lookup } from '../guard/network.ts';
+export {
+  type ConnectRule,
+  type ExecuteRule,
+  type Policy,
+  PolicyError,
+  type Scheme,
+} from '../guard/policy.ts';
+export type { Rail } from '../guard/rails.ts';
+export type { Spawned, SpawnOptions } from '../guard/spawn.ts';
 export { type JsonlSinkOptions, jsonlSink } from '../telemetry/jsonl-sink.ts';
 export { type OtlpSinkOptions, otlpSink } from '../telemetry/otlp-sink.ts';
 export type {
@@ -31,6 +52,26 @@ export {
   type Telemetry,
   type TelemetryOptions,
 } from '../telemetry/telemetry.ts';
+export type {
+  Integration,
+  IntegrationContext,
+  JsonSchema,
+} from './integration/definition.ts';
+export {
+  type GuardRecorder,
+  openGuardRecorder,
+  type Recordable,
+} from './integration/guard-recorder.ts';
+export { type IntegrationCode, IntegrationError } from './integration/integration-error.ts';
+export {
+  createIntegrations,
+  type DryRun,
+  type IntegrationInfo,
+  type Integrations,
+  type IntegrationsOptions,
+  type InvokeOptions,
+} from './integration/integrations.ts';
+export type { BreakerState } from './integration/turnstile.ts';
 export { AcpClient, type AcpClientOptions } from './process/client/acp-client.ts';
 export {
   type AgentClient,

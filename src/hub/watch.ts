@@ -5,6 +5,7 @@
  * the first time it does, and costs the others nothing [H5].
  */
 
+import { isContextEvent } from '../core/context/context-evolve.ts';
 import type { GateAsked, GateEvent } from '../core/gates/gate-events.ts';
 import type { WorldView } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
@@ -50,6 +51,8 @@ export interface Watch {
   turn(wait: number, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Likewise for the decision on a gate. */
   gate(id: string, by: string, waitMs: number, signal?: Signal | null): Wait;
+  /** Likewise for a change of a namespace of context. */
+  context(ns: string, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Likewise for a turn of a managed agent that may be taken. */
   due(by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Tells of receipts that changed, until the returned function is called. */
@@ -74,6 +77,7 @@ export function createWatch(
   const answers = new Map<number, Set<Waiter>>();
   const turns = new Map<number, Set<Waiter>>();
   const gates = new Map<string, Set<Waiter>>();
+  const contexts = new Map<string, Set<Waiter>>();
   const dues = new Map<'', Set<Waiter>>();
   const receiptListeners = new Set<ReceiptListener>();
   const eventListeners = new Set<EventListener>();
@@ -136,7 +140,9 @@ export function createWatch(
 
   function endWaits(): void {
     isEnding = true;
-    const all = [mail, answers, turns, gates, dues].flatMap((waiters) => [...waiters.values()]);
+    const all = [mail, answers, turns, gates, contexts, dues].flatMap((waiters) => [
+      ...waiters.values(),
+    ]);
     for (const waiters of all) {
       for (const waiter of [...waiters]) waiter(false);
     }
@@ -151,6 +157,7 @@ export function createWatch(
     answer: (position, by, waitMs, signal = null) => wait(answers, position, by, waitMs, signal),
     turn: (number, by, waitMs, signal = null) => wait(turns, number, by, waitMs, signal),
     gate: (id, by, waitMs, signal = null) => wait(gates, id, by, waitMs, signal),
+    context: (ns, by, waitMs, signal = null) => wait(contexts, ns, by, waitMs, signal),
     due: (by, waitMs, signal = null) => wait(dues, '', by, waitMs, signal),
     receipts(listener) {
       receiptListeners.add(listener);
@@ -171,6 +178,9 @@ export function createWatch(
       }
       if (gates.size > 0) {
         for (const event of events) if (isGateWord(event)) wake(gates, event.id);
+      }
+      if (contexts.size > 0) {
+        for (const event of events) if (isContextEvent(event)) wake(contexts, event.ns);
       }
       if (dues.size > 0 && events.some(maySetFree)) wake(dues, '');
       if (answers.size > 0) {

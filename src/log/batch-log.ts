@@ -6,7 +6,17 @@
  * here, once. Every entry handed out has had its checksum compared: stored
  * bytes that changed are refused with 'log.corrupt', never served.
  */
-import { decodeBatch, encodeBatch, entryAt, firstBadEntry, GENESIS } from './batch.ts';
+import { encodeBatch, entryAt, GENESIS } from './batch.ts';
+import {
+  CHUNK_ENTRIES_MAX,
+  checkedEntries,
+  corruptAt,
+  foreignSnapshot,
+  holds,
+  missing,
+  outOfRange,
+  requirePosition,
+} from './batch-checks.ts';
 import type { Chunk, Compacted, Log, Snapshot, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
@@ -63,9 +73,6 @@ export function lookOften(look: () => void): () => void {
 
 /** Positions that are further apart are seldom of one batch. */
 const NEAR = 16;
-/** Entries in one chunk, at most. */
-const CHUNK_ENTRIES_MAX = 4096;
-
 export function openBatchLog(storage: BatchStorage): Log {
   let isOpen = true;
   let tail = storage.tail();
@@ -276,58 +283,4 @@ export function openBatchLog(storage: BatchStorage): Log {
       storage.close();
     },
   };
-}
-
-/** The entries of a stored batch from `position` on, each checked against its checksum. */
-function checkedEntries(batch: StoredBatch, position: number, path: string): string[] {
-  if (!holds(batch, position)) throw missing(path, position);
-  const bad = firstBadEntry(batch.bytes);
-  if (bad !== null) throw corruptAt(path, batch.first + bad);
-  const entries = decodeBatch(batch.bytes);
-  if (entries.length !== batch.count) throw corruptAt(path, batch.first);
-  return position === batch.first ? entries : entries.slice(position - batch.first);
-}
-
-function holds(batch: StoredBatch | undefined, position: number): batch is StoredBatch {
-  return batch !== undefined && position >= batch.first && position < batch.first + batch.count;
-}
-
-function requirePosition(from: number, length: number, path: string): void {
-  if (!Number.isInteger(from) || from < 0 || from > length) throw outOfRange(path, from, length);
-}
-
-function outOfRange(path: string, position: number, length: number): LogError {
-  return new LogError('log.position', `${path} holds ${length} entries; there is no ${position}`, {
-    path,
-  });
-}
-
-function missing(path: string, position: number): LogError {
-  return new LogError(
-    'log.corrupt',
-    `${path} has no entry at position ${position} though later ones are stored; run "synod log verify" and restore the log from a copy or an export`,
-    { path },
-  );
-}
-
-function foreignSnapshot(path: string, snapshot: Snapshot | null, length: number): LogError {
-  const what =
-    snapshot === null
-      ? 'does not verify'
-      : snapshot.position > length
-        ? `is of ${snapshot.position} entries, and the log has ${length}: if no older copy was put in its place, entries are missing`
-        : `is not of this log: another chain led to entry ${snapshot.position}`;
-  return new LogError(
-    'log.snapshot',
-    `a snapshot in ${path} ${what}; it is left as it is and the log alone is read: run "synod log verify", then restore the log it belongs to or remove the snapshot`,
-    { path },
-  );
-}
-
-function corruptAt(path: string, position: number): LogError {
-  return new LogError(
-    'log.corrupt',
-    `${path} holds changed bytes at position ${position}; run "synod log verify" and restore the log from a copy or an export`,
-    { path },
-  );
 }

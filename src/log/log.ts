@@ -87,6 +87,7 @@ export interface Snapshot {
 export type LogErrorCode =
   | 'log.unavailable' // the disk said no: full, I/O error, read-only
   | 'log.unknown' // whether the append is stored cannot be told before the log is opened again
+  | 'log.durability' // the store may lose what it acknowledged, and nobody said that this is accepted
   | 'log.locked' // another process owns the store or the data directory
   | 'log.newer' // written by a newer program
   | 'log.shape' // an entry is sound, and not of a shape this program can read

@@ -4,6 +4,7 @@
  */
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { formatTraceparent } from '../core/law/traceparent.ts';
 import type { Level, Sink, TelemetryRecord } from './record.ts';
 
 export interface JsonlSinkOptions {
@@ -72,11 +73,12 @@ function lineOf(record: TelemetryRecord): string {
       });
     }
     case 'span': {
-      const { traceId, spanId, parentId, spanKind, ms, error } = record;
+      const { traceId, spanId, parentId, spanKind, ms, error, links } = record;
       const where = {
         trace: traceId,
         span: spanId,
         ...(parentId !== null && { parent: parentId }),
+        ...(links.length > 0 && { links: links.map((one) => formatTraceparent(one)) }),
       };
       const how = { span_kind: spanKind, ms: Math.round(ms * 1_000) / 1_000 };
       return JSON.stringify({ ...head, ...where, ...how, ...(error && { error }), attributes });

@@ -58,7 +58,7 @@ export function otlpBodies(
 }
 
 function spanOf(span: SpanRecord): object {
-  const { traceId, spanId, parentId, name, at, ms, error } = span;
+  const { traceId, spanId, parentId, name, at, ms, error, links } = span;
   return {
     ...{ traceId, spanId, ...(parentId !== null && { parentSpanId: parentId }) },
     ...{ name, kind: KINDS[span.spanKind] },
@@ -68,6 +68,9 @@ function spanOf(span: SpanRecord): object {
       ...attributesOf(span),
       ...(error === null ? [] : saidOf({ 'error.type': error.type })),
     ],
+    ...(links.length > 0 && {
+      links: links.map((one) => ({ traceId: one.traceId, spanId: one.spanId })),
+    }),
     status:
       error === null
         ? {}

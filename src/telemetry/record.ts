@@ -1,4 +1,5 @@
 /** What telemetry tells its sinks: something that was noted, a span that ended, a measure of a while. */
+import type { TraceContext } from '../core/law/traceparent.ts';
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -42,6 +43,8 @@ export interface SpanRecord extends Head {
   readonly spanId: string;
   readonly parentId: string | null;
   readonly spanKind: SpanKind;
+  /** Other spans that caused it. */
+  readonly links: readonly TraceContext[];
   /** How long it took; `at` is when it began. */
   readonly ms: number;
   /** Null when it went well; else a word for what went wrong, and the message where that was asked for. */

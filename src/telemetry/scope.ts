@@ -24,6 +24,10 @@ export interface SpanOptions {
   readonly level?: Level;
   /** What the span and everything in it is about, beside what is known. */
   readonly ids?: Ids;
+  /** Ids that were told to others before it began; else they are made. */
+  readonly as?: TraceContext | null;
+  /** Others that caused it too; the one it stands under is not among them. */
+  readonly links?: readonly TraceContext[];
 }
 
 /** Makes spans; the telemetry that is in force. */
@@ -34,6 +38,7 @@ export interface Tracer {
     run: (span: Span) => T,
     options?: SpanOptions,
   ): T;
+  measure(name: string, value: number, unit: string, attributes?: Attributes): void;
 }
 
 export interface Scope {
@@ -125,6 +130,11 @@ export function withSpan<T>(
 ): T {
   const tracer = scopes.getStore()?.tracer ?? null;
   return tracer === null ? run(NO_SPAN) : tracer.span(name, attributes, run, options);
+}
+
+/** One value of many, to the telemetry in force. */
+export function measure(name: string, value: number, unit: string, attributes?: Attributes): void {
+  scopes.getStore()?.tracer?.measure(name, value, unit, attributes);
 }
 
 /** For a tracer with nobody to tell. */

@@ -17,6 +17,7 @@ export interface RawSpan {
   readonly spanId: string;
   readonly parentId: string | null;
   readonly spanKind: SpanKind;
+  readonly links: readonly TraceContext[];
   readonly attributes: Attributes;
   /** Attributes that are bodies. */
   readonly bodies: ReadonlySet<string> | null;
@@ -39,6 +40,8 @@ interface Opening {
 export interface OpenSpan {
   follow<T>(run: (span: Span) => T): T;
 }
+
+const NO_LINKS: readonly TraceContext[] = [];
 
 export function openSpan(parts: SpanParts, opening: Opening, options: SpanOptions = {}): OpenSpan {
   const { name, trace, ids, parent } = opening;
@@ -72,7 +75,7 @@ export function openSpan(parts: SpanParts, opening: Opening, options: SpanOption
       ...{ name, at, ms: performance.now() - began, ids, attributes, bodies, error },
       level: error === null ? (options.level ?? 'info') : 'error',
       ...{ traceId: trace.traceId, spanId: trace.spanId, parentId: parent?.spanId ?? null },
-      spanKind: options.kind ?? 'internal',
+      ...{ spanKind: options.kind ?? 'internal', links: options.links ?? NO_LINKS },
     });
   }
 

@@ -1,6 +1,8 @@
 /** Telemetry at its own door: what reaches a sink, what does not, and what that costs who tells it. */
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { parseTraceparent, type TraceContext } from '../core/law/traceparent.ts';
+import { chatAttributes, tellDuration, tellTokens } from './gen-ai.ts';
 import type { LogRecord, MetricRecord, Sink, SpanRecord, TelemetryRecord } from './record.ts';
 import { currentTrace, withIds, withSpan, withTrace } from './scope.ts';
 import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts';
@@ -260,4 +262,44 @@ test('[TL12] counts and measures are gathered and told together, and their serie
   expect(records.length).toBeLessThanOrEqual(1_025);
   expect(wild.reduce((sum, one) => sum + one.sum, 0)).toBe(2_000);
   expect(wild.at(-1)?.attributes).toEqual({ 'otel.metric.overflow': true });
+});
+
+test('[TL10] a span takes the ids that others were told before, under its own trace alone, with links', async () => {
+  const { telemetry, heard } = listen();
+  const told = telemetry.newTrace();
+  const other = parseTraceparent(PARENT) as TraceContext;
+  telemetry.span('first', null, () => {}, { as: told, links: [other] });
+  withTrace(PARENT, () => telemetry.span('apart', null, () => {}, { as: telemetry.newTrace() }));
+  withTrace(PARENT, () => telemetry.span('else', null, () => {}, { as: told }));
+  const [first, apart, elsewhere] = (await heard()) as SpanRecord[];
+  expect(first).toMatchObject({ traceId: told.traceId, spanId: told.spanId, parentId: null });
+  expect(first?.links).toEqual([other]);
+  expect(apart).toMatchObject({ traceId: other.traceId, parentId: other.spanId });
+  expect(elsewhere?.parentId).toBeNull();
+});
+
+test('[TL7] providers are known by their address, and a call has the words of the conventions', async () => {
+  const at = (baseUrl: string) => chatAttributes({ baseUrl, model: 'm' });
+  expect(at('https://api.mistral.ai/v1')).toMatchObject({
+    ...{ 'gen_ai.provider.name': 'mistral_ai', 'server.port': 443 },
+  });
+  expect(at('http://localhost:11434/v1')).toMatchObject({
+    ...{ 'gen_ai.provider.name': 'openai', 'server.address': 'localhost', 'server.port': 11434 },
+  });
+  expect(at('nonsense')['server.address']).toBeUndefined();
+  const { telemetry, heard } = listen();
+  telemetry.span('chat m', at('nonsense'), (span) => {
+    tellTokens(span, { tokensIn: 4, tokensOut: 2 }, at('nonsense'));
+    tellDuration(1_500, at('nonsense'), 'timeout');
+  });
+  const records = await heard();
+  const named = (name: string) => records.filter((one) => one.name === name) as MetricRecord[];
+  const usage = named('gen_ai.client.token.usage');
+  expect(usage.map((one) => [one.attributes['gen_ai.token.type'], one.sum, one.unit])).toEqual([
+    ['input', 4, '{token}'],
+    ['output', 2, '{token}'],
+  ]);
+  expect(named('gen_ai.client.operation.duration')[0]).toMatchObject({
+    ...{ sum: 1.5, unit: 's', attributes: { 'error.type': 'timeout' } },
+  });
 });

@@ -49,6 +49,8 @@ export interface Telemetry {
     run: (span: Span) => T,
     options?: SpanOptions,
   ): T;
+  /** The ids of a span that others are told of before it begins, under what is known here. */
+  newTrace(): TraceContext;
   /** A span of something that is over. */
   ended(name: string, attributes: Attributes, ended: EndedSpan): void;
   /** This telemetry is in force in `run`, for `withSpan` too. */
@@ -194,17 +196,18 @@ function build(
       if (all.length === 0 || rankOf(spanOptions?.level ?? 'info') < lowest)
         return withoutSpan(run);
       const scope = currentScope();
-      const trace = below(scope.trace);
+      const trace = spanOptions?.as ?? below(scope.trace);
       const ids = { ...bound, ...scope.ids, ...spanOptions?.ids };
       const inner = { tracer: telemetry, ids, trace };
       if (!trace.isSampled) return inScope(inner, () => withoutSpan(run));
       const span = openSpan(
         parts,
-        { name, attributes, trace, ids, parent: scope.trace },
+        { name, attributes, trace, ids, parent: parentOf(trace, scope.trace) },
         spanOptions,
       );
       return inScope(inner, () => span.follow(run));
     },
+    newTrace: () => below(currentScope().trace),
     ended(name, attributes, { at, ms, parent, error = null, ...of }) {
       const level = of.level ?? 'info';
       if (rankOf(level) < lowest || parent?.isSampled === false) return;
@@ -213,6 +216,7 @@ function build(
       parts.end({
         ...{ name, level, at, ms, traceId, spanId, attributes, bodies: null },
         ...{ parentId: parent?.spanId ?? null, spanKind: of.kind ?? 'internal' },
+        links: of.links ?? [],
         ids: { ...bound, ...currentScope().ids, ...of.ids },
         error: error === null ? null : { type: error, message: null },
       });
@@ -242,4 +246,9 @@ function build(
     },
   };
   return telemetry;
+}
+
+/** A span of another trace is no parent. */
+function parentOf(trace: TraceContext, outer: TraceContext | null): TraceContext | null {
+  return outer?.traceId === trace.traceId && outer.spanId !== trace.spanId ? outer : null;
 }

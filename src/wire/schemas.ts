@@ -57,6 +57,7 @@ export const spaceName = z.string().regex(/^[a-z0-9_-]{1,64}$/);
 const standing = {
   standing: z.string().nullish().describe('kind/trust of the sender, or of the actor'),
   actor: z.string().optional().describe('whose act the hub tells of'),
+  traceparent: z.string().optional().describe('the trace it was said in'),
 };
 
 /** A message as every door shows it. */

@@ -89,6 +89,24 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
     const { instance_id } = await hub.admin('agents_start', await defined('sid'));
     return [null, { instance_id }];
   },
+  'context.set': async () => ['ada', { ns: 'twice', key: 'set', value: 1, if_version: 0 }],
+  'context.delete': async () => {
+    const { version } = await hub.ask('ada', 'context.set', { ns: 'twice', key: 'gone', value: 1 });
+    return ['ada', { ns: 'twice', key: 'gone', if_version: version }];
+  },
+  'sessions.create': async () => ['ada', {}],
+  'sessions.append': async () => [
+    'ada',
+    { ...(await talk()), items: [{ kind: 'note', content: 'n' }] },
+  ],
+  'sessions.fork': async () => ['ada', await talk()],
+  'sessions.rewind': async () => ['ada', { ...(await talk()), length: 0 }],
+  'sessions.compact': async () => ['ada', { ...(await talk()), summary: 'so far' }],
+  'sessions.close': async () => ['ada', await talk()],
+  'sessions.handoff': async () => {
+    await hub.ask('bob', 'sessions.create');
+    return ['ada', { ...(await talk()), to: 'bob', why: 'yours' }];
+  },
   'turns.cancel': async () => [null, { turn_id: (await taken('cal')).turn_id }],
   'turns.retry': async () => {
     const { turn_id } = await taken('ray');
@@ -113,6 +131,12 @@ async function managed(agent_id: string): Promise<Json> {
 async function defined(agent_id: string): Promise<Json> {
   await hub.admin('agents_define', { agent_id });
   return { agent_id };
+}
+
+async function talk(): Promise<Json> {
+  const seed = [{ kind: 'user', content: 'hello' }];
+  const { session_id } = await hub.ask('ada', 'sessions.create', { seed });
+  return { session_id };
 }
 
 /** A turn of an agent that a supervisor outside runs. */

@@ -21,7 +21,7 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'synod-bin-'));
   mkdirSync(join(root, 'bin'));
-  mkdirSync(join(root, 'dist', 'cli'), { recursive: true });
+  mkdirSync(join(root, 'dist', 'program'), { recursive: true });
   cpSync(BIN, join(root, 'bin', 'synod.js'));
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   // Pretends to be an old Node; only for the process it is loaded into.
@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 function writeMain(source: string): void {
-  writeFileSync(join(root, 'dist', 'cli', 'main.js'), source);
+  writeFileSync(join(root, 'dist', 'program', 'main.js'), source);
 }
 
 function start(args: readonly string[], isOld: boolean): ChildProcess {

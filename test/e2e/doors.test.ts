@@ -30,8 +30,8 @@ const SOX = new Set([
 
 const HANDLERS = new URL('../../src/server/desk/handlers/', import.meta.url);
 const WORK_TESTS = [
-  ...['claims', 'plan', 'offers', 'findings', 'presence', 'gates', 'turns', 'processes'],
-  ...['record', 'passkeys', 'thread-doors'],
+  ...['claims', 'plan', 'offers', 'findings', 'presence', 'gates', 'turns', 'processes', 'context'],
+  ...['guard', 'record', 'passkeys', 'thread-doors', 'sessions'],
 ].map((noun) => `${noun}.test.ts`);
 
 interface Door {

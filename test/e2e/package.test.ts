@@ -28,6 +28,8 @@ beforeAll(() => {
   const run = (command: string, args: string[], cwd: string): string =>
     execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   run(process.execPath, [join(ROOT, 'node_modules/.bin/tsc'), '-b'], ROOT);
+  const vite = join(ROOT, 'node_modules/.bin/vite');
+  run(process.execPath, [vite, 'build', '--config', 'vite.program.config.ts'], ROOT);
   const packed = run(
     'npm',
     ['pack', '--ignore-scripts', '--json', '--pack-destination', project],
@@ -57,7 +59,8 @@ afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 test('[RE1] the package carries what it needs and none of our sources or tests', () => {
   expect(files).toContain('bin/synod.js');
-  expect(files).toContain('dist/cli/main.js');
+  expect(files).toContain('dist/program/main.js');
+  expect(files).toContain('dist/program/LICENSES.md');
   expect(files).toContain('dist/client/index.d.ts');
   expect(files).toContain('LICENSE');
   expect(files.filter((path) => /^(src|test|bench|dist\/test)\//.test(path))).toEqual([]);
@@ -92,6 +95,32 @@ test('[RE2] the installed executable and library talk to each other', () => {
     },
   );
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test('[RE2] the installed program finds its threads, its bridge, its page and its packages', async () => {
+  const dir = join(project, 'hub');
+  const env = { PATH: process.env.PATH ?? '', HOME: project, SYNOD_DIR: dir, SYNOD_AGENT: 'ada' };
+  const bin = join(modules, 'synod/bin/synod.js');
+  const synod = (args: string[], input = '') =>
+    execFileSync(process.execPath, [bin, ...args], { encoding: 'utf8', env, input });
+  const { url } = JSON.parse(synod(['up', '--port', '0', '--metrics', '--json']));
+  try {
+    synod(['send', 'team/plan', 'the parser is done']);
+    expect(synod(['search', 'parser'])).toContain('the parser is done');
+    const owner = readFileSync(join(dir, 'credential'), 'utf8').trim();
+    const headers = { authorization: `Bearer ${owner}` };
+    expect(await (await fetch(`${url}/metrics`, { headers })).text()).toContain('# TYPE');
+    expect((await fetch(url)).status).toBe(200);
+    const opening = {
+      ...{ protocolVersion: '2025-06-18', capabilities: {} },
+      clientInfo: { name: 'package', version: '1.0.0' },
+    };
+    const asked = { jsonrpc: '2.0', id: 1, method: 'initialize', params: opening };
+    expect(synod(['mcp'], `${JSON.stringify(asked)}\n`)).toContain('"serverInfo"');
+  } finally {
+    synod(['down']);
+  }
+  expect(synod(['log', 'verify'])).toContain('ok');
 });
 
 test('[RE2] an upgrade from the package says what another one is, and installs nothing unasked', () => {

@@ -6,11 +6,13 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { COMMAND_GROUPS } from '../../src/cli/commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import * as context from '../../src/core/context/context-limits.ts';
 import * as gates from '../../src/core/gates/gate-limits.ts';
 import * as law from '../../src/core/law/limits.ts';
 import { SHARES, type Share } from '../../src/core/law/shares.ts';
 import { type SharedBound, WAYS_OUT } from '../../src/core/law/ways-out.ts';
 import * as processes from '../../src/core/processes/process-limits.ts';
+import * as sessions from '../../src/core/sessions/session-limits.ts';
 import * as threads from '../../src/core/threads/thread-limits.ts';
 import * as turns from '../../src/core/turns/turn-limits.ts';
 import * as claims from '../../src/core/work/claim/claim-limits.ts';
@@ -189,8 +191,10 @@ function limitsPage(): string {
     ...law,
     ...work,
     ...claims,
+    ...context,
     ...gates,
     ...processes,
+    ...sessions,
     ...threads,
     ...turns,
   };

@@ -210,4 +210,20 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'one the hub makes into `synapse-token`',
     'the secret Synapse clients show; with `none`, or `--auth open`, names are taken at their word',
   ),
+  otlp: row(
+    '--otlp',
+    'an http or https address',
+    'nobody is told',
+    'an OpenTelemetry collector (OTLP over HTTP, JSON) that is told what is done',
+  ),
+  otlp_headers: row(null, 'header name to text', 'none', 'what the collector wants to see'),
+  telemetry_file: row('--telemetry-file', 'a file', 'none', 'the same, a line of JSON each'),
+  telemetry_sample: row(null, '0 to 1', '1', 'the share of new traces that is kept'),
+  telemetry_content: row(
+    null,
+    '`true` or `false`',
+    'false',
+    'whether bodies leave too: what models are told and say, and messages of errors',
+  ),
+  telemetry_service: row(null, 'a name', 'synod', 'what the hub calls itself there'),
 };

@@ -5,6 +5,7 @@
 import { isRefusal, type Refusal } from '../../src/core/law/decider.ts';
 import type { WorldView } from '../../src/core/law/state.ts';
 import type { Command } from '../../src/core/law/world.ts';
+import type { Item } from '../../src/core/sessions/session-events.ts';
 import { peek } from '../../src/core/talk/inbox.ts';
 import type { MessageRef } from '../../src/core/talk/message-id.ts';
 import { WAKE_ALWAYS } from '../../src/core/turns/wake-rule.ts';
@@ -30,6 +31,8 @@ export function toCommand(
     const root = { ...(refs.get(fields.root) ?? nowhere(fields.root)), owners: [owners].flat() };
     return { ...rest, root } as unknown as Command;
   }
+  if (typeof fields.items === 'string') command.items = fields.items.split(',').map(itemOf);
+  if (typeof fields.summary === 'string') command.summary = itemOf(fields.summary);
   if (verb === 'inbox.present') command.shown = new Set([fields.shown].flat());
   if (verb === 'inbox.drain') {
     const { max, channels, expired, leaseMs } = fields;
@@ -66,6 +69,15 @@ export function toCommand(
 /** `src/**,docs/a.md` are paths of the one worktree there is in a script. */
 function scopeOf(paths: string): unknown {
   return { worktree: 'w', branch: null, paths: paths.split(',') };
+}
+
+/** `user`, `note`, `call/c1`, `result/c1`: an item of a session, with a body that says as much. */
+function itemOf(text: string): Item {
+  const [kind = '', callId = ''] = text.split('/');
+  const body = { content: text };
+  if (kind === 'call') return { kind: 'tool_call', callId, name: 'tool', body };
+  if (kind === 'result') return { kind: 'tool_result', callId, outcome: 'ok', body };
+  return { kind: kind as Item['kind'], body };
 }
 
 function nowhere(position: number): MessageRef {

@@ -101,6 +101,12 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'snapshot.record': { words: ['position', 'digest'], otherwise: {} },
   'wake.record': { words: ['wake'], otherwise: {} },
   'bus.record': { words: ['call'], otherwise: { missed: 0 } },
+  'context.set': { words: ['ns', 'key', 'value'], otherwise: { ifVersion: null, ttlMs: null } },
+  'context.delete': {
+    words: ['ns', 'key'],
+    otherwise: { key: null, prefix: null, ifVersion: null },
+  },
+  'guard.record': { words: ['decisions'], otherwise: { missed: 0 } },
   'agent.define': {
     words: ['agent'],
     otherwise: { capabilities: [], maxInstances: 1, isSingleton: false, limits: {}, card: null },
@@ -113,6 +119,29 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
     otherwise: { state: null, pid: null, usage: null, reason: null, lines: [] },
   },
   'instance.stop': { words: ['id'], otherwise: { id: null, agent: null, reason: null } },
+  'session.create': {
+    words: ['items'],
+    otherwise: { holder: null, key: null, ttlMs: null, items: [] },
+  },
+  'session.append': { words: ['id', 'items'], otherwise: { expectedLength: null } },
+  'session.fork': {
+    words: ['id'],
+    otherwise: { expectedLength: null, key: null, ttlMs: null, length: null },
+  },
+  'session.rewind': { words: ['id', 'length'], otherwise: { expectedLength: null } },
+  'session.compact': { words: ['id'], otherwise: { expectedLength: null, keep: 0 } },
+  'session.share': {
+    words: ['id', 'with', 'access'],
+    otherwise: { expectedLength: null, access: null },
+  },
+  'session.close': { words: ['id'], otherwise: { expectedLength: null, reason: null } },
+  'session.hand-off': {
+    words: ['id', 'to'],
+    otherwise: {
+      ...{ expectedLength: null, why: 'your turn', keep: null, claims: null },
+      item: { kind: 'handoff', body: {} },
+    },
+  },
   'agent.assign': { words: ['agent', 'roles'], otherwise: {} },
   'docket.raise': { words: ['text'], otherwise: { to: null, thread: null, forMs: null } },
   'docket.take': { words: ['id'], otherwise: { isForced: false } },

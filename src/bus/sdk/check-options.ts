@@ -63,6 +63,7 @@ const DOCKER: Kinds<DockerOptions> = {
 const REQUEST: Kinds<RequestOptions> = {
   ...{ sessionId: 'text', session: 'text', pool: 'text', agentId: 'text', timeoutMs: 'time' },
   ...{ identity: 'object', audit: 'object', idempotencyKey: 'text', signal: 'any' },
+  traceparent: 'any',
   requiredExtensions: 'texts',
 };
 const IDENTITY: Kinds<CallerIdentity> = { subjectId: 'text', role: 'text', assertedBy: 'text' };

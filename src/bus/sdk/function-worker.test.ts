@@ -130,3 +130,10 @@ test('[SD17] notifications reach the function, and one it fails on hurts nobody'
   expect(seen[1]).toEqual(['good', { n: 1 }, 'ada', 's']);
   expect(await bus.request('how')).toBe('well');
 });
+
+test('[TL10] a request brings its trace to the worker, over the bus', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const bus = await start({ functions: { traced: async ({ ext }) => ext.traceparent ?? 'none' } });
+  expect(await bus.request('look', {}, { traceparent })).toBe(traceparent);
+  expect(await bus.request('look', {}, { traceparent: null })).toBe('none');
+});

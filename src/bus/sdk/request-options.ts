@@ -13,6 +13,8 @@ export interface RequestOptions extends SessionChoice {
   /** The same key within the bus's memory gets the same answer, and the work is done once. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
+  /** The trace that the request belongs to, as W3C Trace Context writes it; a worker finds it in `_ext`. */
+  readonly traceparent?: string | null;
   /** Extensions that `hello` must have found active. */
   readonly requiredExtensions?: readonly string[];
 }
@@ -54,10 +56,11 @@ export function checkExtensions(
 
 /** `isOneCall`: its session is of this call alone, so that a repeat of its key comes in another. */
 export function extOf(options: RequestOptions, isOneCall: boolean): JsonObject {
-  const { identity, audit, idempotencyKey, timeoutMs } = options;
+  const { identity, audit, idempotencyKey, timeoutMs, traceparent } = options;
   return {
     ...(identity !== undefined && { identity: { assertedBy: 'self', ...identity } }),
     ...(audit !== undefined && { audit }),
+    ...(traceparent != null && { traceparent }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(idempotencyKey !== undefined && isOneCall && { idempotencyScope: 'pool' }),
     // The bus counts whole milliseconds from 1 on.

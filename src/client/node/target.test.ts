@@ -113,3 +113,15 @@ describe('who one is', () => {
 test('[CL12] an empty --as is refused: it would be taken for nobody, that is for the owner', () => {
   expect(() => resolveTarget({ as: '', url: 'http://127.0.0.1:1' }, {})).toThrow('--as is empty');
 });
+
+test('[TL10] TRACEPARENT goes along with every call, and what is none stays here', () => {
+  writeHub();
+  const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  expect(headersOf(resolveTarget({ dir }, { TRACEPARENT }))).toMatchObject({
+    traceparent: TRACEPARENT,
+  });
+  for (const bad of ['', 'x\ny', 'hello']) {
+    const headers = headersOf(resolveTarget({ dir }, { TRACEPARENT: bad }));
+    expect(headers).not.toHaveProperty('traceparent');
+  }
+});

@@ -29,6 +29,8 @@ export interface Target {
   readonly agent: string | null;
   readonly space: string | null;
   readonly clientVersion: string | null;
+  /** The trace that calls belong to, from TRACEPARENT. */
+  readonly traceparent?: string;
   /** Who calls says to be a person; heeded from the owner alone. */
   readonly isPerson?: boolean;
   /** The token is the owner's credential: the hub proves that it knows it before it is shown. */
@@ -41,6 +43,7 @@ const NOBODY = 'human';
 type Environment = NodeJS.ProcessEnv;
 
 const PROVED = { mustProve: true } as const;
+const TRACE = /^[0-9a-f-]{55}$/;
 
 export function resolveTarget(globals: Globals, env: Environment = process.env): Target {
   const dir = dataDirectory(globals.dir, env);
@@ -53,6 +56,7 @@ export function resolveTarget(globals: Globals, env: Environment = process.env):
     agent: agentFor(globals, token, env),
     space: globals.space ?? (env.SOX_NAMESPACE || null),
     clientVersion: env.SOX_CLIENT_VERSION || null,
+    ...(env.TRACEPARENT && { traceparent: env.TRACEPARENT }),
   };
   if (token !== null) return { url, socketPath: null, dir, token, ...who };
   if (isOwn && hub.socket !== null) return { url, socketPath: hub.socket, dir, token, ...who };
@@ -67,13 +71,15 @@ export function strangerAt(url: string, dir: string): Target {
 }
 
 export function headersOf(target: Target): Record<string, string> {
-  const { token, agent, space, clientVersion, isPerson } = target;
+  const { token, agent, space, clientVersion, isPerson, traceparent } = target;
   return {
     ...(token !== null && { authorization: `Bearer ${token}` }),
     ...(agent !== null && { 'x-sox-agent-id': agent }),
     ...(isPerson === true && { 'x-synod-person': '1' }),
     ...(space !== null && { 'x-sox-namespace': space }),
     ...(clientVersion !== null && { 'x-sox-client-version': clientVersion }),
+    // A header takes no other characters, and what is no traceparent says nothing.
+    ...(traceparent !== undefined && TRACE.test(traceparent) && { traceparent }),
   };
 }
 

@@ -3,6 +3,8 @@
  * complete by its type: a new kind does not compile until it says what it is here, or that it is
  * only bookkeeping. A row names ids, names and codes: no body, no text of anybody, no hash of a secret.
  */
+
+import { channelOfNamespace } from '../context/own-namespaces.ts';
 import type { PasskeyEvent } from '../gates/gate-events.ts';
 import { messageId } from '../talk/message-id.ts';
 import { SERVER } from './principal.ts';
@@ -81,6 +83,20 @@ const TELLERS: Tellers = {
   'instance.taken': ({ by, id, epoch }) => deed(by, id, 'taken', { epoch }),
   'instance.moved': ({ by, id, state }) => deed(by, id, state),
   'instance.renewed': null,
+  'context.written': ({ by, ns, key }) =>
+    deed(by, `${ns} ${key}`, 'done', {}, channelOfNamespace(ns)),
+  'context.deleted': ({ by, ns, key, isLapse }) =>
+    deed(by, `${ns} ${key}`, isLapse ? 'lapsed' : 'done', {}, channelOfNamespace(ns)),
+  'session.created': ({ by, id, holder }) => deed(by, id, 'done', { holder }),
+  'session.forked': ({ by, id, from }) => deed(by, id, 'done', { from }),
+  'session.appended': ({ by, id, items }) => deed(by, id, 'done', { items: items.length }),
+  'session.rewound': ({ by, id, length }) => deed(by, id, 'done', { length }),
+  'session.compacted': ({ by, id, count }) => deed(by, id, 'done', { count }),
+  'session.handed-off': ({ by, id, holder, to }) => deed(by, id, 'done', { from: holder, to }),
+  'session.parked': ({ by, id, to }) => deed(by, id, 'parked', { to }),
+  'session.shared': ({ by, id, with: agent, access }) =>
+    deed(by, id, access ?? 'withdrawn', { agent }),
+  'session.ended': ({ by, id, how }) => deed(by, id, how),
   'agent.seen': null,
   'agent.assigned': ({ by, agent, roles }) => deed(by, agent, 'done', { roles: roles.join(' ') }),
   'subscription.added': ({ by, pattern }) => deed(by, pattern, 'done', {}, pattern),
@@ -114,6 +130,16 @@ const TELLERS: Tellers = {
       ...(agentId !== undefined && { agent: agentId }),
       ...(sessionId !== undefined && { session: sessionId }),
       duration_ms: durationMs,
+      ...(missed > 0 && { missed }),
+    });
+  },
+  'guard.recorded': ({ by, decisions, missed }) => {
+    const refused = decisions.filter(({ allowed }) => !allowed);
+    const [first] = [...refused, ...decisions];
+    const count = (of: typeof decisions): number => of.reduce((sum, { times }) => sum + times, 0);
+    return deed(by, first?.guard ?? null, first?.code, {
+      ...{ allowed: count(decisions) - count(refused), refused: count(refused) },
+      ...(first !== undefined && { kind: first.kind }),
       ...(missed > 0 && { missed }),
     });
   },

@@ -18,6 +18,8 @@ export interface Deadline {
     | 'gates'
     | 'turns'
     | 'instances'
+    | 'context'
+    | 'sessions'
     | 'sweep';
   readonly agent: string;
 }
@@ -42,6 +44,8 @@ export class Deadlines {
     gates: new Map(),
     turns: new Map(),
     instances: new Map(),
+    context: new Map(),
+    sessions: new Map(),
     sweep: new Map(),
   };
 
@@ -85,7 +89,9 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   gates: 7,
   turns: 8,
   instances: 9,
-  sweep: 10,
+  context: 10,
+  sessions: 11,
+  sweep: 12,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

@@ -51,10 +51,19 @@ const SAID = { at: 'number', by: 'string' } as const;
 const ON_MESSAGE = { ...SAID, channel: 'string', seq: 'number', position: 'number' } as const;
 const ON_GROUP = { ...SAID, group: 'string' } as const;
 const ON_ID = { ...SAID, id: 'string' } as const;
+const ON_CUT = { ...ON_ID, cut: 'list', previousCut: 'number?' } as const;
 const VERDICT = { ...ON_ID, person: 'string?', proof: 'string', reason: 'string?' } as const;
 const ON_WAIT = { at: 'number', agent: 'string', number: 'number' } as const;
 const ON_TURN = { at: 'number', id: 'string' } as const;
 const ON_OFFER = { at: 'number', agent: 'string', kind: 'string', name: 'string' } as const;
+
+const ON_CONTEXT = {
+  ...SAID,
+  ns: 'string',
+  key: 'string',
+  was: 'number',
+  prior: 'number',
+} as const;
 
 const SHAPES: Shapes = {
   'message.sent': { ...SAID, channel: 'string', seq: 'number' },
@@ -91,6 +100,7 @@ const SHAPES: Shapes = {
   },
   'snapshot.taken': { at: 'number', position: 'number', digest: 'string' },
   'bus.recorded': { ...SAID, call: 'object', missed: 'number' },
+  'guard.recorded': { ...SAID, decisions: 'list', missed: 'number' },
   'wake.recorded': { ...SAID, wake: 'object' },
   'agent.assigned': { ...SAID, agent: 'string', roles: 'list' },
   'docket.raised': {
@@ -185,6 +195,23 @@ const SHAPES: Shapes = {
     ...{ ...ON_ID, state: 'string', reason: 'string?', lines: 'list', pid: 'number?' },
   },
   'instance.renewed': { ...ON_ID, usage: 'object?' },
+  'context.written': { ...ON_CONTEXT, value: 'any', bytes: 'number', expiresAt: 'number?' },
+  'context.deleted': ON_CONTEXT,
+  'session.created': {
+    ...{ ...ON_ID, holder: 'string', key: 'string?', ttlMs: 'number', items: 'list' },
+  },
+  'session.forked': {
+    ...{ ...ON_ID, key: 'string?', ttlMs: 'number', from: 'string', length: 'number' },
+  },
+  'session.appended': { ...ON_ID, items: 'list' },
+  'session.rewound': { ...ON_CUT, length: 'number' },
+  'session.compacted': { ...ON_CUT, count: 'number', items: 'list' },
+  'session.handed-off': {
+    ...{ ...ON_ID, holder: 'string', to: 'string', why: 'string', items: 'list', claims: 'list' },
+  },
+  'session.parked': { ...ON_ID, to: 'string', why: 'string', returns: 'number' },
+  'session.shared': { ...ON_ID, with: 'string', access: 'string?' },
+  'session.ended': { ...ON_CUT, how: 'string', reason: 'string?' },
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

@@ -6,7 +6,9 @@
  * The table is complete by its type: a bound that is neither here nor one that nobody fills for
  * others does not compile, and such a bound can be refused by `checkShare` alone.
  */
+import { CONTEXT_KEYS_MAX, CONTEXT_VOLUME_MAX } from '../context/context-limits.ts';
 import { GATES_MAX, GATES_PER_AGENT_MAX } from '../gates/gate-limits.ts';
+import { SESSION_ITEMS_MAX, SESSIONS_MAX } from '../sessions/session-limits.ts';
 import { DESCRIBED_CHARS_MAX } from '../threads/thread-limits.ts';
 import {
   CLAIMS_MAX,
@@ -65,6 +67,9 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
     ...{ max: OFFERS_MAX, each: OFFERS_PER_AGENT_MAX, untrusted: 8 },
     name: 'OFFERS_PER_AGENT_MAX',
   },
+  CONTEXT_KEYS_MAX: { max: CONTEXT_KEYS_MAX, each: 20_000, untrusted: 100 },
+  /** Bytes of values. */
+  CONTEXT_VOLUME_MAX: { max: CONTEXT_VOLUME_MAX, each: 64 * 1_048_576, untrusted: 1_048_576 },
   CARDS_MAX: { max: CARDS_MAX, each: 1, untrusted: 1 },
   CLAIMS_MAX: {
     ...{ max: CLAIMS_MAX, each: CLAIMS_PER_AGENT_MAX, untrusted: 8 },
@@ -74,6 +79,8 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
     ...{ max: GATES_MAX, each: GATES_PER_AGENT_MAX, untrusted: 20 },
     name: 'GATES_PER_AGENT_MAX',
   },
+  SESSIONS_MAX: { max: SESSIONS_MAX, each: 5_000, untrusted: 50 },
+  SESSION_ITEMS_MAX: { max: SESSION_ITEMS_MAX, each: 200_000, untrusted: 2_000 },
   WAITS_MAX: {
     ...{ max: WAITS_MAX, each: WAITS_PER_AGENT_MAX, untrusted: 2 },
     name: 'WAITS_PER_AGENT_MAX',

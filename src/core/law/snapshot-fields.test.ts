@@ -157,7 +157,23 @@ function tellRich(): Story {
   tellGates(story);
   tellThreads(story);
   tellProcesses(story);
+  tellContext(story);
+  tellSessions(story);
   return story;
+}
+
+function tellContext(story: Story): void {
+  const set = { type: 'context.set', key: 'k', value: { n: 1 }, ifVersion: null } as const;
+  const gone = { type: 'context.delete', key: 'k', prefix: null, ifVersion: null } as const;
+  story.do(ada, { ...set, ns: 'plan', ttlMs: 86_400_000 });
+  story.do(ada, { ...set, ns: 'empty', ttlMs: null });
+  story.do(ada, { ...gone, ns: 'empty' });
+  const group = 'group/short';
+  story.do(ada, {
+    ...{ type: 'group.create', group, displayName: null, replayPolicy: null },
+  });
+  story.do(ada, { ...set, ns: group, ttlMs: null });
+  story.do(ada, { type: 'group.remove', group });
 }
 
 function tellProcesses(story: Story): void {
@@ -176,6 +192,31 @@ function tellProcesses(story: Story): void {
   ] as const) {
     story.do(root, { ...start, leaseMs: 86_400_000 });
     for (const state of states) story.do(root, { ...report, id, state, pid: 7, usage });
+  }
+}
+
+function tellSessions(story: Story): void {
+  const call = { kind: 'tool_call', callId: 'c', name: 'n', body: {} } as const;
+  const note = { kind: 'note', body: {} } as const;
+  const made = { holder: null, key: 'k', ttlMs: 86_400_000, items: [note, note] };
+  for (const by of [ada, bob, root]) story.do(by, { type: 'session.create', ...made });
+  const on = { id: 's1', expectedLength: null };
+  story.do(ada, { type: 'session.compact', ...on, keep: 0, summary: note });
+  story.do(ada, { type: 'session.share', ...on, with: 'cat', access: 'read' });
+  const gift = { why: 'w', item: { kind: 'handoff', body: {} } as const, keep: null };
+  const three = { scope: null, ttlMs: null, note: null, git: null };
+  story.do(ada, { type: 'claim.take', id: 'three', ...NO_KEY, ...three });
+  story.do(ada, { type: 'session.hand-off', ...on, ...gift, to: 'bob', claims: ['three'] });
+  story.do(bob, { type: 'session.append', ...on, items: [note, call] });
+  story.do(cat, { type: 'session.fork', ...on, key: null, ttlMs: null, length: 1 });
+  story.do(bob, { type: 'session.close', ...on, id: 's2', reason: 'r' });
+  for (const [from, to] of Array.from({ length: 12 }, (_, i) =>
+    i % 2 === 0 ? ([root, 'ada'] as const) : ([ada, root.id] as const),
+  )) {
+    const hand = { ...gift, id: 's3', expectedLength: null, claims: [], to };
+    if (from === ada || story.world.sessions.live.get('s3')?.holder === root.id) {
+      story.do(from, { type: 'session.hand-off', ...hand });
+    }
   }
 }
 

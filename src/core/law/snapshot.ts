@@ -4,12 +4,16 @@
  * ignored, never interpreted. Each table below accounts for every field of its
  * state: one that is in no table does not compile [L11].
  */
+import { armContext } from '../context/context-evolve.ts';
+import { freezeContext, thawContext } from '../context/context-state.ts';
 import { armDocket } from '../docket/docket.ts';
 import { freezeDocket, thawDocket } from '../docket/docket-state.ts';
 import { armGates } from '../gates/gate-evolve.ts';
 import { freezeGates, thawGates } from '../gates/gate-state.ts';
 import { armInstances } from '../processes/process-evolve.ts';
 import { freezeProcesses, thawProcesses } from '../processes/process-state.ts';
+import { armSession } from '../sessions/session.ts';
+import { freezeSessions, thawSessions } from '../sessions/session-state.ts';
 import { createAgent } from '../talk/agent.ts';
 import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
@@ -33,6 +37,7 @@ import { Deadlines } from './deadlines.ts';
 import { fieldsOf, fifoOf, listOf, mapBy, mapOf, orNull, setOf, whole } from './fields.ts';
 import { writeText } from './frozen-text.ts';
 import { createMatcher, isGlob } from './glob.ts';
+import { createMade } from './made.ts';
 import { channelKind } from './name.ts';
 import { count } from './shares.ts';
 import type {
@@ -53,7 +58,6 @@ import type {
   Token,
   World,
 } from './state.ts';
-import { createMade } from './state.ts';
 import { armSweep } from './sweep.ts';
 
 const VERSION = 18;
@@ -86,6 +90,8 @@ const WORLD = fieldsOf<World>()({
   gates: { freeze: freezeGates, thaw: thawGates },
   turns: { freeze: freezeTurns, thaw: thawTurns },
   processes: { freeze: freezeProcesses, thaw: thawProcesses },
+  context: { freeze: freezeContext, thaw: thawContext },
+  sessions: { freeze: freezeSessions, thaw: thawSessions },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
@@ -221,6 +227,8 @@ export function thawWorld(text: string): World | null {
   armGates(world);
   for (const agent of world.turns.agents.keys()) armTurns(world, agent);
   for (const agent of world.processes.byAgent.keys()) armInstances(world, agent);
+  for (const ns of world.context.namespaces.keys()) armContext(world, ns);
+  for (const id of world.sessions.live.keys()) armSession(world, id);
   armSweep(world);
   return world;
 }

@@ -5,9 +5,11 @@
  * Only `evolve` functions and thawing change it; everybody else is handed a view.
  */
 
+import { type ContextBook, createContext } from '../context/context-state.ts';
 import { createDocket, type DocketBook } from '../docket/docket-state.ts';
 import { createGates, type GateBook } from '../gates/gate-state.ts';
 import { createProcesses, type ProcessBook } from '../processes/process-state.ts';
+import { createSessions, type SessionBook } from '../sessions/session-state.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
 import type { ThreadIndex } from '../threads/thread-index.ts';
@@ -22,6 +24,7 @@ import { FifoMap } from './fifo-map.ts';
 import type { Matcher } from './glob.ts';
 import type { Heap } from './heap.ts';
 import { DAY_MS } from './limits.ts';
+import { createMade, type Made } from './made.ts';
 import type { ChannelKind } from './name.ts';
 import type { PrincipalKind, TrustTier } from './principal.ts';
 import type { View } from './view.ts';
@@ -52,6 +55,9 @@ export interface World {
   readonly turns: TurnBook;
   /** Agents as processes. */
   readonly processes: ProcessBook;
+  /** Values that agents share. */
+  readonly context: ContextBook;
+  readonly sessions: SessionBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
@@ -67,20 +73,6 @@ export interface World {
   awakeFrom: number;
   /** The newest stamp seen; time never runs backwards here. */
   at: number;
-}
-
-/** By agent; a name that made nothing is not there. */
-export interface Made {
-  readonly channels: Map<string, number>;
-  /** Names it made known that have not come by themselves. */
-  readonly agents: Map<string, number>;
-  readonly groups: Map<string, number>;
-  readonly keys: Map<string, number>;
-  readonly held: Map<string, number>;
-  /** Tokens that are not revoked. */
-  readonly tokens: Map<string, number>;
-  /** Characters of descriptions of channels. */
-  readonly described: Map<string, number>;
 }
 
 export type WorldView = View<World>;
@@ -359,18 +351,6 @@ export const DEFAULT_SETTINGS: SpaceSettings = {
   turnsDayTokens: null,
 };
 
-export function createMade(): Made {
-  return {
-    channels: new Map(),
-    agents: new Map(),
-    groups: new Map(),
-    keys: new Map(),
-    held: new Map(),
-    tokens: new Map(),
-    described: new Map(),
-  };
-}
-
 export function createWorld(): World {
   return {
     settings: DEFAULT_SETTINGS,
@@ -392,6 +372,8 @@ export function createWorld(): World {
     gates: createGates(),
     turns: createTurnBook(),
     processes: createProcesses(),
+    context: createContext(),
+    sessions: createSessions(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
     made: createMade(),

@@ -69,8 +69,8 @@ export function parseObjectText(text: string, bytesMax: number): string | null {
   return isSound(value, BODY_DEPTH_MAX) ? JSON.stringify(value) : null;
 }
 
-/** `1e999` reads as Infinity, which no JSON can say again. */
-function isSound(value: unknown, depth: number): boolean {
+/** No deeper than that, and finite: `1e999` reads as Infinity, which no JSON can say again. */
+export function isSound(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((one) => isSound(one, depth - 1));

@@ -4,6 +4,9 @@
  * so that each is decided against the state the one before left.
  */
 
+import { lapsedContext } from '../context/context.ts';
+import type { ContextEvent } from '../context/context-events.ts';
+import { armContext } from '../context/context-evolve.ts';
 import { armDocket } from '../docket/docket.ts';
 import { type DocketLapsed, lapsedQuestions } from '../docket/lapsed-questions.ts';
 import { type EndEvent, gatesDue } from '../gates/gate-end.ts';
@@ -11,6 +14,8 @@ import { armGates } from '../gates/gate-evolve.ts';
 import { lapsedInstances } from '../processes/instance.ts';
 import type { ProcessEvent } from '../processes/process-events.ts';
 import { armInstances } from '../processes/process-evolve.ts';
+import { armSession, lapsedSession } from '../sessions/session.ts';
+import type { SessionEvent } from '../sessions/session-events.ts';
 import { expiredHeld } from '../talk/expired-held.ts';
 import { armHeld, type HeldExpired } from '../talk/held.ts';
 import { armLeases, type Lapsed, lapsedLeases } from '../talk/inbox.ts';
@@ -49,6 +54,8 @@ type TickEvent =
   | EndEvent
   | TurnEvent
   | ProcessEvent
+  | ContextEvent
+  | SessionEvent
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -87,6 +94,10 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return dueTurns(world, due.agent, at);
     case 'instances':
       return lapsedInstances(world, due.agent, at);
+    case 'context':
+      return lapsedContext(world, due.agent, at);
+    case 'sessions':
+      return lapsedSession(world, due.agent, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -116,6 +127,10 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armTurns(world, due.agent);
     case 'instances':
       return armInstances(world, due.agent);
+    case 'context':
+      return armContext(world, due.agent);
+    case 'sessions':
+      return armSession(world, due.agent);
     case 'sweep':
       return armSweep(world);
   }

@@ -30,3 +30,9 @@ export function parseTraceparent(text: unknown): TraceContext | null {
 export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
+
+/** What was read, said again in the one form that is stored; null where there was none. */
+export function readTraceparent(text: unknown): string | null {
+  const trace = text == null ? null : parseTraceparent(text);
+  return trace && formatTraceparent(trace);
+}

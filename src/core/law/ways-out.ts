@@ -3,8 +3,10 @@
  * `limit.reached` [GA7], and the table in docs/reference/limits.md. It is complete by its type: a bound
  * that is exported and not here does not compile.
  */
+import type * as context from '../context/context-limits.ts';
 import type * as gates from '../gates/gate-limits.ts';
 import type * as processes from '../processes/process-limits.ts';
+import type * as sessions from '../sessions/session-limits.ts';
 import type * as threads from '../threads/thread-limits.ts';
 import type * as turns from '../turns/turn-limits.ts';
 import type * as claims from '../work/claim/claim-limits.ts';
@@ -18,6 +20,8 @@ type Exported =
   | keyof typeof gates
   | keyof typeof turns
   | keyof typeof processes
+  | keyof typeof context
+  | keyof typeof sessions
   | keyof typeof threads;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
@@ -42,8 +46,10 @@ type Forgetful =
   | 'CLAIM_KEYS_MAX'
   | 'DEFINITIONS_MAX'
   | 'DOCKET_CLOSED_KEPT_MAX'
+  | 'EMPTY_NAMESPACES_MAX'
   | 'ENDED_GATES_MAX'
   | 'ENDED_INSTANCES_MAX'
+  | 'ENDED_SESSIONS_MAX'
   | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'INSTANCES_MAX'
@@ -70,6 +76,9 @@ const OLDEST_GO = 'the oldest are forgotten first';
 const MOST_GO = 'whoever has the most there gives up its oldest';
 const OWN_GO =
   'its own oldest are forgotten first; claims.forget or memory_retention_ms of spaces.configure takes them away';
+const OLD_CONTEXT =
+  'take some away with context.delete, or set them with a ttl; agents.remove with with_channels takes what one agent wrote';
+const NEWER = 'begin at a newer snapshot, or compare what context.list tells at both';
 const NEXT_LOOK = 'the next look takes the rest';
 const SMALLER_CARD = 'advertise a smaller card with cards.advertise';
 
@@ -178,6 +187,9 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   QUERY_CHARS_MAX: SHORTER,
   FINDING_POSITIONS_MAX:
     'older findings are in the log alone; findings.list reads them after a cursor',
+  GUARD_LIST_MAX: 'tell the rest with another guard.record',
+  GUARD_NAME_CHARS_MAX: SHORTER,
+  GUARD_TEXT_CHARS_MAX: 'what is longer is cut',
   CLAIM_ID_CHARS_MAX: SHORTER,
   CLAIMS_PER_AGENT_MAX: 'let some go with claims.release, or let their leases lapse',
   CLAIMS_MAX: 'holders let go with claims.release; every lease lapses by itself',
@@ -217,6 +229,34 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   INSTANCE_LINES_LIST_MAX: 'send only the last lines with agents.report',
   INSTANCE_LINE_CHARS_MAX: SHORTER,
   HOST_CHARS_MAX: SHORTER,
+  NAMESPACE_CHARS_MAX: SHORTER,
+  CONTEXT_KEY_CHARS_MAX: SHORTER,
+  CONTEXT_VALUE_BYTES_MAX: 'store it elsewhere and say where',
+  CONTEXT_VALUE_DEPTH_MAX: 'flatten it, or set it as text',
+  KEYS_PER_NAMESPACE_MAX:
+    'take some away with context.delete, one key or all with a prefix; or use another namespace',
+  BYTES_PER_NAMESPACE_MAX:
+    'take some away with context.delete, one key or all with a prefix; or use another namespace',
+  CONTEXT_KEYS_MAX: OLD_CONTEXT,
+  CONTEXT_VOLUME_MAX: OLD_CONTEXT,
+  EMPTY_NAMESPACES_MAX: MOST_GO,
+  DELETED_AT_ONCE_MAX: 'the answer says that there is more; ask again',
+  CHANGES_WALKED_AT_ONCE_MAX: NEWER,
+  WALKED_BYTES_MAX: NEWER,
+  CONTEXT_TTL_MS_MAX: 'set it again before it lapses, or without a ttl',
+  SESSIONS_MAX: 'end some with sessions.close; others lapse by their ttl_ms',
+  SESSION_ITEMS_MAX:
+    'put a summary in the place of old items with sessions.compact, or end some with sessions.close',
+  ITEMS_PER_SESSION_MAX:
+    'put a summary in the place of the oldest with sessions.compact; the originals are kept',
+  APPENDED_ITEMS_LIST_MAX: 'append the rest with the next call',
+  OPEN_CALLS_PER_SESSION_MAX: 'append the results of some first',
+  SHARED_PER_SESSION_MAX: 'take one back with sessions.share, access none',
+  ENDED_SESSIONS_MAX: MOST_GO,
+  SESSION_KEY_CHARS_MAX: SHORTER,
+  CALL_WORD_CHARS_MAX: SHORTER,
+  HANDOFF_WHY_CHARS_MAX: SHORTER,
+  HANDOFF_CLAIMS_LIST_MAX: 'name fewer in claims, and offer the rest with claims.handoff',
   MARK_NOTE_CHARS_MAX: 'say the rest in a message of the thread before it is closed',
   PINS_PER_CHANNEL_MAX: 'take one off with threads.mark unpin',
   PINS_PER_AGENT_MAX: 'take one of yours off with threads.mark unpin',

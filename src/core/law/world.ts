@@ -3,6 +3,9 @@
  * list of events always makes the same world [L1].
  */
 
+import type { ContextEvent } from '../context/context-events.ts';
+import { evolveContext, isContextEvent } from '../context/context-evolve.ts';
+import { CONTEXT_DECIDERS, type ContextDeciders } from '../context/deciders.ts';
 import { type BlockedEvent, evolveBlocked } from '../docket/blocked-session.ts';
 import { DOCKET_DECIDERS, type DocketDeciders } from '../docket/deciders.ts';
 import {
@@ -19,6 +22,10 @@ import { evolveGates, isGateEvent } from '../gates/gate-evolve.ts';
 import { PROCESS_DECIDERS, type ProcessDeciders } from '../processes/deciders.ts';
 import type { ProcessEvent } from '../processes/process-events.ts';
 import { evolveProcesses, isProcessEvent } from '../processes/process-evolve.ts';
+import { SESSION_DECIDERS, type SessionDeciders } from '../sessions/deciders.ts';
+import { releaseClosed } from '../sessions/hand-off.ts';
+import type { SessionEvent } from '../sessions/session-events.ts';
+import { evolveSessions, isSessionEvent } from '../sessions/session-evolve.ts';
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,
@@ -79,6 +86,7 @@ import { type BusCallRecorded, decideBusCall } from '../work/bus-call.ts';
 import type { decideCard } from '../work/card.ts';
 import { type ClaimAnswers, decideOnce } from '../work/claim/claims.ts';
 import type { decideFinding } from '../work/finding.ts';
+import { decideGuard, type GuardRecorded } from '../work/guard-decision.ts';
 import type { decideOffer, OfferRefreshed } from '../work/offer.ts';
 import type { ProgressAnswer, TaskAnswer } from '../work/plan/plan-events.ts';
 import {
@@ -110,10 +118,12 @@ import { decideToken, evolveToken, type TokenEvent } from './token.ts';
 
 /** Who decides each command of talk and law; those of work are `decideWork`'s. */
 interface Deciders
-  extends DocketDeciders,
+  extends ContextDeciders,
+    DocketDeciders,
     RecordDeciders,
     GateDeciders,
     ProcessDeciders,
+    SessionDeciders,
     ThreadDeciders,
     TurnDeciders {
   'message.send': typeof decideSend;
@@ -140,6 +150,7 @@ interface Deciders
   'token.revoke': typeof decideToken;
   'refusal.record': typeof decideRefusal;
   'bus.record': typeof decideBusCall;
+  'guard.record': typeof decideGuard;
   'wake.record': typeof decideWake;
   'agent.assign': typeof decideAssign;
 }
@@ -169,12 +180,15 @@ const DECIDERS: Deciders = {
   'token.revoke': decideToken,
   'refusal.record': decideRefusal,
   'bus.record': decideBusCall,
+  'guard.record': decideGuard,
   'wake.record': decideWake,
   'agent.assign': decideAssign,
+  ...CONTEXT_DECIDERS,
   ...DOCKET_DECIDERS,
   ...RECORD_DECIDERS,
   ...GATE_DECIDERS,
   ...PROCESS_DECIDERS,
+  ...SESSION_DECIDERS,
   ...THREAD_DECIDERS,
   ...TURN_DECIDERS,
 };
@@ -207,6 +221,7 @@ export type DurableEvent =
   | TokenEvent
   | RefusalRecorded
   | BusCallRecorded
+  | GuardRecorded
   | WakeRecorded
   | RecordEvent
   | RolesAssigned
@@ -217,6 +232,8 @@ export type DurableEvent =
   | PersonEvent
   | TurnEvent
   | ProcessEvent
+  | ContextEvent
+  | SessionEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -339,6 +356,7 @@ export function evolve(world: World, event: Event, position: number): void {
       return evolveToken(world, event);
     case 'refusal.recorded':
     case 'bus.recorded':
+    case 'guard.recorded':
     case 'wake.recorded':
       return;
     case 'log.compacted':
@@ -354,6 +372,7 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'docket.taken':
       return evolveTaken(world, event);
     case 'docket.closed':
+      releaseClosed(world, event);
       return evolveClosed(world, event);
     case 'docket.noticed':
       return evolveNoticed(world, event);
@@ -368,6 +387,8 @@ export function evolve(world: World, event: Event, position: number): void {
       if (isTurnEvent(event)) return evolveTurns(world, event);
       if (isGateEvent(event)) return evolveGates(world, event);
       if (isProcessEvent(event)) return evolveProcesses(world, event);
+      if (isContextEvent(event)) return evolveContext(world, event, position);
+      if (isSessionEvent(event)) return evolveSessions(world, event, position);
       return evolveWork(world, event, position);
   }
 }

@@ -3,6 +3,11 @@
  * its name is free. What it said stays. One that holds work, is there, or has a token that opens a
  * door is forgotten only by an administrator who insists [GA2]; what it held then lapses at once.
  */
+import { madeContext } from '../context/context.ts';
+import type { ContextEvent } from '../context/context-events.ts';
+import { forgetNamespace } from '../context/context-evolve.ts';
+import { holdsContext } from '../context/namespace.ts';
+import { ownNamespaces } from '../context/own-namespaces.ts';
 import { settleAgent } from '../docket/docket.ts';
 import { abandonedGates, abandonedPosts, type EndEvent } from '../gates/gate-end.ts';
 import { type Asked, type Decision, type Refusal, refuse } from '../law/decider.ts';
@@ -11,6 +16,7 @@ import type { AgentView, Token, World, WorldView } from '../law/state.ts';
 import { liveTokens, type TokenRevoked } from '../law/token.ts';
 import { abandonedInstances } from '../processes/instance.ts';
 import type { ProcessEvent } from '../processes/process-events.ts';
+import { forgetHolder, hasSessions } from '../sessions/departed.ts';
 import { unmanaged } from '../turns/managed.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
@@ -42,7 +48,8 @@ export type DepartureEvent =
   | WorkEvent
   | EndEvent
   | TurnEvent
-  | ProcessEvent;
+  | ProcessEvent
+  | ContextEvent;
 
 export interface DepartureAnswer {
   readonly subscriptions: number;
@@ -81,7 +88,8 @@ function leavings(
   by: string,
   at: number,
 ): (GroupRemoved | DepartureEvent)[] {
-  const events: (GroupRemoved | DepartureEvent)[] = [];
+  // First: they say where they will lie.
+  const events: (GroupRemoved | DepartureEvent)[] = madeContext(world, name, by, at, MADE_AT_ONCE);
   for (const { id, createdBy, members } of world.groups.values()) {
     const others = [...members].filter(([one, { status }]) => one !== name && status === 'active');
     if (createdBy !== name || others.length > 0 || events.length >= MADE_AT_ONCE) continue;
@@ -135,8 +143,12 @@ export function evolveRemovedAgent(world: World, event: AgentRemoved): void {
   removeSubscriptions(world, agent, [...agent.patterns]);
   for (const { past } of world.channels.values()) past.delete(agent.name);
   for (const { members } of world.groups.values()) members.delete(agent.name);
+  for (const ns of ownNamespaces(agent.name)) {
+    forgetNamespace(world.context, ns, world.length);
+  }
   ownUp(world, agent);
   world.agents.delete(agent.name);
+  forgetHolder(world, agent.name, event.at, event.by);
 }
 
 /** A channel that only this agent could still read: what the hub told it, or a dm both have left. */
@@ -150,6 +162,8 @@ function checkGone(world: WorldView, agent: AgentView, tokens: readonly Token[])
     holdsWork(world, agent.name) && 'it holds or waits for claims',
     agent.managed !== null && 'its turns are managed',
     world.processes.byAgent.has(agent.name) && 'instances of it are there',
+    holdsContext(world, agent.name) && 'it has context in its own name',
+    hasSessions(world, agent.name) && 'it has sessions that are not over',
     tokens.length > 0 && `${tokens.length} of its tokens still open a door`,
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;

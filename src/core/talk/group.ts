@@ -4,6 +4,7 @@
  * subscribed by the verbs themselves [GR4].
  */
 
+import { forgetNamespace } from '../context/context-evolve.ts';
 import { type EndEvent, withdrawPostsOn } from '../gates/gate-end.ts';
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import {
@@ -287,6 +288,7 @@ export function evolveGroup(world: World, event: GroupEvent): void {
     case 'group.removed':
       count(world.made.groups, world.groups.get(event.group)?.createdBy ?? null, -1);
       world.groups.delete(event.group);
+      forgetNamespace(world.context, event.group, world.length);
       return;
   }
 }

@@ -3,11 +3,13 @@
  * without messages that are kept, a group in which nobody is left, an agent that stayed away and is
  * owed nothing, a checkpoint that the space keeps no longer. Looked for now and then, and some at a time, so that one look is a bounded work.
  */
+import { holdsContext } from '../context/namespace.ts';
 import { LAPSES_PER_LOOK_MAX, SWEEP_EVERY_MS } from '../law/limits.ts';
 import { addresseeOf, dmParties } from '../law/name.ts';
 import { SERVER } from '../law/principal.ts';
 import type { AgentView, ChannelView, WorldView } from '../law/state.ts';
 import { isLive } from '../law/token.ts';
+import { hasSessions } from '../sessions/departed.ts';
 import type { ClaimForgotten } from '../work/claim/claim-events.ts';
 import { outlived } from '../work/claim/inheritance.ts';
 import { holdsWork } from '../work/work.ts';
@@ -80,6 +82,8 @@ function isGone(world: WorldView, agent: AgentView, at: number): boolean {
     leasedCount === 0 &&
     agent.managed === null &&
     !world.processes.definitions.has(name) &&
+    !holdsContext(world, name) &&
+    !hasSessions(world, name) &&
     !holdsWork(world, name) &&
     !world.offers.agents.has(name)
   );

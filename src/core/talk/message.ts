@@ -25,6 +25,7 @@ import type { RootRef, ThreadMarked } from '../threads/mark.ts';
 import { enterThread, joinThread } from '../threads/reply.ts';
 import { countSend, wakeManaged, wakingOf } from '../turns/pending.ts';
 import type { Asks } from '../turns/turn-state.ts';
+import { traceOf } from '../turns/turn-trace.ts';
 import { agentOf, checkAgentRoom } from './agent.ts';
 import {
   backpressureOf,
@@ -60,6 +61,8 @@ export interface SendMessage extends Asked {
   readonly postVersion?: number | null;
   /** The body is a post of tier 2; what its sender came with [GT14]. */
   readonly tier2?: { readonly credential: string } | null;
+  /** The trace it was sent in, as a `traceparent` that was read. */
+  readonly trace?: string | null;
 }
 
 export interface MessageSent {
@@ -88,6 +91,8 @@ export interface MessageSent {
   readonly asks?: Asks;
   /** The turn it was said in. */
   readonly turn?: string;
+  /** The trace it belongs to, as a `traceparent` [TL10]. */
+  readonly trace?: string;
   /** The body was dropped by a compaction and is empty now. */
   readonly dropped?: true;
 }
@@ -156,6 +161,7 @@ export function decideSend(
   const asked = isGated ? postGate(world, command, command.tier2?.credential ?? '') : null;
   const held =
     asked === null ? heldReason(world, by) : `a post of tier 2 waits for gate ${asked.id}`;
+  const trace = command.trace ?? traceOf(world, by.turn?.id);
   const event: MessageSent = {
     type: 'message.sent',
     at,
@@ -175,6 +181,7 @@ export function decideSend(
     ...(asked !== null && { gate: asked.id }),
     ...(command.asks != null && { asks: command.asks }),
     ...(by.turn !== undefined && { turn: by.turn.id }),
+    ...(trace !== null && { trace }),
   };
   const answer = { position: world.length, seq, at, depth, limit };
   const opened = joined.opened === null ? [] : [joined.opened];

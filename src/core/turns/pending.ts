@@ -24,10 +24,11 @@ interface Sent {
   readonly replyTo?: number;
   readonly expiresAt?: number;
   readonly asks?: Waking['asks'];
+  readonly trace?: string;
 }
 
 export function wakingOf(event: Sent, position: number): Waking {
-  const { channel, seq, at, by, as, actor, replyTo, expiresAt, asks } = event;
+  const { channel, seq, at, by, as, actor, replyTo, expiresAt, asks, trace } = event;
   return {
     ...{ channel, seq, position, at, by },
     as: as ?? null,
@@ -35,6 +36,7 @@ export function wakingOf(event: Sent, position: number): Waking {
     expiresAt: expiresAt ?? null,
     asks: asks ?? null,
     ...(actor !== undefined && { actor }),
+    ...(trace !== undefined && { trace }),
   };
 }
 

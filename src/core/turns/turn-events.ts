@@ -38,6 +38,8 @@ export interface TakeTurn extends Asked {
   readonly leaseMs: number | null;
   /** Of the secret that the turn runs with. */
   readonly hash: string | null;
+  /** The span that its taker opens for it, as a `traceparent`. */
+  readonly trace?: string | null;
 }
 
 export interface OnTurn extends Asked {
@@ -175,6 +177,7 @@ export interface TurnTaken {
   readonly leaseUntil: number;
   readonly hash: string | null;
   readonly messages: readonly number[];
+  readonly trace?: string;
 }
 
 export interface TurnRenewed {

@@ -102,6 +102,8 @@ export interface Waking {
   readonly replyTo: number | null;
   readonly expiresAt: number | null;
   readonly asks: Asks | null;
+  /** The trace it was sent in. */
+  readonly trace?: string;
 }
 
 /** What a body asks of whom; found by the desk, because the law never looks into a body. */
@@ -164,6 +166,8 @@ export interface Turn {
   readonly runningAt: number;
   /** It ended well and read nothing of what it was given. */
   readonly isFruitless: boolean;
+  /** The trace it belongs to, under the span of its last run [TL10]. */
+  readonly trace?: string;
 }
 
 export type TurnBookView = View<TurnBook>;

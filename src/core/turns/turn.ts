@@ -36,6 +36,7 @@ import {
   TURNS_AT_ONCE,
 } from './turn-limits.ts';
 import type { Cost, ManagedView, Turn } from './turn-state.ts';
+import { turnTrace } from './turn-trace.ts';
 
 /** Turns that turn out to have no reason any more, at one take; the next goes on. */
 const PASSED_AT_ONCE = 100;
@@ -72,9 +73,11 @@ export function decideTake(
     const leaseMs = command.leaseMs ?? limitOf(managed.config.limits, 'turn_timeout_ms');
     const firstMs = command.leaseMs ?? Math.min(leaseMs, START_LEASE_MS);
     const leaseUntil = at + Math.min(firstMs, limitOf(managed.config.limits, 'turn_wall_ms'));
+    const trace = turnTrace(messages, command.trace ?? null);
     const taken: TurnTaken = {
       ...{ type: 'turn.taken', at, by: by.id, id: turn.id, epoch, leaseMs, leaseUntil, hash },
       messages: messages.map(({ position }) => position),
+      ...(trace !== null && { trace }),
     };
     const answer = { turn: takenTurn(turn, taken, messages), ...answerOf(managed) };
     return { events: [...passed, taken], answer };
@@ -88,12 +91,13 @@ function answerOf({ config, sessionRef }: ManagedView): Omit<TakenTurn, 'turn'> 
 
 /** The turn as it is once it is taken. */
 export function takenTurn(turn: Turn, event: TurnTaken, messages: Turn['messages']): Turn {
-  const { at, by, epoch, leaseMs, leaseUntil, hash } = event;
+  const { at, by, epoch, leaseMs, leaseUntil, hash, trace } = event;
   return {
     ...turn,
     ...{ state: 'busy', messages, epoch, attempt: turn.attempt + 1, takenAt: at, takenBy: by },
     ...{ leaseMs, leaseUntil, hash, retryAt: null, sends: 0, pid: null },
     spent: turn.hash === null ? turn.spent : [...turn.spent, turn.hash],
+    ...(trace !== undefined && { trace }),
   };
 }
 

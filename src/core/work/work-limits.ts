@@ -57,3 +57,9 @@ export const RECALLED_IDS_MAX = 256;
 export const QUERY_CHARS_MAX = 4_096;
 /** Positions of the newest findings and look-ups kept in memory; the records are in the log. */
 export const FINDING_POSITIONS_MAX = 1_000;
+
+/** Decisions of guards told at once. */
+export const GUARD_LIST_MAX = 100;
+export const GUARD_NAME_CHARS_MAX = 128;
+/** Longer texts of a decision are cut. */
+export const GUARD_TEXT_CHARS_MAX = 512;

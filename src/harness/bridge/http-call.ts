@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ask, openConnections, readAnswer } from '../../client/node/http.ts';
 import type { Target } from '../../client/node/target.ts';
 import { refuse } from '../../core/law/decider.ts';
+import { readTraceparent } from '../../core/law/traceparent.ts';
 import { type ErrorEnvelope, toEnvelope } from '../../wire/errors.ts';
 import { type Fields, isFields, waitMsOf } from '../../wire/fields.ts';
 import type { ToolAnswer } from '../../wire/mcp/result.ts';
@@ -92,6 +93,7 @@ export function createHttpCall(options: HttpCallOptions): HttpCall {
         'x-sox-transport': 'stdio',
         ...(asked.clientVersion && { 'x-sox-client-version': asked.clientVersion }),
         ...(wantsTrace && { 'x-sox-trace': '1' }),
+        ...traceHeader(asked.traceparent),
       },
     });
     const answer = await readAnswer(response);
@@ -135,4 +137,10 @@ function unavailable(message: string, target: Target): ToolAnswer {
 
 function placeOf({ url, socketPath }: Target): string {
   return socketPath ?? url.href.replace(/\/+$/, '');
+}
+
+/** What the client says; else the target's own, if the program was started in a trace. */
+function traceHeader(traceparent: string | null | undefined): { traceparent?: string } {
+  const read = readTraceparent(traceparent);
+  return read === null ? {} : { traceparent: read };
 }

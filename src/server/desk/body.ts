@@ -6,7 +6,7 @@ import { utf8Bytes } from '../../core/law/text.ts';
 /** The body as JSON text, or why it is not taken; a channel's schema has the same bounds. */
 export function bodyText(
   body: Record<string, unknown>,
-  field: 'body' | 'schema' | 'post_schema' = 'body',
+  field: 'body' | 'schema' | 'post_schema' | 'items' = 'body',
 ): string | Refusal {
   if (isDeeper(body, BODY_DEPTH_MAX)) {
     return refuse('body.too-deep', `a ${field} nests at most ${BODY_DEPTH_MAX} levels`, {

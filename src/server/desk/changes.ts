@@ -12,6 +12,7 @@ export type Noun =
   | 'agents'
   | 'channels'
   | 'claims'
+  | 'context'
   | 'docket'
   | 'findings'
   | 'gates'
@@ -23,6 +24,7 @@ export type Noun =
   | 'people'
   | 'plan'
   | 'receipts'
+  | 'sessions'
   | 'settings'
   | 'tokens'
   | 'turns';
@@ -55,6 +57,7 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'token.revoked': ['tokens', 'agents'],
   'refusal.recorded': [],
   'bus.recorded': [],
+  'guard.recorded': [],
   'wake.recorded': [],
   'log.compacted': ['messages'],
   'snapshot.taken': [],
@@ -88,6 +91,17 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'instance.taken': ['instances'],
   'instance.moved': ['instances'],
   'instance.renewed': ['instances'],
+  'context.written': ['context'],
+  'context.deleted': ['context'],
+  'session.created': ['sessions'],
+  'session.forked': ['sessions'],
+  'session.appended': ['sessions'],
+  'session.rewound': ['sessions'],
+  'session.compacted': ['sessions'],
+  'session.handed-off': ['sessions'],
+  'session.parked': ['sessions', 'docket'],
+  'session.shared': ['sessions'],
+  'session.ended': ['sessions', 'docket'],
   'turn.due': ['turns', 'agents'],
   'turn.waits': ['turns', 'agents'],
   'turn.stilled': ['turns', 'agents', 'docket'],

@@ -6,6 +6,7 @@
  * no HTTP lives here. Without plugins the chain costs nothing.
  */
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { readTraceparent } from '../../core/law/traceparent.ts';
 import { toolsOf } from '../../core/turns/turn-token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Signal } from '../../hub/watch.ts';
@@ -42,6 +43,8 @@ export interface CallOptions {
   readonly wantsTrace?: boolean;
   /** Aborted when the caller is gone. */
   readonly signal?: Signal;
+  /** The trace that the call belongs to; what is none is passed over [TL8]. */
+  readonly traceparent?: string | null | undefined;
 }
 
 export interface Desk {
@@ -73,7 +76,7 @@ export interface Desk {
     operation: Operation,
     input: unknown,
     done: (answer: Answer) => void,
-    signal?: Signal,
+    options?: Pick<CallOptions, 'signal' | 'traceparent'>,
   ): void;
   openStream(
     caller: Caller,
@@ -136,6 +139,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     readonly startedAt: number;
     /** In the place of the operation's own handler. */
     readonly run: Run | null;
+    readonly trace: string | null;
   }
 
   function precheck(caller: Caller, operation: string): Refusal | null {
@@ -173,7 +177,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     passage: Passage,
     value: unknown,
   ): Promise<Record<string, unknown> | Refusal> {
-    const { caller, operation, correlationId, signal, startedAt } = passage;
+    const { caller, operation, correlationId, signal, startedAt, trace } = passage;
     const hub = spaces.find(space) ?? (await spaces.open(space, { mayCreate }));
     if (isRefusal(hub)) return hub;
     const fallen = caller.principal.turn && (await askStanding(hub, caller, operation.id));
@@ -182,7 +186,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     const checkedAt = platform.elapsedMs();
     const room: Room = {
       ...{ caller, by: caller.principal, hub, spaces, platform, activities, proofs, sessions },
-      ...{ nodeId, correlationId, signal, about, onRevoked },
+      ...{ nodeId, correlationId, signal, about, onRevoked, trace },
       timings: () => [
         timing('auth', caller.authMs),
         timing('schema_validator', checkedAt - startedAt),
@@ -229,6 +233,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       signal: callOptions.signal ?? null,
       startedAt: platform.elapsedMs(),
       run,
+      trace: readTraceparent(callOptions.traceparent),
     };
     if (
       host !== null &&
@@ -319,7 +324,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       const tools = await hub?.ask((world) => toolsOf(world, principal));
       return tools == null || isRefusal(tools) ? null : new Set(tools);
     },
-    callThen(caller, operation, input, done, signal) {
+    callThen(caller, operation, input, done, callOptions) {
       const isShort = operation.id === 'channels.send' && caller.principal.turn === undefined;
       const isPlainSend = isShort && !(host?.appliesTo('send', caller.transport) ?? false);
       const hub = isPlainSend ? spaces.find(caller.space) : null;
@@ -342,6 +347,7 @@ export function createDesk(options: DeskOptions): DeskParts {
           hub,
           caller,
           parsed.value as ParsedInputOf<typeof send>,
+          readTraceparent(callOptions?.traceparent),
           (outcome) => {
             if (!isRefusal(outcome)) return done({ ok: outcome });
             audit(caller, operation.name, outcome);
@@ -351,9 +357,7 @@ export function createDesk(options: DeskOptions): DeskParts {
         if (isTaken) return;
       }
       // What the short way would not take was counted there, and is not counted twice [O3].
-      void call(caller, operation, input, signal && { signal }, { isCounted: hub !== null }).then(
-        done,
-      );
+      void call(caller, operation, input, callOptions, { isCounted: hub !== null }).then(done);
     },
     async openStream(caller, input, sink) {
       let opened: Stream | null = null;

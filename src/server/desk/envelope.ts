@@ -36,14 +36,22 @@ export function messageEnvelope(message: Message): Envelope {
   };
 }
 
+type Besides = Pick<MessageHead, 'as' | 'actor' | 'trace'>;
+
 /**
- * Whose word it is [I14]. SOX's envelope has no place for it at its top, so a drain tells it in `_meta`.
+ * Whose word it is [I14], and the trace it was said in [TL10]. SOX's envelope has no place for them at
+ * its top, so a drain tells them in `_meta`.
  */
-export function standingFields({ as, actor }: Pick<MessageHead, 'as' | 'actor'>): {
+export function standingFields({ as, actor, trace }: Besides): {
   standing: string | null;
   actor?: string;
+  traceparent?: string;
 } {
-  return { standing: as ?? null, ...(actor !== undefined && { actor }) };
+  return {
+    standing: as ?? null,
+    ...(actor !== undefined && { actor }),
+    ...(trace !== undefined && { traceparent: trace }),
+  };
 }
 
 /** The same fields as JSON text, without the braces around them. */
@@ -52,9 +60,10 @@ export function envelopeFieldsText(message: TextMessage): string {
 }
 
 /** `standingFields` as JSON text, without the braces. */
-export function standingFieldsText({ as, actor }: Pick<MessageHead, 'as' | 'actor'>): string {
+export function standingFieldsText({ as, actor, trace }: Besides): string {
   const standing = as === undefined ? '"standing":null' : `"standing":"${as}"`;
-  return actor === undefined ? standing : `${standing},"actor":${JSON.stringify(actor)}`;
+  const acting = actor === undefined ? standing : `${standing},"actor":${JSON.stringify(actor)}`;
+  return trace === undefined ? acting : `${acting},"traceparent":"${trace}"`;
 }
 
 /** As it is pushed: with the position that a stream resumes from and the standing. */

@@ -60,7 +60,7 @@ export async function answerThen(
   });
   const room: Room = {
     ...{ caller, by, hub, platform, activities: createActivities(), spaces: NO_SPACES },
-    ...{ proofs: createProofs(platform), nodeId: '', correlationId: '', signal: null },
+    ...{ proofs: createProofs(platform), nodeId: '', correlationId: '', signal: null, trace: null },
     about: { version: '', startedAt: 0, plugins: [], heartbeatTtl: null, pageUrl: () => '' },
     sessions: createSessions(platform, NO_SPACES, () => {}),
     timings: () => [],

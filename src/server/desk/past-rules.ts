@@ -1,4 +1,5 @@
 /** What can be asked of the past, and which of its messages a caller may still be shown. */
+import { checkContextRead } from '../../core/context/namespace.ts';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { channelKind } from '../../core/law/name.ts';
 import type { Principal } from '../../core/law/principal.ts';
@@ -9,15 +10,21 @@ import type { Operation } from '../../wire/operation.ts';
 import { findOperation } from '../../wire/operations/table.ts';
 import { mayRead, mayRecall } from './handlers/message-lookup.ts';
 
-/** They read, and need more than the world and the log: the disk, an index, the hub that runs. */
+/**
+ * They read, and need more than the world and the log: the disk, an index, the hub that runs; or what
+ * they show is for those who may read it now, and not for those who might then.
+ */
 const OF_NOW: ReadonlySet<string> = new Set([
   'claims.check',
+  'context.watch',
   'hub.status',
   'hub.vitals',
   'record.at',
   'record.head',
   'record.span',
   'search.messages',
+  'sessions.get',
+  'sessions.list',
 ]);
 
 /** The operation that is meant, if it can be asked of the past [PA3]. */
@@ -40,6 +47,20 @@ export function mayStillRead(world: WorldView, by: Principal, message: MessageHe
   const kind = channelKind(message.channel);
   const isGone = channelWith(world, message) === undefined && (kind === 'dm' || kind === 'group');
   return !isGone && mayRead(world, by, message) && mayRecall(world, by, message);
+}
+
+/** Whether the caller may still ask this: a namespace is as open as it is now, also to who looks back [PA4]. */
+export function checkStillOpen(
+  world: WorldView,
+  by: Principal,
+  operation: string,
+  input: unknown,
+): Refusal | null {
+  if (!operation.startsWith('context.')) return null;
+  const { ns } = input as { readonly ns?: string };
+  return ns === undefined
+    ? notOfPast(`${operation} needs an ns there`)
+    : checkContextRead(world, by, ns);
 }
 
 export function notOfPast(why: string): Refusal {

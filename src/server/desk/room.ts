@@ -27,6 +27,8 @@ export interface Room {
   timings(): string[];
   /** Aborted when the caller is gone: nothing may be handed out any more. */
   readonly signal: Signal | null;
+  /** The trace that the call belongs to, as a `traceparent`. */
+  readonly trace: string | null;
   readonly about: About;
   /**
    * Another operation for the same caller, carried out by `run`, with the access, input and plugins of

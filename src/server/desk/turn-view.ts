@@ -77,6 +77,7 @@ export function turnView(turn: Turn): OutputOf<typeof turnsCancel> {
       tokensOut: (cost?.tokensOut ?? 0) + (running?.tokensOut ?? 0),
     }),
     fruitless: turn.isFruitless,
+    traceparent: turn.trace ?? null,
   };
 }
 

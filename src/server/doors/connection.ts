@@ -94,7 +94,9 @@ export function createConnection(
       peer.done();
       answered(answer);
     };
-    if (!operation.isStreaming) desk.callThen(caller, operation, request.params, done, gone.signal);
+    const { params, traceparent } = request;
+    if (!operation.isStreaming)
+      desk.callThen(caller, operation, params, done, { signal: gone.signal, traceparent });
     else if (operation.id === 'stream.open') void openStream(request.params, done);
     else done(closeStream(request.params));
   }

@@ -122,6 +122,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
       await desk.call(caller, operation, body.value, {
         signal: c.req.raw.signal,
         wantsTrace: c.req.header('x-sox-trace') === '1',
+        traceparent: c.req.header('traceparent'),
         ...(correlationId !== undefined && { correlationId }),
       }),
     );
@@ -302,7 +303,7 @@ function preflight(origin: string | undefined): Response {
       ['access-control-allow-methods', 'GET, POST, DELETE, OPTIONS'],
       [
         'access-control-allow-headers',
-        'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, x-sox-agent-id, x-sox-namespace, x-sox-client-version, x-sox-trace, x-correlation-id',
+        'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, x-sox-agent-id, x-sox-namespace, x-sox-client-version, x-sox-trace, x-correlation-id, traceparent',
       ],
       ['access-control-max-age', '600'],
     ],

@@ -13,16 +13,19 @@ export interface RpcRequest {
   readonly id: RpcId | undefined;
   readonly method: string;
   readonly params: unknown;
+  /** From `_meta` beside the params, as MCP has it in them. */
+  readonly traceparent: string | null;
 }
 
 /** The request in a parsed frame, or null when it is none. */
 export function parseRequest(value: unknown): RpcRequest | null {
   if (!isFields(value)) return null;
-  const { jsonrpc, id, method, params } = value;
+  const { jsonrpc, id, method, params, _meta: meta } = value;
   if (jsonrpc !== '2.0' || typeof method !== 'string') return null;
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
     return null;
-  return { id, method, params };
+  const traceparent = isFields(meta) ? meta.traceparent : null;
+  return { id, method, params, traceparent: typeof traceparent === 'string' ? traceparent : null };
 }
 
 export function answerText(id: RpcId, answer: Answer): string {

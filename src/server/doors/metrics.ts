@@ -143,7 +143,7 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
         tallyOf(operation)[outcomeOf(answer)]++;
         return answer;
       },
-      callThen(caller, operation, input, done, signal) {
+      callThen(caller, operation, input, done, options) {
         const tally = tallyOf(operation);
         const startedAt = operation.id === 'channels.send' ? null : performance.now();
         const counted = (answer: Answer): void => {
@@ -151,7 +151,7 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
           tally[outcomeOf(answer)]++;
           done(answer);
         };
-        desk.callThen(caller, operation, input, counted, signal);
+        desk.callThen(caller, operation, input, counted, options);
       },
     },
     async read() {

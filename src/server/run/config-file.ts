@@ -78,6 +78,12 @@ export interface ConfigFile extends SpaceFields {
   readonly runners?: Readonly<Record<string, RunnerSpec>> | undefined;
   readonly turns_roots?: readonly string[] | undefined;
   readonly turns_parallel_max?: number | undefined;
+  readonly otlp?: string | undefined;
+  readonly otlp_headers?: Readonly<Record<string, string>> | undefined;
+  readonly telemetry_file?: string | undefined;
+  readonly telemetry_sample?: number | undefined;
+  readonly telemetry_content?: boolean | undefined;
+  readonly telemetry_service?: string | undefined;
 }
 
 export type NoticeSetting =
@@ -98,6 +104,8 @@ const SYNAPSE_PAUSE_MS_MAX = 600_000;
 const REMIND_AFTER_S_MAX = 30 * 86_400;
 const NOTICES_MAX = 8;
 const TURNS_PARALLEL_MAX = 1_000;
+const OTLP = 'must be the http or https address of a collector, such as http://127.0.0.1:4318';
+const SAMPLE = 'must be a number from 0 to 1';
 const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
 
 /** A whole number in a range, with one sentence for everything that is not one. */
@@ -265,6 +273,24 @@ const fields = {
   record_key: text('a file').optional(),
   turns_roots: z.array(text('a directory'), { error: 'must be a list of directories' }).optional(),
   turns_parallel_max: whole(1, TURNS_PARALLEL_MAX).optional(),
+  otlp: z.url({ protocol: /^https?$/, error: OTLP }).optional(),
+  otlp_headers: z
+    .record(
+      z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/),
+      z.string().regex(/^[ -~]{0,4096}$/),
+      {
+        error: 'must be an object of header name to text',
+      },
+    )
+    .optional(),
+  telemetry_file: text('a file').optional(),
+  telemetry_sample: z
+    .number({ error: SAMPLE })
+    .min(0, { error: SAMPLE })
+    .max(1, { error: SAMPLE })
+    .optional(),
+  telemetry_content: yesNo.optional(),
+  telemetry_service: text('a name').max(128, { error: 'must be a name' }).optional(),
 };
 
 export const KNOWN_NAMES: readonly string[] = Object.keys(fields);

@@ -71,6 +71,12 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   runners: ({ turns }) => turns.runners,
   turns_roots: ({ turns }) => turns.roots,
   turns_parallel_max: ({ turns }) => turns.parallelMax,
+  otlp: ({ telemetry }) => telemetry?.otlp?.endpoint,
+  otlp_headers: ({ telemetry }) => headerNames(telemetry?.otlp?.headers ?? {}),
+  telemetry_file: ({ telemetry }) => telemetry?.file,
+  telemetry_sample: ({ telemetry }) => telemetry?.sample,
+  telemetry_content: ({ telemetry }) => telemetry?.hasContent,
+  telemetry_service: ({ telemetry }) => telemetry?.service,
 };
 
 /** Every setting a hub would have that is started with this, in the order of the reference. */
@@ -87,4 +93,10 @@ export function showConfig(
     return { field, value: IN_FORCE[field](config) ?? null, source, said: said[source] ?? null };
   });
   return { settings };
+}
+
+/** Keys are often among them. */
+function headerNames(headers: Readonly<Record<string, string>>): Record<string, string> | null {
+  const names = Object.keys(headers);
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, HIDDEN]));
 }

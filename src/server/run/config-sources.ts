@@ -29,6 +29,8 @@ export interface ServeFlags {
   readonly bus?: string | undefined;
   /** True when the flag came without a token. */
   readonly metrics?: boolean | string | undefined;
+  readonly otlp?: string | undefined;
+  readonly telemetryFile?: string | undefined;
 }
 
 const SYNAPSE_PORT = 8876;
@@ -47,6 +49,9 @@ export const ENV_NAMES: Readonly<Record<string, string>> = {
   discovery: 'SOX_NO_DISCOVERY',
   heartbeat_ttl: 'SOX_HEARTBEAT_TTL_DEFAULT',
   synapse_token: 'SYNAPSE_TOKEN',
+  otlp: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+  otlp_headers: 'OTEL_EXPORTER_OTLP_HEADERS',
+  telemetry_service: 'OTEL_SERVICE_NAME',
 };
 
 export function readFlags(flags: ServeFlags): Record<string, unknown> {
@@ -72,6 +77,8 @@ export function readFlags(flags: ServeFlags): Record<string, unknown> {
     mirror: flags.mirror,
     bus: flags.bus,
     metrics: flags.metrics,
+    otlp: flags.otlp,
+    telemetry_file: flags.telemetryFile,
   });
 }
 
@@ -94,6 +101,7 @@ export function readEnv(
     discovery: /^(1|true|yes)$/i.test(said('discovery') ?? '') ? false : undefined,
     heartbeat_ttl: asNumber(said('heartbeat_ttl')),
     synapse_token: said('synapse_token'),
+    ...telemetrySaid(env, said),
   });
 }
 
@@ -115,4 +123,34 @@ function asList(text: string | undefined): string[] | undefined {
     ?.split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** As OpenTelemetry's own programs read them; one variable turns all of it off. */
+function telemetrySaid(
+  env: Readonly<Record<string, string | undefined>>,
+  said: (field: string) => string | undefined,
+): Record<string, unknown> {
+  if (/^true$/i.test(env.OTEL_SDK_DISABLED ?? '') || said('otlp') === undefined) return {};
+  return {
+    otlp: said('otlp'),
+    otlp_headers: asHeaders(said('otlp_headers')),
+    telemetry_service: said('telemetry_service'),
+  };
+}
+
+/** `name=value,name=value`, each percent-encoded. */
+function asHeaders(text: string | undefined): Record<string, string> | undefined {
+  const pairs = asList(text)?.map((pair) => {
+    const at = pair.indexOf('=');
+    return at < 0 ? [pair, ''] : [pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())];
+  });
+  return pairs && Object.fromEntries(pairs);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -58,6 +58,7 @@ describe('parseConfig', () => {
       hostRateLimit: null,
       notices: null,
       turns: { runners: {}, roots: ['/home/ada'], parallelMax: null },
+      telemetry: null,
       recordKey: { path: '/home/ada/.local/state/synod/record.key', isChosen: false },
     });
   });
@@ -72,6 +73,45 @@ describe('parseConfig', () => {
       settings: { queueLimit: 7 },
     });
   });
+
+  test('[TL11] telemetry is asked for by flag, file or the variables of OpenTelemetry, and nobody else', () => {
+    const asked = { sample: 1, hasContent: false, service: 'synod' };
+    expect(
+      accept({ flags: { otlp: 'http://c:4318', telemetryFile: 't.jsonl' } }).telemetry,
+    ).toEqual({
+      ...{ ...asked, otlp: { endpoint: 'http://c:4318', headers: {} } },
+      file: '/projects/t.jsonl',
+    });
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otel.example.org/x',
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b, x-team=one',
+      OTEL_SERVICE_NAME: 'hub of the shop',
+    };
+    const headers = { 'api-key': 'a b', 'x-team': 'one' };
+    expect(accept({ env }).telemetry).toEqual({
+      ...{ ...asked, service: 'hub of the shop', file: null },
+      otlp: { endpoint: 'https://otel.example.org/x', headers },
+    });
+    expect(accept({ env: { ...env, OTEL_SDK_DISABLED: 'true' } }).telemetry).toBeNull();
+    expect(accept({ env: { OTEL_SERVICE_NAME: 'x' } }).telemetry).toBeNull();
+    const file = { otlp: 'http://c:4318', telemetry_content: true, telemetry_sample: 0.1 };
+    expect(accept({ file }).telemetry).toMatchObject({ hasContent: true, sample: 0.1 });
+  });
+
+  test.each([
+    [{ flags: { otlp: 'collector:4317' } }, '--otlp'],
+    [{ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' } }, 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    [{ file: { otlp: 'http://c', otlp_headers: { 'a b': 'secret-key' } } }, 'otlp_headers.a b'],
+    [{ file: { otlp: 'http://c', otlp_headers: { a: 'secret-key\n' } } }, 'otlp_headers.a'],
+    [{ file: { telemetry_sample: 2 } }, 'telemetry_sample'],
+  ])(
+    '[TL11] what no collector can be is refused by name, and no header is shown',
+    (input, field) => {
+      const [problem] = refuse(input as Partial<ConfigInput>);
+      expect(problem?.field).toBe(field);
+      expect(problem?.message).not.toContain('secret-key');
+    },
+  );
 
   test('[CF2] a --no- flag that was not given does not override the file', () => {
     const config = accept({ file: { socket: false }, flags: { socket: true } });

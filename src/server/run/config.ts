@@ -18,6 +18,7 @@ import {
   type LogLevel,
 } from './config-file.ts';
 import { ENV_NAMES, readEnv, readFlags, type ServeFlags } from './config-sources.ts';
+import { type TelemetryConfig, telemetryOf } from './config-telemetry.ts';
 import type { NoticesConfig } from './notices.ts';
 
 export interface Config {
@@ -59,6 +60,8 @@ export interface Config {
   /** How people are told of what waits for them; null: they look. */
   readonly notices: NoticesConfig | null;
   readonly turns: TurnsConfig;
+  /** Null: nobody is told. */
+  readonly telemetry: TelemetryConfig | null;
 }
 
 export interface RecordKeyConfig {
@@ -228,7 +231,7 @@ function explain(
     const known = issue.path.length === 0 ? `; known are ${KNOWN_NAMES.join(', ')}` : '';
     return issue.keys.map((key) => problem([...issue.path, key], `is not a setting${known}`));
   }
-  const isSecret = issue.path[0] === 'synapse_token' || issue.path[0] === 'metrics';
+  const isSecret = ['synapse_token', 'metrics', 'otlp_headers'].includes(String(issue.path[0]));
   const shown =
     issue.input === undefined || isSecret
       ? ''
@@ -286,6 +289,7 @@ function toConfig(said: Said, home: string, cwd: string): Omit<Config, 'recordKe
       roots: (said.turns_roots ?? ['~']).map((root) => absolute(root, home, cwd)),
       parallelMax: said.turns_parallel_max ?? null,
     },
+    telemetry: telemetryOf(said, (path) => absolute(path, home, cwd)),
   };
 }
 

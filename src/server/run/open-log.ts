@@ -1,17 +1,18 @@
 /**
- * A log by URL: `memory:`, `file:///dir`, `sqlite:///path`, or of a package that was named. The only
+ * A log by URL: `memory:`, `file:///dir`, `sqlite:///path`, `nats://…`, or of a package that was named. The only
  * place that knows the adapters by name, and the only dynamic imports of them.
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Log, LogError } from '../../log/log.ts';
 import { DEFAULT_SPACE, isSpaceName } from '../desk/spaces.ts';
-import { parseStoreUrl, STORE_FORMS, type Store, storeUrl } from './store-url.ts';
+import { type NatsStore, parseStoreUrl, STORE_FORMS, type Store, storeUrl } from './store-url.ts';
 
 /** Where the log of a space lies, given the configured store. */
 export function logUrlOf(store: string | null, dir: string, space: string): string {
   if (store === null) return `sqlite://${join(dir, 'spaces', `${space}.sqlite`)}`;
   const parsed = parseStoreUrl(store);
+  if (parsed?.kind === 'nats') return storeUrl({ ...parsed, space });
   // One store URL names the default space; others lie beside it.
   if (!hasPath(parsed) || space === DEFAULT_SPACE) return store;
   return storeUrl({ ...parsed, path: parsed.path.replace(SUFFIX, `.${space}$1`) });
@@ -25,7 +26,8 @@ export const INDEX_ENDS: readonly string[] = ['', '-wal', '-shm'].map((end) => I
 export function indexPathOf(store: string | null, dir: string, space: string): string {
   const parsed = parseStoreUrl(logUrlOf(store, dir, space));
   if (hasPath(parsed)) return parsed.path + INDEX_END;
-  return parsed?.kind === 'package' ? join(dir, 'search', space + INDEX_END) : ':memory:';
+  const isElsewhere = parsed?.kind === 'package' || parsed?.kind === 'nats';
+  return isElsewhere ? join(dir, 'search', space + INDEX_END) : ':memory:';
 }
 
 export interface StoreFiles {
@@ -67,6 +69,10 @@ export async function spacesOnDisk(store: string | null, dir: string): Promise<s
     const { listPackageSpaces } = await import('./package-store.ts');
     return listPackageSpaces(parsed, dir);
   }
+  if (parsed?.kind === 'nats') {
+    const { natsSpaces } = await import('../../log/nats.ts');
+    return (await natsSpaces(parsed.place)).filter(isSpaceName);
+  }
   const { stem, end, names } = await storeFiles(store, dir);
   return names
     .filter((name) => name.startsWith(stem) && name.endsWith(end))
@@ -85,6 +91,7 @@ export function isSidecar(store: string | null, space: string): boolean {
 /** To be written to, a store is locked until the log is closed: it has one writer [G10]. */
 export async function openLog(url: string, options: { readOnly?: boolean } = {}): Promise<Log> {
   const store = parseStoreUrl(url);
+  if (store?.kind === 'nats' && !options.readOnly) return openLeased(store);
   if (!hasPath(store) || options.readOnly) {
     return openUnlocked(url, store, options);
   }
@@ -99,6 +106,26 @@ export async function openLog(url: string, options: { readOnly?: boolean } = {})
     return Object.create(log, { close: { value: close } });
   } catch (cause) {
     lock.release();
+    throw cause;
+  }
+}
+
+async function openLeased({ place, space }: NatsStore): Promise<Log> {
+  const [{ takeLease }, { openNatsLog }] = await Promise.all([
+    import('../../log/nats/lease.ts'),
+    import('../../log/nats.ts'),
+  ]);
+  const name = space ?? DEFAULT_SPACE;
+  const lease = await takeLease(place, name);
+  try {
+    const log = await openNatsLog(place, name);
+    const close = async (): Promise<void> => {
+      await log.close();
+      await lease.release();
+    };
+    return Object.create(log, { close: { value: close } });
+  } catch (cause) {
+    await lease.release();
     throw cause;
   }
 }
@@ -120,6 +147,10 @@ async function openUnlocked(
     case 'file': {
       const { openFileLog } = await import('../../log/file.ts');
       return openFileLog(store.path, options);
+    }
+    case 'nats': {
+      const { openNatsLog } = await import('../../log/nats.ts');
+      return openNatsLog(store.place, store.space ?? DEFAULT_SPACE, options);
     }
     case 'package':
     case undefined:

@@ -29,7 +29,8 @@ export function openHubPast({ store, dir, spaces, report }: HubPastOptions): Ope
     hubOf: (space) => spaces.find(space),
     urlOf: (space) => {
       const url = logUrlOf(store, dir, space);
-      return hasPath(parseStoreUrl(url)) ? url : null;
+      const place = parseStoreUrl(url);
+      return hasPath(place) || place?.kind === 'nats' ? url : null;
     },
     report,
     now: Date.now,

@@ -15,7 +15,7 @@ import {
 import { LogError } from '../../log/log.ts';
 import { isSpaceName } from '../desk/spaces.ts';
 import { hasPath, INDEX_ENDS, logUrlOf, storeFiles } from './open-log.ts';
-import { parseStoreUrl } from './store-url.ts';
+import { parseStoreUrl, shownStore } from './store-url.ts';
 
 export interface Removal {
   /** When; milliseconds. */
@@ -55,6 +55,10 @@ export async function moveAside(
   const place = parseStoreUrl(logUrlOf(store, dir, space));
   if (place?.kind === 'package') {
     const what = `the store package ${place.name} keeps its spaces; remove it there`;
+    throw new LogError('log.unavailable', what);
+  }
+  if (place?.kind === 'nats') {
+    const what = `a space in ${shownStore(place.text)} is removed with its streams, at the NATS server`;
     throw new LogError('log.unavailable', what);
   }
   if (!hasPath(place)) return { at: now, path: null };

@@ -51,6 +51,8 @@ import { synapseShape } from './relay-synapse.ts';
 import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
 import { readStoreSize } from './store-size.ts';
+import { openHubTelemetry } from './telemetry.ts';
+import { traceDesk } from './traced-desk.ts';
 import { createHubTurns } from './turns.ts';
 import { packageVersion } from './version.ts';
 import { createVitals } from './vitals.ts';
@@ -119,6 +121,9 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const lock = lockDirectory(config.dir);
     closers.push(() => lock.release());
     const version = packageVersion();
+    const told = config.telemetry && (await openHubTelemetry(config.telemetry, version, log));
+    closers.push(async () => told?.close());
+    const telemetry = told?.telemetry ?? null;
     const record = openRecord(config, log, report, hooks.verifyAfterMs);
     closers.push(() => record.close());
     const spaces = await openSpaces({
@@ -156,6 +161,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         managed === undefined ? [] : { ...agent, managed },
       ),
       env: hooks.env ?? process.env,
+      telemetry,
       ...{ newSecret: platform.newSecret, digest: platform.digest },
       warn: (line) => log('warn', line),
       onFailure: report,
@@ -191,7 +197,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         slowReaders: () => websocket.slowReaders + sse.slowReaders,
         more: async () => (await bus?.readMetrics()) ?? '',
       }));
-    const desk = vitals.count(metrics?.desk ?? parts.desk);
+    const counted = vitals.count(metrics?.desk ?? parts.desk);
+    const desk = telemetry === null ? counted : traceDesk(counted, telemetry);
     const host = await openPluginHost({
       builtins: parts.builtins,
       cwd: config.plugins.from ?? config.dir,

@@ -75,8 +75,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const openingListeners = new Set<(hub: Hub) => void>();
 
   const unsettled = createUnsettledSpaces((name) => hubs.get(name), unmake);
-  // What a package keeps only that package takes away.
-  const canUnmake = store === null || parseStoreUrl(store)?.kind !== 'package';
+  // What a package or a NATS server keeps only they take away.
+  const kind = store === null ? null : parseStoreUrl(store)?.kind;
+  const canUnmake = kind !== 'package' && kind !== 'nats';
 
   async function unmake(name: string, hub: Hub, entries: number): Promise<void> {
     try {

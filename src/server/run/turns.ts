@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Bus } from '../../bus/router/bus.ts';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import type { Hub } from '../../hub/hub.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { TurnOutput, TurnWindow } from '../desk/turn-window.ts';
@@ -25,6 +26,7 @@ export interface HubTurnsOptions {
   readonly agents: readonly ManagedAgent[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly spaces: OpenSpaces;
+  readonly telemetry: Telemetry | null;
   newSecret(): string;
   digest(text: string): string;
   warn(line: string): void;

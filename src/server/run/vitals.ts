@@ -127,9 +127,9 @@ export function createVitals(beatMs: number = BEAT_MS): Vitals {
           callCount++;
           return desk.callAs(caller, operation, input, run, signal);
         },
-        callThen(caller, operation, input, done, signal) {
+        callThen(caller, operation, input, done, options) {
           if (!timed(operation, input))
-            return desk.callThen(caller, operation, input, done, signal);
+            return desk.callThen(caller, operation, input, done, options);
           const startedAt = performance.now();
           desk.callThen(
             caller,
@@ -139,7 +139,7 @@ export function createVitals(beatMs: number = BEAT_MS): Vitals {
               calls.add(performance.now() - startedAt);
               done(answer);
             },
-            signal,
+            options,
           );
         },
       };

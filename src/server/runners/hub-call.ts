@@ -1,4 +1,5 @@
 /** An operation of the hub, asked for by a turn with its own token: as the agent, and while the turn runs. */
+import { currentTrace } from '../../telemetry/scope.ts';
 import { findOperation } from '../../wire/operations/table.ts';
 import type { TurnJob } from './runner.ts';
 
@@ -8,11 +9,15 @@ export async function callAsTurn(
   operation: string,
   input: unknown,
 ): Promise<string | null> {
+  const traceparent = currentTrace();
   const name = findOperation(operation)?.name ?? operation;
   try {
     const answer = await fetch(new URL(`/v1/ops/${name}`, hub.url), {
       method: 'POST',
-      headers: { authorization: `Bearer ${hub.token}`, 'content-type': 'application/json' },
+      headers: {
+        ...{ authorization: `Bearer ${hub.token}`, 'content-type': 'application/json' },
+        ...(traceparent !== null && { traceparent }),
+      },
       body: JSON.stringify(input),
       signal,
     });

@@ -8,6 +8,9 @@ import { stopReason } from '../../bus/process/line-process.ts';
 import { type Endpoint, streamChat, type Usage } from '../../bus/programs/chat-endpoint.ts';
 import { messageOfError, ProgramError } from '../../bus/programs/program-error.ts';
 import { isRefusal } from '../../core/law/decider.ts';
+import { chatAttributes, messagesText, tellDuration, tellTokens } from '../../telemetry/gen-ai.ts';
+import type { Attributes } from '../../telemetry/record.ts';
+import { type Span, withSpan } from '../../telemetry/scope.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import { checkSecret, readSecret } from './read-secret.ts';
 import type { Runner, TurnJob, TurnResult } from './runner.ts';
@@ -38,6 +41,21 @@ async function run(
   const key = spec.secret === undefined ? null : await readSecret(spec.secret, env);
   if (isRefusal(key)) return failedResult(key.message);
   if (key !== null) transcript.hide(key);
+  const endpoint = endpointOf(spec, key);
+  const about = chatAttributes(endpoint);
+  return withSpan(`chat ${spec.model}`, about, (span) => chat(job, endpoint, about, span), {
+    kind: 'client',
+  });
+}
+
+async function chat(
+  job: TurnJob<ModelSpec>,
+  endpoint: Endpoint,
+  about: Attributes,
+  span: Span,
+): Promise<TurnResult> {
+  const { spec, transcript, signal } = job;
+  const began = performance.now();
   const said: string[] = [];
   const liner = createLiner((line) => transcript.append(line));
   let usage: Usage | null = null;
@@ -48,18 +66,28 @@ async function run(
         : [{ role: 'system' as const, content: spec.system_prompt }]),
       { role: 'user' as const, content: spokenPrompt(job, Date.now()) },
     ];
-    const pieces = streamChat(endpointOf(spec, key), messages, signal, (one) => {
+    span.content('gen_ai.input.messages', () => messagesText(messages));
+    const pieces = streamChat(endpoint, messages, signal, (one) => {
       usage = one;
+      tellTokens(span, one, about);
     });
     for await (const piece of pieces) {
       said.push(piece);
       liner.push(piece);
     }
     liner.end();
+    tellDuration(performance.now() - began, about, null);
   } catch (error) {
     liner.end();
+    const word =
+      error instanceof ProgramError ? String(error.detail.status ?? error.code) : 'error';
+    span.fail(word, messageOfError(error));
+    tellDuration(performance.now() - began, about, word);
     return failed(error, signal);
   }
+  span.content('gen_ai.output.messages', () =>
+    messagesText([{ role: 'assistant', content: said.join('') }], 'stop'),
+  );
   return spokenResult(job, said.join(''), usage === null ? undefined : costOf(usage));
 }
 

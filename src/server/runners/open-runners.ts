@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bus } from '../../bus/router/bus.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { Desk } from '../desk/desk.ts';
 import { createChooser, type RunnerChooser } from './choose-runner.ts';
@@ -27,6 +28,7 @@ export interface RunnersOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly desk: Desk;
   readonly url: string;
+  readonly telemetry?: Telemetry | null;
   bus(): Bus | null;
   newSecret(): string;
   digest(text: string): string;

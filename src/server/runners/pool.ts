@@ -9,6 +9,7 @@ import type { Bus } from '../../bus/router/bus.ts';
 import { EmbeddedBackend } from '../../bus/sdk/embedded.ts';
 import { StdioBus } from '../../bus/sdk/stdio-bus.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { withSpan } from '../../telemetry/scope.ts';
 import { isFields, textOf } from '../../wire/fields.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import type { Runner, TurnJob, TurnResult } from './runner.ts';
@@ -64,21 +65,34 @@ async function ask(line: StdioBus, job: TurnJob<PoolSpec>): Promise<TurnResult> 
   const { spec, turn, messages, hub, signal, transcript } = job;
   const params = { turn, messages, hub };
   const route = { pool: spec.pool, sessionId: sessionOf(job), signal };
-  const answer = await line.request(spec.method as string, params, route);
+  const method = spec.method as string;
+  const answer = await inBusSpan(spec.pool, method, (traceparent) =>
+    line.request(method, params, { ...route, traceparent }),
+  );
   const result = parseTurnResult(answer, messages);
   transcript.append(JSON.stringify(answer));
   return isRefusal(result) ? failedResult(result.message) : result;
 }
 
 async function converse(line: StdioBus, job: TurnJob<PoolSpec>): Promise<TurnResult> {
+  return inBusSpan(job.spec.pool, 'session/prompt', (trace) => speak(line, job, trace));
+}
+
+async function speak(
+  line: StdioBus,
+  job: TurnJob<PoolSpec>,
+  traceparent: string | null,
+): Promise<TurnResult> {
   const { spec, hub, signal, transcript, cwd } = job;
-  const route = { pool: spec.pool, sessionId: sessionOf(job), signal };
+  const route = { pool: spec.pool, sessionId: sessionOf(job), signal, traceparent };
+  // Where ACP has its agents look.
+  const meta = traceparent === null ? {} : { _meta: { traceparent } };
   line.onRequest(({ method, params }) => (method === PERMISSION ? permit(job, params) : undefined));
   const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false } };
   const about = await line.request('initialize', { protocolVersion: 1, clientCapabilities }, route);
   const opened = await line.request(
     'session/new',
-    { cwd, mcpServers: takesHttp(about) ? [mcpServer(hub)] : [] },
+    { cwd, mcpServers: takesHttp(about) ? [mcpServer(hub, traceparent)] : [], ...meta },
     route,
   );
   const sessionId = isFields(opened) ? textOf(opened, 'sessionId') : null;
@@ -86,7 +100,7 @@ async function converse(line: StdioBus, job: TurnJob<PoolSpec>): Promise<TurnRes
   const prompt = [{ type: 'text', text: spokenPrompt(job, Date.now()) }];
   const liner = createLiner((text) => transcript.append(text));
   let said = '';
-  for await (const event of line.stream('session/prompt', { sessionId, prompt }, route)) {
+  for await (const event of line.stream('session/prompt', { sessionId, prompt, ...meta }, route)) {
     if (event.type !== 'chunk') continue;
     // Beyond what an answer may be it is in the transcript alone, which has a bound of its own.
     if (said.length < SAID_CHARS_MAX) said += event.text;
@@ -94,6 +108,16 @@ async function converse(line: StdioBus, job: TurnJob<PoolSpec>): Promise<TurnRes
   }
   liner.end();
   return spokenResult(job, said);
+}
+
+/** The request is a span of its own, and its worker goes on from there. */
+function inBusSpan<T>(
+  pool: string,
+  method: string,
+  run: (traceparent: string | null) => Promise<T>,
+): Promise<T> {
+  const about = { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, 'synod.pool': pool };
+  return withSpan(`${pool} ${method}`, about, (span) => run(span.traceparent), { kind: 'client' });
 }
 
 /** A conversation of its own on the bus. */
@@ -107,8 +131,14 @@ function takesHttp(about: unknown): boolean {
   return isFields(mcp) && mcp.http === true;
 }
 
-function mcpServer({ url, token }: TurnJob['hub']): Record<string, unknown> {
-  const headers = [{ name: 'authorization', value: `Bearer ${token}` }];
+function mcpServer(
+  { url, token }: TurnJob['hub'],
+  traceparent: string | null,
+): Record<string, unknown> {
+  const headers = [
+    { name: 'authorization', value: `Bearer ${token}` },
+    ...(traceparent === null ? [] : [{ name: 'traceparent', value: traceparent }]),
+  ];
   return { type: 'http', name: 'synod', url: `${url}/mcp`, headers };
 }
 

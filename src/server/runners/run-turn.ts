@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import type { TakenTurn } from '../../core/turns/turn-events.ts';
 import type { Hub } from '../../hub/hub.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import { givenMessages, turnTokenText } from '../desk/take-turn.ts';
 import type { RunnerChooser } from './choose-runner.ts';
@@ -21,6 +22,7 @@ import { turnEnvironment } from './turn-environment.ts';
 import { ownPlace, type Places, placeOf } from './turn-place.ts';
 import { createRenewal, type Renewal } from './turn-renewal.ts';
 import { failedResult } from './turn-result.ts';
+import { inTurnSpan, type TurnSpan } from './turn-span.ts';
 
 export interface RunTurnOptions {
   readonly url: string;
@@ -28,6 +30,8 @@ export interface RunTurnOptions {
   readonly places: Places;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly transcripts: Transcripts;
+  /** Null: nobody is told. */
+  readonly telemetry?: Telemetry | null;
   /** Acts as the agent, with the token of the turn. */
   openAgent(token: string, turnId: string): TurnAgent;
   warn(line: string): void;
@@ -44,6 +48,12 @@ export interface HeldTurn {
 }
 
 export async function runTurn(held: HeldTurn, options: RunTurnOptions): Promise<void> {
+  return inTurnSpan(options.telemetry ?? null, held.hub.space, held.taken, (span) =>
+    carryOut(held, options, span),
+  );
+}
+
+async function carryOut(held: HeldTurn, options: RunTurnOptions, span: TurnSpan): Promise<void> {
   const { hub, taken, secret, stop } = held;
   const { id, epoch, agent, attempt } = taken.turn;
   const renewal = createRenewal(hub, id, epoch, (why) => {
@@ -63,6 +73,7 @@ export async function runTurn(held: HeldTurn, options: RunTurnOptions): Promise<
       options,
     );
     const why = stop.signal.reason instanceof TurnStopped ? stop.signal.reason.why : null;
+    span.ended(result, why);
     // The law has ended it already: there is nothing to be said of this run of it.
     if (why === 'cancelled' || why === 'lease_lost') return;
     const notes =
@@ -104,6 +115,7 @@ async function attemptTurn(
     const facts = {
       ...{ turn_id: turn.id, epoch: turn.epoch, agent_id: turn.agent, space: hub.space },
       ...{ attempt: turn.attempt, after_restart: turn.isAfterRestart },
+      traceparent: turn.trace ?? null,
       reason: { rule: 'wake', message_ids: messages.map(({ message_id }) => message_id) },
     };
     const reach = { url, token };

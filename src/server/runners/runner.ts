@@ -51,6 +51,8 @@ export interface TurnFacts {
   readonly attempt: number;
   readonly reason: TurnReason;
   readonly after_restart: boolean;
+  /** For what the turn sets going elsewhere; null while nobody follows a trace. */
+  readonly traceparent?: string | null;
 }
 
 /** Why the turn began. */

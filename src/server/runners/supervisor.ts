@@ -6,6 +6,7 @@
  */
 import { isRefusal } from '../../core/law/decider.ts';
 import { SERVER } from '../../core/law/principal.ts';
+import { formatTraceparent } from '../../core/law/traceparent.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
 import type { Turn } from '../../core/turns/turn-state.ts';
 import type { Hub } from '../../hub/hub.ts';
@@ -38,6 +39,10 @@ interface Watched {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const watched = new Map<string, Watched>();
   let isClosing = false;
+  const newTrace = (): string | null => {
+    const made = options.telemetry?.newTrace();
+    return made === undefined ? null : formatTraceparent(made);
+  };
 
   function watch(hub: Hub): Watched {
     const running = new Map<string, AbortController>();
@@ -68,6 +73,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       const taken = await hub.submit({
         ...{ type: 'turn.take', by: SERVER, at: hub.stamp(), agents: null, leaseMs: null },
         ...{ runnerKinds: options.chooser.kinds, hash: options.digest(secret) },
+        trace: newTrace(),
       });
       if (isRefusal(taken) || taken === null) return false;
       const stop = new AbortController();

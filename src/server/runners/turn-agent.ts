@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
 import type { Signal } from '../../hub/watch.ts';
+import { currentTrace } from '../../telemetry/scope.ts';
 import { askGate } from '../../wire/ask-gate.ts';
 import { isTier2 } from '../../wire/asks.ts';
 import type { GateOutcome } from '../../wire/gate-words.ts';
@@ -34,7 +35,8 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
       ...{ isOwnerSocket: false, wantsOwner: false, connectionId: `turn-${turnId}` },
     });
     if (isRefusal(caller)) throw new Error(caller.message);
-    return desk.call(caller, OPERATIONS[id], input, signal && { signal });
+    const traceparent = currentTrace();
+    return desk.call(caller, OPERATIONS[id], input, { traceparent, ...(signal && { signal }) });
   }
 
   /** The answer, or a sentence that says why there is none. */

@@ -17,7 +17,12 @@ export function turnEnvironment(
   from: Environment,
   { env = {}, pass_env: names = [] }: Variables,
   hub: { readonly url: string; readonly token: string },
-  { agent_id, turn_id, space }: Pick<TurnFacts, 'agent_id' | 'turn_id' | 'space'>,
+  {
+    agent_id,
+    turn_id,
+    space,
+    traceparent,
+  }: Omit<TurnFacts, 'reason' | 'epoch' | 'attempt' | 'after_restart'>,
 ): Record<string, string> {
   return workerEnvironment(from, names, {
     ...env,
@@ -26,5 +31,6 @@ export function turnEnvironment(
     SYNOD_AGENT: agent_id,
     SYNOD_TURN: turn_id,
     SOX_NAMESPACE: space,
+    ...(traceparent != null && { TRACEPARENT: traceparent }),
   });
 }

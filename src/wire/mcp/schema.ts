@@ -25,6 +25,8 @@ const DROPPED: Readonly<Record<Direction, ReadonlySet<string>>> = {
   ]),
 };
 
+const OF_SEVERAL: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'prefixItems']);
+
 export function compactSchema(schema: z.ZodType, io: Direction): JsonSchema {
   return compact(z.toJSONSchema(schema, { io, unrepresentable: 'any' }), io, 0);
 }
@@ -55,7 +57,7 @@ function compactValue(node: JsonSchema, keyword: string, io: Direction, depth: n
   }
   // A list of things is no deeper than the thing.
   if (keyword === 'items' && isFields(value)) return compact(value, io, depth);
-  if (keyword === 'anyOf' && Array.isArray(value)) {
+  if (OF_SEVERAL.has(keyword) && Array.isArray(value)) {
     return value.map((inner) => compact(inner, io, depth));
   }
   return value;

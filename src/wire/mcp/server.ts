@@ -21,6 +21,8 @@ export interface CallOptions {
   readonly wantsTrace: boolean;
   /** The client cancelled, or went away. */
   readonly signal: AbortSignal;
+  /** From `_meta.traceparent`. */
+  readonly traceparent?: string | null;
   /** All of `_meta`: some clients say there which session calls. Nobody vouches for it. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
@@ -102,6 +104,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       'sox/client_version': clientVersion,
       'sox/trace': trace,
       progressToken,
+      traceparent,
     } = mcpReq._meta ?? {};
     let progress = 0;
     // A client's patience is often a minute; progress renews it while recv or collect waits [MC7].
@@ -118,6 +121,7 @@ export function createMcpServer(options: McpServerOptions): Server {
         clientVersion: typeof clientVersion === 'string' ? clientVersion : null,
         wantsTrace: trace === true,
         signal: mcpReq.signal,
+        traceparent: typeof traceparent === 'string' ? traceparent : null,
         meta: mcpReq._meta ?? {},
       });
       return (round && nextRound(round, answer)) ?? toToolResult(answer);

@@ -9,10 +9,12 @@ import * as admin from './admin.ts';
 import * as audit from './audit.ts';
 import * as channels from './channels.ts';
 import * as claims from './claims.ts';
+import * as context from './context.ts';
 import * as docket from './docket.ts';
 import * as findings from './findings.ts';
 import * as gates from './gates.ts';
 import * as groups from './groups.ts';
+import * as guard from './guard.ts';
 import * as inbox from './inbox.ts';
 import * as offers from './offers.ts';
 import * as passkeys from './passkeys.ts';
@@ -24,6 +26,7 @@ import * as receipts from './receipts.ts';
 import * as record from './record.ts';
 import { recordHead } from './record-head.ts';
 import * as search from './search.ts';
+import * as sessions from './sessions.ts';
 import * as threads from './threads.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
@@ -87,6 +90,7 @@ export const OPERATIONS = {
   'findings.record': findings.findingRecord,
   'findings.recall': findings.findingRecall,
   'findings.list': findings.findingList,
+  'guard.record': guard.guardRecord,
   'docket.raise': docket.docketRaise,
   'docket.list': docket.docketList,
   'docket.get': docket.docketGet,
@@ -106,6 +110,23 @@ export const OPERATIONS = {
   'agents.report': processes.agentsReport,
   'agents.instances': processes.agentsInstances,
   'agents.find': processes.agentsFind,
+  'context.set': context.contextSet,
+  'context.get': context.contextGet,
+  'context.delete': context.contextDelete,
+  'context.list': context.contextList,
+  'context.snapshot': context.contextSnapshot,
+  'context.diff': context.contextDiff,
+  'context.watch': context.contextWatch,
+  'sessions.create': sessions.sessionsCreate,
+  'sessions.get': sessions.sessionsGet,
+  'sessions.list': sessions.sessionsList,
+  'sessions.append': sessions.sessionsAppend,
+  'sessions.fork': sessions.sessionsFork,
+  'sessions.rewind': sessions.sessionsRewind,
+  'sessions.compact': sessions.sessionsCompact,
+  'sessions.share': sessions.sessionsShare,
+  'sessions.close': sessions.sessionsClose,
+  'sessions.handoff': sessions.sessionsHandoff,
   'turns.list': turns.turnsList,
   'turns.get': turns.turnsGet,
   'stream.open': inbox.streamOpen,

@@ -111,6 +111,7 @@ const turnView = z.object({
   note: z.string().nullable(),
   cost: costView,
   fruitless: z.boolean().describe('it ended well and read nothing of what it was given'),
+  traceparent: z.string().nullable().describe('the trace it belongs to'),
 });
 
 const given = z.object({

@@ -4,11 +4,13 @@ import { adminHandlers } from './admin.ts';
 import { auditHandlers } from './audit.ts';
 import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
+import { contextHandlers } from './context.ts';
 import { digestHandlers } from './digest.ts';
 import { docketHandlers } from './docket.ts';
 import { findingHandlers } from './findings.ts';
 import { gateHandlers } from './gates.ts';
 import { groupHandlers } from './groups.ts';
+import { guardHandlers } from './guard.ts';
 import { inboxHandlers } from './inbox.ts';
 import { offerHandlers } from './offers.ts';
 import { passkeyHandlers } from './passkeys.ts';
@@ -20,6 +22,7 @@ import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './record.ts';
 import { recordHeadHandlers } from './record-head.ts';
 import { searchHandlers } from './search.ts';
+import { sessionHandlers } from './sessions.ts';
 import { threadHandlers } from './threads.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
@@ -37,6 +40,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...planHandlers,
   ...offerHandlers,
   ...findingHandlers,
+  ...guardHandlers,
   ...docketHandlers,
   ...presenceHandlers,
   ...gateHandlers,
@@ -44,6 +48,8 @@ export const HANDLERS: Handlers<HandledId> = {
   ...passkeyHandlers,
   ...turnHandlers,
   ...processHandlers,
+  ...contextHandlers,
+  ...sessionHandlers,
   ...vitalsHandlers,
   ...webHandlers,
   ...searchHandlers,

@@ -4,7 +4,7 @@ import type { Operation, OutputOf } from '../../../wire/operation.ts';
 import type { recordAt } from '../../../wire/operations/record.ts';
 import { outputFromText, outputText } from '../output-text.ts';
 import type { Past, PastAnswer, PastCaller } from '../past.ts';
-import { findPastOperation } from '../past-rules.ts';
+import { checkStillOpen, findPastOperation } from '../past-rules.ts';
 import type { Handlers, Room } from '../room.ts';
 
 export const recordHandlers: Handlers<'record.at' | 'record.span'> = {
@@ -20,6 +20,10 @@ export const recordHandlers: Handlers<'record.at' | 'record.span'> = {
     // Access, input, plugins: what stands around the operation now stands around it here [PA4].
     const answer = await room.instead(operation, input, async (acting, asked) => {
       const who = callerOf(acting);
+      const closed = await room.hub.ask((world) =>
+        checkStillOpen(world, acting.principal, id, asked),
+      );
+      if (closed !== null) return closed;
       const then = await past.at(who, moment, { operation: id, input: asked }, room.signal);
       if (isRefusal(then)) return then;
       found = then;

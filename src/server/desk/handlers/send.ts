@@ -31,12 +31,13 @@ export function sendThen(
   hub: Hub,
   caller: Caller,
   input: Input,
+  trace: string | null,
   done: (outcome: Output | Refusal) => void,
 ): boolean {
   if (input.reply_to != null || hub.schemaOf(input.channel).version !== 0) return false;
   const isDescribed = isPost(input.body) && hub.describedAs(input.channel) !== null;
   if (isDescribed || input.quote || input.reopen) return false;
-  const command = sendCommand(hub, caller, input, NO_PARENT, 0);
+  const command = sendCommand(hub, { caller, trace }, input, NO_PARENT, 0);
   if (isRefusal(command)) done(command);
   else {
     hub.submitThen(command, (outcome) => {
@@ -50,7 +51,7 @@ export function sendThen(
 }
 
 export async function handleSend(room: Room, input: Input): Promise<Output | Refusal> {
-  const { hub, caller } = room;
+  const { hub } = room;
   const parent = await findParent(room, input);
   if (isRefusal(parent)) return parent;
   // The schema may change between the check and the decision; the law notices and we check again.
@@ -58,7 +59,7 @@ export async function handleSend(room: Room, input: Input): Promise<Output | Ref
     const { text, version } = hub.schemaOf(input.channel);
     const violations = text === null ? null : checkBody(room, text, input);
     if (violations !== null) return violations;
-    const command = sendCommand(hub, caller, input, parent, version, room.platform.schemas);
+    const command = sendCommand(hub, room, input, parent, version, room.platform.schemas);
     if (isRefusal(command)) return command;
     const answer = await hub.submit(command);
     if (!isRefusal(answer)) {
@@ -141,7 +142,7 @@ function checkBody({ platform, caller }: Room, schema: string, input: Input): Re
 
 function sendCommand(
   hub: Hub,
-  caller: Caller,
+  { caller, trace }: Pick<Room, 'caller' | 'trace'>,
   input: Input,
   { replyTo, reopens }: Parent,
   schemaVersion: number,
@@ -168,6 +169,7 @@ function sendCommand(
     ...(described !== undefined && { postVersion: described?.version ?? 0 }),
     asks: hub.hasManaged ? asksOf(input.body) : null,
     tier2: isTier2(input.body) ? { credential: credentialOf(caller) } : null,
+    ...(trace !== null && { trace }),
   };
 }
 

@@ -58,6 +58,8 @@ export interface McpDoor {
 interface Visit {
   readonly caller: Caller | Answer;
   readonly listed: readonly Tool[];
+  /** Of the request; a call may say another in its `_meta`. */
+  readonly traceparent: string | null;
 }
 
 export const MCP_BODY_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -90,11 +92,14 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     responseMode: 'sse',
   });
 
-  function open({ caller, listed }: Visit, subscriptions: Subscriptions | null = null): Server {
-    const call = (operation: Operation, input: unknown, callOptions: CallOptions) =>
-      'principal' in caller
-        ? carryOut(caller, operation, input, callOptions)
+  function open(visit: Visit, subscriptions: Subscriptions | null = null): Server {
+    const { caller, listed } = visit;
+    const call = (operation: Operation, input: unknown, callOptions: CallOptions) => {
+      const traceparent = callOptions.traceparent ?? visit.traceparent;
+      return 'principal' in caller
+        ? carryOut(caller, operation, input, { ...callOptions, traceparent })
         : Promise.resolve(caller);
+    };
     return createMcpServer({
       ...about,
       tools,
@@ -110,7 +115,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     caller: Caller,
     operation: Operation,
     input: unknown,
-    { clientVersion, wantsTrace, signal }: CallOptions,
+    { clientVersion, wantsTrace, signal, traceparent }: CallOptions,
   ): Promise<Answer> {
     const end = new AbortController();
     ended.set(end, caller.tokenId);
@@ -121,7 +126,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
           operation,
           input,
           {
-            wantsTrace,
+            ...{ wantsTrace, traceparent },
             signal: AbortSignal.any([signal, end.signal]),
           },
         ),
@@ -211,7 +216,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       }
       const body = parseJson(read.text);
       if (body === undefined) return rpcError(400, -32_700, 'the body is not JSON');
-      const visit: Visit = { caller, listed };
+      const traceparent = request.headers.get('traceparent');
+      const visit: Visit = { caller, listed, traceparent };
       if (await isLegacyRequest(request, body)) {
         const response = await serveLegacy(request, visit, body);
         if (response.ok && isInitializeRequest(body))

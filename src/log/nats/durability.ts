@@ -1,0 +1,53 @@
+/**
+ * What the cluster promises about a stored batch. JetStream answers a write before it lies on the disk, unless
+ * it is told otherwise; with one copy, a machine that loses power loses what it acknowledged. So a log is opened
+ * where three servers have each write, or where the one that has it writes it to the disk first [NL3].
+ */
+import type { StreamInfo } from '@nats-io/jetstream';
+import { LogError } from '../log.ts';
+import { type NatsPlace, shownPlace } from './place.ts';
+
+export interface Durability {
+  readonly replicas: number;
+  /** Null: not known, because no monitoring address was given. */
+  readonly isSynced: boolean | null;
+  readonly isStrict: boolean;
+}
+
+const SAFE_REPLICAS = 3;
+const ASK_MS = 3_000;
+
+export async function requireDurable(
+  place: NatsPlace,
+  { config }: StreamInfo,
+): Promise<Durability> {
+  const replicas = config.num_replicas;
+  const isSynced = place.monitor === null ? null : await isSyncedAt(place.monitor);
+  const isStrict = config.storage === 'file' && (replicas >= SAFE_REPLICAS || isSynced === true);
+  if (isStrict || place.durability === 'relaxed') return { replicas, isSynced, isStrict };
+  const sync =
+    isSynced === null
+      ? 'and whether it is written to the disk first is not known'
+      : 'and the server does not write to the disk first';
+  throw new LogError(
+    'log.durability',
+    `${shownPlace(place)} keeps ${replicas === 1 ? 'one copy' : `${replicas} copies`} in ${config.storage === 'file' ? 'files' : 'memory'}, ${sync}: ` +
+      'a machine that loses power may lose what was acknowledged. Use three servers and replicas=3, or sync_interval: always with monitor=http://HOST:8222, or accept it with durability=relaxed',
+    { path: shownPlace(place) },
+  );
+}
+
+/** Null when the server does not say. */
+async function isSyncedAt(monitor: string): Promise<boolean | null> {
+  try {
+    const reply = await fetch(new URL('/varz', monitor), { signal: AbortSignal.timeout(ASK_MS) });
+    const { jetstream } = (await reply.json()) as {
+      jetstream?: { config?: { sync_always?: unknown; sync_interval?: unknown } };
+    };
+    const config = jetstream?.config;
+    if (config === undefined) return null;
+    return config.sync_always === true;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,53 @@
+/** What went wrong at the NATS server, as a failure of a log that says what to do. */
+import { LogError } from '../log.ts';
+
+/** Codes of the JetStream API; the names are the server's. */
+export const API = {
+  noMessage: 10_037,
+  notEnabled: 10_076,
+  notEnabledForAccount: 10_039,
+  streamNotFound: 10_059,
+  streamNameInUse: 10_058,
+  replicasNotSupported: 10_074,
+  noSuitablePeers: 10_005,
+  insufficientStorage: 10_047,
+  wrongLastSequence: 10_071,
+} as const;
+
+export function apiCode(error: unknown): number | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'number' ? code : null;
+}
+
+export function natsFailure(path: string, tried: string, error: unknown): LogError {
+  if (error instanceof LogError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  const name = error instanceof Error ? error.name : '';
+  return new LogError('log.unavailable', `cannot ${tried} ${path}: ${wordsOf(name, why, error)}`, {
+    cause: error,
+    path,
+  });
+}
+
+function wordsOf(name: string, why: string, error: unknown): string {
+  const code = apiCode(error);
+  if (name === 'AuthorizationError' || name === 'UserAuthenticationExpiredError')
+    return `the server refuses these credentials (${why}); mend the user, token or creds of the store`;
+  if (name === 'PermissionViolationError')
+    return `the server does not let this user do that (${why}); its permissions need the subjects of the prefix and $JS.API.>`;
+  if (name === 'ConnectionError' || /ECONNREFUSED|CONNECTION_REFUSED/.test(why))
+    return `no NATS server answers (${why}); start one, or mend the address of the store`;
+  if (
+    name === 'JetStreamNotEnabled' ||
+    code === API.notEnabled ||
+    code === API.notEnabledForAccount
+  )
+    return 'the server runs without JetStream; start it with -js and a storage directory';
+  if (code === API.insufficientStorage)
+    return `the server has no room left (${why}); give JetStream more, or compact the log`;
+  if (code === API.replicasNotSupported || code === API.noSuitablePeers)
+    return `so many replicas are not to be had there (${why}); with one server say ?replicas=1, which asks for sync_interval: always, or durability=relaxed`;
+  if (code === API.streamNotFound)
+    return 'its stream is gone; if a compaction replaced it, open the log again, else restore it from an export';
+  return why;
+}

@@ -1,0 +1,224 @@
+/**
+ * Where the log of a space lies among the streams of a prefix. A stream cannot be written anew, so a log that
+ * is compacted becomes another stream, its next generation; a stream of pointers says which one counts. The
+ * old stream ends with a message that names the new one: that message is the moment of the change, and whoever
+ * finds a pointer that is behind goes on from there [G12].
+ */
+import { randomBytes } from 'node:crypto';
+import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
+import { type Compacted, LogError } from '../log.ts';
+import { API, apiCode } from './failure.ts';
+import type { Link } from './link.ts';
+import { readMessage } from './message.ts';
+import { type NatsPlace, shownPlace } from './place.ts';
+
+export interface Generation {
+  readonly space: string;
+  readonly id: string;
+  readonly compacted: Compacted | null;
+}
+
+export interface Names {
+  readonly log: string;
+  readonly logSubject: string;
+  readonly snapshots: string;
+  /** A snapshot's position is put behind it. */
+  readonly snapshotSubject: string;
+}
+
+/** As the streams' own, where the shortest answer to a repeated write must not come too late. */
+const REPEATS_NS = 10 * 60 * 1e9;
+
+export function namesOf(
+  { prefix }: NatsPlace,
+  { space, id }: Pick<Generation, 'space' | 'id'>,
+): Names {
+  const name = `${streamWord(space)}-${id}`;
+  return {
+    log: `${prefix}-log-${name}`,
+    logSubject: `${prefix}.log.${name}`,
+    snapshots: `${prefix}-snap-${name}`,
+    snapshotSubject: `${prefix}.snap.${name}`,
+  };
+}
+
+/** Names of streams and subjects have no dots, stars or slashes. */
+function streamWord(space: string): string {
+  return space.replaceAll(/[^A-Za-z0-9_]/g, (char) => `=${char.charCodeAt(0).toString(16)}`);
+}
+
+/** The generation that counts; made when the space is new. */
+export async function openGeneration(
+  link: Link,
+  place: NatsPlace,
+  space: string,
+  isReadOnly: boolean,
+): Promise<Generation> {
+  await openPointers(link, place);
+  for (;;) {
+    const pointer = await readPointer(link, place, space);
+    if (pointer === null) {
+      if (isReadOnly) throw noSpace(place, space);
+      const fresh = { space, id: createId(), compacted: null };
+      await addStreams(link, place, fresh);
+      await writePointer(link, place, fresh, 0);
+      continue;
+    }
+    const { generation, seq } = pointer;
+    const next = await replacementOf(link, place, generation);
+    if (next === null) return generation;
+    // Whoever replaced it was stopped before the pointer moved, or is about to move it.
+    await writePointer(link, place, next, seq);
+  }
+}
+
+export function createId(): string {
+  return randomBytes(6).toString('hex');
+}
+
+/** The spaces that have a log under this prefix. */
+export async function listNatsSpaces(link: Link, place: NatsPlace): Promise<string[]> {
+  await openPointers(link, place);
+  const { prefix } = place;
+  const info = await link.manager.streams.info(pointersOf(prefix), {
+    subjects_filter: `${prefix}.spaces.*`,
+  });
+  const spaces: string[] = [];
+  for (const subject of Object.keys(info.state.subjects ?? {})) {
+    const message = await link.manager.streams.getMessage(pointersOf(prefix), {
+      last_by_subj: subject,
+    });
+    if (message !== null) spaces.push(parsePointer(message.data).space);
+  }
+  return spaces.sort();
+}
+
+export async function addStreams(
+  link: Link,
+  place: NatsPlace,
+  generation: Generation,
+): Promise<void> {
+  const { log, logSubject, snapshots, snapshotSubject } = namesOf(place, generation);
+  await addStream(link, place, { name: log, subjects: [logSubject], allow_direct: true });
+  await addStream(link, place, { name: snapshots, subjects: [`${snapshotSubject}.*`] });
+}
+
+export async function removeStreams(
+  link: Link,
+  place: NatsPlace,
+  generation: Pick<Generation, 'space' | 'id'>,
+): Promise<void> {
+  const { log, snapshots } = namesOf(place, generation);
+  for (const name of [log, snapshots]) {
+    await link.manager.streams.delete(name).catch((error: unknown) => {
+      if (apiCode(error) !== API.streamNotFound) throw error;
+    });
+  }
+}
+
+async function addStream(
+  { manager }: Link,
+  place: NatsPlace,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<StreamInfo> {
+  return manager.streams.add({
+    ...config,
+    ...({ storage: 'file', retention: 'limits', discard: 'new' } as Partial<StreamConfig>),
+    num_replicas: place.replicas,
+    duplicate_window: REPEATS_NS,
+  });
+}
+
+export function pointersOf(prefix: string): string {
+  return `${prefix}-spaces`;
+}
+
+export async function openPointers(link: Link, place: NatsPlace): Promise<void> {
+  const name = pointersOf(place.prefix);
+  try {
+    await link.manager.streams.info(name);
+  } catch (error) {
+    if (apiCode(error) !== API.streamNotFound) throw error;
+    const subjects = [`${place.prefix}.spaces.*`, `${place.prefix}.lease.*`];
+    try {
+      await addStream(link, place, { name, subjects, max_msgs_per_subject: 1 });
+    } catch (cause) {
+      if (apiCode(cause) !== API.streamNameInUse) throw cause;
+    }
+  }
+}
+
+export function leaseSubject({ prefix }: NatsPlace, space: string): string {
+  return `${prefix}.lease.${streamWord(space)}`;
+}
+
+function pointerSubject({ prefix }: NatsPlace, space: string): string {
+  return `${prefix}.spaces.${streamWord(space)}`;
+}
+
+async function readPointer(
+  { manager }: Link,
+  place: NatsPlace,
+  space: string,
+): Promise<{ readonly generation: Generation; readonly seq: number } | null> {
+  const last_by_subj = pointerSubject(place, space);
+  const message = await manager.streams.getMessage(pointersOf(place.prefix), { last_by_subj });
+  return message === null ? null : { generation: parsePointer(message.data), seq: message.seq };
+}
+
+function parsePointer(data: Uint8Array): Generation {
+  return JSON.parse(Buffer.from(data).toString('utf8')) as Generation;
+}
+
+/** Somebody else who was first has said the same, or something newer; the next look tells. */
+export async function writePointer(
+  { js }: Link,
+  place: NatsPlace,
+  generation: Generation,
+  previous: number,
+): Promise<void> {
+  try {
+    await js.publish(pointerSubject(place, generation.space), JSON.stringify(generation), {
+      expect: { lastSubjectSequence: previous },
+    });
+  } catch (error) {
+    if (apiCode(error) !== API.wrongLastSequence) throw error;
+  }
+}
+
+/** After a replacement that this process carried out. */
+export async function movePointer(link: Link, place: NatsPlace, to: Generation): Promise<void> {
+  const pointer = await readPointer(link, place, to.space);
+  if (pointer !== null) await writePointer(link, place, to, pointer.seq);
+}
+
+async function replacementOf(
+  { manager }: Link,
+  place: NatsPlace,
+  generation: Generation,
+): Promise<Generation | null> {
+  const { log, logSubject } = namesOf(place, generation);
+  try {
+    const last = await manager.streams.getMessage(log, { last_by_subj: logSubject });
+    if (last === null) return null;
+    const { replaced, data } = readMessage(last);
+    return replaced === null ? null : parsePointer(data);
+  } catch (error) {
+    if (apiCode(error) !== API.streamNotFound) throw error;
+    throw streamGone(place, generation.space, log, error);
+  }
+}
+
+function noSpace(place: NatsPlace, space: string): LogError {
+  return new LogError('log.unavailable', `${shownPlace(place)} has no space ${space}`, {
+    path: shownPlace(place),
+  });
+}
+
+function streamGone(place: NatsPlace, space: string, stream: string, cause: unknown): LogError {
+  return new LogError(
+    'log.corrupt',
+    `${shownPlace(place)} names the stream ${stream} for the space ${space}, and it is gone: restore the log from an export`,
+    { cause, path: shownPlace(place) },
+  );
+}

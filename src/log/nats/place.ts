@@ -1,0 +1,69 @@
+/** Which JetStream a log lies in, and what is asked of it. */
+
+export interface NatsPlace {
+  /** `host:port`, one or more of one cluster. */
+  readonly servers: readonly string[];
+  /** Before every stream and subject, so that two hubs share a cluster without meeting. */
+  readonly prefix: string;
+  readonly replicas: number;
+  /** `strict`: refuse to open what may lose an acknowledged write with one machine. */
+  readonly durability: 'strict' | 'relaxed';
+  /** Where a server tells its settings (`http://host:8222`): the one way to see when it writes to its disk. */
+  readonly monitor: string | null;
+  readonly user: string | null;
+  readonly password: string | null;
+  readonly token: string | null;
+  /** A credentials file, as `nsc` writes it. */
+  readonly credentials: string | null;
+  readonly tls: { readonly ca: string | null } | null;
+}
+
+const PREFIX = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
+const REPLICAS = /^[1-5]$/;
+const DEFAULT_REPLICAS = 3;
+const PORT = 4222;
+const OPTIONS: ReadonlySet<string> = new Set([
+  ...['replicas', 'durability', 'monitor', 'token', 'creds', 'tls', 'ca'],
+]);
+
+/** Null when the text is no such URL; what it says must all be understood. */
+export function parseNatsUrl(text: string): NatsPlace | null {
+  const [, who, hosts = '', prefix = '', query = ''] =
+    /^nats:\/\/(?:([^@/\s]*)@)?([^/?#\s]+)\/([^/?#\s]+)(?:\?([^#\s]*))?$/.exec(text) ?? [];
+  const servers = hosts.split(',').map(serverOf);
+  if (!PREFIX.test(prefix) || servers.includes(null)) return null;
+  const options = new URLSearchParams(query);
+  for (const name of options.keys()) {
+    if (!OPTIONS.has(name) || options.getAll(name).length > 1) return null;
+  }
+  const replicas = options.get('replicas') ?? String(DEFAULT_REPLICAS);
+  const durability = options.get('durability') ?? 'strict';
+  if (!REPLICAS.test(replicas) || (durability !== 'strict' && durability !== 'relaxed'))
+    return null;
+  const [user = null, password = null] = who === undefined ? [] : who.split(':').map(decoded);
+  const hasTls = options.has('ca') || options.has('tls');
+  return {
+    ...{ servers: servers as string[], prefix, replicas: Number(replicas), durability },
+    ...{ monitor: options.get('monitor'), user, password, token: options.get('token') },
+    ...{ credentials: options.get('creds'), tls: hasTls ? { ca: options.get('ca') } : null },
+  };
+}
+
+/** What a person is shown: neither passwords nor tokens. */
+export function shownPlace({ servers, prefix }: NatsPlace): string {
+  return `nats://${servers.join(',')}/${prefix}`;
+}
+
+function serverOf(text: string): string | null {
+  const [, host, port = String(PORT)] =
+    /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return host === undefined || Number(port) > 65_535 ? null : `${host}:${port}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

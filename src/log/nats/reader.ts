@@ -1,0 +1,140 @@
+/**
+ * Batches of a stream by position. Where a position lies is found by looking at messages between two that are
+ * known, as one opens a dictionary; many in a row are streamed.
+ */
+import type { DeliverPolicy } from '@nats-io/jetstream';
+import { LogError } from '../log.ts';
+import { API, apiCode } from './failure.ts';
+import type { Link } from './link.ts';
+import { createAssembler, readMessage, type Stored, type Whole } from './message.ts';
+import { Places } from './places.ts';
+
+export interface Reader {
+  /** Null when there is none. */
+  message(seq: number): Promise<Stored | null>;
+  /** The batch whose parts begin there; null when one was not finished. */
+  whole(firstSeq: number): Promise<Whole | null>;
+  /** The batch that holds the position. `end` is a point behind it. */
+  find(
+    position: number,
+    end: { readonly length: number; readonly seq: number },
+  ): Promise<Whole | null>;
+  /** Batches that begin from this sequence on, through the last that begins at or before `lastSeq`. */
+  from(seq: number, lastSeq: number): AsyncGenerator<Whole>;
+  /** What was stored there, now that it is known. */
+  learn(whole: Whole): void;
+}
+
+/** So many messages are asked for one by one; more are streamed. */
+const FEW = 16;
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+const STREAMED_MAX = 256;
+
+export function createReader({ manager, js }: Link, stream: string): Reader {
+  const places = new Places();
+  const kept = new Map<number, Whole>();
+  let keptBytes = 0;
+
+  function learn(whole: Whole): void {
+    places.add({ first: whole.batch.first, seq: whole.firstSeq });
+    if (kept.has(whole.firstSeq)) return;
+    kept.set(whole.firstSeq, whole);
+    keptBytes += whole.batch.bytes.byteLength;
+    for (const [seq, one] of kept) {
+      if (keptBytes <= KEPT_BYTES_MAX) break;
+      kept.delete(seq);
+      keptBytes -= one.batch.bytes.byteLength;
+    }
+  }
+
+  async function message(seq: number): Promise<Stored | null> {
+    try {
+      // Any server may answer; one that is behind does not know it yet, and the leader is asked.
+      const near = await manager.direct.getMessage(stream, { seq }).catch(() => null);
+      const found = near ?? (await manager.streams.getMessage(stream, { seq }));
+      return found === null ? null : readMessage(found);
+    } catch (error) {
+      if (apiCode(error) === API.noMessage) return null;
+      throw error;
+    }
+  }
+
+  async function whole(firstSeq: number, known?: Stored): Promise<Whole | null> {
+    const held = kept.get(firstSeq);
+    if (held !== undefined) return held;
+    const first = known ?? (await message(firstSeq));
+    if (first?.label == null || first.label.part !== 1) return null;
+    const assemble = createAssembler();
+    let made = assemble(first);
+    const rest = Array.from({ length: first.label.parts - 1 }, (_, i) => message(firstSeq + 1 + i));
+    for (const part of await Promise.all(rest)) made = part === null ? null : assemble(part);
+    if (made !== null) learn(made);
+    return made;
+  }
+
+  return {
+    message,
+    whole: (firstSeq) => whole(firstSeq),
+    learn,
+    async find(position, end) {
+      const { low: below, high: above } = places.around(position);
+      let low = below ?? { first: 0, seq: 1 };
+      let high = above ?? { first: end.length, seq: end.seq + 1 };
+      for (let turn = 0; low.seq < high.seq; turn++) {
+        const share = (position - low.first) / Math.max(1, high.first - low.first);
+        const span = high.seq - low.seq;
+        // Where batches are of very different sizes a guess may be off again and again; halves never are.
+        const guess = turn % 2 === 0 ? Math.floor(share * span) : span >> 1;
+        const seq = low.seq + Math.min(span - 1, Math.max(0, guess));
+        const held = kept.get(seq);
+        if (held !== undefined && holds(held, position)) return held;
+        const stored = await message(seq);
+        const label = stored?.label;
+        if (stored === null || label == null || position < label.first) {
+          high = { first: label?.first ?? high.first, seq };
+          continue;
+        }
+        if (position < label.first + label.count) {
+          const found = await whole(seq - label.part + 1, label.part === 1 ? stored : undefined);
+          if (found !== null && holds(found, position)) return found;
+        }
+        const behind = position >= label.first + label.count ? label.count : 0;
+        low = { first: label.first + behind, seq: seq + 1 };
+      }
+      return null;
+    },
+    async *from(seq, lastSeq) {
+      if (lastSeq - seq < FEW) {
+        for (let at = seq; at <= lastSeq; ) {
+          const found = await whole(at);
+          if (found !== null) yield found;
+          at = found === null ? at + 1 : found.lastSeq + 1;
+        }
+        return;
+      }
+      const consumer = await js.consumers.get(stream, {
+        ...{ opt_start_seq: seq, deliver_policy: 'by_start_sequence' as DeliverPolicy },
+      });
+      const messages = await consumer.consume({ max_messages: STREAMED_MAX });
+      const assemble = createAssembler();
+      try {
+        for await (const one of messages) {
+          const found = assemble(readMessage(one));
+          if (found !== null) {
+            places.add({ first: found.batch.first, seq: found.firstSeq });
+            yield found;
+          }
+          if (one.seq >= lastSeq) return;
+        }
+        throw new LogError('log.unavailable', `reading ${stream} broke off; try again`);
+      } finally {
+        messages.stop();
+        await consumer.delete().catch(() => {});
+      }
+    },
+  };
+}
+
+function holds({ batch }: Whole, position: number): boolean {
+  return position >= batch.first && position < batch.first + batch.count;
+}

@@ -1,0 +1,103 @@
+/**
+ * One batch put behind the sequence it was decided on, or not at all [G1] [G2]. An answer that does not come
+ * says nothing about the write, so it is asked for again under the same id: the server stores it once, says
+ * that it has it already, or that somebody else was there first [G9].
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { LogError, type StoredBatch } from '../log.ts';
+import { API, apiCode } from './failure.ts';
+import type { Link } from './link.ts';
+import { type Label, partsOf, readMessage, writeLabel } from './message.ts';
+
+export interface Target {
+  readonly link: Link;
+  readonly stream: string;
+  readonly subject: string;
+  /** What messages call the log. */
+  readonly path: string;
+  /** The opening that writes. */
+  readonly by: string;
+  /** How long an answer is waited for before it is said that nobody knows. */
+  readonly patienceMs: number;
+}
+
+export type Put = { readonly lastSeq: number } | 'conflict';
+
+const PAUSE_MS = 200;
+
+let count = 0;
+
+export async function putBatch(target: Target, batch: StoredBatch, afterSeq: number): Promise<Put> {
+  const parts = partsOf(batch.bytes, target.link.payloadMax);
+  const number = ++count;
+  let seq = afterSeq;
+  for (const [i, data] of parts.entries()) {
+    const label: Label = {
+      ...{ first: batch.first, count: batch.count, head: batch.head, by: target.by },
+      ...{ part: i + 1, parts: parts.length },
+    };
+    const id = `${target.by}.${number}.${i}`;
+    // Parts before the last make no batch: what becomes of them changes nothing yet.
+    const put = await putMessage(target, { label, id, data }, seq, i === parts.length - 1);
+    if (put === 'conflict') return put;
+    seq = put.lastSeq;
+  }
+  return { lastSeq: seq };
+}
+
+interface Outgoing {
+  readonly label: Label;
+  readonly id: string;
+  readonly data: Uint8Array;
+}
+
+async function putMessage(
+  target: Target,
+  { label, id, data }: Outgoing,
+  afterSeq: number,
+  isLast: boolean,
+): Promise<Put> {
+  const { link, subject, patienceMs } = target;
+  const deadline = Date.now() + patienceMs;
+  let mayBeStored = false;
+  for (;;) {
+    try {
+      const headers = writeLabel(link.createHeaders(), label);
+      const expect = { lastSequence: afterSeq };
+      const { seq } = await link.js.publish(subject, data, { msgID: id, headers, expect });
+      return { lastSeq: seq };
+    } catch (error) {
+      const code = apiCode(error);
+      if (code === API.wrongLastSequence) {
+        return mayBeStored && (await isOurs(target, label, afterSeq + 1))
+          ? { lastSeq: afterSeq + 1 }
+          : 'conflict';
+      }
+      // A refusal of the server's: it is not stored.
+      if (code !== null) {
+        if (!mayBeStored) throw error;
+      } else mayBeStored = true;
+      if (Date.now() < deadline && !link.connection.isClosed()) {
+        await wait(PAUSE_MS);
+        continue;
+      }
+      if (!isLast || !mayBeStored) throw error;
+      throw unknown(target, label, error);
+    }
+  }
+}
+
+function unknown({ path, patienceMs }: Target, label: Label, cause: unknown): LogError {
+  return new LogError(
+    'log.unknown',
+    `no NATS server answered for ${patienceMs / 1000} s whether ${path} has the entries from ${label.first} on`,
+    { cause, path },
+  );
+}
+
+/** Is what lies there the part that we sent and heard nothing of? */
+async function isOurs({ link, stream }: Target, label: Label, seq: number): Promise<boolean> {
+  const found = await link.manager.streams.getMessage(stream, { seq });
+  const stored = found === null ? null : readMessage(found).label;
+  return stored?.by === label.by && stored.head === label.head && stored.part === label.part;
+}

@@ -1,0 +1,130 @@
+/**
+ * The log in JetStream held to every promise of the port, [G1] to [G12], by a server that the test starts; and to
+ * those that only storage behind a network can break: an answer that does not come, a message that is too
+ * large, a server that may lose what it acknowledged.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { logContract } from '../../src/log/log.contract.ts';
+import type { Log } from '../../src/log/log.ts';
+import { type NatsPlace, parseNatsUrl } from '../../src/log/nats/place.ts';
+import { natsSpaces, openNatsLog } from '../../src/log/nats.ts';
+import { verifyLog } from '../../src/log/verify.ts';
+import { until } from '../e2e/deadline.ts';
+import { CAN_SYNC, type NatsNode, NO_NATS, openNatsNode, SYNC_ALWAYS } from '../nats/server.ts';
+
+const fresh = (): string => `t${randomBytes(6).toString('hex')}`;
+
+describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
+  let node: NatsNode;
+  const place = (prefix: string, more = ''): NatsPlace => {
+    const url = `nats://127.0.0.1:${node.port}/${prefix}?replicas=1&durability=relaxed${more}`;
+    return parseNatsUrl(url) as NatsPlace;
+  };
+  const entriesOf = async (log: Log): Promise<string[]> => {
+    const all: string[] = [];
+    for await (const chunk of log.read(0)) all.push(...chunk.entries);
+    return all;
+  };
+
+  beforeAll(async () => {
+    node = await openNatsNode();
+  }, 30_000);
+  afterAll(() => node?.close());
+
+  for (const { name, run } of logContract) {
+    test(name, async () => {
+      const prefix = fresh();
+      await run(() => openNatsLog(place(prefix), 'default'));
+    }, 30_000);
+  }
+
+  test('[NL1] a batch over the limit of a message is cut, and is all there or not at all', async () => {
+    const prefix = fresh();
+    const log = await openNatsLog(place(prefix), 'default');
+    const large = ['a'.repeat(900_000), 'b'.repeat(900_000), 'c'.repeat(900_000)];
+    await log.append(0, ['first']);
+    expect(await log.append(1, large)).toEqual({ length: 4 });
+    expect(await log.append(4, ['last'])).toEqual({ length: 5 });
+    const other = await openNatsLog(place(prefix), 'default');
+    expect(await entriesOf(other)).toEqual(['first', ...large, 'last']);
+    expect(await other.at([2, 0, 4])).toEqual([large[1], 'first', 'last']);
+    expect(await verifyLog(other)).toMatchObject({ ok: true, length: 5 });
+    await log.close();
+    await other.close();
+  });
+
+  test('[NL1] spaces lie beside each other, and are listed', async () => {
+    const prefix = fresh();
+    const logs = await Promise.all(
+      ['default', 'a-b', 'a_b'].map((space) => openNatsLog(place(prefix), space)),
+    );
+    await Promise.all(logs.map((log, i) => log.append(0, [`of ${i}`])));
+    expect(await natsSpaces(place(prefix))).toEqual(['a-b', 'a_b', 'default']);
+    expect(await Promise.all(logs.map(entriesOf))).toEqual([['of 0'], ['of 1'], ['of 2']]);
+    await Promise.all(logs.map((log) => log.close()));
+  });
+
+  test('[NL3] what one machine may lose is not opened unless that is accepted', async () => {
+    const prefix = fresh();
+    const strict = `nats://127.0.0.1:${node.port}/${prefix}?replicas=1`;
+    await expect(openNatsLog(parseNatsUrl(strict) as NatsPlace, 'default')).rejects.toMatchObject({
+      code: 'log.durability',
+      message: expect.stringContaining('durability=relaxed'),
+    });
+    const three = `nats://127.0.0.1:${node.port}/${fresh()}`;
+    await expect(openNatsLog(parseNatsUrl(three) as NatsPlace, 'default')).rejects.toMatchObject({
+      code: 'log.unavailable',
+      message: expect.stringContaining('replicas=1'),
+    });
+  });
+
+  test.skipIf(!CAN_SYNC)('[NL3] one copy that is on the disk first is enough', async () => {
+    const sure = await openNatsNode({ settings: SYNC_ALWAYS });
+    const options = `replicas=1&monitor=${sure.monitor}`;
+    const at = parseNatsUrl(`nats://127.0.0.1:${sure.port}/x?${options}`) as NatsPlace;
+    const log = await openNatsLog(at, 'default');
+    expect(log.durability).toEqual({ replicas: 1, isSynced: true, isStrict: true });
+    await log.close();
+    await sure.close();
+  });
+
+  test('[NL4] a server that is not there is said to be so', async () => {
+    const nowhere = parseNatsUrl('nats://127.0.0.1:1/x') as NatsPlace;
+    await expect(openNatsLog(nowhere, 'default')).rejects.toMatchObject({
+      code: 'log.unavailable',
+      message: expect.stringContaining('no NATS server answers'),
+    });
+  });
+
+  test('[NL2] an answer that does not come is asked for again; what nobody can say is said to be unknown', async () => {
+    const mortal = await openNatsNode();
+    const at = parseNatsUrl(
+      `nats://127.0.0.1:${mortal.port}/x?replicas=1&durability=relaxed`,
+    ) as NatsPlace;
+    const log = await openNatsLog(at, 'default', { patienceMs: 8_000 });
+    await log.append(0, ['before']);
+    // A pause is shorter than the patience: stored once, and acknowledged.
+    mortal.pause();
+    const late = log.append(1, ['during']);
+    const resumed = new Promise((resolve) => setTimeout(resolve, 6_000)).then(mortal.resume);
+    expect(await late).toEqual({ length: 2 });
+    await resumed;
+    expect(await entriesOf(log)).toEqual(['before', 'during']);
+    await mortal.kill();
+    await expect(log.append(2, ['never'])).rejects.toMatchObject({ code: 'log.unknown' });
+    await mortal.start();
+    const after = await until(
+      'the log is read again',
+      () => entriesOf(log).catch(() => []),
+      (entries) => entries.length > 0,
+    );
+    expect([
+      ['before', 'during'],
+      ['before', 'during', 'never'],
+    ]).toContainEqual(after);
+    expect(await log.append(after.length, ['again'])).toEqual({ length: after.length + 1 });
+    await log.close();
+    await mortal.close();
+  }, 60_000);
+});

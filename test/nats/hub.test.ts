@@ -1,0 +1,73 @@
+/** A hub whose log lies in JetStream: everything as with a file, and one server at a time. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Home, openHome } from '../e2e/cli-run.ts';
+import { openRunningHub } from '../e2e/running-hub.ts';
+import { type NatsNode, NO_NATS, openNatsNode } from './server.ts';
+
+describe.skipIf(NO_NATS !== null)(`a hub on JetStream ${NO_NATS ?? ''}`, () => {
+  let node: NatsNode;
+  let home: Home;
+  let store: string;
+  const dir = mkdtempSync(join(tmpdir(), 'synod-on-nats-'));
+
+  beforeAll(async () => {
+    home = openHome();
+    node = await openNatsNode();
+    store = `nats://127.0.0.1:${node.port}/synod?replicas=1&durability=relaxed`;
+  }, 60_000);
+  afterAll(async () => {
+    await node?.close();
+    await home?.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  test('[NL1] [NL5] what was said is there after a restart, also elsewhere; a second server is told who writes', async () => {
+    const first = await openRunningHub({ dir, flags: { store } });
+    await first.ask('bob', 'subscribe', { pattern: 'general' });
+    for (const text of ['one', 'two']) {
+      await first.ask('ada', 'send', { channel: 'general', body: { text } });
+    }
+    await expect(openRunningHub({ flags: { store } })).rejects.toMatchObject({
+      code: 'log.locked',
+      message: expect.stringContaining('stop that server'),
+    });
+    await first.close();
+    // Another machine: nothing but the address is taken along.
+    const second = await openRunningHub({ flags: { store } });
+    const { messages } = await second.ask('bob', 'recv', {});
+    expect(messages.map((one: { body: { text: string } }) => one.body.text)).toEqual([
+      'one',
+      'two',
+    ]);
+    await second.close();
+  }, 60_000);
+
+  test('[NL1] the log is verified where it lies, and copied with its heads', async () => {
+    const told = await home.json(['log', 'verify', '--store', store]);
+    expect(told).toMatchObject({ ok: true });
+    const out = join(dir, 'out.ndjson');
+    expect((await home.run(['log', 'export', '--store', store, '--out', out])).code).toBe(0);
+    const other = `sqlite://${join(dir, 'copy.sqlite')}`;
+    expect((await home.run(['log', 'import', out, '--store', other])).code).toBe(0);
+    const [here, there] = await Promise.all(
+      [store, other].map((one) => home.json(['log', 'verify', '--store', one])),
+    );
+    const headOf = (one?: Record<string, unknown>): unknown =>
+      (one as { logs?: { head: string }[] } | undefined)?.logs?.[0]?.head;
+    expect(headOf(here)).toMatch(/^[0-9a-f]{64}$/);
+    expect(headOf(there)).toBe(headOf(here));
+    const anchored = await home.run(['log', 'anchor', '--store', store, '--file', join(dir, 'a')]);
+    expect([anchored.code, anchored.stderr]).toEqual([2, expect.stringContaining('anchored yet')]);
+  }, 60_000);
+
+  test('[NL4] a store that is no address of NATS, or at which nobody answers, is refused', async () => {
+    const strange = await home.run(['serve', '--store', 'nats://127.0.0.1/x?colour=red']);
+    expect([strange.code, strange.stderr]).toEqual([78, expect.stringContaining('nats://HOST')]);
+    const nobody = await home.run(['serve', '--store', 'nats://127.0.0.1:1/x']);
+    expect(nobody.stderr).toContain('no NATS server answers');
+    expect(nobody.code).not.toBe(0);
+  }, 60_000);
+});

@@ -1,0 +1,113 @@
+/**
+ * A NATS server of one's own, started by a test: one node, or a cluster of several on loopback. Debian's
+ * `nats-server` is enough for one node; `SYNOD_NATS_SERVER` names another one.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../e2e/deadline.ts';
+
+const PROGRAM = process.env.SYNOD_NATS_SERVER ?? 'nats-server';
+
+/** What it says of itself (`2.15.1`); null when there is none. */
+const NATS_VERSION: string | null =
+  /v(\d+\.\d+\.\d+)/.exec(
+    spawnSync(PROGRAM, ['--version'], { encoding: 'utf8' }).stdout ?? '',
+  )?.[1] ?? null;
+
+export const NO_NATS: string | null =
+  NATS_VERSION === null
+    ? 'no nats-server: install the package nats-server, or name one with SYNOD_NATS_SERVER'
+    : null;
+
+export interface NatsNode {
+  readonly port: number;
+  readonly monitor: string;
+  /** With a signal that nothing can be done about. */
+  kill(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** On the same ports and the same files. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface NodeOptions {
+  readonly settings?: string;
+}
+
+export async function openNatsNode(options: NodeOptions = {}): Promise<NatsNode> {
+  const dir = mkdtempSync(join(tmpdir(), 'synod-nats-'));
+  const [port, http] = await freePorts(2);
+  const config = join(dir, 'nats.conf');
+  writeFileSync(
+    config,
+    [
+      `port: ${port}`,
+      'host: 127.0.0.1',
+      `http: 127.0.0.1:${http}`,
+      `jetstream {\n store_dir: "${join(dir, 'data')}"\n ${options.settings ?? ''}\n}`,
+    ].join('\n'),
+  );
+  return openNode({ dir, config, port: port as number, http: http as number });
+}
+
+/** Servers before 2.10 do not know it, and do not start with it. */
+export const SYNC_ALWAYS = 'sync_interval: always';
+const [MAJOR = 0, MINOR = 0] = (NATS_VERSION ?? '').split('.').map(Number);
+export const CAN_SYNC: boolean = MAJOR > 2 || (MAJOR === 2 && MINOR >= 10);
+
+interface NodeFiles {
+  readonly dir: string;
+  readonly config: string;
+  readonly port: number;
+  readonly http: number;
+}
+
+async function openNode({ dir, config, port, http }: NodeFiles): Promise<NatsNode> {
+  let child: ChildProcess | null = null;
+  const monitor = `http://127.0.0.1:${http}`;
+  const node: NatsNode = {
+    port,
+    monitor,
+    async kill() {
+      const running = child;
+      child = null;
+      if (running === null || running.exitCode !== null) return;
+      const gone = new Promise((resolve) => running.once('exit', resolve));
+      running.kill('SIGKILL');
+      await gone;
+    },
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    async start() {
+      child = spawn(PROGRAM, ['-c', config], { stdio: 'ignore' });
+      await until(
+        `nats-server on ${port} is ready`,
+        async () => (await fetch(`${monitor}/healthz`).catch(() => null))?.ok ?? false,
+        Boolean,
+        20_000,
+      );
+    },
+    async close() {
+      await node.kill();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  await node.start();
+  return node;
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    ports.push(typeof address === 'object' && address !== null ? address.port : 0);
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
