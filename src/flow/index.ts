@@ -52,6 +52,38 @@ export {
   type Telemetry,
   type TelemetryOptions,
 } from '../telemetry/telemetry.ts';
+export {
+  type Context,
+  type ContextChange,
+  type ContextFollowOptions,
+  type ContextSetOptions,
+  type ContextSnapshot,
+  type ContextValue,
+  createContext,
+} from './context/context.ts';
+export { packPrompt } from './context/pack-prompt.ts';
+export {
+  PromptError,
+  type PromptErrorCode,
+  type PromptErrorOptions,
+  type WantedTokens,
+} from './context/prompt-error.ts';
+export type {
+  DroppedPart,
+  FilePart,
+  ItemsPart,
+  PackedPrompt,
+  PackOptions,
+  PromptItem,
+  PromptMessage,
+  PromptPart,
+  PromptRole,
+  PromptTrust,
+  RedactedSecret,
+  TextPart,
+  Tokenizer,
+  TruncatedPart,
+} from './context/prompt-types.ts';
 export type {
   Integration,
   IntegrationContext,

@@ -43,6 +43,16 @@ export function redactText(text: string): string {
   return text.replace(SECRET_TEXT, REDACTED);
 }
 
+/** The same, and where each of them began. */
+export function findSecrets(text: string): { readonly text: string; readonly at: number[] } {
+  const at: number[] = [];
+  const clean = text.replace(SECRET_TEXT, (found, ...more) => {
+    at.push(more.find((one) => typeof one === 'number') ?? 0);
+    return found === '' ? found : REDACTED;
+  });
+  return { text: clean, at };
+}
+
 export function redactIds(ids: Ids): Ids {
   const clean: Record<string, string> = {};
   for (const [name, value] of Object.entries(ids)) {

@@ -7,10 +7,10 @@
  * seen is written out, and `<` becomes `‹`, so there are no tags in it [QU2]. It is bounded, and says
  * what it left out [QU3].
  */
-import { HIDDEN, written } from '../core/law/hidden.ts';
 import type { Standing } from '../core/law/principal.ts';
 import { plainText } from './body-text.ts';
 import { RECV_TOOL, toolNameFor, type Vendor } from './tool-names.ts';
+import { visibleText } from './visible.ts';
 
 export interface QuotedMessage {
   readonly id: string;
@@ -132,11 +132,7 @@ function standing(known: Standing | null): string {
 
 /** What could move a terminal, hide in the text or pass for a tag, made visible and harmless. */
 function neutral(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(HIDDEN, unlessLine).replaceAll('<', '‹');
-}
-
-function unlessLine(char: string): string {
-  return char === '\n' || char === '\t' ? char : written(char);
+  return visibleText(text).replaceAll('<', '‹');
 }
 
 /** A name is others' words too: quoted, so that it ends where it ends. */

@@ -132,7 +132,7 @@ test('the plugin of the guide loads and refuses as shown', async () => {
   }
 }, 60_000);
 
-test.each(['docs/guide/http.md', 'docs/guide/work.md'])(
+test.each(['docs/guide/http.md', 'docs/guide/work.md', 'docs/guide/context.md'])(
   '%s: its commands run one after the other',
   async (page) => {
     const home = makeHome();

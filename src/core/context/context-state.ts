@@ -44,7 +44,6 @@ export interface ContextEntry {
   readonly expiresAt: number | null;
 }
 
-export type ContextView = View<ContextBook>;
 export type NamespaceView = View<Namespace>;
 
 const NAMESPACE = fieldsOf<Namespace>()({
