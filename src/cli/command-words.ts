@@ -25,6 +25,11 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'claims.take': 'synod claim',
   'claims.unwait': 'synod claims unwait',
   'claims.wait': 'synod claims wait',
+  'context.delete': 'synod context delete',
+  'context.diff': 'synod context diff',
+  'context.get': 'synod context get',
+  'context.list': 'synod context list',
+  'context.set': 'synod context set',
   'docket.list': 'synod docket',
   'gates.ask': 'synod gates ask',
   'gates.consume': 'synod gates consume',
@@ -51,7 +56,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const OPERATION =
-  /\b(agents|audit|cards|channels|claims|docket|findings|gates|group|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|spaces|threads|tokens|turns|web)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+  /\b(agents|audit|cards|channels|claims|context|docket|findings|gates|group|guard|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|sessions|spaces|threads|tokens|turns|web)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
 
 export function inCommandWords(message: string): string {
   return message
