@@ -55,6 +55,10 @@ export interface Watch {
   context(ns: string, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Likewise for a turn of a managed agent that may be taken. */
   due(by: string, waitMs: number, signal?: Signal | null): Wait;
+  /** Likewise for a run that may be taken, or news of one that is held. */
+  stir(by: string, waitMs: number, signal?: Signal | null): Wait;
+  /** Likewise for the end of a run. */
+  run(id: string, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
   /** Tells of everything that is recorded, until the returned function is called. */
@@ -79,6 +83,9 @@ export function createWatch(
   const gates = new Map<string, Set<Waiter>>();
   const contexts = new Map<string, Set<Waiter>>();
   const dues = new Map<'', Set<Waiter>>();
+  const stirs = new Map<'', Set<Waiter>>();
+  const runs = new Map<string, Set<Waiter>>();
+  let stirred = -1;
   const receiptListeners = new Set<ReceiptListener>();
   const eventListeners = new Set<EventListener>();
   /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
@@ -140,7 +147,7 @@ export function createWatch(
 
   function endWaits(): void {
     isEnding = true;
-    const all = [mail, answers, turns, gates, contexts, dues].flatMap((waiters) => [
+    const all = [mail, answers, turns, gates, contexts, dues, stirs, runs].flatMap((waiters) => [
       ...waiters.values(),
     ]);
     for (const waiters of all) {
@@ -159,6 +166,8 @@ export function createWatch(
     gate: (id, by, waitMs, signal = null) => wait(gates, id, by, waitMs, signal),
     context: (ns, by, waitMs, signal = null) => wait(contexts, ns, by, waitMs, signal),
     due: (by, waitMs, signal = null) => wait(dues, '', by, waitMs, signal),
+    stir: (by, waitMs, signal = null) => wait(stirs, '', by, waitMs, signal),
+    run: (id, by, waitMs, signal = null) => wait(runs, id, by, waitMs, signal),
     receipts(listener) {
       receiptListeners.add(listener);
       return () => receiptListeners.delete(listener);
@@ -181,6 +190,14 @@ export function createWatch(
       }
       if (contexts.size > 0) {
         for (const event of events) if (isContextEvent(event)) wake(contexts, event.ns);
+      }
+      if (stirs.size > 0 && world.workflows.stirred !== stirred) wake(stirs, '');
+      stirred = world.workflows.stirred;
+      if (runs.size > 0) {
+        for (const event of events) {
+          const isHeard = event.type === 'run.recorded' || event.type === 'run.cancelled';
+          if (isHeard && !world.workflows.live.has(event.id)) wake(runs, event.id);
+        }
       }
       if (dues.size > 0 && events.some(maySetFree)) wake(dues, '');
       if (answers.size > 0) {

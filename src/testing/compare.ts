@@ -21,7 +21,7 @@ import { ScopeIndex } from '../core/work/claim/scope-index.ts';
  * Never told: since when the hub listens, when to look next (too early is harmless [L5]), and
  * where in a heap a thing lies.
  */
-const UNTOLD: readonly string[] = ['awakeFrom', 'deadlines'];
+const UNTOLD: readonly string[] = ['awakeFrom', 'deadlines', 'workflows.stirred'];
 const IN_HEAP = /\.heapIndex$/;
 
 /** What only memory knew, and what is promised to nobody after a restart. */
@@ -85,6 +85,8 @@ function homesOf(world: WorldView): Map<object, string> {
     for (const [id, gate] of world.gates[list]) homes.set(gate, `gates.${list}[${id}]`);
   }
   for (const [number, wait] of world.claims.waits) homes.set(wait, `claims.waits[${number}]`);
+  for (const [id, run] of world.workflows.live) homes.set(run, `workflows.live[${id}]`);
+  for (const [id, place] of world.workflows.placeOf) homes.set(place, `workflows.placeOf[${id}]`);
   for (const managed of world.turns.agents.values()) {
     homes.set(managed, `turns.agents[${managed.agent}]`);
   }

@@ -161,6 +161,16 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'turn.too-many-sends': { sox: 'rate_limited', http: 429, rpc: -32_086, exit: 30 },
   'version.mismatch': { sox: 'version_mismatch', http: 400, rpc: -32_043, exit: 22 },
   'wait.not-found': { sox: 'validation_error', http: 404, rpc: -32_074, exit: 21 },
+  'workflow.exists': { sox: 'validation_error', http: 409, rpc: -31_090, exit: 12 },
+  'workflow.no-queue': { sox: 'validation_error', http: 404, rpc: -31_091, exit: 21 },
+  'workflow.no-step': { sox: 'validation_error', http: 404, rpc: -31_092, exit: 21 },
+  'workflow.not-asked': { sox: 'validation_error', http: 409, rpc: -31_093, exit: 12 },
+  'workflow.not-found': { sox: 'validation_error', http: 404, rpc: -31_094, exit: 21 },
+  'workflow.result-too-large': { sox: 'validation_error', http: 413, rpc: -31_095, exit: 20 },
+  'workflow.stale': { sox: 'validation_error', http: 409, rpc: -31_096, exit: 12 },
+  'workflow.state': { sox: 'validation_error', http: 409, rpc: -31_097, exit: 12 },
+  'workflow.step-completed': { sox: 'validation_error', http: 409, rpc: -31_098, exit: 12 },
+  'workflow.step-state': { sox: 'validation_error', http: 409, rpc: -31_099, exit: 12 },
 };
 
 /** The SOX error envelope: what every door answers, whatever it wraps around it. */

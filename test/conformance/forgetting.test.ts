@@ -42,6 +42,8 @@ const STATES: readonly (readonly [state: string, declared: string, table: string
   ['ProcessBook', 'processes/process-state.ts', 'processes/process-state.ts'],
   ['SessionBook', 'sessions/session-state.ts', 'sessions/session-state.ts'],
   ['Session', 'sessions/session-state.ts', 'sessions/session-state.ts'],
+  ['WorkflowBook', 'workflows/run-state.ts', 'workflows/run-snapshot.ts'],
+  ['Run', 'workflows/run-state.ts', 'workflows/run-snapshot.ts'],
   ['GateBook', 'gates/gate-state.ts', 'gates/gate-state.ts'],
   ['Gate', 'gates/gate-state.ts', 'gates/gate-state.ts'],
   ['EndedGate', 'gates/gate-state.ts', 'gates/gate-state.ts'],

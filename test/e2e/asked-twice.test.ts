@@ -107,6 +107,19 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
     await hub.ask('bob', 'sessions.create');
     return ['ada', { ...(await talk()), to: 'bob', why: 'yours' }];
   },
+  'workflows.start': async () => ['ada', { name: 'job', input: 1 }],
+  'workflows.signal': async () => ['ada', { ...(await started('told')), name: 'go' }],
+  'workflows.retry': async () => {
+    await hub.ask('ada', 'workflows.cancel', await started('again'));
+    return ['ada', { id: 'again' }];
+  },
+  'workflows.fork': async () => {
+    const run = { ...(await started('forked')), epoch: 1 };
+    await hub.ask('ada', 'workflows.take', { workflows: [{ name: 'forked' }], executor: 'box' });
+    const entries = [{ kind: 'completed', step: 'one' }];
+    await hub.ask('ada', 'workflows.record', { ...run, entries });
+    return ['ada', { id: 'forked', at_step: { step: 'one' } }];
+  },
   'turns.cancel': async () => [null, { turn_id: (await taken('cal')).turn_id }],
   'turns.retry': async () => {
     const { turn_id } = await taken('ray');
@@ -120,6 +133,11 @@ const ASKED: Partial<Record<Keyed, () => Promise<[agent: string | null, input: J
 async function claimed(agent: string, task_id: string): Promise<Json> {
   await hub.ask(agent, 'claims.take', { task_id });
   return { task_id };
+}
+
+async function started(id: string): Promise<Json> {
+  await hub.ask('ada', 'workflows.start', { id, name: id });
+  return { id };
 }
 
 async function managed(agent_id: string): Promise<Json> {

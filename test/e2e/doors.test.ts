@@ -31,7 +31,7 @@ const SOX = new Set([
 const HANDLERS = new URL('../../src/server/desk/handlers/', import.meta.url);
 const WORK_TESTS = [
   ...['claims', 'plan', 'offers', 'findings', 'presence', 'gates', 'turns', 'processes', 'context'],
-  ...['guard', 'record', 'passkeys', 'thread-doors', 'sessions'],
+  ...['guard', 'record', 'passkeys', 'thread-doors', 'sessions', 'workflows'],
 ].map((noun) => `${noun}.test.ts`);
 
 interface Door {

@@ -17,6 +17,7 @@ import * as threads from '../../src/core/threads/thread-limits.ts';
 import * as turns from '../../src/core/turns/turn-limits.ts';
 import * as claims from '../../src/core/work/claim/claim-limits.ts';
 import * as work from '../../src/core/work/work-limits.ts';
+import * as workflows from '../../src/core/workflows/workflow-limits.ts';
 import { KNOWN_NAMES } from '../../src/server/run/config-file.ts';
 import { ENV_NAMES } from '../../src/server/run/config-sources.ts';
 import { REFUSALS } from '../../src/wire/errors.ts';
@@ -195,6 +196,7 @@ function limitsPage(): string {
     ...gates,
     ...processes,
     ...sessions,
+    ...workflows,
     ...threads,
     ...turns,
   };

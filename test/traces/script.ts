@@ -142,6 +142,28 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
       item: { kind: 'handoff', body: {} },
     },
   },
+  'run.start': {
+    words: ['name', 'id'],
+    otherwise: {
+      ...{ id: null, version: null, input: undefined, digest: 'd', queue: null, key: null },
+      ...{ priority: 0, delayMs: 0, dedup: null, parent: null, steps: [], traceparent: null },
+    },
+  },
+  'run.take': {
+    words: ['workflows', 'executor'],
+    otherwise: { executor: 'box/1', limit: 1, leaseMs: null },
+  },
+  'run.record': { words: ['id', 'epoch', 'entries'], otherwise: { leaseMs: null } },
+  'run.renew': { words: ['runs'], otherwise: { leaseMs: null } },
+  'run.signal': { words: ['id', 'name'], otherwise: { value: undefined } },
+  'run.cancel': { words: ['id'], otherwise: { reason: null } },
+  'run.retry': { words: ['id'], otherwise: { fromStep: null, map: {} } },
+  'run.fork': {
+    words: ['id', 'atStep'],
+    otherwise: { newId: null, version: null, input: null },
+  },
+  'run.answer': { words: ['id', 'asked', 'answer'], otherwise: {} },
+  'queue.declare': { words: ['name', 'fields'], otherwise: {} },
   'agent.assign': { words: ['agent', 'roles'], otherwise: {} },
   'docket.raise': { words: ['text'], otherwise: { to: null, thread: null, forMs: null } },
   'docket.take': { words: ['id'], otherwise: { isForced: false } },

@@ -3,6 +3,7 @@ import { raiseItem, settleItem } from '../docket/docket.ts';
 import { assert } from '../law/assert.ts';
 import type { World } from '../law/state.ts';
 import { agentOf } from '../talk/agent.ts';
+import { onGate } from '../workflows/waits.ts';
 import type {
   GateAsked,
   GateConsumed,
@@ -69,6 +70,7 @@ function end(world: World, id: string, how: GateEnd): void {
   assert(gate !== undefined, 'only a gate that is open ends');
   closeGate(world.gates, gate, how);
   settleItem(world, how.at, 'gate', id, how.state, how.person ?? how.by);
+  onGate(world, id, how.state, how.person ?? how.by, how.at);
 }
 
 /** People are shown it where everything is that waits for one of them. */
@@ -101,6 +103,7 @@ function approve(world: World, event: GateDecided): void {
   gate.dueAt = event.at + APPROVAL_MS;
   world.gates.due.put(gate);
   settleItem(world, event.at, 'gate', gate.id, 'approved', event.person ?? event.by);
+  onGate(world, gate.id, 'approved', event.person ?? event.by, event.at);
 }
 
 function verdictOf({ by, person, proof, at, reason }: GateDecided): Verdict {

@@ -20,6 +20,7 @@ export interface Deadline {
     | 'instances'
     | 'context'
     | 'sessions'
+    | 'runs'
     | 'sweep';
   readonly agent: string;
 }
@@ -46,6 +47,7 @@ export class Deadlines {
     instances: new Map(),
     context: new Map(),
     sessions: new Map(),
+    runs: new Map(),
     sweep: new Map(),
   };
 
@@ -91,7 +93,8 @@ const RANK: Readonly<Record<Deadline['kind'], number>> = {
   instances: 9,
   context: 10,
   sessions: 11,
-  sweep: 12,
+  runs: 12,
+  sweep: 13,
 };
 
 /** A full order: a thawed world, which set its deadlines anew, takes the same one first [L3]. */

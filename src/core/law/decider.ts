@@ -198,4 +198,14 @@ export type RefusalCode =
   | 'turn.stopped'
   | 'turn.too-many-sends'
   | 'version.mismatch'
-  | 'wait.not-found';
+  | 'wait.not-found'
+  | 'workflow.exists'
+  | 'workflow.no-queue'
+  | 'workflow.no-step'
+  | 'workflow.not-asked'
+  | 'workflow.not-found'
+  | 'workflow.result-too-large'
+  | 'workflow.stale'
+  | 'workflow.state'
+  | 'workflow.step-completed'
+  | 'workflow.step-state';

@@ -212,6 +212,23 @@ const SHAPES: Shapes = {
   'session.parked': { ...ON_ID, to: 'string', why: 'string', returns: 'number' },
   'session.shared': { ...ON_ID, with: 'string', access: 'string?' },
   'session.ended': { ...ON_CUT, how: 'string', reason: 'string?' },
+  'run.started': {
+    ...{ ...ON_ID, name: 'string', version: 'string?', digest: 'string', queue: 'string?' },
+    ...{ key: 'string?', priority: 'number', notBefore: 'number?', dedup: 'string?' },
+    ...{ parent: 'object?', traceparent: 'string?', steps: 'list' },
+  },
+  'run.taken': {
+    ...{ ...ON_ID, epoch: 'number', executor: 'string', version: 'string?', leaseMs: 'number' },
+  },
+  'run.recorded': { ...ON_ID, epoch: 'number', entries: 'list' },
+  'run.renewed': { ...SAID, ids: 'list', leaseMs: 'number' },
+  'run.woken': { at: 'number', ids: 'list' },
+  'run.lapsed': { at: 'number', id: 'string', epoch: 'number' },
+  'run.signalled': { ...ON_ID, name: 'string' },
+  'run.cancelled': { ...ON_ID, reason: 'string?', isOver: 'boolean' },
+  'run.retried': { ...ON_ID, fromStep: 'object?', map: 'object' },
+  'run.answered': { ...ON_ID, step: 'string', key: 'string?', answer: 'string' },
+  'queue.declared': { ...SAID, name: 'string', fields: 'object' },
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

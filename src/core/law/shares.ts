@@ -24,6 +24,7 @@ import {
   PLAN_CHARS_MAX,
   TASKS_MAX,
 } from '../work/work-limits.ts';
+import { JOURNAL_CHARS_MAX, RUNS_MAX, RUNS_PER_AGENT_MAX } from '../workflows/workflow-limits.ts';
 import { type Refusal, refuse } from './decider.ts';
 import {
   AGENTS_MAX,
@@ -75,6 +76,11 @@ export const SHARES: Readonly<Record<SharedBound, Share>> = {
     ...{ max: CLAIMS_MAX, each: CLAIMS_PER_AGENT_MAX, untrusted: 8 },
     name: 'CLAIMS_PER_AGENT_MAX',
   },
+  RUNS_MAX: {
+    ...{ max: RUNS_MAX, each: RUNS_PER_AGENT_MAX, untrusted: 100 },
+    name: 'RUNS_PER_AGENT_MAX',
+  },
+  JOURNAL_CHARS_MAX: { max: JOURNAL_CHARS_MAX, each: 100_000_000, untrusted: 100_000 },
   GATES_MAX: {
     ...{ max: GATES_MAX, each: GATES_PER_AGENT_MAX, untrusted: 20 },
     name: 'GATES_PER_AGENT_MAX',

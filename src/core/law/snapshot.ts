@@ -32,6 +32,8 @@ import { freezeFindings, thawFindings } from '../work/finding.ts';
 import { freezeOffers, thawOffers } from '../work/offer.ts';
 import { freezePlan, thawPlan } from '../work/plan/plan.ts';
 import { armClaims, armOffers, armSupervisor } from '../work/work.ts';
+import { armRuns } from '../workflows/run-book.ts';
+import { freezeWorkflows, thawWorkflows } from '../workflows/run-snapshot.ts';
 import { assert } from './assert.ts';
 import { Deadlines } from './deadlines.ts';
 import { fieldsOf, fifoOf, listOf, mapBy, mapOf, orNull, setOf, whole } from './fields.ts';
@@ -92,6 +94,7 @@ const WORLD = fieldsOf<World>()({
   processes: { freeze: freezeProcesses, thaw: thawProcesses },
   context: { freeze: freezeContext, thaw: thawContext },
   sessions: { freeze: freezeSessions, thaw: thawSessions },
+  workflows: { freeze: freezeWorkflows, thaw: thawWorkflows },
   deadlines: 'derived',
   held: fifoOf<number, HeldPlace>(),
   made: 'derived',
@@ -229,6 +232,7 @@ export function thawWorld(text: string): World | null {
   for (const agent of world.processes.byAgent.keys()) armInstances(world, agent);
   for (const ns of world.context.namespaces.keys()) armContext(world, ns);
   for (const id of world.sessions.live.keys()) armSession(world, id);
+  armRuns(world);
   armSweep(world);
   return world;
 }

@@ -19,6 +19,7 @@ import { type ClaimBook, createClaimBook } from '../work/claim/claim-state.ts';
 import { createFindings, type FindingBook } from '../work/finding.ts';
 import { createOffers, type OfferBook } from '../work/offer.ts';
 import { createPlan, type PlanBook } from '../work/plan/plan.ts';
+import { createWorkflows, type WorkflowBook } from '../workflows/run-state.ts';
 import { Deadlines } from './deadlines.ts';
 import { FifoMap } from './fifo-map.ts';
 import type { Matcher } from './glob.ts';
@@ -58,6 +59,8 @@ export interface World {
   /** Values that agents share. */
   readonly context: ContextBook;
   readonly sessions: SessionBook;
+  /** Runs of workflows. */
+  readonly workflows: WorkflowBook;
   readonly deadlines: Deadlines;
   /** Messages that wait for a person, by position, oldest first; refused ones wait no more. */
   readonly held: FifoMap<number, HeldPlace>;
@@ -374,6 +377,7 @@ export function createWorld(): World {
     processes: createProcesses(),
     context: createContext(),
     sessions: createSessions(),
+    workflows: createWorkflows(),
     deadlines: new Deadlines(),
     held: new FifoMap(),
     made: createMade(),

@@ -33,6 +33,9 @@ import {
   supervised,
   type WorkEvent,
 } from '../work/work.ts';
+import { armRuns } from '../workflows/run-book.ts';
+import { runsDue } from '../workflows/run-due.ts';
+import type { RunEvent } from '../workflows/run-events.ts';
 import { assert } from './assert.ts';
 import type { Deadline } from './deadlines.ts';
 import type { World, WorldView } from './state.ts';
@@ -56,6 +59,7 @@ type TickEvent =
   | ProcessEvent
   | ContextEvent
   | SessionEvent
+  | RunEvent
   | ReturnType<typeof lapses>[number];
 
 export function isDue(world: WorldView, at: number): boolean {
@@ -98,6 +102,8 @@ function passed(world: WorldView, due: Deadline, at: number): TickEvent[] {
       return lapsedContext(world, due.agent, at);
     case 'sessions':
       return lapsedSession(world, due.agent, at);
+    case 'runs':
+      return runsDue(world, at);
     case 'sweep':
       return lapses(world, at, due.at);
   }
@@ -131,6 +137,8 @@ export function evolveTicked(world: World, event: Ticked): void {
       return armContext(world, due.agent);
     case 'sessions':
       return armSession(world, due.agent);
+    case 'runs':
+      return armRuns(world);
     case 'sweep':
       return armSweep(world);
   }

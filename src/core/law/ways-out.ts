@@ -11,6 +11,7 @@ import type * as threads from '../threads/thread-limits.ts';
 import type * as turns from '../turns/turn-limits.ts';
 import type * as claims from '../work/claim/claim-limits.ts';
 import type * as work from '../work/work-limits.ts';
+import type * as workflows from '../workflows/workflow-limits.ts';
 import type * as law from './limits.ts';
 
 type Exported =
@@ -22,6 +23,7 @@ type Exported =
   | keyof typeof processes
   | keyof typeof context
   | keyof typeof sessions
+  | keyof typeof workflows
   | keyof typeof threads;
 export type BoundName = Extract<Exported, `${string}_MAX`>;
 
@@ -50,6 +52,7 @@ type Forgetful =
   | 'ENDED_GATES_MAX'
   | 'ENDED_INSTANCES_MAX'
   | 'ENDED_SESSIONS_MAX'
+  | 'ENDED_RUNS_MAX'
   | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'INSTANCES_MAX'
@@ -59,6 +62,7 @@ type Forgetful =
   | 'RETIRED_CHANNELS_MAX'
   | 'PEOPLE_MAX'
   | 'PASSKEYS_PER_PERSON_MAX'
+  | 'QUEUES_MAX'
   | 'RETRY_KEYS_MAX'
   | 'SPACES_MAX'
   | 'TURNS_KEPT_MAX';
@@ -67,7 +71,8 @@ type Forgetful =
 export type SharedBound =
   | Exclude<BoundName, OfOne | Forgetful>
   | 'PLAN_CHARS_MAX'
-  | 'DESCRIBED_CHARS_MAX';
+  | 'DESCRIBED_CHARS_MAX'
+  | 'JOURNAL_CHARS_MAX';
 export type OwnBound = Exclude<BoundName, SharedBound>;
 
 const SHORTER = 'make the text shorter';
@@ -257,6 +262,41 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CALL_WORD_CHARS_MAX: SHORTER,
   HANDOFF_WHY_CHARS_MAX: SHORTER,
   HANDOFF_CLAIMS_LIST_MAX: 'name fewer in claims, and offer the rest with claims.handoff',
+  RUNS_MAX: 'runs end by themselves; end one with workflows.cancel',
+  RUNS_PER_AGENT_MAX: 'end one with workflows.cancel, or wait until some are over',
+  JOURNAL_CHARS_MAX: 'end runs with workflows.cancel; what is over makes room',
+  ENDED_RUNS_MAX: OLDEST_GO,
+  ENDED_RUNS_PER_AGENT_MAX: OLDEST_GO,
+  ENDED_CHARS_PER_AGENT_MAX: OLDEST_GO,
+  STEPS_PER_RUN_MAX: 'go on in a run of its own with workflows.start and a parent',
+  WAITS_PER_RUN_MAX: 'wait for some in a run of its own, with workflows.start and a parent',
+  SIGNALS_PER_RUN_MAX: 'the run takes them up one by one; workflows.get says where it is',
+  SIGNALS_PER_SENDER_MAX: 'the run takes yours up one by one; workflows.get says where it is',
+  QUEUES_MAX: 'use one of workflows.queues; runs of one queue are told apart by their key',
+  QUEUE_EXECUTORS_LIST_MAX: 'name fewer, or give them the tier trusted',
+  RATE_LIST_MAX: 'say a smaller limit per shorter time',
+  ENTRIES_LIST_MAX: 'record the rest with the next workflows.record',
+  TAKE_LIST_MAX: FEWER,
+  HELD_RUNS_LIST_MAX: 'name the rest in another call',
+  WORKFLOWS_LIST_MAX: 'take for the rest in another call',
+  STEP_NAMES_LIST_MAX: 'name fewer',
+  RUN_ID_CHARS_MAX: SHORTER,
+  WORKFLOW_NAME_CHARS_MAX: SHORTER,
+  VERSION_CHARS_MAX: SHORTER,
+  STEP_NAME_CHARS_MAX: SHORTER,
+  STEP_KEY_CHARS_MAX: SHORTER,
+  STEP_KIND_CHARS_MAX: SHORTER,
+  QUEUE_NAME_CHARS_MAX: SHORTER,
+  RUN_KEY_CHARS_MAX: SHORTER,
+  SIGNAL_NAME_CHARS_MAX: SHORTER,
+  EXECUTOR_CHARS_MAX: SHORTER,
+  RUN_REASON_CHARS_MAX: SHORTER,
+  DIFFERENCE_CHARS_MAX: SHORTER,
+  ERROR_NAME_CHARS_MAX: SHORTER,
+  ERROR_MESSAGE_CHARS_MAX: SHORTER,
+  RESULT_BYTES_MAX: 'store it elsewhere and record where',
+  SLEEP_MS_MAX: 'wait again when it is over',
+  WAKES_AT_ONCE_MAX: NEXT_LOOK,
   MARK_NOTE_CHARS_MAX: 'say the rest in a message of the thread before it is closed',
   PINS_PER_CHANNEL_MAX: 'take one off with threads.mark unpin',
   PINS_PER_AGENT_MAX: 'take one of yours off with threads.mark unpin',

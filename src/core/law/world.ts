@@ -96,6 +96,9 @@ import {
   type WorkCommand,
   type WorkEvent,
 } from '../work/work.ts';
+import { RUN_DECIDERS, type RunDeciders } from '../workflows/deciders.ts';
+import type { RunEvent } from '../workflows/run-events.ts';
+import { evolveRuns, isRunEvent } from '../workflows/run-evolve.ts';
 import { assert } from './assert.ts';
 import type { Decision } from './decider.ts';
 import {
@@ -124,6 +127,7 @@ interface Deciders
     GateDeciders,
     ProcessDeciders,
     SessionDeciders,
+    RunDeciders,
     ThreadDeciders,
     TurnDeciders {
   'message.send': typeof decideSend;
@@ -189,6 +193,7 @@ const DECIDERS: Deciders = {
   ...GATE_DECIDERS,
   ...PROCESS_DECIDERS,
   ...SESSION_DECIDERS,
+  ...RUN_DECIDERS,
   ...THREAD_DECIDERS,
   ...TURN_DECIDERS,
 };
@@ -234,6 +239,7 @@ export type DurableEvent =
   | ProcessEvent
   | ContextEvent
   | SessionEvent
+  | RunEvent
   | Exclude<WorkEvent, OfferRefreshed>;
 
 /** Events that change memory only; nobody is promised them after a crash. */
@@ -384,6 +390,7 @@ export function evolve(world: World, event: Event, position: number): void {
     case 'clock.ticked':
       return evolveTicked(world, event);
     default:
+      if (isRunEvent(event)) return evolveRuns(world, event, position);
       if (isTurnEvent(event)) return evolveTurns(world, event);
       if (isGateEvent(event)) return evolveGates(world, event);
       if (isProcessEvent(event)) return evolveProcesses(world, event);

@@ -20,6 +20,8 @@ import { forgetHolder, hasSessions } from '../sessions/departed.ts';
 import { unmanaged } from '../turns/managed.ts';
 import type { TurnEvent } from '../turns/turn-events.ts';
 import { abandonedWork, holdsWork, type WorkEvent } from '../work/work.ts';
+import { abandonedRuns } from '../workflows/control.ts';
+import type { RunCancelled } from '../workflows/run-events.ts';
 import { ownUp } from './agent.ts';
 import { type GroupRemoved, removal } from './group.ts';
 import type { ChannelRetired } from './retire.ts';
@@ -49,7 +51,8 @@ export type DepartureEvent =
   | EndEvent
   | TurnEvent
   | ProcessEvent
-  | ContextEvent;
+  | ContextEvent
+  | RunCancelled;
 
 export interface DepartureAnswer {
   readonly subscriptions: number;
@@ -129,6 +132,7 @@ export function departure(
     ...revoked,
     ...(managed === null ? [] : unmanaged(world, managed, by, at)),
     ...abandonedInstances(world, agent.name, by, at),
+    ...abandonedRuns(world, agent.name, by, at),
     ...abandonedWork(world, agent.name, at),
     ...abandonedGates(world, agent.name, at),
     ...retired,
@@ -164,6 +168,7 @@ function checkGone(world: WorldView, agent: AgentView, tokens: readonly Token[])
     world.processes.byAgent.has(agent.name) && 'instances of it are there',
     holdsContext(world, agent.name) && 'it has context in its own name',
     hasSessions(world, agent.name) && 'it has sessions that are not over',
+    world.workflows.countBy.has(agent.name) && 'runs that it started are not over',
     tokens.length > 0 && `${tokens.length} of its tokens still open a door`,
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;

@@ -84,6 +84,7 @@ function isGone(world: WorldView, agent: AgentView, at: number): boolean {
     !world.processes.definitions.has(name) &&
     !holdsContext(world, name) &&
     !hasSessions(world, name) &&
+    !world.workflows.countBy.has(name) &&
     !holdsWork(world, name) &&
     !world.offers.agents.has(name)
   );

@@ -27,7 +27,8 @@ export type Noun =
   | 'sessions'
   | 'settings'
   | 'tokens'
-  | 'turns';
+  | 'turns'
+  | 'workflows';
 
 /** Besides `record`, which every event makes longer. */
 const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
@@ -102,6 +103,17 @@ const NOUNS: Readonly<Record<DurableEvent['type'], readonly Noun[]>> = {
   'session.parked': ['sessions', 'docket'],
   'session.shared': ['sessions'],
   'session.ended': ['sessions', 'docket'],
+  'run.started': ['workflows'],
+  'run.taken': ['workflows'],
+  'run.recorded': ['workflows'],
+  'run.renewed': [],
+  'run.woken': ['workflows'],
+  'run.lapsed': ['workflows', 'docket'],
+  'run.signalled': ['workflows'],
+  'run.cancelled': ['workflows', 'docket'],
+  'run.retried': ['workflows', 'docket'],
+  'run.answered': ['workflows', 'docket'],
+  'queue.declared': ['workflows'],
   'turn.due': ['turns', 'agents'],
   'turn.waits': ['turns', 'agents'],
   'turn.stilled': ['turns', 'agents', 'docket'],
@@ -193,5 +205,11 @@ export function followChanges(
 
 function gather(nouns: Set<string>, event: DurableEvent): void {
   for (const noun of NOUNS[event.type]) nouns.add(noun);
+  // Some of what an executor says is put before a person.
+  if (event.type === 'run.recorded' && event.entries.some(isForPeople)) nouns.add('docket');
   if (event.type === 'message.sent' && event.held !== undefined) nouns.add('held').add('docket');
+}
+
+function isForPeople({ kind }: { readonly kind: string }): boolean {
+  return kind === 'stuck' || kind === 'ended' || kind === 'waiting';
 }

@@ -31,6 +31,7 @@ import * as threads from './threads.ts';
 import * as turns from './turns.ts';
 import * as vitals from './vitals.ts';
 import * as web from './web.ts';
+import * as workflows from './workflows.ts';
 
 export const OPERATIONS = {
   'channels.send': channels.send,
@@ -127,6 +128,21 @@ export const OPERATIONS = {
   'sessions.share': sessions.sessionsShare,
   'sessions.close': sessions.sessionsClose,
   'sessions.handoff': sessions.sessionsHandoff,
+  'workflows.start': workflows.workflowsStart,
+  'workflows.get': workflows.workflowsGet,
+  'workflows.wait': workflows.workflowsWait,
+  'workflows.list': workflows.workflowsList,
+  'workflows.steps': workflows.workflowsSteps,
+  'workflows.signal': workflows.workflowsSignal,
+  'workflows.cancel': workflows.workflowsCancel,
+  'workflows.retry': workflows.workflowsRetry,
+  'workflows.fork': workflows.workflowsFork,
+  'workflows.answer': workflows.workflowsAnswer,
+  'workflows.queue': workflows.workflowsQueue,
+  'workflows.queues': workflows.workflowsQueues,
+  'workflows.take': workflows.workflowsTake,
+  'workflows.record': workflows.workflowsRecord,
+  'workflows.renew': workflows.workflowsRenew,
   'turns.list': turns.turnsList,
   'turns.get': turns.turnsGet,
   'stream.open': inbox.streamOpen,

@@ -27,6 +27,7 @@ import { threadHandlers } from './threads.ts';
 import { turnHandlers } from './turns.ts';
 import { vitalsHandlers } from './vitals.ts';
 import { webHandlers } from './web.ts';
+import { workflowHandlers } from './workflows.ts';
 
 export const HANDLERS: Handlers<HandledId> = {
   ...channelHandlers,
@@ -50,6 +51,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...processHandlers,
   ...contextHandlers,
   ...sessionHandlers,
+  ...workflowHandlers,
   ...vitalsHandlers,
   ...webHandlers,
   ...searchHandlers,

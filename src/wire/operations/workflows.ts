@@ -1,0 +1,533 @@
+/** Runs of workflows: started, executed under a lease, waited for, signalled, cancelled, retried and forked. */
+import { z } from 'zod';
+import { PAGE_ROWS_MAX } from '../../core/work/work-limits.ts';
+import {
+  DIFFERENCE_CHARS_MAX,
+  ENTRIES_LIST_MAX,
+  ERROR_MESSAGE_CHARS_MAX,
+  ERROR_NAME_CHARS_MAX,
+  EXECUTOR_CHARS_MAX,
+  HELD_RUNS_LIST_MAX,
+  PRIORITY_HIGHEST,
+  QUEUE_EXECUTORS_LIST_MAX,
+  QUEUE_NAME_CHARS_MAX,
+  RATE_LIST_MAX,
+  RUN_ID_CHARS_MAX,
+  RUN_KEY_CHARS_MAX,
+  RUN_LEASE_MS_LONGEST,
+  RUN_LEASE_MS_SHORTEST,
+  RUN_REASON_CHARS_MAX,
+  RUNS_MAX,
+  SIGNAL_NAME_CHARS_MAX,
+  SLEEP_MS_MAX,
+  STEP_KEY_CHARS_MAX,
+  STEP_KIND_CHARS_MAX,
+  STEP_NAME_CHARS_MAX,
+  STEP_NAMES_LIST_MAX,
+  TAKE_LIST_MAX,
+  VERSION_CHARS_MAX,
+  WAITS_PER_RUN_MAX,
+  WORKFLOW_NAME_CHARS_MAX,
+  WORKFLOWS_LIST_MAX,
+} from '../../core/workflows/workflow-limits.ts';
+import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
+import { agentId, idempotencyKey, messageIdText, seconds } from '../schemas.ts';
+
+const WAIT_MS_MAX = 600_000;
+
+const runId = z.string().min(1).max(RUN_ID_CHARS_MAX);
+const workflowName = z.string().min(1).max(WORKFLOW_NAME_CHARS_MAX);
+const version = z.string().min(1).max(VERSION_CHARS_MAX);
+const queueName = z.string().min(1).max(QUEUE_NAME_CHARS_MAX);
+const runKey = z.string().min(1).max(RUN_KEY_CHARS_MAX);
+const stepName = z.string().min(1).max(STEP_NAME_CHARS_MAX);
+const stepKey = z.string().min(1).max(STEP_KEY_CHARS_MAX).nullish();
+const epoch = z.int().min(1).describe('the number that it was taken with');
+const sleepMs = z.int().min(0).max(SLEEP_MS_MAX);
+const json = z.unknown().describe('any JSON, at most 1 MiB');
+const waitMs = z.int().min(0).max(WAIT_MS_MAX);
+const leaseMs = z
+  .int()
+  .min(RUN_LEASE_MS_SHORTEST)
+  .max(RUN_LEASE_MS_LONGEST)
+  .optional()
+  .describe('record or renew before it lapses; omitted: 30 s');
+const executor = z
+  .string()
+  .min(1)
+  .max(EXECUTOR_CHARS_MAX)
+  .describe('what the executor calls itself: a machine and a number');
+const page = {
+  after: z.string().max(512).optional(),
+  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
+};
+
+const runState = z.enum([
+  ...(['queued', 'running', 'completed', 'failed', 'compensating', 'compensated'] as const),
+  ...(['compensation_failed', 'cancelled', 'stuck'] as const),
+]);
+const stepState = z.enum([
+  ...(['pending', 'running', 'completed', 'failed', 'skipped', 'cancelled'] as const),
+  ...(['compensated', 'compensation_failed'] as const),
+]);
+const policy = z.enum(['retry', 'ask', 'fail']);
+
+const stepRef = z.strictObject({ step: stepName, key: stepKey });
+const runError = z.strictObject({
+  name: z.string().min(1).max(ERROR_NAME_CHARS_MAX),
+  message: z.string().max(ERROR_MESSAGE_CHARS_MAX),
+  terminal: z.boolean().default(false),
+});
+const errorView = z.object({ name: z.string(), message: z.string(), terminal: z.boolean() });
+const cost = z.object({
+  usd: z.number().min(0).optional(),
+  tokens_in: z.number().min(0).optional(),
+  tokens_out: z.number().min(0).optional(),
+});
+
+const waitView = z.object({
+  step: z.string(),
+  key: z.string().nullable(),
+  on: z.record(z.string(), z.unknown()).describe('kind, and what it is for'),
+  until: seconds.nullable(),
+  ended: z.boolean(),
+});
+
+const runHead = z.object({
+  id: z.string(),
+  name: z.string(),
+  version: z.string().nullable().describe('that it asked for, else that of its last executor'),
+  state: runState,
+  over: z.boolean(),
+  suspended: z.boolean().describe('it sleeps until one of waiting_on ends; no process is needed'),
+  waiting_on: z.array(waitView),
+  cancelling: z.string().nullable().describe('why; empty when no reason was given'),
+  epoch: z.int(),
+  holder: z.string().nullable(),
+  executor: z.string().nullable(),
+  lease_until: seconds.nullable(),
+  created_at: seconds,
+  started_at: seconds.nullable(),
+  ended_at: seconds.nullable(),
+  queue: z.string().nullable(),
+  key: z.string().nullable(),
+  priority: z.int(),
+  attempts: z.int().describe('how often it was taken'),
+  parent: z.object({ id: z.string(), step: z.string(), key: z.string().nullable() }).nullable(),
+  forked_from: z.object({ id: z.string(), step: z.string() }).nullable(),
+  traceparent: z.string().nullable(),
+  started_by: z.string(),
+  steps_count: z.int(),
+});
+
+const runView = runHead.extend({
+  input: z.unknown(),
+  result: z.unknown(),
+  error: errorView.nullable(),
+  stuck: z.object({ difference: z.string() }).nullable(),
+});
+
+const stepView = z.object({
+  step: z.string(),
+  key: z.string().nullable(),
+  kind: z.string(),
+  state: stepState,
+  compensating: z.boolean(),
+  uncertain: z.boolean().describe('it began under an executor that was lost: it may have run'),
+  attempts: z.int(),
+  policy: policy.nullable(),
+  result: z.unknown(),
+  error: errorView.nullable(),
+  cost: cost.nullable(),
+  started_at: seconds.nullable(),
+  ended_at: seconds.nullable(),
+  waiting_on: waitView.nullable(),
+  order: z.int().nullable().describe('in which it completed'),
+});
+
+const resolvedView = z.object({
+  step: z.string(),
+  key: z.string().nullable(),
+  by: z.enum([
+    ...(['timer', 'retry', 'gate', 'signal', 'child', 'turn', 'collect'] as const),
+    ...(['answer', 'timeout'] as const),
+  ]),
+  gate: z
+    .object({
+      id: z.string(),
+      state: z.string(),
+      by: z.string().nullable(),
+      reason: z.string().nullable(),
+    })
+    .optional(),
+  signal: z.object({ name: z.string(), by: z.string(), value: z.unknown() }).optional(),
+  child: z
+    .object({
+      id: z.string(),
+      state: z.string(),
+      result: z.unknown(),
+      error: errorView.nullable(),
+    })
+    .optional(),
+  replies: z.array(z.string()).optional().describe('ids of messages'),
+  answer: z.string().optional(),
+});
+
+const newsView = z.object({
+  id: z.string(),
+  epoch: z.int(),
+  ok: z.boolean().describe('false: it is not yours any more; stop'),
+  news: z.int(),
+  cancelling: z.string().nullable(),
+  resolved: z.array(resolvedView),
+});
+
+const on = z.union([
+  z.strictObject({ timer_ms: sleepMs }),
+  z.strictObject({ retry_ms: sleepMs }),
+  z.strictObject({ gate: z.string().min(1).max(64) }),
+  z.strictObject({ signal: z.string().min(1).max(SIGNAL_NAME_CHARS_MAX) }),
+  z.strictObject({ child: runId }),
+  z.strictObject({ turn: z.strictObject({ message_id: messageIdText }) }),
+  z.strictObject({
+    collect: z.strictObject({
+      message_id: messageIdText,
+      count: z.int().min(1).max(WAITS_PER_RUN_MAX),
+    }),
+  }),
+  z.strictObject({ ask: z.string().min(1).max(DIFFERENCE_CHARS_MAX) }),
+]);
+
+const onStep = {
+  step: stepName,
+  key: stepKey,
+  step_kind: z.string().min(1).max(STEP_KIND_CHARS_MAX).optional(),
+};
+
+const entry = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('started'), ...onStep, policy: policy.optional() }),
+  z.strictObject({
+    ...{ kind: z.literal('completed'), ...onStep, result: json.optional() },
+    cost: cost.optional(),
+    took_ms: sleepMs.optional().describe('how long it ran, when that it began was not recorded'),
+  }),
+  z.strictObject({
+    ...{ kind: z.literal('failed'), ...onStep, error: runError },
+    retry_ms: sleepMs.optional().describe('it is tried again then'),
+  }),
+  z.strictObject({ kind: z.literal('waiting'), ...onStep, on, timeout_ms: sleepMs.optional() }),
+  z.strictObject({ kind: z.literal('skipped'), ...onStep }),
+  z.strictObject({ kind: z.literal('cancelled'), ...onStep }),
+  z.strictObject({ kind: z.literal('compensating'), ...onStep }),
+  z.strictObject({ kind: z.literal('compensated'), ...onStep }),
+  z.strictObject({ kind: z.literal('compensation_failed'), ...onStep, error: runError }),
+  z.strictObject({ kind: z.literal('compensate') }).describe('the run begins to undo what it did'),
+  z.strictObject({
+    kind: z.literal('stuck'),
+    difference: z.string().min(1).max(DIFFERENCE_CHARS_MAX),
+  }),
+  z.strictObject({
+    kind: z.literal('ended'),
+    state: z.enum(['completed', 'failed', 'compensated', 'compensation_failed', 'cancelled']),
+    ...{ result: json.optional(), error: runError.optional() },
+  }),
+  z.strictObject({ kind: z.literal('released') }),
+]);
+
+const queueView = z.object({
+  name: z.string(),
+  concurrency: z.int().nullable(),
+  per_key: z.int().nullable(),
+  per_agent: z.int().nullable(),
+  rate: z.object({ limit: z.int(), per_ms: z.int() }).nullable(),
+  executors: z.array(z.string()),
+  under_way: z.int().describe('runs that were taken and are not over'),
+  declared_by: z.string(),
+  declared_at: seconds,
+});
+
+export const workflowsStart = operation({
+  id: 'workflows.start',
+  name: 'workflows_start',
+  title: 'Start a run of a workflow',
+  doc: 'Start a run; an executor of that workflow takes it. The same id, name and input again is the same run.',
+  access: 'writer',
+  toolset: 'more',
+  hints: SETS,
+  input: z.strictObject({
+    name: workflowName,
+    input: json.optional(),
+    id: runId.optional(),
+    version: version.optional().describe('only executors that offer this version take it'),
+    queue: queueName.optional(),
+    key: runKey.optional().describe('what a queue counts by per_key'),
+    priority: z.int().min(-PRIORITY_HIGHEST).max(PRIORITY_HIGHEST).default(0),
+    delay_ms: sleepMs.default(0),
+    dedup: runKey.optional().describe('while a run with this word is not over, that one is meant'),
+    parent: z.strictObject({ id: runId, step: stepName, key: stepKey }).optional(),
+    steps: z.array(stepName).max(STEP_NAMES_LIST_MAX).default([]),
+    traceparent: z.string().max(256).optional(),
+    idempotency_key: idempotencyKey,
+  }),
+  output: runView.extend({ existing: z.boolean().describe('it was there before') }),
+});
+
+export const workflowsGet = operation({
+  id: 'workflows.get',
+  name: 'workflows_get',
+  title: 'Show a run',
+  doc: 'One run: state, what it waits for, input, result or error.',
+  access: 'reader',
+  toolset: 'more',
+  hints: READS,
+  input: z.strictObject({ id: runId }),
+  output: runView,
+});
+
+export const workflowsWait = operation({
+  id: 'workflows.wait',
+  name: 'workflows_wait',
+  title: 'Wait for a run',
+  doc: 'The run when it is over, or as it is when the time is up.',
+  access: 'reader',
+  toolset: 'more',
+  hints: READS,
+  input: z.strictObject({ id: runId, timeout_ms: waitMs.default(30_000) }),
+  output: runView,
+});
+
+export const workflowsList = operation({
+  id: 'workflows.list',
+  name: 'workflows_list',
+  title: 'List runs',
+  doc: 'Runs that you may see, the newest first; without a state those that are not over.',
+  access: 'reader',
+  toolset: 'more',
+  hints: READS,
+  input: z.strictObject({
+    state: z.union([runState, z.literal('all')]).optional(),
+    name: workflowName.optional(),
+    ...page,
+  }),
+  output: z.object({ runs: z.array(runHead), next: z.string().nullable() }),
+});
+
+export const workflowsSteps = operation({
+  id: 'workflows.steps',
+  name: 'workflows_steps',
+  title: 'Show the steps of a run',
+  doc: 'The journal of a run: its steps with attempts, times, results and errors.',
+  access: 'reader',
+  toolset: 'more',
+  hints: READS,
+  input: z.strictObject({ id: runId, ...page }),
+  output: z.object({ steps: z.array(stepView), next: z.string().nullable() }),
+});
+
+export const workflowsSignal = operation({
+  id: 'workflows.signal',
+  name: 'workflows_signal',
+  title: 'Signal a run',
+  doc: 'Tell a run something by name; kept when nobody waits for it yet.',
+  access: 'writer',
+  toolset: 'more',
+  hints: ADDS,
+  input: z.strictObject({
+    id: runId,
+    name: z.string().min(1).max(SIGNAL_NAME_CHARS_MAX),
+    value: json.optional(),
+    idempotency_key: idempotencyKey,
+  }),
+  output: z.object({ id: z.string(), name: z.string(), kept: z.boolean() }),
+});
+
+export const workflowsCancel = operation({
+  id: 'workflows.cancel',
+  name: 'workflows_cancel',
+  title: 'Cancel a run',
+  doc: 'Cancel a run and its children. One that did something is ended by its executor, which undoes it first.',
+  access: 'writer',
+  toolset: 'more',
+  hints: REMOVES,
+  input: z.strictObject({ id: runId, reason: z.string().max(RUN_REASON_CHARS_MAX).optional() }),
+  output: runView,
+});
+
+export const workflowsRetry = operation({
+  id: 'workflows.retry',
+  name: 'workflows_retry',
+  title: 'Go on with a run',
+  doc: 'Go on with a run that failed, is stuck or was cancelled; what is completed stays, from from_step on if that is said.',
+  access: 'writer',
+  toolset: 'more',
+  hints: SETS,
+  input: z.strictObject({
+    id: runId,
+    from_step: stepRef.optional(),
+    map: z
+      .record(stepName, stepName)
+      .optional()
+      .describe('new names of steps by the names they have in the journal'),
+    idempotency_key: idempotencyKey,
+  }),
+  output: runView,
+});
+
+export const workflowsFork = operation({
+  id: 'workflows.fork',
+  name: 'workflows_fork',
+  title: 'Fork a run',
+  doc: 'Start another run from a step of a run on: what completed before that step is not done again.',
+  access: 'writer',
+  toolset: 'more',
+  hints: ADDS,
+  input: z.strictObject({
+    id: runId,
+    at_step: stepRef,
+    input: json.optional(),
+    new_id: runId.optional(),
+    version: version.optional(),
+    idempotency_key: idempotencyKey,
+  }),
+  output: runView,
+});
+
+export const workflowsAnswer = operation({
+  id: 'workflows.answer',
+  name: 'workflows_answer',
+  title: 'Answer for a step',
+  doc: 'For a step that may have run and asks a person: try it again, or let it fail.',
+  access: 'person',
+  toolset: 'more',
+  hints: SETS,
+  input: z.strictObject({
+    id: runId,
+    step: stepName,
+    key: stepKey,
+    answer: z.enum(['retry', 'fail']),
+  }),
+  output: runView,
+});
+
+export const workflowsQueue = operation({
+  id: 'workflows.queue',
+  name: 'workflows_queue',
+  title: 'Declare a queue',
+  doc: 'How many runs of a queue may be under way at once, in all, by key, by starter; how many may begin in a time; who executes them.',
+  access: 'person',
+  toolset: 'admin',
+  hints: SETS,
+  input: z.strictObject({
+    name: queueName,
+    concurrency: z.int().min(1).max(RUNS_MAX).nullish(),
+    per_key: z.int().min(1).max(RUNS_MAX).nullish(),
+    per_agent: z.int().min(1).max(RUNS_MAX).nullish(),
+    rate: z
+      .strictObject({
+        limit: z.int().min(1).max(RATE_LIST_MAX),
+        per_ms: z.int().min(1).max(SLEEP_MS_MAX),
+      })
+      .nullish(),
+    executors: z.array(agentId).max(QUEUE_EXECUTORS_LIST_MAX).default([]),
+  }),
+  output: queueView,
+});
+
+export const workflowsQueues = operation({
+  id: 'workflows.queues',
+  name: 'workflows_queues',
+  title: 'List queues',
+  doc: 'The queues of this space and how many runs each has under way.',
+  access: 'reader',
+  toolset: 'more',
+  hints: READS,
+  input: z.strictObject({}),
+  output: z.object({ queues: z.array(queueView) }),
+});
+
+export const workflowsTake = operation({
+  id: 'workflows.take',
+  name: 'workflows_take',
+  title: 'Take runs',
+  doc: 'For an executor: runs of these workflows that are ready, under a lease and a new epoch, with their journals; and news of those it holds.',
+  access: 'writer',
+  toolset: 'more',
+  hints: ADDS,
+  input: z.strictObject({
+    workflows: z
+      .array(z.strictObject({ name: workflowName, version: version.optional() }))
+      .min(1)
+      .max(WORKFLOWS_LIST_MAX),
+    executor,
+    limit: z.int().min(0).max(TAKE_LIST_MAX).default(1).describe('0: news alone'),
+    lease_ms: leaseMs,
+    wait_ms: waitMs.default(0),
+    holding: z
+      .array(z.strictObject({ id: runId, epoch, news: z.int().min(0) }))
+      .max(HELD_RUNS_LIST_MAX)
+      .default([])
+      .describe('runs you hold, with the number of news you have heard of each'),
+  }),
+  output: z.object({
+    runs: z.array(
+      z.object({
+        run: runView,
+        epoch: z.int(),
+        news: z.int(),
+        journal: z.array(stepView),
+        journal_next: z.string().nullable().describe('more: workflows.steps with this as after'),
+        resolved: z.array(resolvedView),
+      }),
+    ),
+    news: z.array(newsView),
+  }),
+});
+
+export const workflowsRecord = operation({
+  id: 'workflows.record',
+  name: 'workflows_record',
+  title: 'Record what a run did',
+  doc: 'For its executor: what became of steps, all of it or nothing. Renews the lease; a stale epoch is refused.',
+  access: 'writer',
+  toolset: 'more',
+  hints: ADDS,
+  input: z.strictObject({
+    id: runId,
+    epoch,
+    entries: z.array(entry).min(1).max(ENTRIES_LIST_MAX),
+    lease_ms: leaseMs,
+  }),
+  output: z.object({
+    id: z.string(),
+    news: z.int(),
+    cancelling: z.string().nullable(),
+  }),
+});
+
+export const workflowsRenew = operation({
+  id: 'workflows.renew',
+  name: 'workflows_renew',
+  title: 'Renew leases of runs',
+  doc: 'For an executor: it lives and is at work on these runs.',
+  access: 'writer',
+  toolset: 'more',
+  hints: SETS,
+  input: z.strictObject({
+    executor: executor.optional(),
+    runs: z
+      .array(z.strictObject({ id: runId, epoch }))
+      .min(1)
+      .max(HELD_RUNS_LIST_MAX),
+    lease_ms: leaseMs,
+  }),
+  output: z.object({
+    runs: z.array(
+      z.object({
+        id: z.string(),
+        ok: z.boolean(),
+        news: z.int(),
+        cancelling: z.string().nullable(),
+      }),
+    ),
+  }),
+});
