@@ -103,6 +103,18 @@ export {
   type IntegrationsOptions,
   type InvokeOptions,
 } from './integration/integrations.ts';
+export {
+  type McpConnection,
+  type McpOptions,
+  registerMcp,
+  type ToolBounds,
+} from './integration/mcp.ts';
+export type { McpProgram } from './integration/mcp-transport.ts';
+export {
+  type OpenApiOptions,
+  type OpenApiRegistered,
+  registerOpenApi,
+} from './integration/openapi.ts';
 export type { BreakerState } from './integration/turnstile.ts';
 export { AcpClient, type AcpClientOptions } from './process/client/acp-client.ts';
 export {

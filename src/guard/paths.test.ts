@@ -190,7 +190,7 @@ describe('[PO4] files', () => {
   });
 
   test('[PO4] what is no ordinary file, has a second name or is too large is left alone', async () => {
-    execFileSync('mkfifo', [join(srv, 'out/pipe')]);
+    execFileSync('/usr/bin/env', ['mkfifo', join(srv, 'out/pipe')]);
     linkSync(join(srv, 'secret/key'), join(srv, 'out/second'));
     const odd = { code: 'guard.not-a-file' };
     await expect(guard.readFile('out/pipe')).rejects.toMatchObject(odd);
