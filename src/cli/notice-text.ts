@@ -1,5 +1,5 @@
 /**
- * What the hub itself tells an agent about its claims and questions, in words for a person at a
+ * What the hub itself tells an agent about its claims, sessions and questions, in words for a person at a
  * terminal. Only the hub's own messages are read so: the same fields from anybody else are shown as
  * what they are [CL34].
  */
@@ -18,6 +18,10 @@ export function noticeText(
   const { event, task_id: task } = body;
   if (sender !== SERVER.id) return null;
   if (event === 'docket_answered') return answerText(body);
+  if (event === 'session_handed_off') {
+    const { session_id: id, from, why } = body;
+    return `${from} hands ${id} on to you: ${why}; to read it: synod sessions show ${asWord(String(id))}`;
+  }
   if (typeof task !== 'string') return null;
   const take = `synod claim ${asWord(task)}`;
   switch (event) {

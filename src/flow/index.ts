@@ -150,4 +150,16 @@ export {
   type SupervisorStatus,
   type SupervisorUsage,
 } from './process/supervisor-options.ts';
+export { type AiMessages, aiMessages } from './session/ai-messages.ts';
+export { newest, type SessionFilter, withoutTools } from './session/filter.ts';
+export { langGraphSaver, type SaverBase } from './session/langgraph-saver.ts';
+export { type OpenAiSession, openAiSession } from './session/openai-session.ts';
+export {
+  type HandoffOptions,
+  type OpenSessionOptions,
+  openSession,
+  type Session,
+  type SessionView,
+  type ToolRun,
+} from './session/session.ts';
 export { TerminalError } from './workflow/terminal-error.ts';

@@ -249,13 +249,13 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CHANGES_WALKED_AT_ONCE_MAX: NEWER,
   WALKED_BYTES_MAX: NEWER,
   CONTEXT_TTL_MS_MAX: 'set it again before it lapses, or without a ttl',
-  SESSIONS_MAX: 'end some with sessions.close; others lapse by their ttl_ms',
+  SESSIONS_MAX: 'end some with sessions.close; others lapse by themselves',
   SESSION_ITEMS_MAX:
     'put a summary in the place of old items with sessions.compact, or end some with sessions.close',
   ITEMS_PER_SESSION_MAX:
     'put a summary in the place of the oldest with sessions.compact; the originals are kept',
-  APPENDED_ITEMS_LIST_MAX: 'append the rest with the next call',
-  OPEN_CALLS_PER_SESSION_MAX: 'append the results of some first',
+  APPENDED_ITEMS_LIST_MAX: 'append the rest with the next sessions.append',
+  OPEN_CALLS_PER_SESSION_MAX: 'append the results of some with sessions.append first',
   SHARED_PER_SESSION_MAX: 'take one back with sessions.share, access none',
   ENDED_SESSIONS_MAX: MOST_GO,
   SESSION_KEY_CHARS_MAX: SHORTER,

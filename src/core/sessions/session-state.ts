@@ -26,7 +26,6 @@ export interface SessionBook {
   itemsTotal: number;
 }
 
-export type SessionsView = View<SessionBook>;
 export type SessionView = View<Session>;
 
 export interface Session {
