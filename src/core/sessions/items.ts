@@ -171,7 +171,7 @@ function checkNext(
   if (kind === 'tool_call' && open.has(callId)) {
     return refuse(
       'session.open-call',
-      `the call ${callId} is open already: append its result first`,
+      `the call ${quoted(callId)} is open already: append its result first`,
       {
         open: [callId],
       },
@@ -180,7 +180,7 @@ function checkNext(
   if (kind === 'tool_result' && !open.has(callId)) {
     return refuse(
       'session.no-call',
-      `there is no open call ${callId}: a result follows its call, once`,
+      `there is no open call ${quoted(callId)}: a result follows its call, once`,
       { call_id: callId, open: [...open.keys()] },
     );
   }
@@ -191,13 +191,18 @@ function checkNext(
 export function checkNoneOpen(open: ReadonlyMap<string, unknown>): Refusal | null {
   if (open.size === 0) return null;
   const ids = [...open.keys()];
-  const named = ids.slice(0, 5).join(', ');
+  const named = ids.slice(0, 5).map(quoted).join(', ');
   const more = ids.length > 5 ? ` and ${ids.length - 5} more` : '';
   return refuse(
     'session.open-call',
     `there is no result yet for ${named}${more}: append it first, or a tool_result with state unknown`,
     { open: ids },
   );
+}
+
+/** The id of a call is somebody's text, and no name: it is said as such [I15]. */
+function quoted(callId: string): string {
+  return JSON.stringify(callId.slice(0, 64));
 }
 
 export function unfit(field: string, issue: string): Refusal {
