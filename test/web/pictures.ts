@@ -8,12 +8,15 @@ import type { Page } from 'playwright-core';
 import { ROOT } from '../tidy/repository.ts';
 import { tellTalk, tellTrouble } from './picture-story.ts';
 import { tellTurns, tellWork } from './room-story.ts';
+import { tellRuns } from './run-story.ts';
 import { openScene } from './scene.ts';
 import { type Pixels, smallPng } from './small-png.ts';
 
 const DIR = join(ROOT, 'docs', 'guide', 'pictures');
 const WIDTHS = [360, 1024, 1600];
-const ROOMS = ['needs', 'talk', 'work', 'agents', 'record', 'health'];
+const ROOMS = ['needs', 'talk', 'work', 'runs', 'agents', 'record', 'health'];
+/** Where a picture is of something in a room. */
+const PLACES: Readonly<Record<string, string>> = { runs: 'work/runs/land-topic-lexer' };
 /** Until what was asked for is there and what moved has come to rest. */
 const REST_MS = 900;
 
@@ -22,6 +25,7 @@ const scene = await openScene({ hooks: { vitalsMs: 200 } });
 try {
   await tellWork(scene.hub);
   await tellTurns(scene.hub);
+  await tellRuns(scene.hub);
   const thread = await tellTalk(scene.hub);
   await tellTrouble(scene.hub);
   const page = await scene.enter({ name: 'ada' });
@@ -30,7 +34,7 @@ try {
   for (const room of ROOMS) {
     for (const width of WIDTHS) {
       const rest = room === 'talk' ? `/general${width > 360 ? `/${thread}` : ''}` : '';
-      await page.evaluate(`location.hash = '#/${room}${rest}'`);
+      await page.evaluate(`location.hash = '#/${PLACES[room] ?? room}${rest}'`);
       await take(page, room, width, 'light');
       if (width === 1024) await take(page, room, width, 'dark');
     }

@@ -63,7 +63,7 @@ export function envelopeFieldsText(message: TextMessage): string {
 export function standingFieldsText({ as, actor, trace }: Besides): string {
   const standing = as === undefined ? '"standing":null' : `"standing":"${as}"`;
   const acting = actor === undefined ? standing : `${standing},"actor":${JSON.stringify(actor)}`;
-  return trace === undefined ? acting : `${acting},"traceparent":"${trace}"`;
+  return trace === undefined ? acting : `${acting},"traceparent":${JSON.stringify(trace)}`;
 }
 
 /** As it is pushed: with the position that a stream resumes from and the standing. */

@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import type { TurnJob } from './runner.ts';
 
 /** As most clients read it: `mcpServers`, by name. */
-export async function writeMcpConfig({ hub, scratch }: TurnJob): Promise<string> {
+export async function writeMcpConfig({ hub, scratch, turn }: TurnJob): Promise<string> {
   const path = join(scratch, 'mcp.json');
   const server = {
     type: 'http',
     url: `${hub.url}/mcp`,
-    headers: { authorization: `Bearer ${hub.token}` },
+    headers: {
+      authorization: `Bearer ${hub.token}`,
+      ...(turn.traceparent != null && { traceparent: turn.traceparent }),
+    },
   };
   await writeFile(path, `${JSON.stringify({ mcpServers: { synod: server } })}\n`, { mode: 0o600 });
   return path;

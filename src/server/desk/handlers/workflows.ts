@@ -2,7 +2,7 @@
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { BODY_DEPTH_MAX } from '../../../core/law/limits.ts';
 import { utf8Bytes } from '../../../core/law/text.ts';
-import { formatTraceparent, parseTraceparent } from '../../../core/law/traceparent.ts';
+import { readTraceparent } from '../../../core/law/traceparent.ts';
 import type { View } from '../../../core/law/view.ts';
 import { parseMessageId } from '../../../core/talk/message-id.ts';
 import { mayRead, noRun } from '../../../core/workflows/access.ts';
@@ -40,14 +40,14 @@ export const workflowHandlers: Handlers<
     const text = carried('input', input.input);
     if (isRefusal(text)) return text;
     const { parent } = input;
-    const trace = parseTraceparent(input.traceparent);
     const answer = await hub.submit({
       ...{ type: 'run.start', by, at: hub.stamp(), id: input.id ?? null, name: input.name },
       ...{ version: input.version ?? null, input: input.input, digest: digestOf(room, text) },
       ...{ queue: input.queue ?? null, key: input.key ?? null, priority: input.priority },
       ...{ delayMs: input.delay_ms, dedup: input.dedup ?? null, steps: input.steps },
       parent: parent === undefined ? null : { ...parent, key: parent.key ?? null },
-      traceparent: trace === null ? null : formatTraceparent(trace),
+      // That of the call, where the input says none [TL10].
+      traceparent: readTraceparent(input.traceparent) ?? room.trace,
       idempotency: idempotencyOf(room.platform, input),
     });
     if (isRefusal(answer)) return answer;

@@ -42,6 +42,8 @@ export function TurnAside({ agent, id }: { agent: string; id: string }): ReactNo
 function TurnFacts({ turn }: { readonly turn: Turn }): ReactNode {
   const { cost, note, taken_at: taken, ended_at: ended, pid, retry_at: retry } = turn;
   const tokens = cost.tokens_in + cost.tokens_out;
+  // The id alone: that is what one looks for elsewhere.
+  const trace = turn.traceparent?.split('-')[1] ?? null;
   return (
     <Facts
       rows={[
@@ -59,6 +61,7 @@ function TurnFacts({ turn }: { readonly turn: Turn }): ReactNode {
             ? null
             : `$${cost.usd.toFixed(2)}, ${tokens.toLocaleString('en')} tokens`,
         ],
+        ['trace', trace === null ? null : <Code key="trace" text={trace} />],
         ['note', note === null ? null : <Prose key="note" text={note} />],
       ]}
     />

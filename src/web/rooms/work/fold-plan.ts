@@ -79,7 +79,8 @@ function rankKeys(nodes: readonly PlanNode[]): ReadonlyMap<string, string> {
   return new Map(nodes.map(({ id, state }) => [id, `${ranks.get(id)}|${state}`]));
 }
 
-function foldBy(
+/** Nodes with the same key become one, if there are a few of them and nobody opened it. */
+export function foldBy(
   nodes: readonly PlanNode[],
   keys: ReadonlyMap<string, string>,
   opened: ReadonlySet<string>,

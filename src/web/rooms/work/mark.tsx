@@ -1,4 +1,4 @@
-/** What a task stands at, as a small mark: told apart by shape, and by its word for those who do not see it. */
+/** What a task or a step stands at, as a small mark: told apart by shape, and by its word for those who do not see it. */
 import type { ReactNode } from 'react';
 import { stateText, type TaskState } from './task-state.ts';
 
@@ -17,13 +17,19 @@ const SHAPES: Readonly<Record<TaskState, ReactNode>> = {
   cancelled: <path d="m3.2 3.2 5.6 5.6M8.8 3.2 3.2 8.8" />,
 };
 
-export function Mark({ state }: { readonly state: TaskState }): ReactNode {
+interface MarkProps {
+  readonly state: TaskState;
+  /** Where it is called otherwise. */
+  readonly word?: string;
+}
+
+export function Mark({ state, word }: MarkProps): ReactNode {
   return (
     <span className={`mark mark-${state.replace(/\W.*/, '')}`}>
       <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">
         {SHAPES[state]}
       </svg>
-      <span className="unseen">{stateText(state)}: </span>
+      <span className="unseen">{word ?? stateText(state)}: </span>
     </span>
   );
 }

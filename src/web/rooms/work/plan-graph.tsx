@@ -7,12 +7,9 @@ import { plainLine } from '../../../wire/plain-line.ts';
 import { Code, Words } from '../../parts/words.tsx';
 import { hrefOf } from '../../store/route.ts';
 import { foldPlan, type PlanNode } from './fold-plan.ts';
-import { type Edge, layOut, type Placed } from './graph-layout.ts';
+import { GraphPlane } from './graph-plane.tsx';
 import { Mark } from './mark.tsx';
 import { stateOf, stateText, type Task, type TaskState } from './task-state.ts';
-
-const MEASURES = { nodeWidth: 184, nodeHeight: 44, rankGap: 44, nodeGap: 12 };
-const MARGIN = 16;
 
 interface PlanGraphProps {
   readonly tasks: readonly Task[];
@@ -28,7 +25,6 @@ export function PlanGraph({ tasks, chosen }: PlanGraphProps): ReactNode {
     }));
     return foldPlan(plain, { showsFinished, opened });
   }, [tasks, showsFinished, opened]);
-  const layout = useMemo(() => layOut(folded.nodes, MEASURES), [folded]);
   const byId = new Map(tasks.map((task) => [task.task_id, task]));
   const nodes = new Map(folded.nodes.map((node) => [node.id, node]));
   return (
@@ -44,86 +40,19 @@ export function PlanGraph({ tasks, chosen }: PlanGraphProps): ReactNode {
         )}
       </p>
       {folded.nodes.length > 0 && (
-        <section
-          className="graph-scroll"
-          aria-label="The plan as a graph"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled with the keyboard too.
-          tabIndex={0}
-        >
-          <div
-            className="graph-plane"
-            style={{ width: layout.width + 2 * MARGIN, height: layout.height + 2 * MARGIN }}
-          >
-            <Lines
-              {...{ edges: layout.edges, width: layout.width, height: layout.height, chosen }}
+        <GraphPlane label="The plan as a graph" nodes={folded.nodes} chosen={chosen}>
+          {(id) => (
+            <Node
+              {...{ chosen, byId }}
+              node={nodes.get(id) as PlanNode}
+              onOpen={() => setOpened(new Set([...opened, id]))}
             />
-            <ul>
-              {[...layout.nodes].sort(byPlace).map((place) => (
-                <li
-                  key={place.id}
-                  className="graph-place"
-                  style={{
-                    transform: `translate(${place.x + MARGIN}px, ${place.y - MEASURES.nodeHeight / 2 + MARGIN}px)`,
-                  }}
-                >
-                  <Node
-                    {...{ chosen, byId }}
-                    node={nodes.get(place.id) as PlanNode}
-                    onOpen={() => setOpened(new Set([...opened, place.id]))}
-                  />
-                </li>
-              ))}
-            </ul>
-          </div>
-        </section>
+          )}
+        </GraphPlane>
       )}
       {folded.alone.length > 0 && <Alone {...{ ids: folded.alone, byId, chosen }} />}
     </div>
   );
-}
-
-function byPlace(a: Placed, b: Placed): number {
-  return a.rank - b.rank || a.y - b.y;
-}
-
-interface LinesProps {
-  readonly edges: readonly Edge[];
-  readonly width: number;
-  readonly height: number;
-  readonly chosen: string | null;
-}
-
-function Lines({ edges, width, height, chosen }: LinesProps): ReactNode {
-  return (
-    <svg
-      className="graph-lines"
-      aria-hidden="true"
-      width={width + 2 * MARGIN}
-      height={height + 2 * MARGIN}
-      viewBox={`${-MARGIN} ${-MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`}
-    >
-      {edges.map(({ from, to, points }) => (
-        <path
-          key={`${from}\n${to}`}
-          d={curveThrough(points)}
-          className={chosen === from || chosen === to ? 'line line-chosen' : 'line'}
-        />
-      ))}
-    </svg>
-  );
-}
-
-/** Level where it leaves and arrives. */
-function curveThrough(points: Edge['points']): string {
-  const [[x0, y0] = [0, 0], ...rest] = points;
-  let [x, y] = [x0, y0];
-  let path = `M${x} ${y}`;
-  for (const [toX, toY] of rest) {
-    const middle = (x + toX) / 2;
-    path += y === toY ? `H${toX}` : `C${middle} ${y} ${middle} ${toY} ${toX} ${toY}`;
-    [x, y] = [toX, toY];
-  }
-  return path;
 }
 
 interface NodeProps {

@@ -1,4 +1,4 @@
-/** The room Work: the plan as a board and as a graph, what is held as a tree of files, and who waits for whom. */
+/** The room Work: the plan as a board and as a graph, what is held as a tree of files, who waits for whom, and runs. */
 import { type ReactNode, useState } from 'react';
 import { plainLine } from '../../../wire/plain-line.ts';
 import { Empty } from '../../parts/empty.tsx';
@@ -11,6 +11,9 @@ import { Board } from './board.tsx';
 import { ClaimAside } from './claim-aside.tsx';
 import { Claims } from './claims.tsx';
 import { PlanGraph } from './plan-graph.tsx';
+import { RunView } from './run-view.tsx';
+import { Runs } from './runs.tsx';
+import { StepAside } from './step-aside.tsx';
 import { TaskAside } from './task-aside.tsx';
 import './work.css';
 
@@ -18,6 +21,7 @@ const VIEWS = [
   ['board', 'Board'],
   ['graph', 'Graph'],
   ['claims', 'Claims'],
+  ['runs', 'Runs'],
 ] as const;
 const ROWS_MAX = 500;
 
@@ -25,6 +29,9 @@ export function WorkRoom(): ReactNode {
   const { rest } = useRoute();
   const [view] = VIEWS.find(([name]) => name === rest[0]) ?? VIEWS[0];
   const chosen = rest[1] ?? null;
+  const isPlan = view === 'board' || view === 'graph';
+  const step = view === 'runs' ? (rest[2] ?? null) : null;
+  const isOpen = view === 'runs' ? step !== null : chosen !== null;
   const [project, setProject] = useState<string | undefined>(undefined);
   const board = useAsk(
     'plan.board',
@@ -35,7 +42,7 @@ export function WorkRoom(): ReactNode {
   return (
     <div className="work">
       <RoomHead title="Work">
-        {view !== 'claims' && projects.length > 0 && (
+        {isPlan && projects.length > 0 && (
           <select
             className="field work-project"
             aria-label="Project"
@@ -62,11 +69,11 @@ export function WorkRoom(): ReactNode {
           ))}
         </nav>
       </RoomHead>
-      <div className={chosen === null ? 'split' : 'split split-open'}>
+      <div className={isOpen ? 'split split-open' : 'split'}>
         <div className="split-main">
-          {view === 'claims' ? (
-            <Claims chosen={chosen} />
-          ) : (
+          {view === 'claims' && <Claims chosen={chosen} />}
+          {view === 'runs' && (chosen === null ? <Runs /> : <RunView id={chosen} chosen={step} />)}
+          {isPlan && (
             <Shown asked={board}>
               {({ tasks, next }) => (
                 <>
@@ -87,7 +94,8 @@ export function WorkRoom(): ReactNode {
           )}
         </div>
         {chosen !== null && view === 'claims' && <ClaimAside id={chosen} />}
-        {chosen !== null && view !== 'claims' && (
+        {chosen !== null && step !== null && <StepAside run={chosen} id={step} />}
+        {chosen !== null && isPlan && (
           <TaskAside id={chosen} tasks={board.value?.tasks ?? []} view={view} />
         )}
       </div>
