@@ -1,9 +1,13 @@
 /** The bounds of context, told to the law alone; whatever is refused has changed nothing. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { portray } from '../../testing/compare.ts';
 import { accepted, codeOf, createPrincipal, createStory, type Story } from '../../testing/story.ts';
 import { isRefusal } from '../law/decider.ts';
+import { decodeEvent } from '../law/entry.ts';
 import { freezeWorld, thawWorld } from '../law/snapshot.ts';
+import { createWorld } from '../law/state.ts';
+import { evolve } from '../law/world.ts';
 import type { DeleteContext, SetContext } from './context-events.ts';
 import {
   BYTES_PER_NAMESPACE_MAX,
@@ -106,4 +110,75 @@ test('[CX7] an agent with context in its own name does not lapse, one without do
   story.pass(60 * 86_400_000);
   expect([...story.world.agents.keys()]).toEqual(['ada']);
   expect(story.world.context.namespaces.get('open')?.entries.has('k')).toBe(true);
+});
+
+const CAST = [ada, bob, createPrincipal('eve', { tier: 'untrusted' }), root];
+const NAMESPACES = ['plan', 'private/ada', 'by/bob', 'group/g'] as const;
+const KEYS = ['a', 'b', '__proto__'] as const;
+const step = fc.record({
+  by: fc.constantFrom(...CAST),
+  ns: fc.constantFrom(...NAMESPACES),
+  key: fc.constantFrom(...KEYS),
+  act: fc.constantFrom(
+    'set',
+    'set',
+    'set',
+    'late',
+    'delete',
+    'clear',
+    'found',
+    'dissolve',
+    'remove',
+  ),
+  ttlMs: fc.constantFrom(null, null, 1_000, 3_000),
+  passMs: fc.integer({ min: 0, max: 1_500 }),
+});
+
+test('[CX1] [CX6] [CX7] told by any history, what is stored makes the world, and chains hold', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const story = createStory();
+      for (const { by, ns, key, act, ttlMs, passMs } of steps) {
+        const version = story.world.context.namespaces.get(ns)?.entries.get(key)?.version ?? 0;
+        const before = story.entries.length;
+        if (act === 'set') set(story, ns, key, { ttlMs, ifVersion: version }, by);
+        else if (act === 'late') {
+          expect(isRefusal(set(story, ns, key, { ifVersion: version + 1 }, by))).toBe(true);
+          expect(story.entries.length).toBe(before);
+        } else if (act === 'delete') {
+          const one = { ns, key, prefix: null, ifVersion: version };
+          story.do(by, { type: 'context.delete', ...one });
+        } else if (act === 'clear') clear(story, ns, '', by);
+        else if (act === 'found') {
+          const group = { group: 'group/g', displayName: null, replayPolicy: null };
+          story.do(by, { type: 'group.create', ...group });
+        } else if (act === 'dissolve') story.do(by, { type: 'group.remove', group: 'group/g' });
+        else {
+          const gone = { agent: by.id, isForced: true, takesMade: true };
+          story.do(root, { type: 'agent.remove', ...gone });
+        }
+        story.pass(passMs);
+      }
+      const replayed = createWorld();
+      for (const [position, entry] of story.entries.entries()) {
+        const event = decodeEvent(entry);
+        if (event.type === 'context.written' || event.type === 'context.deleted') {
+          const space = replayed.context.namespaces.get(event.ns);
+          expect(event.prior).toBe(space?.head ?? 0);
+          expect(event.was).toBe(space?.entries.get(event.key)?.version ?? 0);
+        }
+        evolve(replayed, event, position);
+      }
+      expect(portray(replayed, 'durable')).toBe(portray(story.world, 'durable'));
+      const thawed = thawWorld(freezeWorld(story.world));
+      expect(thawed === null ? null : portray(thawed)).toBe(portray(story.world));
+      const { context: book } = story.world;
+      const entries = [...book.namespaces.values()].flatMap((one) => [...one.entries.values()]);
+      expect(book.keys).toBe(entries.length);
+      expect(book.bytes).toBe(entries.reduce((sum, { bytes }) => sum + bytes, 0));
+      for (const { expiresAt } of entries)
+        expect(expiresAt ?? story.at + 1).toBeGreaterThan(story.at);
+    }),
+    { numRuns: 200 },
+  );
 });

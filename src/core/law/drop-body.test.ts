@@ -110,3 +110,28 @@ test('[FI7] words of findings and recalls go by the space’s memory retention a
   expect(decodeEvent(stays)).toMatchObject({ by: 'ada', queryText: '', dropped: true });
   expect(drop(stays, 0)).toBeNull();
 });
+
+test('[CX10] an old value of context goes when its key holds another, and the world is the same', () => {
+  const story = createStory();
+  const set = { type: 'context.set', ns: 'plan', ifVersion: null, ttlMs: null } as const;
+  story.do(ada, { ...set, key: 'goal', value: 'first' });
+  story.do(ada, { ...set, key: 'stays', value: 'held' });
+  story.do(ada, { ...set, key: 'goal', value: 'second' });
+  story.do(ada, { type: 'context.delete', ns: 'plan', key: 'x', prefix: null, ifVersion: null });
+  story.at += 3 * DAY_MS;
+  expect(dropped(story, 1)).toEqual([]);
+  accepted(story.do(root, { type: 'space.configure', change: { memoryRetentionMs: 2 * DAY_MS } }));
+  story.do(ada, { ...set, key: 'goal', value: 'third' });
+  expect(dropped(story)).toEqual([0, 2]);
+  const drop = createDropper(story.world, story.at, null);
+  const world = createWorld();
+  story.entries.forEach((entry, position) => {
+    const left = drop(entry, position) ?? entry;
+    expect(drop(left, position)).toBe(left === entry ? drop(entry, position) : null);
+    evolve(world, decodeEvent(left), position);
+  });
+  expect(portray(world, 'durable')).toBe(portray(story.world, 'durable'));
+  expect(decodeEvent(drop(story.entries[0] ?? '', 0) ?? '')).toMatchObject({
+    ...{ value: null, dropped: true, was: 0, prior: 0, bytes: 7 },
+  });
+});

@@ -2,6 +2,7 @@
  * Whose body may be dropped from the log, and what stays of the entry. The state never holds a body
  * [M7], so a compacted log makes the same world.
  */
+import type { ContextWritten } from '../context/context-events.ts';
 import { channelWith } from '../talk/channel.ts';
 import type { FindingEvent } from '../work/finding.ts';
 import { decodeEvent, decodeMessage, type StoredMessage } from './entry.ts';
@@ -26,6 +27,9 @@ export function createDropper(
   return (entry, position) => {
     if (MEMORY_START.test(entry))
       return memoryMs === null ? null : dropMemory(entry, at - memoryMs);
+    if (entry.startsWith(CONTEXT_START)) {
+      return memoryMs === null ? null : dropContext(world, entry, position, at - memoryMs);
+    }
     const message = decodeMessage(entry);
     if (message === null || message.dropped) return null;
     const channel = channelWith(world, { ...message, position });
@@ -51,6 +55,22 @@ function dropMemory(entry: string, before: number): string | null {
       ? { queryText: '', returnedIds: [] }
       : { reasons: [], finding: {} };
   return JSON.stringify({ ...event, ...words, dropped: true });
+}
+
+const CONTEXT_START = '{"type":"context.written"';
+
+/** A value from before that time that its key does not hold any more [CX10]. */
+function dropContext(
+  world: WorldView,
+  entry: string,
+  position: number,
+  before: number,
+): string | null {
+  const event = decodeEvent(entry) as ContextWritten;
+  const { ns, key } = event;
+  const held = world.context.namespaces.get(ns)?.entries.get(key)?.version;
+  if (event.dropped || event.at >= before || held === position + 1) return null;
+  return JSON.stringify({ ...event, value: null, dropped: true });
 }
 
 /** Up to which seq everybody has read, and what is open all the same. */

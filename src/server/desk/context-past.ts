@@ -33,11 +33,19 @@ export interface Step {
   readonly isDeleted: boolean;
 }
 
-export function lookAt(world: WorldView, ns: string): Look {
+/** With the entries that are meant: all, one, or none. */
+export function lookAt(
+  world: WorldView,
+  ns: string,
+  which: 'all' | { readonly key: string | null },
+): Look {
   const { namespaces, forgotten, forgottenThrough } = world.context;
   const space = namespaces.get(ns);
+  const one = which === 'all' || which.key === null ? undefined : space?.entries.get(which.key);
+  const entries =
+    which === 'all' ? new Map(space?.entries) : new Map(one === undefined ? [] : [[one.key, one]]);
   return {
-    ...{ ns, now: world.length, entries: new Map(space?.entries) },
+    ...{ ns, now: world.length, entries },
     ...{ from: space?.from ?? 0, head: space?.head ?? 0 },
     forgotten: Math.max(forgotten.get(ns) ?? 0, forgottenThrough),
   };

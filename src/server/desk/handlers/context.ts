@@ -62,7 +62,7 @@ export const contextHandlers: Handlers<
 
   async 'context.get'(room, { ns, key, at }) {
     const { hub } = room;
-    const look = await see(room, ns, key);
+    const look = await see(room, ns, { key });
     if (isRefusal(look)) return look;
     const version = await versionAt(hub, look, key, at ?? look.now);
     if (isRefusal(version)) {
@@ -84,7 +84,7 @@ export const contextHandlers: Handlers<
     input.ns === undefined ? listNamespaces(room, input) : listKeys(room, input.ns, input),
 
   async 'context.snapshot'(room, { ns }) {
-    const look = ns === undefined ? null : await see(room, ns, null);
+    const look = ns === undefined ? null : await see(room, ns, 'all');
     if (isRefusal(look)) return look;
     if (look === null) {
       const now = await room.hub.ask(({ length }) => ({ length }));
@@ -96,7 +96,7 @@ export const contextHandlers: Handlers<
   },
 
   async 'context.diff'(room, { ns, from, to, prefix = '', values, after, limit }) {
-    const look = await see(room, ns, null);
+    const look = await see(room, ns, { key: null });
     if (isRefusal(look)) return look;
     const until = to ?? look.now;
     if (from > until) {
@@ -113,10 +113,14 @@ export const contextHandlers: Handlers<
 };
 
 /** The namespace as it is now, if the caller may read it. */
-async function see(room: Room, ns: string, key: string | null): Promise<Look | Refusal> {
-  const { hub, by } = room;
+async function see(
+  { hub, by }: Room,
+  ns: string,
+  which: Parameters<typeof lookAt>[2],
+): Promise<Look | Refusal> {
+  const key = which === 'all' ? null : which.key;
   return hub.ask(
-    (world) => checkNames(ns, key) ?? checkContextRead(world, by, ns) ?? lookAt(world, ns),
+    (world) => checkNames(ns, key) ?? checkContextRead(world, by, ns) ?? lookAt(world, ns, which),
   );
 }
 
@@ -146,7 +150,7 @@ async function listNamespaces(room: Room, input: ListInput): Promise<ListOutput 
 async function listKeys(room: Room, ns: string, input: ListInput): Promise<ListOutput | Refusal> {
   const { hub } = room;
   const { prefix = '', at, values, after = '', limit } = input;
-  const look = await see(room, ns, null);
+  const look = await see(room, ns, 'all');
   if (isRefusal(look)) return look;
   const snapshot = at ?? look.now;
   const versions = await versionsAt(hub, look, snapshot);
@@ -185,7 +189,7 @@ async function watchContext(room: Room, input: WatchInput): Promise<WatchOutput 
       const fallen =
         checkStanding(world, room.caller, hub.stamp()) ?? checkContextRead(world, by, ns);
       if (fallen !== null) return fallen;
-      const look = lookAt(world, ns);
+      const look = lookAt(world, ns, { key: null });
       const isOver = leftMs <= 0 || signal?.aborted === true || hub.watch.isEnding;
       const mayWait = !isOver && look.head <= since && since <= look.now;
       return { look, isOver, come: mayWait ? hub.watch.context(ns, by.id, leftMs, signal) : null };
