@@ -28,6 +28,7 @@ import { startEmpty, startLong } from './scenarios/start.ts';
 import { spans } from './scenarios/telemetry.ts';
 import { threads } from './scenarios/threads.ts';
 import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
+import { workflows } from './scenarios/workflows.ts';
 import { isBuilt } from './server.ts';
 
 const scenarios: readonly Scenario[] = [
@@ -54,6 +55,7 @@ const scenarios: readonly Scenario[] = [
   turnRate,
   turnIdle,
   turnSends,
+  workflows,
   spans,
   page,
 ];

@@ -162,4 +162,65 @@ export {
   type SessionView,
   type ToolRun,
 } from './session/session.ts';
+export type { Bus } from './workflow/bus-step.ts';
+export type { Claim, ClaimOptions } from './workflow/claim-step.ts';
+export { workflow } from './workflow/definition.ts';
+export {
+  DefinitionError,
+  type RecordedError,
+  RetryLaterError,
+  RunCancelledError,
+  RunFailedError,
+  StepFailedError,
+  StepTimeoutError,
+} from './workflow/errors.ts';
+export type { FlowEvent } from './workflow/flow-events.ts';
+export type { Graph, GraphInput, GraphResults } from './workflow/graph.ts';
+export {
+  type AnyNode,
+  type Node,
+  type NodeOptions,
+  type NodeScope,
+  node,
+  type ResultOf,
+  type ResultsOf,
+} from './workflow/node.ts';
+export { type Flow, type FlowOptions, openFlow, type StartOptions } from './workflow/open-flow.ts';
+export {
+  type Landed,
+  type LandingInput,
+  type LandingOptions,
+  landing,
+} from './workflow/ready/landing.ts';
+export {
+  fanOutReview,
+  type Reviewed,
+  type ReviewInput,
+  type ReviewOptions,
+  type Vote,
+} from './workflow/ready/review.ts';
+export {
+  type TeamInput,
+  type TeamOptions,
+  type TeamOutcome,
+  team,
+} from './workflow/ready/team.ts';
+export type { RetryPolicy } from './workflow/retry.ts';
+export type { Run } from './workflow/run-handle.ts';
+export type { RunState, RunView, StepView, WaitView } from './workflow/seam.ts';
+export type {
+  ResultSchema,
+  StepOptions,
+  StepScope,
+  UncertainPolicy,
+} from './workflow/step-options.ts';
 export { TerminalError } from './workflow/terminal-error.ts';
+export { createVirtualTime, type VirtualTime } from './workflow/virtual-time.ts';
+export type { GateAsk, Reply, Verdict } from './workflow/waits.ts';
+export type {
+  AnyWorkflow,
+  Workflow,
+  WorkflowContext,
+  WorkflowOptions,
+  WorkflowQueue,
+} from './workflow/workflow-types.ts';

@@ -196,7 +196,7 @@ export function createWatch(
       if (runs.size > 0) {
         for (const event of events) {
           const isHeard = event.type === 'run.recorded' || event.type === 'run.cancelled';
-          if (isHeard && !world.workflows.live.has(event.id)) wake(runs, event.id);
+          if (isHeard && hasStopped(world, event.id)) wake(runs, event.id);
         }
       }
       if (dues.size > 0 && events.some(maySetFree)) wake(dues, '');
@@ -304,4 +304,10 @@ function changed(
     changes.push({ position: positions.at(seq), agent });
   }
   return changes;
+}
+
+/** A run that is over, or stuck: nothing more comes of it by itself. */
+function hasStopped({ workflows: { live } }: WorldView, id: string): boolean {
+  const run = live.get(id);
+  return run === undefined || run.state === 'stuck';
 }

@@ -7,28 +7,33 @@ import { checkPassphrase, sealPassphrase } from './passphrase.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import type { HubTurns } from './turns.ts';
 
+/** What every desk needs of the machine, whoever listens. */
+export const MACHINE: Omit<Platform, 'schemas'> = {
+  now: Date.now,
+  elapsedMs: () => performance.now(),
+  after: (ms, run) => void setTimeout(run, ms).unref(),
+  newId: randomUUID,
+  newSecret: () => randomBytes(32).toString('base64url'),
+  digest: (text) => createHash('sha256').update(text).digest('hex'),
+  sealPassphrase,
+  checkPassphrase,
+  placeScope,
+  passkeys: passkeyCheck,
+};
+
 /** Turns need the desk, and the desk the platform: they are asked for when they are needed. */
 export function createPlatform(
   turnsOf: () => HubTurns,
   windows: Pick<Platform, 'vitals' | 'past' | 'record' | 'search' | 'phone'>,
 ): Platform {
   return {
+    ...MACHINE,
     ...windows,
     checkRunner: (choice) => turnsOf().check(choice),
     turns: {
       tail: (space, turnId) => turnsOf().window.tail(space, turnId),
       follow: (listener) => turnsOf().window.follow(listener),
     },
-    now: Date.now,
-    elapsedMs: () => performance.now(),
-    after: (ms, run) => void setTimeout(run, ms).unref(),
-    newId: randomUUID,
-    newSecret: () => randomBytes(32).toString('base64url'),
-    digest: (text) => createHash('sha256').update(text).digest('hex'),
-    sealPassphrase,
-    checkPassphrase,
-    placeScope,
     schemas: createSchemaCheck(),
-    passkeys: passkeyCheck,
   };
 }

@@ -288,7 +288,7 @@ export const workflowsWait = operation({
   id: 'workflows.wait',
   name: 'workflows_wait',
   title: 'Wait for a run',
-  doc: 'The run when it is over, or as it is when the time is up.',
+  doc: 'The run when it is over or stuck, or as it is when the time is up.',
   access: 'reader',
   toolset: 'more',
   hints: READS,

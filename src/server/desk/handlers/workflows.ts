@@ -68,7 +68,8 @@ export const workflowHandlers: Handlers<
         const run = findRun(world.workflows, id);
         if (fallen !== null) return fallen;
         if (run === undefined || !mayRead(world.workflows, by, run)) return noRun(id);
-        const isLast = run.endedAt !== null || leftMs <= 0 || hub.watch.isEnding;
+        const isStill = run.endedAt !== null || run.state === 'stuck';
+        const isLast = isStill || leftMs <= 0 || hub.watch.isEnding;
         const come = isLast || signal?.aborted ? null : hub.watch.run(id, by.id, leftMs, signal);
         return { facts: factsOf(run), come };
       });

@@ -1,0 +1,93 @@
+/**
+ * What is on record of a run when it is taken up, and what of it the code has asked for again. Outcomes are
+ * handed to the code in the order in which they came the first time, each when the code has done all it can
+ * with the ones before: so races, loops and conditions go the way they went [FW2]. What is on record and is not
+ * asked for any more is a change of the code, and says so [FW7].
+ */
+import { nearest } from '../../wire/nearest.ts';
+import type { StepView } from './seam.ts';
+
+export function stepId(step: string, key: string | null | undefined): string {
+  return key == null ? step : `${step}\0${key}`;
+}
+
+/** As it is shown to people. */
+export function stepName(step: string, key: string | null | undefined): string {
+  return key == null ? step : `${step} [${key}]`;
+}
+
+export interface Journal {
+  find(step: string, key: string | null): StepView | undefined;
+  /** The code asks for it. */
+  visit(step: string, key: string | null): void;
+  /** The outcome that the code is to be told next. */
+  readonly next: StepView | undefined;
+  /** It was told. */
+  advance(): void;
+  /** What is on record and was not asked for. */
+  unvisited(): StepView[];
+}
+
+/** States in which a step has an outcome that the code was told. */
+const OUTCOMES: ReadonlySet<string> = new Set([
+  ...['completed', 'failed', 'skipped', 'compensated', 'compensation_failed'],
+]);
+
+export function hasOutcome(record: StepView | undefined): record is StepView {
+  return record !== undefined && OUTCOMES.has(record.state) && !record.uncertain;
+}
+
+export function createJournal(records: readonly StepView[]): Journal {
+  const byId = new Map(records.map((record) => [stepId(record.step, record.key), record]));
+  const unvisited = new Set(byId.keys());
+  const outcomes = records
+    .filter(hasOutcome)
+    .toSorted((a, b) => (a.order ?? Infinity) - (b.order ?? Infinity));
+  let told = 0;
+  return {
+    find: (step, key) => byId.get(stepId(step, key)),
+    visit: (step, key) => void unvisited.delete(stepId(step, key)),
+    get next() {
+      return outcomes[told];
+    },
+    advance() {
+      told++;
+    },
+    unvisited: () => [...unvisited].flatMap((id) => byId.get(id) ?? []),
+  };
+}
+
+/** What changed, and the ways out. */
+export function describeDifference(
+  run: string,
+  missing: readonly StepView[],
+  asked: readonly { readonly step: string; readonly key: string | null }[],
+): string {
+  const lines: string[] = [];
+  const news = asked.map(({ step }) => step);
+  for (const { step, key, kind } of missing.slice(0, SHOWN_MAX)) {
+    const near = nearest(step, news, 1)[0] ?? (missing.length === 1 ? news[0] : undefined);
+    const perhaps = near === undefined ? '' : `; perhaps it is ${near} now`;
+    lines.push(`on record, and not asked for any more: ${kind} ${stepName(step, key)}${perhaps}`);
+  }
+  if (missing.length > SHOWN_MAX) lines.push(`… and ${missing.length - SHOWN_MAX} more on record`);
+  for (const { step, key } of asked.slice(0, SHOWN_MAX)) {
+    lines.push(`asked for, and not on record: ${stepName(step, key)}`);
+  }
+  return withWaysOut(run, lines);
+}
+
+const SHOWN_MAX = 10;
+
+/** As much as the hub keeps of it. */
+const DIFFERENCE_CHARS_MAX = 1_000;
+
+export function withWaysOut(run: string, lines: readonly string[]): string {
+  const ways = [
+    `Three ways out: put the module back that began the run, then "synod workflow retry ${run}";`,
+    `say what a step is called now, "synod workflow retry ${run} --map OLD=NEW";`,
+    `or go on in a new run from before it, "synod workflow fork ${run} --at STEP".`,
+  ].join('\n');
+  const told = lines.join('\n').slice(0, DIFFERENCE_CHARS_MAX - ways.length - 1);
+  return `${told}\n${ways}`;
+}

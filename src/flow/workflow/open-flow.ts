@@ -1,0 +1,197 @@
+/**
+ * Makes this process an executor of workflows, on a hub that runs elsewhere or on one inside. Close it, kill
+ * it, start it again: the runs go on.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock } from '../../server/run/index.ts';
+import { currentTrace } from '../../telemetry/scope.ts';
+import type { Bus } from './bus-step.ts';
+import { DefinitionError } from './errors.ts';
+import { startExecutor } from './executor.ts';
+import { createTeller, type FlowEvent } from './flow-events.ts';
+import { type HubLine, openInnerLine, openRemoteLine } from './hub-line.ts';
+import { toJson } from './plain-json.ts';
+import { declareQueues, placeOf } from './queue.ts';
+import { createRun, type Run } from './run-handle.ts';
+import type { RunView } from './seam.ts';
+import type { AnyWorkflow, Workflow } from './workflow-types.ts';
+
+interface CommonOptions {
+  /** What this process runs; with none it only starts and watches. */
+  readonly workflows?: readonly AnyWorkflow[];
+  /** Runs in this process at once. Default 200. */
+  readonly concurrency?: number;
+  /** For how long this process may be silent before its runs are another's. Default 30,000. */
+  readonly leaseMs?: number;
+  /** How long a run that only waits is kept in memory. Default 1,000. */
+  readonly lingerMs?: number;
+  /** How long changed code is waited for before its run is stuck. Default 2,000. */
+  readonly replayGraceMs?: number;
+  /** What this executor is called. */
+  readonly executor?: string;
+  /** For `ctx.bus`. */
+  readonly bus?: Bus;
+  /** Hears what happens here; what it throws changes nothing. */
+  readonly onEvent?: (event: FlowEvent) => unknown;
+}
+
+/**
+ * Where the journal is kept, and what this process runs.
+ *
+ * @example
+ * ```ts
+ * const options: FlowOptions = { store: 'sqlite:///var/lib/app/flow.sqlite', workflows: [land] };
+ * ```
+ */
+export type FlowOptions = CommonOptions &
+  (
+    | {
+        /** A hub: `http://127.0.0.1:8765`. */
+        readonly url: string;
+        readonly token?: string;
+        readonly agent?: string;
+        readonly space?: string;
+      }
+    | {
+        /** A hub inside this process: `memory:`, `sqlite:///path` or `file:///dir`. */
+        readonly store: string;
+        readonly agent?: string;
+        /** Virtual in tests. */
+        readonly clock?: Clock;
+      }
+  );
+
+/** What may be said of a run when it is started. */
+export interface StartOptions {
+  /** Its name for ever: starting it again with the same input is the same run. */
+  readonly id?: string;
+  readonly queue?: string;
+  /** What the queue counts by. */
+  readonly queueKey?: string;
+  readonly priority?: number;
+  readonly delayMs?: number;
+  readonly dedup?: string;
+}
+
+/**
+ * Workflows in this process.
+ *
+ * @example
+ * ```ts
+ * const flow: Flow = await openFlow({ store: 'memory:', workflows: [land] });
+ * const run = await flow.start(land, { branch: 'topic' });
+ * console.log(await run.result());
+ * await flow.close();
+ * ```
+ */
+export interface Flow extends AsyncDisposable {
+  start<Input, Output>(
+    workflow: Workflow<Input, Output>,
+    input: Input,
+    options?: StartOptions,
+  ): Promise<Run<Output>>;
+  /** A run by its id, whoever started it. */
+  run<Output = unknown>(id: string): Run<Output>;
+  /** Any operation of the hub; `asOwner` on a hub inside this process. */
+  call<T = Record<string, unknown>>(
+    operation: string,
+    input?: object,
+    options?: { readonly asOwner?: boolean },
+  ): Promise<T>;
+  /** Stops taking runs, gives back those it holds, and closes the hub inside. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens workflows on a hub, and runs those it is given.
+ *
+ * @example
+ * ```ts
+ * const flow = await openFlow({ url: 'http://127.0.0.1:8765', token, workflows: [land] });
+ * ```
+ */
+export async function openFlow(options: FlowOptions): Promise<Flow> {
+  checkOptions(options);
+  const hub = await openLine(options, createTeller(options.onEvent));
+  try {
+    await declareQueues(hub, options.workflows ?? []);
+  } catch (error) {
+    await hub.close();
+    throw error;
+  }
+  return openFlowOn(hub, options);
+}
+
+/** The same on a line that is open already, which it closes with itself. */
+export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
+  const { workflows = [], concurrency = 200, leaseMs = 30_000, lingerMs = 1_000 } = options;
+  const executor = startExecutor({
+    ...{ hub, workflows, concurrency, leaseMs, lingerMs, tell: createTeller(options.onEvent) },
+    name: options.executor ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+    replayGraceMs: options.replayGraceMs ?? 2_000,
+    bus: options.bus ?? null,
+  });
+  let closing: Promise<void> | null = null;
+
+  async function shutDown(): Promise<void> {
+    await executor.close();
+    await hub.close();
+  }
+
+  const flow: Flow = {
+    async start(workflow, input, { delayMs, queue, queueKey, ...rest } = {}) {
+      const said = {
+        ...(queue !== undefined && { queue }),
+        ...(queueKey !== undefined && { queueKey }),
+      };
+      const traceparent = currentTrace();
+      const run = await hub.call<RunView>('workflows.start', {
+        ...placeOf(workflow, input, said),
+        ...{ ...rest, name: workflow.name, input: toJson(input, `the input of ${workflow.name}`) },
+        ...(workflow.version !== null && { version: workflow.version }),
+        ...(workflow.steps !== null && { steps: workflow.steps }),
+        ...(delayMs !== undefined && { delay_ms: delayMs }),
+        ...(traceparent !== null && { traceparent }),
+      });
+      return createRun(hub, run.id);
+    },
+    run: (id) => createRun(hub, id),
+    call: (operation, input = {}, callOptions = {}) => hub.call(operation, input, callOptions),
+    close() {
+      closing ??= shutDown();
+      return closing;
+    },
+    [Symbol.asyncDispose]: () => flow.close(),
+  };
+  return flow;
+}
+
+async function openLine(options: FlowOptions, tell: (event: FlowEvent) => void): Promise<HubLine> {
+  if ('url' in options) return openRemoteLine(options);
+  return openInnerLine({
+    ...options,
+    onTrouble: (what, cause) =>
+      tell({ kind: 'trouble', run: null, error: new Error(what, { cause }) }),
+  });
+}
+
+function checkOptions({ workflows = [], concurrency = 200 }: CommonOptions): void {
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new DefinitionError(
+      'flow.concurrency',
+      `concurrency is ${concurrency}; give a whole number from 1 on`,
+    );
+  }
+  const seen = new Set<string>();
+  for (const { name, version } of workflows) {
+    const id = `${name}@${version ?? ''}`;
+    if (seen.has(id)) {
+      throw new DefinitionError(
+        'flow.duplicate',
+        `two workflows are called ${name}${version === null ? '' : ` in version ${version}`}; give one another name or version`,
+      );
+    }
+    seen.add(id);
+  }
+}

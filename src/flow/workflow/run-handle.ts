@@ -1,0 +1,86 @@
+/** A run, from the outside: what it is, what became of it, and what can be said to it. */
+import { type RecordedError, RunFailedError } from './errors.ts';
+import type { HubLine } from './hub-line.ts';
+import { toJson } from './plain-json.ts';
+import type { RunView, StepView } from './seam.ts';
+
+/**
+ * A handle of a run. It is only a name for it: the run goes on without it, and any process can have another.
+ *
+ * @example
+ * ```ts
+ * const run = await flow.start(land, { branch: 'topic' }, { id: 'land-topic' });
+ * await run.signal('reviewed', { by: 'ada' });
+ * console.log((await run.state()).state, await run.result());
+ * ```
+ */
+export interface Run<Output = unknown> {
+  readonly id: string;
+  /** What it gave; throws a `RunFailedError` when it ended otherwise, or `timeoutMs` are over. */
+  result(options?: { readonly timeoutMs?: number }): Promise<Output>;
+  /** As it is now. */
+  state(): Promise<RunView>;
+  steps(): Promise<StepView[]>;
+  signal(name: string, value?: unknown): Promise<void>;
+  cancel(reason?: string): Promise<void>;
+  /** Runs it again from a step on, or at all when it is stuck. */
+  retry(options?: {
+    readonly fromStep?: { readonly step: string; readonly key?: string };
+    readonly map?: Readonly<Record<string, string>>;
+  }): Promise<void>;
+}
+
+const WAIT_MS = 20_000;
+
+export function createRun<Output>(hub: HubLine, id: string): Run<Output> {
+  async function result({ timeoutMs = Infinity }: { readonly timeoutMs?: number } = {}) {
+    const until = performance.now() + timeoutMs;
+    for (;;) {
+      const leftMs = until - performance.now();
+      const wait_ms = Math.max(0, Math.min(WAIT_MS, Math.ceil(leftMs)));
+      const run = await hub.call<RunView>('workflows.wait', { id, timeout_ms: wait_ms });
+      if (run.state === 'completed') return (run.result ?? null) as Output;
+      if (run.over || run.state === 'stuck') throw new RunFailedError(id, run.state, errorOf(run));
+      if (leftMs <= 0) throw new RunFailedError(id, run.state, late(timeoutMs));
+    }
+  }
+
+  return {
+    id,
+    result,
+    state: () => hub.call<RunView>('workflows.get', { id }),
+    async steps() {
+      const all: StepView[] = [];
+      for (let after: string | null | undefined; after !== null; ) {
+        const page: { steps: StepView[]; next: string | null } = await hub.call('workflows.steps', {
+          id,
+          limit: 500,
+          ...(after != null && { after }),
+        });
+        all.push(...page.steps);
+        after = page.next;
+      }
+      return all;
+    },
+    async signal(name, value) {
+      await hub.call('workflows.signal', { id, name, value: toJson(value, `signal ${name}`) });
+    },
+    async cancel(reason) {
+      await hub.call('workflows.cancel', { id, ...(reason !== undefined && { reason }) });
+    },
+    async retry({ fromStep, map } = {}) {
+      await hub.call('workflows.retry', {
+        ...{ id, ...(fromStep && { from_step: fromStep }), ...(map && { map }) },
+      });
+    },
+  };
+}
+
+function errorOf(run: RunView): RecordedError {
+  if (run.stuck !== null) return { name: 'Stuck', message: run.stuck.difference, terminal: true };
+  return run.error ?? { name: 'Error', message: 'no reason is on record', terminal: true };
+}
+
+function late(timeoutMs: number): RecordedError {
+  return { name: 'TimeoutError', message: `not over within ${timeoutMs} ms`, terminal: false };
+}

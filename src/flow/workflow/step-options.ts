@@ -1,0 +1,66 @@
+/** How a step is run: what its function is handed, and what may be said of it. */
+import type { RetryPolicy } from './retry.ts';
+
+/**
+ * What becomes of a step of which nobody knows whether it ran, because its process died: `retry` runs it
+ * again with the same key, `ask` asks a person, `fail` fails it.
+ */
+export type UncertainPolicy = 'retry' | 'ask' | 'fail';
+
+/**
+ * What a step's function is handed.
+ *
+ * @example
+ * ```ts
+ * await ctx.step('charge', ({ key, signal }) => charge(card, { idempotencyKey: key, signal }));
+ * ```
+ */
+export interface StepScope {
+  /** The same at every attempt of this step, in whatever process: hand it to whom you ask. */
+  readonly key: string;
+  /** From 1 on. */
+  readonly attempt: number;
+  /** Aborted when the attempt took too long, or the run failed or was cancelled. */
+  readonly signal: AbortSignal;
+  /** Says that it goes on; with `heartbeatMs` silence ends the attempt. */
+  heartbeat(): void;
+}
+
+/** Anything with `parse`, as a Zod schema has it. */
+export interface ResultSchema<T> {
+  parse(value: unknown): T;
+}
+
+/**
+ * What may be said of a step.
+ *
+ * @example
+ * ```ts
+ * await ctx.step('reserve', reserve, {
+ *   key: order.id,
+ *   retry: { attempts: 5, when: (error) => !(error instanceof SoldOut) },
+ *   timeoutMs: 10_000,
+ *   compensate: (reservation) => cancel(reservation),
+ *   uncertain: 'ask',
+ * });
+ * ```
+ */
+export interface StepOptions<T> {
+  /** Tells steps of one name apart: an id of what it is about, and no counter that a change of order moves. */
+  readonly key?: string;
+  readonly retry?: RetryPolicy;
+  /** For one attempt. */
+  readonly timeoutMs?: number;
+  /** For all attempts and the waits between them. */
+  readonly deadlineMs?: number;
+  /** An attempt that is silent for so long has failed. */
+  readonly heartbeatMs?: number;
+  /** Undoes it, when the run fails or is cancelled after it was done. Told the step's result. */
+  readonly compensate?: (result: T, scope: StepScope) => Promise<void> | void;
+  /** How the undoing is tried again. Default 5 attempts. */
+  readonly compensateRetry?: RetryPolicy;
+  /** Default `retry`. */
+  readonly uncertain?: UncertainPolicy;
+  /** What a result must be, also one that an older version of the code left in the journal. */
+  readonly schema?: ResultSchema<T>;
+}

@@ -1,0 +1,125 @@
+/**
+ * How a run ends. Steps in flight get the abort signal and are waited for, up to `graceMs`; if it ended badly,
+ * what was done is undone, the last done first, those included that were done while they were waited for. Each
+ * is undone once; one that cannot be undone does not keep the others from it [FW8].
+ */
+import { runAttempt } from './attempt.ts';
+import { type RecordedError, RunCancelledError, recordError } from './errors.ts';
+import { checkRetry, nextDelayMs } from './retry.ts';
+import type { Entry, RunState } from './seam.ts';
+import type { Engine, Visit } from './visit.ts';
+
+export interface Ending {
+  readonly state: 'completed' | 'failed' | 'cancelled';
+  readonly result?: unknown;
+  readonly error?: RecordedError;
+}
+
+export interface UnwindOptions {
+  readonly engine: Engine;
+  readonly ending: Ending;
+  readonly visits: ReadonlyMap<string, Visit>;
+  readonly inFlight: ReadonlySet<Promise<void>>;
+  readonly abort: AbortController;
+  readonly code: Promise<unknown>;
+  readonly graceMs: number;
+  /** It was being undone before this process had it. */
+  readonly isUndoing: boolean;
+}
+
+export async function unwind(options: UnwindOptions): Promise<RunState> {
+  const { engine, ending, visits, inFlight, abort, code, graceMs } = options;
+  const isGood = ending.state === 'completed';
+  const why = isGood ? 'the run has ended' : (ending.error?.message ?? 'the run has ended');
+  const reason = new RunCancelledError(why);
+  abort.abort(reason);
+  for (const visit of visits.values()) {
+    visit.stopTimer();
+    if (visit.state === 'over') continue;
+    if (visit.state === 'waiting') visit.activity.abandon?.(visit);
+    if (visit.state !== 'running') visit.reject(reason);
+  }
+  await upTo(engine, graceMs, async () => {
+    // What is done meanwhile may begin to write; it is waited for as well.
+    while (inFlight.size > 0) await Promise.all(inFlight);
+    if (ending.state === 'cancelled') await code;
+  });
+  if (isGood) {
+    await engine.record(...cutOff(visits), {
+      ...{ kind: 'ended', state: 'completed', result: ending.result },
+    });
+    return 'completed';
+  }
+  const { error } = ending;
+  const withError = error === undefined ? {} : { error };
+  let hasUndone = options.isUndoing;
+  let hasFailed = false;
+  for (let visit = lastDone(visits); visit !== undefined; visit = lastDone(visits)) {
+    if (!hasUndone) await engine.record({ kind: 'compensate' });
+    hasUndone = true;
+    visit.isCompensated = true;
+    if (!(await undo(engine, visit))) hasFailed = true;
+  }
+  const state = hasFailed ? 'compensation_failed' : hasUndone ? 'compensated' : ending.state;
+  await engine.record(...cutOff(visits), { kind: 'ended', state, ...withError });
+  return state;
+}
+
+/** The one to undo next; asked again each time, because another may have been done meanwhile. */
+function lastDone(visits: ReadonlyMap<string, Visit>): Visit | undefined {
+  let last: Visit | undefined;
+  for (const visit of visits.values()) {
+    if (visit.order === null || visit.isCompensated || !visit.activity.compensation) continue;
+    if (last === undefined || visit.order > (last.order ?? 0)) last = visit;
+  }
+  return last;
+}
+
+async function undo(engine: Engine, visit: Visit): Promise<boolean> {
+  const { clock } = engine;
+  const compensation = visit.activity.compensation;
+  if (compensation === undefined) return true;
+  const policy = checkRetry(visit.step, compensation.retry);
+  const never = new AbortController().signal;
+  const since = clock.now();
+  await engine.record({ kind: 'compensating', ...visit.ref });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await runAttempt<void>({
+        ...{ clock, limits: {}, signal: never },
+        run: async (signal, heartbeat) => {
+          const key = engine.keyOf(visit, 'compensate');
+          await compensation.run(visit.result, { key, attempt, signal, heartbeat });
+        },
+      });
+      await engine.record({ kind: 'compensated', ...visit.ref });
+      return true;
+    } catch (error) {
+      const delayMs = nextDelayMs(policy, attempt, error, clock.now() - since, engine.chance());
+      if (delayMs === null) {
+        const recorded = recordError(error, true);
+        await engine.record({ kind: 'compensation_failed', ...visit.ref, error: recorded });
+        return false;
+      }
+      await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
+    }
+  }
+}
+
+/** Steps that were begun, or waited, and whose end nobody waited for. */
+function cutOff(visits: ReadonlyMap<string, Visit>): Entry[] {
+  return [...visits.values()]
+    .filter(
+      ({ state, record }) =>
+        state === 'waiting' || state === 'running' || (state === 'asked' && record !== undefined),
+    )
+    .map(({ ref }) => ({ kind: 'cancelled', ...ref }));
+}
+
+/** Waits for it, but no longer than so long. */
+async function upTo(engine: Engine, ms: number, run: () => Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const stop = engine.clock.after(ms, late.resolve);
+  await Promise.race([run().catch(() => {}), late.promise]);
+  stop();
+}

@@ -1,0 +1,81 @@
+/** Several executors of one hub, one that is cut off, and a hub that is a server. */
+import { expect, onTestFinished, test } from 'vitest';
+import { SynodError } from '../../src/client/index.ts';
+import { openFlow, workflow } from '../../src/flow/index.ts';
+import type { HubLine } from '../../src/flow/workflow/hub-line.ts';
+import { openFlowOn } from '../../src/flow/workflow/open-flow.ts';
+import { openRunningHub } from '../e2e/running-hub.ts';
+import { createGate, openKit } from './kit.ts';
+
+test('[FW5] an executor that lost its lease stops, and what it would still say is refused', async () => {
+  const { open, time, hub } = await openKit();
+  const late = createGate<string>();
+  const signals: AbortSignal[] = [];
+  const make = (by: string) =>
+    workflow('one', (ctx) =>
+      ctx.step('do', ({ signal }) => {
+        signals.push(signal);
+        return by === 'first' ? late.promise : by;
+      }),
+    );
+  // Its renewals and polls do not arrive; it does not know.
+  let taken = 0;
+  const cut: HubLine = {
+    ...hub,
+    call(operation, input, options) {
+      const isLost =
+        operation === 'workflows.renew' || (operation === 'workflows.take' && ++taken > 1);
+      if (isLost) return Promise.reject(new SynodError('connection.lost', 'cut off'));
+      return hub.call(operation, input, options);
+    },
+    close: async () => {},
+  };
+  const first = openFlowOn(cut, { workflows: [make('first')], leaseMs: 5_000 });
+  const run = await first.start(make('first'), null);
+  await time.pass(1_000);
+  open([make('second')]);
+  await time.pass(6_000);
+  expect(await run.result()).toBe('second');
+  // It could not renew, and stopped by itself before the other began.
+  expect(signals[0]?.aborted).toBe(true);
+  late.resolve('first');
+  await time.pass(1_000);
+  expect(await run.steps()).toMatchObject([{ step: 'do', state: 'completed', result: 'second' }]);
+  await first.close();
+});
+
+test('[FW5] many executors share the runs, and each run is in one of them', async () => {
+  const { open, time } = await openKit();
+  const ran = new Map<string, string[]>();
+  const make = (by: string) =>
+    workflow('shared', (ctx) =>
+      ctx.step('do', ({ key }) => {
+        ran.set(key, [...(ran.get(key) ?? []), by]);
+        return by;
+      }),
+    );
+  const flows = ['a', 'b', 'c'].map((by) => open([make(by)], { concurrency: 5 }));
+  const runs = await Promise.all(
+    Array.from({ length: 60 }, () => flows[0]?.start(make('a'), null)),
+  );
+  await time.pass(1_000);
+  await Promise.all(runs.map((run) => run?.result()));
+  expect(ran.size).toBe(60);
+  expect([...ran.values()].every((all) => all.length === 1)).toBe(true);
+});
+
+test('[FW1] a flow on a hub elsewhere does the same, over a socket', async () => {
+  const server = await openRunningHub();
+  onTestFinished(() => server.close());
+  const { url, owner: token } = server;
+  const add = workflow('add', async (ctx, input: { a: number; b: number }) => {
+    const sum = await ctx.step('sum', () => input.a + input.b);
+    const word = await ctx.signal<string>('word');
+    await ctx.sleep('blink', 20);
+    return `${word} ${sum}`;
+  });
+  await using flow = await openFlow({ url, token, agent: 'builder', workflows: [add] });
+  const run = await flow.start(add, { a: 1, b: 2 }, { id: 'add-1' });
+  await server.ask('builder', 'workflows_signal', { id: 'add-1', name: 'word', value: 'sum' });
+  expect(await run.result({ timeoutMs: 20_000 })).toBe('sum 3');
+});

@@ -1,0 +1,263 @@
+/** What becomes of the rest when something fails, is cancelled, or its code is another. */
+import { expect, test } from 'vitest';
+import { node, RunFailedError, workflow } from '../../src/flow/index.ts';
+import { createGate, openKit } from './kit.ts';
+
+test('[FW8] a sibling in flight is aborted, waited for, and undone when it was done after all', async () => {
+  const { open } = await openKit();
+  const undone: string[] = [];
+  const release = createGate();
+  let told: unknown;
+  const compensate = (name: string) => ({ compensate: () => void undone.push(name) });
+  const both = workflow('both', async (ctx) => {
+    await ctx.step('first', () => 1, compensate('first'));
+    await Promise.all([
+      ctx.step(
+        'late',
+        async ({ signal }) => {
+          signal.addEventListener('abort', () => {
+            told = signal.reason;
+            release.resolve();
+          });
+          await release.promise;
+          return 'done after all';
+        },
+        compensate('late'),
+      ),
+      ctx.step('breaks', () => {
+        throw new Error('broken');
+      }),
+    ]);
+  });
+  const run = await open([both]).start(both, null);
+  await expect(run.result()).rejects.toThrow(/is compensated: broken/);
+  expect(String(told)).toContain('broken');
+  expect(undone).toEqual(['late', 'first']);
+  const states = Object.fromEntries((await run.steps()).map(({ step, state }) => [step, state]));
+  expect(states).toEqual({ first: 'compensated', late: 'compensated', breaks: 'failed' });
+});
+
+test('[FW8] what was done is undone in reverse order of completion, not of declaration', async () => {
+  const { open } = await openKit();
+  const undone: string[] = [];
+  const gates = { a: createGate(), b: createGate() };
+  const part = (id: 'a' | 'b') =>
+    node({
+      id,
+      async run() {
+        if (id === 'a') await gates.a.promise;
+        return id;
+      },
+      rollback: (result) => {
+        undone.push(result);
+      },
+    });
+  const after = node({ id: 'after', dependsOn: ['b'], run: () => gates.a.resolve() });
+  const last = node({
+    id: 'last',
+    dependsOn: ['a', 'b', 'after'],
+    run: () => Promise.reject(new Error('no')),
+    rollback: () => void undone.push('last'),
+  });
+  const graph = workflow('graph', { nodes: [part('a'), part('b'), after, last] });
+  const run = await open([graph]).start(graph, null);
+  await expect(run.result()).rejects.toMatchObject({ state: 'compensated' });
+  expect(undone).toEqual(['a', 'b']);
+});
+
+test('[FW8] two failures at once undo each step once', async () => {
+  const { open } = await openKit();
+  const undone: string[] = [];
+  const fail = (): Promise<never> => Promise.reject(new Error('no'));
+  const graph = workflow('graph', {
+    nodes: [
+      node({ id: 'base', run: () => 1, rollback: () => void undone.push('base') }),
+      node({ id: 'x', dependsOn: ['base'], run: fail }),
+      node({ id: 'y', dependsOn: ['base'], run: fail }),
+    ],
+  });
+  const run = await open([graph]).start(graph, null);
+  await expect(run.result()).rejects.toBeInstanceOf(RunFailedError);
+  expect(undone).toEqual(['base']);
+});
+
+test('[FW8] one that cannot be undone is tried by its policy, is on record, and the others still are', async () => {
+  const { open, time } = await openKit();
+  const undone: string[] = [];
+  const stubborn = workflow('stubborn', async (ctx) => {
+    await ctx.step('one', () => 1, { compensate: () => void undone.push('one') });
+    await ctx.step('two', () => 2, {
+      compensate(_, { attempt }) {
+        undone.push(`two ${attempt}`);
+        throw new Error('it will not');
+      },
+      compensateRetry: { attempts: 3, delayMs: 10_000, jitter: 0 },
+    });
+    throw new Error('enough');
+  });
+  const run = await open([stubborn]).start(stubborn, null);
+  await time.pass(60_000);
+  await expect(run.result()).rejects.toThrow('is compensation_failed: enough');
+  expect(undone).toEqual(['two 1', 'two 2', 'two 3', 'one']);
+  const states = Object.fromEntries((await run.steps()).map(({ step, state }) => [step, state]));
+  expect(states).toEqual({ one: 'compensated', two: 'compensation_failed' });
+});
+
+test('[FW8] a sibling that heeds nothing is waited for no longer than the grace', async () => {
+  const { open, time } = await openKit();
+  const deaf = workflow(
+    'deaf',
+    async (ctx) => {
+      await Promise.all([
+        ctx.step('deaf', () => new Promise<never>(() => {})),
+        ctx.step('breaks', () => Promise.reject(new Error('broken'))),
+      ]);
+    },
+    { graceMs: 3_000 },
+  );
+  const run = await open([deaf]).start(deaf, null);
+  await time.pass(2_000);
+  expect((await run.state()).state).toBe('running');
+  await time.pass(1_500);
+  await expect(run.result()).rejects.toMatchObject({ state: 'failed' });
+  const states = Object.fromEntries((await run.steps()).map(({ step, state }) => [step, state]));
+  expect(states).toEqual({ deaf: 'cancelled', breaks: 'failed' });
+});
+
+test('[FW13] cancelling reaches a step that runs, undoes what was done, and ends the run', async () => {
+  const { open } = await openKit();
+  const undone: string[] = [];
+  const begun = createGate();
+  const long = workflow('long', async (ctx) => {
+    await ctx.step('before', () => 1, { compensate: () => void undone.push('before') });
+    await ctx.step('work', async ({ signal }) => {
+      begun.resolve();
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    });
+  });
+  const run = await open([long]).start(long, null);
+  await begun.promise;
+  await run.cancel('not wanted any more');
+  await expect(run.result()).rejects.toThrow('not wanted any more');
+  expect(undone).toEqual(['before']);
+});
+
+test('[FW13] a run that sleeps is cancelled without waking for long, and undoes what it did', async () => {
+  const { open, time } = await openKit();
+  const undone: string[] = [];
+  const long = workflow('long', async (ctx) => {
+    await ctx.step('before', () => 1, { compensate: () => void undone.push('before') });
+    await ctx.sleep('year', 300 * 86_400_000);
+  });
+  const run = await open([long]).start(long, null);
+  await time.pass(10_000);
+  expect((await run.state()).suspended).toBe(true);
+  await run.cancel();
+  await time.pass(10_000);
+  await expect(run.result()).rejects.toMatchObject({ state: 'compensated' });
+  expect(undone).toEqual(['before']);
+});
+
+test('[FW7] a step that is gone or renamed makes the run stuck, with the difference and three ways out', async () => {
+  const { open, time } = await openKit();
+  const make = (name: string, ran: string[] = []) =>
+    workflow('ship', async (ctx) => {
+      await ctx.step('build', () => ran.push('build'));
+      await ctx.step(name, () => ran.push(name));
+      await ctx.sleep('pause', 60_000);
+      return ctx.step('push', () => ran);
+    });
+  const first = open([make('test')]);
+  const run = await first.start(make('test'), null, { id: 'r' });
+  await time.pass(5_000);
+  await first.close();
+  const ran: string[] = [];
+  open([make('tests', ran)]);
+  await time.pass(60_000);
+  const error = await run.result().catch((thrown: RunFailedError) => thrown);
+  expect(error).toMatchObject({ state: 'stuck' });
+  const { message } = error as RunFailedError;
+  expect(message).toContain('not asked for any more: step test; perhaps it is tests now');
+  expect(message).toContain('asked for, and not on record: tests');
+  for (const way of ['workflow retry r"', 'retry r --map OLD=NEW', 'workflow fork r --at STEP']) {
+    expect(message).toContain(way);
+  }
+  expect(ran).toEqual([]);
+  // One of the ways out: what the step is called now.
+  await run.retry({ map: { test: 'tests' } });
+  await time.pass(60_000);
+  expect(await run.result()).toEqual(['push'].slice(1));
+});
+
+test('[FW7] a step of another kind, and a result of another shape, make the run stuck and run nothing', async () => {
+  const { open, time } = await openKit();
+  const schema = {
+    parse(value: unknown): { n: number } {
+      if (typeof value === 'object') return value as { n: number };
+      throw new Error('want an object');
+    },
+  };
+  let pushed = 0;
+  const make = (second: 'step' | 'sleep', isStrict: boolean) =>
+    workflow('ship', async (ctx) => {
+      await ctx.step('count', () => 7 as never, isStrict ? { schema } : {});
+      if (second === 'step') await ctx.step('middle', () => null);
+      else await ctx.sleep('middle', 1);
+      await ctx.sleep('pause', 60_000);
+      await ctx.step('push', () => ++pushed);
+    });
+  const first = open([make('step', false)]);
+  const kind = await first.start(make('step', false), null, { id: 'kind' });
+  const shape = await first.start(make('step', false), null, { id: 'shape' });
+  await time.pass(5_000);
+  await first.close();
+  const second = open([make('sleep', false)], { concurrency: 1 });
+  await time.pass(60_000);
+  await second.close();
+  const stuck = await kind.result().catch((error: Error) => error.message);
+  expect(stuck).toContain('middle is on record as step, and is sleep now');
+  await shape.retry();
+  open([make('step', true)]);
+  await time.pass(60_000);
+  const reshaped = await shape.result().catch((error: Error) => error.message);
+  expect(reshaped).toContain('the result of count on record is of another shape: want an object');
+  expect(pushed).toBe(0);
+});
+
+test('[FW4] a step that may have run goes by its policy: again with its key, not at all, or as a person says', async () => {
+  const { open, time, asOwner } = await openKit();
+  const keys: string[] = [];
+  const make = (isFirst: boolean, uncertain: 'retry' | 'ask' | 'fail') =>
+    workflow(`pay-${uncertain}`, async (ctx) =>
+      ctx.step(
+        'pay',
+        ({ key }) => {
+          keys.push(`${uncertain} ${key}`);
+          return isFirst ? new Promise<string>(() => {}) : 'paid';
+        },
+        { uncertain },
+      ),
+    );
+  const all = (isFirst: boolean) =>
+    (['retry', 'ask', 'fail'] as const).map((one) => make(isFirst, one));
+  const first = open(all(true), { leaseMs: 5_000 });
+  const runs = await Promise.all(all(true).map((one) => first.start(one, null, { id: one.name })));
+  await time.pass(1_000);
+  // It gives its runs back while their steps run: nobody knows what became of them.
+  await first.close();
+  open(all(false));
+  await time.pass(10_000);
+  const [retried, asked, failed] = runs;
+  expect(await retried?.result()).toBe('paid');
+  await expect(failed?.result()).rejects.toThrow('nobody knows whether it was done');
+  expect((await asked?.state())?.state).toBe('running');
+  await asOwner('workflows.answer', { id: 'pay-ask', step: 'pay', answer: 'retry' });
+  await time.pass(10_000);
+  expect(await asked?.result()).toBe('paid');
+  const count = (what: string): number => keys.filter((key) => key === what).length;
+  expect(count('retry pay-retry:pay')).toBe(2);
+  expect(count('ask pay-ask:pay')).toBe(2);
+  expect(count('fail pay-fail:pay')).toBe(1);
+});

@@ -1,0 +1,166 @@
+/** What a run waits for: time, people, signals, other runs, agents, files, a bus. */
+import { expect, test } from 'vitest';
+import { StdioBus } from '../../src/bus/sdk/index.ts';
+import { workflow } from '../../src/flow/index.ts';
+import { createFolder, openKit } from './kit.ts';
+
+test('[FW6] a gate suspends with no process alive, and the answer goes on at that line with nothing run again', async () => {
+  const { open, time, asOwner, decide } = await openKit();
+  const ran: string[] = [];
+  const ship = workflow('ship', async (ctx) => {
+    await ctx.step('build', () => ran.push('build'));
+    const verdict = await ctx.gate('publish', { subject: 'v1.2', deadline: 'never' });
+    await ctx.step('push', () => ran.push('push'));
+    return verdict;
+  });
+  const first = open([ship]);
+  const run = await first.start(ship, null);
+  await time.pass(5_000);
+  await first.close();
+  await time.pass(3 * 86_400_000);
+  expect(await run.state()).toMatchObject({ state: 'running', suspended: true, holder: null });
+  const gate_id = await decide('v1.2', 'approve');
+  open([ship]);
+  expect(await run.result()).toMatchObject({ state: 'approved', gateId: gate_id, by: 'mia' });
+  expect(ran).toEqual(['build', 'push']);
+  // An approval is used once, by this run.
+  const gate = await asOwner('gates.get', { gate_id });
+  expect(gate.state).toBe('consumed');
+});
+
+test('[FW6] no answer is no approval: a gate expires, and a denial says why', async () => {
+  const { open, time, decide } = await openKit();
+  const ask = workflow('ask', async (ctx) => {
+    const [slow, denied] = await Promise.all([
+      ctx.gate('slow', { subject: 'nobody comes', deadline: 60 }),
+      ctx.gate('denied', { subject: 'no' }),
+    ]);
+    return [slow.state, denied.state, denied.reason];
+  });
+  const run = await open([ask]).start(ask, null);
+  await time.pass(1_000);
+  await decide('no', 'deny', 'not today');
+  await time.pass(61_000);
+  expect(await run.result()).toEqual(['expired', 'denied', 'not today']);
+});
+
+test('[FW6] a signal that came before anybody waited is not lost, and one that never comes times out', async () => {
+  const { open, time } = await openKit();
+  const wait = workflow('wait', async (ctx) => {
+    await ctx.sleep('first', 60_000);
+    const early = await ctx.signal<{ n: number }>('go');
+    const late = await ctx
+      .signal('never', { timeoutMs: 5_000 })
+      .catch((error: Error) => error.message);
+    return [early.n, late];
+  });
+  const run = await open([wait]).start(wait, null);
+  await run.signal('go', { n: 7 });
+  await time.pass(70_000);
+  expect(await run.result()).toEqual([7, 'step never failed: nothing came within 5000 ms']);
+});
+
+test('[FW6] a child is a run of its own; its result comes back, its failure fails the step, and it is cancelled with its parent', async () => {
+  const { open, time } = await openKit();
+  const child = workflow('child', async (ctx, input: { n: number }) => {
+    if (input.n < 0) throw new Error('too small');
+    if (input.n > 9) await ctx.sleep('long', 1e9);
+    return ctx.step('double', () => input.n * 2);
+  });
+  const parent = workflow('parent', async (ctx, input: { long: boolean }) => {
+    const good = await ctx.child('good', child, { n: 4 });
+    const bad = await ctx.child('bad', child, { n: -1 }).catch((error: Error) => error.message);
+    if (input.long) await ctx.child('long', child, { n: 10 });
+    return { good, bad };
+  });
+  const flow = open([parent, child]);
+  const run = await flow.start(parent, { long: false }, { id: 'p' });
+  await time.pass(1_000);
+  expect(await run.result()).toEqual({
+    good: 8,
+    bad: 'step bad failed: run p.bad is failed: too small',
+  });
+  const cut = await flow.start(parent, { long: true }, { id: 'q' });
+  await time.pass(5_000);
+  await cut.cancel('enough');
+  await time.pass(5_000);
+  expect((await flow.run('q.long').state()).state).toBe('cancelled');
+});
+
+test('[FW6] answers of agents are collected, and a turn is the answer of one', async () => {
+  const { open, time, hub } = await openKit();
+  await hub.call('channels.subscribe', { pattern: 'review' });
+  const ask = workflow('ask', async (ctx) => {
+    const all = await ctx.collect('votes', { channel: 'review', body: { text: 'ok?' }, count: 2 });
+    const one = await ctx.turn('ada', 'and you?', { timeoutMs: 60_000 });
+    return [all.map(({ body }) => body.text), one.body.text];
+  });
+  const run = await open([ask]).start(ask, null);
+  await time.pass(100);
+  const messages = async (channel: string) =>
+    (await hub.call<{ messages: { message_id: string }[] }>('channels.replay', { channel }))
+      .messages;
+  const [question] = await messages('review');
+  for (const text of ['yes', 'no']) {
+    const reply_to = question?.message_id;
+    await hub.call(
+      'channels.send',
+      { channel: 'review', body: { text }, reply_to },
+      { asOwner: text === 'no' },
+    );
+  }
+  await time.pass(100);
+  const [asked] = await messages('dm/ada~flow');
+  await hub.call('channels.send', {
+    ...{ channel: 'dm/ada~flow', body: { text: 'fine' }, reply_to: asked?.message_id },
+  });
+  await time.pass(100);
+  expect(await run.result()).toEqual([['yes', 'no'], 'fine']);
+});
+
+test('[FW6] files are held while the run is under way and given back when it ends, however it ends', async () => {
+  const { open, time, asOwner } = await openKit();
+  const worktree = await createFolder();
+  const held: number[] = [];
+  const count = async (): Promise<number> =>
+    (await asOwner<{ claims: unknown[] }>('claims.list', {})).claims.length;
+  const edit = workflow('edit', async (ctx, input: { fails: boolean }) => {
+    await ctx.claim(['src/**'], { worktree });
+    held.push(await count());
+    if (input.fails) throw new Error('no');
+    return 'edited';
+  });
+  const flow = open([edit]);
+  for (const fails of [false, true]) {
+    const run = await flow.start(edit, { fails });
+    await run.result().catch(() => null);
+    await time.pass(100);
+    expect(await count()).toBe(0);
+  }
+  expect(held).toEqual([1, 1]);
+});
+
+test('[FW6] a request to the bus is a step: asked once, under the key of the step', async () => {
+  const { open } = await openKit();
+  const keys: string[] = [];
+  await using bus = new StdioBus({
+    config: { pools: [{ id: 'sum', function: async ({ params }: { params: unknown }) => params }] },
+  } as never);
+  await bus.start();
+  const recorded = {
+    request: (...args: Parameters<typeof bus.request>) => {
+      keys.push(String(args[2]?.idempotencyKey));
+      return bus.request(...args);
+    },
+  };
+  const ask = workflow('ask', (ctx) => ctx.bus('sum', 'echo', { a: 1 }));
+  const run = await open([ask], { bus: recorded as never }).start(ask, null, { id: 'b' });
+  expect(await run.result()).toEqual({ a: 1 });
+  expect(keys).toEqual(['b:bus:sum:echo']);
+  const none = await open([workflow('none', (ctx) => ctx.bus('sum', 'echo'))]);
+  const alone = await none.start(
+    workflow('none', async () => null),
+    null,
+  );
+  await expect(alone.result()).rejects.toThrow('give one to openFlow({ bus })');
+});
