@@ -34,9 +34,9 @@ import type { Platform } from './platform.ts';
 import { createProofs } from './proofs.ts';
 import { createCallLimits } from './rate-limit.ts';
 import type { About, HandledId, Room, Run } from './room.ts';
-import { createSessions, type OpenedSession } from './sessions.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
+import { createWebSessions, type OpenedSession } from './web-sessions.ts';
 
 export interface CallOptions {
   readonly correlationId?: string;
@@ -124,7 +124,7 @@ export function createDesk(options: DeskOptions): DeskParts {
   };
   const authenticate = createIdentity(options.identity, spaces, activities, platform, onRevoked);
   const proofs = createProofs(platform);
-  const sessions = createSessions(platform, spaces, onRevoked);
+  const webSessions = createWebSessions(platform, spaces, onRevoked);
   const limitOf = createCallLimits(options.callsPerSecond, platform.now);
   const audit: Audit = createAudit(spaces, platform);
   let host: PluginHost | null = null;
@@ -185,7 +185,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     if (passage.run !== null) return passage.run(caller, passage.input);
     const checkedAt = platform.elapsedMs();
     const room: Room = {
-      ...{ caller, by: caller.principal, hub, spaces, platform, activities, proofs, sessions },
+      ...{ caller, by: caller.principal, hub, spaces, platform, activities, proofs, webSessions },
       ...{ nodeId, correlationId, signal, about, onRevoked, trace },
       timings: () => [
         timing('auth', caller.authMs),
@@ -315,7 +315,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       if (isRefusal(caller)) audit(null, `authenticate as ${introduction.agent ?? '?'}`, caller);
       return caller;
     },
-    enter: (secret, device) => guarded('enter', undefined, () => sessions.enter(secret, device)),
+    enter: (secret, device) => guarded('enter', undefined, () => webSessions.enter(secret, device)),
     call: (caller, operation, input, callOptions) => call(caller, operation, input, callOptions),
     callAs: (caller, operation, input, run, signal) =>
       call(caller, operation, input, signal && { signal }, { run }),

@@ -18,8 +18,8 @@ import { findPastOperation, mayStillRead, notOfPast } from './past-rules.ts';
 import type { Platform } from './platform.ts';
 import { createProofs } from './proofs.ts';
 import type { HandledId, Room } from './room.ts';
-import { createSessions } from './sessions.ts';
 import type { Spaces } from './spaces.ts';
+import { createWebSessions } from './web-sessions.ts';
 
 export interface PastScene {
   readonly world: World;
@@ -62,7 +62,7 @@ export async function answerThen(
     ...{ caller, by, hub, platform, activities: createActivities(), spaces: NO_SPACES },
     ...{ proofs: createProofs(platform), nodeId: '', correlationId: '', signal: null, trace: null },
     about: { version: '', startedAt: 0, plugins: [], heartbeatTtl: null, pageUrl: () => '' },
-    sessions: createSessions(platform, NO_SPACES, () => {}),
+    webSessions: createWebSessions(platform, NO_SPACES, () => {}),
     timings: () => [],
     onRevoked() {},
     instead: async () => notOfPast(`${operation.id} asks another operation`),

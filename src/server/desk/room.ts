@@ -9,8 +9,8 @@ import type { Activities } from './activity.ts';
 import type { Caller } from './caller.ts';
 import type { Platform } from './platform.ts';
 import type { Proofs } from './proofs.ts';
-import type { Sessions } from './sessions.ts';
 import type { Spaces } from './spaces.ts';
+import type { WebSessions } from './web-sessions.ts';
 
 export interface Room {
   readonly caller: Caller;
@@ -20,7 +20,7 @@ export interface Room {
   readonly platform: Platform;
   readonly activities: Activities;
   readonly proofs: Proofs;
-  readonly sessions: Sessions;
+  readonly webSessions: WebSessions;
   readonly nodeId: string;
   readonly correlationId: string;
   /** `"auth:0ms"` and so on: what this call has cost so far. */

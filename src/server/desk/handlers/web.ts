@@ -1,7 +1,7 @@
 /** The window's links and sessions. The secret of a link is made here and shown once [WD1]. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { Handlers, Room } from '../room.ts';
-import { isSession, LINK_MS, liveSessions } from '../sessions.ts';
+import { isWebSession, LINK_MS, liveWebSessions } from '../web-sessions.ts';
 
 export const webHandlers: Handlers<
   'web.link' | 'web.sessions' | 'web.revoke' | 'web.phone_open' | 'web.phone_close'
@@ -26,7 +26,7 @@ export const webHandlers: Handlers<
   },
 
   async 'web.sessions'({ hub }) {
-    const sessions = await hub.ask((world) => liveSessions(world, hub.stamp()));
+    const sessions = await hub.ask((world) => liveWebSessions(world, hub.stamp()));
     if (isRefusal(sessions)) return sessions;
     return {
       sessions: sessions.map(({ id, agent, label, createdAt, expiresAt }) => ({
@@ -43,7 +43,7 @@ export const webHandlers: Handlers<
     const session = await hub.ask((world) => world.tokens.get(id) ?? null);
     if (isRefusal(session)) return session;
     // Other tokens are ended by tokens.revoke, under their own name.
-    if (session === null || !isSession(session)) {
+    if (session === null || !isWebSession(session)) {
       return refuse('token.not-found', `there is no session ${id}; see synod web sessions`);
     }
     if (session.revokedAt !== null) return { session_id: id, revoked: false };
@@ -56,7 +56,7 @@ export const webHandlers: Handlers<
 
 /** For whom it is named, for the one person of the space, or for who asks. */
 async function makeLink(
-  { hub, by, caller, sessions }: Room,
+  { hub, by, caller, webSessions }: Room,
   origin: string,
   asked: string | undefined,
 ): Promise<{ url: string; name: string } | Refusal> {
@@ -64,7 +64,7 @@ async function makeLink(
   if (isRefusal(people)) return people;
   const [only = by.id, another] = people;
   const name = asked ?? (another === undefined ? only : by.id);
-  return { url: `${origin}/in/${sessions.makeLink(caller.space, name, by)}`, name };
+  return { url: `${origin}/in/${webSessions.makeLink(caller.space, name, by)}`, name };
 }
 
 function noPhone(): Refusal {

@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Introduction } from '../../desk/caller.ts';
 import { PAGE_HALF } from '../../desk/identity.ts';
-import { type OpenedSession, sessionToken } from '../../desk/sessions.ts';
+import { type OpenedSession, webSessionToken } from '../../desk/web-sessions.ts';
 
 /** The introduction with the session's token in it, where the page and its cookie make one. */
 export function withSession(
@@ -18,7 +18,7 @@ export function withSession(
   if (isOwnerSocket || agent !== null || !token?.startsWith(PAGE_HALF)) return introduction;
   if (!isOwnPage(headers, isSecure)) return introduction;
   const cookie = readCookie(headers.cookie ?? '', cookieName(headers.host, isSecure));
-  const whole = cookie === null ? null : sessionToken(cookie, token);
+  const whole = cookie === null ? null : webSessionToken(cookie, token);
   return whole === null ? introduction : { ...introduction, token: whole, isSession: true };
 }
 

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { isRefusal } from '../../core/law/decider.ts';
 import type { Platform } from './platform.ts';
-import { createSessions, LINK_MS, sessionToken } from './sessions.ts';
 import type { Spaces } from './spaces.ts';
+import { createWebSessions, LINK_MS, webSessionToken } from './web-sessions.ts';
 
 const OWNER = { id: 'owner', kind: 'admin', tier: 'owner' } as const;
 
@@ -18,7 +18,7 @@ function scene() {
   } as Platform;
   // A link that is still good gets as far as its space.
   const spaces = { find: () => null, open: async () => ({ refused: 'space.not-found' }) };
-  const sessions = createSessions(platform, spaces as unknown as Spaces, () => {});
+  const sessions = createWebSessions(platform, spaces as unknown as Spaces, () => {});
   return {
     sessions,
     pass: (ms: number) => {
@@ -49,9 +49,9 @@ test('[WD1] of more than a hundred links the oldest is forgotten', async () => {
 });
 
 test('[WD3] what is no half makes no token', () => {
-  expect(sessionToken('default.w1.half', 'syw_other')).toBe('syn_default.w1.halfother');
+  expect(webSessionToken('default.w1.half', 'syw_other')).toBe('syn_default.w1.halfother');
   for (const cookie of ['', 'default.a1.half', 'default.w1.', 'x', 'a.b.c.d', 'default.w1.ha;lf']) {
-    expect(sessionToken(cookie, 'syw_other')).toBe(null);
+    expect(webSessionToken(cookie, 'syw_other')).toBe(null);
   }
-  expect(sessionToken('default.w1.half', 'syn_other')).toBe(null);
+  expect(webSessionToken('default.w1.half', 'syn_other')).toBe(null);
 });

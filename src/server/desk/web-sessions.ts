@@ -14,9 +14,9 @@ import type { Platform } from './platform.ts';
 import type { Spaces } from './spaces.ts';
 
 export const LINK_MS = 60_000;
-export const SESSION_MS: number = 30 * 86_400_000;
+export const WEB_SESSION_MS: number = 30 * 86_400_000;
 /** Of one space; the oldest ends when there is another. */
-export const SESSIONS_MAX = 32;
+export const WEB_SESSIONS_MAX = 32;
 const LINKS_MAX = 100;
 const DEVICE_CHARS_MAX = 64;
 
@@ -39,7 +39,7 @@ export interface OpenedSession {
   readonly maxAgeMs: number;
 }
 
-export interface Sessions {
+export interface WebSessions {
   /** The secret of a new link. */
   makeLink(space: string, name: string, by: Principal): string;
   /** Spends a link. */
@@ -47,29 +47,29 @@ export interface Sessions {
 }
 
 /** What the two halves come to: the token of a session, or null. */
-export function sessionToken(cookie: string, page: string): string | null {
+export function webSessionToken(cookie: string, page: string): string | null {
   const [, space = '', id = '', half = ''] =
     /^([a-z0-9_-]{1,64})\.(w[a-z0-9]{1,63})\.([\w-]{1,64})$/.exec(cookie) ?? [];
   if (half === '' || !page.startsWith(PAGE_HALF)) return null;
   return tokenText(space, id, half + page.slice(PAGE_HALF.length));
 }
 
-export function isSession({ id }: Pick<Token, 'id'>): boolean {
+export function isWebSession({ id }: Pick<Token, 'id'>): boolean {
   return id.startsWith(SESSION_ID);
 }
 
 /** Newest first. */
-export function liveSessions(world: WorldView, at: number): Token[] {
+export function liveWebSessions(world: WorldView, at: number): Token[] {
   return [...world.tokens.values()]
-    .filter((token) => isSession(token) && isLive(token, at))
+    .filter((token) => isWebSession(token) && isLive(token, at))
     .reverse();
 }
 
-export function createSessions(
+export function createWebSessions(
   platform: Platform,
   spaces: Spaces,
   onRevoked: (tokenId: string) => void,
-): Sessions {
+): WebSessions {
   const { elapsedMs, newSecret, newId, digest } = platform;
   const links = new Map<string, Link>();
 
@@ -84,9 +84,9 @@ export function createSessions(
   async function makeRoom(hub: Hub, by: Principal): Promise<void> {
     const at = hub.stamp();
     const over = await hub.ask((world) => {
-      const kept = new Set(liveSessions(world, at).slice(0, SESSIONS_MAX - 1));
+      const kept = new Set(liveWebSessions(world, at).slice(0, WEB_SESSIONS_MAX - 1));
       return [...world.tokens.values()].filter(
-        (token) => isSession(token) && token.revokedAt === null && !kept.has(token),
+        (token) => isWebSession(token) && token.revokedAt === null && !kept.has(token),
       );
     });
     if (isRefusal(over)) return;
@@ -117,13 +117,13 @@ export function createSessions(
       const made = await hub.submit({
         ...{ type: 'token.create', by, at, id, agent: name, kind: 'human', tier: 'owner' },
         ...{ hash: digest(half + other), label: device.slice(0, DEVICE_CHARS_MAX) || null },
-        ...{ roles: [], expiresAt: at + SESSION_MS },
+        ...{ roles: [], expiresAt: at + WEB_SESSION_MS },
       });
       if (isRefusal(made)) return made;
       return {
         cookie: `${space}.${id}.${half}`,
         page: `${PAGE_HALF}${other}`,
-        maxAgeMs: SESSION_MS,
+        maxAgeMs: WEB_SESSION_MS,
       };
     },
   };
