@@ -52,6 +52,7 @@ export {
   type Telemetry,
   type TelemetryOptions,
 } from '../telemetry/telemetry.ts';
+export type { NewItem, SessionItem } from '../wire/operations/sessions.ts';
 export {
   type Context,
   type ContextChange,

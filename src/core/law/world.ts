@@ -23,9 +23,8 @@ import { PROCESS_DECIDERS, type ProcessDeciders } from '../processes/deciders.ts
 import type { ProcessEvent } from '../processes/process-events.ts';
 import { evolveProcesses, isProcessEvent } from '../processes/process-evolve.ts';
 import { SESSION_DECIDERS, type SessionDeciders } from '../sessions/deciders.ts';
-import { releaseClosed } from '../sessions/hand-off.ts';
 import type { SessionEvent } from '../sessions/session-events.ts';
-import { evolveSessions, isSessionEvent } from '../sessions/session-evolve.ts';
+import { evolveSessions, isSessionEvent, releaseClosed } from '../sessions/session-evolve.ts';
 import { type AckRecorded, decideAck, evolveAcked } from '../talk/ack.ts';
 import {
   type AgentSeen,

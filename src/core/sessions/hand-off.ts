@@ -5,7 +5,6 @@
  */
 
 import { raiseItem, settleItem } from '../docket/docket.ts';
-import type { ItemClosed } from '../docket/docket-commands.ts';
 import { isPerson } from '../docket/docket-commands.ts';
 import { type Decision, isRefusal, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { toChannel } from '../law/name.ts';
@@ -30,7 +29,7 @@ import {
   HANDOFF_RETURNS,
   HANDOFF_WHY_CHARS_MAX,
 } from './session-limits.ts';
-import { PARKED, type Session, type SessionView, subjectOf } from './session-state.ts';
+import { type Session, type SessionView, subjectOf } from './session-state.ts';
 
 export interface HandOffAnswer {
   readonly id: string;
@@ -139,19 +138,8 @@ export function release(world: World, session: Session, at: number, by: string):
   settleItem(world, at, 'parked', subjectOf(session.id), 'a person looked', by);
 }
 
-/** For evolve, before the item is closed: a person looked at what it is about. */
-export function releaseClosed(world: World, { id, subject }: ItemClosed): void {
-  const subjects = [...(world.docket.items.get(id)?.subjects.values() ?? [])];
-  for (const one of subjects) {
-    if (one.kind !== 'parked' || (subject !== null && one.subject !== subject)) continue;
-    const session = world.sessions.live.get(one.subject.slice(PARKED.length));
-    if (!one.subject.startsWith(PARKED) || session === undefined) continue;
-    unpark(session);
-  }
-}
-
 /** What went round before a person looked counts no more. */
-function unpark(session: Session): void {
+export function unpark(session: Session): void {
   session.parkedAt = null;
   session.trail = [session.holder];
 }

@@ -15,13 +15,14 @@ import {
   parseTtl,
   type SessionAnswer,
 } from './session.ts';
-import { findSession } from './session-access.ts';
+import { findSession, mayReadEnded } from './session-access.ts';
 import type {
   CompactSession,
   ForkSession,
   RewindSession,
   SessionCompacted,
   SessionDecided,
+  SessionForked,
   SessionRewound,
 } from './session-events.ts';
 
@@ -29,12 +30,11 @@ type Decided = Decision<SessionDecided, SessionAnswer>;
 
 export function decideFork(world: WorldView, command: ForkSession): Decided {
   const { by, at, id: from, key } = command;
-  const source = findSession(world, by, from, 'read');
+  const source = findSource(world, command);
   if ('refused' in source) return source;
   const ttlMs = parseTtl(command.ttlMs ?? source.ttlMs);
   if (typeof ttlMs !== 'number') return ttlMs;
-  const refused =
-    checkMaker(world, by) ?? checkKey(key) ?? checkLength(source, command.expectedLength);
+  const refused = checkMaker(world, by) ?? checkKey(key);
   if (refused !== null) return refused;
   const known = keyed(world, by, key);
   if (known !== undefined) return knownFork(world, known, from);
@@ -44,8 +44,27 @@ export function decideFork(world: WorldView, command: ForkSession): Decided {
     checkReach(places, length) ?? checkCut(places, length) ?? checkRoom(world, by, length);
   if (cut !== null) return cut;
   const id = `s${world.sessions.next}`;
-  const event = { type: 'session.forked', at, by: by.id, id, key, ttlMs, from, length } as const;
+  const event: SessionForked = {
+    ...{ type: 'session.forked', at, by: by.id, id, key, ttlMs, from, length },
+    ...(source.isOver && { places: places.slice(0, length) }),
+  };
   return { events: [event], answer: { id, isNew: true } };
+}
+
+interface Source {
+  readonly places: readonly number[];
+  readonly ttlMs: number | null;
+  readonly isOver: boolean;
+}
+
+/** Also one that is over: nothing of it was deleted, and who may read it may go on from it [SN5]. */
+function findSource(world: WorldView, { by, id, places }: ForkSession): Source | Refusal {
+  const ended = world.sessions.ended.get(id);
+  if (ended !== undefined && places != null && mayReadEnded(ended, by)) {
+    return { places, ttlMs: null, isOver: true };
+  }
+  const session = findSession(world, by, id, 'read');
+  return 'refused' in session ? session : { ...session, isOver: false };
 }
 
 export function decideRewind(world: WorldView, command: RewindSession): Decided {

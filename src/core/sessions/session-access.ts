@@ -91,7 +91,7 @@ function over({ id, how, endedAt, endedBy }: EndedSession): Refusal {
   const who = how === 'lapsed' ? 'nobody changed it in time' : `${endedBy} closed it`;
   return refuse(
     'session.over',
-    `${id} is over, ${who}: sessions.get still reads it, sessions.create begins another`,
+    `${id} is over, ${who}: sessions.get still reads it, sessions.fork goes on from it`,
     { session_id: id, how, ended_at: endedAt / 1000 },
   );
 }

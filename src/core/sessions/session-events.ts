@@ -49,6 +49,8 @@ export interface ForkSession extends OnSession {
   readonly ttlMs: number | null;
   /** How much of the history; null is up to the newest place that splits no call from its result. */
   readonly length: number | null;
+  /** Of one that is over: its places, as the event that ended it has them. */
+  readonly places?: readonly number[] | null;
 }
 
 export interface RewindSession extends OnSession {
@@ -108,6 +110,8 @@ export interface SessionForked extends OfSession {
   readonly ttlMs: number;
   readonly from: string;
   readonly length: number;
+  /** Where the history was over: memory has it no more. */
+  readonly places?: readonly number[];
 }
 
 export interface SessionAppended extends OfSession {

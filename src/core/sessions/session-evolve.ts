@@ -1,23 +1,32 @@
 /** What the events of sessions do to the state. */
 
 import { settleItem } from '../docket/docket.ts';
+import type { ItemClosed } from '../docket/docket-commands.ts';
 import { unreachable } from '../law/assert.ts';
 import { makeRoom } from '../law/make-room.ts';
 import { SERVER } from '../law/principal.ts';
 import type { World } from '../law/state.ts';
 import { agentOf } from '../talk/agent.ts';
-import { raiseParked, release } from './hand-off.ts';
+import { raiseParked, release, unpark } from './hand-off.ts';
 import { takeItems } from './items.ts';
 import { armSession } from './session.ts';
-import type { Item, SessionEnded, SessionEvent, SessionHandedOff } from './session-events.ts';
+import type {
+  Item,
+  SessionEnded,
+  SessionEvent,
+  SessionForked,
+  SessionHandedOff,
+} from './session-events.ts';
 import { ENDED_SESSIONS_MAX, HANDOFF_TRAIL } from './session-limits.ts';
 import {
   changeParties,
   countItems,
   enterSession,
   leaveSession,
+  PARKED,
   placeAt,
   type Session,
+  type SessionBook,
   sessionNumber,
   subjectOf,
 } from './session-state.ts';
@@ -87,17 +96,20 @@ function evolveMade(
   const { id, by, at, key, ttlMs } = event;
   book.next = Math.max(book.next, sessionNumber(id) + 1);
   const holder = event.type === 'session.created' ? event.holder : by;
-  const source = event.type === 'session.forked' ? book.live.get(event.from) : undefined;
   const session: Session = {
     ...{ id, key, createdBy: by, createdAt: at, ttlMs, holder, changedAt: at, version: 1 },
     forkedFrom: event.type === 'session.forked' ? { id: event.from, length: event.length } : null,
-    places: event.type === 'session.forked' ? (source?.places.slice(0, event.length) ?? []) : [],
+    places: event.type === 'session.forked' ? forkedPlaces(book, event) : [],
     ...{ open: new Map(), shared: new Map(), trail: [holder], claims: [] },
     ...{ lastCut: null, cuts: 0, parkedAt: null },
   };
   enterSession(book, session);
   if (event.type === 'session.created') append(world, session, event.items, position, at);
   armSession(world, id);
+}
+
+function forkedPlaces(book: SessionBook, { from, length, places }: SessionForked): number[] {
+  return [...(places ?? book.live.get(from)?.places.slice(0, length) ?? [])];
 }
 
 function append(
@@ -156,4 +168,15 @@ function replace(world: World, session: Session, places: number[]): void {
 function cutAt(session: Session, position: number): void {
   session.lastCut = position;
   session.cuts++;
+}
+
+/** For evolve, before the item is closed: a person looked at what it is about. */
+export function releaseClosed(world: World, { id, subject }: ItemClosed): void {
+  const subjects = [...(world.docket.items.get(id)?.subjects.values() ?? [])];
+  for (const one of subjects) {
+    if (one.kind !== 'parked' || (subject !== null && one.subject !== subject)) continue;
+    const session = world.sessions.live.get(one.subject.slice(PARKED.length));
+    if (!one.subject.startsWith(PARKED) || session === undefined) continue;
+    unpark(session);
+  }
 }

@@ -61,6 +61,7 @@ type Step =
   | { readonly do: 'rewind'; readonly length: number }
   | { readonly do: 'fork'; readonly length: number }
   | { readonly do: 'compact'; readonly keep: number }
+  | { readonly do: 'revive' }
   | { readonly do: 'hand-off'; readonly keep: readonly boolean[] | null };
 
 const someItem = fc.oneof(
@@ -78,6 +79,7 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('rewind' as const), length: fc.nat(20) }),
   fc.record({ do: fc.constant('fork' as const), length: fc.nat(20) }),
   fc.record({ do: fc.constant('compact' as const), keep: fc.nat(6) }),
+  fc.constant<Step>({ do: 'revive' }),
   fc.record({
     do: fc.constant('hand-off' as const),
     keep: fc.option(fc.array(fc.boolean(), { minLength: 20, maxLength: 20 })),
@@ -108,6 +110,13 @@ function tell(story: Story, steps: readonly Step[]): string[] {
       const fork = { ...on, key: null, ttlMs: null, length: step.length };
       const answer = story.do(by, { type: 'session.fork', ...fork });
       if (!isRefusal(answer)) ids.push((answer as { id: string }).id);
+    } else if (step.do === 'revive') {
+      // It is over, and one goes on from what it was.
+      story.do(by, { type: 'session.close', ...on, reason: null });
+      const { cut } = story.events.at(-1) as { readonly cut: readonly number[] };
+      const fork = { ...on, key: null, ttlMs: null, length: null, places: cut };
+      ids.pop();
+      ids.push((accepted(story.do(by, { type: 'session.fork', ...fork })) as { id: string }).id);
     } else if (step.do === 'compact') {
       story.do(by, { type: 'session.compact', ...on, keep: step.keep, summary: note });
     } else {

@@ -1,5 +1,5 @@
 /** The Vercel AI SDK on a session of the hub, with its own loop and its own scripted model. */
-import { generateText, type ModelMessage, stepCountIs, tool } from 'ai';
+import { convertToModelMessages, generateText, type ModelMessage, stepCountIs, tool } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -83,6 +83,15 @@ test('[SN4] a call that was cut off reads as one that nobody knows the end of', 
   expect(JSON.stringify(messages.at(-1))).toContain('order-7');
   const model = scripted([{ type: 'text', text: 'I ask' }]);
   expect((await generateText({ model, messages })).text).toBe('I ask');
+});
+
+test('messages of a page are turned into those of a model first, and nothing is appended till then', async () => {
+  const session = await openSession(hub, { key: 'page' });
+  const shown = { id: '1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] };
+  const history = aiMessages<object>(session);
+  expect(() => history.append([shown])).toThrow('convertToModelMessages');
+  await history.append(await convertToModelMessages([shown]));
+  expect(await session.items()).toMatchObject([{ kind: 'user', content: [{ text: 'hi' }] }]);
 });
 
 test('one history, two makers: each reads what the other appended', async () => {

@@ -47,6 +47,11 @@ export function aiMessages<Message extends object>(session: Session): AiMessages
 /** One message is one item, or several: a call and a result are each an item of their own. */
 function toItems(message: Fields): NewItem[] {
   const { content, ...rest } = message;
+  if (content === undefined) {
+    throw new TypeError(
+      'these are no messages for a model: give UI messages to convertToModelMessages of ai first',
+    );
+  }
   const kind = message.role === 'user' || message.role === 'assistant' ? message.role : 'note';
   if (!Array.isArray(content)) {
     const text = typeof content === 'string' ? content : textOf(content);

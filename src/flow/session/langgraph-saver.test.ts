@@ -92,6 +92,22 @@ test('the history, its branches and its filters are those of the vendor’s own 
   expect(told[1]).toEqual(told[0]);
 });
 
+test('[SN7] a thread that was compacted is read anew, and goes on from what was kept', async () => {
+  const config = { configurable: { thread_id: 'long' } };
+  const saver = openSaver();
+  const graph = build(saver);
+  await graph.invoke({}, config);
+  const before = (await collect(graph.getStateHistory(config))).length;
+  const { sessions } = await hub.call('sessions.list', { key: 'langgraph:long' });
+  const [session] = sessions;
+  const on = { session_id: session?.session_id ?? '' };
+  // The newest checkpoint, the writes before it and the interrupt after it.
+  await hub.call('sessions.compact', { ...on, summary: 'older checkpoints', keep: 3 });
+  expect((await collect(graph.getStateHistory(config))).length).toBeLessThan(before);
+  await graph.invoke(new Command({ resume: 'yes' }), config);
+  expect((await graph.getState(config)).values.said).toEqual(['begun', 'yes']);
+});
+
 test('[SN6] a deleted thread begins anew, and those of another agent are not there', async () => {
   const config = { configurable: { thread_id: 'gone' } };
   const saver = openSaver();

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
 import { type Client, connect } from '../../client/client.ts';
+import type { Sink } from '../../telemetry/record.ts';
+import { createTelemetry } from '../../telemetry/telemetry.ts';
 import { newest, withoutTools } from './filter.ts';
 import { type HandoffOptions, openSession } from './session.ts';
 
@@ -56,6 +58,22 @@ test('[SN4] a tool is stored before it runs, with its result or its error after 
     { kind: 'tool_call' },
     { kind: 'tool_result', state: 'error', output: 'no such parcel' },
   ]);
+});
+
+test('[TL1] a tool of a session is a span that names the session', async () => {
+  const spans: unknown[] = [];
+  const sink: Sink = {
+    name: 'test',
+    write(records) {
+      spans.push(...records);
+    },
+  };
+  const telemetry = createTelemetry({ sinks: [sink] });
+  const session = await openSession(ada);
+  await telemetry.within({}, () => session.tool('track', {}, () => 1));
+  await telemetry.close();
+  const about = { name: 'execute_tool track', ids: { session: session.id } };
+  expect(spans).toContainEqual(expect.objectContaining(about));
 });
 
 test('[SN4] what nobody knows is settled as unknown, and one goes on', async () => {

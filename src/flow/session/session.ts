@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { SynodError } from '../../client/error.ts';
 import type { CallOutput } from '../../client/operations.ts';
+import { withSpan } from '../../telemetry/scope.ts';
 import type { NewItem, SessionItem } from '../../wire/operations/sessions.ts';
 import type { HubCalls } from '../process/supervisor-options.ts';
 import { chosenOf, type SessionFilter } from './filter.ts';
@@ -169,7 +170,12 @@ function sessionOf(hub: HubCalls, id: string): Session {
       const result = { kind: 'tool_result', call_id: callId } as const;
       let output: Awaited<ReturnType<typeof run>>;
       try {
-        output = await run({ callId, key });
+        output = await withSpan(
+          `execute_tool ${name}`,
+          { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name },
+          () => run({ callId, key }),
+          { ids: { session: id } },
+        );
       } catch (cause) {
         const message = cause instanceof Error ? cause.message : String(cause);
         await append({ ...result, state: 'error', output: message });

@@ -40,9 +40,20 @@ export async function readSession(
     return { view: liveView(session), places: [...session.places], open };
   });
   if (isRefusal(found) || !('ended' in found)) return found;
-  const [event] = await hub.eventsAt([found.ended.cut]);
-  const places = event?.type === 'session.ended' ? event.cut : [];
-  return { view: endedView(found.ended), places, open: [] };
+  const places = await endedPlaces(hub, id);
+  if (isRefusal(places)) return places;
+  return { view: endedView(found.ended), places: places ?? [], open: [] };
+}
+
+/** The places of one that is over, whoever may read it; null of one that is not. */
+export async function endedPlaces(
+  hub: Hub,
+  id: string,
+): Promise<readonly number[] | null | Refusal> {
+  const cut = await hub.ask((world) => world.sessions.ended.get(id)?.cut ?? null);
+  if (cut === null || isRefusal(cut)) return cut;
+  const [event] = await hub.eventsAt([cut]);
+  return event?.type === 'session.ended' ? event.cut : [];
 }
 
 /** What a rewind, a compaction or a filter took away, and the cut before it. */

@@ -103,6 +103,9 @@ describe.each(DOORS)('sessions over %s', (name) => {
     expect(await texts(fork.session_id)).toEqual(['a', 'b']);
     const over = await door.refusal('ada', 'sessions.append', { session_id, items: [user('e')] });
     expect(over.detail).toMatchObject({ reason: 'session.over', how: 'closed' });
+    const revived = await door.ask('ada', 'sessions.fork', { session_id });
+    expect(await texts(revived.session_id)).toEqual(['a and b', 'c']);
+    await door.refusal('bob', 'sessions.fork', { session_id });
     const { sessions } = await door.ask('ada', 'sessions.list', { all: true });
     expect(sessions.find((one: Json) => one.session_id === session_id).state).toBe('closed');
   });

@@ -7,6 +7,7 @@ import { bodyText } from '../body.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import type { Handlers, Room } from '../room.ts';
 import {
+  endedPlaces,
   endedView,
   liveView,
   readCut,
@@ -89,9 +90,12 @@ export const sessionHandlers: Handlers<
 
   async 'sessions.fork'(room, input) {
     const { hub, by, platform } = room;
+    const places = await endedPlaces(hub, input.session_id);
+    if (isRefusal(places)) return places;
     const answer = await hub.submit({
       ...{ type: 'session.fork', by, at: hub.stamp(), id: input.session_id, expectedLength: null },
       ...{ length: input.length ?? null, key: input.key ?? null, ttlMs: input.ttl_ms ?? null },
+      places,
       idempotency: idempotencyOf(platform, input),
     });
     return made(room, answer);
