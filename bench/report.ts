@@ -33,11 +33,13 @@ export function toMarkdown({ machine, measures }: Report): string {
     '| what | unit | hub | bare loop | other baselines | hub ÷ bare | goal | met |',
     '|---|---|--:|--:|---|--:|---|---|',
   ];
-  for (const measure of measures) lines.push(`| ${toRow(measure).join(' | ')} |`);
+  for (const measure of measures) {
+    lines.push(`| ${toRow(measure, machine.rounds).join(' | ')} |`);
+  }
   return `${lines.join('\n')}\n`;
 }
 
-function toRow(measure: Measure): string[] {
+function toRow(measure: Measure, rounds: number): string[] {
   const { hub = [], bare = [], ...others } = measure.sides;
   const rest = Object.entries(others).map(([side, values]) => {
     const ratio = ratioTo(measure, side);
@@ -46,7 +48,7 @@ function toRow(measure: Measure): string[] {
   });
   const met = isMet(measure);
   return [
-    measure.what,
+    measure.what + countsOf(measure, rounds),
     measure.unit,
     show(median(hub)),
     show(median(bare)),
@@ -55,6 +57,13 @@ function toRow(measure: Measure): string[] {
     toGoal(measure),
     met === undefined ? '' : met ? 'yes' : 'NO',
   ];
+}
+
+/** A row that is not the median of as many values as the heading says tells of how many it is. */
+function countsOf({ sides }: Measure, rounds: number): string {
+  const counts = new Set(Object.values(sides).map((values) => values?.length ?? 0));
+  if (counts.size === 1 && counts.has(rounds)) return '';
+  return ` (of ${[...counts].join(' and ')})`;
 }
 
 function toGoal(measure: Measure): string {
