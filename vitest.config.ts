@@ -7,9 +7,17 @@ const FIRST = [
   'test/simulation/simulation.test.ts',
   'test/conformance/sox/sox.test.ts',
   'test/e2e/doctor.test.ts',
+  'test/e2e/doctor-trouble.test.ts',
   'test/tidy/readme.test.ts',
 ];
-const absent = FIRST.filter((path) => !existsSync(path));
+/** They replace modules, or measure the process that they run in. */
+const ALONE = [
+  'test/simulation/simulation.test.ts',
+  'test/e2e/bus-hard.test.ts',
+  'test/bus/process/flow.test.ts',
+];
+
+const absent = [...FIRST, ...ALONE].filter((path) => !existsSync(path));
 if (absent.length > 0) throw new Error(`vitest.config.ts names ${absent.join(', ')}`);
 
 class LongFirst extends BaseSequencer {
@@ -27,19 +35,23 @@ export default defineConfig({
     projects: [
       // Beside what they test, with nothing of their own to leave behind: one worker runs many of them.
       { extends: true, test: { name: 'rooms', include: ['src/**/*.test.ts'], isolate: false } },
+      // Through doors and processes: they share the modules of a hub, and each stops what it started.
       {
         extends: true,
         test: {
           name: 'house',
           include: ['{test,plugins,editors}/**/*.test.ts'],
           // Real vendors' programs: `npm run test:live`.
-          exclude: ['test/live/**', '**/node_modules/**'],
+          exclude: ['test/live/**', ...ALONE, '**/node_modules/**'],
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'alone', include: ALONE } },
     ],
+    globalSetup: 'test/tested-program.ts',
     sequence: { sequencer: LongFirst },
-    // Most of a test's time is waiting for a process; three at once keep two cores busy.
-    maxWorkers: 3,
+    // Most of a test's time is waiting for a process; four at once keep two cores busy.
+    maxWorkers: 4,
     testTimeout: 60_000,
     pool: 'forks',
   },

@@ -10,11 +10,8 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { BIN } from './cli-run.ts';
+import { BIN, CACHE } from '../program.ts';
 import { within } from './deadline.ts';
-
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
 
 /** Answers after `delayMs`, says who it is and what it was given; `notify` sends one first. */
 const WORKER = `

@@ -5,11 +5,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { BIN, type Home } from './cli-run.ts';
+import { BIN, CACHE } from '../program.ts';
+import type { Home } from './cli-run.ts';
 import { until } from './deadline.ts';
 
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
 const SCREEN_MS = 30_000;
 
 /** Why the tests that need it are skipped; null when it is there. */

@@ -8,11 +8,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { BIN, CACHE } from '../program.ts';
 
-export const BIN: string = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
-/** Compiled code may be shared: it depends on the sources alone. */
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+export { BIN };
+
 const RUN_TIMEOUT_MS = 15_000;
 
 export interface Ran {

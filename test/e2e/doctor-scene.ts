@@ -17,10 +17,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import type { Hop } from '../../src/harness/doctor/hop.ts';
 import type { WakeRow } from '../../src/harness/doctor/wake-hop.ts';
-import { BIN, type Home, openHome, type Ran } from './cli-run.ts';
+import { BIN, CACHE } from '../program.ts';
+import { type Home, openHome, type Ran } from './cli-run.ts';
 
 export interface Diagnosis extends Ran {
   readonly hops: readonly Hop[];
@@ -51,8 +51,6 @@ const VERSIONS = {
   gemini: '0.61.0',
   opencode: '1.18.33',
 } as const;
-/** Compiled code may be shared: it depends on the sources alone. */
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
 
 /** Answers `hooks/list` as Codex does, with the trust that stands in a file. */
 const CODEX = (root: string): string => `

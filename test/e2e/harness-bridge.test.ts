@@ -10,10 +10,11 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, expect, test } from 'vitest';
 import type { Vendor } from '../../src/wire/tool-names.ts';
-import { BIN } from './cli-run.ts';
+import { BIN, CACHE } from '../program.ts';
 import { until } from './deadline.ts';
 import { type HookScene, openHookScene } from './hook-scene.ts';
 
+const SHARED = { PATH: process.env.PATH ?? '', XDG_CACHE_HOME: CACHE };
 let scene: HookScene;
 const clients = new Set<Client>();
 afterEach(async () => {
@@ -28,7 +29,7 @@ async function connect(vendor: Vendor, env: Record<string, string> = {}, more: s
     command: process.execPath,
     args: [BIN, 'mcp', '--harness', vendor, '--tools', 'all', ...more],
     cwd: dir,
-    env: { PATH: process.env.PATH ?? '', HOME: dirname(dir), SYNOD_DIR: dir, ...env },
+    env: { ...SHARED, HOME: dirname(dir), SYNOD_DIR: dir, ...env },
     stderr: 'inherit',
   });
   const client = new Client({ name: 'test', version: '1' });
@@ -128,7 +129,13 @@ test('[HD6] `synod hook` does by itself what the script does', async () => {
     const args = ['--input-type=module', '-e', program, '--', 'hook', vendor];
     const child = spawn(process.execPath, args, {
       cwd: join(import.meta.dirname, '../..'),
-      env: { PATH: process.env.PATH ?? '', HOME: scene.hub.dir, SYNOD_DIR: scene.hub.dir, ...env },
+      env: {
+        ...SHARED,
+        NODE_COMPILE_CACHE: CACHE,
+        HOME: scene.hub.dir,
+        SYNOD_DIR: scene.hub.dir,
+        ...env,
+      },
     });
     child.stdin.end(input);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -6,10 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { BIN, CACHE } from '../program.ts';
 import { within } from './deadline.ts';
 
-const SYNOD = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
 const READY_MS = 20_000;
 
 export interface HubProcess {
@@ -47,11 +46,11 @@ export async function startHubProcess(
   const { args = [], through = [], uid } = options;
   const [program = '', ...rest] = [
     ...through,
-    ...[process.execPath, SYNOD, 'serve', '--dir', dir, '--port', '0', '--json', ...args],
+    ...[process.execPath, BIN, 'serve', '--dir', dir, '--port', '0', '--json', ...args],
   ];
   const child = spawn(program, rest, {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), XDG_CACHE_HOME: tmpdir() },
+    env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), XDG_CACHE_HOME: CACHE },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });

@@ -17,9 +17,11 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commit, git, initRepository, tempFolder } from '../place/real-repository.ts';
-import { BIN, type Home, openHome } from './cli-run.ts';
+import { BIN, CACHE } from '../program.ts';
+import { type Home, openHome } from './cli-run.ts';
 import { until } from './deadline.ts';
 
+const SHARED = { PATH: process.env.PATH ?? '', XDG_CACHE_HOME: CACHE };
 let home: Home;
 const clients = new Set<Client>();
 
@@ -43,7 +45,7 @@ async function connect(agent: string, cwd: string) {
     command: process.execPath,
     args: [BIN, 'mcp', '--as', agent, '--tools', 'all'],
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: dirname(home.dir), SYNOD_DIR: home.dir },
+    env: { ...SHARED, HOME: dirname(home.dir), SYNOD_DIR: home.dir },
     stderr: 'inherit',
   });
   const client = new Client({ name: 'test', version: '1' });
@@ -139,7 +141,7 @@ test('[SB8] a hub that a bridge starts stands in the data directory, without the
     args: [BIN, 'mcp', '--as', 'ada'],
     cwd: project,
     env: {
-      PATH: process.env.PATH ?? '',
+      ...SHARED,
       HOME: dirname(fresh.dir),
       SYNOD_DIR: fresh.dir,
       SYNOD_AGENT: 'ada',

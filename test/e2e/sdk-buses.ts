@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type BusConfigOptions, StdioBus, type StdioBusOptions } from '../../src/bus/sdk/index.ts';
+import { BIN } from '../program.ts';
 
-export const SYNOD: string = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
+export const SYNOD: string = BIN;
 const WORKER = fileURLToPath(new URL('sdk-worker.ts', import.meta.url));
 const READY_MS = 15_000;
 

@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BIN, openHome } from './cli-run.ts';
+import { BIN, CHECKOUT_BIN } from '../program.ts';
+import { openHome } from './cli-run.ts';
 
 const MODULES_MAX = 60;
 const NOTE = `
@@ -73,9 +74,12 @@ test.each([
   ['recv', '--as', 'ada'],
   ['whoami', '--as', 'ada'],
 ])('[CL37] synod %s loads what it needs', async (...args) => {
-  const { files, builtins } = await loadedBy([BIN, ...args]);
+  const { files, builtins } = await loadedBy([CHECKOUT_BIN, ...args]);
   expect(files.filter((url) => /node_modules\/(?!commander\/)/.test(url))).toEqual([]);
   expect(files.filter((url) => /src\/(hub|log|server\/(?!run\/version))/.test(url))).toEqual([]);
   expect(files.length).toBeLessThan(MODULES_MAX);
   expect(builtins).not.toContain(FETCH);
+  const bundled = await loadedBy([BIN, ...args]);
+  expect(bundled.files.length).toBeLessThanOrEqual(files.length);
+  expect(bundled.builtins).not.toContain(FETCH);
 });

@@ -6,12 +6,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { within } from '../../e2e/deadline.ts';
+import { BIN, CACHE } from '../../program.ts';
 
-export const SYNOD: string = fileURLToPath(new URL('../../../bin/synod.js', import.meta.url));
-/** Compiled code may be shared: it depends on the sources alone. */
-const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url));
+export const SYNOD: string = BIN;
 
 // biome-ignore lint/suspicious/noExplicitAny: what a worker writes is looked at field by field.
 export type Message = Record<string, any>;

@@ -12,10 +12,13 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type CallToolResult,
   Client,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 
 import {
   type Answer,
@@ -132,8 +135,21 @@ async function overStdio(call: Call, options: DoorOptions): Promise<Connection> 
   return { client, close: () => client.close() };
 }
 
+const ajv = new AjvJsonSchemaValidator();
+const known = new Map<string, JsonSchemaValidator<unknown>>();
+/** Every answer is held to the schema its server lists; the same schema is compiled once. */
+const jsonSchemaValidator = {
+  getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const text = JSON.stringify(schema);
+    const validator = known.get(text) ?? ajv.getValidator<T>(schema);
+    known.set(text, validator);
+    return validator as JsonSchemaValidator<T>;
+  },
+};
+
 async function connectClient(transport: Transport, options: DoorOptions): Promise<Client> {
-  const client = new Client({ name: 'sox-conformance', version: '1.0.0' });
+  const about = { name: 'sox-conformance', version: '1.0.0' };
+  const client = new Client(about, { jsonSchemaValidator });
   await client.connect(transport, { timeout: CALL_TIMEOUT_MS });
   if (options.listsTools) {
     const { tools } = await client.listTools(undefined, { timeout: CALL_TIMEOUT_MS });

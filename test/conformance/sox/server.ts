@@ -14,12 +14,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 
+import { BIN, CACHE } from '../../program.ts';
 import { type PluginPackage, writePlugins } from './plugin-project.ts';
 import type { Boot } from './story.ts';
 
-export const SYNOD: string = fileURLToPath(new URL('../../../bin/synod.js', import.meta.url));
+export const SYNOD: string = BIN;
 
 const READY_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
@@ -123,7 +123,7 @@ export async function launch(
 
 /** What a process started by a story may know of the world around it. */
 export function environment(home: string): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: tmpdir() };
+  return { PATH: process.env.PATH ?? '', HOME: home, XDG_CACHE_HOME: CACHE, TMPDIR: tmpdir() };
 }
 
 function serveArgs(project: string, boot: Boot): readonly string[] {
