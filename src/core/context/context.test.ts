@@ -90,6 +90,22 @@ test('[CX3] of namespaces that are empty so many are remembered, and whoever mad
   expect(forgotten.has('ns0')).toBe(true);
 });
 
+test('[CX4] what is kept is a copy of what was handed over, and only what JSON can say', () => {
+  const story = createStory();
+  const value = { list: [1], gone: undefined, when: new Date(0) };
+  accepted(set(story, 'plan', 'k', { value }));
+  value.list.push(2);
+  const kept = { list: [1], when: '1970-01-01T00:00:00.000Z' };
+  const bytes = JSON.stringify(kept).length;
+  expect(JSON.parse(story.entries[0] ?? '')).toMatchObject({ value: kept, bytes });
+  const circle: unknown[] = [];
+  circle.push(circle);
+  for (const odd of [undefined, () => 1, Symbol('x'), Number.NaN, [Infinity], circle]) {
+    expect(codeOf(set(story, 'plan', 'k', { value: odd }))).toBe('input.invalid');
+  }
+  expect(story.entries).toHaveLength(1);
+});
+
 test('[CX6] a world that was thawed lets go at the same time', () => {
   const story = createStory();
   accepted(set(story, 'plan', 'short', { ttlMs: 5_000 }));

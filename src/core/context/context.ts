@@ -42,12 +42,13 @@ export function decideSet(
   world: WorldView,
   command: SetContext,
 ): Decision<ContextWritten, SetAnswer> {
-  const { by, at, ns, key, value, ttlMs } = command;
+  const { by, at, ns, key, ttlMs } = command;
   const denied =
     checkNames(ns, key) ?? checkContextWrite(world, by, ns) ?? checkAgentRoom(world, by);
   if (denied !== null) return denied;
-  const bytes = sizeOf(value);
-  if (typeof bytes !== 'number') return bytes;
+  const text = textOf(command.value);
+  if (typeof text !== 'string') return text;
+  const bytes = utf8Bytes(text);
   if (ttlMs !== null && !(ttlMs >= CONTEXT_TTL_MS_MIN && ttlMs <= CONTEXT_TTL_MS_MAX)) {
     const longest = CONTEXT_TTL_MS_MAX / 1000;
     return unfit('ttl', `is a number of seconds from ${CONTEXT_TTL_MS_MIN / 1000} to ${longest}`);
@@ -58,25 +59,13 @@ export function decideSet(
     checkVersion(ns, key, known, command.ifVersion) ?? checkRoom(world, space, known, by, bytes);
   if (full !== null) return full;
   const expiresAt = ttlMs === null ? null : at + ttlMs;
-  const chain = { was: known?.version ?? 0, prior: space?.head ?? 0 };
-  return {
-    events: [
-      ...[
-        {
-          type: 'context.written',
-          at,
-          by: by.id,
-          ns,
-          key,
-          value,
-          bytes,
-          expiresAt,
-          ...chain,
-        } as const,
-      ],
-    ],
-    answer: { version: world.length + 1, expiresAt },
+  const written: ContextWritten = {
+    ...{ type: 'context.written', at, by: by.id, ns, key },
+    // A copy: whoever asked in this process may go on changing what was handed over [CX4].
+    ...{ value: JSON.parse(text), bytes, expiresAt },
+    ...{ was: known?.version ?? 0, prior: space?.head ?? 0 },
   };
+  return { events: [written], answer: { version: world.length + 1, expiresAt } };
 }
 
 export function decideDelete(
@@ -208,16 +197,15 @@ function checkRoom(
   );
 }
 
-/** How long the value is as JSON, or why it is none that is kept. */
-function sizeOf(value: unknown): number | Refusal {
-  if (value === undefined || !isSound(value, CONTEXT_VALUE_DEPTH_MAX)) {
-    return unfit(
-      'value',
-      `is JSON, nested at most ${CONTEXT_VALUE_DEPTH_MAX} levels, with finite numbers`,
-    );
+/** The value as JSON, or why it is none that is kept. */
+function textOf(value: unknown): string | Refusal {
+  const text = isSound(value, CONTEXT_VALUE_DEPTH_MAX) ? JSON.stringify(value) : undefined;
+  if (text === undefined) {
+    const issue = `is JSON, nested at most ${CONTEXT_VALUE_DEPTH_MAX} levels, with finite numbers`;
+    return unfit('value', issue);
   }
-  const bytes = utf8Bytes(JSON.stringify(value));
-  if (bytes <= CONTEXT_VALUE_BYTES_MAX) return bytes;
+  const bytes = utf8Bytes(text);
+  if (bytes <= CONTEXT_VALUE_BYTES_MAX) return text;
   const issue = `has ${bytes} bytes of JSON; at most ${CONTEXT_VALUE_BYTES_MAX} are kept: store it elsewhere and say where`;
   return unfit('value', issue);
 }
