@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import { openScriptedHub, type ScriptedHub } from '../../test/client/scripted-hub.ts';
 import { type Client, connect, createClient, STREAMS_MAX } from './client.ts';
@@ -214,6 +214,59 @@ test('the state is told as it changes', async () => {
     'closed',
   ]);
 });
+
+test('[K16] a listener that throws costs neither the others nor the client anything', async () => {
+  const client = open();
+  const states: string[] = [];
+  const { thrown, spy } = catchThrown();
+  const bug = new Error('a bug of the program');
+  client.onState(() => {
+    throw bug;
+  });
+  client.onState((state) => states.push(state));
+  const first = await hub.seat();
+  const before = client.peek();
+  first.answer(await first.asked(), {});
+  await before;
+  first.cut();
+  const second = await hub.seat();
+  const answer = client.peek();
+  second.answer(await second.asked(), { owed: 0 });
+  expect(await answer).toEqual({ owed: 0 });
+  await client.close();
+  spy.mockRestore();
+  expect(states).toEqual(['open', 'waiting', 'connecting', 'open', 'closed']);
+  expect(thrown).toEqual(states.map(() => bug));
+});
+
+test('[K16] presence is kept also when who is told of a failed heartbeat throws', async () => {
+  const client = open();
+  const { thrown, spy } = catchThrown();
+  const seat = await hub.seat();
+  const onError = (): void => {
+    throw new Error('a bug of the program');
+  };
+  const no = { error_code: 'rate_limited', message: 'full', detail: { reason: 'hub.busy' } };
+  const stop = client.keepPresence('online', { everyMs: 1, onError });
+  for (let beats = 0; beats < 2; beats++) seat.refuse(await seat.asked(), no);
+  expect((await seat.asked()).method).toBe('channels.heartbeat');
+  stop();
+  spy.mockRestore();
+  expect(thrown.length).toBeGreaterThanOrEqual(2);
+});
+
+/** What is thrown where nobody is on the way. */
+function catchThrown() {
+  const thrown: unknown[] = [];
+  const spy = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((run) => {
+    try {
+      run();
+    } catch (cause) {
+      thrown.push(cause);
+    }
+  });
+  return { thrown, spy };
+}
 
 test('[K6] a connection that died in silence is given up for a new one', async () => {
   open({ livenessMs: 20 });

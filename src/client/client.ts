@@ -16,6 +16,7 @@ import { type ClientOptions, settle } from './options.ts';
 import { type KeepPresenceOptions, keepPresence, type Presence } from './presence.ts';
 import { openReceipts, type ReceiptChange, type ReceiptsOptions } from './receipts.ts';
 import { type CallOptions, createRequests } from './requests.ts';
+import { tellProgram } from './tell-program.ts';
 import { openTurnOutput, type TurnOutput, type TurnOutputOptions } from './turn-output.ts';
 
 export type StateListener = (state: ConnectionState, error: SynodError | null) => void;
@@ -93,7 +94,7 @@ function startClient(
       requests.end(error ?? closedError());
     },
     state(state, error) {
-      for (const listener of [...listeners]) listener(state, error);
+      for (const listener of [...listeners]) tellProgram(() => listener(state, error));
     },
   });
 

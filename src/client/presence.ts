@@ -4,6 +4,7 @@
  * whoever asked to know.
  */
 import { SynodError } from './error.ts';
+import { tellProgram } from './tell-program.ts';
 
 export type Presence = 'online' | 'busy' | 'offline';
 
@@ -32,7 +33,7 @@ export function keepPresence(
       await beat(Math.max(everyMs, BEAT_TIMEOUT_MS_MIN));
     } catch (error) {
       if (!(error instanceof SynodError)) throw error;
-      if (!isStopped) options.onError?.(error);
+      if (!isStopped) tellProgram(() => options.onError?.(error));
       if (error.code === 'client.closed') return;
     }
     if (!isStopped) timer = setTimeout(() => void run(), everyMs);
