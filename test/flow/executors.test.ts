@@ -44,6 +44,46 @@ test('[FW5] an executor that lost its lease stops, and what it would still say i
   await first.close();
 });
 
+test('[FW5] what was said when the answer was lost is said again, and counts once', async () => {
+  const { time, hub, troubles } = await openKit();
+  let lost = 0;
+  const weak: HubLine = {
+    ...hub,
+    async call(operation, input, options) {
+      const answer = await hub.call(operation, input, options);
+      if (operation !== 'workflows.record' || lost++ % 2 === 1) return answer as never;
+      throw new SynodError('connection.lost', 'the answer did not arrive');
+    },
+    close: async () => {},
+  };
+  const undone: string[] = [];
+  const ran: string[] = [];
+  const do_ = (name: string) => () => ran.push(name);
+  const fine = workflow('fine', async (ctx) => {
+    await Promise.all(['a', 'b'].map((key) => ctx.step('part', do_(key), { key })));
+    await ctx.step('sure', do_('sure'), { uncertain: 'fail' });
+    await ctx.skip('not');
+    await ctx.sleep('nap', 1_000);
+    return ran;
+  });
+  const bad = workflow('bad', async (ctx) => {
+    await ctx.step('done', do_('done'), { compensate: () => void undone.push('done') });
+    await ctx.step('breaks', () => Promise.reject(new Error('no')));
+  });
+  const flow = openFlowOn(weak, {
+    workflows: [fine, bad],
+    onEvent: (event) => event.kind === 'trouble' && troubles.push(event.error),
+  });
+  const runs = [await flow.start(fine, null), await flow.start(bad, null)] as const;
+  await time.pass(60_000);
+  expect(await runs[0].state()).toMatchObject({ state: 'completed' });
+  expect(await runs[1].state()).toMatchObject({ state: 'compensated' });
+  expect(ran.toSorted()).toEqual(['a', 'b', 'done', 'sure']);
+  expect(undone).toEqual(['done']);
+  expect(lost).toBeGreaterThan(10);
+  await flow.close();
+});
+
 test('[FW5] many executors share the runs, and each run is in one of them', async () => {
   const { open, time } = await openKit();
   const ran = new Map<string, string[]>();

@@ -16,6 +16,8 @@ export interface Bus {
       readonly pool: string;
       readonly timeoutMs?: number;
       readonly idempotencyKey?: string;
+      /** The trace that the step belongs to. */
+      readonly traceparent?: string | null;
       readonly signal?: AbortSignal;
     },
   ): Promise<unknown>;

@@ -1,4 +1,5 @@
 /** The hands of a workflow: every method makes a step of its kind and asks the run for it. */
+import { currentTrace } from '../../telemetry/scope.ts';
 import type { Bus } from './bus-step.ts';
 import { createClaim } from './claim-step.ts';
 import { DefinitionError } from './errors.ts';
@@ -103,7 +104,7 @@ export function createContext(engine: Engine, ask: Ask, bus: Bus | null): Workfl
             method,
             { ...params },
             {
-              ...{ pool, signal, idempotencyKey: key },
+              ...{ pool, signal, idempotencyKey: key, traceparent: currentTrace() },
               ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
             },
           );

@@ -107,12 +107,31 @@ export class RunFailedError extends Error {
   }
 }
 
-/** What a step that was cancelled with its run is told, as the reason of its abort signal. */
+/**
+ * What a step is told whose run ends without it, as the reason of its abort signal.
+ *
+ * @example
+ * ```ts
+ * await ctx.step('watch', async ({ signal }) => {
+ *   signal.addEventListener('abort', () => {
+ *     if (signal.reason instanceof RunCancelledError) process.stderr.write(signal.reason.message);
+ *   });
+ * });
+ * ```
+ */
 export class RunCancelledError extends Error {
   override readonly name = 'RunCancelledError';
 }
 
-/** An attempt took too long, or was not heard of. */
+/**
+ * An attempt took too long, or was not heard of.
+ *
+ * @example
+ * ```ts
+ * const quick = { attempts: 3, when: (error: unknown) => error instanceof StepTimeoutError };
+ * await ctx.step('ask', ask, { timeoutMs: 1_000, retry: quick });
+ * ```
+ */
 export class StepTimeoutError extends Error {
   override readonly name = 'StepTimeoutError';
 }
@@ -122,6 +141,7 @@ const ERROR_CHARS_MAX = 2_000;
 /** An error as it is kept; bodies of errors do not belong in a journal, so it is cut. */
 export function recordError(cause: unknown, terminal: boolean): RecordedError {
   if (cause instanceof StepFailedError) return { ...cause.error, terminal };
+  if (isRecorded(cause)) return cause;
   const name = cause instanceof Error ? cause.name : typeof cause;
   const message = cause instanceof Error ? cause.message : String(cause);
   return {
@@ -129,4 +149,10 @@ export function recordError(cause: unknown, terminal: boolean): RecordedError {
     message: message.slice(0, ERROR_CHARS_MAX),
     terminal,
   };
+}
+
+/** It comes from the journal as it is. */
+function isRecorded(cause: unknown): cause is RecordedError {
+  const isObject = typeof cause === 'object' && cause !== null && !(cause instanceof Error);
+  return isObject && 'terminal' in cause && 'message' in cause && 'name' in cause;
 }

@@ -3,13 +3,15 @@
  * another's. The code is run from its first line; the journal answers what is done [FW2], and only when all of
  * it is told does anything new begin.
  */
-import { withIds, withSpan, withTrace } from '../../telemetry/scope.ts';
+import { withSpan, withTrace } from '../../telemetry/scope.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Bus } from './bus-step.ts';
 import { createContext } from './context.ts';
-import { DefinitionError, RunCancelledError, recordError, StepFailedError } from './errors.ts';
+import { RunCancelledError, recordError, StepFailedError } from './errors.ts';
 import type { FlowEvent } from './flow-events.ts';
 import type { HubLine } from './hub-line.ts';
 import {
+  askedTwice,
   createJournal,
   describeDifference,
   hasOutcome,
@@ -31,6 +33,7 @@ export interface ExecutionOptions {
   readonly workflow: AnyWorkflow;
   readonly taken: Taken;
   readonly bus: Bus | null;
+  readonly telemetry: Telemetry | null;
   /** How long a run that only waits is kept here before it is given back. */
   lingerMs(): number;
   /** How long the code may take between two recorded steps before they count as gone. */
@@ -145,9 +148,9 @@ export function startExecution(options: ExecutionOptions): Execution {
       visit.state = 'running';
       visit.stopTimer();
       const name = stepName(visit.step, visit.key);
-      const doing = withIds({ step: name }, () =>
-        withSpan(`${visit.activity.kind} ${visit.step}`, { 'step.key': visit.key }, work),
-      )
+      const { kind } = visit.activity;
+      const ids = { step: name };
+      const doing = withSpan(`${kind} ${visit.step}`, { 'step.key': visit.key }, work, { ids })
         .catch((error: unknown) => cut.resolve({ kind: 'fatal', error }))
         .finally(() => {
           inFlight.delete(doing);
@@ -209,7 +212,7 @@ export function startExecution(options: ExecutionOptions): Execution {
     promise.catch(() => {});
     const id = stepId(step, key);
     if (visits.has(id)) {
-      const error = twice(step, key);
+      const error = askedTwice(step, key);
       cut.resolve({ kind: 'fatal', error });
       reject(error);
       return promise;
@@ -352,7 +355,7 @@ export function startExecution(options: ExecutionOptions): Execution {
         state: 'cancelled',
         error: { name: 'RunCancelledError', message, terminal: true },
       };
-    } else ending = { state: 'failed', error: recordedOf(how.error) };
+    } else ending = { state: 'failed', error: recordError(how.error, true) };
     const state = await unwind({
       ...{ engine, ending, visits, inFlight, abort, code, graceMs: workflow.graceMs },
       isUndoing: run.state === 'compensating',
@@ -361,13 +364,17 @@ export function startExecution(options: ExecutionOptions): Execution {
     tell({ kind: 'run.ended', run: run.id, state });
   }
 
-  const lived = withTrace(run.traceparent, () =>
-    withIds({ workflow: run.id }, () =>
-      withSpan(`workflow ${run.name}`, { 'workflow.attempt': run.attempts }, live),
-    ),
-  ).catch((error: unknown) => {
-    tell({ kind: 'trouble', run: run.id, error });
-  });
+  const { telemetry } = options;
+  const ids = { workflow: run.id };
+  const traced = (): Promise<void> =>
+    withTrace(run.traceparent, () =>
+      withSpan(`workflow ${run.name}`, { 'workflow.attempt': run.attempts }, live, { ids }),
+    );
+  const lived = (telemetry === null ? traced() : telemetry.within(ids, traced)).catch(
+    (error: unknown) => {
+      tell({ kind: 'trouble', run: run.id, error });
+    },
+  );
   const over = Promise.race([lived, gone.promise]).then(leave);
 
   return {
@@ -380,21 +387,4 @@ export function startExecution(options: ExecutionOptions): Execution {
       else leave();
     },
   };
-}
-
-function recordedOf(error: unknown) {
-  const isRecorded =
-    typeof error === 'object' && error !== null && 'terminal' in error && 'message' in error;
-  if (isRecorded && !(error instanceof Error)) return error as ReturnType<typeof recordError>;
-  return recordError(error, true);
-}
-
-function twice(step: string, key: string | null): DefinitionError {
-  const name = stepName(step, key);
-  return new DefinitionError(
-    'step.twice',
-    key === null
-      ? `${name} is asked for twice in one run; give each a key, ctx.step('${step}', …, { key })`
-      : `${name} is asked for twice in one run; give each a key of its own`,
-  );
 }

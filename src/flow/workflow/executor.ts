@@ -3,6 +3,7 @@
  * becomes of what they wait for. A run has one executor; one whose lease is lost is dropped at once, and what
  * it would still say is refused by its epoch [FW5].
  */
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Bus } from './bus-step.ts';
 import { type Execution, startExecution } from './execution.ts';
 import type { FlowEvent } from './flow-events.ts';
@@ -19,6 +20,7 @@ export interface ExecutorOptions {
   readonly lingerMs: number;
   readonly replayGraceMs: number;
   readonly bus: Bus | null;
+  readonly telemetry: Telemetry | null;
   tell(event: FlowEvent): void;
 }
 
@@ -66,7 +68,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     // We had it before and were not heard of in time: that one is over.
     executions.get(taken.run.id)?.onNews(LOST);
     const execution = startExecution({
-      ...{ hub, workflow, taken, bus: options.bus, tell },
+      ...{ hub, workflow, taken, tell, bus: options.bus, telemetry: options.telemetry },
       replayGraceMs: options.replayGraceMs,
       // Where room is short those that only wait make room.
       lingerMs: () => (executions.size * 2 > concurrency ? 0 : options.lingerMs),

@@ -6,6 +6,7 @@ import { createClient } from '../../client/client.ts';
 import { envelopeError, isPassing, SynodError } from '../../client/error.ts';
 import type { CallId, CallInput } from '../../client/operations.ts';
 import { type Clock, openEmbeddedHub } from '../../server/run/index.ts';
+import { currentTrace } from '../../telemetry/scope.ts';
 
 export interface LineOptions {
   readonly signal?: AbortSignal;
@@ -50,7 +51,10 @@ export function openRemoteLine(hub: RemoteHub): HubLine {
     clock: realClock,
     async call<T>(operation: string, input: object, { signal }: LineOptions = {}): Promise<T> {
       const id = operation as CallId;
-      const asked = client.call(id, input as CallInput<CallId>, signal && { signal });
+      const asked = client.call(id, input as CallInput<CallId>, {
+        ...(signal && { signal }),
+        traceparent: currentTrace(),
+      });
       return (await asked) as T;
     },
     close: () => client.close(),
@@ -77,7 +81,10 @@ export async function openInnerLine(options: InnerHub): Promise<HubLine> {
       { signal, asOwner = false, agent: other = agent }: LineOptions = {},
     ): Promise<T> {
       signal?.throwIfAborted();
-      const answer = await hub.call(asOwner ? null : other, operation, input, signal);
+      const answer = await hub.call(asOwner ? null : other, operation, input, {
+        ...(signal && { signal }),
+        traceparent: currentTrace(),
+      });
       signal?.throwIfAborted();
       if ('error' in answer) throw envelopeError(answer.error, null, 'the hub gave no reason');
       return answer.ok as T;

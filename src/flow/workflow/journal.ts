@@ -5,6 +5,7 @@
  * asked for any more is a change of the code, and says so [FW7].
  */
 import { nearest } from '../../wire/nearest.ts';
+import { DefinitionError } from './errors.ts';
 import type { StepView } from './seam.ts';
 
 export function stepId(step: string, key: string | null | undefined): string {
@@ -90,4 +91,14 @@ export function withWaysOut(run: string, lines: readonly string[]): string {
   ].join('\n');
   const told = lines.join('\n').slice(0, DIFFERENCE_CHARS_MAX - ways.length - 1);
   return `${told}\n${ways}`;
+}
+
+export function askedTwice(step: string, key: string | null): DefinitionError {
+  const name = stepName(step, key);
+  return new DefinitionError(
+    'step.twice',
+    key === null
+      ? `${name} is asked for twice in one run; give each a key, ctx.step('${step}', …, { key })`
+      : `${name} is asked for twice in one run; give each a key of its own`,
+  );
 }

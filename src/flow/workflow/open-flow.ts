@@ -4,8 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { formatTraceparent } from '../../core/law/traceparent.ts';
 import type { Clock } from '../../server/run/index.ts';
 import { currentTrace } from '../../telemetry/scope.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { newSpanId, newTraceId } from '../../telemetry/trace-ids.ts';
 import type { Bus } from './bus-step.ts';
 import { DefinitionError } from './errors.ts';
 import { startExecutor } from './executor.ts';
@@ -30,6 +33,8 @@ interface CommonOptions {
   readonly replayGraceMs?: number;
   /** What this executor is called. */
   readonly executor?: string;
+  /** Where runs and their steps are told as spans. */
+  readonly telemetry?: Telemetry;
   /** For `ctx.bus`. */
   readonly bus?: Bus;
   /** Hears what happens here; what it throws changes nothing. */
@@ -131,6 +136,7 @@ export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
     name: options.executor ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     replayGraceMs: options.replayGraceMs ?? 2_000,
     bus: options.bus ?? null,
+    telemetry: options.telemetry ?? null,
   });
   let closing: Promise<void> | null = null;
 
@@ -145,14 +151,14 @@ export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
         ...(queue !== undefined && { queue }),
         ...(queueKey !== undefined && { queueKey }),
       };
-      const traceparent = currentTrace();
+      const traceparent = currentTrace() ?? newTrace();
       const run = await hub.call<RunView>('workflows.start', {
         ...placeOf(workflow, input, said),
         ...{ ...rest, name: workflow.name, input: toJson(input, `the input of ${workflow.name}`) },
         ...(workflow.version !== null && { version: workflow.version }),
         ...(workflow.steps !== null && { steps: workflow.steps }),
         ...(delayMs !== undefined && { delay_ms: delayMs }),
-        ...(traceparent !== null && { traceparent }),
+        traceparent,
       });
       return createRun(hub, run.id);
     },
@@ -174,6 +180,11 @@ async function openLine(options: FlowOptions, tell: (event: FlowEvent) => void):
     onTrouble: (what, cause) =>
       tell({ kind: 'trouble', run: null, error: new Error(what, { cause }) }),
   });
+}
+
+/** Each run is a trace, also one that nobody's trace led to [FW16]. */
+function newTrace(): string {
+  return formatTraceparent({ traceId: newTraceId(), spanId: newSpanId(), isSampled: true });
 }
 
 function checkOptions({ workflows = [], concurrency = 200 }: CommonOptions): void {

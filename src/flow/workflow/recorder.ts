@@ -1,7 +1,7 @@
 /**
  * Writes to the journal of one run: one call at a time, so that the order of the journal is the order in which
  * things were said, and everything said meanwhile goes with the next call [FW5]. A call whose answer was lost
- * is made again under the same number. Once the lease is lost nothing is written any more, and nobody waits.
+ * is made again, and counts once. Once the lease is lost nothing is written any more, and nobody waits.
  */
 import type { Clock } from '../../server/run/index.ts';
 import { codeOf, type HubLine, isPassingError } from './hub-line.ts';
@@ -34,6 +34,11 @@ export interface RecorderOptions {
 const ENTRIES_MAX = 256;
 const RETRY_MS = 100;
 const RETRY_MS_MAX = 5_000;
+const SAID: ReadonlySet<string | null> = new Set([
+  'workflow.step-completed',
+  'workflow.step-state',
+]);
+const NOTHING_NEW = { id: '', news: 0, cancelling: null };
 const LOST: ReadonlySet<string | null> = new Set(['workflow.stale', 'workflow.not-found']);
 
 export function createRecorder(options: RecorderOptions): Recorder {
@@ -46,12 +51,16 @@ export function createRecorder(options: RecorderOptions): Recorder {
     new Promise((resolve) => void clock.after(ms, resolve));
 
   async function call(entries: readonly Entry[]): Promise<Recorded | null> {
+    let mayBeThere = false;
     for (let waitMs = RETRY_MS; !isStopped; waitMs = Math.min(waitMs * 2, RETRY_MS_MAX)) {
       try {
         return await hub.call<Recorded>('workflows.record', { id, epoch, entries });
       } catch (error) {
         if (LOST.has(codeOf(error))) return null;
+        // Nobody else writes under our epoch: what is there already is what we said before.
+        if (mayBeThere && SAID.has(codeOf(error))) return NOTHING_NEW;
         if (!isPassingError(error)) throw error;
+        mayBeThere = true;
       }
       await pause(waitMs);
     }

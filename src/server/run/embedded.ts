@@ -11,7 +11,7 @@ import type { Clock } from '../../hub/clock.ts';
 import { findOperation } from '../../wire/operations/table.ts';
 import { type Answer, refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
-import { createDesk } from '../desk/desk.ts';
+import { type CallOptions, createDesk } from '../desk/desk.ts';
 import { createFailureReport } from '../desk/failure.ts';
 import { DEFAULT_SPACE } from '../desk/spaces.ts';
 import { realClock } from './clock.ts';
@@ -33,7 +33,12 @@ export interface EmbeddedOptions {
 
 /** Who asks: an agent of the program's owner by its name, or null for the owner. */
 export interface EmbeddedHub {
-  call(agent: string | null, name: string, input: unknown, signal?: AbortSignal): Promise<Answer>;
+  call(
+    agent: string | null,
+    name: string,
+    input: unknown,
+    options?: Pick<CallOptions, 'signal' | 'traceparent'>,
+  ): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -79,12 +84,12 @@ export async function openEmbeddedHub(options: EmbeddedOptions): Promise<Embedde
     return coming;
   };
   return {
-    async call(agent, name, input, signal) {
+    async call(agent, name, input, options) {
       const caller = await callerOf(agent);
       if (isRefusal(caller)) return refusalAnswer(caller);
       const operation = findOperation(name);
       if (operation === undefined) throw new Error(`there is no operation ${name}`);
-      return parts.desk.call(caller, operation, input, signal && { signal });
+      return parts.desk.call(caller, operation, input, options);
     },
     async close() {
       spaces.endWaits();
