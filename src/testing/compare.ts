@@ -10,6 +10,7 @@ import { Deadlines } from '../core/law/deadlines.ts';
 import { FifoMap } from '../core/law/fifo-map.ts';
 import { Heap } from '../core/law/heap.ts';
 import type { ChannelView, WorldView } from '../core/law/state.ts';
+import { ByMessage } from '../core/talk/by-message.ts';
 import { LowestCursor } from '../core/talk/lowest-cursor.ts';
 import { Positions } from '../core/talk/positions.ts';
 import { ThreadIndex } from '../core/threads/thread-index.ts';
@@ -41,6 +42,8 @@ const ORDERED: ReadonlySet<string> = new Set([
   'claims.keys',
   'claims.keysBySender[]',
   'turns.waking',
+  'fates[]',
+  'replies[]',
 ]);
 
 export function portray(world: WorldView, facts: 'all' | 'durable' = 'all'): string {
@@ -132,6 +135,9 @@ function tellCollection(teller: Teller, value: object, path: Path): boolean {
   if (value instanceof Map) {
     tellEntries(teller, [...value], path, value instanceof FifoMap || ORDERED.has(path.kind));
     if (value instanceof FifoMap) lines.push(`${path.at} forgets ${value.oldest} first`);
+  } else if (value instanceof ByMessage) {
+    tellEntries(teller, [...value], path, true);
+    lines.push(`${path.at} remembers ${value.size}`);
   } else if (value instanceof Set) {
     const items = [...value].map((item) => (typeof item === 'object' ? nameOf(item) : `${item}`));
     lines.push(`${path.at} = ${(ORDERED.has(path.kind) ? items : items.sort()).join(' ')}`);

@@ -27,8 +27,8 @@ export const TOKENS_MAX = 10_000;
 export const SPACES_MAX = 256;
 
 /** How many messages with an ack, a reply or an unusual fate are remembered; older ones are forgotten in order. */
-export const ACKED_MESSAGES_MAX = 100_000;
-export const REPLIED_MESSAGES_MAX = 100_000;
+export const FATES_REMEMBERED_MAX = 200_000;
+export const REPLIES_REMEMBERED_MAX = 100_000;
 export const REPLIERS_PER_MESSAGE_MAX = 1_000;
 export const IDEMPOTENCY_KEYS_MAX = 500_000;
 /** Keys `retry:…`: remembered for minutes, the oldest forgotten first. */

@@ -7,9 +7,14 @@ import { count } from './shares.ts';
 
 const PART = 10;
 
+/** What is left when room was made. */
+export function levelAfter(max: number): number {
+  return max - Math.ceil(max / PART);
+}
+
 /** How many each gives up so that a tenth of the bound is free: all are cut to one level. */
 export function quotas(counts: ReadonlyMap<string, number>, max: number): Map<string, number> {
-  const wanted = Math.ceil(max / PART);
+  const wanted = max - levelAfter(max);
   const falling = [...counts.values()].sort((a, b) => b - a);
   let level = 0;
   let sum = 0;
@@ -35,42 +40,11 @@ export function makeRoom<K, V>(
   for (const [key, value] of map) count(counts, ownerOf(key, value), 1);
   const left = quotas(counts, max);
   for (const [key, value] of map) {
-    if (left.size === 0) return;
+    // Where many have one each, a level is coarse: what is enough is enough.
+    if (left.size === 0 || map.size <= levelAfter(max)) return;
     const owner = ownerOf(key, value);
     if (!left.has(owner)) continue;
     map.delete(key);
     count(left, owner, -1);
-  }
-}
-
-/**
- * The same where each entry holds something of several agents: `dropOf` takes out what an agent has
- * there, and the entry when nothing is left of it.
- */
-export function makeRoomWithin<K, V>(
-  map: Map<K, V>,
-  max: number,
-  ownersOf: (value: V) => readonly string[],
-  dropOf: (key: K, owner: string) => void,
-): void {
-  // What is given up may lie beside what others have; then more is.
-  while (map.size > max) {
-    const counts = new Map<string, number>();
-    let all = 0;
-    for (const value of map.values()) {
-      for (const owner of ownersOf(value)) {
-        count(counts, owner, 1);
-        all++;
-      }
-    }
-    const left = quotas(counts, all);
-    for (const [key, value] of map) {
-      if (left.size === 0) break;
-      for (const owner of ownersOf(value)) {
-        if (!left.has(owner)) continue;
-        dropOf(key, owner);
-        count(left, owner, -1);
-      }
-    }
   }
 }

@@ -15,6 +15,7 @@ import { freezeProcesses, thawProcesses } from '../processes/process-state.ts';
 import { armSession } from '../sessions/session.ts';
 import { freezeSessions, thawSessions } from '../sessions/session-state.ts';
 import { createAgent } from '../talk/agent.ts';
+import { ByMessage } from '../talk/by-message.ts';
 import { enterMember } from '../talk/channel.ts';
 import { armHeld } from '../talk/held.ts';
 import { armLeases } from '../talk/inbox.ts';
@@ -62,7 +63,7 @@ import type {
 } from './state.ts';
 import { armSweep } from './sweep.ts';
 
-const VERSION = 18;
+const VERSION = 19;
 
 const GROUP = fieldsOf<Group>()({
   id: 'stored',
@@ -78,8 +79,8 @@ const WORLD = fieldsOf<World>()({
   agents: 'linked',
   globs: 'derived',
   groups: mapBy<Group>(({ id }) => id, whole(GROUP)),
-  fates: fifoOf<number, Map<string, Fate>>(mapOf<string, Fate>()),
-  replies: fifoOf<number, Reply[]>(listOf<Reply>()),
+  fates: ByMessage.codec(mapOf<string, Fate>()),
+  replies: ByMessage.codec(mapOf<string, Reply>()),
   keys: fifoOf<string, SentKey>(),
   retries: fifoOf<string, SentKey>(),
   tokens: mapBy<Token>(({ id }) => id),

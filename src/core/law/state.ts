@@ -10,6 +10,7 @@ import { createDocket, type DocketBook } from '../docket/docket-state.ts';
 import { createGates, type GateBook } from '../gates/gate-state.ts';
 import { createProcesses, type ProcessBook } from '../processes/process-state.ts';
 import { createSessions, type SessionBook } from '../sessions/session-state.ts';
+import { ByMessage } from '../talk/by-message.ts';
 import type { LowestCursor } from '../talk/lowest-cursor.ts';
 import type { Positions } from '../talk/positions.ts';
 import type { ThreadIndex } from '../threads/thread-index.ts';
@@ -38,9 +39,9 @@ export interface World {
   readonly globs: Map<string, Glob>;
   readonly groups: Map<string, Group>;
   /** Acks and unusual ends, by message position and agent. */
-  readonly fates: FifoMap<number, Map<string, Fate>>;
-  /** The first reply of each agent, by the position of the parent. */
-  readonly replies: FifoMap<number, Reply[]>;
+  readonly fates: ByMessage<Fate>;
+  /** When each agent first replied, by the position of the parent. */
+  readonly replies: ByMessage<Reply>;
   readonly keys: FifoMap<string, SentKey>;
   /** Keys that only guard a send against a broken connection. */
   readonly retries: FifoMap<string, SentKey>;
@@ -304,8 +305,8 @@ export interface Fate {
   readonly at: number;
 }
 
+/** The first of an agent to a message. */
 export interface Reply {
-  readonly agent: string;
   readonly position: number;
   readonly at: number;
 }
@@ -361,8 +362,8 @@ export function createWorld(): World {
     agents: new Map(),
     globs: new Map(),
     groups: new Map(),
-    fates: new FifoMap(),
-    replies: new FifoMap(),
+    fates: new ByMessage(),
+    replies: new ByMessage(),
     keys: new FifoMap(),
     retries: new FifoMap(),
     tokens: new Map(),

@@ -44,7 +44,7 @@ type OfOne =
 
 /** … those that forget the oldest, and those that the owner or a person fills. */
 type Forgetful =
-  | 'ACKED_MESSAGES_MAX'
+  | 'FATES_REMEMBERED_MAX'
   | 'CLAIM_KEYS_MAX'
   | 'DEFINITIONS_MAX'
   | 'DOCKET_CLOSED_KEPT_MAX'
@@ -58,7 +58,7 @@ type Forgetful =
   | 'INSTANCES_MAX'
   | 'MANAGED_AGENTS_MAX'
   | 'NOTES_KEPT_MAX'
-  | 'REPLIED_MESSAGES_MAX'
+  | 'REPLIES_REMEMBERED_MAX'
   | 'RETIRED_CHANNELS_MAX'
   | 'PEOPLE_MAX'
   | 'PASSKEYS_PER_PERSON_MAX'
@@ -110,8 +110,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
   TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
   SPACES_MAX: 'take one away with spaces.remove',
-  ACKED_MESSAGES_MAX: MOST_GO,
-  REPLIED_MESSAGES_MAX: MOST_GO,
+  FATES_REMEMBERED_MAX: MOST_GO,
+  REPLIES_REMEMBERED_MAX: MOST_GO,
   REPLIERS_PER_MESSAGE_MAX: 'later repliers are not remembered; their messages are kept',
   IDEMPOTENCY_KEYS_MAX:
     'wait until the oldest is forgotten, or shorten idempotency_ttl_ms with spaces.configure',

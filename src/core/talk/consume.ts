@@ -44,7 +44,7 @@ export function consume(world: World, agent: Agent, message: Place, at: number):
 /** For evolve: a message that was settled is owed once more. */
 export function oweAgain(world: World, agent: Agent, message: Place): void {
   const member = memberAt(world, agent, message);
-  world.fates.get(message.position)?.delete(agent.name);
+  world.fates.delete(message.position, agent.name);
   if (member === null || message.seq > member.cursor) return;
   // Out on a lease it is handed out already, and comes back by itself.
   if (member.leased?.has(message.seq)) return;

@@ -239,7 +239,7 @@ export function evolveSent(world: World, event: MessageSent, position: number): 
   }
   if (event.key !== undefined) rememberKey(world, event, position);
   if (event.replyTo !== undefined) {
-    rememberReply(world, event.replyTo, { agent: event.by, position, at: event.at });
+    rememberReply(world, event.replyTo, event.by, { position, at: event.at });
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { codeOf, createPrincipal, createStory } from '../../testing/story.ts';
-import { ACKED_MESSAGES_MAX } from '../law/limits.ts';
+import { FATES_REMEMBERED_MAX } from '../law/limits.ts';
 import type { Channel } from '../law/state.ts';
 import { evolve } from '../law/world.ts';
 import { drainedBy, rememberFate } from './receipt.ts';
@@ -155,10 +155,10 @@ describe('receipts', () => {
     const sent = story.send(ada, 'a');
     story.take(bob, { expired: [sent.position] });
     expect(story.states(sent)).toEqual({ bob: 'expired' });
-    for (let i = 0; i < ACKED_MESSAGES_MAX; i++) {
+    for (let i = 0; i < FATES_REMEMBERED_MAX; i++) {
       rememberFate(story.world, 1000 + i, 'bob', { state: 'done', reason: null, at: 0 });
     }
-    expect(story.world.fates.size).toBeLessThanOrEqual(ACKED_MESSAGES_MAX);
+    expect(story.world.fates.size).toBeLessThanOrEqual(FATES_REMEMBERED_MAX);
     expect(story.receipts(sent)[0]?.reason).toMatch(/forgotten/);
     expect(codeOf(story.ack(bob, sent, 'done'))).toBe('ack.forgotten');
   });

@@ -3,8 +3,7 @@
  * cursors and leases and cost no memory; only acks and unusual ends (fates) are
  * remembered, up to a bound, the oldest of those who have the most forgotten first.
  */
-import { ACKED_MESSAGES_MAX } from '../law/limits.ts';
-import { makeRoomWithin } from '../law/make-room.ts';
+import { FATES_REMEMBERED_MAX } from '../law/limits.ts';
 import type { ChannelView, Fate, World, WorldView } from '../law/state.ts';
 import { channelWith } from './channel.ts';
 
@@ -62,8 +61,8 @@ export function receiptFor(
   if (fate !== undefined && fate.state !== 'received' && fate.state !== 'processing') {
     return ended(agent, fate);
   }
-  const reply = world.replies.get(subject.position)?.find((one) => one.agent === agent);
-  if (reply !== undefined) return { agent, state: 'acted', reason: 'replied', at: reply.at };
+  const repliedAt = world.replies.get(subject.position)?.get(agent)?.at;
+  if (repliedAt !== undefined) return { agent, state: 'acted', reason: 'replied', at: repliedAt };
   if (fate !== undefined)
     return { agent, state: 'consumed', reason: `ack ${fate.state}`, at: fate.at };
   const held = channel.held?.get(subject.seq);
@@ -117,27 +116,12 @@ export function wasOwed(channel: ChannelView, seq: number, agent: string): boole
   return past !== undefined && past.from < seq && seq <= past.until;
 }
 
-export function rememberFate(world: World, position: number, agent: string, fate: Fate): void {
-  const fates = world.fates.get(position);
-  if (fates !== undefined) {
-    fates.set(agent, fate);
-    return;
+export function rememberFate(world: World, position: number, name: string, fate: Fate): void {
+  world.fates.set(position, name, fate);
+  for (const [owner, behind] of world.fates.makeRoom(FATES_REMEMBERED_MAX)) {
+    const agent = world.agents.get(owner);
+    if (agent !== undefined) agent.fatesFrom = Math.max(agent.fatesFrom, behind);
   }
-  world.fates.set(position, new Map([[agent, fate]]));
-  if (world.fates.size <= ACKED_MESSAGES_MAX) return;
-  makeRoomWithin(world.fates, ACKED_MESSAGES_MAX, namesIn, (at, name) =>
-    forgetFate(world, at, name),
-  );
-}
-
-const namesIn = (fates: ReadonlyMap<string, Fate>): string[] => [...fates.keys()];
-
-function forgetFate(world: World, position: number, name: string): void {
-  const fates = world.fates.get(position);
-  fates?.delete(name);
-  if (fates?.size === 0) world.fates.delete(position);
-  const agent = world.agents.get(name);
-  if (agent !== undefined) agent.fatesFrom = Math.max(agent.fatesFrom, position + 1);
 }
 
 /** Whether a fate that the agent had there may have been forgotten [R11]. */

@@ -29,7 +29,9 @@ export function beginWait(
   const { step, key } = ref;
   const had =
     on.kind === 'replies'
-      ? (world.replies.get(on.message) ?? []).slice(0, on.count).map(({ position }) => position)
+      ? [...(world.replies.get(on.message)?.values() ?? [])]
+          .slice(0, on.count)
+          .map(({ position }) => position)
       : [];
   const isFull = on.kind === 'replies' && had.length >= on.count;
   const ended = isFull

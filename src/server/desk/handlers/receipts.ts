@@ -163,7 +163,7 @@ function answersTo(
     found.set(agent_id, { agent_id, message_id, status: fate.state, acked_at: fate.at / 1000 });
   }
   if (filter === null || filter.includes('done')) {
-    for (const { agent, at } of world.replies.get(position) ?? []) {
+    for (const [agent, { at }] of world.replies.get(position) ?? []) {
       if (agent === message.by || found.has(agent)) continue;
       found.set(agent, { agent_id: agent, message_id, status: 'done', acked_at: at / 1000 });
     }
