@@ -53,7 +53,6 @@ type Forgetful =
   | 'ENDED_INSTANCES_MAX'
   | 'ENDED_SESSIONS_MAX'
   | 'ENDED_RUNS_MAX'
-  | 'FINDING_POSITIONS_MAX'
   | 'INHERITED_MAX'
   | 'INSTANCES_MAX'
   | 'MANAGED_AGENTS_MAX'
@@ -190,8 +189,6 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   FINDING_LIST_MAX: 'record it as several with findings.record',
   RECALLED_IDS_MAX: 'log it as several with findings.recall',
   QUERY_CHARS_MAX: SHORTER,
-  FINDING_POSITIONS_MAX:
-    'older findings are in the log alone; findings.list reads them after a cursor',
   GUARD_LIST_MAX: 'tell the rest with another guard.record',
   GUARD_NAME_CHARS_MAX: SHORTER,
   GUARD_TEXT_CHARS_MAX: 'what is longer is cut',

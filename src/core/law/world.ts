@@ -395,6 +395,6 @@ export function evolve(world: World, event: Event, position: number): void {
       if (isProcessEvent(event)) return evolveProcesses(world, event);
       if (isContextEvent(event)) return evolveContext(world, event, position);
       if (isSessionEvent(event)) return evolveSessions(world, event, position);
-      return evolveWork(world, event, position);
+      return evolveWork(world, event);
   }
 }

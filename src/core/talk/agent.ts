@@ -138,8 +138,8 @@ export function agentOf(world: World, name: string, by: string = name): Agent {
     agent.seenAt = world.recordedAt;
     if (by !== name) agent.madeBy = by;
     count(world.made.agents, agent.madeBy, 1);
-    armSweep(world);
     world.agents.set(name, agent);
+    armSweep(world);
   }
   return agent;
 }

@@ -5,14 +5,13 @@
  */
 
 import { type Asked, type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
-import { fieldsOf, listOf, whole } from '../law/fields.ts';
+import { fieldsOf, whole } from '../law/fields.ts';
 import { isPrintable, isProse } from '../law/text.ts';
 import type { View } from '../law/view.ts';
 import { checkWriter, invalid, type WriteContext } from '../law/writer.ts';
 import { type Finding, judgeFinding, type Verdict } from './finding-gate.ts';
 import {
   FINDING_LIST_MAX,
-  FINDING_POSITIONS_MAX,
   FINDING_REF_CHARS_MAX,
   FINDING_WORD_CHARS_MAX,
   QUERY_CHARS_MAX,
@@ -64,8 +63,6 @@ export interface FindingBook {
   accepted: number;
   floored: number;
   recalls: number;
-  /** Where the newest findings and recalls lie in the log, ascending. */
-  readonly positions: number[];
 }
 
 const BOOK = whole(
@@ -73,12 +70,11 @@ const BOOK = whole(
     accepted: 'stored',
     floored: 'stored',
     recalls: 'stored',
-    positions: listOf<number>(),
   }),
 );
 
 export function createFindings(): FindingBook {
-  return { accepted: 0, floored: 0, recalls: 0, positions: [] };
+  return { accepted: 0, floored: 0, recalls: 0 };
 }
 
 export function decideFinding(
@@ -113,12 +109,10 @@ export function decideFinding(
   };
 }
 
-export function evolveFinding(book: FindingBook, event: FindingEvent, position: number): void {
+export function evolveFinding(book: FindingBook, event: FindingEvent): void {
   if (event.type === 'recall.logged') book.recalls++;
   else if (event.verdict === 'floor') book.floored++;
   else book.accepted++;
-  book.positions.push(position);
-  if (book.positions.length > FINDING_POSITIONS_MAX) book.positions.shift();
 }
 
 export function freezeFindings(book: FindingBook): unknown {

@@ -55,8 +55,6 @@ export const FINDING_REF_CHARS_MAX = 2_048;
 export const FINDING_LIST_MAX = 64;
 export const RECALLED_IDS_MAX = 256;
 export const QUERY_CHARS_MAX = 4_096;
-/** Positions of the newest findings and look-ups kept in memory; the records are in the log. */
-export const FINDING_POSITIONS_MAX = 1_000;
 
 /** Decisions of guards told at once. */
 export const GUARD_LIST_MAX = 100;

@@ -95,7 +95,7 @@ export function decideWork(
   }
 }
 
-export function evolveWork(world: World, event: WorkEvent, position: number): void {
+export function evolveWork(world: World, event: WorkEvent): void {
   // Who only ever works, and never says a word, can be told things and be handed work too.
   const actor = actorOf(event);
   if (actor !== null && actor !== SERVER.id) agentOf(world, actor);
@@ -118,7 +118,7 @@ export function evolveWork(world: World, event: WorkEvent, position: number): vo
       return evolveCard(world.cards, event);
     case 'finding.recorded':
     case 'recall.logged':
-      return evolveFinding(world.findings, event, position);
+      return evolveFinding(world.findings, event);
     default:
       evolveClaims(world.claims, event);
       return armClaims(world);
