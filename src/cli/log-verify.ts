@@ -33,6 +33,8 @@ type Found = {
   readonly space: string | null;
   readonly path: string;
   readonly anchors?: number;
+  /** Where the head lies that was given and holds. */
+  readonly given?: number;
 } & Verified;
 
 export function registerVerify(log: Command): void {
@@ -104,7 +106,10 @@ async function verifyOne(place: LogPlace, log: Log, held: Held): Promise<Found> 
   // Anchors first: where several are contradicted, the one that counts more is named.
   const all = [...pins, ...(given === null ? [] : [given]), ...beside.pins];
   const verified = await verifyLog(log, all);
-  const found = { space, path, ...(anchors.length > 0 && { anchors: pins.length }) };
+  const found = {
+    ...{ space, path, ...(anchors.length > 0 && { anchors: pins.length }) },
+    ...(given !== null && { given: given.position }),
+  };
   if (!verified.ok || beside.changed === null) return { ...found, ...verified };
   const pinned = 'the signed heads beside it';
   return { ...found, ok: false, position: verified.length, reason: beside.changed, pinned };
@@ -115,9 +120,10 @@ function lineOf(one: Found): string {
     const where = one.pinned === undefined ? `position ${one.position}: ` : '';
     return `BROKEN  ${one.path}: ${where}${one.reason}`;
   }
-  const { path, length, head, anchors = 0 } = one;
-  const held =
+  const { path, length, head, anchors = 0, given } = one;
+  const kept =
     anchors === 0 ? '' : `, ${anchors} ${anchors === 1 ? 'anchor holds' : 'anchors hold'}`;
+  const held = given === undefined ? kept : `${kept}, the head given at ${given} holds`;
   return `ok      ${path}: ${length} entries, head ${head.slice(0, 16)}…${held}${droppedText(one)}${unnamedText(one)}`;
 }
 

@@ -53,6 +53,32 @@ export function registerPerson(program: Command): void {
       context.say(answer, `${answer.name} is no person here any more`);
     }),
   );
+  const passkeys = person
+    .command('passkeys')
+    .description('passkeys that prove a person on the page: whose, of which device, since when');
+  handle(passkeys, async ({ call, table }) => {
+    const answer = await call('people.passkey_list', {});
+    const rows = answer.passkeys.map((one) => [
+      one.passkey_id,
+      one.name,
+      one.label ?? 'a device',
+      `since ${clockTime(one.added_at)}`,
+    ]);
+    table(answer, rows, 'none yet: the page adds one after a passphrase (synod web)');
+  });
+  const drop = person
+    .command('drop-passkey')
+    .description('that passkey proves nothing any more; a person vouches')
+    .argument('<passkey>', 'its id, as synod person passkeys shows it')
+    .option('--person <name>', 'who vouches');
+  handle<VouchFlags>(drop, (context) =>
+    withPerson(async (sitting) => {
+      const [passkey_id = ''] = context.args;
+      const proof = await vouch(context, sitting);
+      const answer = await context.call('people.passkey_remove', { passkey_id, proof });
+      context.say(answer, `${answer.name} cannot prove it with ${passkey_id} any more`);
+    }),
+  );
 }
 
 function vouch(

@@ -2,6 +2,7 @@
  * A gate asked on somebody's behalf, by who waits for its end: asked, waited for, and used in the same
  * breath when it was approved. Whatever is refused on the way is no approval.
  */
+import { GATE_SUBJECT_CHARS_MAX } from '../core/gates/gate-limits.ts';
 import { isFields, textOf } from './fields.ts';
 import type { GateOutcome } from './gate-words.ts';
 import type { OperationId } from './operations/table.ts';
@@ -24,7 +25,16 @@ export interface Wish {
 }
 
 const WAIT_MS = 60_000;
+const LEFT_OUT_CHARS = 60;
 const STATES = ['approved', 'denied', 'expired', 'withdrawn', 'superseded'] as const;
+
+/** What does not fit is left out, and how much that is stands there: nobody approves what looks whole and is not. */
+export function fitSubject(subject: string): string {
+  if (subject.length <= GATE_SUBJECT_CHARS_MAX) return subject;
+  const room = GATE_SUBJECT_CHARS_MAX - LEFT_OUT_CHARS;
+  const shown = subject.slice(0, room).toWellFormed();
+  return `${shown}… (${subject.length - room} more characters are not shown)`;
+}
 
 export async function askGate<Signal extends { readonly aborted: boolean }>(
   ask: Asking<Signal>,

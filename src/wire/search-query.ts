@@ -47,6 +47,8 @@ export function parseSearch(
       if (names[field] === '') return invalid(`names nothing after ${field}:`);
       continue;
     }
+    // `from: ada` is a slip of the hand; as words it would find nothing and not say why.
+    if (bare === 'from:' || bare === 'in:') return invalid(`names nothing after ${bare}`);
     const words = wordsOf(quoted ?? bare);
     if (words.length === 0) continue;
     count += words.length;

@@ -85,6 +85,12 @@ test('[RC3] a way that fails is said, and what is no way is refused', async () =
     1,
     expect.stringContaining('the head that was given says another head for the first 3 entries'),
   ]);
+  const sound = JSON.parse((await synod('log', 'verify', '--json')).stdout).logs[0];
+  const held = await synod('log', 'verify', '--head', sound.head, '--at', String(sound.length));
+  expect([held.code, held.stdout]).toEqual([
+    0,
+    expect.stringContaining(`, the head given at ${sound.length} holds`),
+  ]);
   const half = await synod('log', 'verify', '--at', '3');
   expect([half.code, half.stderr]).toEqual([2, expect.stringContaining('go together')]);
 });

@@ -55,6 +55,16 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     expect(await home.json([...other, '{"force":false}'])).toMatchObject({ state: 'consumed' });
   }, 60_000);
 
+  test('[PK1] passkeys are listed, and one is dropped by who proves it, or not at all', async () => {
+    expect((await home.json(['person', 'passkeys'])).passkeys).toEqual([]);
+    const piped = await home.run(['person', 'drop-passkey', 'abc'], { input: SECRET });
+    expect([piped.code, piped.stderr]).toEqual([66, expect.stringContaining('nobody sits')]);
+    await terminal.synod('person drop-passkey abc');
+    await terminal.shows(/drop-passkey abc[\s\S]*Passphrase of mia:/);
+    await terminal.enter(SECRET);
+    await terminal.shows(/passkey\.not-found[\s\S]*left with [1-9]/);
+  }, 60_000);
+
   test('[GT12] a denial says why, and whoever waits leaves with 1', async () => {
     const { gate_id } = await home.json(['gates', 'ask', 'drop', 'the table', '--as', 'ada']);
     const mute = await home.run(['gates', 'deny', String(gate_id)]);

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { GATE_SUBJECT_CHARS_MAX, GATE_WORD_CHARS_MAX } from '../../core/gates/gate-limits.ts';
 import { HIDDEN, written } from '../../core/law/hidden.ts';
 import { isPrintable } from '../../core/law/text.ts';
-import { type Asking, askGate } from '../../wire/ask-gate.ts';
+import { type Asking, askGate, fitSubject } from '../../wire/ask-gate.ts';
 import { canonicalJson } from '../../wire/canonical.ts';
 import { type Fields, fieldsOf, isFields } from '../../wire/fields.ts';
 import { type GateOutcome, gateSubject } from '../../wire/gate-words.ts';
@@ -173,7 +173,7 @@ function wishOf(event: HookEvent, input: unknown) {
   if (isLong && command !== null) return 'the command is too long to be shown whole';
   return {
     action: shortened(shownWhole(tool).replaceAll(/\s/g, ' '), ACTION_CHARS_MAX),
-    subject: isLong ? cut(subject) : subject,
+    subject: fitSubject(subject),
     payload: { tool, input: given },
     ...(isPrintable(session, GATE_WORD_CHARS_MAX) && { thread: session }),
   };
@@ -193,14 +193,6 @@ function shownWhole(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(HIDDEN, (char) => (char === '\n' || char === '\t' ? char : written(char)));
-}
-
-const LEFT_OUT_CHARS = 60;
-
-function cut(subject: string): string {
-  const room = GATE_SUBJECT_CHARS_MAX - LEFT_OUT_CHARS;
-  const shown = subject.slice(0, room).toWellFormed();
-  return `${shown}… (${subject.length - room} more characters are not shown)`;
 }
 
 function askingAs(desk: Desk, caller: Caller): Asking<AbortSignal> {

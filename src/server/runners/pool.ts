@@ -146,7 +146,7 @@ function mcpServer(
 async function permit(job: TurnJob, params: unknown): Promise<unknown> {
   const fields = isFields(params) ? params : {};
   const call = isFields(fields.toolCall) ? fields.toolCall : {};
-  const subject = textOf(call, 'title') ?? JSON.stringify(call).slice(0, 1_000);
+  const subject = textOf(call, 'title') ?? JSON.stringify(call);
   const { state } = await job.askGate({
     ...{ action: textOf(call, 'kind') ?? 'tool', subject, payload: call.rawInput ?? call },
   });

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { isRefusal } from '../../core/law/decider.ts';
 import type { Signal } from '../../hub/watch.ts';
 import { currentTrace } from '../../telemetry/scope.ts';
-import { askGate } from '../../wire/ask-gate.ts';
+import { askGate, fitSubject } from '../../wire/ask-gate.ts';
 import { isTier2 } from '../../wire/asks.ts';
 import type { GateOutcome } from '../../wire/gate-words.ts';
 import { OPERATIONS, type OperationId } from '../../wire/operations/table.ts';
@@ -25,8 +25,6 @@ export interface TurnAgent {
   askGate(ask: GateAsk, signal: AbortSignal): Promise<GateOutcome>;
   raise(question: string): Promise<void>;
 }
-
-const SUBJECT_CHARS_MAX = 1_000;
 
 export function createTurnAgent(desk: Desk, token: string, turnId: string): TurnAgent {
   async function call(id: OperationId, input: object, signal?: Signal): Promise<Answer> {
@@ -84,7 +82,7 @@ export function createTurnAgent(desk: Desk, token: string, turnId: string): Turn
       await raise(question);
     },
     askGate: ({ subject, ...wish }, signal) =>
-      askGate(ask, { ...wish, subject: subject.slice(0, SUBJECT_CHARS_MAX), tell: false }, signal),
+      askGate(ask, { ...wish, subject: fitSubject(subject), tell: false }, signal),
   };
 }
 
