@@ -19,8 +19,9 @@ export function addServeFlags(command: Command): Command {
     .option('--port <n>', 'where to listen (8765); 0 takes any free port')
     .option(
       '--store <url>',
-      'memory:, file:///dir, sqlite:///path or npm:PACKAGE (files under the data directory)',
+      'memory:, file:///dir, sqlite:///path, nats://HOST:PORT/PREFIX or npm:PACKAGE (files under the data directory)',
     )
+    .option('--server-name <name>', 'one of several servers that share a store at nats://')
     .option(
       '--auth <mode>',
       'local: owner and tokens; open: names at their word, loopback only (local)',

@@ -51,7 +51,18 @@ function statusLines(place: HubPlace, status: CallOutput<'hub.status'>): string[
       'space',
       `${space}: ${status.entries} entries, ${status.channels} channels, ${status.agents} agents`,
     ],
+    ...(status.cluster === null ? [] : [['cluster', clusterText(status.cluster)]]),
     ['now', `${status.feeds} streams, ${status.queued} commands waiting`],
     ...(added.length === 0 ? [] : [['plugins', added.join(', ')]]),
   ]);
+}
+
+function clusterText({
+  server,
+  sequencer,
+  changes,
+}: NonNullable<CallOutput<'hub.status'>['cluster']>): string {
+  const who =
+    sequencer === null ? 'nobody sequences the space' : `${sequencer} sequences the space`;
+  return `this is ${server}, ${who}, ${changes} ${changes === 1 ? 'change' : 'changes'} since it started`;
 }

@@ -21,7 +21,7 @@ export interface Alarm {
 export function createAlarm(
   clock: Clock,
   stamp: () => number,
-  deadlines: () => Deadlines,
+  deadlines: () => Pick<Deadlines, 'next'>,
   /** Has all that is due recorded, and tells how that ended. */
   settle: (done: (outcome: AlarmOutcome) => void) => void,
 ): Alarm {

@@ -8,7 +8,14 @@ import { isRefusal } from '../core/law/decider.ts';
 import { encodeEvent } from '../core/law/entry.ts';
 import type { World } from '../core/law/state.ts';
 import { decideDue, isDue } from '../core/law/tick.ts';
-import { type DurableEvent, decide, type Event, evolve, isEphemeral } from '../core/law/world.ts';
+import {
+  type DurableEvent,
+  decide,
+  type EphemeralEvent,
+  type Event,
+  evolve,
+  isEphemeral,
+} from '../core/law/world.ts';
 import type { CommandItem, Item, QuestionItem } from './queue.ts';
 
 /**
@@ -24,6 +31,8 @@ export interface Batch {
   readonly questions: readonly QuestionItem[];
   readonly events: readonly DurableEvent[];
   readonly entries: readonly string[];
+  /** What happened and is kept in memory alone. */
+  readonly passing: readonly EphemeralEvent[];
   /** What too much that is due stands before; nothing of it was decided. */
   readonly left: readonly Item[];
 }
@@ -35,6 +44,7 @@ interface Draft {
   readonly questions: QuestionItem[];
   readonly events: DurableEvent[];
   readonly entries: string[];
+  readonly passing: EphemeralEvent[];
   left: readonly Item[];
   dueCount: number;
 }
@@ -42,7 +52,7 @@ interface Draft {
 /** Changes the world; `now` is when questions are asked. */
 export function decideBatch(world: World, items: readonly Item[], now: number): Batch {
   const draft: Draft = {
-    ...{ commands: [], outcomes: [], questions: [], events: [], entries: [] },
+    ...{ commands: [], outcomes: [], questions: [], events: [], entries: [], passing: [] },
     ...{ left: [], dueCount: 0 },
   };
   for (let i = 0; i < items.length; i++) {
@@ -88,7 +98,10 @@ function settle(world: World, draft: Draft, at: number): boolean {
 function record(world: World, draft: Draft, happened: readonly Event[]): void {
   for (const event of happened) {
     evolve(world, event, world.length);
-    if (isEphemeral(event)) continue;
+    if (isEphemeral(event)) {
+      draft.passing.push(event);
+      continue;
+    }
     draft.events.push(event);
     draft.entries.push(encodeEvent(event));
   }

@@ -6,11 +6,13 @@
  */
 import { type Refusal, refuse } from '../core/law/decider.ts';
 import type { WorldView } from '../core/law/state.ts';
+import type { EphemeralEvent } from '../core/law/world.ts';
 import { type Log, LogError } from '../log/log.ts';
 import { type Batch, decideBatch } from './batch.ts';
 import type { Clock } from './clock.ts';
 import type { Item } from './queue.ts';
 import type { OnDurable, Replica } from './replica.ts';
+import type { Sequencing } from './sequencing.ts';
 
 /** How often a batch is decided again because others were first, before its callers are refused. */
 const REBASES_MAX = 8;
@@ -21,16 +23,22 @@ const DOUBT_MS_MAX = 5_000;
 const RECOVER_MS_MIN = 100;
 const RECOVER_MS_MAX = 10_000;
 const RETRY_MS = 1_000;
+/** A copy that a server reads from may be behind the one that took the write. */
+const CATCH_UPS_MAX = 50;
 const UNDER_WAY = Promise.resolve(null);
 
 export interface CommitterOptions {
   readonly log: Log;
+  /** Absent where one server alone serves the space. */
+  readonly sequencing?: Sequencing | undefined;
   readonly clock: Clock;
   readonly replica: Replica;
   readonly stamp: () => number;
   /** What a batch could not reach is next again. */
   readonly putBack: (items: readonly Item[]) => void;
   readonly onDurable: OnDurable;
+  /** What a batch changed in memory alone. */
+  readonly onPassing: (events: readonly EphemeralEvent[]) => void;
   /** Memory and log agree again after a batch, or after what others stored was taken in. */
   readonly onSettled: () => void;
   /** More may be stored than is known. */
@@ -71,6 +79,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   async function commit(items: readonly Item[]): Promise<void> {
     if (status !== 'open') return refuseAll(items, unavailable());
+    if (options.sequencing?.isElsewhere && (await isForwarded(options.sequencing, items))) return;
     for (let tries = 0; tries <= REBASES_MAX; tries++) {
       let batch: Batch;
       try {
@@ -99,6 +108,40 @@ export function createCommitter(options: CommitterOptions): Committer {
     options.onSettled();
   }
 
+  /** Has the commands of a batch decided by who sequences the space; false when it must be done here. */
+  async function isForwarded(sequencing: Sequencing, items: readonly Item[]): Promise<boolean> {
+    const commands = items.filter((item) => 'command' in item);
+    const questions = items.filter((item) => 'question' in item);
+    if (commands.length > 0) {
+      const forwarded = await sequencing.forward(commands.map(({ command }) => command));
+      if (forwarded === 'here') return false;
+      if (forwarded === 'nobody' || forwarded === 'unknown') {
+        refuseAll(commands, forwarded === 'unknown' ? unknown() : nobodySequences());
+      } else if (!(await hasReached(forwarded.length))) {
+        refuseAll(items, unknown());
+        return true;
+      } else {
+        for (const [i, item] of commands.entries()) release(item, forwarded.outcomes[i]);
+      }
+    }
+    for (const item of questions) release(item, options.look(item.question));
+    options.onSettled();
+    return true;
+  }
+
+  /** Who asked sees what it did: our copy has come as far as the answer. */
+  async function hasReached(length: number): Promise<boolean> {
+    try {
+      for (let tries = 0; replica.length < length && tries < CATCH_UPS_MAX; tries++) {
+        await replica.catchUp();
+      }
+      return replica.length >= length;
+    } catch (cause) {
+      goDown('what another server stored cannot be read', cause);
+      return false;
+    }
+  }
+
   /** False when another writer was first. */
   async function isAppended({ entries }: Batch): Promise<boolean> {
     if (entries.length === 0) return true;
@@ -122,12 +165,14 @@ export function createCommitter(options: CommitterOptions): Committer {
     });
   }
 
-  function settle({ commands, outcomes, questions, events, entries, left }: Batch): void {
+  function settle(batch: Batch): void {
+    const { commands, outcomes, questions, events, entries, passing, left } = batch;
     const first = replica.length;
     replica.confirm();
     options.putBack(left);
     for (let i = 0; i < commands.length; i++) release(commands[i] as Item, outcomes[i]);
     if (events.length > 0) options.onDurable(first, events, entries);
+    if (passing.length > 0) options.onPassing(passing);
     // Last, when everything of the batch is known to everybody: who asks and then waits misses nothing.
     for (const item of questions) release(item, options.look(item.question));
     options.onSettled();
@@ -209,6 +254,10 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   function refuseAll(items: readonly Item[], refusal: Refusal): void {
     for (const item of items) release(item, refusal);
+  }
+
+  function nobodySequences(): Refusal {
+    return unavailable('no server sequences this space at the moment; nothing was changed');
   }
 
   function unavailable(why = 'the store did not take it; nothing was changed'): Refusal {

@@ -12,7 +12,13 @@ import { SERVER } from '../core/law/principal.ts';
 import type { Described, WorldView } from '../core/law/state.ts';
 import { isDue } from '../core/law/tick.ts';
 import type { View } from '../core/law/view.ts';
-import type { AnswerTo, Command, DurableEvent } from '../core/law/world.ts';
+import {
+  type AnswerTo,
+  type Command,
+  type DurableEvent,
+  type EphemeralEvent,
+  evolve,
+} from '../core/law/world.ts';
 import { cutPresented, evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
 import type { SnapshotName } from '../log/snapshot-name.ts';
@@ -25,15 +31,22 @@ import { createMessageStore, type Message, type TextMessage } from './message-st
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { openReplica } from './replica.ts';
 import { eventsAt, positionAt, readEntries, type Scanned, scanLog } from './scan.ts';
+import type { Sequencing, Standing } from './sequencing.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTurns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
+/** What another server should have settled is seen here by then. */
+const PASSED_MS = 60_000;
+const PASSED_MAX = 256;
+const NO_DEADLINES = { next: null } as const;
 
 export interface HubOptions {
   readonly space: string;
   readonly log: Log;
+  /** Given where several servers serve the space. */
+  readonly sequencing?: Sequencing;
   readonly clock: Clock;
   readonly snapshotEvery?: number;
   readonly cacheBytesMax?: number;
@@ -80,6 +93,8 @@ export interface Hub {
   openFeed(options: FeedOptions, sink: FeedSink): Feed | Refusal;
   readonly watch: Watch;
   readonly isAvailable: boolean;
+  /** Its part among several servers; null where it is alone. */
+  readonly standing: Standing | null;
   readonly stats: HubStats;
   /** The reason is told to the feeds. */
   close(reason?: 'shutting_down' | 'space_removed'): Promise<void>;
@@ -93,7 +108,7 @@ export interface HubStats {
 }
 
 export async function openHub(options: HubOptions): Promise<Hub> {
-  const { log, clock, space } = options;
+  const { log, clock, space, sequencing } = options;
   const onTrouble = options.onTrouble ?? (() => {});
 
   let lastStamp = 0;
@@ -120,25 +135,35 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     durableLength: () => replica.length,
     onPresented(by, messages, from, to) {
       const { world } = replica;
-      evolvePresented(world, { type: 'inbox.presented', at: world.at, by: by.id, from, to });
+      const presented = { type: 'inbox.presented', at: world.at, by: by.id, from, to } as const;
+      evolvePresented(world, presented);
+      sequencing?.whisper([presented]);
       watch.onPresented(by.id, messages);
     },
     onTrouble,
   });
   const committer = createCommitter({
-    ...{ log, clock, replica, stamp, look, onBehind, onTrouble },
+    ...{ log, sequencing, clock, replica, stamp, look, onBehind, onTrouble },
+    onPassing(events) {
+      if (sequencing === undefined) return;
+      // Each ticks by itself, when what a deadline brought reaches it.
+      const told = events.filter(({ type }) => type !== 'clock.ticked');
+      if (told.length > 0) sequencing.whisper(told);
+    },
     putBack: queue.putBack,
     onDurable: publish,
     onSettled() {
+      if (isElsewhere()) passBy();
       alarm.set();
       // The head that is stored with a snapshot is the log's; it must be the one at this length.
-      if (log.length === replica.length) snapshots.offer(replica.world);
+      if (log.length === replica.length && !isElsewhere()) snapshots.offer(replica.world);
     },
   });
   const alarm = createAlarm(
     clock,
     stamp,
-    () => replica.world.deadlines,
+    // What is due is recorded where commands are decided.
+    () => (isElsewhere() ? NO_DEADLINES : replica.world.deadlines),
     (done) =>
       enqueue({
         // Before any question what is due is recorded; this one asks for no more than that.
@@ -148,9 +173,38 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       }),
   );
   alarm.set();
-  const stopFollowing = log.follow(onBehind);
+  const stops = [
+    log.follow(onBehind),
+    sequencing?.onChange(() => alarm.set()),
+    sequencing?.onWhisper(hearWhisper),
+  ];
   // What came while we were opening was told to nobody.
   if (log.length > replica.length) onBehind();
+
+  function isElsewhere(): boolean {
+    return sequencing?.isElsewhere ?? false;
+  }
+
+  /** Deadlines of long ago were settled by who sequences; they are taken off here, or they would only add up. */
+  function passBy(): void {
+    const { world } = replica;
+    const at = stamp() - PASSED_MS;
+    for (let i = 0; i < PASSED_MAX && isDue(world, at); i++) {
+      evolve(world, { type: 'clock.ticked', at }, world.length);
+    }
+  }
+
+  /** From another server, which may know of somebody that we have not read of yet. */
+  function hearWhisper(events: readonly EphemeralEvent[]): void {
+    for (const event of events) {
+      try {
+        evolve(replica.world, event, replica.world.length);
+      } catch (cause) {
+        onTrouble('what another server said in passing does not fit here', cause);
+      }
+    }
+    alarm.set();
+  }
 
   function onBehind(): void {
     isBehind = true;
@@ -263,10 +317,11 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         onIdle = resolve;
       });
     }
-    stopFollowing();
+    for (const stop of stops) stop?.();
     const isWhole = committer.isOpen && log.length === replica.length;
     // A space that goes needs no shortcut to it, and nothing more on its record.
-    if (isWhole && reason !== 'space_removed') snapshots.offer(replica.world, true);
+    if (isWhole && !isElsewhere() && reason !== 'space_removed')
+      snapshots.offer(replica.world, true);
     alarm.close();
     feeds.closeAll(reason);
     watch.close();
@@ -309,6 +364,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     openFeed: (feed, sink) => (isServing() ? feeds.open(feed, sink) : committer.unavailable()),
     get isAvailable() {
       return isServing();
+    },
+    get standing() {
+      return sequencing?.standing ?? null;
     },
     get stats() {
       const { batches } = committer;

@@ -59,6 +59,7 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
     hasManaged: world.turns.agents.size > 0,
     openFeed: readOnly,
     isAvailable: true,
+    standing: null,
     stats: { entries: world.length, queued: 0, feeds: 0, batches: 0 },
     async close() {},
   };

@@ -210,6 +210,12 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'one the hub makes into `synapse-token`',
     'the secret Synapse clients show; with `none`, or `--auth open`, names are taken at their word',
   ),
+  server_name: row(
+    '--server-name',
+    '1 to 64 letters, digits or any of `. _ -`',
+    'none: the server is alone with its store',
+    'its name among several servers that share a store at `nats://`; see [the guide](../guide/nats.md)',
+  ),
   otlp: row(
     '--otlp',
     'an http or https address',

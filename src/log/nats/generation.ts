@@ -43,7 +43,7 @@ export function namesOf(
 }
 
 /** Names of streams and subjects have no dots, stars or slashes. */
-function streamWord(space: string): string {
+export function streamWord(space: string): string {
   return space.replaceAll(/[^A-Za-z0-9_]/g, (char) => `=${char.charCodeAt(0).toString(16)}`);
 }
 

@@ -46,6 +46,7 @@ export interface ConfigFile extends SpaceFields {
   readonly port?: number | undefined;
   readonly dir?: string | undefined;
   readonly store?: string | undefined;
+  readonly server_name?: string | undefined;
   readonly record_key?: string | undefined;
   readonly auth?: 'local' | 'open' | undefined;
   readonly cors_origins?: readonly string[] | undefined;
@@ -122,6 +123,9 @@ function text(what: string): z.ZodString {
 const host = text('an address or a host name').regex(/^[^\s/@]+$/, {
   error: 'must be an address or a host name, such as 127.0.0.1',
 });
+
+const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SERVER_NAME_RULE = 'must be 1 to 64 letters, digits or any of . _ -';
 
 const store = text(STORE_FORMS).transform((value, context) => {
   const parsed = parseStoreUrl(value);
@@ -233,6 +237,7 @@ const fields = {
   port: whole(0, 65_535).optional(),
   dir: text('a directory').optional(),
   store: store.optional(),
+  server_name: z.string().regex(SERVER_NAME, SERVER_NAME_RULE).optional(),
   auth: oneOf('local', 'open').optional(),
   cors_origins: z.array(origin, { error: 'must be a list of origins' }).optional(),
   allowed_hosts: z.array(host, { error: 'must be a list of host names' }).optional(),

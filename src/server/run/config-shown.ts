@@ -71,6 +71,7 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   runners: ({ turns }) => turns.runners,
   turns_roots: ({ turns }) => turns.roots,
   turns_parallel_max: ({ turns }) => turns.parallelMax,
+  server_name: (config) => config.serverName,
   otlp: ({ telemetry }) => telemetry?.otlp?.endpoint,
   otlp_headers: ({ telemetry }) => headerNames(telemetry?.otlp?.headers ?? {}),
   telemetry_file: ({ telemetry }) => telemetry?.file,

@@ -22,6 +22,7 @@ export interface ServeFlags {
   /** True when the flag came without a port. */
   readonly synapse?: string | boolean | undefined;
   readonly synapseToken?: string | undefined;
+  readonly serverName?: string | undefined;
   readonly relay?: string | undefined;
   readonly relayLines?: string | undefined;
   readonly synapseRelay?: string | undefined;
@@ -60,6 +61,7 @@ export function readFlags(flags: ServeFlags): Record<string, unknown> {
     port: asNumber(flags.port),
     dir: flags.dir,
     store: flags.store,
+    server_name: flags.serverName,
     auth: flags.auth,
     cors_origins: flags.corsOrigin,
     allowed_hosts: flags.allowHost,

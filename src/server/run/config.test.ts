@@ -31,6 +31,7 @@ describe('parseConfig', () => {
       port: 8765,
       dir: '/home/ada/.synod',
       store: null,
+      serverName: null,
       auth: 'local',
       corsOrigins: [],
       allowedHosts: [],
@@ -112,6 +113,17 @@ describe('parseConfig', () => {
       expect(problem?.message).not.toContain('secret-key');
     },
   );
+
+  test('[SQ1] a name among several goes with a store that several share', () => {
+    const store = 'nats://127.0.0.1:4222/synod';
+    expect(accept({ flags: { store, serverName: 'one' } })).toMatchObject({ serverName: 'one' });
+    expect(refuse({ flags: { serverName: 'one' } })).toMatchObject([
+      { field: 'server_name', message: expect.stringContaining('nats://') },
+    ]);
+    expect(refuse({ flags: { store, serverName: 'a b' } })).toMatchObject([
+      { field: '--server-name' },
+    ]);
+  });
 
   test('[CF2] a --no- flag that was not given does not override the file', () => {
     const config = accept({ file: { socket: false }, flags: { socket: true } });

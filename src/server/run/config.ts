@@ -29,6 +29,8 @@ export interface Config {
   readonly dir: string;
   /** A store URL; null keeps one SQLite file per space under `<dir>/spaces`. */
   readonly store: string | null;
+  /** Its name among several servers of one store; null where it is alone. */
+  readonly serverName: string | null;
   /** The key that signs heads; made at the usual place where none was chosen. */
   readonly recordKey: RecordKeyConfig;
   readonly auth: 'local' | 'open';
@@ -160,6 +162,7 @@ export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
     checkOpen(config, sourceOf('auth', sources)),
     checkSynapse(config, sourceOf('synapse_port', sources)),
     checkRunnerNames(config, sourceOf('agents', sources)),
+    checkServerName(config, sourceOf('server_name', sources)),
   ].filter((problem) => problem !== null);
   return refused.length > 0 ? refused : config;
 }
@@ -254,6 +257,7 @@ function toConfig(said: Said, home: string, cwd: string): Omit<Config, 'recordKe
     port: said.port ?? DEFAULT_PORT,
     dir: said.dir === undefined ? join(home, '.synod') : absolute(said.dir, home, cwd),
     store: said.store ?? null,
+    serverName: said.server_name ?? null,
     auth: said.auth ?? 'local',
     corsOrigins: said.cors_origins ?? [],
     allowedHosts: said.allowed_hosts ?? [],
@@ -352,6 +356,16 @@ function checkOpen(config: Config, source: ConfigProblem['source']): ConfigProbl
     source,
     message: `open takes every caller at its word, so it serves on loopback alone and not on ${config.host}; use --host 127.0.0.1, or leave out --auth open and give agents tokens (synod token create)`,
   };
+}
+
+/** One among several needs a store that several can write to. */
+function checkServerName(
+  { store, serverName }: Pick<Config, 'store' | 'serverName'>,
+  source: ConfigProblem['source'],
+): ConfigProblem | null {
+  if (serverName === null || store?.startsWith('nats:')) return null;
+  const message = 'goes with a store that several servers share: --store nats://HOST:PORT/PREFIX';
+  return { code: 'config.invalid', field: 'server_name', source, message };
 }
 
 function checkSynapse(config: Config, source: ConfigProblem['source']): ConfigProblem | null {

@@ -54,10 +54,15 @@ export async function storeFiles(store: string | null, dir: string): Promise<Sto
   };
 }
 
-/** The log of a space, to be written to. */
-export async function openSpaceLog(store: string | null, dir: string, space: string): Promise<Log> {
+/** The log of a space, to be written to; one that is shared has several servers that write. */
+export async function openSpaceLog(
+  store: string | null,
+  dir: string,
+  space: string,
+  isShared: boolean,
+): Promise<Log> {
   const parsed = store === null ? null : parseStoreUrl(store);
-  if (parsed?.kind !== 'package') return openLog(logUrlOf(store, dir, space));
+  if (parsed?.kind !== 'package') return openLog(logUrlOf(store, dir, space), { isShared });
   const { openPackageLog } = await import('./package-store.ts');
   return openPackageLog(parsed, dir, space);
 }
@@ -88,10 +93,16 @@ export function isSidecar(store: string | null, space: string): boolean {
   return /-(wal|shm|journal)$/.test(space);
 }
 
+interface OpenLogOptions {
+  readonly readOnly?: boolean;
+  /** Several servers write to it, in concert; only a store at nats:// can be that. */
+  readonly isShared?: boolean;
+}
+
 /** To be written to, a store is locked until the log is closed: it has one writer [G10]. */
-export async function openLog(url: string, options: { readOnly?: boolean } = {}): Promise<Log> {
+export async function openLog(url: string, options: OpenLogOptions = {}): Promise<Log> {
   const store = parseStoreUrl(url);
-  if (store?.kind === 'nats' && !options.readOnly) return openLeased(store);
+  if (store?.kind === 'nats' && !options.readOnly && !options.isShared) return openLeased(store);
   if (!hasPath(store) || options.readOnly) {
     return openUnlocked(url, store, options);
   }
@@ -133,8 +144,9 @@ async function openLeased({ place, space }: NatsStore): Promise<Log> {
 async function openUnlocked(
   url: string,
   store: Store | null,
-  options: { readOnly?: boolean },
+  { readOnly = false }: OpenLogOptions,
 ): Promise<Log> {
+  const options = { readOnly };
   switch (store?.kind) {
     case 'memory': {
       const { openMemoryLog } = await import('../../log/memory.ts');

@@ -3,6 +3,7 @@
  * directory's lock before it touches anything in it, and says it is ready only when
  * every door is open.
  */
+
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
@@ -15,6 +16,7 @@ import { unavailable } from '../../log/disk.ts';
 import { lockDirectory } from '../../log/lock.ts';
 import { createMcpTools } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { createDesk } from '../desk/desk.ts';
 import { createFailureReport } from '../desk/failure.ts';
 import { DEFAULT_SPACE } from '../desk/spaces.ts';
@@ -51,6 +53,7 @@ import { synapseShape } from './relay-synapse.ts';
 import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
 import { readStoreSize } from './store-size.ts';
+import { parseStoreUrl } from './store-url.ts';
 import { openHubTelemetry } from './telemetry.ts';
 import { traceDesk } from './traced-desk.ts';
 import { createHubTurns } from './turns.ts';
@@ -135,6 +138,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       typedChannels: config.settings.typedChannels,
       named: (config.agents ?? []).flatMap(({ namespace }) => namespace ?? []),
       onTrouble: report,
+      cluster: await clusterOf(config, report),
       onAppended: vitals.noteAppend,
     });
     closers.push(() => spaces.close());
@@ -389,4 +393,15 @@ async function writeHubFile(dir: string, value: object): Promise<void> {
     await rm(draft, { force: true });
     throw unavailable(path, 'write', cause);
   }
+}
+
+/** One of several servers has a name, and a store that several can write to. */
+async function clusterOf(
+  { store, serverName }: Config,
+  onTrouble: (what: string, cause: unknown) => void,
+): Promise<Cluster | undefined> {
+  const parsed = store === null ? null : parseStoreUrl(store);
+  if (serverName === null || parsed?.kind !== 'nats') return undefined;
+  const { createCluster } = await import('../cluster/cluster.ts');
+  return createCluster(parsed.place, serverName, onTrouble);
 }

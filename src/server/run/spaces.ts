@@ -11,6 +11,7 @@ import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
 import { type Log, LogError } from '../../log/log.ts';
 import { nearest } from '../../wire/nearest.ts';
+import type { Cluster, Membership } from '../cluster/cluster.ts';
 import {
   DEFAULT_SPACE,
   isSpaceName,
@@ -43,6 +44,8 @@ export interface SpacesOptions {
   readonly typedChannels: Readonly<Record<string, unknown>> | null;
   /** Spaces that exist because the configuration names them. */
   readonly named: readonly string[];
+  /** Absent where this server is alone. */
+  readonly cluster?: Cluster | undefined;
   /** Signs heads; absent where nothing is signed. */
   readonly record?: RecordKeeper;
   onTrouble(what: string, cause: unknown): void;
@@ -62,6 +65,7 @@ export interface OpenSpaces extends Spaces {
 export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const hubs = new Map<string, Hub>();
   const kept = new Map<Hub, KeptSpace>();
+  const memberships = new Map<Hub, Membership>();
   const opening = new Map<string, Promise<Hub>>();
   const { store, dir } = options;
   await finishMending(store, dir);
@@ -97,6 +101,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     const record = kept.get(hub);
     kept.delete(hub);
     await record?.beginClose();
+    // Another takes over while we finish.
+    await memberships.get(hub)?.leave();
+    memberships.delete(hub);
     await hub.close(reason);
     await record?.finishClose(reason === 'space_removed');
   }
@@ -118,9 +125,14 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   }
 
   async function openAt(name: string, url: string): Promise<Hub> {
-    const log = timedLog(await openSpaceLog(store, dir, name), (ms) =>
-      options.onAppended?.(name, ms),
+    const membership = await options.cluster?.join(name);
+    const opened = await openSpaceLog(store, dir, name, membership !== undefined).catch(
+      async (cause: unknown) => {
+        await membership?.leave();
+        throw cause;
+      },
     );
+    const log = timedLog(opened, (ms) => options.onAppended?.(name, ms));
     let hub: Hub | null = null;
     try {
       const record = await options.record?.open(name, log, placeOf(url));
@@ -128,8 +140,11 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         space: name,
         log,
         clock: options.clock,
+        ...(membership !== undefined && { sequencing: membership.sequencing }),
         onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
       });
+      membership?.serve(hub);
+      if (membership !== undefined) memberships.set(hub, membership);
       await configure(hub, options);
       record?.follow(hub);
       if (record !== undefined) kept.set(hub, record);
@@ -142,6 +157,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       for (const listener of openingListeners) listener(hub);
       return hub;
     } catch (cause) {
+      await membership?.leave();
       await (hub ?? log).close();
       throw cause instanceof LogError ? located(cause, url) : cause;
     }

@@ -107,6 +107,10 @@ export const hubStatus = operation({
       .string()
       .nullable()
       .describe('what is wrong with the log, until a person has closed its item'),
+    cluster: z
+      .object({ server: z.string(), sequencer: z.string().nullable(), changes: z.int() })
+      .nullable()
+      .describe('its part among several servers of one store'),
     feeds: z.int(),
     queued: z.int(),
     plugins: z.array(z.string()),

@@ -51,6 +51,7 @@ export const inboxHandlers: Handlers<'inbox.peek' | 'inbox.commit' | 'hub.whoami
         entries,
         head: hub.head,
         ...size,
+        cluster: hub.standing,
         feeds,
         queued,
         plugins: [...about.plugins],

@@ -1,0 +1,127 @@
+/** Several hubs of one space: one decides, the others forward and answer from their own copy. */
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { SendMessage } from '../core/talk/message.ts';
+import { portray } from '../testing/compare.ts';
+import { storedEntries } from '../testing/faulty-log.ts';
+import { type Concert, createConcert } from '../testing/in-concert.ts';
+import { openRig, type Rig } from '../testing/rig.ts';
+import { codeOf, createPrincipal, PLAIN_SEND } from '../testing/story.ts';
+
+const ada = createPrincipal('ada');
+const bob = createPrincipal('bob');
+
+async function openThree(): Promise<{ concert: Concert; a: Rig; b: Rig; c: Rig }> {
+  const concert = createConcert();
+  concert.conduct('a');
+  const parts = { a: concert.part('a'), b: concert.part('b'), c: concert.part('c') };
+  const a = await openRig(() => setImmediate(), { sequencing: parts.a });
+  const b = await a.beside({ sequencing: parts.b });
+  const c = await a.beside({ sequencing: parts.c });
+  for (const [name, rig] of Object.entries({ a, b, c })) {
+    parts[name as 'a' | 'b' | 'c'].play(rig.hub);
+  }
+  return { concert, a, b, c };
+}
+
+const worldOf = (rig: Rig) => rig.until(rig.hub.ask((world) => portray(world, 'durable')));
+
+test('[SQ1] commands of all are decided by one, and who asked sees at once what it did', async () => {
+  const { concert, a, b, c } = await openThree();
+  await b.subscribe(bob, 'x');
+  const sent = await Promise.all([a, b, c].map((rig) => rig.send(ada, 'x')));
+  expect(sent.map((one) => ('seq' in one ? one.seq : 0)).sort()).toEqual([1, 2, 3]);
+  expect(concert.forwarded).toBe(3);
+  // No batch was decided twice: nobody had to begin again.
+  expect(a.disk).toBe(b.disk);
+  expect((await c.take(bob)).sort()).toEqual([1, 2, 3]);
+  expect(await b.take(bob)).toEqual([]);
+  await a.clock.pass(1_000);
+  expect(new Set(await Promise.all([worldOf(a), worldOf(b), worldOf(c)])).size).toBe(1);
+  expect([...a.troubles, ...b.troubles, ...c.troubles]).toEqual([]);
+});
+
+test('[SQ1] a refusal comes back as it was said', async () => {
+  const { b } = await openThree();
+  const drained = await b.until(
+    b.hub.submit<SendMessage>({
+      ...{ ...PLAIN_SEND, by: createPrincipal('eve', { kind: 'observer' }), at: b.hub.stamp() },
+      ...{ channel: 'x', body: '{}' },
+    }),
+  );
+  expect(codeOf(drained)).toBe('access.denied');
+});
+
+test('[SQ3] what was sent and not answered is unknown; what nobody was there for is not done', async () => {
+  const { concert, b } = await openThree();
+  await b.subscribe(bob, 'x');
+  concert.lose('after');
+  expect(codeOf(await b.send(ada, 'x'))).toBe('store.unknown');
+  concert.lose('before');
+  expect(codeOf(await b.send(ada, 'x'))).toBe('store.unknown');
+  await b.clock.pass(1_000);
+  // The first was decided, the second was not: only looking tells.
+  expect(await b.take(bob)).toEqual([1]);
+  concert.conduct(null);
+  const before = storedEntries(b.disk).length;
+  const refused = await b.send(ada, 'x');
+  expect([codeOf(refused), storedEntries(b.disk).length]).toEqual(['store.unavailable', before]);
+  expect(refused).toMatchObject({ message: expect.stringContaining('no server sequences') });
+});
+
+test('[SQ2] another goes on where the last one stopped, also where that one has not noticed', async () => {
+  const { concert, a, b, c } = await openThree();
+  await b.send(ada, 'x');
+  concert.conduct('b');
+  expect(await b.send(ada, 'x')).toMatchObject({ seq: 2 });
+  expect(await a.send(ada, 'x')).toMatchObject({ seq: 3 });
+  // One that takes itself for the sequencer decides on what it knows, and the log lets it win no position.
+  const stale = await c.until(
+    Promise.all([
+      a.hub.submit<SendMessage>({
+        ...{ ...PLAIN_SEND, by: ada, at: a.hub.stamp(), channel: 'x', body: '{}' },
+      }),
+      c.send(ada, 'x'),
+    ]),
+  );
+  expect(stale.map((one) => ('seq' in one ? one.seq : 0)).sort()).toEqual([4, 5]);
+});
+
+test('[SQ4] what is due is recorded once, by who sequences', async () => {
+  const { a, b, c, concert } = await openThree();
+  await b.subscribe(bob, 'x');
+  await b.send(ada, 'x');
+  await b.take(bob, 1_000);
+  const before = storedEntries(a.disk).length;
+  await a.clock.pass(5_000);
+  const lapsed = storedEntries(a.disk)
+    .slice(before)
+    .filter((entry) => entry.includes('inbox.lapsed'));
+  expect(lapsed).toHaveLength(1);
+  // The others saw it, and the message is owed again wherever one asks.
+  expect(await c.take(bob, 1_000)).toEqual([1]);
+  concert.conduct('c');
+  await a.clock.pass(5_000);
+  expect(await a.take(bob)).toEqual([1]);
+});
+
+test('[SQ5] a beat at one is known at all', async () => {
+  const { a, b, c } = await openThree();
+  const beat = (rig: Rig) =>
+    rig.until(
+      rig.hub.submit({
+        ...{ type: 'presence.beat', by: ada, at: rig.hub.stamp(), status: 'online', ttlMs: null },
+      }),
+    );
+  await beat(b);
+  await a.clock.pass(20_000);
+  await beat(b);
+  await a.clock.pass(100);
+  const seen = await Promise.all(
+    [a, b, c].map((rig) =>
+      rig.until(rig.hub.ask((world) => world.agents.get('ada')?.presence.beatAt)),
+    ),
+  );
+  expect(new Set(seen).size).toBe(1);
+  expect(seen[0]).toBeGreaterThan(10_000);
+});

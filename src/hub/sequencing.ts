@@ -1,0 +1,38 @@
+/**
+ * A space that several servers serve: one of them sequences it, the others have commands decided there and answer
+ * everything else from their own copy. Any of them may append, and the log lets only one win a position, so this
+ * is about order and speed, never about what is true [SQ1].
+ */
+import type { Command, EphemeralEvent } from '../core/law/world.ts';
+
+export interface Standing {
+  /** The name of this server. */
+  readonly server: string;
+  /** Who sequences, as far as is known here. */
+  readonly sequencer: string | null;
+  /** How often that has passed to another since this server looks. */
+  readonly changes: number;
+}
+
+export interface Sequencing {
+  readonly standing: Standing;
+  /** Commands are decided at another server. */
+  readonly isElsewhere: boolean;
+  /** In the order given, after all that was forwarded before. */
+  forward(commands: readonly Command[]): Promise<Forwarded>;
+  /** Told when this server begins or ceases to sequence. */
+  onChange(listener: () => void): () => void;
+  /** To every server, for what only memory knows. */
+  whisper(events: readonly EphemeralEvent[]): void;
+  onWhisper(listener: (events: readonly EphemeralEvent[]) => void): () => void;
+}
+
+export type Forwarded =
+  /** How long the log is when the last of them is stored: who asked must see what it did. */
+  | { readonly outcomes: readonly unknown[]; readonly length: number }
+  /** Decide here: nobody else does, or they are too large to be sent. */
+  | 'here'
+  /** Nobody sequences the space now; nothing was changed. */
+  | 'nobody'
+  /** Sent, and not answered. */
+  | 'unknown';

@@ -1,0 +1,72 @@
+/**
+ * Several hubs in concert without a network: one sequences, the others forward to it. Which one that is can be
+ * changed at any time, and what is on its way can be lost before or after it was decided.
+ */
+import type { EphemeralEvent } from '../core/law/world.ts';
+import type { Hub } from '../hub/hub.ts';
+import type { Forwarded, Sequencing } from '../hub/sequencing.ts';
+
+export interface Concert {
+  /** The part of one hub; `play` is called when it is open. */
+  part(name: string): Sequencing & { play(hub: Hub): void };
+  /** From now on this one sequences; null: nobody. */
+  conduct(name: string | null): void;
+  /** The next command that is forwarded is lost, before or after it was decided. */
+  lose(when: 'before' | 'after'): void;
+  /** How many commands were forwarded. */
+  readonly forwarded: number;
+}
+
+export function createConcert(): Concert {
+  const hubs = new Map<string, Hub>();
+  const changes = new Set<() => void>();
+  const ears = new Map<string, (events: readonly EphemeralEvent[]) => void>();
+  let conductor: string | null = null;
+  let lost: 'before' | 'after' | null = null;
+  let forwarded = 0;
+
+  return {
+    get forwarded() {
+      return forwarded;
+    },
+    conduct(name) {
+      conductor = name;
+      for (const change of changes) change();
+    },
+    lose(when) {
+      lost = when;
+    },
+    part: (name) => ({
+      play: (hub) => void hubs.set(name, hub),
+      get standing() {
+        return { server: name, sequencer: conductor, changes: 0 };
+      },
+      get isElsewhere() {
+        return conductor !== name;
+      },
+      async forward(commands): Promise<Forwarded> {
+        if (conductor === name) return 'here';
+        const hub = conductor === null ? undefined : hubs.get(conductor);
+        if (hub === undefined) return 'nobody';
+        const loss = lost;
+        lost = null;
+        if (loss === 'before') return 'unknown';
+        forwarded += commands.length;
+        const asked = commands.map((command) => hub.submit({ ...command, at: hub.stamp() }));
+        const outcomes = await Promise.all(asked);
+        return loss === 'after' ? 'unknown' : { outcomes, length: hub.stats.entries };
+      },
+      onChange(listener) {
+        changes.add(listener);
+        return () => changes.delete(listener);
+      },
+      whisper(events) {
+        for (const [other, hear] of ears) if (other !== name) hear(events);
+      },
+      onWhisper(listener) {
+        ears.set(name, listener);
+        return () => ears.delete(name);
+      },
+    }),
+  };
+}
