@@ -62,10 +62,15 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'turns.resume': 'synod turns resume',
   'turns.retry': 'synod turns retry',
   'tokens.revoke': 'synod token revoke',
+  'workflows.cancel': 'synod workflow cancel',
+  'workflows.fork': 'synod workflow fork',
+  'workflows.list': 'synod workflow list',
+  'workflows.retry': 'synod workflow retry',
+  'workflows.start': 'synod workflow start',
 };
 
 const OPERATION =
-  /\b(agents|audit|cards|channels|claims|context|docket|findings|gates|group|guard|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|sessions|spaces|threads|tokens|turns|web)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+  /\b(agents|audit|cards|channels|claims|context|docket|findings|gates|group|guard|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|sessions|spaces|threads|tokens|turns|web|workflows)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
 
 export function inCommandWords(message: string): string {
   return message

@@ -10,6 +10,7 @@ import { type StepView, unpackSteps } from './steps.ts';
 export interface RunQuery {
   readonly state?: RunState | 'all' | undefined;
   readonly name?: string | undefined;
+  readonly parent?: string | undefined;
   readonly after?: string | undefined;
   readonly limit: number;
 }
@@ -20,12 +21,13 @@ export function runsPage(
   by: Principal,
   query: RunQuery,
 ): Page<RunView, string> {
-  const { state, name, after } = query;
+  const { state, name, parent, after } = query;
   const below = after === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(after, 10);
   const limit = Math.min(query.limit, PAGE_ROWS_MAX);
   const found: RunView[] = [];
   const look = (run: RunView): void => {
     if (run.position >= below || (name !== undefined && run.name !== name)) return;
+    if (parent !== undefined && run.parent?.id !== parent) return;
     if (state !== undefined && state !== 'all' && run.state !== state) return;
     if (found.length > limit && run.position < (found[0]?.position ?? 0)) return;
     if (!mayRead(book, by, run)) return;

@@ -307,6 +307,7 @@ export const workflowsList = operation({
   input: z.strictObject({
     state: z.union([runState, z.literal('all')]).optional(),
     name: workflowName.optional(),
+    parent: runId.optional().describe('only those that this run started'),
     ...page,
   }),
   output: z.object({ runs: z.array(runHead), next: z.string().nullable() }),
