@@ -32,6 +32,8 @@ export interface SimulationOptions {
   readonly writers?: 1 | 2;
   /** Guard rails of turns at their usual bounds, which a story soon reaches. */
   readonly hasRealBounds?: boolean;
+  /** Told each entry as it is taken in, for a model that only some stories need. */
+  readonly alsoTold?: (event: never) => void;
 }
 
 export interface Stage {
@@ -109,6 +111,7 @@ export function createStage(options: SimulationOptions): Stage {
         gates.add(event);
         docket.add(event, position);
         threads.add(event, position);
+        options.alsoTold?.(event as never);
         evolve(replayed, decodeEvent(entry), replayed.length);
       }
     } catch (cause) {

@@ -71,7 +71,7 @@ export function decideCancel(
   if (run.state === 'cancelled') return { events: [], answer: { id } };
   if (isOver(run.state)) return refuseArrow(id, run.state, 'cancelled');
   const events = family(world.workflows, run)
-    .filter(({ cancelling }) => cancelling === null)
+    .filter(({ cancelling, state }) => cancelling === null || state === 'stuck')
     .map(
       (one): RunCancelled => ({
         ...{ type: 'run.cancelled', at, by: by.id, id: one.id, reason },

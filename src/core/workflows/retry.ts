@@ -15,7 +15,7 @@ import {
   stepsOf,
 } from './run-book.ts';
 import { checkName, checkStep, invalid } from './run-check.ts';
-import { settleAlerts } from './run-docket.ts';
+import { settleAlert } from './run-docket.ts';
 import type { RetryRun, RunRetried } from './run-events.ts';
 import type { RunState, RunView, StepRef } from './run-state.ts';
 import { checkRunRoom } from './start.ts';
@@ -47,7 +47,7 @@ export function evolveRetried(world: World, event: RunRetried): void {
   const run = book.live.get(event.id) ?? book.ended.get(event.id);
   if (run === undefined) return;
   const { at, by, fromStep, map } = event;
-  settleAlerts(world, run, at, 'retried', by);
+  settleAlert(world, run, at, 'retried', by);
   reviveRun(book, run);
   const isUndoing = run.state === 'compensation_failed';
   countChars(book, run.startedBy, -run.chars);
@@ -70,9 +70,10 @@ export function evolveRetried(world: World, event: RunRetried): void {
   const keys = new Set(kept.map(({ step, key }) => stepId(step, key)));
   const waits = run.waits.filter((one) => keys.has(stepId(one.step, one.key)));
   setWaits(
-    book,
+    world,
     run,
     waits.map((one) => ({ ...one, step: map[one.step] ?? one.step })),
+    at,
   );
   settleRun(world, run, at);
 }

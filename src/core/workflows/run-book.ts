@@ -2,9 +2,11 @@
  * Where a run stands after a change, for evolve: held, ready for an executor, asleep until something ends, or
  * over; and in which of the indexes it is found. Whatever changes a run ends with `settleRun` or `endRun`.
  */
+import { settleItem } from '../docket/docket.ts';
 import { count } from '../law/shares.ts';
 import type { World } from '../law/state.ts';
 import { occupy, placeRun } from './lines.ts';
+import { askedSubject } from './run-docket.ts';
 import { isHeld, isOver, type Run, type Wait, type WorkflowBook } from './run-state.ts';
 import { packSteps, type Step, unpackSteps } from './steps.ts';
 import {
@@ -27,7 +29,8 @@ export function enterRun(book: WorkflowBook, run: Run): void {
   placeRun(book, run);
 }
 
-function leaveRun(book: WorkflowBook, run: Run): void {
+function leaveRun(world: World, run: Run, at: number): void {
+  const book = world.workflows;
   book.live.delete(run.id);
   count(book.countBy, run.startedBy, -1);
   countChars(book, run.startedBy, -run.chars);
@@ -37,7 +40,7 @@ function leaveRun(book: WorkflowBook, run: Run): void {
   }
   if (run.parent !== null) dropFrom(book.children, run.parent.id, run.id);
   if (run.firstTakenAt !== null) occupy(book.use, run, -1);
-  setWaits(book, run, []);
+  setWaits(world, run, [], at);
   run.dueAt = null;
   book.due.delete(run);
   run.readyAt = null;
@@ -116,7 +119,7 @@ export function endRun(world: World, run: Run, at: number): void {
   const book = world.workflows;
   book.stirred++;
   letGo(run);
-  leaveRun(book, run);
+  leaveRun(world, run, at);
   run.endedAt = at;
   run.signals = [];
   run.notBefore = null;
@@ -160,13 +163,23 @@ export function reviveRun(book: WorkflowBook, run: Run): void {
   enterRun(book, run);
 }
 
-export function setWaits(book: WorkflowBook, run: Run, waits: readonly Wait[]): void {
+/** What asked a person and does not wait any more is off the docket. */
+export function setWaits(world: World, run: Run, waits: readonly Wait[], at: number): void {
+  const book = world.workflows;
   for (const wait of run.waits) {
+    if (wait.ended !== null) continue;
     const key = awaitedKey(wait);
-    if (key !== null && wait.ended === null) dropFrom(book.awaited, key, run.id);
+    if (key !== null) dropFrom(book.awaited, key, run.id);
+    if (wait.on.kind === 'answer' && !waits.some((one) => isSameAsk(one, wait))) {
+      settleItem(world, at, 'alert', askedSubject(run.id, wait), 'it went on');
+    }
   }
   run.waits = waits;
   for (const wait of waits) awaitIt(book, run.id, wait);
+}
+
+function isSameAsk(one: Wait, { step, key }: Wait): boolean {
+  return one.on.kind === 'answer' && one.ended === null && one.step === step && one.key === key;
 }
 
 function awaitIt(book: WorkflowBook, id: string, wait: Wait): void {

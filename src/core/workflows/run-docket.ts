@@ -27,7 +27,7 @@ export function alertPerson(
 }
 
 /** For evolve: it goes on, or is over; nobody has to look any more. */
-export function settleAlerts(
+export function settleAlert(
   world: World,
   run: Run,
   at: number,
@@ -35,10 +35,6 @@ export function settleAlerts(
   by: string | null,
 ): void {
   settleItem(world, at, 'alert', runSubject(run.id), outcome, by);
-  for (const { on, step, key } of run.waits) {
-    if (on.kind !== 'answer') continue;
-    settleItem(world, at, 'alert', askedSubject(run.id, { step, key }), outcome, by);
-  }
 }
 
 function runSubject(id: string): string {

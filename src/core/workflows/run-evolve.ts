@@ -6,7 +6,7 @@ import { agentOf } from '../talk/agent.ts';
 import { occupy } from './lines.ts';
 import { evolveRetried } from './retry.ts';
 import { armRuns, countChars, endRun, enterRun, letGo, settleRun, stepsOf } from './run-book.ts';
-import { alertPerson, askedSubject, askPerson, settleAlerts } from './run-docket.ts';
+import { alertPerson, askedSubject, askPerson, settleAlert } from './run-docket.ts';
 import type {
   RunCancelled,
   RunEntry,
@@ -74,12 +74,12 @@ export function evolveRuns(world: World, event: RunEvent, position: number): voi
       const run = live.get(event.id);
       if (run === undefined) return;
       const { at, by, answer } = event;
-      endWaits(world, run, at, ({ on, step, key }) =>
+      settleItem(world, at, 'alert', askedSubject(event.id, event), answer, by);
+      return endWaits(world, run, at, ({ on, step, key }) =>
         on.kind === 'answer' && step === event.step && key === event.key
           ? { by: 'event', at, position, word: answer, who: by }
           : null,
       );
-      return settleItem(world, at, 'alert', askedSubject(event.id, event), answer, by);
     }
     case 'queue.declared': {
       const { name, fields, by, at } = event;
@@ -191,7 +191,7 @@ function evolveCancelled(world: World, event: RunCancelled, position: number): v
   const run = world.workflows.live.get(event.id);
   if (run === undefined) return;
   run.cancelling = event.reason ?? '';
-  settleAlerts(world, run, event.at, 'cancelled', event.by);
+  settleAlert(world, run, event.at, 'cancelled', event.by);
   if (event.isOver) {
     run.state = 'cancelled';
     run.endPosition = position;
@@ -221,7 +221,7 @@ function evolveRecorded(world: World, event: RunRecorded, position: number): voi
       letGo(run);
       getStuck(world, run, at, position, entry.difference);
     } else {
-      settleAlerts(world, run, at, entry.state, null);
+      settleAlert(world, run, at, entry.state, null);
       run.state = entry.state;
       run.endPosition = position;
       if (entry.state === 'compensation_failed') {
@@ -262,7 +262,7 @@ function evolveStep(
     run.chars += chars;
     countChars(world.workflows, run.startedBy, chars);
   }
-  if (run.waits.length > 0 && entry.kind !== 'waiting') dropWait(world, run, step);
+  if (run.waits.length > 0 && entry.kind !== 'waiting') dropWait(world, run, step, at);
   if (entry.kind !== 'started') {
     step.position = position;
     step.entry = index;

@@ -38,13 +38,13 @@ export function beginWait(
     ? ({ by: 'event', at, position: null, word: null, who: null } as const)
     : endAlready(world, run, on, at);
   const rest = run.waits.filter((one) => one.step !== step || one.key !== key);
-  setWaits(world.workflows, run, [...rest, { step, key, on, until, had, ended }]);
+  setWaits(world, run, [...rest, { step, key, on, until, had, ended }], at);
 }
 
-export function dropWait(world: World, run: Run, { step, key }: StepRef): void {
+export function dropWait(world: World, run: Run, { step, key }: StepRef, at: number): void {
   if (!run.waits.some((one) => one.step === step && one.key === key)) return;
   const rest = run.waits.filter((one) => one.step !== step || one.key !== key);
-  setWaits(world.workflows, run, rest);
+  setWaits(world, run, rest, at);
 }
 
 export function waitOn(asked: WaitAsked): WaitOn {
@@ -98,7 +98,7 @@ export function onReply(world: World, message: number, reply: Reply): void {
       if (on.kind !== 'replies' || on.message !== message || ended !== null) return wait;
       return { ...wait, had: [...wait.had, reply.position] };
     });
-    setWaits(world.workflows, run, waits);
+    setWaits(world, run, waits, reply.at);
     endFull(world, run, reply.at);
   }
 }
@@ -126,7 +126,7 @@ export function endWaits(
     return { ...wait, ended };
   });
   if (!isChanged) return;
-  setWaits(world.workflows, run, waits);
+  setWaits(world, run, waits, at);
   if (isHeld(run)) {
     run.news++;
     world.workflows.stirred++;
