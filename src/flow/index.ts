@@ -7,6 +7,7 @@ export {
   type GuardRequest,
   type PathKind,
 } from '../guard/decision.ts';
+export type { Recordable } from '../guard/decision-queue.ts';
 export type { ConnectOptions, FetchOptions } from '../guard/fetch.ts';
 export type { WriteOptions } from '../guard/files.ts';
 export { createGuard, type Guard, type GuardOptions } from '../guard/guard.ts';
@@ -19,7 +20,7 @@ export {
   type Scheme,
 } from '../guard/policy.ts';
 export type { Rail } from '../guard/rails.ts';
-export type { Spawned, SpawnOptions } from '../guard/spawn.ts';
+export type { PlanOptions, Spawned, SpawnOptions, SpawnPlan } from '../guard/spawn.ts';
 export { type JsonlSinkOptions, jsonlSink } from '../telemetry/jsonl-sink.ts';
 export { type OtlpSinkOptions, otlpSink } from '../telemetry/otlp-sink.ts';
 export type {
@@ -90,11 +91,7 @@ export type {
   IntegrationContext,
   JsonSchema,
 } from './integration/definition.ts';
-export {
-  type GuardRecorder,
-  openGuardRecorder,
-  type Recordable,
-} from './integration/guard-recorder.ts';
+export { type GuardRecorder, openGuardRecorder } from './integration/guard-recorder.ts';
 export { type IntegrationCode, IntegrationError } from './integration/integration-error.ts';
 export {
   createIntegrations,

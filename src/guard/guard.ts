@@ -14,6 +14,7 @@ import {
   type PathKind,
   type Ruling,
 } from './decision.ts';
+import { type EgressAsk, openEgress } from './egress.ts';
 import { type ConnectOptions, connectPinned, type FetchOptions, fetchGuarded } from './fetch.ts';
 import { FileTrouble, readThere, removeThere, type WriteOptions, writeThere } from './files.ts';
 import { createLayer, type Layer } from './layer.ts';
@@ -29,7 +30,15 @@ import { judgePath, realPathOf } from './paths.ts';
 import { type Policy, parsePolicy } from './policy.ts';
 import { checkArgs, findProgram, judgeProgram } from './programs.ts';
 import { passRails, type Rail } from './rails.ts';
-import { type Prepared, prepareSpawn, type Spawned, type SpawnOptions, start } from './spawn.ts';
+import {
+  type PlanOptions,
+  type Prepared,
+  prepareSpawn,
+  type Spawned,
+  type SpawnOptions,
+  type SpawnPlan,
+  start,
+} from './spawn.ts';
 
 /** How much of a file is read unless more is asked for. */
 const READ_BYTES_DEFAULT = 10 * 1024 * 1024;
@@ -58,6 +67,8 @@ export interface Guard {
   fetch(url: string, options?: FetchOptions): Promise<Response>;
   connect(options: ConnectOptions): Promise<Socket>;
   spawn(program: string, args: readonly string[], options?: SpawnOptions): Promise<Spawned>;
+  /** What `spawn` would start, for who starts it himself. */
+  plan(program: string, args: readonly string[], options?: PlanOptions): Promise<SpawnPlan>;
   /** Does `act` between the rails of its input and those of its output. */
   pass<I, T>(name: string, input: I, act: (input: I) => T | Promise<T>): Promise<T>;
 }
@@ -174,6 +185,25 @@ function guardOf(layers: readonly Layer[], options: Required<GuardOptions>): Gua
     }
   }
 
+  /** A tunnel cannot be looked into: what may be anything in it must be allowed to be. */
+  async function decideTunnel(authority: string): Promise<Ruling> {
+    const asHttps = await decideConnect(`https://${authority}`, 'CONNECT');
+    for (const scheme of ['http', 'wss', 'ws', 'tls', 'tcp']) {
+      if (asHttps.allowed) break;
+      const ruling = await decideConnect(`${scheme}://${authority}`, 'CONNECT');
+      if (ruling.allowed) return ruling;
+    }
+    return asHttps;
+  }
+
+  const egress: EgressAsk = {
+    async tunnel(host, port) {
+      const ruling = await decideTunnel(`${host.includes(':') ? `[${host}]` : host}:${port}`);
+      return ruling.allowed ? told(ruling) : refuse(ruling);
+    },
+    fetch: (url, more) => guard.fetch(url, more),
+  };
+
   async function prepare(
     program: string,
     args: readonly string[],
@@ -187,13 +217,14 @@ function guardOf(layers: readonly Layer[], options: Required<GuardOptions>): Gua
       roots: await Promise.all(layers.map(({ roots }) => roots)),
       env: layers.map(({ env }) => env).reduce((a, b) => a.filter((name) => b.includes(name))),
       where,
+      openEgress: layers.every(({ net }) => net.length > 0) ? () => openEgress(egress) : null,
     });
     return 'allowed' in prepared ? refuse(prepared) : prepared;
   }
 
   const pass: Guard['pass'] = (deed, input, act) => passRails(rails, deed, input, act, refuse);
 
-  return {
+  const guard: Guard = {
     name,
     pass,
     check: async (request) => told(await decide(request)),
@@ -224,7 +255,13 @@ function guardOf(layers: readonly Layer[], options: Required<GuardOptions>): Gua
       pass('spawn', { program, args }, async () => {
         const prepared = await prepare(program, args, more);
         const decision = told(prepared.ruling);
-        return { child: await start(prepared), decision };
+        return { child: await start(prepared, more), decision };
+      }),
+    plan: (program, args, more = {}) =>
+      pass('spawn', { program, args }, async () => {
+        const { ruling, ...prepared } = await prepare(program, args, more);
+        return { ...prepared, decision: told(ruling) };
       }),
   };
+  return guard;
 }

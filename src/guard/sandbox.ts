@@ -58,11 +58,15 @@ export interface SandboxPlan {
   readonly gaps: readonly string[];
 }
 
-/** `layers` are the roots of the guard and of those it is a child of. */
+/**
+ * `layers` are the roots of the guard and of those it is a child of; `programs` what is executed, and
+ * `mounted` what is seen under another path.
+ */
 export function planSandbox(
   layers: readonly Roots[],
-  program: Program,
+  programs: readonly Program[],
   cwd: string | null,
+  mounted: Readonly<Record<string, string>> = {},
 ): SandboxPlan {
   const gaps: string[] = [];
   const of = (kind: 'read' | 'write' | 'delete'): readonly Root[] =>
@@ -79,7 +83,10 @@ export function planSandbox(
     gaps.push(`${said} may be written and not deleted from: the child only reads it`);
   }
   const binds = [
-    ...[...RUNTIME_PATHS, program.entry, program.file].map((path) => ({ path, flag: '--ro-bind' })),
+    ...[...RUNTIME_PATHS, ...programs.flatMap(({ entry, file }) => [entry, file])].map((path) => ({
+      path,
+      flag: '--ro-bind',
+    })),
     ...read.map(({ real }) => ({ path: real, flag: '--ro-bind' })),
     ...writable.map(({ real }) => ({ path: real, flag: '--bind' })),
   ];
@@ -99,6 +106,7 @@ export function planSandbox(
       ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
       ...present.filter((one) => !isWhole(one)).flatMap(bind),
       ...hidden.flatMap((root) => hide(root, writable, present, gaps)),
+      ...Object.entries(mounted).flatMap(([at, path]) => ['--ro-bind', path, at]),
       ...['--chdir', cwd ?? '/', '--'],
     ],
     gaps: [...new Set(gaps)],

@@ -6,8 +6,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { deny, type GuardDecision, type Ruling } from './decision.ts';
+import type { Egress } from './egress.ts';
 import type { Roots } from './paths.ts';
 import { findProgram, type Where } from './programs.ts';
+import { RELAY_DIR, RELAY_SCRIPT } from './relay-script.ts';
 import { findSandbox, planSandbox } from './sandbox.ts';
 
 export interface SpawnOptions {
@@ -21,27 +23,35 @@ export interface SpawnOptions {
   readonly stdio?: 'pipe' | 'inherit' | 'ignore';
 }
 
+export type PlanOptions = Omit<SpawnOptions, 'signal' | 'stdio'>;
+
 export interface Spawned {
   readonly child: ChildProcess;
   /** Says whether the operating system holds the child to the policy. */
   readonly decision: GuardDecision;
 }
 
-/** Everything decided, nothing started. */
-export interface Prepared {
-  readonly ruling: Ruling;
-  /** The program, or the sandbox with the program in it. */
+/** Everything decided, nothing started: for who starts and watches processes in a way of its own. */
+export interface SpawnPlan {
+  readonly decision: GuardDecision;
+  /** The program with its arguments, or the sandbox with the program in it. */
   readonly command: readonly string[];
+  /** All of it; nothing else is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  readonly options: SpawnOptions;
+  /** To be called when the process is over: the way to the network ends with it. */
+  close(): Promise<void>;
 }
+
+export type Prepared = Omit<SpawnPlan, 'decision'> & { readonly ruling: Ruling };
 
 export interface SpawnLayers {
   readonly roots: readonly Roots[];
   /** Names of the environment. */
   readonly env: readonly string[];
   readonly where: Where;
+  /** The way to the network; null when the policy allows none. */
+  readonly openEgress: (() => Promise<Egress>) | null;
 }
 
 /** `ruling` allows the program; `cwd` was allowed. A refusal when a sandbox is wanted and not there. */
@@ -50,7 +60,7 @@ export async function prepareSpawn(
   args: readonly string[],
   cwd: string | null,
   options: SpawnOptions,
-  { roots, env: names, where }: SpawnLayers,
+  { roots, env: names, where, openEgress }: SpawnLayers,
 ): Promise<Prepared | Ruling> {
   const isSandboxed = options.enforcement !== 'advisory';
   const sandbox = isSandboxed ? await findSandbox() : null;
@@ -60,15 +70,30 @@ export async function prepareSpawn(
   }
   const entry = ruling.path ?? '';
   const program = (await findProgram(entry, where)) ?? { entry, file: entry };
-  const plan = sandbox?.isThere === true ? planSandbox(roots, program, cwd) : null;
-  const gaps = plan?.gaps ?? [sandbox?.why ?? 'no sandbox was asked for'];
+  const env = envOf(names, options.env ?? process.env);
+  if (sandbox?.isThere !== true) {
+    const gaps = [sandbox?.why ?? 'no sandbox was asked for'];
+    const command = [entry, ...args];
+    return { ruling: { ...ruling, gaps }, command, env, cwd: cwd ?? '/', close: async () => {} };
+  }
+  const egress = openEgress === null ? null : await openEgress();
+  const node = { entry: process.execPath, file: process.execPath };
+  const plan = planSandbox(
+    roots,
+    egress === null ? [program] : [program, node],
+    cwd,
+    egress === null ? {} : { [RELAY_DIR]: egress.dir },
+  );
+  const relay = egress === null ? [] : [process.execPath, '-e', RELAY_SCRIPT, '--'];
+  const proxied = 'only what goes through a proxy (HTTP_PROXY) reaches the network';
+  const gaps = egress === null ? plan.gaps : [...plan.gaps, proxied];
   return {
-    ruling: { ...ruling, enforcement: plan === null ? 'advisory' : 'os', gaps },
-    command: [...(plan === null ? [] : [sandbox?.command ?? '', ...plan.args]), entry, ...args],
-    env: envOf(names, options.env ?? process.env),
+    ruling: { ...ruling, enforcement: 'os', gaps },
+    command: [sandbox.command, ...plan.args, ...relay, entry, ...args],
+    env,
     // The sandbox goes to the folder itself, by its own view of the disk.
-    cwd: plan === null ? (cwd ?? '/') : '/',
-    options,
+    cwd: '/',
+    close: async () => egress?.close(),
   };
 }
 
@@ -84,13 +109,21 @@ function envOf(
 }
 
 /** Resolves when the program runs. */
-export async function start({ command, env, cwd, options }: Prepared): Promise<ChildProcess> {
+export async function start(
+  { command, env, cwd, close }: Prepared,
+  { signal, stdio = 'pipe' }: SpawnOptions,
+): Promise<ChildProcess> {
   const [program = '', ...args] = command;
-  const { signal, stdio = 'pipe' } = options;
   const child = spawn(program, args, {
     ...{ env, cwd, stdio, shell: false },
     ...(signal !== undefined && { signal }),
   });
-  await once(child, 'spawn');
+  child.once('exit', () => void close());
+  try {
+    await once(child, 'spawn');
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return child;
 }

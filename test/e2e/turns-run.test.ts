@@ -13,9 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findSandbox } from '../../src/guard/sandbox.ts';
 import { until } from './deadline.ts';
 import { openEventStream } from './event-stream.ts';
 import { type Json, openRunningHub, type RunningHub } from './running-hub.ts';
@@ -268,3 +269,30 @@ test('[RU19][RU20] a stopped hub ends its turns, and the next one goes on, unask
   expect(turns).toMatchObject([{ attempt: 2, after_restart: true }]);
   await second.close();
 });
+
+const { isThere, why } = await findSandbox();
+test.skipIf(!isThere)(
+  `[RU24] a turn under a policy reaches its hub and nothing else, on the record (${why})`,
+  async () => {
+    writeFileSync(join(base, 'secret'), 'sk-1\n');
+    const ask = (url: string): string => `
+      const say = (what) => { console.error(what); process.exit(); };
+      require('node:http').get('${url}', (r) => say(r.statusCode)).on('error', (e) => say(e.code));`;
+    const script = [
+      ...[`cat ${base}/secret`, `'${process.execPath}' -e "$HUB" 2> hub.txt`],
+      ...[`'${process.execPath}' -e "$AWAY" 2> away.txt`, DONE],
+    ].join('; ');
+    const env = { HUB: ask(`${hub.url}/health`), AWAY: ask('http://169.254.169.254/latest') };
+    const policy = { read: [dirname(process.execPath)] };
+    await tell('policed', sh(script, { env, policy }));
+    await turnIn('policed', 'done');
+    expect(await fileIn('hub.txt')).toBe('200\n');
+    expect(await fileIn('away.txt')).toBe('403\n');
+    const { deeds } = await hub.admin('audit', { action: 'guard.recorded' });
+    const told = deeds.filter(({ subject }: Json) => subject === 'policed');
+    const sum = (field: string): number =>
+      told.reduce((all: number, { detail }: Json) => all + detail[field], 0);
+    expect([sum('allowed'), sum('refused')]).toEqual([2, 1]);
+  },
+  60_000,
+);

@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Recordable } from '../../guard/decision-queue.ts';
 import { createGuard } from '../../guard/guard.ts';
 import type { Policy } from '../../guard/policy.ts';
 import type { Rail } from '../../guard/rails.ts';
 import { TerminalError } from '../workflow/terminal-error.ts';
 import type { Defined, Integration } from './definition.ts';
-import type { Recordable } from './guard-recorder.ts';
 import { createIntegrations, type Integrations } from './integrations.ts';
 import { createTurnstile } from './turnstile.ts';
 

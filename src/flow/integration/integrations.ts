@@ -9,6 +9,7 @@ import { createBackoff } from '../../client/backoff.ts';
 import { isRefusal } from '../../core/law/decider.ts';
 import { isName } from '../../core/law/text.ts';
 import { type GuardDecision, GuardRefused } from '../../guard/decision.ts';
+import type { Recordable } from '../../guard/decision-queue.ts';
 import { createGuard, type Guard } from '../../guard/guard.ts';
 import { createSchemaCheck } from '../../server/run/schema-check.ts';
 import { withSpan } from '../../telemetry/scope.ts';
@@ -20,7 +21,6 @@ import {
   NAME_CHARS_MAX,
   parseIntegration,
 } from './definition.ts';
-import type { Recordable } from './guard-recorder.ts';
 import { IntegrationError } from './integration-error.ts';
 import { needsOf } from './needs.ts';
 import { type BreakerState, createTurnstile, type Turnstile } from './turnstile.ts';

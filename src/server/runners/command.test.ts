@@ -2,10 +2,19 @@
  * Goal: any program is a runner, and whatever it does the turn has a result.
  * Method: shell scripts that answer, fail, lie and talk, run as a turn runs them.
  */
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Recordable } from '../../guard/decision-queue.ts';
+import { findSandbox } from '../../guard/sandbox.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import { createCommandRunner } from './command.ts';
 import { createJob } from './job.fixture.ts';
@@ -122,5 +131,50 @@ describe('a program as a runner', () => {
     expect(refusal).toMatchObject({ refused: 'runner.unusable', detail: { field: 'command' } });
     expect(refusal?.message).toMatch(message);
     expect(await runner.check({ kind: 'command', command: ['sh'] })).toBeNull();
+  });
+});
+
+const { isThere, why } = await findSandbox();
+describe.skipIf(!isThere)(`under a policy (${why})`, () => {
+  const secret = realpathSync(mkdtempSync(join(tmpdir(), 'synod-command-secret-')));
+  afterAll(() => rmSync(secret, { recursive: true, force: true }));
+  writeFileSync(join(secret, 'key'), 'sk-1');
+  writeFileSync(join(secret, 'open'), 'to be read');
+  const policed = (script: string, policy: SpecOf<'command'>['policy'] = {}) => {
+    const told: Recordable[] = [];
+    const spec = { ...sh(script), policy };
+    const { job, said } = createJob(cwd, spec, { decided: (entry) => void told.push(entry) });
+    return { job, said, told };
+  };
+
+  test('[RU24] a turn sees its folder, its configuration and what the policy allows', async () => {
+    const { job, told } = policed(
+      `cat ${secret}/open > seen; cat ${secret}/key >> seen; cat > given; ` +
+        'test -r "$SYNOD_MCP_CONFIG" && echo mcp >> seen; echo "$SYNOD_TOKEN" >> seen; ' +
+        'echo "$HTTP_PROXY" >> seen; touch /usr/x; echo \'{"outcome":"done"}\'',
+      { read: [join(secret, 'open')] },
+    );
+    expect(await runner.run(job)).toEqual({ outcome: 'done' });
+    const seen = readFileSync(join(cwd, 'seen'), 'utf8').split('\n');
+    expect(seen.slice(0, 3)).toEqual([
+      'to be readmcp',
+      'syt_secret',
+      expect.stringMatching(/^http:/),
+    ]);
+    expect(JSON.parse(readFileSync(join(cwd, 'given'), 'utf8'))).toHaveProperty('messages');
+    expect(existsSync('/usr/x')).toBe(false);
+    expect(told).toMatchObject([{ kind: 'execute', allowed: true, enforcement: 'os', as: 'ada' }]);
+  });
+
+  test('[RU24] what cannot be held is refused when it is configured', async () => {
+    const check = (policy: Record<string, unknown>) => runner.check({ ...sh('true'), policy });
+    expect(await check({ read: ['/srv'] })).toBeNull();
+    expect(await check({ reed: [] })).toMatchObject({
+      refused: 'runner.unusable',
+      message: expect.stringContaining('no field "reed"'),
+    });
+    expect(await check({ execute: [] })).toMatchObject({
+      message: expect.stringContaining('leave it out'),
+    });
   });
 });

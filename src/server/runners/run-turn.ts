@@ -3,11 +3,14 @@
  * runs it, its answers are sent as the agent, and the law is told how it ended. Whatever happens, the
  * turn is finished once, and what was made for it is removed [RU16].
  */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import { SERVER } from '../../core/law/principal.ts';
 import type { TakenTurn } from '../../core/turns/turn-events.ts';
+import { createDecisionQueue, type DecisionQueue } from '../../guard/decision-queue.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
@@ -107,6 +110,7 @@ async function attemptTurn(
   const chosen = chooser.resolve(JSON.parse(config.runner) as RunnerSpec);
   if (isRefusal(chosen)) return failedResult(chosen.message);
   const { spec, runner } = chosen;
+  const decisions = openDecisions(hub);
   const scratch = await mkdtemp(join(tmpdir(), 'synod-turn-'));
   const timer = spec.timeout_ms === undefined ? undefined : timeOut(stop, spec.timeout_ms);
   try {
@@ -127,6 +131,7 @@ async function attemptTurn(
       spent: renewal.spent,
       askGate: (ask) => acting.askGate(ask, stop.signal),
       raise: (question) => acting.raise(question),
+      decided: decisions.record,
     };
     return await runner.run(job);
   } catch (cause) {
@@ -134,8 +139,22 @@ async function attemptTurn(
     return failedResult('the hub could not run it; its log says why');
   } finally {
     clearTimeout(timer);
+    await decisions.close();
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** One entry of the log a second at most, whatever the program of the turn asks for. */
+function openDecisions(hub: Hub): DecisionQueue {
+  return createDecisionQueue({
+    ...{ gatherMs: 1_000, gatheredMax: 100 },
+    async tell(told, missed) {
+      const decisions = told.map((one) => ({ ...one, as: one.as ?? null }));
+      const command = { type: 'guard.record', by: SERVER, at: hub.stamp() } as const;
+      const answer = await hub.submit({ ...command, decisions, missed });
+      if (isRefusal(answer)) throw new Error(answer.message);
+    },
+  });
 }
 
 async function workPlace(

@@ -4,6 +4,7 @@
  * answers with a result. It never rejects: what goes wrong is the outcome `failed` with a note.
  */
 import type { Refusal } from '../../core/law/decider.ts';
+import type { Recordable } from '../../guard/decision-queue.ts';
 import type { GateOutcome } from '../../wire/gate-words.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { TurnLine } from '../desk/turn-window.ts';
@@ -38,6 +39,8 @@ export interface TurnJob<S extends RunnerSpec = RunnerSpec> {
   spent(cost: TurnCost): void;
   /** Waits for a person. Anything but `approved` is no. */
   askGate(ask: GateAsk): Promise<GateOutcome>;
+  /** What a guard decided about the turn, for the record. */
+  decided?(entry: Recordable): void;
   /** Puts a question on the docket. */
   raise(question: string): Promise<void>;
 }

@@ -75,7 +75,14 @@ const vendor = {
     .describe('options of the program, by name'),
 };
 
-const commandSpec = z.strictObject({ kind: z.literal('command'), ...common, command: argv });
+const commandSpec = z.strictObject({
+  kind: z.literal('command'),
+  ...common,
+  command: argv,
+  policy: jsonObject
+    .optional()
+    .describe('what its turns may read, write, delete and connect to; then they run in a sandbox'),
+});
 
 const ruleSpec = z.strictObject({
   kind: z.literal('rule'),
