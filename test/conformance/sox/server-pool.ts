@@ -12,7 +12,7 @@ import { launch, type RunningServer } from './server.ts';
 import type { Boot, Story } from './story.ts';
 
 interface Seat {
-  readonly url: string;
+  readonly urls: readonly string[];
   readonly space: string | undefined;
   /** The story is over: its own server stops and is judged; a shared one lives on. */
   leave(): Promise<void>;
@@ -51,7 +51,7 @@ export function openServerPool(expected: readonly Story[]): ServerPool {
       const space = `${story.id}-${tag}`.toLowerCase();
       await server.makeSpace(space);
       return {
-        url: server.url,
+        urls: server.urls,
         space,
         async leave() {
           seat.seatsLeft -= 1;
@@ -92,7 +92,7 @@ async function enterOwn(boot: Boot): Promise<Seat> {
   }
   const server = await start(boot);
   return {
-    url: server.url,
+    urls: server.urls,
     space: undefined,
     async leave() {
       try {

@@ -8,6 +8,7 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,6 +28,8 @@ const LOG_CHARS_MAX = 200_000;
 
 export interface RunningServer {
   readonly url: string;
+  /** Every address it has; each is as good as another. */
+  readonly urls: readonly string[];
   /** What it wrote on stderr so far. */
   log(): string;
   /** What the plugins of the project wrote so far, by line. */
@@ -51,13 +54,52 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
+/** Where the log lies: in memory, or in a JetStream that several servers share (see test/cluster). */
+const NATS = process.env.SYNOD_TEST_NATS;
+const SERVERS = ['one', 'two', 'three'];
+
+/** One server, or as many as share a store; to a story they are one, with several addresses. */
 export async function launch(
   boot: Boot,
   plugins: readonly PluginPackage[] = boot.plugins ?? [],
 ): Promise<Launched> {
+  if (NATS === undefined) return launchOne(boot, plugins, ['--store', 'memory:']);
+  const store = NATS.replace('PREFIX', `sox-${randomBytes(6).toString('hex')}`);
+  const all: RunningServer[] = [];
+  for (const name of SERVERS) {
+    const args = ['--store', store, '--server-name', name];
+    const launched = await launchOne(boot, plugins, args);
+    if ('running' in launched) all.push(launched.running);
+    else {
+      await Promise.all(all.map((one) => one.close()));
+      return launched;
+    }
+  }
+  const [first] = all as [RunningServer, ...RunningServer[]];
+  const each = async (work: (server: RunningServer) => Promise<void>): Promise<void> => {
+    for (const server of all) await work(server);
+  };
+  return {
+    running: {
+      url: first.url,
+      urls: all.flatMap(({ urls }) => urls),
+      log: () => all.map((one) => one.log()).join('\n'),
+      journal: async () => (await Promise.all(all.map((one) => one.journal()))).flat(),
+      makeSpace: first.makeSpace,
+      stop: () => each((one) => one.stop()),
+      close: () => each((one) => one.close()),
+    },
+  };
+}
+
+async function launchOne(
+  boot: Boot,
+  plugins: readonly PluginPackage[],
+  store: readonly string[],
+): Promise<Launched> {
   const project = await mkdtemp(join(tmpdir(), 'sox-conformance-'));
   await writeProject(project, boot, plugins);
-  const child = spawn(process.execPath, [SYNOD, ...serveArgs(project, boot)], {
+  const child = spawn(process.execPath, [SYNOD, ...serveArgs(project, boot, store)], {
     cwd: project,
     env: {
       ...environment(project),
@@ -104,6 +146,7 @@ export async function launch(
   return {
     running: {
       url,
+      urls: [url],
       log: () => log,
       journal: () => readJournal(project),
       async makeSpace(name) {
@@ -126,11 +169,11 @@ export function environment(home: string): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: home, XDG_CACHE_HOME: CACHE, TMPDIR: tmpdir() };
 }
 
-function serveArgs(project: string, boot: Boot): readonly string[] {
+function serveArgs(project: string, boot: Boot, store: readonly string[]): readonly string[] {
   return [
     'serve',
     ...['--host', '127.0.0.1', '--port', '0'],
-    ...['--dir', join(project, 'hub'), '--store', 'memory:', '--auth', 'open'],
+    ...['--dir', join(project, 'hub'), ...store, '--auth', 'open'],
     ...['--config', join(project, 'config.json'), '--json', '--discovery'],
     ...(boot.args ?? []),
   ];

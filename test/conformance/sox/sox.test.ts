@@ -12,6 +12,7 @@
 
 import { afterAll, describe, expect, test, vi } from 'vitest';
 
+import type { Door } from './door.ts';
 import { DOORS, type DoorName, openDoor } from './doors.ts';
 import { FIXTURES } from './fixtures.ts';
 import { runStory } from './run-story.ts';
@@ -73,13 +74,17 @@ afterAll(async () => {
 async function tellStory(story: Story, name: DoorName): Promise<void> {
   const seat = await pool.enter(story, name);
   try {
-    const door = openDoor(name, {
-      url: seat.url,
-      space: seat.space,
-      trace: asksForTrace(story),
-      // A stranger to a server with a list of agents need not be told what it offers.
-      listsTools: story.boot?.roster === undefined,
-    });
+    const door = byChance(
+      seat.urls.map((url) =>
+        openDoor(name, {
+          url,
+          space: seat.space,
+          trace: asksForTrace(story),
+          // A stranger to a server with a list of agents need not be told what it offers.
+          listsTools: story.boot?.roster === undefined,
+        }),
+      ),
+    );
     await runStory(story, door).finally(() => door.close());
   } catch (fault) {
     // What the story ran into says more than how its server took the early end.
@@ -87,4 +92,14 @@ async function tellStory(story: Story, name: DoorName): Promise<void> {
     throw fault;
   }
   await seat.leave();
+}
+
+/** Of several servers that are one, each call goes to any. */
+function byChance(doors: readonly Door[]): Door {
+  const [only, ...others] = doors;
+  if (only !== undefined && others.length === 0) return only;
+  return {
+    call: (call) => (doors[Math.floor(Math.random() * doors.length)] as Door).call(call),
+    close: async () => void (await Promise.all(doors.map((door) => door.close()))),
+  };
 }

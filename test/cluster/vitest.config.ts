@@ -1,0 +1,16 @@
+/**
+ * The suites of one server, unchanged, against three that share a JetStream, each call at a server by chance:
+ * `npm run test:cluster`. It starts a nats-server (see test/nats/server.ts) and needs nothing else.
+ */
+import { defineConfig } from 'vitest/config';
+
+// biome-ignore lint/style/noDefaultExport: vitest reads its settings there.
+export default defineConfig({
+  test: {
+    include: ['test/conformance/sox/sox.test.ts'],
+    globalSetup: ['test/cluster/start-nats.ts'],
+    testTimeout: 240_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+  },
+});
