@@ -25,6 +25,7 @@ export function registerLog(program: Command): void {
   registerVerify(log);
   registerAnchor(log);
   registerExport(log);
+  registerCopy(log);
   registerImport(log);
   registerCompact(log);
   registerLogAt(log);
@@ -122,6 +123,34 @@ function registerImport(log: Command): void {
       ]);
     } finally {
       await opened.close();
+    }
+  });
+}
+
+function registerCopy(log: Command): void {
+  const command = log
+    .command('copy')
+    .description('copy a log into another store, with its heads; run again, it goes on')
+    .argument('<store>', 'where to: sqlite:///path, file:///dir or nats://HOST:PORT/PREFIX')
+    .option(...STORE_FLAG);
+  handle<StoreFlags>(command, async ({ args, flags, show }) => {
+    const { copyLog } = await import('../log/transfer.ts');
+    const [to = ''] = args;
+    const [place, target] = [await placeOf(flags), await placeOf({ ...flags, store: to })];
+    if (place.url === target.url) throw fail('cli.usage', 'a log is not copied onto itself');
+    const source = await openAt(place, true);
+    try {
+      const opened = await openAt(target, false);
+      try {
+        const { length, head, appended, skipped } = await copyLog(source, opened);
+        show({ from: place.path, to: target.path, length, head, appended, skipped }, () => [
+          `copied ${appended} entries (${skipped} were there), now ${length}, head ${head.slice(0, 16)}…`,
+        ]);
+      } finally {
+        await opened.close();
+      }
+    } finally {
+      await source.close();
     }
   });
 }

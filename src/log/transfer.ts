@@ -120,6 +120,21 @@ export async function importLog(
   return { length, head, appended, skipped, isComplete: length >= header.length };
 }
 
+/** From one store to another, by the same way as a text: what is there already is compared, and heads are kept. */
+export async function copyLog(from: Log, to: Log): Promise<Imported> {
+  const { readable, writable } = new TransformStream<string, string>();
+  const writer = writable.getWriter();
+  const written = exportLog(from, 0, (line) => writer.write(line)).then(
+    () => writer.close(),
+    (cause) => writer.abort(cause),
+  );
+  // What the copy is refused with is what went wrong; that nobody reads on then is no news.
+  written.catch(() => {});
+  const imported = await importLog(to, readable);
+  await written;
+  return imported;
+}
+
 /** All at once and into an empty log: what was compacted is proved only as a whole [G13]. */
 async function importCompacted(
   log: Log,
