@@ -35,6 +35,8 @@ export interface NatsNode {
 }
 
 export interface NodeOptions {
+  /** Outside of the block of JetStream. */
+  readonly top?: string;
   readonly settings?: string;
 }
 
@@ -46,12 +48,43 @@ export async function openNatsNode(options: NodeOptions = {}): Promise<NatsNode>
     config,
     [
       `port: ${port}`,
+      options.top ?? '',
       'host: 127.0.0.1',
       `http: 127.0.0.1:${http}`,
       `jetstream {\n store_dir: "${join(dir, 'data')}"\n ${options.settings ?? ''}\n}`,
     ].join('\n'),
   );
   return openNode({ dir, config, port: port as number, http: http as number });
+}
+
+/** Nodes of one cluster; ready when they have chosen who leads it. */
+export async function openNatsCluster(size: number): Promise<NatsNode[]> {
+  const routes = await freePorts(size);
+  const nodes = await Promise.all(
+    routes.map((route, i) =>
+      openNatsNode({
+        top: [
+          `server_name: node${i}`,
+          `cluster { name: synod, listen: "127.0.0.1:${route}", routes: [${routes
+            .map((one) => `"nats://127.0.0.1:${one}"`)
+            .join(', ')}] }`,
+        ].join('\n'),
+      }),
+    ),
+  );
+  await until(
+    'the cluster has a leader',
+    async () => {
+      const told = await Promise.all(nodes.map(({ monitor }) => fetch(`${monitor}/jsz`)));
+      const all = (await Promise.all(told.map((one) => one.json()))) as {
+        meta_cluster?: { leader?: string; cluster_size?: number };
+      }[];
+      return all.every(({ meta_cluster: meta }) => meta?.leader && meta.cluster_size === size);
+    },
+    Boolean,
+    30_000,
+  );
+  return nodes;
 }
 
 /** Servers before 2.10 do not know it, and do not start with it. */
