@@ -14,6 +14,8 @@ import { fileURLToPath } from 'node:url';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTelemetry, openFlow, otlpSink, workflow } from '../../src/flow/index.ts';
+import { openHome } from './cli-run.ts';
 import { until, within } from './deadline.ts';
 import { openEventStream } from './event-stream.ts';
 import { type OtlpReceiver, openOtlpReceiver } from './otlp-receiver.ts';
@@ -298,3 +300,71 @@ test('[TL1] the program of the guide runs, and the collector hears of it', () =>
       }),
   ]);
 });
+
+test('[TL10] one trace goes from a person’s message over a turn to a run, its steps and a worker', async () => {
+  const telemetry = createTelemetry({
+    sinks: [otlpSink({ endpoint: receiver.endpoint, resource: { 'service.name': 'flow' } })],
+  });
+  const look = workflow('look', async (ctx) => {
+    const note = await ctx.step('note', () => 'noted');
+    return { note, answer: (await ctx.turn('ann', { text: 'ann: what is it?' })).body.text };
+  });
+  const flow = await telemetry.within({}, () =>
+    openFlow({ url: hub.url, token: hub.owner, agent: 'flow', workflows: [look] }),
+  );
+  await manage('ann', 'team/none', { kind: 'pool', pool: 'library', method: 'work' });
+  const calls = [{ operation: 'workflows.start', input: { name: 'look', id: 'look-1' } }];
+  const rules = [{ pattern: 'look', answer: 'I had it looked up', calls }];
+  await manage('lead', 'team/lead', { kind: 'rule', rules });
+  const send = { channel: 'team/lead', body: { text: 'lead: look it up' } };
+  await hub.post('send', send, { ...hub.as('bob'), traceparent });
+  await until(
+    'the run is there',
+    () => hub.post('workflows_get', { id: 'look-1' }, hub.as('flow')),
+    ({ status }) => status === 200,
+  );
+  const { answer } = (await flow.run('look-1').result({ timeoutMs: 20_000 })) as Json;
+  expect(answer).toContain(TRACE);
+  await flow.close();
+  await telemetry.close();
+  const whole = (one: Json): boolean => one.traceId === TRACE && one.name === 'look it up';
+  const work = await receiver.span('the worker', whole);
+  for (const last of ['workflow look', 'invoke_agent ann', 'invoke_agent lead']) {
+    await receiver.span(last, ({ name }) => name === last);
+  }
+  const way: string[] = [];
+  for (let at: Json = work; at !== undefined; ) {
+    way.push(`${at.service} ${at.name}`);
+    const above: string = at.parentSpanId;
+    at = receiver.spans.find(({ spanId }) => spanId === above);
+  }
+  expect(way.toReversed()).toEqual([
+    'synod channels.send',
+    'synod invoke_agent lead',
+    'synod workflows.start',
+    'flow workflow look',
+    'flow turn turn:ann',
+    'synod channels.send',
+    'synod invoke_agent ann',
+    'synod library work',
+    'worker look it up',
+  ]);
+  const step = receiver.spans.find(({ name }) => name === 'step note');
+  expect(step).toMatchObject({ traceId: TRACE, attributes: { 'synod.workflow': 'look-1' } });
+}, 60_000);
+
+test('[TL11] a hub in the background is told of its collector by a flag, and a command of its trace', async () => {
+  const home = openHome();
+  try {
+    const started = await home.run(['up', '--port', '0', '--otlp', receiver.endpoint]);
+    expect(started).toMatchObject({ code: 0 });
+    const of = '5bf92f3577b34da6a3ce929d0e0e4736';
+    const env = { TRACEPARENT: `00-${of}-00f067aa0ba902b7-01` };
+    await home.run(['send', 'team/plan', 'hello', '--as', 'bob'], { env });
+    const send = await receiver.span('the send', ({ traceId }) => traceId === of);
+    expect(send).toMatchObject({ name: 'channels.send', parentSpanId: '00f067aa0ba902b7' });
+  } finally {
+    await home.run(['down']);
+    await home.close();
+  }
+}, 60_000);

@@ -17,9 +17,16 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
   const answer = withTrace(_ext?.traceparent, () =>
     telemetry.span('look it up', { 'given.messages': params.messages.length }, () => ({
       ...{ outcome: 'done', cost: { tokens_in: 7, tokens_out: 3 } },
-      replies: [{ channel: 'team/answers', body: { text: `of ${params.turn.traceparent}` } }],
+      replies: [{ ...where(params.messages), body: { text: `of ${params.turn.traceparent}` } }],
     })),
   );
   await telemetry.flush();
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, sessionId, result: answer })}\n`);
 });
+
+/** What was asked in private is answered there. */
+function where(messages: readonly { channel: string }[]): { channel?: string } {
+  return messages.some(({ channel }) => channel.startsWith('dm/'))
+    ? {}
+    : { channel: 'team/answers' };
+}

@@ -16,6 +16,7 @@ import { Runs } from './runs.tsx';
 import { StepAside } from './step-aside.tsx';
 import { TaskAside } from './task-aside.tsx';
 import './work.css';
+import './runs.css';
 
 const VIEWS = [
   ['board', 'Board'],
