@@ -1,11 +1,13 @@
 /**
  * `synod agents …`: who is known here, and which of them the hub runs by itself. `manage` says how an
- * agent is run, what wakes it and within which limits; from then on mail begins its turns.
+ * agent is run, what wakes it and within which limits; from then on mail begins its turns. Agents as processes
+ * are in `instances.ts`.
  */
 import type { Command } from 'commander';
 import { callHub } from '../client/node/call.ts';
 import type { CallOutput } from '../client/operations.ts';
 import { collect, handle } from './context.ts';
+import { registerInstances } from './instances.ts';
 import { type RunnerFlags, readLimits, readRunner } from './managed-input.ts';
 import { ageText } from './message-text.ts';
 import { addPageFlags, type PageFlags } from './parse-value.ts';
@@ -14,6 +16,7 @@ import { billText } from './turn-text.ts';
 export function registerAgents(program: Command): void {
   const agents = program.command('agents').description('who is known here, and whom the hub runs');
   registerList(agents);
+  registerInstances(agents);
   registerManage(agents);
   const unmanage = agents
     .command('unmanage')

@@ -76,6 +76,7 @@ const FILES = {
   who: async () => (await import('./presence.ts')).registerWho,
   whoami: async () => (await import('./whoami.ts')).registerWhoami,
   report: async () => (await import('./presence.ts')).registerReport,
+  team: async () => (await import('./team.ts')).registerTeam,
   agents: async () => (await import('./agents.ts')).registerAgents,
   turns: async () => (await import('./turns.ts')).registerTurns,
   bus: async () => (await import('./bus.ts')).registerBus,
@@ -195,7 +196,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       rarer('gates', '[VERB]', 'what only a person may allow: list, approve, deny, ask …'),
       rarer('person', 'VERB', 'who decides gates: add, list, remove'),
       rarer('report', 'STATE [NOTE]', 'say that you are idle, busy or blocked'),
-      rarer('agents', '[VERB]', 'list agents; have the hub run one: manage, unmanage'),
+      rarer('team', 'FILE', 'start a team from one file; show, stop'),
+      rarer('agents', '[VERB]', 'list agents; have the hub run one, or host one as a process'),
       rarer(
         'turns',
         '[VERB]',

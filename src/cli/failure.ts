@@ -53,6 +53,7 @@ export const EXITS = {
   'service.failed': 70,
   'service.hub-runs': 75,
   'service.unsupported': 69,
+  'team.invalid': 65,
 } as const;
 
 export type FailureCode = keyof typeof EXITS;

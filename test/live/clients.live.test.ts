@@ -165,7 +165,7 @@ describe.each(SIDES)('$cli', (side) => {
       expect(end, JSON.stringify(events)).toMatchObject({ state: 'completed', text: 'still here' });
       expect(past()).toContain('the word is plum');
       if (!side.canFork) {
-        await expect(second.fork(session.id)).rejects.toMatchObject({ code: 'client.unsupported' });
+        await expect(second.fork(session.id)).rejects.toMatchObject({ code: 'vendor.unsupported' });
         return;
       }
       model.play([{ say: 'on the fork' }]);

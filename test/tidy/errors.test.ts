@@ -57,6 +57,13 @@ const SOURCES: readonly (readonly [heading: string, codes: readonly string[]])[]
     ],
   ],
   ['The bus', Object.keys(BUS_ERRORS)],
+  [
+    'Programs and agents of builders',
+    [
+      ...unionOf('src/flow/process/supervisor-options.ts', 'SupervisorErrorCode'),
+      ...unionOf('src/flow/process/client/agent-client.ts', 'AgentClientErrorCode'),
+    ],
+  ],
   ['Git and files on disk', unionOf('src/place/problem.ts', 'ProblemCode')],
 ];
 

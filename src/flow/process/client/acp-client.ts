@@ -88,7 +88,7 @@ export class AcpClient implements AgentClient {
     this.#probe = createClientProbe(options, command, async (ask) => acpLack(await greetAcp(ask)));
     if (UNASKED_MODE.test(options.mode ?? '')) {
       const words = `in the mode ${JSON.stringify(options.mode)} the agent asks nobody; choose another`;
-      throw new AgentClientError('client.invalid', words);
+      throw new AgentClientError('vendor.invalid', words);
     }
   }
 
@@ -138,11 +138,11 @@ export class AcpClient implements AgentClient {
 
   #unsupported(what: string): AgentClientError {
     const words = `this version of ${this.vendor} cannot ${what} a session; it does not say that it can`;
-    return new AgentClientError('client.unsupported', words);
+    return new AgentClientError('vendor.unsupported', words);
   }
 
   #connected(): Promise<Opened> {
-    if (this.#isClosed) throw new AgentClientError('client.closed', 'this client is closed');
+    if (this.#isClosed) throw new AgentClientError('vendor.closed', 'this client is closed');
     this.#opened ??= this.#connect().catch((error) => {
       this.#opened = null;
       throw error;
@@ -168,7 +168,7 @@ export class AcpClient implements AgentClient {
     });
     const hello = await link.call('initialize', ACP_HELLO, this.#options.answerTimeoutMs);
     const lack = acpLack(hello);
-    if (lack !== null) throw new AgentClientError('client.unusable', `${this.vendor} ${lack}`);
+    if (lack !== null) throw new AgentClientError('vendor.unusable', `${this.vendor} ${lack}`);
     return { link, hello };
   }
 
@@ -181,7 +181,7 @@ export class AcpClient implements AgentClient {
     const { mcpServers = [], mode, authMethod, answerTimeoutMs: within } = this.#options;
     if (options.model !== undefined) {
       const words = 'ACP has no word for the model: name it in the arguments of command';
-      throw new AgentClientError('client.invalid', words);
+      throw new AgentClientError('vendor.invalid', words);
     }
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
     const params = { ...which, cwd, mcpServers };
@@ -195,14 +195,14 @@ export class AcpClient implements AgentClient {
     const given = (which as { readonly sessionId?: string }).sessionId;
     const id = typeof answer.sessionId === 'string' ? answer.sessionId : given;
     if (id === undefined) {
-      throw new AgentClientError('client.refused', `${this.vendor} began no session`);
+      throw new AgentClientError('vendor.refused', `${this.vendor} began no session`);
     }
     const modes = isFields(answer.modes) ? String(answer.modes.currentModeId ?? '') : '';
     if (mode !== undefined) {
       await link.call('session/set_mode', { sessionId: id, modeId: mode }, within);
     } else if (UNASKED_MODE.test(modes)) {
       const words = `${this.vendor} begins in the mode ${modes}, in which it asks nobody; name another in mode`;
-      throw new AgentClientError('client.refused', words);
+      throw new AgentClientError('vendor.refused', words);
     }
     let before = options.instructions === undefined ? [] : [options.instructions];
     const run = (text: string): AgentTurn => {
@@ -216,7 +216,7 @@ export class AcpClient implements AgentClient {
   #run(link: RpcLink, sessionId: string, texts: readonly string[]): AgentTurn {
     if (this.#running.get(sessionId)?.stream.isOver === false) {
       const words = `the session ${sessionId} runs a turn already; steer it, or wait for its end`;
-      throw new AgentClientError('client.busy', words);
+      throw new AgentClientError('vendor.busy', words);
     }
     const later: string[] = [];
     const stream = createTurnStream({

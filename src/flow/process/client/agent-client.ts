@@ -100,14 +100,14 @@ export interface AgentTurn extends AsyncIterable<AgentItem> {
 }
 
 export type AgentClientErrorCode =
-  | 'client.invalid'
-  | 'client.unusable'
-  | 'client.refused'
-  | 'client.unsupported'
-  | 'client.busy'
-  | 'client.ended'
-  | 'client.timeout'
-  | 'client.closed';
+  | 'vendor.invalid'
+  | 'vendor.unusable'
+  | 'vendor.refused'
+  | 'vendor.unsupported'
+  | 'vendor.busy'
+  | 'vendor.ended'
+  | 'vendor.timeout'
+  | 'vendor.closed';
 
 /**
  * Why a vendor's program could not be used as asked.
@@ -127,11 +127,11 @@ export class AgentClientError extends Error {
 
 export function checkText(text: unknown, what: string): string {
   if (typeof text === 'string' && text.trim() !== '') return text;
-  throw new AgentClientError('client.invalid', `${what} is a text that is not empty`);
+  throw new AgentClientError('vendor.invalid', `${what} is a text that is not empty`);
 }
 
 /** An id goes into a command line or a call as it is. */
 export function checkSessionId(id: unknown): string {
   if (typeof id === 'string' && /^[\w.:-]{1,200}$/.test(id) && !id.startsWith('-')) return id;
-  throw new AgentClientError('client.invalid', `${JSON.stringify(id)} is no id of a session`);
+  throw new AgentClientError('vendor.invalid', `${JSON.stringify(id)} is no id of a session`);
 }

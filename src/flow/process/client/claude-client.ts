@@ -129,7 +129,7 @@ export class ClaudeClient implements AgentClient {
     which: readonly string[],
     options: SessionOptions,
   ): Promise<AgentSession> {
-    if (this.#isClosed) throw new AgentClientError('client.closed', 'this client is closed');
+    if (this.#isClosed) throw new AgentClientError('vendor.closed', 'this client is closed');
     await this.#probe.check();
     let running: Running | null = null;
     const argv = [...this.#command, ...this.#argumentsOf(which, options)];
@@ -151,11 +151,11 @@ export class ClaudeClient implements AgentClient {
       checkText(text, 'what is said to an agent');
       if (running !== null && !running.stream.isOver) {
         const words = `the session ${id} runs a turn already; steer it, or wait for its end`;
-        throw new AgentClientError('client.busy', words);
+        throw new AgentClientError('vendor.busy', words);
       }
       if (link.isOver) {
         const words = `the program of the session ${id} has ended; resume it`;
-        throw new AgentClientError('client.ended', words);
+        throw new AgentClientError('vendor.ended', words);
       }
       running = this.#begin(link, text);
       return running.stream.turn;

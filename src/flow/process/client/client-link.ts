@@ -75,7 +75,7 @@ export function callWithin(
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const words = `${method} was not answered within ${withinMs / 1_000} s`;
-    timer = setTimeout(() => reject(new AgentClientError('client.timeout', words)), withinMs);
+    timer = setTimeout(() => reject(new AgentClientError('vendor.timeout', words)), withinMs);
   });
   return Promise.race([rpc.call(method, params), late]).finally(() => clearTimeout(timer));
 }
@@ -91,10 +91,10 @@ export function tell(
 export function asClientError(error: unknown): AgentClientError {
   if (error instanceof AgentClientError) return error;
   if (error instanceof RpcFailure) {
-    return new AgentClientError('client.refused', error.message, error);
+    return new AgentClientError('vendor.refused', error.message, error);
   }
   return new AgentClientError(
-    'client.ended',
+    'vendor.ended',
     error instanceof Error ? error.message : String(error),
     error,
   );
@@ -125,7 +125,7 @@ export function createClientProbe(
       const { version, lack } = await look();
       if (lack === null) return;
       const words = version === null ? lack : `${program} ${version} ${lack}; upgrade it`;
-      throw new AgentClientError('client.unusable', words);
+      throw new AgentClientError('vendor.unusable', words);
     },
   };
 }

@@ -221,13 +221,13 @@ describe.each(KINDS)('%s', (kind) => {
   test('[VC5] a program that is not there, or is too old, is refused before anything is started', async () => {
     const missing = open(kind, { command: ['/no/such/program'] });
     await expect(missing.start()).rejects.toMatchObject({
-      code: 'client.unusable',
+      code: 'vendor.unusable',
       message: expect.stringContaining('there is no program "/no/such/program" to run'),
     });
     expect(await missing.probe()).toMatchObject({ version: null });
     const old = open(kind, {}, 'old');
     await expect(old.start()).rejects.toMatchObject({
-      code: 'client.unusable',
+      code: 'vendor.unusable',
       message: expect.stringMatching(/9\.8\.7 (has no (call|option)|speaks version 2 of ACP)/),
     });
     expect(await open(kind).probe()).toEqual({ version: '9.8.7', lack: null });
@@ -275,7 +275,7 @@ describe.each(KINDS)('%s', (kind) => {
     await client.close();
     expect(await turn.ended).toMatchObject({ state: 'failed' });
     expect(() => readFileSync(`/proc/${pid}/stat`)).toThrow();
-    await expect(async () => client.start()).rejects.toMatchObject({ code: 'client.closed' });
+    await expect(async () => client.start()).rejects.toMatchObject({ code: 'vendor.closed' });
   });
 });
 
@@ -296,7 +296,7 @@ test('[VC1] what an agent does not offer is refused by name', async () => {
   const client = open('acp', {}, 'plain');
   const { id } = await client.start();
   await expect(client.fork(id)).rejects.toMatchObject({
-    code: 'client.unsupported',
+    code: 'vendor.unsupported',
     message: expect.stringContaining('cannot fork a session'),
   });
 });
@@ -334,7 +334,7 @@ test('[VC6] a call that is never answered is given up, by name', async () => {
     onRequest: async () => ({}),
   });
   await expect(callWithin(rpc, 'turn/steer', {}, 10)).rejects.toMatchObject({
-    code: 'client.timeout',
+    code: 'vendor.timeout',
     message: 'turn/steer was not answered within 0.01 s',
   });
 });

@@ -120,7 +120,7 @@ export class CodexClient implements AgentClient {
   }
 
   #connected(): Promise<RpcLink> {
-    if (this.#isClosed) throw new AgentClientError('client.closed', 'this client is closed');
+    if (this.#isClosed) throw new AgentClientError('vendor.closed', 'this client is closed');
     this.#link ??= this.#connect().catch((error) => {
       this.#link = null;
       throw error;
@@ -149,7 +149,7 @@ export class CodexClient implements AgentClient {
   #run(link: RpcLink, threadId: string, text: string): AgentTurn {
     if (this.#running.get(threadId)?.stream.isOver === false) {
       const words = `the session ${threadId} runs a turn already; steer it, or wait for its end`;
-      throw new AgentClientError('client.busy', words);
+      throw new AgentClientError('vendor.busy', words);
     }
     const within = this.#options.answerTimeoutMs;
     const stream = createTurnStream({

@@ -30,7 +30,7 @@ export class OpencodeClient extends AcpClient {
   constructor(options: AcpClientOptions = {}) {
     if (options.model !== undefined) {
       const words = 'opencode takes its model from its own settings (opencode.json)';
-      throw new AgentClientError('client.invalid', words);
+      throw new AgentClientError('vendor.invalid', words);
     }
     const env = { OPENCODE_PERMISSION: JSON.stringify(ASKS), ...options.env };
     super('opencode', options.command ?? ['opencode', 'acp'], { ...options, env });
