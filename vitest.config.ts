@@ -17,6 +17,9 @@ const ALONE = [
   'test/bus/process/flow.test.ts',
 ];
 
+/** Rooms start few processes, from the sources if nobody bundled them. */
+const PROGRAM = 'test/tested-program.ts';
+
 const absent = [...FIRST, ...ALONE].filter((path) => !existsSync(path));
 if (absent.length > 0) throw new Error(`vitest.config.ts names ${absent.join(', ')}`);
 
@@ -44,11 +47,11 @@ export default defineConfig({
           // Real vendors' programs: `npm run test:live`.
           exclude: ['test/live/**', ...ALONE, '**/node_modules/**'],
           isolate: false,
+          globalSetup: PROGRAM,
         },
       },
-      { extends: true, test: { name: 'alone', include: ALONE } },
+      { extends: true, test: { name: 'alone', include: ALONE, globalSetup: PROGRAM } },
     ],
-    globalSetup: 'test/tested-program.ts',
     sequence: { sequencer: LongFirst },
     // Most of a test's time is waiting for a process; four at once keep two cores busy.
     maxWorkers: 4,

@@ -36,7 +36,7 @@ const INPUTS = [
 const THREADS = globSync('server/**/{thread,*-thread}.ts', { cwd: join(ROOT, 'src') }).map((path) =>
   path.replace(/\.ts$/, ''),
 );
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const KEPT_MS = 2 * 60 * 60 * 1000;
 
 /** Before the first test of a run. Who watches changes the sources: then they run themselves. */
 export async function setup({ vitest }: TestProject): Promise<void> {
