@@ -31,7 +31,13 @@ const SOX_NAMES: ReadonlySet<string> = new Set(SOX_OPERATIONS);
 
 export function createMcpTools(operations: readonly Operation[]): McpTools {
   const offered = operations.filter((operation) => !operation.isStreaming);
-  const entries = offered.map((operation) => ({ operation, tool: toTool(operation) }));
+  // Schemas are made for who lists them: most clients list a tenth, and wait for it at their start.
+  const made = new Map<Operation, Tool>();
+  const toolOf = (operation: Operation): Tool => {
+    const tool = made.get(operation) ?? toTool(operation);
+    made.set(operation, tool);
+    return tool;
+  };
   const byName = new Map(
     offered.flatMap((operation) =>
       [toolName(operation), ...operation.aliases].map((name) => [name, operation] as const),
@@ -58,16 +64,16 @@ export function createMcpTools(operations: readonly Operation[]): McpTools {
         );
       }
       const named = new Set([...wanted].map((name) => byName.get(name)));
-      return entries
-        .filter(({ operation }) => may === null || may.has(operation.id))
+      return offered
+        .filter(({ id }) => may === null || may.has(id))
         .filter(
-          ({ operation }) =>
+          (operation) =>
             isAll ||
             wanted.has(operation.toolset) ||
             named.has(operation) ||
             (isSox && SOX_NAMES.has(operation.name)),
         )
-        .map(({ tool }) => tool);
+        .map(toolOf);
     },
     find: (name) => byName.get(name),
     serverName(listed) {
