@@ -63,6 +63,7 @@ export {
   type ContextValue,
   createContext,
 } from './context/context.ts';
+export { type ContextPartOptions, contextPart } from './context/context-part.ts';
 export { packPrompt } from './context/pack-prompt.ts';
 export {
   PromptError,

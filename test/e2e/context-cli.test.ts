@@ -1,12 +1,20 @@
 /** Context as a person types it: set, got, compared and followed, and how what is refused is told. */
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Home, openHome } from './cli-run.ts';
+import { type Home, openHome, type Running } from './cli-run.ts';
 
 let home: Home;
+let hub: Running;
 beforeAll(async () => {
   home = openHome();
-  await home.start(['serve', '--json', '--port', '0']).printed(/"ready":true/);
+  await serve();
 }, 60_000);
+
+async function serve(): Promise<void> {
+  hub = home.start(['serve', '--json', '--port', '0']);
+  await hub.printed(/"ready":true/);
+}
+
 afterAll(() => home.close());
 
 const said = async (...args: string[]) => {
@@ -48,3 +56,19 @@ test('[CX9] a snapshot is compared with now, and changes are followed', async ()
   const other = await home.run(['context', 'list', 'private/ada', '--as', 'bob']);
   expect([other.code, other.stdout]).toEqual([11, '']);
 });
+
+test('[CX5] [CX6] after kill -9 values, versions and snapshots are as they were, and lapse in time', async () => {
+  const set = await said('set', 'kept', 'stays', '{"n": 1}', '--as', 'ada');
+  await said('set', 'kept', 'short', '2', '--ttl', '3s', '--as', 'ada');
+  const snapshot = await said('snapshot', '--as', 'ada');
+  const gone = once(hub.child, 'close');
+  hub.child.kill('SIGKILL');
+  await gone;
+  await serve();
+  const late = await said('watch', 'kept', '--since', snapshot, '--once', '--as', 'bob');
+  expect(late).toBe('removed short by __server__');
+  expect(await said('get', 'kept', 'short', '--at', snapshot, '--as', 'bob')).toBe('2');
+  const version = String(/\d+$/.exec(set));
+  const next = await said('set', 'kept', 'stays', '3', '--if-version', version, '--as', 'bob');
+  expect(next).toMatch(/^kept stays is at version \d+$/);
+}, 60_000);

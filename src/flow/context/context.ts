@@ -37,6 +37,7 @@ export interface ContextChange<Values> {
 
 /** The namespace as it was at one moment; it never changes. */
 export interface ContextSnapshot<Values> {
+  readonly ns: string;
   /** The position that it can be looked at again by. */
   readonly position: number;
   get<K extends Keys<Values>>(key: K): Promise<ContextValue<Values[K]> | undefined>;
@@ -159,6 +160,7 @@ export function createContext<Values extends object = Record<string, unknown>>(
   }
 
   const at = (position: number): ContextSnapshot<Values> => ({
+    ns,
     position,
     get: (key) => read(key, position),
     entries: (prefix = '') => list(prefix, position),
