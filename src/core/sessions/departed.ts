@@ -23,11 +23,13 @@ export function forgetHolder(world: World, agent: string, at: number, by: string
     const heir = holder === agent ? createdBy : holder;
     if (createdBy === agent || heir === agent || !world.agents.has(heir)) {
       leaveSession(book, session);
-      settleItem(world, at, 'parked', subjectOf(id), 'the agent is gone', by);
+      settleItem(world, at, 'alert', subjectOf(id), 'the agent is gone', by);
     } else {
       changeParties(book, session, () => {
         session.holder = heir;
         session.shared.delete(agent);
+        // Who was asked about it is asked no more, so nobody could set it free.
+        if (holder === agent) Object.assign(session, { parkedAt: null, trail: [heir] });
       });
     }
   }

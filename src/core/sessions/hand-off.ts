@@ -125,7 +125,7 @@ function tellRecipient(world: WorldView, event: SessionHandedOff, by: Principal)
 export function raiseParked(world: World, event: SessionParked): void {
   const { at, by, id, to, returns } = event;
   raiseItem(world, at, {
-    ...{ kind: 'parked', agent: by, reason: 'hand-offs go round', thread: null },
+    ...{ kind: 'alert', agent: by, reason: 'hand-offs go round', thread: null },
     subject: subjectOf(id),
     text: `${id} would go to ${to} for the ${returns + 1}th time; it goes on when you close this, or hand it on yourself`,
   });
@@ -135,7 +135,7 @@ export function raiseParked(world: World, event: SessionParked): void {
 export function release(world: World, session: Session, at: number, by: string): void {
   if (session.parkedAt === null) return;
   unpark(session);
-  settleItem(world, at, 'parked', subjectOf(session.id), 'a person looked', by);
+  settleItem(world, at, 'alert', subjectOf(session.id), 'a person looked', by);
 }
 
 /** What went round before a person looked counts no more. */

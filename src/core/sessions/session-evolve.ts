@@ -157,7 +157,7 @@ function evolveEnded(world: World, session: Session, event: SessionEnded, positi
     ...{ endedAt: at, endedBy: by, how, reason, cut: position, cuts },
   });
   makeRoom(ended, ENDED_SESSIONS_MAX, (_, one) => one.createdBy);
-  settleItem(world, at, 'parked', subjectOf(id), 'the session is over', by);
+  settleItem(world, at, 'alert', subjectOf(id), 'the session is over', by);
 }
 
 function replace(world: World, session: Session, places: number[]): void {
@@ -174,7 +174,7 @@ function cutAt(session: Session, position: number): void {
 export function releaseClosed(world: World, { id, subject }: ItemClosed): void {
   const subjects = [...(world.docket.items.get(id)?.subjects.values() ?? [])];
   for (const one of subjects) {
-    if (one.kind !== 'parked' || (subject !== null && one.subject !== subject)) continue;
+    if (one.kind !== 'alert' || (subject !== null && one.subject !== subject)) continue;
     const session = world.sessions.live.get(one.subject.slice(PARKED.length));
     if (!one.subject.startsWith(PARKED) || session === undefined) continue;
     unpark(session);

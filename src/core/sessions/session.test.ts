@@ -290,3 +290,20 @@ test('[SN8] another agent of a name that was forgotten is given nothing of its s
   expect(codeOf(append(story, ada, given, [note]))).toBe('session.not-found');
   expect(codeOf(append(story, bob, given, [note]))).toBeNull();
 });
+
+test('[HO5] [SN8] one that is parked with an agent that is forgotten goes back free, and nothing waits for nobody', () => {
+  const story = createStory();
+  story.subscribe(bob, 'x');
+  story.subscribe(ada, 'x');
+  const id = create(story, ada, [user]);
+  while (sessionOf(story, id).parkedAt === null) {
+    const { holder } = sessionOf(story, id);
+    handOff(story, holder === 'ada' ? ada : bob, id, holder === 'ada' ? 'bob' : 'ada');
+  }
+  expect(sessionOf(story, id).holder).toBe('bob');
+  expect(story.world.docket.open).toHaveLength(1);
+  accepted(story.do(root, { type: 'agent.remove', agent: 'bob', isForced: true }) as object);
+  expect(sessionOf(story, id)).toMatchObject({ holder: 'ada', parkedAt: null });
+  expect(story.world.docket.open).toEqual([]);
+  expect(codeOf(append(story, ada, id, [note]))).toBeNull();
+});
