@@ -108,7 +108,9 @@ export function createContext(engine: Engine, ask: Ask, bus: Bus | null): Workfl
               ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
             },
           );
-        return createStep(engine, 'bus', pool, request, options as StepOptions<unknown>);
+        return createStep(engine, 'bus', pool, request, options as StepOptions<unknown>, {
+          ...{ pool, method, params },
+        });
       }),
     claim: async (paths, { key, ...options } = {}) => {
       const name = `claim:${options.task ?? 'files'}`;

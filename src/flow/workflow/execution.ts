@@ -3,6 +3,7 @@
  * another's. The code is run from its first line; the journal answers what is done [FW2], and only when all of
  * it is told does anything new begin.
  */
+import type { Guard } from '../../guard/guard.ts';
 import { withSpan, withTrace } from '../../telemetry/scope.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Bus } from './bus-step.ts';
@@ -33,6 +34,7 @@ export interface ExecutionOptions {
   readonly workflow: AnyWorkflow;
   readonly taken: Taken;
   readonly bus: Bus | null;
+  readonly guard: Guard | null;
   readonly telemetry: Telemetry | null;
   /** How long a run that only waits is kept here before it is given back. */
   lingerMs(): number;
@@ -139,6 +141,7 @@ export function startExecution(options: ExecutionOptions): Execution {
   const engine: Engine = {
     ...{ hub, clock, run, signal: abort.signal, chance: options.chance },
     retry: workflow.retry,
+    guard: options.guard,
     get isUnwinding() {
       return isUnwinding;
     },

@@ -3,6 +3,7 @@
  * becomes of what they wait for. A run has one executor; one whose lease is lost is dropped at once, and what
  * it would still say is refused by its epoch [FW5].
  */
+import type { Guard } from '../../guard/guard.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Bus } from './bus-step.ts';
 import { type Execution, startExecution } from './execution.ts';
@@ -20,6 +21,7 @@ export interface ExecutorOptions {
   readonly lingerMs: number;
   readonly replayGraceMs: number;
   readonly bus: Bus | null;
+  readonly guard: Guard | null;
   readonly telemetry: Telemetry | null;
   tell(event: FlowEvent): void;
 }
@@ -69,6 +71,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     executions.get(taken.run.id)?.onNews(LOST);
     const execution = startExecution({
       ...{ hub, workflow, taken, tell, bus: options.bus, telemetry: options.telemetry },
+      guard: options.guard,
       replayGraceMs: options.replayGraceMs,
       // Where room is short those that only wait make room.
       lingerMs: () => (executions.size * 2 > concurrency ? 0 : options.lingerMs),

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { formatTraceparent } from '../../core/law/traceparent.ts';
+import type { Guard } from '../../guard/guard.ts';
 import type { Clock } from '../../server/run/index.ts';
 import { currentTrace } from '../../telemetry/scope.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -35,6 +36,8 @@ interface CommonOptions {
   readonly executor?: string;
   /** Where runs and their steps are told as spans. */
   readonly telemetry?: Telemetry;
+  /** What steps and `ctx.bus` pass: its rails before and after each, and itself in their scope. */
+  readonly guard?: Guard;
   /** For `ctx.bus`. */
   readonly bus?: Bus;
   /** Hears what happens here; what it throws changes nothing. */
@@ -136,6 +139,7 @@ export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
     name: options.executor ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     replayGraceMs: options.replayGraceMs ?? 2_000,
     bus: options.bus ?? null,
+    guard: options.guard ?? null,
     telemetry: options.telemetry ?? null,
   });
   let closing: Promise<void> | null = null;

@@ -2,6 +2,7 @@
  * When a failed attempt is tried again: how often, how soon, and for which errors. Delays grow by a factor
  * up to a limit and are spread by chance, so that many that failed together do not come back together.
  */
+import { GuardRefused } from '../../guard/decision.ts';
 import { DefinitionError } from './errors.ts';
 import { TerminalError } from './terminal-error.ts';
 
@@ -78,6 +79,8 @@ export function nextDelayMs(
 
 export function isTerminal(error: unknown, policy: Pick<RetryPolicy, 'when'> = {}): boolean {
   if (error instanceof TerminalError || error instanceof DefinitionError) return true;
+  // What the guard refuses once it refuses again.
+  if (error instanceof GuardRefused) return true;
   if (policy.when === undefined) return false;
   try {
     return !policy.when(error);

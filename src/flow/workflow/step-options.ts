@@ -1,4 +1,5 @@
 /** How a step is run: what its function is handed, and what may be said of it. */
+import type { Guard } from '../../guard/guard.ts';
 import type { RetryPolicy } from './retry.ts';
 
 /**
@@ -22,6 +23,8 @@ export interface StepScope {
   readonly attempt: number;
   /** Aborted when the attempt took too long, or the run failed or was cancelled. */
   readonly signal: AbortSignal;
+  /** The guard given to `openFlow`: for files, programs and addresses of this step. */
+  readonly guard?: Guard;
   /** Says that it goes on; with `heartbeatMs` silence ends the attempt. */
   heartbeat(): void;
 }

@@ -20,6 +20,8 @@ export function createStep<T>(
   whose: string,
   run: (scope: StepScope) => Promise<T> | T,
   options: StepOptions<T>,
+  /** What rails are shown beside the step's name. */
+  given: object = {},
 ): Activity {
   const retry = checkRetry(whose, options.retry ?? engine.retry);
   const { uncertain = 'retry', schema, compensate } = options;
@@ -63,7 +65,15 @@ export function createStep<T>(
             ...limitsOf(options.timeoutMs, leftMs),
             ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
           },
-          run: (signal, heartbeat) => run({ key: engine.keyOf(visit), attempt, signal, heartbeat }),
+          run: (signal, heartbeat) => {
+            const { guard } = engine;
+            const scope = { key: engine.keyOf(visit), attempt, signal, heartbeat };
+            if (guard === null) return run(scope);
+            const deed = `${engine.run.name}.${visit.step}`;
+            return guard.pass(deed, { step: visit.step, key: visit.key, attempt, ...given }, () =>
+              run({ ...scope, guard }),
+            );
+          },
         });
         stopShowing();
         value = toJson(revive(done), `the result of ${stepName(visit.step, visit.key)}`);

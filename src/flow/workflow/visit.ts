@@ -1,4 +1,5 @@
 /** A step that the code has asked for in this process, until it is told what became of it. */
+import type { Guard } from '../../guard/guard.ts';
 import type { Clock } from '../../server/run/index.ts';
 import type { RecordedError } from './errors.ts';
 import type { HubLine } from './hub-line.ts';
@@ -47,6 +48,8 @@ export interface Engine {
   readonly hub: HubLine;
   readonly clock: Clock;
   readonly run: RunView;
+  /** What steps pass; null: nothing stands before them. */
+  readonly guard: Guard | null;
   /** How steps are tried again that do not say. */
   readonly retry: RetryPolicy;
   /** Aborted when the run fails, is cancelled or lost. */
