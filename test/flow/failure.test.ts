@@ -97,10 +97,39 @@ test('[FW8] one that cannot be undone is tried by its policy, is on record, and 
   });
   const run = await open([stubborn]).start(stubborn, null);
   await time.pass(60_000);
-  await expect(run.result()).rejects.toThrow('is compensation_failed: enough');
+  await expect(run.result()).rejects.toThrow(
+    'is compensation_failed: enough; not undone: two: it will not',
+  );
   expect(undone).toEqual(['two 1', 'two 2', 'two 3', 'one']);
   const states = Object.fromEntries((await run.steps()).map(({ step, state }) => [step, state]));
   expect(states).toEqual({ one: 'compensated', two: 'compensation_failed' });
+});
+
+test('[FW8] a process that dies while it undoes leaves the rest to another, with what the steps gave', async () => {
+  const { open, time } = await openKit();
+  const undone: unknown[] = [];
+  const make = (isFirst: boolean) =>
+    workflow('undo', async (ctx) => {
+      for (const [name, value] of Object.entries({ one: 1, two: { n: 2 }, three: [3] })) {
+        await ctx.step<unknown>(name, () => value, {
+          compensate(result) {
+            undone.push(result);
+            // The first process dies here, as far as anybody can tell.
+            return isFirst && name === 'two' ? new Promise(() => {}) : undefined;
+          },
+        });
+      }
+      throw new Error('enough');
+    });
+  const first = open([make(true)]);
+  const run = await first.start(make(true), null);
+  await time.pass(1_000);
+  expect((await run.state()).state).toBe('compensating');
+  await first.close();
+  open([make(false)]);
+  await time.pass(1_000);
+  await expect(run.result()).rejects.toThrow('is compensated: enough');
+  expect(undone).toEqual([[3], { n: 2 }, { n: 2 }, 1]);
 });
 
 test('[FW8] a sibling that heeds nothing is waited for no longer than the grace', async () => {

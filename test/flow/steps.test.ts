@@ -94,6 +94,31 @@ test('[FW2] a race goes the way it went, whatever ended later', async () => {
   expect(ways).toEqual(['quick', 'quick']);
 });
 
+test('[FW2] a failure that was caught, and a step that was skipped, are told in their place', async () => {
+  const { open, time } = await openKit();
+  const ran: string[] = [];
+  const careful = workflow('careful', async (ctx) => {
+    const go = (name: string) => ctx.step(name, () => ran.push(name));
+    await go('a');
+    const why = await ctx
+      .step('breaks', () => Promise.reject(new Error('broken')))
+      .catch((error: StepFailedError) => error.error.message);
+    await go('b');
+    await ctx.skip('not');
+    await go('c');
+    await ctx.sleep('pause', 60_000);
+    await go('d');
+    return [why, ...ran];
+  });
+  const first = open([careful]);
+  const run = await first.start(careful, null);
+  await time.pass(5_000);
+  await first.close();
+  open([careful]);
+  await time.pass(60_000);
+  expect(await run.result()).toEqual(['broken', 'a', 'b', 'c', 'd']);
+});
+
 test('[FW12] a name used twice without a key is an error in the first run, also where it is caught', async () => {
   const { open } = await openKit();
   const twice = workflow('twice', async (ctx) => {

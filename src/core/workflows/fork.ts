@@ -30,7 +30,7 @@ export function decideFork(world: WorldView, command: ForkRun): Decision<RunStar
   if (known !== undefined) return refuseExists(known, true);
   const step = findStep(run, atStep);
   if (step === undefined) return noStep(run, atStep);
-  const before = step.order === 0 ? Number.POSITIVE_INFINITY : step.order;
+  const before = step.state === 'completed' ? step.order : Number.POSITIVE_INFINITY;
   const steps = run.steps ?? unpackSteps(run.packed, run.createdAt);
   const done = [...steps].filter(
     ([, one]) => one.state === 'completed' && one.order > 0 && one.order < before,

@@ -81,7 +81,7 @@ export function evolveRetried(world: World, event: RunRetried): void {
 /** What has completed, before the named step if one is; and what waits, when nothing is done over. */
 function keptSteps(steps: Step[], from: StepRef | null, isUndoing: boolean): Step[] {
   const named = from && steps.find(({ step, key }) => step === from.step && key === from.key);
-  const before = named?.order || Number.POSITIVE_INFINITY;
+  const before = named?.state === 'completed' ? named.order : Number.POSITIVE_INFINITY;
   return steps
     .filter((one) => {
       if (isUndoing) return true;

@@ -240,6 +240,10 @@ function evolveRecorded(world: World, event: RunRecorded, position: number): voi
   settleRun(world, run, at);
 }
 
+const UNDOINGS: ReadonlySet<RunEntry['kind']> = new Set([
+  ...(['compensating', 'compensated', 'compensation_failed'] as const),
+]);
+
 type StepEntry = Extract<RunEntry, { readonly step: string }>;
 
 function evolveStep(
@@ -263,7 +267,8 @@ function evolveStep(
     countChars(world.workflows, run.startedBy, chars);
   }
   if (run.waits.length > 0 && entry.kind !== 'waiting') dropWait(world, run, step, at);
-  if (entry.kind !== 'started') {
+  // What a step gave is found where it completed, also when it is undone.
+  if (entry.kind !== 'started' && !UNDOINGS.has(entry.kind)) {
     step.position = position;
     step.entry = index;
   }
@@ -290,7 +295,10 @@ function evolveStep(
       step.endedAt = at;
       step.state = entry.retryMs === undefined ? 'failed' : 'pending';
       run.lapses = 0;
-      if (entry.retryMs === undefined) return;
+      if (entry.retryMs === undefined) {
+        step.order = run.nextOrder++;
+        return;
+      }
       return beginWait(world, run, step, { retry: entry.retryMs }, null, at);
     case 'waiting':
       step.state = 'pending';
@@ -300,6 +308,7 @@ function evolveStep(
       return;
     case 'skipped':
     case 'cancelled':
+      if (entry.kind === 'skipped') step.order = run.nextOrder++;
       step.state = entry.kind;
       step.endedAt = at;
       return;

@@ -28,7 +28,7 @@ export interface Step {
   position: number;
   /** Which of the entries there it is. */
   entry: number;
-  /** In which order it completed; 0: it has not. */
+  /** In which order it completed, failed for good or was skipped; 0: it has not. */
   order: number;
   /** Under which epoch it began last: begun under an earlier one and not ended, it may have run [WF6]. */
   epoch: number;

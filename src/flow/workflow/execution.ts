@@ -132,7 +132,7 @@ export function startExecution(options: ExecutionOptions): Execution {
     isDelivering = true;
     for (let one = deliveries.shift(); one !== undefined; one = deliveries.shift()) {
       one();
-      if (deliveries.length > 0) await immediate();
+      await immediate();
     }
     isDelivering = false;
     checkIdle();

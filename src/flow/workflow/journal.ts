@@ -21,10 +21,12 @@ export interface Journal {
   find(step: string, key: string | null): StepView | undefined;
   /** The code asks for it. */
   visit(step: string, key: string | null): void;
-  /** The outcome that the code is to be told next. */
-  readonly next: StepView | undefined;
+  /** The outcome that the code is to be told next, of those that it has asked for; undefined: none of them. */
+  next(hasAsked: (record: StepView) => boolean): StepView | undefined;
   /** It was told. */
-  advance(): void;
+  advance(record: StepView): void;
+  /** All that came is told. */
+  readonly isTold: boolean;
   /** What is on record and was not asked for. */
   unvisited(): StepView[];
 }
@@ -41,21 +43,40 @@ export function hasOutcome(record: StepView | undefined): record is StepView {
 export function createJournal(records: readonly StepView[]): Journal {
   const byId = new Map(records.map((record) => [stepId(record.step, record.key), record]));
   const unvisited = new Set(byId.keys());
-  const outcomes = records
-    .filter(hasOutcome)
-    .toSorted((a, b) => (a.order ?? Infinity) - (b.order ?? Infinity));
-  let told = 0;
+  const outcomes = inOrder(records.filter(hasOutcome));
   return {
     find: (step, key) => byId.get(stepId(step, key)),
     visit: (step, key) => void unvisited.delete(stepId(step, key)),
-    get next() {
-      return outcomes[told];
+    next(hasAsked) {
+      const [first] = outcomes;
+      if (first === undefined || hasAsked(first)) return first;
+      // Failures came at a time and not at a place: what stands before them may have come after.
+      return outcomes.find((one) => one.order === null && hasAsked(one));
     },
-    advance() {
-      told++;
+    advance: (record) => void outcomes.splice(outcomes.indexOf(record), 1),
+    get isTold() {
+      return outcomes.length === 0;
     },
     unvisited: () => [...unvisited].flatMap((id) => byId.get(id) ?? []),
   };
+}
+
+/** Completions by their number; what has none, by its time among them. */
+function inOrder(outcomes: readonly StepView[]): StepView[] {
+  const placed = outcomes.filter(({ order }) => order !== null);
+  placed.sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
+  const others = outcomes.filter(({ order }) => order === null);
+  others.sort((a, b) => (a.ended_at ?? 0) - (b.ended_at ?? 0));
+  for (const one of others) {
+    const at = placed.findLastIndex((each) => isBefore(each, one));
+    placed.splice(at + 1, 0, one);
+  }
+  return placed;
+}
+
+/** Of one that was undone, the time is that of the undoing. */
+function isBefore(one: StepView, other: StepView): boolean {
+  return one.state !== 'completed' || (one.ended_at ?? 0) <= (other.ended_at ?? 0);
 }
 
 /** What changed, and the ways out. */

@@ -44,13 +44,15 @@ export const immediate = (): Promise<void> =>
 export async function replay(options: ReplayOptions): Promise<StepView[]> {
   const { journal, visits, tell } = options;
   await immediate();
-  for (let next = journal.next; next !== undefined; next = journal.next) {
-    const id = stepId(next.step, next.key);
-    await until(() => visits.has(id), options);
-    const visit = visits.get(id);
-    if (visit === undefined) return journal.unvisited();
-    journal.advance();
-    tell(visit, next);
+  const visitOf = ({ step, key }: StepView) => visits.get(stepId(step, key));
+  const next = (): StepView | undefined => journal.next((record) => visitOf(record) !== undefined);
+  while (!journal.isTold) {
+    await until(() => next() !== undefined, options);
+    const record = next();
+    const visit = record && visitOf(record);
+    if (record === undefined || visit === undefined) return journal.unvisited();
+    journal.advance(record);
+    tell(visit, record);
     await immediate();
   }
   await until(() => journal.unvisited().length === 0, options);

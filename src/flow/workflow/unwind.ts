@@ -5,6 +5,7 @@
  */
 import { runAttempt } from './attempt.ts';
 import { type RecordedError, RunCancelledError, recordError } from './errors.ts';
+import { stepName } from './journal.ts';
 import { checkRetry, nextDelayMs } from './retry.ts';
 import type { Entry, RunState } from './seam.ts';
 import type { Engine, Visit } from './visit.ts';
@@ -51,17 +52,22 @@ export async function unwind(options: UnwindOptions): Promise<RunState> {
     return 'completed';
   }
   const { error } = ending;
-  const withError = error === undefined ? {} : { error };
   let hasUndone = options.isUndoing;
-  let hasFailed = false;
+  const failures: string[] = [];
   for (let visit = lastDone(visits); visit !== undefined; visit = lastDone(visits)) {
     if (!hasUndone) await engine.record({ kind: 'compensate' });
     hasUndone = true;
     visit.isCompensated = true;
-    if (!(await undo(engine, visit))) hasFailed = true;
+    const failure = await undo(engine, visit);
+    if (failure !== null) failures.push(`${stepName(visit.step, visit.key)}: ${failure}`);
   }
-  const state = hasFailed ? 'compensation_failed' : hasUndone ? 'compensated' : ending.state;
-  await engine.record(...cutOff(visits), { kind: 'ended', state, ...withError });
+  const state =
+    failures.length > 0 ? 'compensation_failed' : hasUndone ? 'compensated' : ending.state;
+  const notUndone = failures.length === 0 ? '' : `; not undone: ${failures.join(', ')}`;
+  await engine.record(...cutOff(visits), {
+    ...{ kind: 'ended', state },
+    ...(error && { error: { ...error, message: `${error.message}${notUndone}`.slice(0, 4_000) } }),
+  });
   return state;
 }
 
@@ -75,10 +81,11 @@ function lastDone(visits: ReadonlyMap<string, Visit>): Visit | undefined {
   return last;
 }
 
-async function undo(engine: Engine, visit: Visit): Promise<boolean> {
+/** Why it could not be undone; null when it was. */
+async function undo(engine: Engine, visit: Visit): Promise<string | null> {
   const { clock } = engine;
   const compensation = visit.activity.compensation;
-  if (compensation === undefined) return true;
+  if (compensation === undefined) return null;
   const policy = checkRetry(visit.step, compensation.retry);
   const never = new AbortController().signal;
   const since = clock.now();
@@ -93,13 +100,13 @@ async function undo(engine: Engine, visit: Visit): Promise<boolean> {
         },
       });
       await engine.record({ kind: 'compensated', ...visit.ref });
-      return true;
+      return null;
     } catch (error) {
       const delayMs = nextDelayMs(policy, attempt, error, clock.now() - since, engine.chance());
       if (delayMs === null) {
         const recorded = recordError(error, true);
         await engine.record({ kind: 'compensation_failed', ...visit.ref, error: recorded });
-        return false;
+        return recorded.message;
       }
       await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
     }

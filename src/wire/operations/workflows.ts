@@ -142,7 +142,7 @@ const stepView = z.object({
   started_at: seconds.nullable(),
   ended_at: seconds.nullable(),
   waiting_on: waitView.nullable(),
-  order: z.int().nullable().describe('in which it completed'),
+  order: z.int().nullable().describe('in which it completed, failed for good or was skipped'),
 });
 
 const resolvedView = z.object({

@@ -61,20 +61,25 @@ export async function soak(runs: number, seed: number): Promise<SoakReport> {
     ...{ kind: kinds[n % kinds.length] as string, id: `run-${n}`, n },
   }));
   const started = new Set<string>();
+  // Starting a process is what takes the time.
+  const size = Math.max(4, Math.ceil(runs / 40));
   let kills = 0;
   try {
     for (let round = 0; started.size < runs; round++) {
       const { child, started: here, say } = await openRound(store, effects, round);
-      const some = wanted.filter(({ id }) => !started.has(id)).slice(0, 5 + chance.int(0, 9));
+      const some = wanted.filter(({ id }) => !started.has(id)).slice(0, chance.int(size, 3 * size));
       for (const one of some) say(JSON.stringify(one));
-      await new Promise((resolve) => setTimeout(resolve, 20 + chance.int(0, 149)));
+      await new Promise((resolve) => setTimeout(resolve, chance.int(50, 800)));
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       for (const id of here) started.add(id);
       kills++;
     }
-    const last = await openRound(store, effects, kills + (kills % 2));
-    await settle(store, last);
+    for (let tries = 0; tries < 2; tries++) {
+      await settle(store, await openRound(store, effects, kills + (kills % 2)));
+      // One that was killed too often without getting anywhere waits for a person, who says: go on.
+      await goOn(store, wanted);
+    }
     return { ...(await count(store, effects, wanted)), runs, kills };
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -96,6 +101,16 @@ async function settle(store: string, { child, say }: Round): Promise<void> {
   }
   say('stop');
   if (child.exitCode === null) await once(child, 'exit');
+}
+
+async function goOn(store: string, wanted: readonly { readonly id: string }[]): Promise<void> {
+  const flow = await openFlow({ store });
+  for (const { id } of wanted) {
+    const run = flow.run(id);
+    const { stuck } = await run.state();
+    if (stuck?.difference.includes('executors were lost')) await run.retry();
+  }
+  await flow.close();
 }
 
 async function count(
@@ -131,7 +146,7 @@ async function count(
           : run.state === 'completed' || run.state === 'stuck';
     if (!isRight)
       faults.push(
-        `${id} (${kind}) is ${run.state}: ${JSON.stringify(run.error)} ${JSON.stringify(run.result)}`,
+        `${id} (${kind}) is ${run.state}: ${run.stuck?.difference} ${JSON.stringify(run.error)} ${JSON.stringify(run.result)}`,
       );
     for (const step of await flow.run(id).steps()) {
       const isDone = step.order !== null && step.state !== 'failed' && step.kind === 'step';
