@@ -141,10 +141,11 @@ function registerCancel(workflow: Command): void {
     .command('cancel')
     .description('cancel a run and those it started; what it did is undone by its executor first')
     .argument('<run>')
-    .option('--reason <text>', 'why');
-  handle<{ reason?: string }>(cancel, async ({ args, flags, call, say }) => {
+    .option('--reason <text>', 'why')
+    .option('--force', 'it is over at once, whoever holds it; nothing is undone');
+  handle<{ reason?: string; force?: true }>(cancel, async ({ args, flags, call, say }) => {
     const [id = ''] = args;
-    const run = await call('workflows.cancel', { id, reason: flags.reason });
+    const run = await call('workflows.cancel', { id, reason: flags.reason, force: flags.force });
     say(run, `${id} is ${stateText(run)}`);
   });
 }

@@ -197,7 +197,12 @@ export function createExecutors(stage: Stage, model: RunModel): Executors {
   }
 
   function cancel(): void {
-    const command = { type: 'run.cancel', id: someRun(), reason: chance.pick([null, 'enough']) };
+    const command = {
+      type: 'run.cancel',
+      id: someRun(),
+      reason: chance.pick([null, 'enough']),
+      isForced: false,
+    };
     submit(ownerOf(command.id), `cancels ${command.id}`, command);
   }
 
@@ -264,7 +269,7 @@ export function createExecutors(stage: Stage, model: RunModel): Executors {
           !model.isReady(run),
       );
       for (const { id } of asleep.slice(0, 5)) {
-        submit(MIA, `ends ${id}`, { type: 'run.cancel', id, reason: null });
+        submit(MIA, `ends ${id}`, { type: 'run.cancel', id, reason: null, isForced: false });
       }
       for (const by of EXECUTORS) {
         stage.begin(`${by.id} serves`, async (hub) => {

@@ -166,6 +166,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'workflow.no-step': { sox: 'validation_error', http: 404, rpc: -31_092, exit: 21 },
   'workflow.not-asked': { sox: 'validation_error', http: 409, rpc: -31_093, exit: 12 },
   'workflow.not-found': { sox: 'validation_error', http: 404, rpc: -31_094, exit: 21 },
+  'workflow.queue-in-use': { sox: 'validation_error', http: 409, rpc: -31_089, exit: 12 },
   'workflow.result-too-large': { sox: 'validation_error', http: 413, rpc: -31_095, exit: 20 },
   'workflow.stale': { sox: 'validation_error', http: 409, rpc: -31_096, exit: 12 },
   'workflow.state': { sox: 'validation_error', http: 409, rpc: -31_097, exit: 12 },

@@ -156,7 +156,7 @@ const VERBS: Readonly<Record<Command['type'], Verb>> = {
   'run.record': { words: ['id', 'epoch', 'entries'], otherwise: { leaseMs: null } },
   'run.renew': { words: ['runs'], otherwise: { leaseMs: null } },
   'run.signal': { words: ['id', 'name'], otherwise: { value: undefined } },
-  'run.cancel': { words: ['id'], otherwise: { reason: null } },
+  'run.cancel': { words: ['id'], otherwise: { reason: null, isForced: false } },
   'run.retry': { words: ['id'], otherwise: { fromStep: null, map: {} } },
   'run.fork': {
     words: ['id', 'atStep'],

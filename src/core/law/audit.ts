@@ -107,7 +107,7 @@ const TELLERS: Tellers = {
   'run.cancelled': ({ by, id }) => deed(by, id, 'cancelled'),
   'run.retried': ({ by, id }) => deed(by, id, 'retried'),
   'run.answered': ({ by, id, step, answer }) => deed(by, id, answer, { step }),
-  'queue.declared': ({ by, name }) => deed(by, name),
+  'queue.declared': ({ by, name, fields }) => deed(by, name, fields === null ? 'removed' : 'done'),
   'agent.seen': null,
   'agent.assigned': ({ by, agent, roles }) => deed(by, agent, 'done', { roles: roles.join(' ') }),
   'subscription.added': ({ by, pattern }) => deed(by, pattern, 'done', {}, pattern),

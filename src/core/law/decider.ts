@@ -204,6 +204,7 @@ export type RefusalCode =
   | 'workflow.no-step'
   | 'workflow.not-asked'
   | 'workflow.not-found'
+  | 'workflow.queue-in-use'
   | 'workflow.result-too-large'
   | 'workflow.stale'
   | 'workflow.state'

@@ -228,7 +228,7 @@ const SHAPES: Shapes = {
   'run.cancelled': { ...ON_ID, reason: 'string?', isOver: 'boolean' },
   'run.retried': { ...ON_ID, fromStep: 'object?', map: 'object' },
   'run.answered': { ...ON_ID, step: 'string', key: 'string?', answer: 'string' },
-  'queue.declared': { ...SAID, name: 'string', fields: 'object' },
+  'queue.declared': { ...SAID, name: 'string', fields: 'object?' },
   'claim.taken': {
     ...ON_ID,
     epoch: 'number',

@@ -275,16 +275,16 @@ function tellRuns(story: Story): void {
   );
   record('two', ...waits, { kind: 'released' });
   for (const name of ['kept', 'go']) tell({ type: 'run.signal', id: 'two', name, value: 1 });
-  tell({ type: 'run.cancel', id: 'one', reason: 'r' });
+  tell({ type: 'run.cancel', id: 'one', reason: 'r', isForced: false });
   record('three', { kind: 'completed', step: 'a' }, { kind: 'completed', step: 'b' });
   record('three', { kind: 'ended', state: 'failed' });
   record('four', { kind: 'stuck', difference: 'd' });
   const fork = { type: 'run.fork', id: 'three', version: null, input: null } as const;
   tell({ ...fork, atStep: { step: 'b', key: null }, newId: 'five' });
   tell({ ...fork, atStep: { step: 'a', key: null }, newId: 'six' });
-  tell({ type: 'run.cancel', id: 'six', reason: null });
+  tell({ type: 'run.cancel', id: 'six', reason: null, isForced: false });
   tell({ ...start, id: 'seven', parent });
-  tell({ type: 'run.cancel', id: 'seven', reason: 'r' });
+  tell({ type: 'run.cancel', id: 'seven', reason: 'r', isForced: false });
   tell({ ...start, id: 'eight', parent, delayMs: 9_000_000 });
 }
 

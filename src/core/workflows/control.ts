@@ -20,6 +20,7 @@ import type {
 import { isHeld, isOver, type RunView, type WorkflowView } from './run-state.ts';
 import { unpackSteps } from './steps.ts';
 import {
+  FAMILY_AT_ONCE_MAX,
   RUN_REASON_CHARS_MAX,
   SIGNAL_NAME_CHARS_MAX,
   SIGNALS_PER_RUN_MAX,
@@ -62,7 +63,7 @@ export function decideCancel(
   world: WorldView,
   command: CancelRun,
 ): Decision<RunCancelled, { readonly id: string }> {
-  const { by, at, id, reason } = command;
+  const { by, at, id, reason, isForced } = command;
   const run = mine(world, by, id);
   if ('refused' in run) return run;
   if (reason !== null && !isLine(reason, RUN_REASON_CHARS_MAX)) {
@@ -71,11 +72,11 @@ export function decideCancel(
   if (run.state === 'cancelled') return { events: [], answer: { id } };
   if (isOver(run.state)) return refuseArrow(id, run.state, 'cancelled');
   const events = family(world.workflows, run)
-    .filter(({ cancelling, state }) => cancelling === null || state === 'stuck')
+    .filter(({ cancelling, state }) => cancelling === null || state === 'stuck' || isForced)
     .map(
       (one): RunCancelled => ({
         ...{ type: 'run.cancelled', at, by: by.id, id: one.id, reason },
-        isOver: isUndone(one),
+        isOver: isForced || isUndone(one),
       }),
     );
   return { events, answer: { id } };
@@ -98,13 +99,13 @@ export function abandonedRuns(
   return cancelled;
 }
 
-/** The run, its children, and theirs. */
+/** The run, its children, and theirs: so many at once. */
 function family(book: WorkflowView, run: RunView): RunView[] {
   const found = new Map<string, RunView>([[run.id, run]]);
   for (const one of found.values()) {
     for (const id of book.children.get(one.id) ?? []) {
       const child = book.live.get(id);
-      if (child !== undefined) found.set(id, child);
+      if (child !== undefined && found.size < FAMILY_AT_ONCE_MAX) found.set(id, child);
     }
   }
   return [...found.values()];

@@ -109,6 +109,8 @@ export interface CancelRun extends Asked {
   readonly type: 'run.cancel';
   readonly id: string;
   readonly reason: string | null;
+  /** It is over at once, whoever holds it; nothing is undone. */
+  readonly isForced: boolean;
 }
 
 export interface RetryRun extends Asked {
@@ -140,7 +142,8 @@ export interface AnswerRun extends Asked {
 export interface DeclareQueue extends Asked {
   readonly type: 'queue.declare';
   readonly name: string;
-  readonly fields: QueueFields;
+  /** Null: it is taken away. */
+  readonly fields: QueueFields | null;
 }
 
 interface Said {
@@ -245,7 +248,8 @@ export interface RunAnswered extends Said {
 export interface QueueDeclared extends Said {
   readonly type: 'queue.declared';
   readonly name: string;
-  readonly fields: QueueFields;
+  /** Null: there is none any more. */
+  readonly fields: QueueFields | null;
 }
 
 export type RunEvent =

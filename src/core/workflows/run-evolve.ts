@@ -83,6 +83,10 @@ export function evolveRuns(world: World, event: RunEvent, position: number): voi
     }
     case 'queue.declared': {
       const { name, fields, by, at } = event;
+      if (fields === null) {
+        world.workflows.queues.delete(name);
+        return;
+      }
       const takenAt = world.workflows.queues.get(name)?.takenAt ?? [];
       const queue: Queue = { name, ...fields, declaredBy: by, declaredAt: at, takenAt };
       world.workflows.queues.set(name, queue);

@@ -84,7 +84,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   id.map(
     (one): Act =>
       (story) =>
-        story.do(ada, { type: 'run.cancel', id: one, reason: null }),
+        story.do(ada, { type: 'run.cancel', id: one, reason: null, isForced: false }),
   ),
   fc.tuple(id, fc.option(step)).map(
     ([one, from]): Act =>

@@ -239,14 +239,16 @@ test('[WF14] cancelling reaches children, ends what did nothing, and calls an ex
   start(story, 'b', { parent: { id: 'a', step: 's', key: null } });
   start(story, 'c', { parent: { id: 'b', step: 's', key: null } });
   record(story, 'a', done('one'), wait('s', { signal: 'never' }), RELEASED);
-  accepted(story.do(ada, { type: 'run.cancel', id: 'a', reason: 'enough' }));
+  accepted(story.do(ada, { type: 'run.cancel', id: 'a', reason: 'enough', isForced: false }));
   expect(['a', 'b', 'c'].map((id) => get(story, id).state)).toEqual([
     ...['running', 'cancelled', 'cancelled'],
   ]);
   expect(take(story)).toEqual(['a']);
   expect(get(story, 'a').cancelling).toBe('enough');
   record(story, 'a', { kind: 'ended', state: 'cancelled' });
-  expect(codeOf(story.do(ada, { type: 'run.cancel', id: 'a', reason: null }))).toBeNull();
+  expect(
+    codeOf(story.do(ada, { type: 'run.cancel', id: 'a', reason: null, isForced: false })),
+  ).toBeNull();
 });
 
 test('[WF15] a retry keeps what completed before the step, and maps the names of steps', () => {
@@ -294,10 +296,10 @@ test('[WF18] of runs that are over the newest of a starter are remembered', () =
   const story = createStory();
   for (let i = 0; i < ENDED_RUNS_PER_AGENT_MAX + 5; i++) {
     start(story, `a${i}`);
-    story.do(ada, { type: 'run.cancel', id: `a${i}`, reason: null });
+    story.do(ada, { type: 'run.cancel', id: `a${i}`, reason: null, isForced: false });
   }
   start(story, 'b', {}, bob);
-  story.do(bob, { type: 'run.cancel', id: 'b', reason: null });
+  story.do(bob, { type: 'run.cancel', id: 'b', reason: null, isForced: false });
   const book = story.world.workflows;
   expect(book.ended.size).toBe(ENDED_RUNS_PER_AGENT_MAX + 1);
   expect([book.ended.has('a4'), book.ended.has('a5')]).toEqual([false, true]);

@@ -2,7 +2,7 @@
  * Starting a run. The same start again is the same run; an id in use for something else is refused with the run
  * that has it [WF1]. One that is not to be doubled is found while it is not over [WF13].
  */
-import { type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import { checkShare } from '../law/shares.ts';
 import type { WorldView } from '../law/state.ts';
 import { checkTrust } from '../law/writer.ts';
@@ -20,6 +20,7 @@ import {
 import type { RunStarted, StartRun } from './run-events.ts';
 import { findRun, isOver, type RunView } from './run-state.ts';
 import {
+  CHILDREN_PER_RUN_MAX,
   PRIORITY_HIGHEST,
   QUEUE_NAME_CHARS_MAX,
   RUN_KEY_CHARS_MAX,
@@ -123,6 +124,9 @@ function checkParent(
     return refuse('workflow.state', `${run.id} is ${run.state}: it begins no other runs`, {
       ...{ id: run.id, from: run.state },
     });
+  }
+  if ((world.workflows.children.get(run.id)?.size ?? 0) >= CHILDREN_PER_RUN_MAX) {
+    return refuseFull('CHILDREN_PER_RUN_MAX', CHILDREN_PER_RUN_MAX);
   }
   return checkStep(parent, 'parent.step');
 }

@@ -9,6 +9,10 @@ export const ENDED_RUNS_MAX = 10_000;
 export const ENDED_RUNS_PER_AGENT_MAX = 2_000;
 export const ENDED_CHARS_PER_AGENT_MAX = 20_000_000;
 export const STEPS_PER_RUN_MAX = 10_000;
+/** Runs that a run started and that are not over. */
+export const CHILDREN_PER_RUN_MAX = 1_000;
+/** What one call cancels of a run, its children and theirs. */
+export const FAMILY_AT_ONCE_MAX = 5_000;
 /** Waits of one run that have not been taken up. */
 export const WAITS_PER_RUN_MAX = 1_000;
 /** Signals that came before anybody waited for them. */

@@ -350,7 +350,14 @@ export const workflowsCancel = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({ id: runId, reason: z.string().max(RUN_REASON_CHARS_MAX).optional() }),
+  input: z.strictObject({
+    id: runId,
+    reason: z.string().max(RUN_REASON_CHARS_MAX).optional(),
+    force: z
+      .boolean()
+      .default(false)
+      .describe('it is over at once, whoever holds it; nothing is undone'),
+  }),
   output: runView,
 });
 
@@ -430,8 +437,9 @@ export const workflowsQueue = operation({
       })
       .nullish(),
     executors: z.array(agentId).max(QUEUE_EXECUTORS_LIST_MAX).default([]),
+    remove: z.boolean().default(false).describe('take it away; its runs must be over'),
   }),
-  output: queueView,
+  output: queueView.extend({ removed: z.boolean() }),
 });
 
 export const workflowsQueues = operation({

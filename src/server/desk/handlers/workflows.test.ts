@@ -124,6 +124,14 @@ describe.each(DOORS)('workflows over %s', (name) => {
     expect(lent.runs).toMatchObject([{ run: { id: 'lone-2', started_by: 'ada' } }]);
     const { queues } = await door.ask('ada', 'workflows.queues', {});
     expect(queues).toMatchObject([{ ...queue, concurrency: null, under_way: 1 }]);
+    const removal = { name: 'lent', remove: true };
+    const used = await door.refusal(null, 'workflows.queue', removal);
+    expect(used.detail).toMatchObject({ reason: 'workflow.queue-in-use', id: 'lone-2' });
+    const ended = await door.ask('ada', 'workflows.cancel', { id: 'lone-2', force: true });
+    expect(ended).toMatchObject({ state: 'cancelled', over: true, holder: null });
+    const late = { id: 'lone-2', epoch: 1, entries: [{ kind: 'completed', step: 's' }] };
+    expect((await asEve('workflows.record', late)).detail.reason).toBe('workflow.stale');
+    expect(await door.ask(null, 'workflows.queue', removal)).toMatchObject({ removed: true });
   });
 
   test('[WF7] [WF15] [WF16] [WF17] stuck, retried with another name, forked, asked and answered', async () => {

@@ -11,7 +11,7 @@ import { runsPage, stepsPage } from '../../../core/workflows/run-pages.ts';
 import { findRun, type Queue, type RunView, type Wait } from '../../../core/workflows/run-state.ts';
 import { RESULT_BYTES_MAX } from '../../../core/workflows/workflow-limits.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
-import type { workflowsQueue, workflowsRecord } from '../../../wire/operations/workflows.ts';
+import type { workflowsQueues, workflowsRecord } from '../../../wire/operations/workflows.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import { checkStanding } from '../identity.ts';
 import type { Handlers, Room } from '../room.ts';
@@ -108,9 +108,10 @@ export const workflowHandlers: Handlers<
     return isRefusal(answer) ? answer : { id, name, kept: answer.isKept };
   },
 
-  async 'workflows.cancel'(room, { id, reason = null }) {
+  async 'workflows.cancel'(room, { id, reason = null, force: isForced }) {
     const { hub, by } = room;
-    const answer = await hub.submit({ type: 'run.cancel', by, at: hub.stamp(), id, reason });
+    const cancel = { id, reason, isForced };
+    const answer = await hub.submit({ type: 'run.cancel', by, at: hub.stamp(), ...cancel });
     return isRefusal(answer) ? answer : runOf(room, id);
   },
 
@@ -148,19 +149,22 @@ export const workflowHandlers: Handlers<
   },
 
   async 'workflows.queue'({ hub, by }, input) {
-    const { name, rate, executors } = input;
-    const fields = {
+    const { name, rate, executors, remove: isRemoved } = input;
+    const told = {
       ...{ concurrency: input.concurrency ?? null, perKey: input.per_key ?? null },
       perAgent: input.per_agent ?? null,
       rate: rate == null ? null : { limit: rate.limit, perMs: rate.per_ms },
       executors,
     };
-    const answer = await hub.submit({ type: 'queue.declare', by, at: hub.stamp(), name, fields });
+    const at = hub.stamp();
+    const fields = isRemoved ? null : told;
+    const answer = await hub.submit({ type: 'queue.declare', by, at, name, fields });
     if (isRefusal(answer)) return answer;
-    return hub.ask((world) => {
-      const queue = world.workflows.queues.get(name);
-      const underWay = world.workflows.use.get(name)?.count ?? 0;
-      return queue === undefined ? noRun(name) : queueView(queue, underWay);
+    return hub.ask(({ workflows }) => {
+      const gone = { ...told, name, declaredBy: by.id, declaredAt: at, takenAt: [] };
+      const queue = workflows.queues.get(name) ?? gone;
+      const underWay = workflows.use.get(name)?.count ?? 0;
+      return { ...queueView(queue, underWay), removed: isRemoved };
     });
   },
 
@@ -291,7 +295,10 @@ function waitAsked(on: Extract<Said, { readonly kind: 'waiting' }>['on']): WaitA
   });
 }
 
-function queueView(queue: View<Queue>, underWay: number): OutputOf<typeof workflowsQueue> {
+function queueView(
+  queue: View<Queue>,
+  underWay: number,
+): OutputOf<typeof workflowsQueues>['queues'][number] {
   const { rate } = queue;
   return {
     ...{ name: queue.name, concurrency: queue.concurrency, per_key: queue.perKey },
