@@ -368,3 +368,17 @@ test('[TL11] a hub in the background is told of its collector by a flag, and a c
     await home.close();
   }
 }, 60_000);
+
+test('[TL3] a collector that never answers costs the hub nothing, and the log says what was lost', async () => {
+  const mute = createServer(() => {});
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  const otlp = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+  const lonely = await openRunningHub({ dir: join(base, 'lonely'), flags: { otlp } });
+  for (let n = 0; n < 50; n++) {
+    await lonely.ask('bob', 'send', { channel: 'alone', body: { n } });
+  }
+  await within('it closes', lonely.close(), 10_000);
+  mute.closeAllConnections();
+  mute.close();
+  expect(lonely.log.join('\n')).toMatch(/warn telemetry: otlp did not take \d+ records/);
+}, 30_000);

@@ -106,6 +106,8 @@ const REMIND_AFTER_S_MAX = 30 * 86_400;
 const NOTICES_MAX = 8;
 const TURNS_PARALLEL_MAX = 1_000;
 const OTLP = 'must be the http or https address of a collector, such as http://127.0.0.1:4318';
+const OTLP_SECRET =
+  'must hold no name and no password; put what the collector wants into otlp_headers';
 const SAMPLE = 'must be a number from 0 to 1';
 const METRICS = 'must be true, false or a token of 8 to 256 visible characters';
 
@@ -278,7 +280,11 @@ const fields = {
   record_key: text('a file').optional(),
   turns_roots: z.array(text('a directory'), { error: 'must be a list of directories' }).optional(),
   turns_parallel_max: whole(1, TURNS_PARALLEL_MAX).optional(),
-  otlp: z.url({ protocol: /^https?$/, error: OTLP }).optional(),
+  otlp: z
+    .url({ protocol: /^https?$/, error: OTLP })
+    // Programs that show the address would show it too, and a request with it is refused.
+    .refine((url) => !/^https?:\/\/[^/]*@/i.test(url), { error: OTLP_SECRET })
+    .optional(),
   otlp_headers: z
     .record(
       z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/),

@@ -30,7 +30,11 @@ test('[CF8] no secret is shown', () => {
   const text = JSON.stringify(
     shown({
       flags: { synapse: true, metrics: 'metrics-secret' },
-      env: { SYNAPSE_TOKEN: 'synapse-secret' },
+      env: {
+        SYNAPSE_TOKEN: 'synapse-secret',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c',
+        OTEL_EXPORTER_OTLP_HEADERS: 'key=otlp-secret',
+      },
     }),
   );
   expect(text).toContain('(hidden)');

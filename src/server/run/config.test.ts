@@ -102,6 +102,7 @@ describe('parseConfig', () => {
   test.each([
     [{ flags: { otlp: 'collector:4317' } }, '--otlp'],
     [{ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' } }, 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    [{ flags: { otlp: 'https://me:secret-key@c' } }, '--otlp'],
     [{ file: { otlp: 'http://c', otlp_headers: { 'a b': 'secret-key' } } }, 'otlp_headers.a b'],
     [{ file: { otlp: 'http://c', otlp_headers: { a: 'secret-key\n' } } }, 'otlp_headers.a'],
     [{ file: { telemetry_sample: 2 } }, 'telemetry_sample'],

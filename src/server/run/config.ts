@@ -234,7 +234,9 @@ function explain(
     const known = issue.path.length === 0 ? `; known are ${KNOWN_NAMES.join(', ')}` : '';
     return issue.keys.map((key) => problem([...issue.path, key], `is not a setting${known}`));
   }
-  const isSecret = ['synapse_token', 'metrics', 'otlp_headers'].includes(String(issue.path[0]));
+  const isSecret = ['synapse_token', 'metrics', 'otlp', 'otlp_headers'].includes(
+    String(issue.path[0]),
+  );
   const shown =
     issue.input === undefined || isSecret
       ? ''

@@ -31,7 +31,8 @@ export async function openHubTelemetry(
     for (const [at, { name, dropped }] of telemetry.counts().entries()) {
       const before = lost.get(at) ?? 0;
       lost.set(at, dropped);
-      if (dropped > before) log('warn', `telemetry: ${name} took not ${dropped - before} records`);
+      if (dropped > before)
+        log('warn', `telemetry: ${name} did not take ${dropped - before} records`);
     }
   };
   const timer = setInterval(look, LOOK_MS).unref();
