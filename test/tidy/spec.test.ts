@@ -35,7 +35,7 @@ const HOMES: Readonly<Record<string, RegExp>> = {
   CF: /^src\/server\/run\//,
   EN: /^src\/bus\//,
   FR: /^src\/bus\//,
-  G: /^src\/log\/|^test\/(conformance|e2e)\//,
+  G: /^src\/log\/|^test\/(conformance|e2e|nats)\//,
   GI: /^(src|test)\/place\/|^test\/e2e\//,
   HK: /^src\/server\/hooks\//,
   IN: /install/,
