@@ -26,6 +26,7 @@ import {
   type AgentTurn,
   checkSessionId,
   checkText,
+  checkUnheard,
   type ProbedProgram,
   type SessionOptions,
 } from './agent-client.ts';
@@ -221,6 +222,7 @@ export class AcpClient implements AgentClient {
     const later: string[] = [];
     const stream = createTurnStream({
       async steer(words) {
+        checkUnheard(later.length);
         later.push(checkText(words, 'what is said to an agent'));
         return 'after';
       },

@@ -125,9 +125,24 @@ export class AgentClientError extends Error {
   }
 }
 
+/** What a program has not read yet is kept by us: one text is not more than this. */
+export const TEXT_CHARS_MAX: number = 1024 * 1024;
+/** What may be said to a turn that has not heard of it yet. */
+export const UNHEARD_MAX = 100;
+
 export function checkText(text: unknown, what: string): string {
+  if (typeof text === 'string' && text.length > TEXT_CHARS_MAX) {
+    const words = `${what} has at most ${TEXT_CHARS_MAX} characters; put the rest into a file`;
+    throw new AgentClientError('vendor.invalid', words);
+  }
   if (typeof text === 'string' && text.trim() !== '') return text;
   throw new AgentClientError('vendor.invalid', `${what} is a text that is not empty`);
+}
+
+export function checkUnheard(count: number): void {
+  if (count < UNHEARD_MAX) return;
+  const words = `${UNHEARD_MAX} things were said to this turn that it has not heard; wait for it`;
+  throw new AgentClientError('vendor.busy', words);
 }
 
 /** An id goes into a command line or a call as it is. */

@@ -26,6 +26,7 @@ import {
   type AgentTurn,
   checkSessionId,
   checkText,
+  checkUnheard,
   type ProbedProgram,
   type SessionOptions,
 } from './agent-client.ts';
@@ -172,6 +173,7 @@ export class ClaudeClient implements AgentClient {
     };
     const stream = createTurnStream({
       async steer(words) {
+        checkUnheard(unheard.size);
         say(checkText(words, 'what is said to an agent'));
         return 'now';
       },

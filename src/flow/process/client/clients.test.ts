@@ -10,7 +10,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLineRpc } from '../../../vendor/line-rpc.ts';
 import { AcpClient, type AcpClientOptions } from './acp-client.ts';
-import type { AgentClient, AgentClientEvent, AgentTurn } from './agent-client.ts';
+import {
+  type AgentClient,
+  type AgentClientEvent,
+  type AgentTurn,
+  TEXT_CHARS_MAX,
+  UNHEARD_MAX,
+} from './agent-client.ts';
 import type { AgentItem } from './agent-item.ts';
 import { ClaudeClient } from './claude-client.ts';
 import { callWithin } from './client-link.ts';
@@ -338,6 +344,19 @@ test('[VC6] a call that is never answered is given up, by name', async () => {
     message: 'turn/steer was not answered within 0.01 s',
   });
 });
+
+test.each(['acp', 'claude'] as const)(
+  '[VC6] %s: what it is told and does not hear is bounded',
+  async (kind) => {
+    const session = await open(kind).start();
+    expect(() => session.run('x'.repeat(TEXT_CHARS_MAX + 1))).toThrow(/at most 1048576 characters/);
+    const turn = session.run('hang');
+    const said = Array.from({ length: UNHEARD_MAX + 1 }, (_, n) => turn.steer(`say ${n}`));
+    const refused = await Promise.allSettled(said);
+    expect(refused.at(-1)).toMatchObject({ status: 'rejected', reason: { code: 'vendor.busy' } });
+    await turn.interrupt();
+  },
+);
 
 test('[VC6] items that nobody reads are bounded, and what was let go is counted', async () => {
   const stream = createTurnStream({ steer: async () => 'now', interrupt: async () => {} });
