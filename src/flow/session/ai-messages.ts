@@ -15,7 +15,13 @@ import {
 } from './plain-items.ts';
 import type { Session } from './session.ts';
 
-/** Messages of a session in the words of `ai`. */
+/**
+ * Messages of a session in the words of `ai`.
+ *
+ * @example
+ * const history: AiMessages<ModelMessage> = aiMessages(session);
+ * console.log((await history.messages()).length);
+ */
 export interface AiMessages<Message> {
   messages(): Promise<Message[]>;
   append(messages: readonly Message[]): Promise<void>;

@@ -4,7 +4,12 @@
  */
 import type { SessionItem } from '../../wire/operations/sessions.ts';
 
-/** The items that go along, of those that it is given. */
+/**
+ * The items that go along, of those that it is given.
+ *
+ * @example
+ * const spoken: SessionFilter = (items) => items.filter(({ kind }) => kind === 'user' || kind === 'assistant');
+ */
 export type SessionFilter = (items: readonly SessionItem[]) => readonly SessionItem[];
 
 /**

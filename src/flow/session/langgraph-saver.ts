@@ -18,7 +18,12 @@ interface Serde {
   loadsTyped(type: string, data: Uint8Array | string): Promise<unknown>;
 }
 
-/** What of `BaseCheckpointSaver` is used here. */
+/**
+ * What of `BaseCheckpointSaver` is used here.
+ *
+ * @example
+ * const isUsable = (saver: SaverBase): boolean => typeof saver.serde.dumpsTyped === 'function';
+ */
 export interface SaverBase {
   serde: Serde;
 }

@@ -14,7 +14,13 @@ import {
 } from './plain-items.ts';
 import type { Session } from './session.ts';
 
-/** What `@openai/agents` calls a `Session`. */
+/**
+ * What `@openai/agents` calls a `Session`.
+ *
+ * @example
+ * const sdk: OpenAiSession<AgentInputItem> = openAiSession(session);
+ * await sdk.addItems([{ role: 'user', content: 'Hello' }]);
+ */
 export interface OpenAiSession<Item> {
   getSessionId(): Promise<string>;
   getItems(limit?: number): Promise<Item[]>;

@@ -11,6 +11,12 @@ import type { NewItem, SessionItem } from '../../wire/operations/sessions.ts';
 import type { HubCalls } from '../process/supervisor-options.ts';
 import { chosenOf, type SessionFilter } from './filter.ts';
 
+/**
+ * How a session stands: who holds it, how long it is, which calls are open.
+ *
+ * @example
+ * const { length, open_calls }: SessionView = await session.view();
+ */
 export type SessionView = CallOutput<'sessions.close'>;
 
 /**
@@ -46,13 +52,26 @@ export interface HandoffOptions {
   readonly claims?: readonly string[];
 }
 
-/** What a tool is given when it is called for a session. */
+/**
+ * What a tool is given when it is called for a session.
+ *
+ * @example
+ * const pay = ({ key }: ToolRun) => bank.transfer({ eur: 5, idempotencyKey: key });
+ */
 export interface ToolRun {
   readonly callId: string;
   /** The same however often it is asked: for the tool to recognise a call that it had before. */
   readonly key: string;
 }
 
+/**
+ * A session of the hub, as `openSession` gives it.
+ *
+ * @example
+ * async function greet(session: Session): Promise<void> {
+ *   await session.append({ kind: 'assistant', content: 'Hello' });
+ * }
+ */
 export interface Session {
   readonly id: string;
   readonly hub: HubCalls;

@@ -60,7 +60,12 @@ const toolResult = z.strictObject({
   data,
 });
 
-/** What may be appended; hand-offs are written by sessions.handoff. */
+/**
+ * What may be appended; hand-offs are written by sessions.handoff.
+ *
+ * @example
+ * const item: NewItem = { kind: 'user', content: 'Where is my parcel?' };
+ */
 export const newItem = z.discriminatedUnion('kind', [user, assistant, toolCall, toolResult, note]);
 export type NewItem = z.input<typeof newItem>;
 const items = z.array(newItem).max(APPENDED_ITEMS_LIST_MAX);
@@ -80,7 +85,12 @@ const handoff = z.object({
   ...placed,
 });
 
-/** An item as every door shows it. */
+/**
+ * An item as every door shows it.
+ *
+ * @example
+ * const isOpen = ({ kind, index }: SessionItem): boolean => kind === 'tool_result' && index === null;
+ */
 export const sessionItem = z.discriminatedUnion('kind', [
   z.object({ ...user.shape, ...placed }),
   z.object({ ...assistant.shape, ...placed }),
