@@ -51,6 +51,9 @@ const STATES: readonly (readonly [state: string, declared: string, table: string
   ['DocketBook', 'docket/docket-state.ts', 'docket/docket-state.ts'],
 ];
 
+/** Written as rows by hand, because there are 100,000 of them; snapshot-fields.test.ts tries each field. */
+const BY_HAND: ReadonlySet<string> = new Set(['Run']);
+
 /** Records that a snapshot stores as they are: what is planted there cannot be stored like that. */
 const RECORDS: readonly (readonly [record: string, declared: string])[] = [
   ['SpaceSettings', 'law/state.ts'],
@@ -119,7 +122,8 @@ test('every table of fields is tried', () => {
     .filter((path) => !/fields\.ts|\.test\.ts$/.test(path))
     .flatMap((path) => [...readText(path).matchAll(/fieldsOf<(\w+)>\(\)\(/g)])
     .map(([, state]) => state);
-  expect(tables.sort()).toEqual(STATES.map(([state]) => state).sort());
+  const states = STATES.map(([state]) => state).filter((state) => !BY_HAND.has(state));
+  expect(tables.sort()).toEqual(states.sort());
 });
 
 describe('[L11] tsc names what is new and has no row:', () => {

@@ -28,6 +28,9 @@ const BOOK = fieldsOf<WorkflowBook>()({
 });
 
 const STATES = Object.keys(RUN_ENDS) as RunState[];
+const STATE_NUMBERS = Object.fromEntries(STATES.map((state, i) => [state, i])) as Readonly<
+  Record<RunState, number>
+>;
 
 /** What every run has, in this order. */
 type Row = readonly [
@@ -37,25 +40,15 @@ type Row = readonly [
 ];
 const ROW_LENGTH = 13;
 
-/** What only some have; what is left out is as in `NOTHING`. */
-type More = Partial<Pick<Run, keyof typeof NOTHING>>;
-type Kept = Pick<Run, keyof typeof NOTHING>;
-
-const NOTHING = {
-  ...{ pin: null, queue: null, key: null, priority: 0, dedup: null, parent: null },
-  ...{ inputAt: null, forkedFrom: null, traceparent: null, heldBy: null, executor: null },
-  ...{ leaseMs: RUN_LEASE_MS, leaseUntil: null, ranWith: null, firstTakenAt: null },
-  ...{
-    endedAt: null,
-    notBefore: null,
-    readyAt: null,
-    isCalled: false,
-    cancelling: null,
-    endPosition: null,
-  },
-  ...{ news: 0, lapses: 0, waits: [] as Run['waits'], signals: [] as Run['signals'] },
-} as const;
-const SOME = Object.keys(NOTHING) as (keyof Kept)[];
+/** What only some have: what is left out is null, 0, false or empty, and a lease the usual one. */
+type Kept = Pick<
+  Run,
+  | ('pin' | 'queue' | 'key' | 'priority' | 'dedup' | 'parent' | 'inputAt' | 'forkedFrom')
+  | ('traceparent' | 'heldBy' | 'executor' | 'leaseMs' | 'leaseUntil' | 'ranWith')
+  | ('firstTakenAt' | 'endedAt' | 'notBefore' | 'readyAt' | 'isCalled' | 'cancelling')
+  | ('endPosition' | 'news' | 'lapses' | 'waits' | 'signals')
+>;
+type More = Partial<Kept>;
 
 const SLICE = 128;
 
@@ -67,24 +60,59 @@ function freezeRuns(runs: Iterable<Run>): Runs {
 }
 
 function freezeRun(run: Run): Row {
-  const more: Record<string, unknown> = {};
-  for (const field of SOME) {
-    const value = run[field];
-    const isThere = Array.isArray(value) ? value.length > 0 : value !== NOTHING[field];
-    if (isThere) more[field] = value;
-  }
   const packed = run.steps === null ? run.packed : packSteps(run.steps, run.createdAt);
   return [
-    ...([run.id, run.name, run.startedBy, run.createdAt, run.position, run.digest] as const),
-    ...([STATES.indexOf(run.state), run.epoch, run.nextOrder, run.stepCount] as const),
-    ...([run.chars, packed, more] as const),
+    run.id,
+    run.name,
+    run.startedBy,
+    run.createdAt,
+    run.position,
+    run.digest,
+    STATE_NUMBERS[run.state],
+    run.epoch,
+    run.nextOrder,
+    run.stepCount,
+    run.chars,
+    packed,
+    moreOf(run),
   ];
+}
+
+/** Field by field, and not by a list of names: it is done 100,000 times at once. */
+function moreOf(run: Run): More {
+  const more: { -readonly [K in keyof Kept]?: Kept[K] } = {};
+  if (run.pin !== null) more.pin = run.pin;
+  if (run.queue !== null) more.queue = run.queue;
+  if (run.key !== null) more.key = run.key;
+  if (run.dedup !== null) more.dedup = run.dedup;
+  if (run.parent !== null) more.parent = run.parent;
+  if (run.inputAt !== null) more.inputAt = run.inputAt;
+  if (run.forkedFrom !== null) more.forkedFrom = run.forkedFrom;
+  if (run.traceparent !== null) more.traceparent = run.traceparent;
+  if (run.heldBy !== null) more.heldBy = run.heldBy;
+  if (run.executor !== null) more.executor = run.executor;
+  if (run.leaseUntil !== null) more.leaseUntil = run.leaseUntil;
+  if (run.ranWith !== null) more.ranWith = run.ranWith;
+  if (run.firstTakenAt !== null) more.firstTakenAt = run.firstTakenAt;
+  if (run.endedAt !== null) more.endedAt = run.endedAt;
+  if (run.notBefore !== null) more.notBefore = run.notBefore;
+  if (run.readyAt !== null) more.readyAt = run.readyAt;
+  if (run.cancelling !== null) more.cancelling = run.cancelling;
+  if (run.endPosition !== null) more.endPosition = run.endPosition;
+  if (run.priority !== 0) more.priority = run.priority;
+  if (run.leaseMs !== RUN_LEASE_MS) more.leaseMs = run.leaseMs;
+  if (run.isCalled) more.isCalled = true;
+  if (run.news !== 0) more.news = run.news;
+  if (run.lapses !== 0) more.lapses = run.lapses;
+  if (run.waits.length > 0) more.waits = run.waits;
+  if (run.signals.length > 0) more.signals = run.signals;
+  return more;
 }
 
 function thawRun(row: Row): Run {
   if (row.length !== ROW_LENGTH) throw new Error('a run that cannot be read');
   const [id, name, startedBy, createdAt, position, digest, state, epoch] = row;
-  const more = row[12] as Kept;
+  const more = row[12];
   const stateName = STATES[state];
   if (stateName === undefined) throw new Error('a run in no state');
   // Field by field, and not by spreading: it is done 100,000 times.
