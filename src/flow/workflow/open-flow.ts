@@ -62,7 +62,7 @@ export type FlowOptions = CommonOptions &
         readonly space?: string;
       }
     | {
-        /** A hub inside this process: `memory:`, `sqlite:///path` or `file:///dir`. */
+        /** A hub inside this process: `memory:`, `sqlite:///path`, `file:///dir` or `nats://…`. */
         readonly store: string;
         readonly agent?: string;
         /** Virtual in tests. */

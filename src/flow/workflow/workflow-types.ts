@@ -144,6 +144,6 @@ export interface WorkflowContext {
     params?: Readonly<Record<string, unknown>>,
     options?: StepOptions<T>,
   ): Promise<T>;
-  /** Holds files against others until the run ends or `release` is called. */
+  /** Holds files against other agents until the run ends or `release` is called. */
   claim(paths: readonly string[], options?: ClaimOptions & Keyed): Promise<Claim>;
 }

@@ -24,6 +24,8 @@ export interface SoakReport {
   readonly faults: readonly string[];
 }
 
+/** The hub stamps with whole milliseconds. */
+const CLOCK_MS = 2;
 const WORKER = join(import.meta.dirname, 'worker.ts');
 
 interface Round {
@@ -121,9 +123,11 @@ async function count(
   const faults: string[] = [];
   const states: Record<string, number> = {};
   const made = new Map<string, number>();
+  const latest = new Map<string, number>();
   for (const line of (await readFile(effects, 'utf8')).split('\n')) {
     if (line === '') continue;
-    const { key } = JSON.parse(line) as { key: string };
+    const { key, at } = JSON.parse(line) as { key: string; at: number };
+    latest.set(key, Math.max(at, latest.get(key) ?? 0));
     made.set(key, (made.get(key) ?? 0) + 1);
   }
   let completions = 0;
@@ -154,6 +158,9 @@ async function count(
       completions++;
       const key = [id, step.step, step.key].filter((part) => part !== null).join(':');
       if (!made.has(key)) faults.push(`${key} is completed, and was never done`);
+      if ((latest.get(key) ?? 0) > (step.ended_at ?? 0) * 1_000 + CLOCK_MS) {
+        faults.push(`${key} was done again after it was on record`);
+      }
       if (step.state === 'compensated' && !made.has(`${key}:compensate`)) {
         faults.push(`${key} is compensated, and was never undone`);
       }

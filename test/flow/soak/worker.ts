@@ -9,7 +9,10 @@ import { openFlow, workflow } from '../../../src/flow/index.ts';
 const [, , store = '', effects = '', round = '0'] = process.argv;
 
 function effect(key: string, what: string): string {
-  appendFileSync(effects, `${JSON.stringify({ key, what, round: Number(round) })}\n`);
+  appendFileSync(
+    effects,
+    `${JSON.stringify({ key, what, round: Number(round), at: Date.now() })}\n`,
+  );
   return what;
 }
 
