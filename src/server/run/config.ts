@@ -17,6 +17,7 @@ import {
   KNOWN_NAMES,
   type LogLevel,
 } from './config-file.ts';
+import { noticesOf } from './config-notices.ts';
 import { ENV_NAMES, readEnv, readFlags, type ServeFlags } from './config-sources.ts';
 import { type TelemetryConfig, telemetryOf } from './config-telemetry.ts';
 import type { NoticesConfig } from './notices.ts';
@@ -289,28 +290,13 @@ function toConfig(said: Said, home: string, cwd: string): Omit<Config, 'recordKe
     bus: said.bus === undefined ? null : absolute(said.bus, home, cwd),
     metrics: metricsOf(said.metrics),
     hostRateLimit: said.host_rate_limit ?? null,
-    notices: noticesOf(said, home, cwd),
+    notices: noticesOf(said, (path) => absolute(path, home, cwd)),
     turns: {
       runners: said.runners ?? {},
       roots: (said.turns_roots ?? ['~']).map((root) => absolute(root, home, cwd)),
       parallelMax: said.turns_parallel_max ?? null,
     },
     telemetry: telemetryOf(said, (path) => absolute(path, home, cwd)),
-  };
-}
-
-const REMIND_AFTER_S = 3_600;
-
-function noticesOf({ notices, remind_after }: Said, home: string, cwd: string): Config['notices'] {
-  if (notices === undefined || notices.length === 0) return null;
-  const after = remind_after ?? REMIND_AFTER_S;
-  return {
-    ways: notices.map((way) =>
-      way.kind === 'webhook'
-        ? { kind: way.kind, url: way.url, secretFile: absolute(way.secret_file, home, cwd) }
-        : way,
-    ),
-    remindAfterMs: after === 0 ? null : after * 1000,
   };
 }
 

@@ -5,14 +5,13 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../../core/law/assert.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { unavailable } from '../../log/disk.ts';
 import { lockDirectory } from '../../log/lock.ts';
 import { createMcpTools } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
@@ -39,6 +38,7 @@ import type { Config } from './config.ts';
 import { ensureSecret, secretPath } from './credential.ts';
 import { createDoorServer } from './door-server.ts';
 import { comers, faultRefusal, spaceSettings } from './from-config.ts';
+import { makeDirectory, writeHubFile } from './hub-dir.ts';
 import { listen, listenAsLocalhost, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
 import { indexPathOf } from './open-log.ts';
@@ -369,30 +369,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
   }
 }
 
-async function makeDirectory(dir: string): Promise<void> {
-  try {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw unavailable(dir, 'make the data directory', cause);
-  }
-}
-
 /** The default space is opened before any door. */
 function spaceOf(hub: Hub | null): Hub {
   assert(hub !== null, 'the default space is open');
   return hub;
-}
-
-async function writeHubFile(dir: string, value: object): Promise<void> {
-  const path = join(dir, 'hub.json');
-  const draft = `${path}.${process.pid}`;
-  try {
-    await writeFile(draft, `${JSON.stringify(value)}\n`, { mode: 0o600 });
-    await rename(draft, path);
-  } catch (cause) {
-    await rm(draft, { force: true });
-    throw unavailable(path, 'write', cause);
-  }
 }
 
 /** One of several servers has a name, and a store that several can write to. */
