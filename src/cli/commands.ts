@@ -147,7 +147,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       daily('claims', '[VERB]', 'who holds what; check, wait, update'),
       daily('board', '', 'the plan and who holds what of it'),
       daily('task', 'VERB', 'declare, update, progress, notes, remove'),
-      rarer('sessions', '[VERB]', 'histories that outlive a process: show, append, hand on …'),
       rarer('lock', 'ID -- COMMAND', 'run a command while you hold a lock'),
       rarer('checkpoint', 'TASK TEXT', 'keep where you are, for the next holder'),
       rarer('handoff', 'TASK AGENT', 'offer a claim to another agent'),
@@ -197,6 +196,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       rarer('person', 'VERB', 'who decides gates: add, list, remove'),
       rarer('report', 'STATE [NOTE]', 'say that you are idle, busy or blocked'),
       rarer('team', 'FILE', 'start a team from one file; show, stop'),
+      rarer('sessions', '[VERB]', 'histories that outlive a process: show, append, hand on …'),
       rarer('agents', '[VERB]', 'list agents; have the hub run one, or host one as a process'),
       rarer(
         'turns',

@@ -92,6 +92,9 @@ const SERVE_VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--mirror',
   '--bus',
   '--synapse-token',
+  '--otlp',
+  '--server-name',
+  '--telemetry-file',
 ]);
 
 export function findCommand(name: string): CommandEntry | undefined {
