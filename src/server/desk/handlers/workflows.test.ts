@@ -181,4 +181,25 @@ describe.each(DOORS)('workflows over %s', (name) => {
     const over = await door.ask('ada', 'workflows.get', { id: 'odd-1' });
     expect(over).toMatchObject({ state: 'failed', error: { name: 'E', terminal: false } });
   });
+
+  test('[WF7] [WF11] who waits for work gets what a rate lets go, and what a lost executor held', async () => {
+    await door.ask(null, 'workflows.queue', { name: 'slow', rate: { limit: 1, per_ms: 300 } });
+    const take = { ...TAKE, workflows: [{ name: 'slow' }], wait_ms: 20_000 };
+    for (const id of ['slow-1', 'slow-2']) {
+      await door.ask('ada', 'workflows.start', { name: 'slow', id, queue: 'slow' });
+    }
+    const first = await door.ask('ada', 'workflows.take', { ...take, lease_ms: 1_000 });
+    expect(first.runs).toMatchObject([{ run: { id: 'slow-1' }, epoch: 1 }]);
+    const second = await door.ask('ada', 'workflows.take', { ...take, executor: 'box/2' });
+    expect(second.runs).toMatchObject([{ run: { id: 'slow-2' }, epoch: 1 }]);
+    const third = await door.ask('ada', 'workflows.take', { ...take, executor: 'box/2' });
+    expect(third.runs).toMatchObject([{ run: { id: 'slow-1', attempts: 2 }, epoch: 2 }]);
+    const lost = { id: 'slow-1', epoch: 1, news: 0 };
+    const { news } = await door.ask('ada', 'workflows.take', {
+      ...take,
+      limit: 0,
+      holding: [lost],
+    });
+    expect(news).toMatchObject([{ id: 'slow-1', ok: false }]);
+  });
 });
