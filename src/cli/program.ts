@@ -120,10 +120,27 @@ function rootHelp(): string {
       lines.push(`  ${`${name} ${usage}`.padEnd(22)}  ${summary}`);
     }
     const rarer = commands.filter((one) => !one.isDaily);
-    if (rarer.length > 0) lines.push(`  also: ${rarer.map(({ name }) => name).join(', ')}`);
+    lines.push(...alsoLines(rarer.map(({ name }) => name)));
   }
   lines.push('Options:');
   for (const [flags, text] of GLOBAL_OPTIONS) lines.push(`  ${flags.padEnd(16)}  ${text}`);
   lines.push('synod COMMAND --help says more.', '');
   return lines.join('\n');
+}
+
+const WIDTH = 80;
+
+/** Names without a word about each, on as many lines as it takes. */
+function alsoLines(names: readonly string[]): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const name of names) {
+    const longer = line === '' ? `  also: ${name}` : `${line}, ${name}`;
+    if (longer.length <= WIDTH) line = longer;
+    else {
+      lines.push(line);
+      line = `  also: ${name}`;
+    }
+  }
+  return line === '' ? lines : [...lines, line];
 }

@@ -1,6 +1,6 @@
 /** What the first screen says of the Synapse door, in each of its three ways. */
 import { expect, test } from 'vitest';
-import type { SynapseConfig } from '../server/run/config.ts';
+import type { SynapseConfig } from '../server/run/config-synapse.ts';
 import { synapseLine } from './synapse-line.ts';
 
 const door = { port: 8876, auth: 'token', token: null } as unknown as SynapseConfig;

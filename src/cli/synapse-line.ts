@@ -1,6 +1,6 @@
 /** What a person is told of the Synapse door: where it is, and what its clients must show [CL16]. */
 import { join } from 'node:path';
-import type { SynapseConfig } from '../server/run/config.ts';
+import type { SynapseConfig } from '../server/run/config-synapse.ts';
 
 export function synapseLine(url: string, dir: string, { auth, token }: SynapseConfig): string {
   if (auth === 'open') {

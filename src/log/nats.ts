@@ -15,24 +15,22 @@ import {
   outOfRange,
   requirePosition,
 } from './batch-checks.ts';
-import type { Appended, Chunk, Compacted, Log, Snapshot, StoredBatch } from './log.ts';
+import type { Appended, Chunk, Log, Snapshot, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { type Durability, requireDurable } from './nats/durability.ts';
 import { natsFailure } from './nats/failure.ts';
 import {
-  addStreams,
   createId,
   type Generation,
   listNatsSpaces,
-  movePointer,
   namesOf,
   openGeneration,
-  removeStreams,
 } from './nats/generation.ts';
 import { type Link, openLink } from './nats/link.ts';
-import { readMessage, writeReplaced } from './nats/message.ts';
+import { readMessage } from './nats/message.ts';
 import { type NatsPlace, shownPlace } from './nats/place.ts';
 import { createReader } from './nats/reader.ts';
+import { replaceStream } from './nats/replace.ts';
 import { createNatsSnapshots } from './nats/snapshots.ts';
 import { putBatch, type Target } from './nats/writer.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
@@ -367,40 +365,6 @@ async function openOn(
     },
     close,
   };
-}
-
-/** Everything is written before the old stream ends with the name of the new: that is the moment of the change. */
-async function replaceStream(
-  target: Target,
-  place: NatsPlace,
-  old: Generation,
-  lastSeq: number,
-  batches: AsyncIterable<StoredBatch>,
-  compacted: Compacted,
-): Promise<void> {
-  const { link, subject, path } = target;
-  const fresh: Generation = { space: old.space, id: createId(), compacted };
-  await addStreams(link, place, fresh);
-  try {
-    const names = namesOf(place, fresh);
-    const to = { ...target, stream: names.log, subject: names.logSubject };
-    let seq = 0;
-    for await (const batch of batches) {
-      const put = await putBatch(to, batch, seq);
-      if (put === 'conflict')
-        throw new LogError('log.unavailable', `${path}: another writer is in ${names.log}`);
-      seq = put.lastSeq;
-    }
-    const headers = writeReplaced(link.createHeaders(), fresh.id);
-    await link.js.publish(subject, JSON.stringify(fresh), {
-      ...{ headers, msgID: `replaced.${fresh.id}`, expect: { lastSequence: lastSeq } },
-    });
-  } catch (error) {
-    await removeStreams(link, place, fresh);
-    throw error;
-  }
-  await movePointer(link, place, fresh);
-  await removeStreams(link, place, old);
 }
 
 function diverged(path: string, length: number, expected: number): LogError {

@@ -5,6 +5,7 @@
  * out. Each source is held to the same rules, also where another overrides it; a
  * problem names the field, where it was said and what is allowed.
  */
+
 import { isAbsolute, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { usualKeyPath } from '../../log/signing-key-file.ts';
@@ -19,6 +20,7 @@ import {
 } from './config-file.ts';
 import { noticesOf } from './config-notices.ts';
 import { ENV_NAMES, readEnv, readFlags, type ServeFlags } from './config-sources.ts';
+import { type SynapseConfig, synapseOf } from './config-synapse.ts';
 import { type TelemetryConfig, telemetryOf } from './config-telemetry.ts';
 import type { NoticesConfig } from './notices.ts';
 
@@ -95,24 +97,6 @@ export interface SettingsConfig {
   readonly rateLimit: number | null;
   /** Seconds a heartbeat lasts when it does not say so itself. */
   readonly heartbeatTtl: number | null;
-}
-
-export interface SynapseConfig {
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** Whether a token is asked for; else names are taken at their word, on loopback alone. */
-  readonly auth: 'token' | 'open';
-  /** Null, where one is asked for: the hub makes one into its data directory. */
-  readonly token: string | null;
-  /** What is not there is as the door has it. */
-  readonly limits: SynapseLimits;
-}
-
-export interface SynapseLimits {
-  readonly clientsMax?: number | undefined;
-  readonly unauthenticatedMax?: number | undefined;
-  readonly authTimeoutMs?: number | undefined;
-  readonly takeoverCooldownMs?: number | undefined;
 }
 
 export interface RelayConfig {
@@ -306,21 +290,6 @@ function pluginFolder({ discovery, allow_plugins: allow }: Said, home: string, c
   return (discovery ?? (allow !== undefined && allow.length > 0)) ? cwd : null;
 }
 
-const NO_TOKEN = 'none';
-
-function synapseOf(port: number, said: Said): SynapseConfig {
-  const { synapse_token: token, auth } = said;
-  const limits: SynapseLimits = {
-    clientsMax: said.synapse_clients,
-    unauthenticatedMax: said.synapse_unauthenticated,
-    authTimeoutMs: said.synapse_auth_timeout_ms,
-    takeoverCooldownMs: said.synapse_takeover_cooldown_ms,
-  };
-  const isOpen = token === NO_TOKEN || (token === undefined && auth === 'open');
-  if (isOpen) return { port, auth: 'open', token: null, limits };
-  return { port, auth: 'token', token: token ?? null, limits };
-}
-
 function metricsOf(said: boolean | string | undefined): Config['metrics'] {
   if (said === undefined || said === false) return null;
   return { token: said === true ? null : said };
@@ -346,11 +315,9 @@ function checkOpen(config: Config, source: ConfigProblem['source']): ConfigProbl
   };
 }
 
-/** One among several needs a store that several can write to. */
-function checkServerName(
-  { store, serverName }: Pick<Config, 'store' | 'serverName'>,
-  source: ConfigProblem['source'],
-): ConfigProblem | null {
+/** One among several needs a store that several can write to [SQ1]. */
+function checkServerName(config: Config, source: ConfigProblem['source']): ConfigProblem | null {
+  const { store, serverName } = config;
   if (serverName === null || store?.startsWith('nats:')) return null;
   const message = 'goes with a store that several servers share: --store nats://HOST:PORT/PREFIX';
   return { code: 'config.invalid', field: 'server_name', source, message };

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import type { SynapseOptions } from '../doors/synapse/door.ts';
-import type { SynapseConfig } from './config.ts';
+import type { SynapseConfig } from './config-synapse.ts';
 import { listen, shut } from './listen.ts';
 
 /** A port of its own, because the original's clients ask for any path; plain HTTP is told so. */

@@ -15,7 +15,6 @@ import type { Hub } from '../../hub/hub.ts';
 import { lockDirectory } from '../../log/lock.ts';
 import { createMcpTools } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
-import type { Cluster } from '../cluster/cluster.ts';
 import { createDesk } from '../desk/desk.ts';
 import { createFailureReport } from '../desk/failure.ts';
 import { DEFAULT_SPACE } from '../desk/spaces.ts';
@@ -34,6 +33,7 @@ import type { PluginRegistry } from '../plugins/registry.ts';
 import { createSearch } from '../search/search.ts';
 import type { HubBus } from './bus.ts';
 import { realClock } from './clock.ts';
+import { clusterOf } from './cluster-of.ts';
 import type { Config } from './config.ts';
 import { ensureSecret, secretPath } from './credential.ts';
 import { createDoorServer } from './door-server.ts';
@@ -53,7 +53,6 @@ import { synapseShape } from './relay-synapse.ts';
 import type { ServerLog } from './server-log.ts';
 import { openSpaces } from './spaces.ts';
 import { readStoreSize } from './store-size.ts';
-import { parseStoreUrl } from './store-url.ts';
 import { openHubTelemetry } from './telemetry.ts';
 import { traceDesk } from './traced-desk.ts';
 import { createHubTurns } from './turns.ts';
@@ -373,15 +372,4 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
 function spaceOf(hub: Hub | null): Hub {
   assert(hub !== null, 'the default space is open');
   return hub;
-}
-
-/** One of several servers has a name, and a store that several can write to. */
-async function clusterOf(
-  { store, serverName }: Config,
-  onTrouble: (what: string, cause: unknown) => void,
-): Promise<Cluster | undefined> {
-  const parsed = store === null ? null : parseStoreUrl(store);
-  if (serverName === null || parsed?.kind !== 'nats') return undefined;
-  const { createCluster } = await import('../cluster/cluster.ts');
-  return createCluster(parsed.place, serverName, onTrouble);
 }

@@ -1,0 +1,15 @@
+/** The part of this server among several, as it is configured. */
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Config } from './config.ts';
+import { parseStoreUrl } from './store-url.ts';
+
+/** One of several servers has a name, and a store that several can write to. */
+export async function clusterOf(
+  { store, serverName }: Config,
+  onTrouble: (what: string, cause: unknown) => void,
+): Promise<Cluster | undefined> {
+  const parsed = store === null ? null : parseStoreUrl(store);
+  if (serverName === null || parsed?.kind !== 'nats') return undefined;
+  const { createCluster } = await import('../cluster/cluster.ts');
+  return createCluster(parsed.place, serverName, onTrouble);
+}
