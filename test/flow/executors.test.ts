@@ -41,7 +41,7 @@ test('[FW5] an executor that lost its lease stops, and what it would still say i
   late.resolve('first');
   await time.pass(1_000);
   expect(await run.steps()).toMatchObject([{ step: 'do', state: 'completed', result: 'second' }]);
-  await first.close();
+  await first.close({ graceMs: 0 });
 });
 
 test('[FW5] what was said when the answer was lost is said again, and counts once', async () => {
@@ -81,7 +81,35 @@ test('[FW5] what was said when the answer was lost is said again, and counts onc
   expect(ran.toSorted()).toEqual(['a', 'b', 'done', 'sure']);
   expect(undone).toEqual(['done']);
   expect(lost).toBeGreaterThan(10);
-  await flow.close();
+  await flow.close({ graceMs: 0 });
+});
+
+test('[FW4] closing waits for a step that runs, begins no other, and nothing of it is uncertain', async () => {
+  const { open, time } = await openKit();
+  const ran: string[] = [];
+  const finish = createGate();
+  const begun = createGate();
+  const two = workflow('two', async (ctx) => {
+    const once = async (name: string, wait?: Promise<void>) => {
+      ran.push(name);
+      begun.resolve();
+      await wait;
+    };
+    await ctx.step('one', () => once('one', finish.promise), { uncertain: 'fail' });
+    await ctx.step('two', () => once('two'), { uncertain: 'fail' });
+  });
+  const first = open([two]);
+  const run = await first.start(two, null);
+  await begun.promise;
+  const closing = first.close({ graceMs: 5_000 });
+  finish.resolve();
+  await closing;
+  expect(ran).toEqual(['one']);
+  expect(await run.state()).toMatchObject({ state: 'running', holder: null });
+  open([two]);
+  await time.pass(1_000);
+  expect((await run.state()).state).toBe('completed');
+  expect(ran).toEqual(['one', 'two']);
 });
 
 test('[FW5] many executors share the runs, and each run is in one of them', async () => {

@@ -70,8 +70,10 @@ export async function openKit(store = 'memory:'): Promise<Kit> {
         { ...hub, close: async () => {} },
         { replayGraceMs: 50, ...options, onEvent, workflows },
       );
-      flows.push(flow);
-      return flow;
+      // Time stands still while one waits for it.
+      const prompt: Flow = { ...flow, close: (how = { graceMs: 0 }) => flow.close(how) };
+      flows.push(prompt);
+      return prompt;
     },
   };
   return kit;

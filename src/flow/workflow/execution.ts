@@ -51,8 +51,8 @@ export interface Execution {
   /** Resolves when the run is not in this process any more. Never rejects. */
   readonly over: Promise<void>;
   onNews(news: Omit<News, 'id' | 'epoch'>): void;
-  /** Gives it back, whatever it does: what was under way is uncertain. */
-  release(): Promise<void>;
+  /** Begins nothing more, waits so long for what is under way, and gives the run back. */
+  release(graceMs: number): Promise<void>;
 }
 
 type Cut =
@@ -80,6 +80,7 @@ export function startExecution(options: ExecutionOptions): Execution {
   let isReplaying = true;
   let isUnwinding = false;
   let isLeaving = false;
+  let isClosing = false;
   let isCodeOver = false;
   let isDelivering = false;
   let completedCount = 0;
@@ -147,13 +148,12 @@ export function startExecution(options: ExecutionOptions): Execution {
     },
     record: recorder.record,
     work(visit, work) {
-      if (isLeaving || (isUnwinding && visit.state !== 'running')) return;
+      if (isLeaving || ((isUnwinding || isClosing) && visit.state !== 'running')) return;
       visit.state = 'running';
       visit.stopTimer();
       const name = stepName(visit.step, visit.key);
-      const { kind } = visit.activity;
-      const ids = { step: name };
-      const doing = withSpan(`${kind} ${visit.step}`, { 'step.key': visit.key }, work, { ids })
+      const what = `${visit.activity.kind} ${visit.step}`;
+      const doing = withSpan(what, { 'step.key': visit.key }, work, { ids: { step: name } })
         .catch((error: unknown) => cut.resolve({ kind: 'fatal', error }))
         .finally(() => {
           inFlight.delete(doing);
@@ -236,7 +236,7 @@ export function startExecution(options: ExecutionOptions): Execution {
     journal.visit(step, key);
     if (isReplaying) visited.ring();
     else if (isUnwinding || isCodeOver) reject(new RunCancelledError('the run is ending'));
-    else if (!isLeaving) activity.begin(visit);
+    else if (!isLeaving && !isClosing) activity.begin(visit);
     return promise;
   }
 
@@ -269,7 +269,7 @@ export function startExecution(options: ExecutionOptions): Execution {
       stopLinger?.();
       stopLinger = null;
     } else if (stopLinger === null) {
-      stopLinger = clock.after(options.lingerMs(), () => void release());
+      stopLinger = clock.after(options.lingerMs(), () => void release(0));
     }
   }
 
@@ -278,7 +278,13 @@ export function startExecution(options: ExecutionOptions): Execution {
     return false;
   }
 
-  async function release(): Promise<void> {
+  async function release(graceMs: number): Promise<void> {
+    if (isLeaving) return;
+    isClosing = true;
+    const late = Promise.withResolvers<void>();
+    const stop = clock.after(graceMs, late.resolve);
+    if (graceMs > 0 && inFlight.size > 0) await Promise.race([Promise.all(inFlight), late.promise]);
+    stop();
     if (isLeaving) return;
     for (const visit of visits.values()) visit.stopTimer();
     await Promise.race([recorder.record({ kind: 'released' }).catch(() => {}), gone.promise]);

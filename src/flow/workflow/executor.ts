@@ -27,8 +27,8 @@ export interface ExecutorOptions {
 }
 
 export interface Executor {
-  /** Gives back what it holds, and takes nothing more. */
-  close(): Promise<void>;
+  /** Takes nothing more, waits so long for steps that run, and gives back what it holds. */
+  close(graceMs: number): Promise<void>;
 }
 
 const TAKE_MAX = 100;
@@ -205,10 +205,10 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   const loops = wanted.length === 0 ? [] : [takeOn(), listenOn(), renewOn()];
   return {
-    async close() {
+    async close(graceMs) {
       closing.abort();
       await Promise.all(loops);
-      await Promise.all([...executions.values()].map((execution) => execution.release()));
+      await Promise.all([...executions.values()].map((execution) => execution.release(graceMs)));
     },
   };
 }

@@ -21,6 +21,8 @@ import { createRun, type Run } from './run-handle.ts';
 import type { RunView } from './seam.ts';
 import type { AnyWorkflow, Workflow } from './workflow-types.ts';
 
+const CLOSE_GRACE_MS = 5_000;
+
 interface CommonOptions {
   /** What this process runs; with none it only starts and watches. */
   readonly workflows?: readonly AnyWorkflow[];
@@ -107,8 +109,11 @@ export interface Flow extends AsyncDisposable {
     input?: object,
     options?: { readonly asOwner?: boolean },
   ): Promise<T>;
-  /** Stops taking runs, gives back those it holds, and closes the hub inside. */
-  close(): Promise<void>;
+  /**
+   * Stops taking runs, waits for steps that run (default: up to 5 s), gives the runs back, and closes the hub
+   * inside. What still runs then may have been done, for all that anybody knows.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /**
@@ -144,8 +149,8 @@ export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
   });
   let closing: Promise<void> | null = null;
 
-  async function shutDown(): Promise<void> {
-    await executor.close();
+  async function shutDown(graceMs: number): Promise<void> {
+    await executor.close(graceMs);
     await hub.close();
   }
 
@@ -168,8 +173,8 @@ export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
     },
     run: (id) => createRun(hub, id),
     call: (operation, input = {}, callOptions = {}) => hub.call(operation, input, callOptions),
-    close() {
-      closing ??= shutDown();
+    close({ graceMs = CLOSE_GRACE_MS } = {}) {
+      closing ??= shutDown(graceMs);
       return closing;
     },
     [Symbol.asyncDispose]: () => flow.close(),
