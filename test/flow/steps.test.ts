@@ -94,6 +94,36 @@ test('[FW2] a race goes the way it went, whatever ended later', async () => {
   expect(ways).toEqual(['quick', 'quick']);
 });
 
+test('[FW2] a journal of thousands of steps is read to its end, and told again', async () => {
+  const { open, time } = await openKit();
+  let ran = 0;
+  const long = workflow('long', async (ctx) => {
+    let sum = 0;
+    for (let i = 0; i < 30; i++) {
+      const give = (value: number) => () => {
+        ran++;
+        return value;
+      };
+      const some = Array.from({ length: 100 }, (_, j) =>
+        ctx.step('n', give(j), { key: `${i}-${j}` }),
+      );
+      for (const value of await Promise.all(some)) sum += value;
+    }
+    await ctx.sleep('pause', 60_000);
+    return sum;
+  });
+  const first = open([long]);
+  const run = await first.start(long, null);
+  await expect.poll(async () => (await run.state()).steps_count, { timeout: 30_000 }).toBe(3_001);
+  await time.pass(5_000);
+  await first.close();
+  open([long]);
+  await time.pass(60_000);
+  expect(await run.result()).toBe(148_500);
+  expect(ran).toBe(3_000);
+  expect(await run.steps()).toHaveLength(3_001);
+});
+
 test('[FW2] a failure that was caught, and a step that was skipped, are told in their place', async () => {
   const { open, time } = await openKit();
   const ran: string[] = [];
