@@ -1,7 +1,7 @@
 /**
  * The page in the browser of the tests: how much the first load fetches, when the first room is painted, and
- * how many frames a second there are while a channel of 10,000 messages is scrolled. There is no baseline: the goals
- * are what people notice.
+ * how many frames a second there are while a channel of 10,000 messages is scrolled. The first
+ * load is one value, whatever the rounds. There is no baseline: the goals are what people notice.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
