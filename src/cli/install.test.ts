@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Home, openHome, type Ran } from '../../test/e2e/cli-run.ts';
+import { CHECKOUT_BIN } from '../../test/program.ts';
 
 let root: string;
 let cli: Home;
@@ -55,9 +56,13 @@ function git(...args: string[]): string {
   return execFileSync('git', args, { cwd: join(root, 'app'), encoding: 'utf8' });
 }
 let more: Record<string, string> = {};
+const environment = (): Record<string, string> => ({
+  HOME: join(root, 'home'),
+  PATH: `${join(root, 'bin')}:/usr/bin:/bin`,
+  ...more,
+});
 function synod(...args: string[]): Promise<Ran> {
-  const env = { HOME: join(root, 'home'), PATH: `${join(root, 'bin')}:/usr/bin:/bin`, ...more };
-  return cli.run(args, { cwd: join(root, 'app/src'), env });
+  return cli.run(args, { cwd: join(root, 'app/src'), env: environment() });
 }
 
 test('[IN1] one command connects what is here, another leaves `git status` clean', async () => {
@@ -122,7 +127,9 @@ test('[IN14] options are kept by an upgrade, which changes only what has drifted
 
   expect(await synod('upgrade')).toMatchObject({ code: 0 });
   expect(existsSync(join(root, 'npm-asked'))).toBe(false);
-  const checkout = await synod('upgrade', '--package', 'synod@latest');
+  const checkout = await cli.run(['upgrade', '--package', 'synod@latest'], {
+    ...{ cwd: join(root, 'app/src'), env: environment(), bin: CHECKOUT_BIN },
+  });
   expect(checkout).toMatchObject({ code: 1, stderr: expect.stringContaining('is a checkout') });
   expect(existsSync(join(root, 'npm-asked'))).toBe(false);
   expect(await synod('upgrade', '--check-only')).toMatchObject({ code: 0 });

@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly input?: string;
   /** Where it is run; a folder of its own unless said. */
   readonly cwd?: string;
+  /** Another program than the one that is tested: the sources themselves. */
+  readonly bin?: string;
 }
 
 export interface Home {
@@ -50,7 +52,7 @@ export function openHome(): Home {
   const alive = new Set<ChildProcess>();
 
   function start(args: readonly string[], options: RunOptions = {}): Running {
-    const child = spawn(process.execPath, [BIN, ...args], {
+    const child = spawn(process.execPath, [options.bin ?? BIN, ...args], {
       cwd: options.cwd ?? home,
       env: {
         PATH: process.env.PATH ?? '',

@@ -86,6 +86,8 @@ function isGone(world: WorldView, agent: AgentView, at: number): boolean {
     !hasSessions(world, name) &&
     !world.workflows.countBy.has(name) &&
     !holdsWork(world, name) &&
+    // Who asked a person is told the answer, however long that takes [DK7].
+    (world.docket.agents.get(name)?.questions ?? 0) === 0 &&
     !world.offers.agents.has(name)
   );
 }

@@ -56,7 +56,9 @@ function compactValue(node: JsonSchema, keyword: string, io: Direction, depth: n
     );
   }
   // A list of things is no deeper than the thing.
-  if (keyword === 'items' && isFields(value)) return compact(value, io, depth);
+  if ((keyword === 'items' || keyword === 'additionalProperties') && isFields(value)) {
+    return compact(value, io, depth);
+  }
   if (OF_SEVERAL.has(keyword) && Array.isArray(value)) {
     return value.map((inner) => compact(inner, io, depth));
   }

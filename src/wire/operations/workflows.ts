@@ -203,7 +203,8 @@ export const workflowsAnswer = operation({
   doc: 'For a step that may have run and asks a person: try it again, or let it fail.',
   access: 'person',
   toolset: 'more',
-  hints: SETS,
+  // A step asks once; a second answer finds nobody who asks.
+  hints: { ...SETS, idempotentHint: false },
   input: z.strictObject({
     id: runId,
     step: stepName,
