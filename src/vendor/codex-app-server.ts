@@ -3,9 +3,12 @@
  * are used, what its requests for approval are about, and how each is answered.
  */
 import { isFields } from '../wire/fields.ts';
-import type { Params } from './line-rpc.ts';
+import { type Params, RpcFailure } from './line-rpc.ts';
+import type { Permission } from './permission.ts';
 import type { PermissionAsk } from './permission-ask.ts';
 import type { Ask } from './probe.ts';
+import { brief } from './spoken.ts';
+import { UNANSWERED } from './unanswered.ts';
 
 export const CODEX_HELLO: object = {
   clientInfo: { name: 'synod', title: 'Synod', version: '1' },
@@ -33,7 +36,7 @@ export function threadOf({ thread }: Params): string {
 }
 
 /** Null for a request that is not for a person. `changedBy` tells the files of an item. */
-export function codexAsk(
+function codexAsk(
   method: string,
   params: Params,
   changedBy: (itemId: string) => readonly Params[],
@@ -65,7 +68,7 @@ export function codexAsk(
   }
 }
 
-export function codexAnswer(method: string, params: Params, isApproved: boolean): object {
+function codexAnswer(method: string, params: Params, isApproved: boolean): object {
   if (method === 'item/permissions/requestApproval') {
     return { permissions: isApproved ? granted(params.permissions) : {}, scope: 'turn' };
   }
@@ -78,8 +81,53 @@ function granted(asked: unknown): object {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
 }
 
+/** Unless it is told otherwise: it writes in its workspace alone, and asks a person for anything else. */
+export const CODEX_THREAD: {
+  readonly sandbox: string;
+  readonly approvalPolicy: string;
+  readonly approvalsReviewer: string;
+} = { sandbox: 'workspace-write', approvalPolicy: 'on-request', approvalsReviewer: 'user' };
+
+export interface CodexAsked {
+  /** A question to a person; it is passed on, and nobody answers it here. */
+  question(text: string): Promise<unknown>;
+  permission(ask: PermissionAsk): Promise<Permission>;
+  /** Says something to the turn that asked. */
+  steer(call: object): Promise<unknown>;
+  readonly changedBy: (itemId: string) => readonly Params[];
+}
+
+/**
+ * The answer to what it asks. Codex tells its model only that a user rejected it: what really happened is
+ * steered into the turn beside that.
+ */
+export async function answerCodex(
+  method: string,
+  params: Params,
+  { question, permission, steer, changedBy }: CodexAsked,
+): Promise<object> {
+  const { threadId, turnId: expectedTurnId } = params;
+  const tell = async (words: string): Promise<void> => {
+    const input = [{ type: 'text', text: `Synod: ${words}` }];
+    await steer({ threadId, expectedTurnId, input }).catch(() => {});
+  };
+  if (method === 'item/tool/requestUserInput') {
+    await question(brief(codexQuestion(params))).catch(() => {});
+    await tell(UNANSWERED);
+    return { answers: {} };
+  }
+  if (method === 'mcpServer/elicitation/request') {
+    return { action: 'decline', content: null, _meta: null };
+  }
+  const ask = codexAsk(method, params, changedBy);
+  if (ask === null) throw new RpcFailure(-32601, `${method} is not answered here`, null);
+  const { isApproved, words } = await permission(ask);
+  if (!isApproved) await tell(`${ask.action} (${ask.subject}): ${words}`);
+  return codexAnswer(method, params, isApproved);
+}
+
 /** The questions it puts to a person, as one text. */
-export function codexQuestion({ questions }: Params): string {
+function codexQuestion({ questions }: Params): string {
   const list = Array.isArray(questions) ? questions.filter(isFields) : [];
   const text = list.map(({ question }) => String(question ?? '')).join('\n');
   return text || 'It has a question.';

@@ -4,16 +4,13 @@
  * [VC2]. A refusal is steered into the turn with who and why, because Codex itself only says "rejected".
  */
 import {
+  answerCodex,
   CODEX_HELLO,
-  codexAnswer,
-  codexAsk,
+  CODEX_THREAD,
   codexLack,
-  codexQuestion,
   threadOf,
 } from '../../../vendor/codex-app-server.ts';
 import { type LineRpc, type Params, RpcFailure } from '../../../vendor/line-rpc.ts';
-import { brief } from '../../../vendor/spoken.ts';
-import { UNANSWERED } from '../../../vendor/unanswered.ts';
 import { isFields } from '../../../wire/fields.ts';
 import {
   type AgentClient,
@@ -109,8 +106,9 @@ export class CodexClient implements AgentClient {
     const model = options.model ?? this.#options.model;
     const params = {
       ...{ ...which, cwd: options.cwd ?? this.#options.cwd ?? process.cwd() },
-      ...{ sandbox: sandbox ?? 'workspace-write', approvalPolicy: approvalPolicy ?? 'on-request' },
-      approvalsReviewer: 'user',
+      ...CODEX_THREAD,
+      ...(sandbox !== undefined && { sandbox }),
+      ...(approvalPolicy !== undefined && { approvalPolicy }),
       ...(config !== undefined && { config }),
       ...(model !== undefined && { model }),
       ...(options.instructions !== undefined && { developerInstructions: options.instructions }),
@@ -187,27 +185,12 @@ export class CodexClient implements AgentClient {
     const running = this.#running.get(String(params.threadId));
     if (running === undefined) throw new RpcFailure(-32601, 'no turn of ours asks that', null);
     const { approvals, items, stream } = running;
-    if (method === 'item/tool/requestUserInput') {
-      await approvals.question(brief(codexQuestion(params)));
-      await this.#tell(rpc, params, UNANSWERED);
-      return { answers: {} };
-    }
-    if (method === 'mcpServer/elicitation/request') {
-      return { action: 'decline', content: null, _meta: null };
-    }
-    const ask = codexAsk(method, params, items.changedBy);
-    if (ask === null) throw new RpcFailure(-32601, `${method} is not answered here`, null);
-    const { isApproved, words } = await approvals.ask(ask);
-    if (!isApproved && !stream.isOver) {
-      await this.#tell(rpc, params, `${ask.action} (${ask.subject}): ${words}`);
-    }
-    return codexAnswer(method, params, isApproved);
-  }
-
-  /** Beside what Codex tells its model, which is only that a user rejected it. */
-  async #tell(rpc: LineRpc, { threadId, turnId }: Params, words: string): Promise<void> {
-    const input = [{ type: 'text', text: `Synod: ${words}` }];
-    const steer = { threadId, expectedTurnId: turnId, input };
-    await callWithin(rpc, 'turn/steer', steer, this.#options.answerTimeoutMs).catch(() => {});
+    return answerCodex(method, params, {
+      question: (text) => approvals.question(text),
+      permission: (ask) => approvals.ask(ask),
+      changedBy: items.changedBy,
+      steer: async (call) =>
+        stream.isOver || callWithin(rpc, 'turn/steer', call, this.#options.answerTimeoutMs),
+    });
   }
 }

@@ -6,24 +6,21 @@
  */
 import { isRefusal } from '../../../core/law/decider.ts';
 import {
+  answerCodex,
   CODEX_HELLO,
-  codexAnswer,
-  codexAsk,
+  CODEX_THREAD,
   codexLack,
-  codexQuestion,
   threadOf,
 } from '../../../vendor/codex-app-server.ts';
-import { createLineRpc, type LineRpc, type Params, RpcFailure } from '../../../vendor/line-rpc.ts';
-import type { Permissions } from '../../../vendor/permission.ts';
+import { createLineRpc, type LineRpc, RpcFailure } from '../../../vendor/line-rpc.ts';
 import { type Ask, createProbe } from '../../../vendor/probe.ts';
 import { brief } from '../../../vendor/spoken.ts';
-import { UNANSWERED } from '../../../vendor/unanswered.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
 import type { TurnJob, TurnResult } from '../runner.ts';
 import { startTurnProcess } from '../turn-process.ts';
 import { failedResult } from '../turn-result.ts';
-import { type CodexReader, createCodexReader } from './codex-stream.ts';
+import { createCodexReader } from './codex-stream.ts';
 import { numberOption, textOption } from './options.ts';
 import { signedIn, signInOf } from './sign-in.ts';
 import { endingOf } from './turn-ending.ts';
@@ -95,7 +92,14 @@ async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
   const rpc = createLineRpc({
     write: (text) => codex.write(text),
     onText: (line) => transcript.append(brief(line)),
-    onRequest: (method, params) => answer(job, reader, permissions, rpc, method, params),
+    // What it asks of a person becomes a gate; anything else is not answered here.
+    onRequest: (method, params) =>
+      answerCodex(method, params, {
+        question: (text) => job.raise(text),
+        permission: (ask) => permissions.ask(ask),
+        changedBy: reader.changedBy,
+        steer: (call) => rpc.call('turn/steer', call),
+      }),
     onNotice(method, params) {
       reader.notice(method, params);
       if (limit === null || reader.tokens() <= limit || typeof params.turnId !== 'string') return;
@@ -182,10 +186,12 @@ async function openThread(
   config: Record<string, unknown>,
 ): Promise<string> {
   const instructions = textOption(spec, 'instructions');
+  const sandbox = textOption(spec, 'sandbox');
+  const approvalPolicy = textOption(spec, 'approval_policy');
   const params = {
-    ...{ cwd, config, approvalsReviewer: 'user' },
-    sandbox: textOption(spec, 'sandbox') ?? 'workspace-write',
-    approvalPolicy: textOption(spec, 'approval_policy') ?? 'on-request',
+    ...{ ...CODEX_THREAD, cwd, config },
+    ...(sandbox !== null && { sandbox }),
+    ...(approvalPolicy !== null && { approvalPolicy }),
     ...(spec.model !== undefined && { model: spec.model }),
     ...(instructions !== null && { developerInstructions: instructions }),
   };
@@ -201,34 +207,4 @@ async function openThread(
     }
   }
   return threadOf(await rpc.call('thread/start', params));
-}
-
-/** What it asks of a person becomes a gate; anything else is not answered here. */
-async function answer(
-  job: CodexJob,
-  reader: CodexReader,
-  permissions: Permissions,
-  rpc: LineRpc,
-  method: string,
-  params: Params,
-): Promise<object> {
-  if (method === 'item/tool/requestUserInput') {
-    await job.raise(brief(codexQuestion(params))).catch(() => {});
-    await steer(rpc, params, UNANSWERED);
-    return { answers: {} };
-  }
-  if (method === 'mcpServer/elicitation/request') {
-    return { action: 'decline', content: null, _meta: null };
-  }
-  const ask = codexAsk(method, params, reader.changedBy);
-  if (ask === null) throw new RpcFailure(-32601, `${method} is not answered here`, null);
-  const { isApproved, words } = await permissions.ask(ask);
-  if (!isApproved) await steer(rpc, params, `${ask.action} (${ask.subject}): ${words}`);
-  return codexAnswer(method, params, isApproved);
-}
-
-/** Codex tells its model that the user rejected it. What really happened is put beside that. */
-async function steer(rpc: LineRpc, { threadId, turnId }: Params, words: string): Promise<void> {
-  const input = [{ type: 'text', text: `Synod: ${words}` }];
-  await rpc.call('turn/steer', { threadId, expectedTurnId: turnId, input }).catch(() => {});
 }
