@@ -1,5 +1,13 @@
 /** What becomes of the rest when something fails, is cancelled, or its code is another. */
+
 import { expect, test } from 'vitest';
+import { NAME_ALPHABET } from '../../src/core/law/text.ts';
+import {
+  ERROR_MESSAGE_CHARS_MAX,
+  ERROR_NAME_CHARS_MAX,
+  STEP_KEY_CHARS_MAX,
+  STEP_NAME_CHARS_MAX,
+} from '../../src/core/workflows/workflow-limits.ts';
 import { node, RunFailedError, workflow } from '../../src/flow/index.ts';
 import { createGate, openKit } from './kit.ts';
 
@@ -289,4 +297,41 @@ test('[FW4] a step that may have run goes by its policy: again with its key, not
   expect(count('retry pay-retry:pay')).toBe(2);
   expect(count('ask pay-ask:pay')).toBe(2);
   expect(count('fail pay-fail:pay')).toBe(1);
+});
+
+test('[FW8] what is thrown is kept as the hub keeps it, under whatever name and however long', async () => {
+  const { open } = await openKit();
+  const odd = workflow('odd', async (ctx, name: string) =>
+    ctx.step('throw', () => {
+      throw Object.assign(new Error('x'.repeat(ERROR_MESSAGE_CHARS_MAX + 1)), { name });
+    }),
+  );
+  const parent = workflow('parent', async (ctx, name: string) => ctx.child('odd', odd, name));
+  const flow = open([odd, parent]);
+  for (const name of ['two\nlines', 'n'.repeat(ERROR_NAME_CHARS_MAX + 1), '']) {
+    const run = await flow.start(odd, name);
+    await run.result().catch(() => {});
+    const { error } = await run.state();
+    expect([error?.name, error?.message.length]).toEqual(['Error', ERROR_MESSAGE_CHARS_MAX]);
+  }
+  const above = await flow.start(parent, 'OddError');
+  await above.result().catch(() => {});
+  expect((await above.state()).error?.name).toBe('OddError');
+});
+
+test('[FW12] a step is named as the hub names steps, and a refusal says all that may be used', async () => {
+  const { open } = await openKit();
+  const named = workflow('named', async (ctx, [name, key]: [string, string]) =>
+    ctx.step(name, () => 'done', { key }),
+  );
+  const flow = open([named]);
+  expect(await (await flow.start(named, ['größe#1+2', 'k'])).result()).toBe('done');
+  for (const [name, key, words] of [
+    ['two words', 'k', NAME_ALPHABET],
+    ['x'.repeat(STEP_NAME_CHARS_MAX + 1), 'k', NAME_ALPHABET],
+    ['fine', 'a\u200bb', 'to be seen'],
+    ['fine', 'x'.repeat(STEP_KEY_CHARS_MAX + 1), 'to be seen'],
+  ] as const) {
+    await expect((await flow.start(named, [name, key])).result()).rejects.toThrow(words);
+  }
 });

@@ -1,4 +1,6 @@
 /** The hands of a workflow: every method makes a step of its kind and asks the run for it. */
+import { isName, isPrintable, NAME_ALPHABET } from '../../core/law/text.ts';
+import { STEP_KEY_CHARS_MAX, STEP_NAME_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
 import { currentTrace } from '../../telemetry/scope.ts';
 import type { Bus } from './bus-step.ts';
 import { createClaim } from './claim-step.ts';
@@ -17,10 +19,6 @@ import {
   sendPrivately,
 } from './waits.ts';
 import type { WorkflowContext } from './workflow-types.ts';
-
-/** As the hub has them: a longer or stranger name is refused where it is written. */
-const STEP_NAME = /^[\w.:/@#+=%&!$^-]{1,128}$/;
-const KEY_CHARS_MAX = 256;
 
 type Ask = (step: string, key: string | null, activity: Activity) => Promise<unknown>;
 
@@ -72,7 +70,9 @@ export function createContext(engine: Engine, ask: Ask, bus: Bus | null): Workfl
       const body = typeof message === 'string' ? { text: message } : message;
       const tell = ({ key: idempotency_key }: StepScope) =>
         sendPrivately(engine, agent, body, idempotency_key).then(() => null);
-      await asked(`tell:${agent}`, key, () => createStep(engine, 'tell', agent, tell, {}));
+      await asked(`tell:${agent}`, key, () =>
+        createStep(engine, 'tell', agent, tell, {}, { agent, body }),
+      );
     },
     turn: async (agent, message, { key, timeoutMs } = {}) => {
       const body = typeof message === 'string' ? { text: message } : message;
@@ -121,18 +121,19 @@ export function createContext(engine: Engine, ask: Ask, bus: Bus | null): Workfl
   return ctx;
 }
 
+/** By the hub's own rules: what it would refuse is refused where it is written. */
 function checkName(name: string, key: string | undefined): void {
-  if (typeof name !== 'string' || !STEP_NAME.test(name)) {
+  if (typeof name !== 'string' || !isName(name, STEP_NAME_CHARS_MAX)) {
     throw new DefinitionError(
       'step.name-invalid',
-      `${JSON.stringify(name)} names no step; use 1 to 128 letters, digits and _ - . : / @, and a key for what it is about`,
+      `${JSON.stringify(name)} names no step; use 1 to ${STEP_NAME_CHARS_MAX} ${NAME_ALPHABET}, and a key for what it is about`,
     );
   }
   if (key === undefined) return;
-  if (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX || /\p{Cc}/u.test(key)) {
+  if (typeof key !== 'string' || !isPrintable(key, STEP_KEY_CHARS_MAX)) {
     throw new DefinitionError(
       'step.key-invalid',
-      `${name}: a key is 1 to ${KEY_CHARS_MAX} characters of text; of something longer use a digest`,
+      `${name}: a key is 1 to ${STEP_KEY_CHARS_MAX} characters, all of them to be seen; of something longer use a digest`,
     );
   }
 }

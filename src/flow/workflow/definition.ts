@@ -2,12 +2,13 @@
  * What a workflow is before it runs: a name, perhaps a version, and a function that is run again from its
  * first line whenever the run is taken up, with every finished step answered from the journal.
  */
+import { isName, NAME_ALPHABET } from '../../core/law/text.ts';
+import { WORKFLOW_NAME_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
 import { DefinitionError } from './errors.ts';
 import { compileGraph, type Graph, type GraphInput, type GraphResults, isGraph } from './graph.ts';
 import type { AnyNode } from './node.ts';
 import type { AnyWorkflow, Workflow, WorkflowContext, WorkflowOptions } from './workflow-types.ts';
 
-const NAME = /^[\w.:/@#+=%&!$^-]{1,128}$/;
 const GRACE_MS = 5_000;
 
 /**
@@ -36,10 +37,10 @@ export function workflow(
   body: ((ctx: WorkflowContext, input: unknown) => Promise<unknown>) | Graph<readonly AnyNode[]>,
   options: WorkflowOptions<never> = {},
 ): AnyWorkflow {
-  if (!NAME.test(name)) {
+  if (typeof name !== 'string' || !isName(name, WORKFLOW_NAME_CHARS_MAX)) {
     throw new DefinitionError(
       'workflow.name-invalid',
-      `${JSON.stringify(name)} names no workflow; use 1 to 128 letters, digits and _ - . : / @`,
+      `${JSON.stringify(name)} names no workflow; use 1 to ${WORKFLOW_NAME_CHARS_MAX} ${NAME_ALPHABET}`,
     );
   }
   const { graceMs = GRACE_MS, retry = {}, version = null, queue = null } = options;

@@ -2,6 +2,11 @@
  * What workflows throw. A mistake in a definition is thrown where it is made, before anything runs; what
  * became of a step or a run is thrown where its result was waited for.
  */
+import { isPrintable } from '../../core/law/text.ts';
+import {
+  ERROR_MESSAGE_CHARS_MAX,
+  ERROR_NAME_CHARS_MAX,
+} from '../../core/workflows/workflow-limits.ts';
 
 /**
  * A workflow or step that cannot be as it was written: what is wrong, and what to do.
@@ -136,17 +141,20 @@ export class StepTimeoutError extends Error {
   override readonly name = 'StepTimeoutError';
 }
 
-const ERROR_CHARS_MAX = 2_000;
+/** A message as the hub keeps it, whatever was put before or after it. */
+export function cutMessage(message: string): string {
+  return message.slice(0, ERROR_MESSAGE_CHARS_MAX);
+}
 
-/** An error as it is kept; bodies of errors do not belong in a journal, so it is cut. */
+/** An error as the hub keeps it; bodies of errors do not belong in a journal, so it is cut. */
 export function recordError(cause: unknown, terminal: boolean): RecordedError {
   if (cause instanceof StepFailedError) return { ...cause.error, terminal };
   if (isRecorded(cause)) return cause;
   const name = cause instanceof Error ? cause.name : typeof cause;
   const message = cause instanceof Error ? cause.message : String(cause);
   return {
-    name: name.slice(0, 100) || 'Error',
-    message: message.slice(0, ERROR_CHARS_MAX),
+    name: isPrintable(name, ERROR_NAME_CHARS_MAX) ? name : 'Error',
+    message: cutMessage(message),
     terminal,
   };
 }

@@ -3,6 +3,8 @@
  * all it depends on is done and there is room. One failure ends the run; what was done is rolled back, the
  * last done first.
  */
+import { isName, NAME_ALPHABET } from '../../core/law/text.ts';
+import { STEP_NAME_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
 import { nearest } from '../../wire/nearest.ts';
 import { DefinitionError } from './errors.ts';
 import type { AnyNode, Node, ResultOf } from './node.ts';
@@ -46,8 +48,6 @@ export function isGraph(body: unknown): body is Graph<readonly AnyNode[]> {
   return typeof body === 'object' && body !== null && 'nodes' in body && Array.isArray(body.nodes);
 }
 
-const NODE_ID = /^[\w.:/@#+=%&!$^-]{1,128}$/;
-
 /** Throws what is wrong with a graph, by code. */
 export function checkGraph(name: string, { nodes, concurrency }: Graph<readonly AnyNode[]>): void {
   const bad = (code: string, message: string): never => {
@@ -59,10 +59,10 @@ export function checkGraph(name: string, { nodes, concurrency }: Graph<readonly 
   }
   const byId = new Map<string, AnyNode>();
   for (const node of nodes) {
-    if (!NODE_ID.test(node.id)) {
+    if (typeof node.id !== 'string' || !isName(node.id, STEP_NAME_CHARS_MAX)) {
       bad(
         'graph.id-invalid',
-        `${JSON.stringify(node.id)} is no id of a node; write it without blanks`,
+        `${JSON.stringify(node.id)} is no id of a node; use 1 to ${STEP_NAME_CHARS_MAX} ${NAME_ALPHABET}`,
       );
     }
     if (byId.has(node.id)) {

@@ -4,6 +4,7 @@
  * with the ones before: so races, loops and conditions go the way they went [FW2]. What is on record and is not
  * asked for any more is a change of the code, and says so [FW7].
  */
+import { DIFFERENCE_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
 import { nearest } from '../../wire/nearest.ts';
 import { DefinitionError } from './errors.ts';
 import type { StepView } from './seam.ts';
@@ -100,9 +101,6 @@ export function describeDifference(
 }
 
 const SHOWN_MAX = 10;
-
-/** As much as the hub keeps of it. */
-const DIFFERENCE_CHARS_MAX = 1_000;
 
 export function withWaysOut(run: string, lines: readonly string[]): string {
   const ways = [

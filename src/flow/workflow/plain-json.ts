@@ -2,10 +2,9 @@
  * What a journal can keep: plain JSON, and not too much of it. Anything else would come back from the journal
  * as something different from what it was in the first run, so it is refused in the first run [FW3].
  */
+import { RESULT_BYTES_MAX } from '../../core/workflows/workflow-limits.ts';
 import { DefinitionError } from './errors.ts';
 
-/** Of an input or a result, in bytes of JSON. */
-export const RESULT_BYTES_MAX: number = 1024 * 1024;
 const DEPTH_MAX = 100;
 
 /** The value as the journal will give it back; throws where and why it cannot be kept. */

@@ -3,6 +3,7 @@
  * things were said, and everything said meanwhile goes with the next call [FW5]. A call whose answer was lost
  * is made again, and counts once. Once the lease is lost nothing is written any more, and nobody waits.
  */
+import { ENTRIES_LIST_MAX } from '../../core/workflows/workflow-limits.ts';
 import type { Clock } from '../../server/run/index.ts';
 import { codeOf, type HubLine, isPassingError } from './hub-line.ts';
 import type { Entry, Recorded } from './seam.ts';
@@ -31,7 +32,6 @@ export interface RecorderOptions {
   onLost(): void;
 }
 
-const ENTRIES_MAX = 256;
 const RETRY_MS = 100;
 const RETRY_MS_MAX = 5_000;
 const SAID: ReadonlySet<string | null> = new Set([
@@ -72,7 +72,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     let count = 0;
     let taken = 0;
     for (const { entries } of queue) {
-      if (taken > 0 && count + entries.length > ENTRIES_MAX) break;
+      if (taken > 0 && count + entries.length > ENTRIES_LIST_MAX) break;
       count += entries.length;
       taken++;
     }

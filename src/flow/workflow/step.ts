@@ -5,6 +5,7 @@
 import { runAttempt } from './attempt.ts';
 import { recordError, StepTimeoutError } from './errors.ts';
 import { stepName } from './journal.ts';
+import { passGuard } from './pass-guard.ts';
 import { toJson } from './plain-json.ts';
 import { checkRetry, isTerminal, nextDelayMs } from './retry.ts';
 import type { Entry, WaitView } from './seam.ts';
@@ -66,12 +67,9 @@ export function createStep<T>(
             ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
           },
           run: (signal, heartbeat) => {
-            const { guard } = engine;
             const scope = { key: engine.keyOf(visit), attempt, signal, heartbeat };
-            if (guard === null) return run(scope);
-            const deed = `${engine.run.name}.${visit.step}`;
-            return guard.pass(deed, { step: visit.step, key: visit.key, attempt, ...given }, () =>
-              run({ ...scope, guard }),
+            return passGuard(engine, visit, { attempt, ...given }, (more) =>
+              run({ ...scope, ...more }),
             );
           },
         });

@@ -4,8 +4,9 @@
  * is undone once; one that cannot be undone does not keep the others from it [FW8].
  */
 import { runAttempt } from './attempt.ts';
-import { type RecordedError, RunCancelledError, recordError } from './errors.ts';
+import { cutMessage, type RecordedError, RunCancelledError, recordError } from './errors.ts';
 import { stepName } from './journal.ts';
+import { passGuard } from './pass-guard.ts';
 import { checkRetry, nextDelayMs } from './retry.ts';
 import type { Entry, RunState } from './seam.ts';
 import type { Engine, Visit } from './visit.ts';
@@ -66,7 +67,7 @@ export async function unwind(options: UnwindOptions): Promise<RunState> {
   const notUndone = failures.length === 0 ? '' : `; not undone: ${failures.join(', ')}`;
   await engine.record(...cutOff(visits), {
     ...{ kind: 'ended', state },
-    ...(error && { error: { ...error, message: `${error.message}${notUndone}`.slice(0, 4_000) } }),
+    ...(error && { error: { ...error, message: cutMessage(`${error.message}${notUndone}`) } }),
   });
   return state;
 }
@@ -96,7 +97,10 @@ async function undo(engine: Engine, visit: Visit): Promise<string | null> {
         ...{ clock, limits: {}, signal: never },
         run: async (signal, heartbeat) => {
           const key = engine.keyOf(visit, 'compensate');
-          await compensation.run(visit.result, { key, attempt, signal, heartbeat });
+          const given = { attempt, compensates: visit.result };
+          await passGuard(engine, visit, given, (more) =>
+            compensation.run(visit.result, { key, attempt, signal, heartbeat, ...more }),
+          );
         },
       });
       await engine.record({ kind: 'compensated', ...visit.ref });

@@ -4,7 +4,9 @@
  * needs no process until the answer is there [FW6].
  */
 import { createHash } from 'node:crypto';
-import { type RecordedError, recordError, StepTimeoutError } from './errors.ts';
+import { RUN_ID_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
+import { cutMessage, type RecordedError, recordError, StepTimeoutError } from './errors.ts';
+import { passGuard } from './pass-guard.ts';
 import { toJson } from './plain-json.ts';
 import type { Resolved, RunView, WaitOn } from './seam.ts';
 import type { Activity, Engine, Visit } from './visit.ts';
@@ -180,7 +182,7 @@ export function createChildWait(engine: Engine, child: ChildStart): Activity {
       const ended = resolved.child;
       if (ended?.state === 'completed') return { result: ended.result ?? null };
       const why = ended?.error?.message ?? 'it did not end well';
-      const message = `run ${ended?.id} is ${ended?.state ?? 'gone'}: ${why}`;
+      const message = cutMessage(`run ${ended?.id} is ${ended?.state ?? 'gone'}: ${why}`);
       return { error: { name: ended?.error?.name ?? 'RunFailedError', message, terminal: true } };
     },
     abandon: (visit) =>
@@ -191,7 +193,7 @@ export function createChildWait(engine: Engine, child: ChildStart): Activity {
 /** The same child at every attempt, within what an id may be. */
 function childId(parent: string, { step, key }: Visit): string {
   const id = [parent, step, ...(key === null ? [] : [shortKey(key)])].join('.');
-  return id.length <= 128 ? id : `${parent.slice(0, 60)}.${shortKey(id)}`;
+  return id.length <= RUN_ID_CHARS_MAX ? id : `${parent.slice(0, 60)}.${shortKey(id)}`;
 }
 
 /** What an agent said to a message. */
@@ -221,10 +223,11 @@ export function createReplyWait(
     ...(timeoutMs !== undefined && { timeoutMs }),
     async ask(visit) {
       const key = engine.keyOf(visit);
-      const { message_id } =
+      const { message_id } = await passGuard(engine, visit, { ...to, body }, () =>
         'agent' in to
-          ? await sendPrivately(engine, to.agent, body, key)
-          : await send(engine, to.channel, body, key);
+          ? sendPrivately(engine, to.agent, body, key)
+          : send(engine, to.channel, body, key),
+      );
       return kind === 'turn' ? { turn: { message_id } } : { collect: { message_id, count } };
     },
     async answer(_, { replies = [] }) {
