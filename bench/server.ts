@@ -7,11 +7,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Memory, openInspector } from './inspector.ts';
 
 export type ServerName = 'hub' | 'bare' | 'broadcast';
@@ -20,6 +21,8 @@ export interface Server {
   readonly url: string;
   /** From the start of the process to its first answer over HTTP. */
   readonly startMs: number;
+  /** Resolves when it has nothing more to do by itself: what it began with the start is done. */
+  settled(): Promise<void>;
   /** Bytes after a full collection; only of an inspected server. */
   readMemory(): Promise<Memory>;
   close(): Promise<void>;
@@ -60,6 +63,7 @@ export async function openServer(
   return {
     url,
     startMs,
+    settled: () => settled(child),
     async readMemory() {
       const address = /ws:\/\/\S+/.exec(complaint)?.[0];
       if (address === undefined) throw new Error(`${name} was not started with an inspector`);
@@ -126,6 +130,31 @@ function readyUrl(child: ChildProcess, complain: () => string): Promise<string> 
     reject(new Error(complain()));
   });
   return promise;
+}
+
+/** Of a second of its processor time less than this is used: it waits. */
+const IDLE_MS = 50;
+const SETTLE_TIMEOUT_MS = 300_000;
+
+async function settled(child: ChildProcess): Promise<void> {
+  const stopAt = performance.now() + SETTLE_TIMEOUT_MS;
+  for (let before = cpuMs(child); performance.now() < stopAt; ) {
+    await wait(1_000);
+    const now = cpuMs(child);
+    if (now - before < IDLE_MS) return;
+    before = now;
+  }
+  throw new Error(`the server was still busy after ${SETTLE_TIMEOUT_MS / 1_000} s`);
+}
+
+/** Of all its threads, as Linux counts it: in hundredths of a second. */
+function cpuMs({ pid }: ChildProcess): number {
+  const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) * 10;
 }
 
 async function stop(child: ChildProcess): Promise<void> {
