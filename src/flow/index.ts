@@ -205,7 +205,7 @@ export {
   team,
 } from './workflow/ready/team.ts';
 export type { RetryPolicy } from './workflow/retry.ts';
-export type { Run } from './workflow/run-handle.ts';
+export type { ForkOptions, Run } from './workflow/run-handle.ts';
 export type { RunState, RunView, StepView, WaitView } from './workflow/seam.ts';
 export type {
   ResultSchema,

@@ -228,6 +228,35 @@ test('[FW7] a step that is gone or renamed makes the run stuck, with the differe
   expect(await run.result()).toEqual(['push'].slice(1));
 });
 
+test('[WF16] [FW7] a fork is run from its step on, by the code there is now, with what was done before', async () => {
+  const { open, time } = await openKit();
+  const ran: string[] = [];
+  const make = (review: string) =>
+    workflow('ship', async (ctx, input: { to: string }) => {
+      const built = await ctx.step('build', () => ran.push('build'), { key: 'all' });
+      await ctx.step(review, () => ran.push(review));
+      await ctx.sleep('pause', 60_000);
+      return ctx.step('push', ({ key }) => `${built} to ${input.to} as ${key}`);
+    });
+  const first = open([make('look')]);
+  const run = await first.start(make('look'), { to: 'main' }, { id: 'r' });
+  await time.pass(5_000);
+  await first.close();
+  open([make('review')]);
+  await time.pass(60_000);
+  await expect(run.result()).rejects.toMatchObject({ state: 'stuck' });
+  const same = await run.fork({ at: 'look', id: 'same' });
+  const other = await run.fork({ at: 'build', key: 'all', input: { to: 'next' } });
+  await expect(run.fork({ at: 'never' })).rejects.toThrow('never');
+  await time.pass(120_000);
+  expect(same.id).toBe('same');
+  expect(await same.result()).toBe('1 to main as same:push');
+  expect(await other.result()).toMatch(/^\d to next as r\d+:push$/);
+  // The first run built and looked, each fork reviewed, and only the one from before it built again.
+  expect(ran.toSorted()).toEqual(['build', 'build', 'look', 'review', 'review']);
+  expect((await run.state()).state).toBe('stuck');
+});
+
 test('[FW7] a step of another kind, and a result of another shape, make the run stuck and run nothing', async () => {
   const { open, time } = await openKit();
   const schema = {

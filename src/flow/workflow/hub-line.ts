@@ -62,7 +62,7 @@ export function openRemoteLine(hub: RemoteHub): HubLine {
 }
 
 export interface InnerHub {
-  /** `memory:`, `sqlite:///path` or `file:///dir`. */
+  /** `memory:`, `sqlite:///path`, `file:///dir` or `nats://…`. */
   readonly store: string;
   readonly clock?: Clock;
   /** What this program is called on the record. Default `flow`. */

@@ -27,6 +27,7 @@ export interface Node<Id extends string = string, Result = unknown, Input = neve
   readonly options: Omit<NodeOptions<Id, readonly AnyNode[], unknown, never>, 'id' | 'dependsOn'>;
 }
 
+/** A node of whatever id and result, as a graph takes a list of them. */
 // biome-ignore lint/suspicious/noExplicitAny: nodes of one graph differ in all their types.
 export type AnyNode = Node<string, any, any>;
 
@@ -35,6 +36,7 @@ type IdOf<Dependency> = Dependency extends string
   : Dependency extends { readonly id: infer Id extends string }
     ? Id
     : never;
+/** What a node gives; of a dependency that is only named, unknown. */
 export type ResultOf<Dependency> =
   Dependency extends Node<string, infer Result, infer _> ? Result : unknown;
 

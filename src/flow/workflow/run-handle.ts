@@ -28,6 +28,37 @@ export interface Run<Output = unknown> {
     readonly fromStep?: { readonly step: string; readonly key?: string };
     readonly map?: Readonly<Record<string, string>>;
   }): Promise<void>;
+  /**
+   * Another run from a step on: what completed before that step is not done again. This one stays as it is.
+   *
+   * @example
+   * ```ts
+   * const again = await run.fork({ at: 'review', id: 'land-topic-again' });
+   * console.log(await again.result());
+   * ```
+   */
+  fork(options: ForkOptions): Promise<Run<Output>>;
+}
+
+/**
+ * Where a fork begins, and what is different in it.
+ *
+ * @example
+ * ```ts
+ * const options: ForkOptions = { at: 'review', input: { branch: 'other' } };
+ * ```
+ */
+export interface ForkOptions {
+  /** The first step that is done anew. */
+  readonly at: string;
+  /** The key of that step, when it has one. */
+  readonly key?: string;
+  /** Another input; else that of the run. */
+  readonly input?: unknown;
+  /** The id of the new run; else the hub gives one. */
+  readonly id?: string;
+  /** Only a workflow of this version takes it. */
+  readonly version?: string;
 }
 
 const WAIT_MS = 20_000;
@@ -72,6 +103,15 @@ export function createRun<Output>(hub: HubLine, id: string): Run<Output> {
       await hub.call('workflows.retry', {
         ...{ id, ...(fromStep && { from_step: fromStep }), ...(map && { map }) },
       });
+    },
+    async fork({ at, key, input, id: newId, version }) {
+      const made = await hub.call<RunView>('workflows.fork', {
+        ...{ id, at_step: { step: at, ...(key !== undefined && { key }) } },
+        ...(input !== undefined && { input: toJson(input, `the input of a fork of ${id}`) }),
+        ...(newId !== undefined && { new_id: newId }),
+        ...(version !== undefined && { version }),
+      });
+      return createRun(hub, made.id);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { CallInput, CallOutput } from '../../client/operations.ts';
 
 /** A run, as `workflows.get` shows it. */
 export type RunView = CallOutput<'workflows.get'>;
+/** How a run stands: `running`, `stuck`, `completed` and the others. */
 export type RunState = RunView['state'];
 
 /** A step of a run, as `workflows.steps` shows it. */

@@ -66,6 +66,7 @@ export interface Workflow<Input = unknown, Output = unknown> {
   readonly run: (ctx: WorkflowContext, input: Input) => Promise<Output>;
 }
 
+/** A workflow of whatever input and output, as `openFlow` takes a list of them. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of workflows has many inputs; each run is checked by its own.
 export type AnyWorkflow = Workflow<any, any>;
 
