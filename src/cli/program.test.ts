@@ -9,6 +9,7 @@ import {
   withoutTransport,
 } from './program.ts';
 import { addServeFlags, serveArguments } from './serve-flags.ts';
+import { registerTeam } from './team.ts';
 
 test.each([
   [['send', 'a', 'b'], 'send'],
@@ -86,4 +87,12 @@ test('every entry registers the command of its name', async () => {
     (await load())(program);
     expect(program.commands.map((command) => command.name())).toEqual([name]);
   }
+});
+
+test('[TE1] the help of teams says that a file alone will do', () => {
+  const program = new Command('synod');
+  registerTeam(program);
+  const help = program.commands[0]?.helpInformation() ?? '';
+  expect(help).toContain('team [command] FILE');
+  expect(help).toContain('without a command it is started');
 });

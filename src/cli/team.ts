@@ -16,7 +16,10 @@ interface StartFlags {
 }
 
 export function registerTeam(program: Command): void {
-  const team = program.command('team').description('a named team of agents, from one file');
+  const team = program
+    .command('team')
+    .usage('[command] FILE')
+    .description('a named team of agents, from one file; without a command it is started');
   const start = team
     .command('start', { isDefault: true })
     .description('start it, and show it; programs that stay are hosted until Ctrl-C')

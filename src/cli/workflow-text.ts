@@ -61,7 +61,7 @@ function headLines({ run, steps }: RunTree, colours: Colours): string[] {
   const more = [
     ...(run.executor === null ? [] : [`held by ${run.executor}`]),
     ...(run.forked_from === null ? [] : [`forked from ${run.forked_from.id}`]),
-    ...(run.stuck === null ? [] : [`stuck: ${run.stuck.difference}`]),
+    ...(run.stuck === null ? [] : `stuck: ${run.stuck.difference}`.split('\n').map(further)),
     ...(run.error === null ? [] : [`${run.error.name}: ${run.error.message}`]),
     ...(run.over && run.error === null && run.result !== null
       ? [`result: ${cut(jsonText(run.result))}`]
@@ -69,6 +69,9 @@ function headLines({ run, steps }: RunTree, colours: Colours): string[] {
   ];
   return [`${head} (${facts.join(', ')})`, ...more.map((line) => `  ${neutralise(line)}`)];
 }
+
+/** Lines of one thing hang below its first. */
+const further = (line: string, at: number): string => (at === 0 ? line : `  ${line}`);
 
 function stepLines(tree: RunTree, colours: Colours, indent: string): string[] {
   const { steps, children, hasMore } = tree;
