@@ -9,11 +9,11 @@ import { createFolder } from './kit.ts';
 const run = (path: string): string =>
   execFileSync(process.execPath, [path], { encoding: 'utf8', timeout: 60_000 });
 
-test('[FW1] [FW14] each program of the guide prints what stands below it', async () => {
+test('[FW1] [FW14] [WF11] [WF13] each program of the guide prints what stands below it', async () => {
   const dir = await createFolder();
   const page = readText('docs/guide/workflows.md');
-  const shown = [...page.matchAll(/^```ts\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```$/gm)];
-  expect(shown).toHaveLength(2);
+  const shown = [...page.matchAll(/^```ts\n((?:(?!```).*\n)*)```\n\n```text\n([\s\S]*?)^```$/gm)];
+  expect(shown).toHaveLength(3);
   for (const [at, [, program = '', output = '']] of shown.entries()) {
     const path = join(dir, `program${at}.ts`);
     writeFileSync(path, program.replace("'synod/flow'", `'${ROOT}src/flow/index.ts'`));
