@@ -5,13 +5,16 @@
  */
 import { HIDDEN, written } from '../core/law/hidden.ts';
 
+/** What may be done to a path. */
 export type PathKind = 'read' | 'write' | 'delete';
 
+/** A deed that a guard is asked about: a path, a program or an address. */
 export type GuardRequest =
   | { readonly kind: PathKind; readonly path: string }
   | { readonly kind: 'execute'; readonly program: string; readonly args?: readonly string[] }
   | { readonly kind: 'connect'; readonly url: string; readonly method?: string };
 
+/** Why a deed is allowed or refused, in a word. */
 export type GuardCode =
   | 'guard.allowed'
   /** No rule of the policy covers it. */
@@ -38,8 +41,10 @@ export type GuardCode =
   /** A rail said no, failed, or did not answer in time. */
   | 'guard.rail';
 
+/** Who holds a deed to its policy: this process by its word (`advisory`), or the operating system. */
 export type Enforcement = 'advisory' | 'os';
 
+/** What a guard decided on a deed, and why. */
 export interface GuardDecision {
   readonly allowed: boolean;
   readonly kind: GuardRequest['kind'] | 'rail';

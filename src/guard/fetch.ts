@@ -17,6 +17,7 @@ const SECRETS = ['authorization', 'cookie', 'proxy-authorization'];
 /** What the connection says about itself. */
 const HOP_BY_HOP = ['connection', 'host', 'transfer-encoding', 'upgrade', 'content-length'];
 
+/** How a guarded request is made. */
 export interface FetchOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -127,6 +128,7 @@ function responseOf(answer: IncomingMessage, url: URL): Response {
   return response;
 }
 
+/** Where a guarded connection goes, and how. */
 export interface ConnectOptions {
   readonly host: string;
   readonly port: number;

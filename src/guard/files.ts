@@ -49,6 +49,7 @@ export async function readThere(real: string, maxBytes: number): Promise<Buffer>
   }
 }
 
+/** How a guarded file is written. */
 export interface WriteOptions {
   /** Folders on the way that are missing are made. */
   readonly makeFolders?: boolean;

@@ -43,6 +43,7 @@ import {
 /** How much of a file is read unless more is asked for. */
 const READ_BYTES_DEFAULT = 10 * 1024 * 1024;
 
+/** What a guard is called, where its paths begin, and who is told of its decisions. */
 export interface GuardOptions {
   /** What the record calls it; `guard` unless it says. */
   readonly name?: string;
@@ -55,6 +56,7 @@ export interface GuardOptions {
   readonly lookup?: Lookup;
 }
 
+/** Decides by a policy what may be done, and does it. */
 export interface Guard {
   readonly name: string;
   /** Decides, does nothing, and never throws for what is refused. */

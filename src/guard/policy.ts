@@ -37,8 +37,10 @@ export interface ConnectRule {
 }
 
 export const SCHEMES = ['https', 'http', 'wss', 'ws', 'tcp', 'tls'] as const;
+/** A scheme of addresses that a rule may name. */
 export type Scheme = (typeof SCHEMES)[number];
 
+/** What a guard allows; all that it does not mention is refused. */
 export interface Policy {
   /** A path and all that is below it. */
   readonly read?: readonly string[];

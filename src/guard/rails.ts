@@ -9,6 +9,7 @@ import { deny, type Ruling } from './decision.ts';
 /** How long a rail may think. */
 export const RAIL_MS_MAX = 10_000;
 
+/** A check of what goes into a deed or comes out of it. */
 export interface Rail {
   readonly name: string;
   readonly on: 'input' | 'output';

@@ -12,6 +12,7 @@ import { findProgram, type Where } from './programs.ts';
 import { RELAY_DIR, RELAY_SCRIPT } from './relay-script.ts';
 import { findSandbox, planSandbox } from './sandbox.ts';
 
+/** How a guarded program is started. */
 export interface SpawnOptions {
   /** A folder that the policy lets be read; absent: the root of the disk. */
   readonly cwd?: string;
@@ -23,8 +24,10 @@ export interface SpawnOptions {
   readonly stdio?: 'pipe' | 'inherit' | 'ignore';
 }
 
+/** The options of a spawn that is only planned. */
 export type PlanOptions = Omit<SpawnOptions, 'signal' | 'stdio'>;
 
+/** A program that a guard started, and what it decided on it. */
 export interface Spawned {
   readonly child: ChildProcess;
   /** Says whether the operating system holds the child to the policy. */

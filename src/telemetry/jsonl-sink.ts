@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { formatTraceparent } from '../core/law/traceparent.ts';
 import type { Level, Sink, TelemetryRecord } from './record.ts';
 
+/** Which file records are written to, from which level on, and how large it gets. */
 export interface JsonlSinkOptions {
   readonly path: string;
   readonly level?: Level;

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { otlpBodies, type Resource } from './otlp-json.ts';
 import type { Level, Sink } from './record.ts';
 
+/** Which collector records are sent to, and as whom. */
 export interface OtlpSinkOptions {
   /** The collector, such as `http://127.0.0.1:4318`; `/v1/traces` and its kin are put behind it. */
   readonly endpoint: string;

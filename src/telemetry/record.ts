@@ -2,6 +2,7 @@
 import type { TraceContext } from '../core/law/traceparent.ts';
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+/** How grave a record is. */
 export type Level = (typeof LEVELS)[number];
 
 /** What a record is about; whatever of it is known where the record is made stands in the record. */
@@ -16,10 +17,12 @@ export interface Ids {
 
 /** Facts, never bodies: a body leaves by `Span.content` alone, and only where it was asked for [TL6]. */
 export type AttributeValue = string | number | boolean | readonly string[];
+/** What a record says by name; what is null or undefined is left out. */
 export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
 /** As a sink gets them: bounded, and without secrets. */
 export type SinkAttributes = Readonly<Record<string, AttributeValue>>;
 
+/** Which side of a call a span is, as OpenTelemetry names it. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 interface Head {
@@ -31,12 +34,14 @@ interface Head {
   readonly attributes: SinkAttributes;
 }
 
+/** Something that was said at one moment. */
 export interface LogRecord extends Head {
   readonly kind: 'log';
   readonly traceId: string | null;
   readonly spanId: string | null;
 }
 
+/** Something that took a while, in its trace. */
 export interface SpanRecord extends Head {
   readonly kind: 'span';
   readonly traceId: string;
@@ -61,6 +66,7 @@ export interface MetricRecord extends Head {
   readonly spread: Spread | null;
 }
 
+/** How measured values are spread over buckets. */
 export interface Spread {
   readonly count: number;
   readonly min: number;
@@ -70,6 +76,7 @@ export interface Spread {
   readonly buckets: readonly number[];
 }
 
+/** What a sink is given. */
 export type TelemetryRecord = LogRecord | SpanRecord | MetricRecord;
 
 /** Where records go. It is never waited for, and what it throws reaches nobody [TL3]. */

@@ -18,6 +18,7 @@ export interface Span {
   fail(type: string, message?: string): void;
 }
 
+/** What is said of a span when it begins. */
 export interface SpanOptions {
   readonly kind?: SpanKind;
   /** `info` unless it says. */

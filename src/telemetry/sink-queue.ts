@@ -9,6 +9,7 @@ export const QUEUE_RECORDS_MAX = 8_192;
 const BATCH_RECORDS_MAX = 512;
 const GATHER_MS = 200;
 
+/** What became of the records of a sink. */
 export interface SinkCounts {
   readonly name: string;
   readonly written: number;
@@ -27,6 +28,7 @@ export interface SinkQueue {
   close(ms: number): Promise<void>;
 }
 
+/** How long a sink gathers records before it writes them, and how many may wait. */
 export interface QueueTimes {
   readonly gatherMs?: number;
   readonly recordsMax?: number;

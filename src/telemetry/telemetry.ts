@@ -20,6 +20,7 @@ import { createSinkQueue, type QueueTimes, type SinkCounts, type SinkQueue } fro
 import { openSpan, type SpanParts } from './span.ts';
 import { newSpanId, newTraceId } from './trace-ids.ts';
 
+/** Where records go, what is in each of them, and what is left out. */
 export interface TelemetryOptions {
   readonly sinks: readonly Sink[];
   /** In every record, beside what is known where it is made. */
@@ -34,6 +35,7 @@ export interface TelemetryOptions {
   readonly queue?: QueueTimes;
 }
 
+/** Where a program says what happens in it. */
 export interface Telemetry {
   debug(name: string, attributes?: Attributes): void;
   info(name: string, attributes?: Attributes): void;
@@ -63,6 +65,7 @@ export interface Telemetry {
   close(ms?: number): Promise<void>;
 }
 
+/** A span that is told when it is over. */
 export interface EndedSpan extends SpanOptions {
   /** When it began. */
   readonly at: number;

@@ -19,12 +19,14 @@ export interface ContextValue<Value> {
   readonly expiresAtMs: number | null;
 }
 
+/** On what condition a value is set, and for how long. */
 export interface ContextSetOptions {
   /** Only if the key is at this version; 0: only if there is none. Else it throws `context.version`. */
   readonly ifVersion?: number;
   readonly ttlMs?: number;
 }
 
+/** A key that was added, changed or removed. */
 export interface ContextChange<Values> {
   readonly key: Keys<Values>;
   readonly change: 'added' | 'changed' | 'removed';
@@ -45,6 +47,7 @@ export interface ContextSnapshot<Values> {
   entries(prefix?: string): Promise<Map<Keys<Values>, Values[Keys<Values>]>>;
 }
 
+/** Which changes are followed, and from where on. */
 export interface ContextFollowOptions {
   /** From where on; omitted: from now. */
   readonly since?: number;
@@ -52,6 +55,7 @@ export interface ContextFollowOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Values that agents share under a namespace, typed by their keys. */
 export interface Context<Values> {
   readonly ns: string;
   get<K extends Keys<Values>>(key: K): Promise<ContextValue<Values[K]> | undefined>;

@@ -1,5 +1,6 @@
 /** Why no prompt was packed. Nothing is left out silently: what cannot be done as asked is an error. */
 
+/** Why a prompt could not be packed, in a word. */
 export type PromptErrorCode =
   /** A part or an option that cannot be meant. */
   | 'prompt.invalid'
@@ -10,12 +11,14 @@ export type PromptErrorCode =
   /** The tokenizer threw, or said no number. */
   | 'prompt.tokenizer';
 
+/** What is said of a `PromptError` beside its message. */
 export interface PromptErrorOptions {
   readonly code: PromptErrorCode;
   readonly wants?: readonly WantedTokens[];
   readonly cause?: unknown;
 }
 
+/** How many tokens a part wants at least. */
 export interface WantedTokens {
   readonly label: string;
   readonly tokens: number;

@@ -4,6 +4,7 @@ import type { Guard } from '../../guard/guard.ts';
 /** How many tokens a text is, for the model that will read it. */
 export type Tokenizer = (text: string) => number;
 
+/** Who says a message of a prompt. */
 export type PromptRole = 'system' | 'user' | 'assistant';
 
 /** Whether what it says may instruct the model. What is untrusted is fenced, and shown as data. */
@@ -23,6 +24,7 @@ interface PartFields {
   readonly cut?: 'end' | 'start' | 'middle';
 }
 
+/** A part that is a text. */
 export interface TextPart extends PartFields {
   readonly text: string;
   /** Of a trusted part `system`, unless it says; an untrusted one is the user's. */
@@ -35,10 +37,12 @@ export interface FilePart extends PartFields {
   readonly role?: PromptRole;
 }
 
+/** A part that is a history of items. */
 export interface ItemsPart extends PartFields {
   readonly items: readonly PromptItem[];
 }
 
+/** A part that a prompt is packed of. */
 export type PromptPart = TextPart | FilePart | ItemsPart;
 
 /** An item of a session, as sessions hand them out. */
@@ -67,6 +71,7 @@ export type PromptItem =
       readonly input?: unknown;
     };
 
+/** What a prompt is packed of, and into how much. */
 export interface PackOptions {
   /** Tokens that the messages may have together. */
   readonly budget: number;
@@ -84,6 +89,7 @@ export interface PackOptions {
   readonly overhead?: { readonly message: number; readonly prompt: number };
 }
 
+/** A message of a packed prompt. */
 export interface PromptMessage {
   readonly role: PromptRole;
   readonly content: string;
@@ -91,6 +97,7 @@ export interface PromptMessage {
   readonly label: string;
 }
 
+/** Messages within the budget, and what was done to get them there. */
 export interface PackedPrompt {
   readonly messages: readonly PromptMessage[];
   /** Tokens, what is counted around messages included; never above the budget. */
@@ -102,6 +109,7 @@ export interface PackedPrompt {
   readonly hash: string;
 }
 
+/** A part that was left out, and why. */
 export interface DroppedPart {
   readonly label: string;
   readonly why: 'budget' | 'duplicate' | 'empty';
@@ -111,6 +119,7 @@ export interface DroppedPart {
   readonly of?: string;
 }
 
+/** A part of which not all is in the prompt. */
 export interface TruncatedPart {
   readonly label: string;
   /** Characters, or items of a history. */

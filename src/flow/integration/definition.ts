@@ -14,6 +14,7 @@ const CONCURRENCY_MAX = 1_000;
 const RETRIES_MAX = 10;
 const TIMEOUT_MS_MAX = 86_400_000;
 
+/** A JSON Schema, as a plain value. */
 export type JsonSchema = Readonly<Record<string, unknown>> | boolean;
 
 /** What the function is handed beside its input. */

@@ -1,5 +1,6 @@
 /** Why a call of an integration did not give its outcome; the code says whether it can have happened. */
 
+/** Why an integration could not be invoked, in a word. */
 export type IntegrationCode =
   | 'integration.unknown'
   /** Nobody said for whom it is. */

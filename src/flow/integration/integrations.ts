@@ -29,6 +29,7 @@ const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 10_000;
 const OUTPUT_CHARS_MAX = 16 * 1024 * 1024;
 
+/** What callers may do, and who is told how calls ended. */
 export interface IntegrationsOptions {
   /** What each caller may do; null: it is nobody here. */
   readonly guardOf: (as: string) => Guard | null;
@@ -36,6 +37,7 @@ export interface IntegrationsOptions {
   readonly record?: (entry: Recordable) => void;
 }
 
+/** For whom an integration is invoked, and for how long. */
 export interface InvokeOptions {
   /** For whom: an agent's name. */
   readonly as: string;
@@ -55,6 +57,7 @@ export interface DryRun {
   readonly breaker: BreakerState;
 }
 
+/** An integration as `list` shows it. */
 export interface IntegrationInfo {
   readonly name: string;
   readonly version: string;
@@ -63,6 +66,7 @@ export interface IntegrationInfo {
   readonly running: number;
 }
 
+/** Integrations by name, each invoked for somebody and within what that one may do. */
 export interface Integrations {
   register<I, O>(integration: Integration<I, O>): void;
   /** False when there was none. */

@@ -27,6 +27,7 @@ export type ToolBounds = Pick<
   'timeoutMs' | 'concurrency' | 'rate' | 'retries' | 'idempotent' | 'breaker'
 >;
 
+/** Which MCP server is connected, and what it may do. */
 export interface McpOptions extends ToolBounds {
   /** What its tools are named after. */
   readonly name: string;
@@ -41,6 +42,7 @@ export interface McpOptions extends ToolBounds {
   readonly capabilities?: Policy;
 }
 
+/** An MCP server whose tools are integrations until it is closed. */
 export interface McpConnection {
   /** Names of the integrations. */
   readonly names: readonly string[];

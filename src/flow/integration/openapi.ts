@@ -15,6 +15,7 @@ const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
 const RETRY_AFTER_MS_MAX = 60_000;
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
+/** Which API is registered, and where it is. */
 export interface OpenApiOptions extends Omit<ToolBounds, 'idempotent' | 'retries'> {
   /** What its operations are named after. */
   readonly name: string;
@@ -32,6 +33,7 @@ export interface OpenApiOptions extends Omit<ToolBounds, 'idempotent' | 'retries
   readonly retries?: number;
 }
 
+/** The operations of an API that are integrations now, and those that cannot be. */
 export interface OpenApiRegistered {
   readonly names: readonly string[];
   /** Operations that cannot be used, and why. */

@@ -8,6 +8,7 @@ import { IntegrationError } from './integration-error.ts';
 /** Calls that wait for their turn. */
 const WAITING_MAX = 100;
 
+/** Whether calls are let through: `open` refuses them, `trying` lets one see. */
 export type BreakerState = 'closed' | 'open' | 'trying';
 
 export interface Turnstile {

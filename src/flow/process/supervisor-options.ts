@@ -9,6 +9,7 @@ export type HubCalls = Pick<Client, 'call'>;
 /** An instance as the hub tells of it. */
 export type InstanceView = CallOutput<'agents.report'>;
 
+/** How a supervised program stands. */
 export type SupervisorState = InstanceView['state'] | 'defined';
 
 /**
@@ -48,6 +49,7 @@ export interface SupervisorOptions {
   onChange?(status: SupervisorStatus): void;
 }
 
+/** How long is waited before a program that failed is started again. */
 export interface Backoff {
   /** The first wait; it doubles from failure to failure, with jitter. Default 500 ms. */
   readonly minMs?: number;
@@ -76,6 +78,7 @@ export interface SupervisorStatus {
   readonly usage: SupervisorUsage | null;
 }
 
+/** What a program uses, as it was measured last. */
 export interface SupervisorUsage {
   readonly memoryMb: number;
   readonly cpuSeconds: number;
@@ -88,6 +91,7 @@ export interface Running {
   readonly instanceId: string;
 }
 
+/** Why a program is not running, in a word. */
 export type SupervisorErrorCode =
   | 'supervisor.invalid'
   | 'supervisor.stopped'

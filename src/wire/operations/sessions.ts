@@ -67,6 +67,7 @@ const toolResult = z.strictObject({
  * const item: NewItem = { kind: 'user', content: 'Where is my parcel?' };
  */
 export const newItem = z.discriminatedUnion('kind', [user, assistant, toolCall, toolResult, note]);
+/** An item of a session as it is appended. */
 export type NewItem = z.input<typeof newItem>;
 const items = z.array(newItem).max(APPENDED_ITEMS_LIST_MAX);
 
@@ -104,6 +105,7 @@ export const sessionItem = z.discriminatedUnion('kind', [
   }),
   handoff,
 ]);
+/** An item of a session as it is read. */
 export type SessionItem = z.output<typeof sessionItem>;
 
 const sessionView = z.object({

@@ -35,6 +35,7 @@ import { type ClientProbe, createClientProbe } from './client-link.ts';
 import { openRpcLink, type RpcLink } from './rpc-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 
+/** How an agent that speaks ACP is started. */
 export interface AcpClientOptions extends AgentClientOptions {
   /** The mode of the agent's own that sessions are in; one in which it asks nobody is refused. */
   readonly mode?: string;

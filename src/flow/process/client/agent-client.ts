@@ -17,6 +17,7 @@ export interface ApprovalAsk {
   readonly signal: AbortSignal;
 }
 
+/** How a vendor's program is started, whichever it is. */
 export interface AgentClientOptions {
   /** The program and its first arguments; left out, the vendor's own name on the PATH. */
   readonly command?: readonly string[];
@@ -41,11 +42,13 @@ export interface AgentClientOptions {
   onEvent?(event: AgentClientEvent): void;
 }
 
+/** What a vendor's program did beside its turns. */
 export type AgentClientEvent =
   | { readonly type: 'stderr'; readonly line: string }
   | { readonly type: 'bad_line'; readonly line: string }
   | { readonly type: 'ended'; readonly reason: string };
 
+/** What is said of a session with a vendor's agent when it starts. */
 export interface SessionOptions {
   readonly cwd?: string;
   readonly model?: string;
@@ -73,6 +76,7 @@ export interface AgentClient extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Which version of a vendor's program is there, and what it lacks. */
 export interface ProbedProgram {
   /** As it calls itself; null when it would not say. */
   readonly version: string | null;
@@ -80,6 +84,7 @@ export interface ProbedProgram {
   readonly lack: string | null;
 }
 
+/** A conversation with a vendor's agent. */
 export interface AgentSession {
   readonly id: string;
   /** One turn at a time. */
@@ -99,6 +104,7 @@ export interface AgentTurn extends AsyncIterable<AgentItem> {
   interrupt(): Promise<void>;
 }
 
+/** Why a vendor's program could not be used as asked, in a word. */
 export type AgentClientErrorCode =
   | 'vendor.invalid'
   | 'vendor.unusable'

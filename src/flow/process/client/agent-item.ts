@@ -4,6 +4,7 @@
  */
 import type { GateOutcome } from '../../../wire/gate-words.ts';
 
+/** How far a step of a turn is. */
 export type StepState = 'started' | 'completed' | 'failed' | 'declined';
 
 /**
@@ -61,6 +62,7 @@ export type AgentItem =
   | { readonly type: 'left_out'; readonly count: number }
   | { readonly type: 'other'; readonly name: string; readonly data: unknown };
 
+/** What a turn used, as the vendor counts it. */
 export interface AgentUsage {
   readonly tokensIn: number;
   readonly tokensOut: number;

@@ -41,6 +41,7 @@ import {
 } from './client-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 
+/** How Claude Code is started. */
 export interface ClaudeClientOptions extends AgentClientOptions {
   /** When it asks. Default `default`: before each write and command. */
   readonly permissionMode?: 'default' | 'acceptEdits' | 'plan';

@@ -29,6 +29,7 @@ import { type CodexItems, createCodexItems } from './codex-items.ts';
 import { openRpcLink, type RpcLink } from './rpc-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 
+/** How Codex is started. */
 export interface CodexClientOptions extends AgentClientOptions {
   /** What commands may touch without asking. Default `workspace-write`. */
   readonly sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access';
