@@ -3,7 +3,7 @@
  * command an argument list asks for. Global options count before and after the command.
  */
 import { Command } from 'commander';
-import { nearest } from '../wire/nearest.ts';
+import { nearest } from '../core/law/nearest.ts';
 import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
 
 const GLOBAL_OPTIONS: readonly (readonly [flags: string, text: string])[] = [

@@ -7,7 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
-import { nearest } from '../wire/nearest.ts';
+import { nearest } from '../core/law/nearest.ts';
 import { RUNNER_KINDS, type RunnerSpec, runnerSpec } from '../wire/operations/runner-spec.ts';
 import { fail } from './failure.ts';
 import { type TeamAgent, type TeamFile, type TeamProcess, teamSchema } from './team-schema.ts';

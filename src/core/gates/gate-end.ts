@@ -56,6 +56,16 @@ export function abandonedGates(
   });
 }
 
+/** Runs that waited for these are over, or wait no more [WF20]. */
+export function withdrawGates(
+  world: WorldView,
+  gates: readonly GateView[],
+  at: number,
+  reason: string,
+): EndEvent[] {
+  return endAll(world, gates, at, () => ({ state: 'withdrawn', reason }));
+}
+
 /** Messages that waited for these have waited too long [GA4]. */
 export function expireGates(world: WorldView, ids: readonly string[], at: number): EndEvent[] {
   const gates = ids.flatMap((id) => world.gates.open.get(id) ?? []);

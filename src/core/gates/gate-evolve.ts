@@ -14,7 +14,7 @@ import type {
   PersonEvent,
   PersonRemoved,
 } from './gate-events.ts';
-import { APPROVAL_MS } from './gate-limits.ts';
+import { armGates, timeApproval } from './gate-hold.ts';
 import { addGate, closeGate, type Gate, type GateEnd, type Verdict } from './gate-state.ts';
 import { evolvePasskey } from './passkey.ts';
 
@@ -89,19 +89,15 @@ function evolvePerson(world: World, event: PersonAdded | PersonRemoved): void {
   }
 }
 
-export function armGates(world: World): void {
-  const at = world.gates.due.first?.dueAt ?? null;
-  if (at !== null) world.deadlines.push({ at, kind: 'gates', agent: '' });
-}
-
 function approve(world: World, event: GateDecided): void {
   const gate = world.gates.open.get(event.id);
   assert(gate !== undefined, 'only a gate that is open is approved');
   gate.approvals = [...gate.approvals, verdictOf(event)];
   if (gate.approvals.length < gate.deciders.count) return;
   gate.state = 'approved';
-  gate.dueAt = event.at + APPROVAL_MS;
-  world.gates.due.put(gate);
+  world.gates.due.delete(gate);
+  gate.dueAt = null;
+  timeApproval(world, gate, event.at);
   settleItem(world, event.at, 'gate', gate.id, 'approved', event.person ?? event.by);
   onGate(world, gate.id, 'approved', event.person ?? event.by, event.at);
 }

@@ -8,7 +8,7 @@ import { armContext } from '../context/context-evolve.ts';
 import { freezeContext, thawContext } from '../context/context-state.ts';
 import { armDocket } from '../docket/docket.ts';
 import { freezeDocket, thawDocket } from '../docket/docket-state.ts';
-import { armGates } from '../gates/gate-evolve.ts';
+import { armGates } from '../gates/gate-hold.ts';
 import { freezeGates, thawGates } from '../gates/gate-state.ts';
 import { armInstances } from '../processes/process-evolve.ts';
 import { freezeProcesses, thawProcesses } from '../processes/process-state.ts';

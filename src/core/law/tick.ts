@@ -10,7 +10,7 @@ import { armContext } from '../context/context-evolve.ts';
 import { armDocket } from '../docket/docket.ts';
 import { type DocketLapsed, lapsedQuestions } from '../docket/lapsed-questions.ts';
 import { type EndEvent, gatesDue } from '../gates/gate-end.ts';
-import { armGates } from '../gates/gate-evolve.ts';
+import { armGates } from '../gates/gate-hold.ts';
 import { lapsedInstances } from '../processes/instance.ts';
 import type { ProcessEvent } from '../processes/process-events.ts';
 import { armInstances } from '../processes/process-evolve.ts';

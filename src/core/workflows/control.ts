@@ -2,6 +2,8 @@
  * What others do to a run: signal it, cancel it, answer for it. A signal that nobody waits for yet is kept, so
  * many at most [WF10]; cancelling reaches the children too, and lets the executor undo what was done [WF14].
  */
+import type { EndEvent } from '../gates/gate-end.ts';
+import type { GateView } from '../gates/gate-state.ts';
 import { type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
 import type { Principal } from '../law/principal.ts';
 import type { WorldView } from '../law/state.ts';
@@ -17,6 +19,7 @@ import type {
   RunSignalled,
   SignalRun,
 } from './run-events.ts';
+import { gatesLeft } from './run-gates.ts';
 import { isHeld, isOver, type RunView, type WorkflowView } from './run-state.ts';
 import { unpackSteps } from './steps.ts';
 import {
@@ -62,7 +65,7 @@ export function decideSignal(
 export function decideCancel(
   world: WorldView,
   command: CancelRun,
-): Decision<RunCancelled, { readonly id: string }> {
+): Decision<RunCancelled | EndEvent, { readonly id: string }> {
   const { by, at, id, reason, isForced } = command;
   const run = mine(world, by, id);
   if ('refused' in run) return run;
@@ -71,15 +74,17 @@ export function decideCancel(
   }
   if (run.state === 'cancelled') return { events: [], answer: { id } };
   if (isOver(run.state)) return refuseArrow(id, run.state, 'cancelled');
-  const events = family(world.workflows, run)
-    .filter(({ cancelling, state }) => cancelling === null || state === 'stuck' || isForced)
-    .map(
-      (one): RunCancelled => ({
-        ...{ type: 'run.cancelled', at, by: by.id, id: one.id, reason },
-        isOver: isForced || isUndone(one),
-      }),
-    );
-  return { events, answer: { id } };
+  const runs = family(world.workflows, run).filter(
+    ({ cancelling, state }) => cancelling === null || state === 'stuck' || isForced,
+  );
+  const events = runs.map(
+    (one): RunCancelled => ({
+      ...{ type: 'run.cancelled', at, by: by.id, id: one.id, reason },
+      isOver: isForced || isUndone(one),
+    }),
+  );
+  const withdrawn = gatesLeft(world, runs, at, 'its run was cancelled');
+  return { events: [...events, ...withdrawn], answer: { id } };
 }
 
 /** Everything of a starter that is forgotten: nobody is left to undo anything. */
@@ -88,15 +93,16 @@ export function abandonedRuns(
   agent: string,
   by: string,
   at: number,
-): RunCancelled[] {
+): (RunCancelled | EndEvent)[] {
   const reason = `${agent} was removed`;
-  const cancelled: RunCancelled[] = [];
-  if (!world.workflows.countBy.has(agent)) return cancelled;
-  for (const { id, startedBy } of world.workflows.live.values()) {
-    if (startedBy !== agent) continue;
-    cancelled.push({ type: 'run.cancelled', at, by, id, reason, isOver: true });
-  }
-  return cancelled;
+  if (!world.workflows.countBy.has(agent)) return [];
+  const runs = [...world.workflows.live.values()].filter(({ startedBy }) => startedBy === agent);
+  const cancelled = runs.map(
+    ({ id }): RunCancelled => ({ type: 'run.cancelled', at, by, id, reason, isOver: true }),
+  );
+  // What the agent asked itself goes with the agent.
+  const isGate = (gate: GateView): boolean => gate.asker !== agent;
+  return [...cancelled, ...gatesLeft(world, runs, at, reason, { isGate })];
 }
 
 /** The run, its children, and theirs: so many at once. */

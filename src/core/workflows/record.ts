@@ -3,6 +3,7 @@
  * refused by its epoch [WF4]; a completed step never completes again, and every arrow is one of the tables [WF5].
  */
 
+import type { EndEvent } from '../gates/gate-end.ts';
 import { findGate } from '../gates/gate-view.ts';
 import { unreachable } from '../law/assert.ts';
 import { type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
@@ -21,6 +22,7 @@ import {
   refuseArrow,
 } from './run-check.ts';
 import type { RecordRun, RunEntry, RunError, RunRecorded, WaitAsked } from './run-events.ts';
+import { gatesLeft } from './run-gates.ts';
 import { findRun, RUN_ENDS, type RunState, type RunView } from './run-state.ts';
 import { charsOf, STEP_WORDS, type StepState, stepId, stepLabel } from './steps.ts';
 import type { Renewal } from './take.ts';
@@ -36,7 +38,10 @@ import {
   WAITS_PER_RUN_MAX,
 } from './workflow-limits.ts';
 
-export function decideRecord(world: WorldView, command: RecordRun): Decision<RunRecorded, Renewal> {
+export function decideRecord(
+  world: WorldView,
+  command: RecordRun,
+): Decision<RunRecorded | EndEvent, Renewal> {
   const { by, at, id, epoch, entries, leaseMs } = command;
   const run = world.workflows.live.get(id);
   const isMine = run !== undefined && run.leaseUntil !== null && run.heldBy === by.id;
@@ -51,7 +56,27 @@ export function decideRecord(world: WorldView, command: RecordRun): Decision<Run
     ...(leaseMs !== null && { leaseMs }),
   };
   const { news, cancelling } = run;
-  return { events: [recorded], answer: { id, isHeld: true, news, cancelling } };
+  const withdrawn = run.waits.length === 0 ? [] : gatesDropped(world, run, entries, at);
+  return { events: [recorded, ...withdrawn], answer: { id, isHeld: true, news, cancelling } };
+}
+
+/** The run is over, or a step that waited goes on without the gate. */
+function gatesDropped(
+  world: WorldView,
+  run: RunView,
+  entries: readonly RunEntry[],
+  at: number,
+): EndEvent[] {
+  const isEnded = entries.at(-1)?.kind === 'ended';
+  const gone = new Set(
+    entries.flatMap((entry) =>
+      'step' in entry && entry.kind !== 'waiting' ? stepId(entry.step, entry.key ?? null) : [],
+    ),
+  );
+  const reason = isEnded ? 'its run has ended' : 'its run went on without it';
+  return gatesLeft(world, [run], at, reason, {
+    isWait: ({ step, key }) => isEnded || gone.has(stepId(step, key)),
+  });
 }
 
 /** Says who holds it now, to whoever may see it. */

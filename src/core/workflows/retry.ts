@@ -3,6 +3,7 @@
  * step on if one is named; a step that has another name now is mapped to it.
  */
 import { type Decision, type Refusal, refuse } from '../law/decider.ts';
+import { nearest } from '../law/nearest.ts';
 import type { World, WorldView } from '../law/state.ts';
 import { mine } from './control.ts';
 import {
@@ -21,6 +22,15 @@ import type { RunState, RunView, StepRef } from './run-state.ts';
 import { checkRunRoom } from './start.ts';
 import { charsOf, type Step, type StepView, stepId, stepLabel, unpackSteps } from './steps.ts';
 import { STEP_NAME_CHARS_MAX, STEP_NAMES_LIST_MAX } from './workflow-limits.ts';
+
+/** What leads on from where no retry does. */
+const INSTEAD: Readonly<Partial<Record<RunState, string>>> = {
+  completed: 'workflows.fork begins another from one of its steps',
+  compensated: 'what this one did is undone, so start it anew with workflows.start',
+};
+
+/** So many names are looked at for one that may have been meant: a run may have ten thousand steps. */
+const NAMES_COMPARED = 200;
 
 const RETRIED: readonly RunState[] = ['failed', 'stuck', 'compensation_failed', 'cancelled'];
 
@@ -97,7 +107,7 @@ function checkState({ id, state }: RunView): Refusal | null {
   if (RETRIED.includes(state)) return null;
   return refuse(
     'workflow.state',
-    `${id} is ${state}: what has failed, is stuck or was cancelled is retried; workflows.fork begins another from one of its steps`,
+    `${id} is ${state}: what has failed, is stuck or was cancelled is retried; ${INSTEAD[state] ?? 'wait for its end, or cancel it with workflows.cancel'}`,
     { id, from: state, to: 'running' },
   );
 }
@@ -115,11 +125,23 @@ export function findStep(run: RunView, { step, key }: StepRef): StepView | undef
 }
 
 export function noStep(run: RunView, { step, key }: StepRef): Refusal {
+  const steps = [...(run.steps ?? unpackSteps(run.packed, run.createdAt)).values()];
+  const isNear = (name: string): boolean => Math.abs(name.length - step.length) <= 2;
+  const names = [...new Set(steps.map((one) => one.step))].filter(isNear).slice(0, NAMES_COMPARED);
+  const [near] = nearest(step, names, 1);
+  const perhaps = near === undefined ? '' : `, perhaps ${meant(steps, near)}`;
   return refuse(
     'workflow.no-step',
-    `${run.id} has no step ${stepLabel(step, key).slice(0, 128)}; workflows.steps lists them`,
+    `${run.id} has no step ${stepLabel(step, key).slice(0, 128)}${perhaps}; synod workflow show ${run.id} lists them, as workflows.steps does`,
     { id: run.id, step, key },
   );
+}
+
+/** A step by its name; one that has keys only, with the first of them. */
+function meant(steps: readonly StepView[], name: string): string {
+  const named = steps.filter(({ step }) => step === name);
+  const plain = named.find(({ key }) => key === null) ?? named[0];
+  return stepLabel(name, plain?.key ?? null);
 }
 
 function checkFrom(run: RunView, from: StepRef | null): Refusal | null {

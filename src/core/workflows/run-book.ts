@@ -3,6 +3,7 @@
  * over; and in which of the indexes it is found. Whatever changes a run ends with `settleRun` or `endRun`.
  */
 import { settleItem } from '../docket/docket.ts';
+import { timeApproval } from '../gates/gate-hold.ts';
 import { count } from '../law/shares.ts';
 import type { World } from '../law/state.ts';
 import { occupy, placeRun } from './lines.ts';
@@ -166,16 +167,26 @@ export function reviveRun(book: WorkflowBook, run: Run): void {
 /** What asked a person and does not wait any more is off the docket. */
 export function setWaits(world: World, run: Run, waits: readonly Wait[], at: number): void {
   const book = world.workflows;
-  for (const wait of run.waits) {
-    if (wait.ended !== null) continue;
+  const before = run.waits;
+  for (const wait of before) {
     const key = awaitedKey(wait);
     if (key !== null) dropFrom(book.awaited, key, run.id);
+    if (wait.ended !== null) continue;
     if (wait.on.kind === 'answer' && !waits.some((one) => isSameAsk(one, wait))) {
       settleItem(world, at, 'alert', askedSubject(run.id, wait), 'it went on');
     }
   }
   run.waits = waits;
   for (const wait of waits) awaitIt(book, run.id, wait);
+  const [had, has] = [gatesOf(before), gatesOf(waits)];
+  for (const gate of new Set([...had, ...has])) {
+    if (had.has(gate) === has.has(gate)) continue;
+    timeApproval(world, world.gates.open.get(gate), at);
+  }
+}
+
+function gatesOf(waits: readonly Wait[]): Set<string> {
+  return new Set(waits.flatMap(({ on }) => (on.kind === 'gate' ? on.gate : [])));
 }
 
 function isSameAsk(one: Wait, { step, key }: Wait): boolean {
@@ -183,12 +194,13 @@ function isSameAsk(one: Wait, { step, key }: Wait): boolean {
 }
 
 function awaitIt(book: WorkflowBook, id: string, wait: Wait): void {
-  const key = wait.ended === null ? awaitedKey(wait) : null;
+  const key = awaitedKey(wait);
   if (key !== null) addTo(book.awaited, key, id);
 }
 
-function awaitedKey({ on }: Wait): string | null {
+function awaitedKey({ on, ended }: Wait): string | null {
   if (on.kind === 'gate') return `gate ${on.gate}`;
+  if (ended !== null) return null;
   if (on.kind === 'child') return `child ${on.child}`;
   return on.kind === 'replies' ? `message ${on.message}` : null;
 }

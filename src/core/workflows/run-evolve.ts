@@ -19,7 +19,7 @@ import type {
 } from './run-events.ts';
 import type { Queue, Run, WaitEnd } from './run-state.ts';
 import { isHeld } from './run-state.ts';
-import { charsOf, type Step, stepId, unpackSteps } from './steps.ts';
+import { charsOf, type Step, stepId, stepLabel, unpackSteps } from './steps.ts';
 import { beginWait, dropWait, endWaits, onRunOver } from './waits.ts';
 import { LAPSES_IN_A_ROW, RUN_LEASE_MS } from './workflow-limits.ts';
 
@@ -159,7 +159,7 @@ function evolveLapsed(world: World, { id, at }: RunLapsed, position: number): vo
   world.workflows.stirred++;
   if (run.lapses >= LAPSES_IN_A_ROW) {
     const why = `its executor was lost ${run.lapses} times in a row, ${lost} the last`;
-    getStuck(world, run, at, position, why);
+    getStuck(world, run, at, position, `${why}; ${waysOut(run.id)}`);
   }
   settleRun(world, run, at);
 }
@@ -234,7 +234,7 @@ function evolveRecorded(world: World, event: RunRecorded, position: number): voi
           run,
           at,
           'compensation_failed',
-          `${run.id}: not all of it could be undone`,
+          `${run.name} ${run.id}: ${notUndone(run)}`,
         );
       }
       endRun(world, run, at);
@@ -336,6 +336,23 @@ function createStep(step: string, key: string | null, kind: string): Step {
     ...{ step, key, kind, state: 'pending', attempts: 0, startedAt: null, endedAt: null },
     ...{ position: 0, entry: 0, order: 0, epoch: 0, policy: null, isCompensating: false },
   };
+}
+
+/** What is left to do by hand, and how to have it tried again. */
+function notUndone(run: Run): string {
+  const left = [...stepsOf(run).values()]
+    .filter(({ state }) => state === 'compensation_failed')
+    .map(({ step, key }) => stepLabel(step, key).slice(0, LABEL_SHOWN_CHARS));
+  const more = left.length > SHOWN_MAX ? ` and ${left.length - SHOWN_MAX} more` : '';
+  const which = left.length === 0 ? '' : ` (${left.slice(0, SHOWN_MAX).join(', ')}${more})`;
+  return `not all of it could be undone${which}; "synod workflow retry ${run.id}" tries the rest again, or undo it by hand and close this item`;
+}
+
+const SHOWN_MAX = 5;
+const LABEL_SHOWN_CHARS = 60;
+
+function waysOut(id: string): string {
+  return `"synod workflow retry ${id}" has it tried again, "synod workflow cancel ${id}" undoes it, with --force it is over and nothing is undone`;
 }
 
 function getStuck(world: World, run: Run, at: number, position: number, why: string): void {

@@ -49,7 +49,12 @@ export interface StepRef {
 export type WaitOn =
   | { readonly kind: 'timer' }
   | { readonly kind: 'retry' }
-  | { readonly kind: 'gate'; readonly gate: string }
+  | {
+      readonly kind: 'gate';
+      readonly gate: string;
+      /** The executor that waits asked it itself: it goes with the wait. */
+      readonly isOwn?: true;
+    }
   | { readonly kind: 'signal'; readonly signal: string }
   | { readonly kind: 'child'; readonly child: string }
   | {
@@ -204,7 +209,7 @@ export interface WorkflowBook {
   chars: number;
   /** Live runs by the word they are not to be doubled by. */
   readonly dedups: Map<string, string>;
-  /** Live runs by what they wait for: `gate g1`, `child r2`, `message 7`. */
+  /** Live runs by what they wait for: `child r2`, `message 7`, and `gate g1` until they have gone on. */
   readonly awaited: Map<string, Set<string>>;
   /** Live children by their parent. */
   readonly children: Map<string, Set<string>>;

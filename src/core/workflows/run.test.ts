@@ -1,7 +1,10 @@
 /** Runs told to the law alone: leases and epochs, waits, queues, cancelling, retrying, forking. */
 import { expect, test } from 'vitest';
 import { accepted, codeOf, createPrincipal, createStory, type Story } from '../../testing/story.ts';
+import type { AskGate } from '../gates/gate-events.ts';
+import { APPROVAL_MS } from '../gates/gate-limits.ts';
 import type { Principal } from '../law/principal.ts';
+import { freezeWorld, thawWorld } from '../law/snapshot.ts';
 import type { RunEntry, StartRun, TakeRuns } from './run-events.ts';
 import { runsPage, stepsPage } from './run-pages.ts';
 import { findRun, type QueueFields, type RunView } from './run-state.ts';
@@ -102,6 +105,7 @@ test('[WF7] [WF17] executors lost one after the other leave it stuck, on the doc
   expect(take(story)).toEqual([]);
   const open = () => [...story.world.docket.subjects.keys()];
   expect(open()).toEqual(['alert run a']);
+  expect([...story.world.docket.items.values()][0]?.text).toContain('synod workflow cancel a');
   accepted(story.do(ada, { type: 'run.retry', id: 'a', fromStep: null, map: {} }));
   expect(open()).toEqual([]);
   expect(take(story, 1, ada, 1_000)).toEqual(['a']);
@@ -308,4 +312,174 @@ test('[WF18] of runs that are over the newest of a starter are remembered', () =
   const next = runsPage(book, ada, { state: 'all', limit: 2, after: page.next ?? '' });
   expect(next.rows.map(({ id }) => id)).toEqual(['a2002', 'a2001']);
   expect(runsPage(book, bob, { state: 'cancelled', limit: 9 }).rows).toHaveLength(1);
+});
+
+const DAY = 24 * HOUR;
+
+function askGate(story: Story, subject: string, by = ada): string {
+  const wish: Omit<AskGate, 'by' | 'at'> = {
+    ...{ type: 'gate.ask', action: 'push', subject, tier: 1, kinds: [], names: [], count: 1 },
+    ...{ deadlineMs: null, thread: null, payloadHash: null, policy: null, turn: null },
+    ...{ isKept: true, isAwaited: true, credential: 'token a' },
+  };
+  return accepted(story.do<AskGate>(by, wish)).id;
+}
+
+function approve(story: Story, id: string): void {
+  if (story.world.gates.people.size === 0) {
+    const first = { credential: 'owner', person: null };
+    story.do(root, { type: 'person.add', name: 'mia', verifier: 'v', ...first });
+  }
+  const verdict = { decision: 'approve', reason: null, payloadHash: null } as const;
+  const came = { credential: 'owner', person: 'mia' };
+  accepted(story.do(root, { type: 'gate.decide', id, ...verdict, ...came }));
+}
+
+function reopen(story: Story): Story {
+  const world = thawWorld(freezeWorld(story.world));
+  if (world === null) throw new Error('it thaws');
+  return createStory(world, story.at);
+}
+
+const USE = { type: 'gate.consume', payloadHash: null, policy: null } as const;
+
+test('[WF20] [GT7] an approval that a run waits for is kept for it, and has its time when it waits no more', () => {
+  const first = createStory();
+  start(first, 'a');
+  start(first, 'b');
+  take(first, 2);
+  const used = askGate(first, 'one');
+  const left = askGate(first, 'two');
+  const early = askGate(first, 'three');
+  approve(first, early);
+  record(first, 'a', wait('g', { gate: used }), RELEASED);
+  record(first, 'b', wait('g', { gate: left }), wait('e', { gate: early }), RELEASED);
+  approve(first, used);
+  approve(first, left);
+  first.pass(DAY);
+  const story = reopen(first);
+  story.pass(DAY);
+  expect(take(story, 2)).toEqual(['a', 'b']);
+  expect(get(story, 'a').waits[0]?.ended).toMatchObject({ word: 'approved', who: 'mia' });
+  accepted(story.do(ada, { ...USE, id: used }));
+  record(story, 'b', done('g'));
+  expect(story.world.gates.open.get(left)?.dueAt).toBe(story.at + APPROVAL_MS);
+  story.pass(APPROVAL_MS);
+  expect(codeOf(story.do(ada, { ...USE, id: left }))).toBe('gate.lapsed');
+  expect(story.world.gates.open.get(early)?.state).toBe('approved');
+  record(story, 'b', ended());
+  story.pass(APPROVAL_MS);
+  expect(story.world.gates.open.size).toBe(0);
+});
+
+test('[WF20] a gate that a run waits for is withdrawn once, with its end or its cancelling, and no other', () => {
+  const gates = ['ended', 'went', 'cancelled', 'shared', 'not-mine'] as const;
+  const story = createStory();
+  for (const id of ['a', 'b', 'c', 'd']) start(story, id);
+  take(story, 4);
+  const id = Object.fromEntries(
+    gates.map((name) => [name, askGate(story, name, name === 'not-mine' ? bob : ada)]),
+  ) as Record<(typeof gates)[number], string>;
+  // A person may wait for anybody's gate, and takes none of them back.
+  start(story, 'r', { name: 'own' }, root);
+  const workflows = [{ name: 'own', version: null }];
+  const own = { type: 'run.take', workflows, executor: 'x', limit: 1, leaseMs: HOUR } as const;
+  accepted(story.do<TakeRuns>(root, own));
+  const said = { type: 'run.record', id: 'r', epoch: 1, leaseMs: null } as const;
+  accepted(story.do(root, { ...said, entries: [wait('g', { gate: id['not-mine'] })] }));
+  accepted(story.do(root, { ...said, entries: [ended()] }));
+  record(story, 'a', wait('g', { gate: id.ended }), wait('w', { gate: id.went }));
+  record(story, 'b', done('one'), wait('g', { gate: id.cancelled }), RELEASED);
+  record(story, 'c', wait('g', { gate: id.shared }), RELEASED);
+  record(story, 'd', wait('g', { gate: id.shared }), RELEASED);
+  const open = () => [...story.world.docket.subjects.keys()].sort();
+  const shown = (...names: (typeof gates)[number][]) =>
+    names.map((one) => `gate ${id[one]}`).sort();
+  expect(open()).toEqual(shown(...gates));
+  record(story, 'a', { kind: 'cancelled', step: 'w' });
+  expect(open()).toEqual(shown('ended', 'cancelled', 'shared', 'not-mine'));
+  record(story, 'a', ended());
+  expect(open()).toEqual(shown('cancelled', 'shared', 'not-mine'));
+  const before = story.events.length;
+  const cancel = { type: 'run.cancel', reason: null, isForced: false } as const;
+  story.do(ada, { ...cancel, id: 'b' });
+  story.do(ada, { ...cancel, id: 'b' });
+  expect(story.events.slice(before).map(({ type }) => type)).toEqual([
+    ...['run.cancelled', 'gate.ended'],
+  ]);
+  expect(get(story, 'b')).toMatchObject({ state: 'running', cancelling: '' });
+  expect(story.world.gates.ended.get(id.cancelled)?.end).toMatchObject({
+    ...{ state: 'withdrawn', reason: 'its run was cancelled' },
+  });
+  story.do(ada, { ...cancel, id: 'c' });
+  expect(open()).toEqual(shown('shared', 'not-mine'));
+  story.do(root, { ...cancel, id: 'd', isForced: true });
+  expect(open()).toEqual(shown('not-mine'));
+});
+
+test('[WF20] the gates of a removed agent end once, also where another executed its run', () => {
+  const story = createStory();
+  queue(story, { executors: ['ada'] });
+  start(story, 'a', { queue: 'q' }, bob);
+  start(story, 'b', { queue: 'q' }, bob);
+  take(story, 1);
+  record(story, 'a', wait('g', { gate: askGate(story, 'hers') }), RELEASED);
+  take(story, 1, bob);
+  const gate = askGate(story, 'his', bob);
+  const entries = [wait('g', { gate }), RELEASED];
+  accepted(story.do(bob, { type: 'run.record', id: 'b', epoch: 1, entries, leaseMs: null }));
+  accepted(story.do(root, { type: 'agent.remove', agent: 'bob', isForced: true }));
+  expect(story.world.gates.open.size).toBe(0);
+  expect(story.events.filter(({ type }) => type === 'gate.ended')).toHaveLength(2);
+});
+
+test('[WF15] what cannot be retried is told the way that leads on, and a misspelt step the nearest', () => {
+  const story = createStory();
+  for (const id of ['undone', 'good', 'now']) start(story, id);
+  take(story, 3);
+  record(story, 'undone', done('charge'), { kind: 'compensate' });
+  record(story, 'undone', { kind: 'compensated', step: 'charge' });
+  record(story, 'undone', { kind: 'ended', state: 'compensated' });
+  record(story, 'good', done('build'), ended());
+  const retry = { type: 'run.retry', fromStep: null, map: {} } as const;
+  const say = (id: string) => (story.do(ada, { ...retry, id }) as { message: string }).message;
+  expect(say('undone')).toContain('start it anew with workflows.start');
+  expect(say('undone')).not.toContain('fork');
+  expect(say('good')).toContain('workflows.fork begins another');
+  expect(say('now')).toContain('workflows.cancel');
+  const fork = { type: 'run.fork', newId: null, version: null, input: null } as const;
+  const at = (id: string, step: string) =>
+    story.do(ada, { ...fork, id, atStep: { step, key: null } });
+  expect(at('undone', 'charge')).toMatchObject({
+    message: expect.stringContaining('start it anew with workflows.start'),
+  });
+  expect(at('good', 'biuld')).toMatchObject({
+    refused: 'workflow.no-step',
+    message: expect.stringContaining('perhaps build; synod workflow show good lists them'),
+  });
+  expect(codeOf(at('good', 'build'))).toBeNull();
+});
+
+test('[WF17] what could not be undone is on the docket with its steps and the ways out, until it is retried', () => {
+  const story = createStory();
+  start(story, 'a');
+  take(story);
+  record(story, 'a', done('one'), done('two'), { kind: 'compensate' });
+  record(story, 'a', { kind: 'compensation_failed', step: 'two', error: ERROR });
+  record(story, 'a', { kind: 'compensated', step: 'one' });
+  record(story, 'a', { kind: 'ended', state: 'compensation_failed' });
+  const { docket } = story.world;
+  const items = () => docket.open.map((id) => docket.items.get(id));
+  expect(items()).toMatchObject([
+    {
+      ...{ kind: 'alert', agent: 'ada', reason: 'a run: compensation_failed' },
+      text: 'job a: not all of it could be undone (two); "synod workflow retry a" tries the rest again, or undo it by hand and close this item',
+    },
+  ]);
+  accepted(story.do(ada, { type: 'run.retry', id: 'a', fromStep: null, map: {} }));
+  expect(items()).toEqual([]);
+  expect(get(story, 'a').state).toBe('compensating');
+  take(story);
+  record(story, 'a', { kind: 'compensated', step: 'two' }, { kind: 'ended', state: 'compensated' });
+  expect(items()).toEqual([]);
 });

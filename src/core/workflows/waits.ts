@@ -23,7 +23,7 @@ export function beginWait(
   timeoutMs: number | null,
   at: number,
 ): void {
-  const on = waitOn(asked);
+  const on = owned(world, run, waitOn(asked));
   const ms = 'timer' in asked ? asked.timer : 'retry' in asked ? asked.retry : timeoutMs;
   const until = ms === null ? null : at + ms;
   const { step, key } = ref;
@@ -55,6 +55,12 @@ export function waitOn(asked: WaitAsked): WaitOn {
   if ('child' in asked) return { kind: 'child', child: asked.child };
   if ('answer' in asked) return { kind: 'answer' };
   return { kind: 'replies', message: asked.replies, count: asked.count, as: asked.as };
+}
+
+/** A gate that its executor asked itself is the run's own. */
+function owned(world: World, { heldBy }: Run, on: WaitOn): WaitOn {
+  if (on.kind !== 'gate' || world.gates.open.get(on.gate)?.asker !== heldBy) return on;
+  return { ...on, isOwn: true };
 }
 
 function endAlready(world: World, run: Run, on: WaitOn, at: number): WaitEnd | null {

@@ -3,9 +3,9 @@
  * all it depends on is done and there is room. One failure ends the run; what was done is rolled back, the
  * last done first.
  */
+import { nearest } from '../../core/law/nearest.ts';
 import { isName, NAME_ALPHABET } from '../../core/law/text.ts';
 import { STEP_NAME_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
-import { nearest } from '../../wire/nearest.ts';
 import { DefinitionError } from './errors.ts';
 import type { AnyNode, Node, ResultOf } from './node.ts';
 import type { StepScope } from './step-options.ts';

@@ -4,8 +4,8 @@
  * with the ones before: so races, loops and conditions go the way they went [FW2]. What is on record and is not
  * asked for any more is a change of the code, and says so [FW7].
  */
+import { nearest } from '../../core/law/nearest.ts';
 import { DIFFERENCE_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
-import { nearest } from '../../wire/nearest.ts';
 import { DefinitionError } from './errors.ts';
 import type { StepView } from './seam.ts';
 

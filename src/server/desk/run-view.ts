@@ -62,7 +62,9 @@ export function waitOut({ step, key, on, until, ended }: Wait): RunHead['waiting
   const shown =
     on.kind === 'replies'
       ? { kind: on.as, message_id: messageId(on.message), count: on.count }
-      : { kind, ...rest };
+      : on.kind === 'gate'
+        ? { kind, gate: on.gate }
+        : { kind, ...rest };
   return { step, key, on: shown, until: inSeconds(until), ended: ended !== null };
 }
 

@@ -5,12 +5,12 @@
 import { breakText } from '../../core/docket/log-broken.ts';
 import { isRefusal, type Refusal, refuse, refuseFull } from '../../core/law/decider.ts';
 import { SPACES_MAX } from '../../core/law/limits.ts';
+import { nearest } from '../../core/law/nearest.ts';
 import { SERVER } from '../../core/law/principal.ts';
 import type { SpaceSettings } from '../../core/law/state.ts';
 import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
 import { type Log, LogError } from '../../log/log.ts';
-import { nearest } from '../../wire/nearest.ts';
 import type { Cluster, Membership } from '../cluster/cluster.ts';
 import {
   DEFAULT_SPACE,

@@ -4,7 +4,7 @@
  * is asked again when a turn begins, because programs, links and files change.
  */
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
-import { nearest } from '../../wire/nearest.ts';
+import { nearest } from '../../core/law/nearest.ts';
 import type { RunnerKind, RunnerSpec, SpecOf } from '../../wire/operations/runner-spec.ts';
 import type { Runner } from './runner.ts';
 import { type Places, placeOf } from './turn-place.ts';
