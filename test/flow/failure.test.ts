@@ -113,6 +113,37 @@ test('[FW8] one that cannot be undone is tried by its policy, is on record, and 
   expect(states).toEqual({ one: 'compensated', two: 'compensation_failed' });
 });
 
+test('[FW8] an undoing that never ends has its time, by default too, and the run ends on the docket', async () => {
+  const { open, time, asOwner } = await openKit();
+  const told: string[] = [];
+  const hang = workflow('hang', async (ctx) => {
+    const hanging = (name: string) => (_: unknown, scope: { signal: AbortSignal }) => {
+      scope.signal.addEventListener('abort', () => told.push(name));
+      return new Promise<void>(() => {});
+    };
+    const compensateRetry = { attempts: 1 };
+    await ctx.step('usual', () => 1, { compensate: hanging('usual'), compensateRetry });
+    await ctx.step('short', () => 2, {
+      ...{ compensate: hanging('short'), compensateRetry, compensateTimeoutMs: 5_000 },
+    });
+    throw new Error('enough');
+  });
+  const run = await open([hang]).start(hang, null, { id: 'h' });
+  await time.pass(4_000);
+  expect([(await run.state()).state, told]).toEqual(['compensating', []]);
+  await time.pass(2_000);
+  expect(told).toEqual(['short']);
+  await time.pass(600_000);
+  await expect(run.result()).rejects.toThrow(
+    'not undone: short: it took longer than 5000 ms, usual: it took longer than 600000 ms',
+  );
+  expect(told).toEqual(['short', 'usual']);
+  const { items } = await asOwner<{ items: unknown[] }>('docket.list', {});
+  const text = JSON.stringify(items);
+  expect(text).toContain('not all of it could be undone (usual, short)');
+  expect(text).toContain('synod workflow retry h');
+});
+
 test('[FW8] a process that dies while it undoes leaves the rest to another, with what the steps gave', async () => {
   const { open, time } = await openKit();
   const undone: unknown[] = [];

@@ -28,8 +28,8 @@ export interface Kit {
 const PERSON = { name: 'mia', passphrase: 'a long enough sentence' };
 
 /** On `memory:` and virtual time. */
-export async function openKit(store = 'memory:'): Promise<Kit> {
-  const time = createVirtualTime();
+export async function openKit(store = 'memory:', startMs?: number): Promise<Kit> {
+  const time = createVirtualTime(startMs);
   const troubles: unknown[] = [];
   const hub = await openInnerLine({
     ...{ store, clock: time },

@@ -1,8 +1,9 @@
 /** What a run waits for: time, people, signals, other runs, agents, files, a bus. */
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StdioBus } from '../../src/bus/sdk/index.ts';
 import { workflow } from '../../src/flow/index.ts';
-import { createFolder, openKit } from './kit.ts';
+import { createFolder, createGate, openKit } from './kit.ts';
 
 test('[FW6] a gate suspends with no process alive, and the answer goes on at that line with nothing run again', async () => {
   const { open, time, asOwner, decide } = await openKit();
@@ -26,6 +27,109 @@ test('[FW6] a gate suspends with no process alive, and the answer goes on at tha
   // An approval is used once, by this run.
   const gate = await asOwner('gates.get', { gate_id });
   expect(gate.state).toBe('consumed');
+});
+
+/** The pattern of the guide: what is not approved fails the run, which undoes what it did. */
+function createShip(ran: string[]) {
+  return workflow('ship', async (ctx) => {
+    await ctx.step('build', () => ran.push('build'), { compensate: () => void ran.push('undo') });
+    const { state } = await ctx.gate('publish', {
+      ...{ subject: 'v2', deadline: 'never', payload: { tag: 'v2' } },
+    });
+    if (state !== 'approved') throw new Error(`it is ${state}`);
+    return ctx.step('push', () => ran.push('push'));
+  });
+}
+
+test('[FW6] [WF20] an approval is there a day after it was given, also for a hub that was opened anew', async () => {
+  const store = `sqlite://${join(await createFolder(), 'flow.sqlite')}`;
+  const ran: string[] = [];
+  const ship = createShip(ran);
+  const first = await openKit(store);
+  const flow = first.open([ship]);
+  const { id } = await flow.start(ship, null);
+  await first.time.pass(5_000);
+  await flow.close();
+  const gate_id = await first.decide('v2', 'approve');
+  await first.time.pass(86_400_000);
+  await first.hub.close();
+  const second = await openKit(store, first.time.now());
+  await second.time.pass(86_400_000);
+  const run = second.open([ship]).run(id);
+  await run.result();
+  expect(ran).toEqual(['build', 'push']);
+  expect((await second.asOwner('gates.get', { gate_id })).state).toBe('consumed');
+});
+
+test('[FW6] [WF20] an approval of something else than the code asks for now is none, however long it is kept', async () => {
+  const { open, time, decide } = await openKit();
+  const make = (tag: string) =>
+    workflow('ship', async (ctx) => {
+      const gate = { subject: 'v3', deadline: 'never', payload: { tag } } as const;
+      return (await ctx.gate('publish', gate)).state;
+    });
+  const first = open([make('v3')]);
+  const run = await first.start(make('v3'), null);
+  await time.pass(5_000);
+  await first.close();
+  await decide('v3', 'approve');
+  await time.pass(86_400_000);
+  open([make('v4')]);
+  expect(await run.result()).toBe('lapsed');
+});
+
+test('[WF20] a gate goes from the docket with the run that waits at it, whether a process has the run or not', async () => {
+  const { open, time, asOwner, decide } = await openKit();
+  const pending = async (): Promise<unknown[]> =>
+    (await asOwner<{ gates: unknown[] }>('gates.list', { state: 'pending' })).gates;
+  const items = async (): Promise<unknown[]> =>
+    (await asOwner<{ items: unknown[] }>('docket.list', {})).items;
+  const ran: string[] = [];
+  const ship = createShip(ran);
+  for (const isLive of [true, false]) {
+    ran.length = 0;
+    const flow = open([ship]);
+    const run = await flow.start(ship, null);
+    await time.pass(isLive ? 0 : 60_000);
+    if (!isLive) await flow.close();
+    expect([await pending(), await items()]).toMatchObject([{ length: 1 }, { length: 1 }]);
+    await run.cancel('not wanted');
+    expect([await pending(), await items()]).toEqual([[], []]);
+    const next = isLive ? flow : open([ship]);
+    await time.pass(1_000);
+    expect((await run.state()).state).toBe('compensated');
+    expect(ran).toEqual(['build', 'undo']);
+    await next.close();
+  }
+  // One that loses a race goes with the end of the run.
+  const over = createGate();
+  const race = workflow('race', (ctx) =>
+    Promise.race([
+      ctx.gate('ask', { subject: 'race', deadline: 'never' }),
+      ctx.step('other', () => over.promise),
+    ]),
+  );
+  const raced = await open([race]).start(race, null);
+  await time.pass(100);
+  expect(await pending()).toHaveLength(1);
+  over.resolve();
+  await raced.result();
+  expect([await pending(), await items()]).toEqual([[], []]);
+  // A run that is retried after it was cancelled asks anew.
+  const plain = workflow('plain', async (ctx) => {
+    await ctx.step('first', () => 1);
+    return (await ctx.gate('ask', { subject: 'again', deadline: 'never' })).state;
+  });
+  const flow = open([plain]);
+  const again = await flow.start(plain, null);
+  await time.pass(100);
+  await again.cancel();
+  await time.pass(100);
+  expect((await again.state()).state).toBe('cancelled');
+  await asOwner('workflows.retry', { id: again.id });
+  await time.pass(100);
+  await decide('again', 'approve');
+  expect(await again.result()).toBe('approved');
 });
 
 test('[FW6] no answer is no approval: a gate expires, and a denial says why', async () => {

@@ -111,8 +111,9 @@ export function startExecution(options: ExecutionOptions): Execution {
   function take(answer: Pick<News, 'news' | 'cancelling' | 'resolved'>): void {
     news = Math.max(news, answer.news);
     if (isLeaving || isUnwinding) return;
+    // Cancelling took its gates back, and nobody goes on by that.
     if (answer.cancelling !== null) cut.resolve({ kind: 'cancel', reason: answer.cancelling });
-    if (isReplaying) resolved = [...resolved, ...answer.resolved];
+    else if (isReplaying) resolved = [...resolved, ...answer.resolved];
     else resolveWaits(answer.resolved);
   }
 

@@ -62,6 +62,8 @@ export interface StepOptions<T> {
   readonly compensate?: (result: T, scope: StepScope) => Promise<void> | void;
   /** How the undoing is tried again. Default 5 attempts. */
   readonly compensateRetry?: RetryPolicy;
+  /** For one attempt to undo it; one that takes longer has failed. Default 10 minutes. */
+  readonly compensateTimeoutMs?: number;
   /** Default `retry`. */
   readonly uncertain?: UncertainPolicy;
   /** What a result must be, also one that an older version of the code left in the journal. */

@@ -15,6 +15,9 @@ import type { Activity, Engine, Visit } from './visit.ts';
 /** A step that runs longer than this is shown as running. */
 const SHOWN_AFTER_MS = 250;
 
+/** An undoing that never ends would keep the run from its end. */
+const COMPENSATE_TIMEOUT_MS = 600_000;
+
 export function createStep<T>(
   engine: Engine,
   kind: string,
@@ -132,6 +135,7 @@ export function createStep<T>(
     ...(compensate && {
       compensation: {
         retry: undo,
+        timeoutMs: options.compensateTimeoutMs ?? COMPENSATE_TIMEOUT_MS,
         run: (result: unknown, scope: StepScope) => compensate(result as T, scope),
       },
     }),

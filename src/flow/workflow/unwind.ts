@@ -38,7 +38,7 @@ export async function unwind(options: UnwindOptions): Promise<RunState> {
   for (const visit of visits.values()) {
     visit.stopTimer();
     if (visit.state === 'over') continue;
-    if (visit.state === 'waiting') visit.activity.abandon?.(visit);
+    if (isAway(visit)) visit.activity.abandon?.(visit);
     if (visit.state !== 'running') visit.reject(reason);
   }
   await upTo(engine, graceMs, async () => {
@@ -72,6 +72,11 @@ export async function unwind(options: UnwindOptions): Promise<RunState> {
   return state;
 }
 
+/** It waits for something elsewhere, perhaps since another process had the run. */
+function isAway({ state, record }: Visit): boolean {
+  return state === 'waiting' || (state === 'asked' && record?.waiting_on != null);
+}
+
 /** The one to undo next; asked again each time, because another may have been done meanwhile. */
 function lastDone(visits: ReadonlyMap<string, Visit>): Visit | undefined {
   let last: Visit | undefined;
@@ -94,7 +99,7 @@ async function undo(engine: Engine, visit: Visit): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {
     try {
       await runAttempt<void>({
-        ...{ clock, limits: {}, signal: never },
+        ...{ clock, limits: { timeoutMs: compensation.timeoutMs }, signal: never },
         run: async (signal, heartbeat) => {
           const key = engine.keyOf(visit, 'compensate');
           const given = { attempt, compensates: visit.result };

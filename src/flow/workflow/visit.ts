@@ -9,6 +9,8 @@ import type { StepScope } from './step-options.ts';
 
 export interface Compensation {
   readonly retry: RetryPolicy;
+  /** For one attempt. */
+  readonly timeoutMs: number;
   run(result: unknown, scope: StepScope): Promise<void> | void;
 }
 

@@ -120,16 +120,18 @@ export interface GateAsk {
 export function createGateWait(engine: Engine, step: string, asked: GateAsk): Activity {
   const { subject, action = step, payload, policy, ...rest } = asked;
   const bound = { ...(payload && { payload }), ...(policy !== undefined && { policy }) };
-  let gateId: string | null = null;
   return createWait(engine, {
     kind: 'gate',
     async ask(visit) {
-      const gate = await engine.hub.call<{ gate_id: string }>('gates.ask', {
-        ...{ ...rest, action, subject, ...bound, tell: false, keep: true },
-        idempotency_key: shortKey(engine.keyOf(visit)),
-      });
-      gateId = gate.gate_id;
-      return { gate: gate.gate_id };
+      for (let key = engine.keyOf(visit); ; ) {
+        const gate = await engine.hub.call<{ gate_id: string; state: string }>('gates.ask', {
+          ...{ ...rest, action, subject, ...bound, tell: false, keep: true },
+          idempotency_key: shortKey(key),
+        });
+        // It went with an end of this run, which was retried since: it is asked anew.
+        if (gate.state !== 'withdrawn') return { gate: gate.gate_id };
+        key = `${key}:${gate.gate_id}`;
+      }
     },
     async answer(_, { gate }) {
       if (gate === undefined) throw new Error('the gate is gone');
@@ -137,9 +139,6 @@ export function createGateWait(engine: Engine, step: string, asked: GateAsk): Ac
       let { state } = gate;
       if (state === 'approved') state = await spendApproval(id);
       return { result: { gateId: id, state, by, reason } };
-    },
-    async abandon() {
-      if (gateId !== null) await engine.hub.call('gates.withdraw', { gate_id: gateId });
     },
   });
 
