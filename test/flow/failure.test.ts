@@ -144,6 +144,24 @@ test('[FW8] an undoing that never ends has its time, by default too, and the run
   expect(text).toContain('synod workflow retry h');
 });
 
+test('[FW8] the rollback of a node has the time that the node says', async () => {
+  const { open, time } = await openKit();
+  const graph = workflow('graph', {
+    nodes: [
+      node({
+        ...{ id: 'slow', run: () => 1, rollbackTimeoutMs: 3_600_000 },
+        rollback: () => new Promise<void>((resolve) => void time.after(1_800_000, resolve)),
+      }),
+      node({ id: 'no', dependsOn: ['slow'], run: () => Promise.reject(new Error('no')) }),
+    ],
+  });
+  const run = await open([graph]).start(graph, null);
+  await time.pass(1_700_000);
+  expect((await run.state()).state).toBe('compensating');
+  await time.pass(200_000);
+  expect((await run.state()).state).toBe('compensated');
+});
+
 test('[FW8] a process that dies while it undoes leaves the rest to another, with what the steps gave', async () => {
   const { open, time } = await openKit();
   const undone: unknown[] = [];

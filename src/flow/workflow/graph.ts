@@ -153,7 +153,7 @@ function runGraph(
       Object.create(null),
       Object.fromEntries(node.dependsOn.map((id) => [id, results.get(id)])),
     );
-    const { run, when, rollback, ...options } = node.options;
+    const { run, when, rollback, rollbackTimeoutMs, ...options } = node.options;
     const isWanted = when === undefined || (when as (given: unknown) => boolean)(given);
     const result = isWanted
       ? await ctx.step(
@@ -162,6 +162,7 @@ function runGraph(
             (run as (given: unknown, scope: unknown) => unknown)(given, { ...scope, input }),
           {
             ...options,
+            ...(rollbackTimeoutMs !== undefined && { compensateTimeoutMs: rollbackTimeoutMs }),
             ...(rollback && {
               compensate: (done: unknown, scope: StepScope) =>
                 (rollback as (done: unknown, scope: StepScope) => void)(done, scope),

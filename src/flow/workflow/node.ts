@@ -80,6 +80,8 @@ export interface NodeOptions<
   readonly uncertain?: UncertainPolicy;
   /** Undoes it, when the run fails after it was done. */
   readonly rollback?: (result: Result, scope: StepScope) => Promise<void> | void;
+  /** For one attempt of it; one that takes longer has failed. Default 10 minutes. */
+  readonly rollbackTimeoutMs?: number;
 }
 
 /**
