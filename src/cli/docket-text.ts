@@ -94,8 +94,11 @@ function wordsOf(item: Item): string {
   return neutralise(`${taken}${more}`);
 }
 
+/** In one line; `docket show` has the others. */
 function subjectText({ reason, text, to }: Subject): string {
-  const said = text.startsWith(reason) ? text : `${reason}: ${text}`;
+  const [first = '', ...more] = text.split(/\r?\n/);
+  const line = more.length === 0 ? text : `${first} …`;
+  const said = text.startsWith(reason) ? line : `${reason}: ${line}`;
   return to === null ? said : `(to ${to}) ${said}`;
 }
 

@@ -34,14 +34,23 @@ export function stateText(run: RunHead): string {
   const waits =
     run.suspended && open.length > 0 ? `, waits for ${open.map(waitText).join(', ')}` : '';
   const cancelling = run.cancelling !== null && !run.over ? ', being cancelled' : '';
-  return `${run.state}${cancelling}${waits}`;
+  const alone = run.unoffered === null ? '' : `; ${run.unoffered}`;
+  return `${run.state}${cancelling}${waits}${alone}`;
 }
 
-function waitText({ on, until }: RunHead['waiting_on'][number]): string {
-  const { kind, ...rest } = on;
-  const what = Object.values(rest).join(' ');
-  const time = until === null ? '' : ` until ${clockTime(until)}`;
-  return `${kind}${what === '' ? '' : ` ${what}`}${time}`;
+function waitText(wait: RunHead['waiting_on'][number]): string {
+  const time = wait.until === null ? '' : ` until ${clockTime(wait.until)}`;
+  return `${awaited(wait)}${time}`;
+}
+
+/** `gate g1`, `bob's answer to m4`, `3 answers to m4`. */
+function awaited({ step, on }: RunHead['waiting_on'][number]): string {
+  const { kind, message_id: message, count, ...rest } = on;
+  // As steps of `ctx.turn` are called.
+  const [, agent] = /^turn:(.+)$/.exec(step) ?? [];
+  if (kind === 'turn') return `${agent === undefined ? 'an' : `${agent}'s`} answer to ${message}`;
+  if (kind === 'collect') return `${count} ${count === 1 ? 'answer' : 'answers'} to ${message}`;
+  return [kind, ...Object.values(rest)].join(' ');
 }
 
 export function treeLines(tree: RunTree, colours: Colours): string[] {

@@ -209,9 +209,11 @@ export type { ForkOptions, Run } from './workflow/run-handle.ts';
 export type { RunState, RunView, StepView, WaitView } from './workflow/seam.ts';
 export type {
   ResultSchema,
+  StepCost,
   StepOptions,
   StepScope,
   UncertainPolicy,
+  UndoScope,
 } from './workflow/step-options.ts';
 export { TerminalError } from './workflow/terminal-error.ts';
 export { createVirtualTime, type VirtualTime } from './workflow/virtual-time.ts';

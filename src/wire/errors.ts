@@ -164,6 +164,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'workflow.exists': { sox: 'validation_error', http: 409, rpc: -31_090, exit: 12 },
   'workflow.no-queue': { sox: 'validation_error', http: 404, rpc: -31_091, exit: 21 },
   'workflow.no-step': { sox: 'validation_error', http: 404, rpc: -31_092, exit: 21 },
+  'workflow.no-version': { sox: 'validation_error', http: 404, rpc: -31_088, exit: 21 },
   'workflow.not-asked': { sox: 'validation_error', http: 409, rpc: -31_093, exit: 12 },
   'workflow.not-found': { sox: 'validation_error', http: 404, rpc: -31_094, exit: 21 },
   'workflow.queue-in-use': { sox: 'validation_error', http: 409, rpc: -31_089, exit: 12 },

@@ -265,9 +265,9 @@ test('[FW7] a step that is gone or renamed makes the run stuck, with the differe
   const error = await run.result().catch((thrown: RunFailedError) => thrown);
   expect(error).toMatchObject({ state: 'stuck' });
   const { message } = error as RunFailedError;
-  expect(message).toContain('not asked for any more: step test; perhaps it is tests now');
+  expect(message).toContain('not asked for within 50 ms: step test; perhaps it is tests now');
   expect(message).toContain('asked for, and not on record: tests');
-  for (const way of ['workflow retry r"', 'retry r --map OLD=NEW', 'workflow fork r --at STEP']) {
+  for (const way of ['workflow retry r"', 'retry r --map test=tests"', 'fork r --at STEP']) {
     expect(message).toContain(way);
   }
   expect(ran).toEqual([]);
@@ -304,6 +304,61 @@ test('[WF16] [FW7] a fork is run from its step on, by the code there is now, wit
   // The first run built and looked, each fork reviewed, and only the one from before it built again.
   expect(ran.toSorted()).toEqual(['build', 'build', 'look', 'review', 'review']);
   expect((await run.state()).state).toBe('stuck');
+});
+
+test('[FW7] of steps that are not reached only the first is told, and names are fit for a shell', async () => {
+  const { open, time } = await openKit();
+  const make = (...names: string[]) =>
+    workflow('ship', async (ctx) => {
+      for (const name of names) await ctx.step(name, () => null);
+      await ctx.sleep('pause', 60_000);
+    });
+  const first = open([make('build', 'a&b', 'sign', 'upload')]);
+  const run = await first.start(make(), null, { id: 'r' });
+  await time.pass(5_000);
+  await first.close();
+  const second = open([make('build', 'other', 'sign', 'upload')]);
+  await time.pass(60_000);
+  const message = await run.result().catch((error: Error) => error.message);
+  await second.close();
+  expect(message).toContain('on record, and not asked for within 50 ms: step a&b; perhaps');
+  expect(message).toContain(`"synod workflow retry r --map 'a&b=other'"`);
+  expect(message).not.toMatch(/sign|upload|pause/);
+  await run.retry();
+  // This code ends, and asks for none of them.
+  open([workflow('ship', async () => null)]);
+  await time.pass(60_000);
+  const ended = await run.result().catch((error: Error) => error.message);
+  expect(ended).toContain('on record, and not asked for any more: step build\n');
+});
+
+test('[FW7] code that is slow between its steps is waited for, and slow beside a wait says how long', async () => {
+  const { open, time } = await openKit();
+  let slow: Promise<unknown> = Promise.resolve();
+  const code = workflow('slow', async (ctx, isBeside: boolean) => {
+    await ctx.step('one', () => 1);
+    const nap = isBeside ? ctx.sleep('nap', 60_000) : null;
+    await slow;
+    const two = await ctx.step('two', () => 2);
+    await (nap ?? ctx.sleep('nap', 60_000));
+    return two;
+  });
+  const first = open([code]);
+  const alone = await first.start(code, false, { id: 'alone' });
+  const beside = await first.start(code, true, { id: 'beside' });
+  await time.pass(5_000);
+  await first.close();
+  const gate = createGate();
+  slow = gate.promise;
+  open([code], { replayGraceMs: 1 });
+  await time.pass(60_000);
+  const stuck = await beside.result().catch((error: Error) => error.message);
+  expect(stuck).toContain('on record, and not asked for within 1 ms: step two');
+  expect(stuck).toContain('openFlow({ replayGraceMs })');
+  // By then the other has been waited for as long.
+  expect(await alone.state()).toMatchObject({ state: 'running', stuck: null });
+  gate.resolve();
+  expect(await alone.result()).toBe(2);
 });
 
 test('[FW7] a step of another kind, and a result of another shape, make the run stuck and run nothing', async () => {

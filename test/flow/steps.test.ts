@@ -1,5 +1,7 @@
 /** Steps, their replay and their order, on a hub inside the test. */
 import { expect, test } from 'vitest';
+import { createColours } from '../../src/cli/terminal.ts';
+import { type Run, type Step, treeLines } from '../../src/cli/workflow-text.ts';
 import {
   node,
   StepFailedError,
@@ -320,4 +322,52 @@ test('[FW9] a listener that throws, or whose promise fails, changes nothing', as
   expect(await run.result()).toBe(1);
   expect(ran).toBe(1);
   expect((await run.state()).state).toBe('completed');
+});
+
+test('[FW17] what a step says it cost is on record, added over its attempts, and shown', async () => {
+  const { open, time, asOwner } = await openKit();
+  const dear = workflow('dear', async (ctx) => {
+    await ctx.step(
+      'draft',
+      ({ attempt, cost }) => {
+        cost({ usd: 0.25, tokensIn: 100 });
+        cost({ tokensOut: 20 });
+        if (attempt === 1) throw new Error('again');
+        return 'text';
+      },
+      { retry: { attempts: 2, delayMs: 10 } },
+    );
+    await ctx.step('free', () => null);
+    return ctx.step('odd', ({ cost }) => cost({ usd: -1 })).catch((error) => error.message);
+  });
+  const run = await open([dear]).start(dear, null, { id: 'dear-1' });
+  await time.pass(1_000);
+  expect(await run.result()).toContain('usd is -1; a cost is a number from 0 on');
+  const { steps } = await asOwner<{ steps: Step[] }>('workflows.steps', { id: 'dear-1' });
+  expect(steps.map(({ step, cost }) => [step, cost])).toEqual([
+    ['draft', { usd: 0.5, tokens_in: 200, tokens_out: 40 }],
+    ['free', null],
+    ['odd', null],
+  ]);
+  const tree = { run: (await run.state()) as Run, steps, hasMore: false, children: [] };
+  const [head, , draft] = treeLines(tree, createColours(false));
+  expect(head).toContain('$0.5, 240 tokens)');
+  expect(draft).toContain('$0.5, 240 tokens');
+});
+
+test('[WF21] a version that this process does not run is refused at once; its own is known before its first word', async () => {
+  const { open, hub } = await openKit();
+  const make = (version: string) => workflow('ship', async () => version, { version });
+  const one = open([make('1')]);
+  expect(await (await one.start(make('1'), null)).result()).toBe('1');
+  await expect(one.start(make('3'), null)).rejects.toMatchObject({ code: 'flow.version' });
+  // Whoever runs nothing is told by the hub.
+  await expect(open([]).start(make('3'), null)).rejects.toMatchObject({
+    code: 'workflow.no-version',
+  });
+  const two = open([make('2')]);
+  expect(await (await two.start(make('2'), null)).result()).toBe('2');
+  await expect(hub.call('workflows.start', { name: 'shop' })).resolves.toMatchObject({
+    unoffered: 'no executor has asked for shop yet; perhaps ship is meant',
+  });
 });

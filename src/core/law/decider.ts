@@ -202,6 +202,7 @@ export type RefusalCode =
   | 'workflow.exists'
   | 'workflow.no-queue'
   | 'workflow.no-step'
+  | 'workflow.no-version'
   | 'workflow.not-asked'
   | 'workflow.not-found'
   | 'workflow.queue-in-use'

@@ -8,18 +8,17 @@ import { withSpan, withTrace } from '../../telemetry/scope.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Bus } from './bus-step.ts';
 import { createContext } from './context.ts';
+import { describeDifference, withWaysOut } from './difference.ts';
 import { RunCancelledError, recordError, StepFailedError } from './errors.ts';
 import type { FlowEvent } from './flow-events.ts';
 import type { HubLine } from './hub-line.ts';
 import {
   askedTwice,
   createJournal,
-  describeDifference,
   hasOutcome,
   type Journal,
   stepId,
   stepName,
-  withWaysOut,
 } from './journal.ts';
 import { toJson } from './plain-json.ts';
 import { createRecorder } from './recorder.ts';
@@ -38,7 +37,7 @@ export interface ExecutionOptions {
   readonly telemetry: Telemetry | null;
   /** How long a run that only waits is kept here before it is given back. */
   lingerMs(): number;
-  /** How long the code may take between two recorded steps before they count as gone. */
+  /** How long code that waits for a step has to ask for the next that is on record, before the run is stuck. */
   readonly replayGraceMs: number;
   chance(): number;
   tell(event: FlowEvent): void;
@@ -325,7 +324,9 @@ export function startExecution(options: ExecutionOptions): Execution {
     if (isLeaving) return;
     if (missing.length > 0) {
       const asked = [...visits.values()].filter(({ record }) => record === undefined);
-      cut.resolve({ kind: 'stuck', difference: describeDifference(run.id, missing, asked) });
+      const waitedMs = isCodeOver ? null : options.replayGraceMs;
+      const seen = { run: run.id, missing, asked, waitedMs };
+      cut.resolve({ kind: 'stuck', difference: describeDifference(seen) });
     }
     isReplaying = false;
     const isUndoing = run.state === 'compensating';

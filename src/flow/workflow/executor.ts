@@ -8,8 +8,8 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Bus } from './bus-step.ts';
 import { type Execution, startExecution } from './execution.ts';
 import type { FlowEvent } from './flow-events.ts';
-import type { HubLine } from './hub-line.ts';
-import type { News, Taken } from './seam.ts';
+import { codeOf, type HubLine } from './hub-line.ts';
+import type { News, RunView, Taken } from './seam.ts';
 import type { AnyWorkflow } from './workflow-types.ts';
 
 export interface ExecutorOptions {
@@ -27,6 +27,8 @@ export interface ExecutorOptions {
 }
 
 export interface Executor {
+  /** Begins a run. */
+  start(input: object): Promise<RunView>;
   /** Takes nothing more, waits so long for steps that run, and gives back what it holds. */
   close(graceMs: number): Promise<void>;
 }
@@ -204,7 +206,18 @@ export function startExecutor(options: ExecutorOptions): Executor {
   }
 
   const loops = wanted.length === 0 ? [] : [takeOn(), listenOn(), renewOn()];
+  const start = (input: object) => hub.call<RunView>('workflows.start', input);
   return {
+    async start(input) {
+      try {
+        return await start(input);
+      } catch (error) {
+        if (wanted.length === 0 || codeOf(error) !== 'workflow.no-version') throw error;
+        // Our own first word may not have reached the hub yet: what we run is known after this.
+        await hub.call('workflows.take', { workflows: wanted, executor: name, limit: 0 });
+        return start(input);
+      }
+    },
     async close(graceMs) {
       closing.abort();
       await Promise.all(loops);

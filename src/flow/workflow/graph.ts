@@ -8,7 +8,7 @@ import { isName, NAME_ALPHABET } from '../../core/law/text.ts';
 import { STEP_NAME_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
 import { DefinitionError } from './errors.ts';
 import type { AnyNode, Node, ResultOf } from './node.ts';
-import type { StepScope } from './step-options.ts';
+import type { UndoScope } from './step-options.ts';
 import type { WorkflowContext } from './workflow-types.ts';
 
 /**
@@ -164,8 +164,8 @@ function runGraph(
             ...options,
             ...(rollbackTimeoutMs !== undefined && { compensateTimeoutMs: rollbackTimeoutMs }),
             ...(rollback && {
-              compensate: (done: unknown, scope: StepScope) =>
-                (rollback as (done: unknown, scope: StepScope) => void)(done, scope),
+              compensate: (done: unknown, scope: UndoScope) =>
+                (rollback as (done: unknown, scope: UndoScope) => void)(done, scope),
             }),
           },
         )

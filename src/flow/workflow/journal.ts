@@ -1,11 +1,8 @@
 /**
  * What is on record of a run when it is taken up, and what of it the code has asked for again. Outcomes are
  * handed to the code in the order in which they came the first time, each when the code has done all it can
- * with the ones before: so races, loops and conditions go the way they went [FW2]. What is on record and is not
- * asked for any more is a change of the code, and says so [FW7].
+ * with the ones before: so races, loops and conditions go the way they went [FW2].
  */
-import { nearest } from '../../core/law/nearest.ts';
-import { DIFFERENCE_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
 import { DefinitionError } from './errors.ts';
 import type { StepView } from './seam.ts';
 
@@ -78,38 +75,6 @@ function inOrder(outcomes: readonly StepView[]): StepView[] {
 /** Of one that was undone, the time is that of the undoing. */
 function isBefore(one: StepView, other: StepView): boolean {
   return one.state !== 'completed' || (one.ended_at ?? 0) <= (other.ended_at ?? 0);
-}
-
-/** What changed, and the ways out. */
-export function describeDifference(
-  run: string,
-  missing: readonly StepView[],
-  asked: readonly { readonly step: string; readonly key: string | null }[],
-): string {
-  const lines: string[] = [];
-  const news = asked.map(({ step }) => step);
-  for (const { step, key, kind } of missing.slice(0, SHOWN_MAX)) {
-    const near = nearest(step, news, 1)[0] ?? (missing.length === 1 ? news[0] : undefined);
-    const perhaps = near === undefined ? '' : `; perhaps it is ${near} now`;
-    lines.push(`on record, and not asked for any more: ${kind} ${stepName(step, key)}${perhaps}`);
-  }
-  if (missing.length > SHOWN_MAX) lines.push(`… and ${missing.length - SHOWN_MAX} more on record`);
-  for (const { step, key } of asked.slice(0, SHOWN_MAX)) {
-    lines.push(`asked for, and not on record: ${stepName(step, key)}`);
-  }
-  return withWaysOut(run, lines);
-}
-
-const SHOWN_MAX = 10;
-
-export function withWaysOut(run: string, lines: readonly string[]): string {
-  const ways = [
-    `Three ways out: put the module back that began the run, then "synod workflow retry ${run}";`,
-    `say what a step is called now, "synod workflow retry ${run} --map OLD=NEW";`,
-    `or go on in a new run from before it, "synod workflow fork ${run} --at STEP".`,
-  ].join('\n');
-  const told = lines.join('\n').slice(0, DIFFERENCE_CHARS_MAX - ways.length - 1);
-  return `${told}\n${ways}`;
 }
 
 export function askedTwice(step: string, key: string | null): DefinitionError {

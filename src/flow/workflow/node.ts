@@ -3,7 +3,7 @@
  * nodes themselves, so that the types of their results are known; or by id, and then they are not.
  */
 import type { RetryPolicy } from './retry.ts';
-import type { StepScope, UncertainPolicy } from './step-options.ts';
+import type { StepScope, UncertainPolicy, UndoScope } from './step-options.ts';
 
 /** What a node's function is handed beside the results of its dependencies. */
 export interface NodeScope<Input = unknown> extends StepScope {
@@ -79,7 +79,7 @@ export interface NodeOptions<
   readonly heartbeatMs?: number;
   readonly uncertain?: UncertainPolicy;
   /** Undoes it, when the run fails after it was done. */
-  readonly rollback?: (result: Result, scope: StepScope) => Promise<void> | void;
+  readonly rollback?: (result: Result, scope: UndoScope) => Promise<void> | void;
   /** For one attempt of it; one that takes longer has failed. Default 10 minutes. */
   readonly rollbackTimeoutMs?: number;
 }

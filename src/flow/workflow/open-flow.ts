@@ -18,7 +18,6 @@ import { type HubLine, openInnerLine, openRemoteLine } from './hub-line.ts';
 import { toJson } from './plain-json.ts';
 import { declareQueues, placeOf } from './queue.ts';
 import { createRun, type Run } from './run-handle.ts';
-import type { RunView } from './seam.ts';
 import type { AnyWorkflow, Workflow } from './workflow-types.ts';
 
 const CLOSE_GRACE_MS = 5_000;
@@ -32,7 +31,10 @@ interface CommonOptions {
   readonly leaseMs?: number;
   /** How long a run that only waits is kept in memory. Default 1,000. */
   readonly lingerMs?: number;
-  /** How long changed code is waited for before its run is stuck. Default 2,000. */
+  /**
+   * How long code that waits for a step has to ask for the next that is on record, before its run is stuck. Code
+   * that waits for no step has all the time it takes. Default 2,000.
+   */
   readonly replayGraceMs?: number;
   /** What this executor is called. */
   readonly executor?: string;
@@ -160,8 +162,9 @@ export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
         ...(queue !== undefined && { queue }),
         ...(queueKey !== undefined && { queueKey }),
       };
+      checkVersion(workflows, workflow);
       const traceparent = currentTrace() ?? newTrace();
-      const run = await hub.call<RunView>('workflows.start', {
+      const run = await executor.start({
         ...placeOf(workflow, input, said),
         ...{ ...rest, name: workflow.name, input: toJson(input, `the input of ${workflow.name}`) },
         ...(workflow.version !== null && { version: workflow.version }),
@@ -180,6 +183,17 @@ export function openFlowOn(hub: HubLine, options: CommonOptions): Flow {
     [Symbol.asyncDispose]: () => flow.close(),
   };
   return flow;
+}
+
+/** One that has the workflow in other versions alone would never run it, and no other may. */
+function checkVersion(own: readonly AnyWorkflow[], { name, version }: AnyWorkflow): void {
+  const versions = own.filter((one) => one.name === name).map((one) => one.version);
+  if (version === null || versions.length === 0 || versions.includes(version)) return;
+  const known = versions.map((one) => one ?? 'one without a version').join(', ');
+  throw new DefinitionError(
+    'flow.version',
+    `this process runs ${name} in other versions than ${version}: ${known}; give it to openFlow({ workflows })`,
+  );
 }
 
 async function openLine(options: FlowOptions, tell: (event: FlowEvent) => void): Promise<HubLine> {

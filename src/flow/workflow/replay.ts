@@ -9,7 +9,7 @@ import type { Visit } from './visit.ts';
 export interface ReplayOptions {
   readonly journal: Journal;
   readonly visits: ReadonlyMap<string, Visit>;
-  /** How long the code may do other things between its steps. */
+  /** How long code that waits for a step may do other things before it asks for the next. */
   readonly graceMs: number;
   /** Rings when the code asks for a step, or has ended. */
   readonly visited: Bell;
@@ -59,17 +59,24 @@ export async function replay(options: ReplayOptions): Promise<StepView[]> {
   return journal.unvisited();
 }
 
+/**
+ * Code that waits for none of its steps is at work on something else, and may take its time. Code that waits for
+ * one has so long to ask for more: one of the steps it waits for may stand where the recorded one stood.
+ */
 async function until(isThere: () => boolean, options: ReplayOptions): Promise<void> {
-  const { graceMs, visited, gone, isOver } = options;
-  if (isThere()) return;
-  let isLate = false;
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(() => {
-    isLate = true;
-    late.resolve();
-  }, graceMs);
-  while (!isThere() && !isLate && !isOver()) {
-    await Promise.race([visited.rung(), late.promise, gone]);
+  const { visits, graceMs, visited, gone, isOver } = options;
+  const isWaiting = (): boolean => [...visits.values()].some(({ state }) => state === 'asked');
+  while (!isThere() && !isOver()) {
+    const news = Promise.race([visited.rung(), gone]).then(() => false);
+    if (isWaiting() ? await isLater(news, graceMs) : await news) return;
   }
+}
+
+/** True when so much time was over first. */
+async function isLater(news: Promise<boolean>, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(late.resolve, ms, true);
+  const isLate = await Promise.race([news, late.promise]);
   clearTimeout(timer);
+  return isLate;
 }

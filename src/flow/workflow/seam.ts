@@ -19,6 +19,7 @@ export type News = TakeOutput['news'][number];
 export type Resolved = Taken['resolved'][number];
 
 export type Entry = CallInput<'workflows.record'>['entries'][number];
+export type Cost = NonNullable<Extract<Entry, { kind: 'completed' }>['cost']>;
 export type WaitOn = Extract<Entry, { kind: 'waiting' }>['on'];
 export type Recorded = CallOutput<'workflows.record'>;
 

@@ -27,6 +27,39 @@ export interface StepScope {
   readonly guard?: Guard;
   /** Says that it goes on; with `heartbeatMs` silence ends the attempt. */
   heartbeat(): void;
+  /**
+   * Says what it cost; said again, it is added. It stands on record when the step is done, with what earlier
+   * attempts in this process said.
+   */
+  cost(spent: StepCost): void;
+}
+
+/**
+ * What undoing a step is handed.
+ *
+ * @example
+ * ```ts
+ * const refund = (paid: Payment, { key }: UndoScope) => bank.refund(paid.id, { idempotencyKey: key });
+ * ```
+ */
+export type UndoScope = Omit<StepScope, 'cost'>;
+
+/**
+ * What a step cost, as far as it is known.
+ *
+ * @example
+ * ```ts
+ * const draft = await ctx.step('draft', async ({ cost }) => {
+ *   const answer = await ask(model, prompt);
+ *   cost({ usd: 0.02, tokensIn: answer.usage.input, tokensOut: answer.usage.output } satisfies StepCost);
+ *   return answer.text;
+ * });
+ * ```
+ */
+export interface StepCost {
+  readonly usd?: number;
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
 }
 
 /** Anything with `parse`, as a Zod schema has it. */
@@ -59,7 +92,7 @@ export interface StepOptions<T> {
   /** An attempt that is silent for so long has failed. */
   readonly heartbeatMs?: number;
   /** Undoes it, when the run fails or is cancelled after it was done. Told the step's result. */
-  readonly compensate?: (result: T, scope: StepScope) => Promise<void> | void;
+  readonly compensate?: (result: T, scope: UndoScope) => Promise<void> | void;
   /** How the undoing is tried again. Default 5 attempts. */
   readonly compensateRetry?: RetryPolicy;
   /** For one attempt to undo it; one that takes longer has failed. Default 10 minutes. */

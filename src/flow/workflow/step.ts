@@ -9,7 +9,8 @@ import { passGuard } from './pass-guard.ts';
 import { toJson } from './plain-json.ts';
 import { checkRetry, isTerminal, nextDelayMs } from './retry.ts';
 import type { Entry, WaitView } from './seam.ts';
-import type { StepOptions, StepScope } from './step-options.ts';
+import { createBill } from './step-cost.ts';
+import type { StepOptions, StepScope, UndoScope } from './step-options.ts';
 import type { Activity, Engine, Visit } from './visit.ts';
 
 /** A step that runs longer than this is shown as running. */
@@ -30,6 +31,8 @@ export function createStep<T>(
   const retry = checkRetry(whose, options.retry ?? engine.retry);
   const { uncertain = 'retry', schema, compensate } = options;
   const undo = checkRetry(whose, options.compensateRetry ?? { attempts: 5 });
+
+  const bill = createBill(whose);
 
   function revive(result: unknown): unknown {
     return schema === undefined ? result : schema.parse(result);
@@ -70,7 +73,8 @@ export function createStep<T>(
             ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
           },
           run: (signal, heartbeat) => {
-            const scope = { key: engine.keyOf(visit), attempt, signal, heartbeat };
+            const key = engine.keyOf(visit);
+            const scope = { key, attempt, signal, heartbeat, cost: bill.add };
             return passGuard(engine, visit, { attempt, ...given }, (more) =>
               run({ ...scope, ...more }),
             );
@@ -83,7 +87,8 @@ export function createStep<T>(
         return onError(visit, attempt, firstAt, error);
       }
       const took_ms = Math.max(0, Math.round(engine.clock.now() - begunAt));
-      await engine.complete(visit, value, { took_ms });
+      const cost = bill.total;
+      await engine.complete(visit, value, { took_ms, ...(cost && { cost }) });
     });
   }
 
@@ -136,7 +141,7 @@ export function createStep<T>(
       compensation: {
         retry: undo,
         timeoutMs: options.compensateTimeoutMs ?? COMPENSATE_TIMEOUT_MS,
-        run: (result: unknown, scope: StepScope) => compensate(result as T, scope),
+        run: (result: unknown, scope: UndoScope) => compensate(result as T, scope),
       },
     }),
     begin(visit) {

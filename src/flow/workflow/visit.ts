@@ -4,14 +4,14 @@ import type { Clock } from '../../server/run/index.ts';
 import type { RecordedError } from './errors.ts';
 import type { HubLine } from './hub-line.ts';
 import type { RetryPolicy } from './retry.ts';
-import type { Entry, Ref, Resolved, RunView, StepView } from './seam.ts';
-import type { StepScope } from './step-options.ts';
+import type { Cost, Entry, Ref, Resolved, RunView, StepView } from './seam.ts';
+import type { UndoScope } from './step-options.ts';
 
 export interface Compensation {
   readonly retry: RetryPolicy;
   /** For one attempt. */
   readonly timeoutMs: number;
-  run(result: unknown, scope: StepScope): Promise<void> | void;
+  run(result: unknown, scope: UndoScope): Promise<void> | void;
 }
 
 /** What a kind of step does. */
@@ -81,6 +81,7 @@ export interface Engine {
 
 export interface CompletedMore {
   readonly took_ms?: number;
+  readonly cost?: Cost;
   /** What the code is given, if it is more than what is kept. */
   readonly given?: unknown;
 }

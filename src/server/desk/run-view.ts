@@ -17,6 +17,7 @@ import type {
   workflowsSteps,
   workflowsTake,
 } from '../../wire/operations/workflows.ts';
+import type { Wanted } from './offers.ts';
 
 export type RunOut = OutputOf<typeof workflowsGet>;
 export type RunHead = OutputOf<typeof workflowsList>['runs'][number];
@@ -31,17 +32,20 @@ export interface RunFacts {
   readonly waits: readonly Wait[];
 }
 
-export function factsOf(run: RunView): RunFacts {
+/** Why nobody takes a run. */
+export type Explain = (run: Wanted) => string | null;
+
+export function factsOf(run: RunView, explain?: Explain): RunFacts {
   return {
-    head: headOf(run),
+    head: headOf(run, explain),
     inputAt: run.inputAt ?? run.position,
     endAt: run.endPosition,
     waits: run.waits as readonly Wait[],
   };
 }
 
-export function headOf(run: RunView): RunHead {
-  const { leaseUntil, state, waits } = run;
+export function headOf(run: RunView, explain: Explain = () => null): RunHead {
+  const { leaseUntil, state, waits, name, startedBy, queue, pin: version } = run;
   const isFree = leaseUntil === null && run.readyAt === null;
   return {
     ...{ id: run.id, name: run.name, version: run.pin ?? run.ranWith, state, over: isOver(state) },
@@ -54,6 +58,7 @@ export function headOf(run: RunView): RunHead {
     ...{ priority: run.priority, attempts: run.epoch, parent: run.parent },
     ...{ forked_from: run.forkedFrom, traceparent: run.traceparent },
     ...{ started_by: run.startedBy, steps_count: run.stepCount },
+    unoffered: state === 'queued' ? explain({ name, version, startedBy, queue }) : null,
   };
 }
 

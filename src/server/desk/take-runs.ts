@@ -10,6 +10,7 @@ import { standing, type TakeAnswer } from '../../core/workflows/take.ts';
 import type { OutputOf, ParsedInputOf } from '../../wire/operation.ts';
 import type { workflowsTake } from '../../wire/operations/workflows.ts';
 import { checkStanding } from './identity.ts';
+import { noteOffers } from './offers.ts';
 import type { Room } from './room.ts';
 import { factsOf, resolvedOut, runOut, stepsOut } from './run-view.ts';
 
@@ -25,6 +26,7 @@ const TOO_MANY = refuse('limit.reached', 'too many callers wait already; ask wit
 
 export async function takeRuns(room: Room, input: Input): Promise<Output | Refusal> {
   const { hub, by, platform, signal } = room;
+  noteOffers(hub, by, input.workflows);
   const waitUntil = platform.elapsedMs() + input.wait_ms;
   for (;;) {
     if (signal?.aborted) return NOTHING;

@@ -107,6 +107,7 @@ export const runHead = z.object({
   traceparent: z.string().nullable(),
   started_by: z.string(),
   steps_count: z.int(),
+  unoffered: z.string().nullable().describe('queued, and no executor has asked for it: why'),
 });
 
 export const runView = runHead.extend({

@@ -1,19 +1,26 @@
 /** Runs of workflows: the input becomes a command, the run that it left is the answer. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { BODY_DEPTH_MAX } from '../../../core/law/limits.ts';
+import type { WorldView } from '../../../core/law/state.ts';
 import { utf8Bytes } from '../../../core/law/text.ts';
 import { readTraceparent } from '../../../core/law/traceparent.ts';
 import type { View } from '../../../core/law/view.ts';
 import { parseMessageId } from '../../../core/talk/message-id.ts';
 import { mayRead, noRun } from '../../../core/workflows/access.ts';
+import { dedupKey } from '../../../core/workflows/run-book.ts';
 import type { RunEntry, WaitAsked } from '../../../core/workflows/run-events.ts';
 import { runsPage, stepsPage } from '../../../core/workflows/run-pages.ts';
 import { findRun, type Queue, type RunView, type Wait } from '../../../core/workflows/run-state.ts';
 import { RESULT_BYTES_MAX } from '../../../core/workflows/workflow-limits.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
-import type { workflowsQueues, workflowsRecord } from '../../../wire/operations/workflows.ts';
+import type {
+  workflowsQueues,
+  workflowsRecord,
+  workflowsStart,
+} from '../../../wire/operations/workflows.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import { checkStanding } from '../identity.ts';
+import { checkVersion, createExplainer } from '../offers.ts';
 import type { Handlers, Room } from '../room.ts';
 import { factsOf, headOf, type RunFacts, type RunOut, runOut, stepsOut } from '../run-view.ts';
 import { takeRuns } from '../take-runs.ts';
@@ -39,6 +46,8 @@ export const workflowHandlers: Handlers<
     const { hub, by } = room;
     const text = carried('input', input.input);
     if (isRefusal(text)) return text;
+    const unknown = await hub.ask((world) => checkOffered(room, world, input));
+    if (unknown !== null) return unknown;
     const { parent } = input;
     const answer = await hub.submit({
       ...{ type: 'run.start', by, at: hub.stamp(), id: input.id ?? null, name: input.name },
@@ -71,7 +80,7 @@ export const workflowHandlers: Handlers<
         const isStill = run.endedAt !== null || run.state === 'stuck';
         const isLast = isStill || leftMs <= 0 || hub.watch.isEnding;
         const come = isLast || signal?.aborted ? null : hub.watch.run(id, by.id, leftMs, signal);
-        return { facts: factsOf(run), come };
+        return { facts: factsOf(run, createExplainer(hub, world)), come };
       });
       if (isRefusal(seen)) return seen;
       if (seen.come === null) return runOut(hub, seen.facts);
@@ -82,7 +91,8 @@ export const workflowHandlers: Handlers<
   async 'workflows.list'({ hub, by }, query) {
     return hub.ask((world) => {
       const { rows, next } = runsPage(world.workflows, by, query);
-      return { runs: rows.map(headOf), next };
+      const explain = createExplainer(hub, world);
+      return { runs: rows.map((run) => headOf(run, explain)), next };
     });
   },
 
@@ -202,16 +212,36 @@ export const workflowHandlers: Handlers<
 
 const TOO_MANY = refuse('limit.reached', 'too many callers wait already; ask without waiting');
 
-function lookAt<T>({ hub, by }: Room, id: string, look: (run: RunView) => T): Promise<T | Refusal> {
+/** A new run for a version that is nowhere; one of another run waits for it [WF21]. */
+function checkOffered(
+  { hub, by }: Room,
+  world: WorldView,
+  input: ParsedInputOf<typeof workflowsStart>,
+): Refusal | null {
+  const { id, name, version = null, queue = null, dedup, parent } = input;
+  const book = world.workflows;
+  const isThere = id !== undefined && findRun(book, id) !== undefined;
+  const isTwin = dedup !== undefined && book.dedups.has(dedupKey(name, dedup));
+  if (isThere || isTwin || parent !== undefined) return null;
+  return checkVersion(hub, world, { name, version, startedBy: by.id, queue });
+}
+
+function lookAt<T>(
+  { hub, by }: Room,
+  id: string,
+  look: (run: RunView, world: WorldView) => T,
+): Promise<T | Refusal> {
   return hub.ask((world) => {
     const run = findRun(world.workflows, id);
     if (run === undefined || !mayRead(world.workflows, by, run)) return noRun(id);
-    return look(run);
+    return look(run, world);
   });
 }
 
 async function runOf(room: Room, id: string): Promise<RunOut | Refusal> {
-  const facts = await lookAt<RunFacts>(room, id, factsOf);
+  const facts = await lookAt<RunFacts>(room, id, (run, world) =>
+    factsOf(run, createExplainer(room.hub, world)),
+  );
   return isRefusal(facts) ? facts : runOut(room.hub, facts);
 }
 
