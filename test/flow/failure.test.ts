@@ -468,3 +468,23 @@ test('[FW12] a step is named as the hub names steps, and a refusal says all that
     await expect((await flow.start(named, [name, key])).result()).rejects.toThrow(words);
   }
 });
+
+test('[FW5] a run whose step is tried again is not given back under it, and nothing is done twice', async () => {
+  const { open, time } = await openKit();
+  let ran = 0;
+  const again = workflow('again', async (ctx) =>
+    ctx.step(
+      'flaky',
+      async ({ attempt }) => {
+        ran++;
+        if (attempt === 1) throw new Error('once');
+        await new Promise<void>((resolve) => void time.after(500, resolve));
+        return attempt;
+      },
+      { retry: { attempts: 3, delayMs: 900, jitter: 0 } },
+    ),
+  );
+  const run = await open([again], { lingerMs: 1_000 }).start(again, null);
+  await time.pass(10_000);
+  expect([await run.result(), ran]).toEqual([2, 2]);
+});

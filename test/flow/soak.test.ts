@@ -4,6 +4,7 @@ import { soak } from './soak/soak.ts';
 test('[FW2] [FW4] [FW7] [FW8] killed again and again, with other code between, no completion is lost or doubled', async () => {
   const report = await soak(36, 7);
   expect(report.faults).toEqual([]);
+  expect(report.mapped).toBeGreaterThan(0);
   expect(report.kills).toBeGreaterThan(2);
   expect(report.completions).toBeGreaterThan(100);
 });

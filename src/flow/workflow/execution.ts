@@ -160,6 +160,8 @@ export function startExecution(options: ExecutionOptions): Execution {
           checkIdle();
         });
       inFlight.add(doing);
+      // It may have been idle until now, and about to be given back.
+      checkIdle();
     },
     wait(visit, afterMs, then) {
       if (isLeaving || isUnwinding) return;

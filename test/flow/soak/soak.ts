@@ -1,6 +1,7 @@
 /**
- * kill -9 in the midst of workflows, again and again, and then the count: no completion lost, none doubled, every
- * effect of a completed step made, and none made again once its completion was on record.
+ * kill -9 in the midst of workflows, again and again, with other code in every other round, and then the count: no
+ * completion lost, none made again once it was on record, what was done undone from the last on, and runs that the
+ * other code left stuck finished under the new name of their step. What is held against what is in check.ts.
  *
  * `npx node test/flow/soak/soak.ts [RUNS] [SEED]` for a long one; a short one is a test.
  */
@@ -11,21 +12,24 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openFlow } from '../../../src/flow/index.ts';
+import { type Flow, openFlow } from '../../../src/flow/index.ts';
 import { createChance } from '../../../src/testing/chance.ts';
+import { type Checked, checkEffects, type Effect, type Look, type Seen } from './check.ts';
 
-export interface SoakReport {
+export interface SoakReport extends Checked {
   readonly runs: number;
   readonly kills: number;
   readonly states: Readonly<Record<string, number>>;
-  readonly completions: number;
-  /** Effects that were made more than once, because the process died before they were on record. */
-  readonly again: number;
-  readonly faults: readonly string[];
+  /** Runs that other code left stuck, and that went on when they were told the step's new name. */
+  readonly mapped: number;
 }
 
-/** The hub stamps with whole milliseconds. */
-const CLOCK_MS = 2;
+interface Wanted {
+  readonly kind: string;
+  readonly id: string;
+  readonly n: number;
+}
+
 const WORKER = join(import.meta.dirname, 'worker.ts');
 
 interface Round {
@@ -59,33 +63,108 @@ export async function soak(runs: number, seed: number): Promise<SoakReport> {
   const effects = join(dir, 'effects');
   const chance = createChance(seed);
   const kinds = ['steady', 'undone', 'changing'];
-  const wanted = Array.from({ length: runs }, (_, n) => ({
-    ...{ kind: kinds[n % kinds.length] as string, id: `run-${n}`, n },
-  }));
+  const wanted = Array.from(
+    { length: runs },
+    (_, n): Wanted => ({
+      ...{ kind: kinds[n % kinds.length] as string, id: `run-${n}`, n },
+    }),
+  );
   const started = new Set<string>();
+  const looks: Looked[] = [];
   // Starting a process is what takes the time.
   const size = Math.max(4, Math.ceil(runs / 40));
   let kills = 0;
   try {
-    for (let round = 0; started.size < runs; round++) {
-      const { child, started: here, say } = await openRound(store, effects, round);
+    for (; started.size < runs; kills++) {
+      const { child, started: here, say } = await openRound(store, effects, kills);
       const some = wanted.filter(({ id }) => !started.has(id)).slice(0, chance.int(size, 3 * size));
       for (const one of some) say(JSON.stringify(one));
       await new Promise((resolve) => setTimeout(resolve, chance.int(50, 800)));
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       for (const id of here) started.add(id);
-      kills++;
+      looks.push(await withFlow(store, (flow) => look(flow, wanted, kills, true)));
     }
-    for (let tries = 0; tries < 2; tries++) {
-      await settle(store, await openRound(store, effects, kills + (kills % 2)));
-      // One that was killed too often without getting anywhere waits for a person, who says: go on.
-      await goOn(store, wanted);
+    // The last code is that which most of those that still go on have not begun with.
+    const round = kills + ((kills + otherThan(looks)) % 2);
+    const name = nameIn(round);
+    let mapped: readonly string[] = [];
+    for (const tries of [0, 1]) {
+      await settle(store, await openRound(store, effects, round + 2 * tries));
+      await withFlow(store, async (flow) => {
+        looks.push(await look(flow, wanted, round + 2 * tries, false));
+        if (tries === 0) mapped = await goOn(flow, wanted, name);
+      });
     }
-    return { ...(await count(store, effects, wanted)), runs, kills };
+    const { states, faults } = await withFlow(store, (flow) => countStates(flow, wanted));
+    if (mapped.length === 0) faults.push('no run was stuck: other code was not met');
+    const checked = checkEffects(await readEffects(effects), looks);
+    faults.push(...checked.faults);
+    return { ...checked, runs, kills, states, mapped: mapped.length, faults };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+async function withFlow<T>(store: string, act: (flow: Flow) => Promise<T>): Promise<T> {
+  const flow = await openFlow({ store });
+  try {
+    return await act(flow);
+  } finally {
+    await flow.close();
+  }
+}
+
+const nameIn = (round: number): string => (round % 2 === 0 ? 'old-name' : 'new-name');
+
+/** Whatever the step is called now, it is the same one. */
+const sameKey = (key: string): string => key.replace(/:(old|new)-name$/, ':either-name');
+
+/** 0 or 1: the parity of the rounds whose code is another for more of the runs that are on record. */
+function otherThan(looks: readonly Looked[]): number {
+  const steps = looks.at(-1)?.steps ?? [];
+  const last = new Set(steps.filter(({ key }) => key.endsWith(':last')).map(({ run }) => run));
+  const going = steps.filter(({ run }) => !last.has(run));
+  const count = (name: string): number => going.filter(({ said }) => said === name).length;
+  return count('old-name') >= count('new-name') ? 1 : 0;
+}
+
+interface NamedSeen extends Seen {
+  /** What it was called. */
+  readonly said: string;
+}
+
+interface Looked extends Look {
+  readonly steps: readonly NamedSeen[];
+}
+
+async function look(
+  flow: Flow,
+  wanted: readonly Wanted[],
+  round: number,
+  wasKilled: boolean,
+): Promise<Looked> {
+  const steps: NamedSeen[] = [];
+  for (const { id: run } of wanted) {
+    for (const step of await flow
+      .run(run)
+      .steps()
+      .catch(() => [])) {
+      if (step.order === null || step.state === 'failed' || step.kind !== 'step') continue;
+      const key = [run, step.step, step.key].filter((part) => part !== null).join(':');
+      const isUndone = step.state === 'compensated';
+      steps.push({ ...{ run, order: step.order, isUndone, said: step.step }, key: sameKey(key) });
+    }
+  }
+  return { round, wasKilled, steps };
+}
+
+async function readEffects(path: string): Promise<Effect[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.map((line) => {
+    const { key, round } = JSON.parse(line) as Effect;
+    return { key: sameKey(key), round };
+  });
 }
 
 /** Lets the last worker finish: it is asked to stop when nothing moved for a while. */
@@ -105,33 +184,29 @@ async function settle(store: string, { child, say }: Round): Promise<void> {
   if (child.exitCode === null) await once(child, 'exit');
 }
 
-async function goOn(store: string, wanted: readonly { readonly id: string }[]): Promise<void> {
-  const flow = await openFlow({ store });
+/**
+ * What a person does for runs that are stuck. One that was killed too often without getting anywhere goes on as it
+ * is; one whose step has another name now is told it. Gives those that were.
+ */
+async function goOn(flow: Flow, wanted: readonly Wanted[], name: string): Promise<string[]> {
+  const mapped: string[] = [];
   for (const { id } of wanted) {
     const run = flow.run(id);
-    const { stuck } = await run.state();
-    if (stuck?.difference.includes('executors were lost')) await run.retry();
+    if ((await run.state()).stuck === null) continue;
+    const names = (await run.steps()).map(({ step }) => step);
+    const before = names.find((one) => /^(old|new)-name$/.test(one) && one !== name);
+    await run.retry(before === undefined ? {} : { map: { [before]: name } });
+    if (before !== undefined) mapped.push(id);
   }
-  await flow.close();
+  return mapped;
 }
 
-async function count(
-  store: string,
-  effects: string,
-  wanted: readonly { readonly kind: string; readonly id: string; readonly n: number }[],
-): Promise<Omit<SoakReport, 'runs' | 'kills'>> {
+async function countStates(
+  flow: Flow,
+  wanted: readonly Wanted[],
+): Promise<{ readonly states: Record<string, number>; readonly faults: string[] }> {
   const faults: string[] = [];
   const states: Record<string, number> = {};
-  const made = new Map<string, number>();
-  const latest = new Map<string, number>();
-  for (const line of (await readFile(effects, 'utf8')).split('\n')) {
-    if (line === '') continue;
-    const { key, at } = JSON.parse(line) as { key: string; at: number };
-    latest.set(key, Math.max(at, latest.get(key) ?? 0));
-    made.set(key, (made.get(key) ?? 0) + 1);
-  }
-  let completions = 0;
-  const flow = await openFlow({ store });
   for (const { kind, id, n } of wanted) {
     const run = await flow
       .run(id)
@@ -141,34 +216,18 @@ async function count(
       faults.push(`${id} is lost`);
       continue;
     }
-    states[`${kind} ${run.state}`] = (states[`${kind} ${run.state}`] ?? 0) + 1;
+    const { state, result, error, stuck } = run;
+    states[`${kind} ${state}`] = (states[`${kind} ${state}`] ?? 0) + 1;
     const isRight =
       kind === 'steady'
-        ? run.state === 'completed' && /^\d+ abc (slow|quick)$/.test(String(run.result))
+        ? state === 'completed' && /^\d+ abc (slow|quick)$/.test(String(result))
         : kind === 'undone'
-          ? run.state === 'compensated' && run.error?.message === `enough of ${n}`
-          : run.state === 'completed' || run.state === 'stuck';
-    if (!isRight)
-      faults.push(
-        `${id} (${kind}) is ${run.state}: ${run.stuck?.difference} ${JSON.stringify(run.error)} ${JSON.stringify(run.result)}`,
-      );
-    for (const step of await flow.run(id).steps()) {
-      const isDone = step.order !== null && step.state !== 'failed' && step.kind === 'step';
-      if (!isDone) continue;
-      completions++;
-      const key = [id, step.step, step.key].filter((part) => part !== null).join(':');
-      if (!made.has(key)) faults.push(`${key} is completed, and was never done`);
-      if ((latest.get(key) ?? 0) > (step.ended_at ?? 0) * 1_000 + CLOCK_MS) {
-        faults.push(`${key} was done again after it was on record`);
-      }
-      if (step.state === 'compensated' && !made.has(`${key}:compensate`)) {
-        faults.push(`${key} is compensated, and was never undone`);
-      }
-    }
+          ? state === 'compensated' && error?.message === `enough of ${n}`
+          : state === 'completed' && result === 'last';
+    const why = `${stuck?.difference} ${JSON.stringify(error)} ${JSON.stringify(result)}`;
+    if (!isRight) faults.push(`${id} (${kind}) is ${state}: ${why}`);
   }
-  await flow.close();
-  const again = [...made.values()].reduce((sum, times) => sum + times - 1, 0);
-  return { states, completions, again, faults };
+  return { states, faults };
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -9,10 +9,7 @@ import { openFlow, workflow } from '../../../src/flow/index.ts';
 const [, , store = '', effects = '', round = '0'] = process.argv;
 
 function effect(key: string, what: string): string {
-  appendFileSync(
-    effects,
-    `${JSON.stringify({ key, what, round: Number(round), at: Date.now() })}\n`,
-  );
+  appendFileSync(effects, `${JSON.stringify({ key, what, round: Number(round) })}\n`);
   return what;
 }
 
@@ -48,20 +45,23 @@ const steady = workflow('steady', async (ctx, input: { n: number }) => {
 
 /** Runs that fail when all is done, and are undone. */
 const undone = workflow('undone', async (ctx, input: { n: number }) => {
-  for (const name of ['one', 'two']) {
+  for (const name of ['one', 'two', 'three']) {
     await ctx.step(name, ({ key }) => effect(key, name), {
-      compensate: (_, { key }) => void effect(key, `undo ${name}`),
+      compensate: async (_, { key }) => {
+        effect(key, `undo ${name}`);
+        await pause(20);
+      },
     });
     await ctx.sleep(`nap-${name}`, 5);
   }
   throw new Error(`enough of ${input.n}`);
 });
 
-/** Of odd rounds the step has another name: a run between two rounds is stuck and says so. */
+/** Of odd rounds the step has another name. It sleeps longer than a round: between two it is stuck, and says so. */
 const changing = workflow('changing', async (ctx) => {
   const name = Number(round) % 2 === 0 ? 'old-name' : 'new-name';
   await ctx.step(name, ({ key }) => effect(key, name));
-  await ctx.sleep('between', 15);
+  await ctx.sleep('between', 900);
   return ctx.step('last', ({ key }) => effect(key, 'last'));
 });
 
