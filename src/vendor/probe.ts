@@ -17,6 +17,17 @@ export interface Probed {
 
 export type Ask = (args: readonly string[], talk?: Talk) => Promise<Printed>;
 
+/** How it is started; throws when it may not be. */
+export type Plan = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+) => Promise<{
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  close(): Promise<void>;
+}>;
+
 /** What it is told on its input, which stays open until it has printed this. */
 export interface Talk {
   readonly input: string;
@@ -42,6 +53,7 @@ const PROGRAMS_MAX = 100;
 export function createProbe(
   hubEnv: Readonly<Record<string, string | undefined>>,
   lacks: (ask: Ask) => Promise<string | null>,
+  plan: Plan = async (argv, env) => ({ command: argv, env, cwd: '/', close: async () => {} }),
 ): Probe {
   const known = new Map<string, Promise<Probed>>();
   const env = workerEnvironment(hubEnv, [], {});
@@ -50,7 +62,7 @@ export function createProbe(
   const asker =
     (path: string, before: readonly string[]): Ask =>
     (args, talk) =>
-      print(path, [...before, ...args], env, talk);
+      print(plan, [path, ...before, ...args], env, talk);
   return {
     async ask(command, cwd) {
       const path = await find(command, cwd);
@@ -67,6 +79,8 @@ export function createProbe(
       const looked = look(asker(path, before), lacks);
       if (known.size >= PROGRAMS_MAX) known.clear();
       known.set(key, looked);
+      // Who was not let ask has learnt nothing.
+      looked.catch(() => known.delete(key));
       return looked;
     },
   };
@@ -78,15 +92,17 @@ async function look(ask: Ask, lacks: (ask: Ask) => Promise<string | null>): Prom
   return { version, lack: await lacks(ask) };
 }
 
-function print(
-  path: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
+async function print(
+  plan: Plan,
+  argv: readonly string[],
+  given: Readonly<Record<string, string>>,
   talk?: Talk,
 ): Promise<Printed> {
-  return new Promise((resolve) => {
-    const options = { env, timeout: PROBE_MS, maxBuffer: PRINTED_BYTES_MAX, cwd: '/' };
-    const child: ChildProcess = execFile(path, [...args], options, (error, stdout, stderr) => {
+  const { command, env, cwd, close } = await plan(argv, given);
+  const [path = '', ...args] = command;
+  const printed = new Promise<Printed>((resolve) => {
+    const options = { env, timeout: PROBE_MS, maxBuffer: PRINTED_BYTES_MAX, cwd };
+    const child: ChildProcess = execFile(path, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
       resolve({ code, text: `${stdout}\n${stderr}` });
     });
@@ -99,4 +115,5 @@ function print(
     });
     child.stdin?.write(talk.input);
   });
+  return printed.finally(close);
 }

@@ -5,11 +5,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Client, connect } from '../../src/client/client.ts';
 import { Supervisor } from '../../src/flow/process/supervisor.ts';
+import { createGuard } from '../../src/guard/guard.ts';
 import { until, within } from './deadline.ts';
 import {
   comesTo,
@@ -305,4 +306,33 @@ test('[SU5] an instance that waits for a host is taken before a new one is start
   const { instanceId } = await supervisor.start();
   expect(instanceId).toBe(waiting.instance_id);
   expect(await scene.instancesOf(agent)).toHaveLength(1);
+});
+
+test('[PO16] with a guard it is started through it, and what that refuses is told once and not tried again', async () => {
+  const mark = join(scene.folder, 'was-here');
+  const command = ['/bin/sh', '-c', `echo "$HOME" > ${mark}; ${SLEEPS}`];
+  const env = { SECRET: 'x' };
+  const none = createGuard({ read: [scene.folder] });
+  const refused = await scene.supervise('', { command, env, guard: none });
+  await expect(refused.supervisor.start()).rejects.toMatchObject({
+    ...{ code: 'supervisor.given-up', message: expect.stringContaining('execute') },
+  });
+  expect([refused.states(), existsSync(mark)]).toEqual([['starting', 'given_up'], false]);
+  const decided: string[] = [];
+  const guard = createGuard(
+    {
+      ...{ read: ['/'], write: [scene.folder], delete: [scene.folder] },
+      execute: [{ program: '/bin/sh', args: ['**'] }],
+    },
+    { record: ({ kind, allowed }) => decided.push(`${kind} ${allowed}`) },
+  );
+  const unset = await scene.supervise('', { command, env, guard });
+  await expect(unset.supervisor.start()).rejects.toThrow('have the variable SECRET');
+  const { supervisor } = await scene.supervise('', { command, guard, ready: /^ready$/ });
+  const { pid } = await within('it is ready', supervisor.start());
+  // The policy lets nobody have that one.
+  expect(readFileSync(mark, 'utf8')).toBe('\n');
+  expect(decided).toContain('execute true');
+  await supervisor.stop();
+  expect(isAlive(pid)).toBe(false);
 });

@@ -13,6 +13,7 @@ import { workerEnvironment } from '../../bus/process/environment.ts';
 import { startLineProcess } from '../../bus/process/line-process.ts';
 import { commandLineOf, type Measured, measure } from '../../bus/process/measure.ts';
 import { createLastLines } from './last-lines.ts';
+import type { ProgramPlan } from './plan-program.ts';
 import type { SupervisorOptions } from './supervisor-options.ts';
 
 export interface SupervisedRun {
@@ -42,14 +43,18 @@ const EXEC_LOOK_MS = 2;
 
 type RunOptions = Pick<
   SupervisorOptions,
-  'command' | 'cwd' | 'env' | 'inheritEnv' | 'ready' | 'readyTimeoutMs' | 'onLine' | 'graceMs'
+  'env' | 'inheritEnv' | 'ready' | 'readyTimeoutMs' | 'onLine' | 'graceMs'
 >;
 
 export function environmentOf({ env, inheritEnv }: RunOptions): Record<string, string> {
   return workerEnvironment(process.env, inheritEnv ?? [], { ...env });
 }
 
-export function beginSupervisedRun(options: RunOptions, limits: ChildLimits): SupervisedRun {
+export function beginSupervisedRun(
+  options: RunOptions,
+  plan: ProgramPlan,
+  limits: ChildLimits,
+): SupervisedRun {
   const { graceMs = GRACE_MS, readyTimeoutMs = READY_MS } = options;
   const last = createLastLines();
   const { promise: ready, resolve } = Promise.withResolvers<boolean>();
@@ -73,9 +78,8 @@ export function beginSupervisedRun(options: RunOptions, limits: ChildLimits): Su
 
   const program = startLineProcess({
     name: 'the program',
-    argv: limitedCommand(options.command, limits),
-    cwd: options.cwd ?? process.cwd(),
-    env: environmentOf(options),
+    argv: limitedCommand(plan.command, limits),
+    ...{ cwd: plan.cwd, env: plan.env },
     signal: new AbortController().signal,
     graceMs,
     started(_pid, ours) {
@@ -123,6 +127,7 @@ export function beginSupervisedRun(options: RunOptions, limits: ChildLimits): Su
   }
 
   const ended = program.ended.then((end): RunEnd => {
+    void plan.close().catch(() => {});
     for (const timer of timers) clearTimeout(timer);
     resolve(false);
     const isSpent = end.exitSignal === 'SIGXCPU';

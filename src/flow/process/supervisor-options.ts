@@ -2,6 +2,7 @@
 import type { Client } from '../../client/client.ts';
 import { isPassing, SynodError } from '../../client/error.ts';
 import type { CallOutput } from '../../client/operations.ts';
+import type { Guard } from '../../guard/guard.ts';
 
 /** The hub, as `connect()` of `synod` gives it; the credential is the agent's own, or a person's. */
 export type HubCalls = Pick<Client, 'call'>;
@@ -30,6 +31,8 @@ export interface SupervisorOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Names of variables of ours that it is given too; `LC_*` is all that begin so. */
   readonly inheritEnv?: readonly string[];
+  /** What the program may do: it is started through it, in the sandbox where there is one, or not at all. */
+  readonly guard?: Guard;
   /** The line, of stdout or stderr, that says it is ready; left out, it is ready when its program runs. */
   readonly ready?: RegExp | ((line: string) => boolean);
   /** Not ready for so long, and it has failed. Default 30 s. */

@@ -14,6 +14,7 @@ import {
   INSTANCE_LEASE_MS,
 } from '../../core/processes/process-limits.ts';
 import { type InstanceLease, leftOfLeaseMs, openLease } from './instance-lease.ts';
+import { type ProgramPlan, planProgram } from './plan-program.ts';
 import {
   attempt,
   beginSupervisedRun,
@@ -169,14 +170,18 @@ export class Supervisor implements AsyncDisposable {
       if (isStale() || this.#state !== 'failed') return;
       this.#move('starting');
     }
-    const missing = await this.#missing();
-    if (isStale()) return;
-    if (missing !== null) {
-      // A typo does not heal: one failure is told, and no other follows.
-      this.#failed({ reason: missing, isClean: false, readyForMs: null, lines: [] }, true);
-      return;
+    let plan: ProgramPlan | null = null;
+    let missing = await this.#missing();
+    try {
+      if (missing === null && !isStale()) plan = await this.#plan();
+    } catch (error) {
+      missing = sentenceOf(error);
     }
-    this.#launch(this.#lease);
+    if (isStale()) return void (await plan?.close());
+    if (plan !== null) return this.#launch(this.#lease, plan);
+    // A typo does not heal, nor does a policy: one failure is told, and no other follows.
+    const reason = missing ?? 'it was not planned';
+    this.#failed({ reason, isClean: false, readyForMs: null, lines: [] }, true);
   }
 
   #hold(): Promise<InstanceLease> {
@@ -213,8 +218,13 @@ export class Supervisor implements AsyncDisposable {
     return `there is no program ${JSON.stringify(program)} to run; install it, or give its full path`;
   }
 
-  #launch(lease: InstanceLease): void {
-    const run = beginSupervisedRun(this.#options, lease.limits);
+  #plan(): Promise<ProgramPlan> {
+    const { guard, command, cwd, env = {} } = this.#options;
+    return planProgram(guard, command, cwd, environmentOf(this.#options), Object.keys(env));
+  }
+
+  #launch(lease: InstanceLease, plan: ProgramPlan): void {
+    const run = beginSupervisedRun(this.#options, plan, lease.limits);
     this.#run = run;
     this.#starts += 1;
     // A run that is not the present one any more says nothing here [SU3].

@@ -31,7 +31,7 @@ import {
   type SessionOptions,
 } from './agent-client.ts';
 import { type ClientApprovals, createApprovals } from './client-approvals.ts';
-import { type ClientProbe, createClientProbe } from './client-link.ts';
+import { type ClientProbe, createClientProbe, planClient } from './client-link.ts';
 import { openRpcLink, type RpcLink } from './rpc-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 
@@ -155,7 +155,8 @@ export class AcpClient implements AgentClient {
   async #connect(): Promise<Opened> {
     await this.#probe.check();
     const cwd = this.#options.cwd ?? process.cwd();
-    const link = openRpcLink(this.#options, this.vendor, this.#command, cwd, {
+    const plan = await planClient(this.#options, this.#command, cwd);
+    const link = openRpcLink(this.#options, this.vendor, plan, {
       onNotice: (method, { sessionId, update }) => {
         if (method !== 'session/update' || !isFields(update)) return;
         const running = this.#running.get(String(sessionId));

@@ -3,6 +3,7 @@
  * streams of items, steered and interrupted [VC1]. What an agent asks permission for becomes a gate at the hub,
  * or a question to a function of the caller; where there is neither, the answer is no [VC3].
  */
+import type { Guard } from '../../../guard/guard.ts';
 import type { HubCalls } from '../supervisor-options.ts';
 import type { AgentItem, AgentTurnEnd } from './agent-item.ts';
 
@@ -27,6 +28,8 @@ export interface AgentClientOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Names of variables of ours that it is given too: its key, for one. `LC_*` is all that begin so. */
   readonly inheritEnv?: readonly string[];
+  /** What the program may do: all that is started of it is started through it, or not at all. */
+  readonly guard?: Guard;
   readonly model?: string;
   /** Where approvals become gates. */
   readonly hub?: HubCalls;

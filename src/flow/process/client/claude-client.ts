@@ -37,6 +37,7 @@ import {
   type ClientProbe,
   createClientProbe,
   openClientLink,
+  planClient,
   tell,
 } from './client-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
@@ -136,7 +137,8 @@ export class ClaudeClient implements AgentClient {
     let running: Running | null = null;
     const argv = [...this.#command, ...this.#argumentsOf(which, options)];
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
-    const link = openClientLink(this.#options, 'Claude Code', argv, cwd, (text) => {
+    const plan = await planClient(this.#options, argv, cwd);
+    const link = openClientLink(this.#options, 'Claude Code', plan, (text) => {
       const line = parseLine(text);
       if (line !== null) return void (running !== null && this.#hear(link, running, line));
       if (text.trim() === '') return;

@@ -7,6 +7,7 @@ import { workerEnvironment } from '../../../bus/process/environment.ts';
 import { type LineProcess, startLineProcess } from '../../../bus/process/line-process.ts';
 import { type LineRpc, RpcFailure } from '../../../vendor/line-rpc.ts';
 import { type Ask, createProbe, type Probe } from '../../../vendor/probe.ts';
+import { type ProgramPlan, planProgram } from '../plan-program.ts';
 import { attempt } from '../supervised-run.ts';
 import { AgentClientError, type AgentClientOptions, type ProbedProgram } from './agent-client.ts';
 
@@ -25,19 +26,29 @@ export interface ClientLink {
   close(): Promise<void>;
 }
 
+/** How the program is to be started; a guard that says no is a refusal. */
+export async function planClient(
+  { guard, env = {}, inheritEnv = [] }: AgentClientOptions,
+  argv: readonly string[],
+  cwd: string,
+): Promise<ProgramPlan> {
+  const given = workerEnvironment(process.env, inheritEnv, { ...env });
+  return planProgram(guard, argv, cwd, given, Object.keys(env)).catch((error: Error) => {
+    throw new AgentClientError('vendor.refused', error.message, error);
+  });
+}
+
 export function openClientLink(
   options: AgentClientOptions,
   vendor: string,
-  argv: readonly string[],
-  cwd: string,
+  { command: argv, cwd, env, close: closePlan }: ProgramPlan,
   onLine: (line: string) => void,
 ): ClientLink {
-  const { env = {}, inheritEnv = [], graceMs = GRACE_MS } = options;
+  const { graceMs = GRACE_MS } = options;
   let isOver = false;
   const program: LineProcess = startLineProcess({
     name: vendor,
-    ...{ argv, cwd, graceMs, onLine },
-    env: workerEnvironment(process.env, inheritEnv, { ...env }),
+    ...{ argv, cwd, env, graceMs, onLine },
     signal: new AbortController().signal,
     lineBytesMax: LINE_BYTES_MAX,
     onErrorLine: (line) => tell(options, { type: 'stderr', line }),
@@ -45,6 +56,7 @@ export function openClientLink(
   });
   const ended = program.ended.then(({ problem, stderr }) => {
     isOver = true;
+    void closePlan().catch(() => {});
     const last = stderr.slice(-LINES_SHOWN).join(' | ');
     const why = problem ?? 'it exited with code 0';
     const reason = last === '' ? `${vendor} ended: ${why}` : `${vendor} ended: ${why}: ${last}`;
@@ -112,10 +124,17 @@ export function createClientProbe(
   lacks: (ask: Ask) => Promise<string | null>,
 ): ClientProbe {
   const env = { ...process.env, ...options.env };
-  const probe: Probe = createProbe(env, lacks);
+  const { guard } = options;
+  const probe: Probe = createProbe(
+    env,
+    lacks,
+    guard && ((argv, given) => planProgram(guard, argv, undefined, given)),
+  );
   const [program = ''] = command;
   async function look(): Promise<ProbedProgram> {
-    const found = await probe.look(command, options.cwd ?? process.cwd());
+    const found = await probe.look(command, options.cwd ?? process.cwd()).catch((error: Error) => {
+      throw new AgentClientError('vendor.refused', error.message, error);
+    });
     const missing = `there is no program ${JSON.stringify(program)} to run; install it, or give its full path in command`;
     return found ?? { version: null, lack: missing };
   }

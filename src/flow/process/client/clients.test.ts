@@ -8,6 +8,8 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createGuard } from '../../../guard/guard.ts';
+import type { Rail } from '../../../guard/rails.ts';
 import { createLineRpc } from '../../../vendor/line-rpc.ts';
 import { AcpClient, type AcpClientOptions } from './acp-client.ts';
 import {
@@ -366,3 +368,38 @@ test('[VC6] items that nobody reads are bounded, and what was let go is counted'
   expect(items).toHaveLength(ITEMS_MAX + 1);
   expect(items.at(-1)).toEqual({ type: 'left_out', count: 7 });
 });
+
+test.each(KINDS)(
+  '[PO16] %s: nothing of it is started that its guard does not allow',
+  async (kind) => {
+    const [program = ''] = command(kind);
+    const shown: string[] = [];
+    const rails: Rail[] = [
+      {
+        ...{ name: 'shown', on: 'input' },
+        check(value) {
+          shown.push(JSON.stringify(value));
+          return null;
+        },
+      },
+    ];
+    const refusing = open(kind, { guard: createGuard({ read: [folder] }, { rails }) });
+    await expect(refusing.start()).rejects.toMatchObject({ code: 'vendor.refused' });
+    await expect(refusing.probe()).rejects.toMatchObject({ code: 'vendor.refused' });
+    expect(events).toEqual([]);
+    shown.splice(0);
+    const execute = [{ program, args: ['**'] }];
+    const policy = { read: ['/'], execute, env: ['PATH', 'SET'] };
+    const guard = createGuard(policy, { rails });
+    const session = await open(kind, { guard, env: { SET: 'x' }, inheritEnv: ['HOME'] }).start();
+    const { text } = await session.run('env').ended;
+    expect(JSON.parse(text)).toMatchObject({ SET: 'x' });
+    expect(Object.keys(JSON.parse(text))).not.toContain('HOME');
+    // opencode, for one, asks nobody unless a variable says so: without it there is no program.
+    const without = open(kind, { guard, env: { OTHER: 'x' } });
+    await expect(without.start()).rejects.toThrow('have the variable OTHER: add it to `env`');
+    // The program itself, and what it is asked of itself before.
+    expect(shown.some((one) => one.includes('--version'))).toBe(true);
+    expect(shown.filter((one) => !one.includes('--version')).length).toBeGreaterThan(0);
+  },
+);

@@ -24,7 +24,7 @@ import {
   type SessionOptions,
 } from './agent-client.ts';
 import { type ClientApprovals, createApprovals } from './client-approvals.ts';
-import { type ClientProbe, callWithin, createClientProbe } from './client-link.ts';
+import { type ClientProbe, callWithin, createClientProbe, planClient } from './client-link.ts';
 import { type CodexItems, createCodexItems } from './codex-items.ts';
 import { openRpcLink, type RpcLink } from './rpc-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
@@ -130,7 +130,8 @@ export class CodexClient implements AgentClient {
   async #connect(): Promise<RpcLink> {
     await this.#probe.check();
     const cwd = this.#options.cwd ?? process.cwd();
-    const link = openRpcLink(this.#options, 'Codex', [...this.#command, 'app-server'], cwd, {
+    const plan = await planClient(this.#options, [...this.#command, 'app-server'], cwd);
+    const link = openRpcLink(this.#options, 'Codex', plan, {
       onNotice: (method, params) => {
         this.#running.get(String(params.threadId))?.items.notice(method, params);
       },

@@ -4,6 +4,7 @@
  */
 import { createLineRpc, type LineRpc, type Params } from '../../../vendor/line-rpc.ts';
 import { brief } from '../../../vendor/spoken.ts';
+import type { ProgramPlan } from '../plan-program.ts';
 import type { AgentClientOptions } from './agent-client.ts';
 import { asClientError, callWithin, openClientLink, tell } from './client-link.ts';
 import type { TurnStream } from './turn-stream.ts';
@@ -25,11 +26,10 @@ export interface RpcLinkEvents {
 export function openRpcLink(
   options: AgentClientOptions,
   vendor: string,
-  argv: readonly string[],
-  cwd: string,
+  plan: ProgramPlan,
   { onNotice, onRequest, turns, onEnded }: RpcLinkEvents,
 ): RpcLink {
-  const link = openClientLink(options, vendor, argv, cwd, (line) => rpc.hear(line));
+  const link = openClientLink(options, vendor, plan, (line) => rpc.hear(line));
   const rpc = createLineRpc({
     write: (text) => link.write(text),
     onNotice,
