@@ -10,10 +10,11 @@ import {
 } from '../../bus/process/child-limits.ts';
 import { timerMs } from '../../bus/process/deadline.ts';
 import { workerEnvironment } from '../../bus/process/environment.ts';
+import { findProgram } from '../../bus/process/find-program.ts';
 import { startLineProcess } from '../../bus/process/line-process.ts';
 import { commandLineOf, type Measured, measure } from '../../bus/process/measure.ts';
 import { createLastLines } from './last-lines.ts';
-import type { ProgramPlan } from './plan-program.ts';
+import { type ProgramPlan, planProgram } from './plan-program.ts';
 import type { SupervisorOptions } from './supervisor-options.ts';
 
 export interface SupervisedRun {
@@ -41,13 +42,19 @@ export const GRACE_MS = 5_000;
 const LOOK_MS = 250;
 const EXEC_LOOK_MS = 2;
 
-type RunOptions = Pick<
-  SupervisorOptions,
-  'env' | 'inheritEnv' | 'ready' | 'readyTimeoutMs' | 'onLine' | 'graceMs'
->;
+type RunOptions = Pick<SupervisorOptions, 'ready' | 'readyTimeoutMs' | 'onLine' | 'graceMs'>;
+type PlanOptions = Pick<SupervisorOptions, 'command' | 'cwd' | 'env' | 'inheritEnv' | 'guard'>;
 
-export function environmentOf({ env, inheritEnv }: RunOptions): Record<string, string> {
-  return workerEnvironment(process.env, inheritEnv ?? [], { ...env });
+/** How it is to be started; throws, as a sentence, that there is no such program or that its guard refuses it. */
+export async function planRun(options: PlanOptions): Promise<ProgramPlan> {
+  const { guard, command, cwd, env = {}, inheritEnv = [] } = options;
+  const [program = ''] = command;
+  const given = workerEnvironment(process.env, inheritEnv, { ...env });
+  if ((await findProgram(program, cwd ?? process.cwd(), given.PATH ?? '')) === null) {
+    const name = JSON.stringify(program);
+    throw new Error(`there is no program ${name} to run; install it, or give its full path`);
+  }
+  return planProgram(guard, command, cwd, given, Object.keys(env));
 }
 
 export function beginSupervisedRun(

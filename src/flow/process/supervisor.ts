@@ -5,7 +5,6 @@
  */
 import { hostname } from 'node:os';
 import { timerMs } from '../../bus/process/deadline.ts';
-import { findProgram } from '../../bus/process/find-program.ts';
 import { NO_RESTARTS, planRestart, type RestartHistory } from '../../bus/process/restart.ts';
 import type { RestartLimits } from '../../bus/process/spec.ts';
 import {
@@ -14,11 +13,11 @@ import {
   INSTANCE_LEASE_MS,
 } from '../../core/processes/process-limits.ts';
 import { type InstanceLease, leftOfLeaseMs, openLease } from './instance-lease.ts';
-import { type ProgramPlan, planProgram } from './plan-program.ts';
+import type { ProgramPlan } from './plan-program.ts';
 import {
   attempt,
   beginSupervisedRun,
-  environmentOf,
+  planRun,
   type RunEnd,
   type SupervisedRun,
 } from './supervised-run.ts';
@@ -170,18 +169,17 @@ export class Supervisor implements AsyncDisposable {
       if (isStale() || this.#state !== 'failed') return;
       this.#move('starting');
     }
-    let plan: ProgramPlan | null = null;
-    let missing = await this.#missing();
+    let plan: ProgramPlan;
     try {
-      if (missing === null && !isStale()) plan = await this.#plan();
+      plan = await planRun(this.#options);
     } catch (error) {
-      missing = sentenceOf(error);
+      if (isStale()) return;
+      // A typo does not heal, nor does a policy: one failure is told, and no other follows.
+      const reason = sentenceOf(error);
+      return this.#failed({ reason, isClean: false, readyForMs: null, lines: [] }, true);
     }
-    if (isStale()) return void (await plan?.close());
-    if (plan !== null) return this.#launch(this.#lease, plan);
-    // A typo does not heal, nor does a policy: one failure is told, and no other follows.
-    const reason = missing ?? 'it was not planned';
-    this.#failed({ reason, isClean: false, readyForMs: null, lines: [] }, true);
+    if (isStale()) return plan.close();
+    this.#launch(this.#lease, plan);
   }
 
   #hold(): Promise<InstanceLease> {
@@ -208,19 +206,6 @@ export class Supervisor implements AsyncDisposable {
       lease = opened;
       return opened;
     });
-  }
-
-  async #missing(): Promise<string | null> {
-    const { command, cwd } = this.#options;
-    const [program = ''] = command;
-    const path = environmentOf(this.#options).PATH ?? '';
-    if ((await findProgram(program, cwd ?? process.cwd(), path)) !== null) return null;
-    return `there is no program ${JSON.stringify(program)} to run; install it, or give its full path`;
-  }
-
-  #plan(): Promise<ProgramPlan> {
-    const { guard, command, cwd, env = {} } = this.#options;
-    return planProgram(guard, command, cwd, environmentOf(this.#options), Object.keys(env));
   }
 
   #launch(lease: InstanceLease, plan: ProgramPlan): void {

@@ -21,6 +21,7 @@ import {
   stepName,
 } from './journal.ts';
 import { toJson } from './plain-json.ts';
+import { readSteps } from './read-steps.ts';
 import { createRecorder } from './recorder.ts';
 import { createBell, immediate, replay } from './replay.ts';
 import type { News, Resolved, StepView, Taken } from './seam.ts';
@@ -293,20 +294,11 @@ export function startExecution(options: ExecutionOptions): Execution {
     leave();
   }
 
-  async function readJournal(): Promise<StepView[]> {
-    const all = [...taken.journal];
-    for (let after = taken.journal_next; after !== null; ) {
-      const page: { steps: StepView[]; next: string | null } = await hub.call('workflows.steps', {
-        ...{ id: run.id, after, limit: 500 },
-      });
-      all.push(...page.steps);
-      after = page.next;
-    }
-    return all;
-  }
-
   async function live(): Promise<void> {
-    journal = createJournal(await readJournal());
+    journal = createJournal([
+      ...taken.journal,
+      ...(await readSteps(hub, run.id, taken.journal_next)),
+    ]);
     const ctx = createContext(engine, ask, options.bus);
     const code: Promise<End> = (async () => workflow.run(ctx, run.input))().then(
       (value) => ({ kind: 'returned', value }),

@@ -2,6 +2,7 @@
 import { type RecordedError, RunFailedError } from './errors.ts';
 import type { HubLine } from './hub-line.ts';
 import { toJson } from './plain-json.ts';
+import { readSteps } from './read-steps.ts';
 import type { RunView, StepView } from './seam.ts';
 
 /**
@@ -80,19 +81,7 @@ export function createRun<Output>(hub: HubLine, id: string): Run<Output> {
     id,
     result,
     state: () => hub.call<RunView>('workflows.get', { id }),
-    async steps() {
-      const all: StepView[] = [];
-      for (let after: string | null | undefined; after !== null; ) {
-        const page: { steps: StepView[]; next: string | null } = await hub.call('workflows.steps', {
-          id,
-          limit: 500,
-          ...(after != null && { after }),
-        });
-        all.push(...page.steps);
-        after = page.next;
-      }
-      return all;
-    },
+    steps: () => readSteps(hub, id),
     async signal(name, value) {
       await hub.call('workflows.signal', { id, name, value: toJson(value, `signal ${name}`) });
     },
