@@ -34,7 +34,7 @@ export function stateText(run: RunHead): string {
   const waits =
     run.suspended && open.length > 0 ? `, waits for ${open.map(waitText).join(', ')}` : '';
   const cancelling = run.cancelling !== null && !run.over ? ', being cancelled' : '';
-  const alone = run.unoffered === null ? '' : `; ${run.unoffered}`;
+  const alone = run.unoffered == null ? '' : `; ${run.unoffered}`;
   return `${run.state}${cancelling}${waits}${alone}`;
 }
 

@@ -11,8 +11,9 @@ test('[WI17] what a run waits for is said in words', () => {
   expect(waitText(wait({ turn: { message_id: 'm7' } }))).toBe('an answer to m7');
   expect(waitText(wait({ kind: 'signal', signal: 'reviewed' }))).toBe('the signal reviewed');
   const waiting_on = [wait({ gate: 'g1' }, true), wait({ child: 'r2' }), wait({ signal: 'x' })];
-  expect(waitsFor({ waiting_on })).toBe('the run r2 and 1 more');
-  expect(waitsFor({ waiting_on: [] })).toBeNull();
+  expect(waitsFor({ waiting_on, unoffered: null })).toBe('the run r2 and 1 more');
+  expect(waitsFor({ waiting_on: [], unoffered: null })).toBeNull();
+  expect(waitsFor({ waiting_on: [], unoffered: 'why' })).toBe('an executor: why');
 });
 
 test('[WI17] a run that sleeps waits, and what is undone is said so', () => {

@@ -80,10 +80,11 @@ function messageIn(what: unknown): string {
   return typeof id === 'string' ? id : '';
 }
 
-/** The first thing a run waits for that has not come. */
-export function waitsFor({ waiting_on: waits }: Pick<Run, 'waiting_on'>): string | null {
+/** The first thing a run waits for that has not come, or that nobody takes it. */
+export function waitsFor(run: Pick<Run, 'waiting_on' | 'unoffered'>): string | null {
+  const { waiting_on: waits, unoffered } = run;
   const [first, ...others] = waits.filter(({ ended }) => !ended);
-  if (first === undefined) return null;
+  if (first === undefined) return unoffered == null ? null : `an executor: ${unoffered}`;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   return `${waitText(first)}${more}`;
 }
