@@ -29,6 +29,23 @@ test('[FW6] a gate suspends with no process alive, and the answer goes on at tha
   expect(gate.state).toBe('consumed');
 });
 
+test('[FW6] one approval lets one run go on, however alike two of them ask', async () => {
+  const { open, time, decide, asOwner } = await openKit();
+  const ship = workflow('ship', async (ctx) => {
+    const { state } = await ctx.gate('publish', { subject: 'v3', deadline: 'never' });
+    return state;
+  });
+  const flow = open([ship]);
+  const runs = [await flow.start(ship, null), await flow.start(ship, null)];
+  await time.pass(5_000);
+  const { gates } = await asOwner('gates.list', {});
+  expect(gates).toHaveLength(2);
+  await decide('v3', 'approve');
+  await time.pass(5_000);
+  const states = await Promise.all(runs.map(async (run) => (await run.state()).state));
+  expect(states.sort()).toEqual(['completed', 'running']);
+});
+
 /** The pattern of the guide: what is not approved fails the run, which undoes what it did. */
 function createShip(ran: string[]) {
   return workflow('ship', async (ctx) => {

@@ -123,9 +123,11 @@ export function createGateWait(engine: Engine, step: string, asked: GateAsk): Ac
   return createWait(engine, {
     kind: 'gate',
     async ask(visit) {
+      // Of this run alone: with one gate for two alike, one approval would let both go on.
+      const thread = shortKey(engine.keyOf(visit));
       for (let key = engine.keyOf(visit); ; ) {
         const gate = await engine.hub.call<{ gate_id: string; state: string }>('gates.ask', {
-          ...{ ...rest, action, subject, ...bound, tell: false, keep: true },
+          ...{ ...rest, action, subject, ...bound, thread, tell: false, keep: true },
           idempotency_key: shortKey(key),
         });
         // It went with an end of this run, which was retried since: it is asked anew.
