@@ -6,7 +6,7 @@ import { REFUSALS } from './errors.ts';
 const SHARED_FROM = -32_768;
 const SHARED_TO = -32_000;
 
-test('[W1] no two refusals have one number of JSON-RPC, but for those that SOX gives to several', () => {
+test('no two refusals have one number of JSON-RPC, but for those that SOX gives to several', () => {
   const codes = Map.groupBy(Object.entries(REFUSALS), ([, { rpc }]) => rpc);
   const doubled = [...codes].filter(
     ([rpc, all]) => all.length > 1 && (rpc < SHARED_FROM || rpc > SHARED_TO),
