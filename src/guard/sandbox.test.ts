@@ -100,6 +100,19 @@ inBox(`in the sandbox (${why})`, () => {
     expect(existsSync('/usr/evil')).toBe(false);
   });
 
+  test('[PO10] who may read everything reads everything, and writes where it may', async () => {
+    const wide = createGuard(
+      {
+        ...{ read: ['/'], write: ['app/out'], delete: ['app/out'], except: ['app/.env'] },
+        ...{ execute: [{ program: 'sh', args: ['-c', '**'] }], env: ['PATH'] },
+      },
+      { cwd: base },
+    );
+    const script = 'cat ../secret/key; echo x > out/wide && cat out/wide; cat .env; echo y > no';
+    expect(await sh(script, wide)).toMatchObject({ out: 'sk-1x', code: 2 });
+    expect(existsSync(join(base, 'app/no'))).toBe(false);
+  });
+
   test('[PO10] where the sandbox is not as fine as the policy, the decision says so', async () => {
     const { child, decision } = await guard.spawn('sh', ['-c', 'true'], { enforcement: 'os' });
     await once(child, 'close');

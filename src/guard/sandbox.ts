@@ -97,14 +97,19 @@ export function planSandbox(
   // Later ones lie over earlier ones: the outermost first, and of one path what may be written last.
   present.sort((a, b) => a.path.length - b.path.length || (a.flag === '--bind' ? 1 : -1));
   const isWhole = ({ path }: { readonly path: string }): boolean => path === '/';
+  const whole = present.filter(isWhole);
+  // Where everything may be read it is there already, /tmp too; only what may be written lies over it.
+  const parts = present.filter(
+    (one) => !isWhole(one) && (whole.length === 0 || one.flag === '--bind'),
+  );
   const bind = ({ path, flag }: { path: string; flag: string }): string[] => [flag, path, path];
   const hidden = layers.flatMap(({ except }) => except);
   return {
     args: [
       ...['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
-      ...present.filter(isWhole).flatMap(bind),
-      ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-      ...present.filter((one) => !isWhole(one)).flatMap(bind),
+      ...whole.flatMap(bind),
+      ...['--proc', '/proc', '--dev', '/dev', ...(whole.length === 0 ? ['--tmpfs', '/tmp'] : [])],
+      ...parts.flatMap(bind),
       ...hidden.flatMap((root) => hide(root, writable, present, gaps)),
       ...Object.entries(mounted).flatMap(([at, path]) => ['--ro-bind', path, at]),
       ...['--chdir', cwd ?? '/', '--'],

@@ -148,9 +148,9 @@ test('[WI5] a reader at the end stays there when the window is made smaller', as
     if (row === null || frame === null) return false;
     return row.y >= frame.y && row.y + row.height <= frame.y + frame.height;
   };
-  await expect.poll(isInSight).toBe(true);
+  await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
   await page.setViewportSize({ width: 360, height: 480 });
-  await expect.poll(isInSight).toBe(true);
+  await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
   await page.setViewportSize({ width: 1024, height: 720 });
   await page.goto(page.url().replace(/#.*/, '#/talk/general'));
 });

@@ -389,7 +389,9 @@ test.each(KINDS)(
     expect(events).toEqual([]);
     shown.splice(0);
     const execute = [{ program, args: ['**'] }];
-    const policy = { read: ['/'], execute, env: ['PATH', 'SET'] };
+    const policy = {
+      ...{ read: ['/'], write: [folder], delete: [folder], execute, env: ['PATH', 'SET'] },
+    };
     const guard = createGuard(policy, { rails });
     const session = await open(kind, { guard, env: { SET: 'x' }, inheritEnv: ['HOME'] }).start();
     const { text } = await session.run('env').ended;
