@@ -104,7 +104,7 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
     ) as NatsPlace;
     const log = await openNatsLog(at, 'default', { patienceMs: 8_000 });
     await log.append(0, ['before']);
-    // A pause is shorter than the patience: stored once, and acknowledged.
+    // The fault itself lasts so long: past the five seconds of one request, within the patience.
     mortal.pause();
     const late = log.append(1, ['during']);
     const resumed = new Promise((resolve) => setTimeout(resolve, 6_000)).then(mortal.resume);

@@ -119,11 +119,10 @@ export async function openOffice(options: OfficeOptions): Promise<Office> {
     try {
       if (state.isMine) await renew();
       else await look();
-    } catch (cause) {
+    } catch {
       // No NATS server answers: nothing can be decided by anybody, and the hub says so by itself.
       if (state.isMine && performance.now() - renewedAt > STEP_DOWN_MS) become(null, false);
       else if (!state.isMine) become(null, false);
-      void cause;
     }
   }
 
