@@ -1,11 +1,14 @@
 /** A server among several that serve the same spaces: for each space its part in it, and how it stands. */
 
+import { createForwarding } from '../../hub/forwarding.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Sequencing } from '../../hub/sequencing.ts';
+import { openLease } from '../../log/lease.ts';
+import { createId } from '../../log/nats/generation.ts';
 import { openLink } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
-import { openOffice } from './office.ts';
-import { createSequencing } from './sequencing.ts';
+import { openCourier } from './courier.ts';
+import { openLeaseStore, STEADY } from './lease-store.ts';
 
 export interface Cluster {
   readonly name: string;
@@ -31,14 +34,21 @@ export function createCluster(
     async join(space) {
       const link = await openLink(place);
       try {
-        const office = await openOffice({ link, place, space, name, onTrouble });
-        const sequencing = createSequencing({ link, place, space, name, office, onTrouble });
+        const store = await openLeaseStore(link, place, space);
+        const lease = await openLease({
+          ...{ name, id: createId(), store, steady: STEADY },
+          onLost: (cause) =>
+            onTrouble(`space ${space}: the lease of the sequencer cannot be renewed`, cause),
+        });
+        const courier = openCourier(link, place, space, lease.id, onTrouble);
+        const sequencing = createForwarding(name, lease, courier, STEADY);
         return {
           sequencing,
           serve: sequencing.serve,
           async leave() {
-            await office.close();
+            await lease.close();
             sequencing.close();
+            courier.close();
             await link.release();
           },
         };

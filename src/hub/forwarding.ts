@@ -1,0 +1,124 @@
+/**
+ * How commands come to be decided by who sequences a space, whatever carries them there. A request goes to one
+ * server, the holder of the lease, and to no other: what one that is replaced says of it must not be taken for the
+ * word of all. What nobody took was not decided; what was not answered may have been [SQ3].
+ */
+import type { Command, EphemeralEvent } from '../core/law/world.ts';
+import type { Lease, Steady } from '../log/lease.ts';
+import type { Hub } from './hub.ts';
+import type { Forwarded, Sequencing } from './sequencing.ts';
+
+/** Between the servers of a space. */
+export interface Courier {
+  /** To the server that opened the lease so named. */
+  ask(to: string, commands: readonly Command[]): Promise<Reply | Unanswered>;
+  /** Takes what is asked of the server that opened the lease so named, until the answer is called. */
+  attend(as: string, answer: (commands: readonly Command[]) => Promise<Reply>): () => void;
+  whisper(events: readonly EphemeralEvent[]): void;
+  onWhisper(listener: (events: readonly EphemeralEvent[]) => void): () => void;
+}
+
+export type Reply =
+  | { readonly outcomes: readonly unknown[]; readonly length: number }
+  /** Not the sequencer, or not any more; nothing was done. */
+  | { readonly notMine: true };
+
+export type Unanswered =
+  /** Nobody was there to take it. */
+  | 'nobody'
+  /** Taken, or lost on the way: nobody knows. */
+  | 'unknown'
+  /** More than one request holds; it was not sent. */
+  | 'too large';
+
+export interface Forwarding extends Sequencing {
+  /** Decides what other servers forward, while this one sequences. */
+  serve(hub: Pick<Hub, 'submit' | 'stamp' | 'stats'>): void;
+  close(): void;
+}
+
+/** How long commands wait for somebody to sequence the space before they are refused. */
+const NOBODY_MS = 6_000;
+const AGAIN_MS = 100;
+
+export function createForwarding(
+  name: string,
+  lease: Lease,
+  courier: Courier,
+  steady: Steady,
+): Forwarding {
+  let stopAttending: (() => void) | null = null;
+  let stopServing: (() => void) | null = null;
+
+  async function decide(
+    hub: Pick<Hub, 'submit' | 'stamp' | 'stats'>,
+    commands: readonly Command[],
+  ): Promise<Reply> {
+    if (!lease.isMine) return { notMine: true };
+    const outcomes = await Promise.all(
+      // By our clock: what another machine takes for now is not compared with what is stored.
+      commands.map((command) => hub.submit({ ...command, at: hub.stamp() })),
+    );
+    return { outcomes, length: hub.stats.entries };
+  }
+
+  /** Whoever was asked and is then replaced will not answer any more. */
+  async function answerOf(to: string, commands: readonly Command[]): Promise<Reply | Unanswered> {
+    let stop = (): void => {};
+    const replaced = new Promise<'unknown'>((resolve) => {
+      stop = lease.onChange(() => {
+        if (lease.holder !== null && lease.holder.id !== to) resolve('unknown');
+      });
+    });
+    try {
+      return await Promise.race([courier.ask(to, commands), replaced]);
+    } finally {
+      stop();
+    }
+  }
+
+  const pause = (): Promise<void> => new Promise((resolve) => void steady.after(AGAIN_MS, resolve));
+
+  return {
+    get standing() {
+      const { holder, changes } = lease;
+      return { server: name, sequencer: holder?.name ?? null, changes };
+    },
+    get isElsewhere() {
+      return !lease.isMine;
+    },
+    onChange: lease.onChange,
+    whisper: courier.whisper,
+    onWhisper: courier.onWhisper,
+    async forward(commands): Promise<Forwarded> {
+      const stopAt = steady.now() + NOBODY_MS;
+      for (;;) {
+        if (lease.isMine) return 'here';
+        const { holder } = lease;
+        if (holder !== null && holder.id !== lease.id) {
+          const reply = await answerOf(holder.id, commands);
+          if (reply === 'too large') return 'here';
+          if (reply === 'unknown') return reply;
+          if (reply !== 'nobody' && 'outcomes' in reply) return reply;
+        }
+        if (steady.now() > stopAt) return 'nobody';
+        await pause();
+      }
+    },
+    serve(hub) {
+      const attend = (): void => {
+        if (lease.isMine) stopAttending ??= courier.attend(lease.id, (asked) => decide(hub, asked));
+        else {
+          stopAttending?.();
+          stopAttending = null;
+        }
+      };
+      attend();
+      stopServing = lease.onChange(attend);
+    },
+    close() {
+      stopServing?.();
+      stopAttending?.();
+    },
+  };
+}
