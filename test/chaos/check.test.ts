@@ -1,0 +1,228 @@
+/** The checker, shown histories that it must let pass and, one for each kind of fault, histories that it must not. */
+import { expect, test } from 'vitest';
+import { check } from './check.ts';
+import type { Act, Done, History, Outcome, Told } from './history.ts';
+
+/** Acts as they are told here: who, where, what, from when to when, and what came of it. */
+type Row = readonly [by: string, at: string, act: Act, from: number, to: number | null, Outcome?];
+
+function historyOf(rows: readonly Row[], readings: Record<string, readonly Told[]> = {}): History {
+  const done = rows.map(([by, at, act, from, to, outcome = 'ok'], id): Done => {
+    return { id, by, at, act, from, to, outcome };
+  });
+  const told = Object.entries(readings).map(([server, messages]) => {
+    return { server, channel: 'talk', messages };
+  });
+  return { seed: 1, done, readings: told };
+}
+
+const send = (text: string, seq?: number): Act => {
+  return { op: 'send', channel: 'talk', text, ...(seq !== undefined && { seq }) };
+};
+const recv = (...got: Told[]): Act => ({ op: 'recv', channel: 'talk', got, max: 2 });
+const take = (epoch?: number): Act => {
+  return { op: 'take', key: 'lock', ...(epoch !== undefined && { epoch }) };
+};
+const release: Act = { op: 'release', key: 'lock' };
+const set = (from: string | null, to: string, version?: number): Act => {
+  return { op: 'set', key: 'value', from, to, ...(version !== undefined && { version }) };
+};
+const get = (value: string | null): Act => ({ op: 'get', key: 'value', value });
+const [ONE, TWO] = [
+  { text: 'one', seq: 1 },
+  { text: 'two', seq: 2 },
+] as const;
+const SENT: readonly Row[] = [
+  ['ada', 'a', send('one', 1), 0, 1],
+  ['bob', 'b', send('two', 2), 2, 3],
+];
+const ALIKE = { a: [ONE, TWO], b: [ONE, TWO] };
+
+test('[CH1] a history in which all went well passes, with answers that were lost and acts that were refused', () => {
+  const rows: Row[] = [
+    ...SENT,
+    ['eve', 'a', send('maybe'), 2.5, null, 'unknown'],
+    ['eve', 'a', send('no'), 4, 5, 'fail'],
+    ['cy', 'c', recv(ONE), 1, 2],
+    ['cy', 'a', recv(TWO), 4, 5],
+    ['dot', 'a', recv(ONE), 4, 5],
+    ['dot', 'a', recv(), 6, null, 'unknown'],
+    ['ada', 'a', take(1), 0, 1],
+    ['bob', 'b', take(), 2, 3, 'fail'],
+    ['ada', 'c', release, 3, null, 'unknown'],
+    ['bob', 'b', take(2), 4, 5],
+    ['ada', 'a', set(null, 'x', 7), 0, 2],
+    ['bob', 'b', set(null, 'y'), 1, 3, 'fail'],
+    ['bob', 'b', set('x', 'y'), 4, null, 'unknown'],
+    ['ada', 'a', get('x'), 5, 6],
+    ['ada', 'a', get('y'), 7, 8],
+  ];
+  expect(check(historyOf(rows, ALIKE))).toEqual([]);
+});
+
+const BAD: readonly [what: string, sentence: string, History][] = [
+  [
+    'an acknowledged message that is not there',
+    'lost: send "two" to talk by bob at b (2.000–3.000 s, acknowledged as 2) is not there at a',
+    historyOf(SENT, { a: [ONE] }),
+  ],
+  [
+    'a message that is there twice',
+    'twice: send "one" to talk by ada at a (0.000–1.000 s, acknowledged as 1) is there at a as 1 and as 3',
+    historyOf(SENT, { a: [ONE, TWO, { text: 'one', seq: 3 }] }),
+  ],
+  [
+    'one that was refused and is there all the same',
+    'kept: send "no" to talk by eve at c (4.000–5.000 s, refused) is there at a as 3',
+    historyOf([...SENT, ['eve', 'c', send('no'), 4, 5, 'fail']], {
+      a: [ONE, TWO, { text: 'no', seq: 3 }],
+    }),
+  ],
+  [
+    'one that nobody sent',
+    'made up: "what" in talk at a was never sent',
+    historyOf(SENT, { a: [ONE, TWO, { text: 'what', seq: 3 }] }),
+  ],
+  [
+    'one that lies elsewhere than was said',
+    'moved: send "two" to talk by bob at b (2.000–3.000 s, acknowledged as 2) is 1 at a',
+    historyOf([SENT[1] as Row], { a: [{ text: 'two', seq: 1 }] }),
+  ],
+  [
+    'servers that tell two orders',
+    'order: talk goes on with "one" as 1 at a and with "two" as 1 at b',
+    historyOf([], {
+      a: [ONE, TWO],
+      b: [
+        { text: 'two', seq: 1 },
+        { text: 'one', seq: 2 },
+      ],
+    }),
+  ],
+  [
+    'a server that has less than another',
+    'order: talk goes on with "two" as 2 at a and with nothing at b',
+    historyOf([], { a: [ONE, TWO], b: [ONE] }),
+  ],
+  [
+    'a number that is missing',
+    'gap: talk at a has 3 ("two") behind 1 ("one")',
+    historyOf(
+      [
+        ['ada', 'a', send('one', 1), 0, 1],
+        ['bob', 'b', send('two', 3), 2, 3],
+      ],
+      { a: [ONE, { text: 'two', seq: 3 }] },
+    ),
+  ],
+  [
+    'an order that the clock denies',
+    'order: send "two" to talk by bob at b (2.000–3.000 s, unknown) comes before send "one" to talk by ada at a (0.000–1.000 s, acknowledged as 2)',
+    historyOf(
+      [
+        ['ada', 'a', send('one', 2), 0, 1],
+        ['bob', 'b', send('two'), 2, 3, 'unknown'],
+      ],
+      {
+        a: [
+          { text: 'two', seq: 1 },
+          { text: 'one', seq: 2 },
+        ],
+      },
+    ),
+  ],
+  [
+    'a message that an agent is handed twice',
+    'twice: "one" was handed out by recv of talk by cy at a (1.000–2.000 s, got 1) and recv of talk by cy at b (4.000–5.000 s, got 2)',
+    historyOf([...SENT, ['cy', 'a', recv(ONE), 1, 2], ['cy', 'b', recv(ONE, TWO), 4, 5]], ALIKE),
+  ],
+  [
+    'messages that an agent is handed in another order',
+    'order: recv of talk by cy at b (5.000–6.000 s, got 1) has "one" (1) after "two" (2) of recv of talk by cy at a (4.000–5.000 s, got 1)',
+    historyOf([...SENT, ['cy', 'a', recv(TWO), 4, 5], ['cy', 'b', recv(ONE), 5, 6]], ALIKE),
+  ],
+  [
+    'a message that was handed out and is gone',
+    'lost: "two", handed out as 2 by recv of talk by cy at a (4.000–5.000 s, got 2), is not there',
+    historyOf([SENT[0] as Row, ['cy', 'a', recv(ONE, TWO), 4, 5]], { a: [ONE] }),
+  ],
+  [
+    'a message that never reached an agent, with every answer told',
+    'kept back: 1 of talk never reached cy by recv, the first "two" (2), and 0 answers to it were lost',
+    historyOf([...SENT, ['cy', 'a', recv(ONE), 4, 5]], ALIKE),
+  ],
+  [
+    'two holders',
+    'lock: no order explains take lock by bob at b (2.000–3.000 s, acknowledged) after take lock by ada at a (0.000–1.000 s, acknowledged)',
+    historyOf([
+      ['ada', 'a', take(), 0, 1],
+      ['bob', 'b', take(), 2, 3],
+      ['ada', 'a', release, 4, 5],
+    ]),
+  ],
+  [
+    'a lock that is refused although it is free',
+    'lock: no order explains take lock by bob at b (4.000–5.000 s, refused) after take lock by ada at a (0.000–1.000 s, acknowledged) and release lock by ada at a (2.000–3.000 s, acknowledged)',
+    historyOf([
+      ['ada', 'a', take(), 0, 1],
+      ['ada', 'a', release, 2, 3],
+      ['bob', 'b', take(), 4, 5, 'fail'],
+    ]),
+  ],
+  [
+    'an epoch that goes back',
+    'lock: take lock by bob at b (4.000–5.000 s, acknowledged) has a lower number than take lock by ada at a (0.000–1.000 s, acknowledged) before it',
+    historyOf([
+      ['ada', 'a', take(5), 0, 1],
+      ['ada', 'a', release, 2, 3],
+      ['bob', 'b', take(4), 4, 5],
+    ]),
+  ],
+  [
+    'two values exchanged for the same one',
+    'value: no order explains set value from x to z by bob at b (2.000–5.000 s, acknowledged) after set value from nothing to x by ada at a (0.000–1.000 s, acknowledged) and set value from x to y by ada at a (2.000–3.000 s, acknowledged)',
+    historyOf([
+      ['ada', 'a', set(null, 'x'), 0, 1],
+      ['ada', 'a', set('x', 'y'), 2, 3],
+      ['bob', 'b', set('x', 'z'), 2, 5],
+    ]),
+  ],
+  [
+    'a value that was overwritten and is told again',
+    'value: no order explains get value by bob at b (4.000–5.000 s, told x) after set value from nothing to x by ada at a (0.000–1.000 s, acknowledged) and set value from x to y by ada at a (2.000–3.000 s, acknowledged)',
+    historyOf([
+      ['ada', 'a', set(null, 'x'), 0, 1],
+      ['ada', 'a', set('x', 'y'), 2, 3],
+      ['bob', 'b', get('x'), 4, 5],
+    ]),
+  ],
+  [
+    'an exchange that is refused although nobody was in the way',
+    'value: no order explains set value from nothing to x by ada at a (0.000–1.000 s, refused) at the beginning',
+    historyOf([['ada', 'a', set(null, 'x'), 0, 1, 'fail']]),
+  ],
+  [
+    'a version that two values have',
+    'value: set value from nothing to x by ada at a (0.000–1.000 s, acknowledged) and set value from x to y by bob at b (2.000–3.000 s, acknowledged) have the same number 7',
+    historyOf([
+      ['ada', 'a', set(null, 'x', 7), 0, 1],
+      ['bob', 'b', set('x', 'y', 7), 2, 3],
+    ]),
+  ],
+];
+
+test.each(BAD)('[CH1] %s is told by name', (_, sentence, history) => {
+  expect(check(history)).toContain(sentence);
+});
+
+test('[CH1] a server may answer from its own copy, no older than what its caller saw there', () => {
+  const rows: Row[] = [
+    ['ada', 'a', set(null, 'x'), 0, 1],
+    ['ada', 'a', set('x', 'y'), 2, 3],
+    ['bob', 'b', get('x'), 4, 5],
+  ];
+  const { done, ...rest } = historyOf(rows);
+  const [first, second, read] = done as [Done, Done, Done];
+  expect(check({ ...rest, done: [first, second, { ...read, since: 1.5 }] })).toEqual([]);
+  expect(check({ ...rest, done: [first, second, { ...read, since: 3.5 }] })).toHaveLength(1);
+});
