@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'claims.take': 'synod claim',
   'claims.unwait': 'synod claims unwait',
   'claims.wait': 'synod claims wait',
+  'cluster.status': 'synod cluster status',
   'context.delete': 'synod context delete',
   'context.diff': 'synod context diff',
   'context.get': 'synod context get',
@@ -70,7 +71,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const OPERATION =
-  /\b(agents|audit|cards|channels|claims|context|docket|findings|gates|group|guard|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|sessions|spaces|threads|tokens|turns|web|workflows)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+  /\b(agents|audit|cards|channels|claims|cluster|context|docket|findings|gates|group|guard|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|sessions|spaces|threads|tokens|turns|web|workflows)\.[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
 
 export function inCommandWords(message: string): string {
   return message

@@ -175,6 +175,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'spaces.create': true,
   'spaces.remove': false,
   'spaces.configure': true,
+  'cluster.status': true,
 };
 
 /** May this very call be asked again when its answer was lost? [K8] */

@@ -63,6 +63,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'claim.status': { sox: 'validation_error', http: 409, rpc: -32_057, exit: 12 },
   'claim.text-too-long': { sox: 'validation_error', http: 400, rpc: -32_058, exit: 20 },
   'claim.version': { sox: 'validation_error', http: 409, rpc: -32_059, exit: 12 },
+  'cluster.none': { sox: 'validation_error', http: 409, rpc: -31_200, exit: 12 },
   'context.forgotten': { sox: 'validation_error', http: 410, rpc: -31_147, exit: 21 },
   'context.too-far': { sox: 'validation_error', http: 409, rpc: -31_148, exit: 20 },
   'context.version': { sox: 'validation_error', http: 409, rpc: -31_149, exit: 12 },

@@ -84,7 +84,9 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
     const options = `replicas=1&monitor=${sure.monitor}`;
     const at = parseNatsUrl(`nats://127.0.0.1:${sure.port}/x?${options}`) as NatsPlace;
     const log = await openNatsLog(at, 'default');
-    expect(log.durability).toEqual({ replicas: 1, isSynced: true, isStrict: true });
+    expect(log.durability).toEqual({
+      ...{ replicas: 1, storage: 'file', isSynced: true, isStrict: true },
+    });
     await log.close();
     await sure.close();
   });

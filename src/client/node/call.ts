@@ -12,7 +12,7 @@ import type { Target } from './target.ts';
 const ANSWER_TIMEOUT_MS = 30_000;
 /** Operations that are nobody's but the owner's and administrators'. */
 const ADMINISTRATION =
-  /^(tokens|web|spaces|held|people|turns|audit)[._]|^audit$|^record[._]+(at|span)$|^(hub[._])?vitals$|^gates[._](decide|get)$|^docket[._](list|get|take|close)$|^channels[._]+configure$|^agents[._]+(assign|remove|manage|unmanage|managed|define|undefine|start|stop|take|report|instances)$|^workflows[._](answer|queue)$/;
+  /^(tokens|web|spaces|cluster|held|people|turns|audit)[._]|^audit$|^record[._]+(at|span)$|^(hub[._])?vitals$|^gates[._](decide|get)$|^docket[._](list|get|take|close)$|^channels[._]+configure$|^agents[._]+(assign|remove|manage|unmanage|managed|define|undefine|start|stop|take|report|instances)$|^workflows[._](answer|queue)$/;
 /** What agents do as well, but not by force. */
 const FORCED = /^(channels[._]+)?retire$|^claims[._]+release$/;
 

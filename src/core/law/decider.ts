@@ -101,6 +101,7 @@ export type RefusalCode =
   | 'claim.status'
   | 'claim.text-too-long'
   | 'claim.version'
+  | 'cluster.none'
   | 'context.forgotten'
   | 'context.too-far'
   | 'context.version'

@@ -9,6 +9,7 @@ import { type NatsPlace, shownPlace } from './place.ts';
 
 export interface Durability {
   readonly replicas: number;
+  readonly storage: 'file' | 'memory';
   /** Null: not known, because no monitoring address was given. */
   readonly isSynced: boolean | null;
   readonly isStrict: boolean;
@@ -23,15 +24,16 @@ export async function requireDurable(
 ): Promise<Durability> {
   const replicas = config.num_replicas;
   const isSynced = place.monitor === null ? null : await isSyncedAt(place.monitor);
-  const isStrict = config.storage === 'file' && (replicas >= SAFE_REPLICAS || isSynced === true);
-  if (isStrict || place.durability === 'relaxed') return { replicas, isSynced, isStrict };
+  const storage = config.storage === 'file' ? 'file' : 'memory';
+  const isStrict = storage === 'file' && (replicas >= SAFE_REPLICAS || isSynced === true);
+  if (isStrict || place.durability === 'relaxed') return { replicas, storage, isSynced, isStrict };
   const sync =
     isSynced === null
       ? 'and whether it is written to the disk first is not known'
       : 'and the server does not write to the disk first';
   throw new LogError(
     'log.durability',
-    `${shownPlace(place)} keeps ${replicas === 1 ? 'one copy' : `${replicas} copies`} in ${config.storage === 'file' ? 'files' : 'memory'}, ${sync}: ` +
+    `${shownPlace(place)} keeps ${replicas === 1 ? 'one copy' : `${replicas} copies`} in ${storage === 'file' ? 'files' : 'memory'}, ${sync}: ` +
       'a machine that loses power may lose what was acknowledged. Use three servers and replicas=3, or sync_interval: always with monitor=http://HOST:8222, or accept it with durability=relaxed',
     { path: shownPlace(place) },
   );

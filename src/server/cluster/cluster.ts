@@ -1,38 +1,79 @@
-/** A server among several that serve the same spaces: for each space its part in it, and how it stands. */
-
+/** A server among several that serve the same spaces: for each space its part in it, and how all of them stand. */
 import { createForwarding } from '../../hub/forwarding.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Sequencing } from '../../hub/sequencing.ts';
 import { openLease } from '../../log/lease.ts';
+import type { Log } from '../../log/log.ts';
+import type { Durability } from '../../log/nats/durability.ts';
+import { natsFailure } from '../../log/nats/failure.ts';
 import { createId } from '../../log/nats/generation.ts';
 import { openLink } from '../../log/nats/link.ts';
-import type { NatsPlace } from '../../log/nats/place.ts';
+import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
 import { openCourier } from './courier.ts';
 import { openLeaseStore, STEADY } from './lease-store.ts';
+import { openNews, type SpaceNews } from './news.ts';
+import { type ClusterStatus, clusterStatus } from './status.ts';
 
 export interface Cluster {
   readonly name: string;
+  /** Where this server is found, once that is known. */
+  announce(url: string): void;
   /** Before the hub of a space is opened. */
   join(space: string): Promise<Membership>;
+  read(after: string | null, limit: number): ClusterStatus;
+  /** When no space is open any more. */
+  close(): Promise<void>;
 }
 
 export interface Membership {
   readonly sequencing: Sequencing;
   /** When the hub is open: from now on it decides for the others, when it is its turn. */
-  serve(hub: Hub): void;
+  serve(hub: Hub, log: Log): void;
   /** Before the hub closes: another takes over at once. */
   leave(): Promise<void>;
 }
 
-export function createCluster(
-  place: NatsPlace,
-  name: string,
-  onTrouble: (what: string, cause: unknown) => void,
-): Cluster {
+export interface ClusterOptions {
+  readonly place: NatsPlace;
+  /** Of this server. */
+  readonly name: string;
+  readonly version: string;
+  onTrouble(what: string, cause: unknown): void;
+}
+
+interface Served {
+  readonly hub: Hub;
+  readonly sequencing: Sequencing;
+}
+
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { place, name, version, onTrouble } = options;
+  const link = await openLink(place);
+  const served = new Map<string, Served>();
+  const since = Date.now();
+  let url: string | null = null;
+  // As it was asked for, until a log says what it has.
+  let durability: Durability = {
+    ...{ replicas: place.replicas, storage: 'file', isSynced: null, isStrict: false },
+  };
+  const news = openNews(link, place, () => ({
+    ...{ name, version, url, since },
+    spaces: [...served].map(([space, one]) => told(space, one)),
+  }));
+
+  function told(space: string, { hub, sequencing }: Served): SpaceNews {
+    const position = hub.stats.entries;
+    const isMine = !sequencing.isElsewhere;
+    const lag = isMine ? 0 : Math.max(0, news.sequenced(space) - position);
+    return { space, position, lag, isMine };
+  }
+
   return {
     name,
+    announce(at) {
+      url = at;
+    },
     async join(space) {
-      const link = await openLink(place);
       try {
         const store = await openLeaseStore(link, place, space);
         const lease = await openLease({
@@ -44,18 +85,34 @@ export function createCluster(
         const sequencing = createForwarding(name, lease, courier, STEADY);
         return {
           sequencing,
-          serve: sequencing.serve,
+          serve(hub, log) {
+            served.set(space, { hub, sequencing });
+            if ('durability' in log) durability = log.durability as Durability;
+            sequencing.serve(hub);
+          },
           async leave() {
+            served.delete(space);
             await lease.close();
             sequencing.close();
             courier.close();
-            await link.release();
           },
         };
       } catch (cause) {
-        await link.release();
-        throw cause;
+        throw natsFailure(shownPlace(place), 'join', cause);
       }
+    },
+    read: (after, limit) =>
+      clusterStatus(
+        {
+          ...{ server: name, address: shownPlace(place), servers: news.servers(), durability },
+          standing: (space) => served.get(space)?.sequencing.standing ?? null,
+        },
+        after,
+        limit,
+      ),
+    async close() {
+      news.close();
+      await link.release();
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Refusal } from '../../core/law/decider.ts';
 import type { Scope } from '../../core/work/claim/scope.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { Caller } from './caller.ts';
+import type { ClusterWindow } from './cluster-window.ts';
 import type { Past } from './past.ts';
 import type { RecordView } from './record-view.ts';
 import type { SearchPort } from './search-port.ts';
@@ -53,6 +54,8 @@ export interface Platform {
   readonly phone?: PhoneDoor;
   /** How the hub is doing; absent where nothing measures. */
   readonly vitals?: VitalsWindow;
+  /** The servers that share the store; absent where this one is alone. */
+  readonly cluster?: ClusterWindow | undefined;
   /** What was answered at earlier moments; absent where nobody can look back. */
   readonly past?: Past;
 }

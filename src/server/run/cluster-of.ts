@@ -6,10 +6,11 @@ import { parseStoreUrl } from './store-url.ts';
 /** One of several servers has a name, and a store that several can write to. */
 export async function clusterOf(
   { store, serverName }: Config,
+  version: string,
   onTrouble: (what: string, cause: unknown) => void,
 ): Promise<Cluster | undefined> {
   const parsed = store === null ? null : parseStoreUrl(store);
   if (serverName === null || parsed?.kind !== 'nats') return undefined;
-  const { createCluster } = await import('../cluster/cluster.ts');
-  return createCluster(parsed.place, serverName, onTrouble);
+  const { openCluster } = await import('../cluster/cluster.ts');
+  return openCluster({ place: parsed.place, name: serverName, version, onTrouble });
 }

@@ -24,7 +24,7 @@ export const MACHINE: Omit<Platform, 'schemas'> = {
 /** Turns need the desk, and the desk the platform: they are asked for when they are needed. */
 export function createPlatform(
   turnsOf: () => HubTurns,
-  windows: Pick<Platform, 'vitals' | 'past' | 'record' | 'search' | 'phone'>,
+  windows: Pick<Platform, 'vitals' | 'past' | 'record' | 'search' | 'phone' | 'cluster'>,
 ): Platform {
   return {
     ...MACHINE,

@@ -128,6 +128,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const telemetry = told?.telemetry ?? null;
     const record = openRecord(config, log, report, hooks.verifyAfterMs);
     closers.push(() => record.close());
+    const cluster = await clusterOf(config, version, report);
+    closers.push(() => cluster?.close());
     const spaces = await openSpaces({
       record,
       store: config.store,
@@ -137,7 +139,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       typedChannels: config.settings.typedChannels,
       named: (config.agents ?? []).flatMap(({ namespace }) => namespace ?? []),
       onTrouble: report,
-      cluster: await clusterOf(config, report),
+      cluster,
       onAppended: vitals.noteAppend,
     });
     closers.push(() => spaces.close());
@@ -154,7 +156,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     spaces.onOpened((hub) => search.follow(hub));
     spaces.onRemoved((space) => search.forget(space));
     const platform = createPlatform(() => turns, {
-      ...{ vitals, past, record: record.view, search },
+      ...{ vitals, past, record: record.view, search, cluster },
       phone: { open: (wish) => phone.open(wish), close: () => phone.close() },
     });
     const turns = createHubTurns({
@@ -342,6 +344,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const shown = config.host.includes(':') ? `[${config.host}]` : config.host;
     const url = `http://${shown}:${port}`;
     pageUrl = isLocalhost ? `http://localhost:${port}` : url;
+    cluster?.announce(url);
     const synapseUrl = synapsePort === null ? null : `ws://${shown}:${synapsePort}`;
     await writeHubFile(config.dir, {
       url,

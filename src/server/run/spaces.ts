@@ -143,7 +143,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         ...(membership !== undefined && { sequencing: membership.sequencing }),
         onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
       });
-      membership?.serve(hub);
+      membership?.serve(hub, log);
       if (membership !== undefined) memberships.set(hub, membership);
       await configure(hub, options);
       record?.follow(hub);

@@ -9,6 +9,7 @@ import * as admin from './admin.ts';
 import * as audit from './audit.ts';
 import * as channels from './channels.ts';
 import * as claims from './claims.ts';
+import * as cluster from './cluster.ts';
 import * as context from './context.ts';
 import * as docket from './docket.ts';
 import * as findings from './findings.ts';
@@ -192,6 +193,7 @@ export const OPERATIONS = {
   'spaces.create': admin.spaceCreate,
   'spaces.remove': admin.spaceRemove,
   'spaces.configure': admin.spaceConfigure,
+  'cluster.status': cluster.clusterStatus,
 } as const;
 
 export type OperationId = keyof typeof OPERATIONS;

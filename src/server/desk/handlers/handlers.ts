@@ -4,6 +4,7 @@ import { adminHandlers } from './admin.ts';
 import { auditHandlers } from './audit.ts';
 import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
+import { clusterHandlers } from './cluster.ts';
 import { contextHandlers } from './context.ts';
 import { digestHandlers } from './digest.ts';
 import { docketHandlers } from './docket.ts';
@@ -37,6 +38,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...groupHandlers,
   ...inboxHandlers,
   ...adminHandlers,
+  ...clusterHandlers,
   ...claimHandlers,
   ...planHandlers,
   ...offerHandlers,
