@@ -365,8 +365,13 @@ test('[WF21] a version that this process does not run is refused at once; its ow
   await expect(open([]).start(make('3'), null)).rejects.toMatchObject({
     code: 'workflow.no-version',
   });
-  const two = open([make('2')]);
-  expect(await (await two.start(make('2'), null)).result()).toBe('2');
+  const fork = (version: string) =>
+    hub.call('workflows.fork', { id: 'done', at_step: { step: 'only' }, version });
+  const done = workflow('ship', async (ctx) => ctx.step('only', () => 1), { version: '2' });
+  const two = open([done]);
+  expect(await (await two.start(done, null, { id: 'done' })).result()).toBe(1);
+  await expect(fork('3')).rejects.toMatchObject({ code: 'workflow.no-version' });
+  await expect(fork('2')).resolves.toMatchObject({ state: expect.any(String) });
   await expect(hub.call('workflows.start', { name: 'shop' })).resolves.toMatchObject({
     unoffered: 'no executor has asked for shop yet; perhaps ship is meant',
   });

@@ -239,6 +239,39 @@ test('[FW6] answers of agents are collected, and a turn is the answer of one', a
   expect(await run.result()).toEqual([['yes', 'no'], 'fine']);
 });
 
+test('[FW6] a turn of a managed agent gives its reply and its cost, or why there is none', async () => {
+  const { open, time, asOwner, hub } = await openKit();
+  await hub.call('channels.subscribe', { pattern: 'jobs' }, { agent: 'wes' });
+  await asOwner('agents.manage', { agent_id: 'wes', runner: { kind: 'outside' } });
+  const ask = workflow('ask', async (ctx, text: string) => (await ctx.turn('wes', text)).body.text);
+  const flow = open([ask]);
+  const take = async () => {
+    await time.pass(1_000);
+    const { turn, messages } = await asOwner<{
+      turn: { turn_id: string; epoch: number };
+      messages: { message_id: string }[];
+    }>('turns.take', {});
+    return { turn_id: turn.turn_id, epoch: turn.epoch, reply_to: messages[0]?.message_id };
+  };
+  const good = await flow.start(ask, 'how many?', { id: 'good' });
+  const { reply_to, ...one } = await take();
+  const body = { text: 'four' };
+  await hub.call('channels.send', { channel: 'dm/flow~wes', body, reply_to }, { agent: 'wes' });
+  await time.pass(100);
+  expect((await good.state()).state).toBe('running');
+  const cost = { usd: 0.25, tokens_in: 10, tokens_out: 2 };
+  await asOwner('turns.finish', { ...one, outcome: 'done', cost });
+  await time.pass(100);
+  expect(await good.result()).toBe('four');
+  expect((await good.steps())[0]?.cost).toEqual(cost);
+  const bad = await flow.start(ask, 'and now?', { id: 'bad' });
+  const { reply_to: _none, ...two } = await take();
+  await asOwner('turns.finish', { ...two, outcome: 'gave_up', note: 'the model is gone' });
+  await time.pass(100);
+  const why = `turn ${two.turn_id} is gave_up, without a reply: the model is gone`;
+  await expect(bad.result()).rejects.toThrow(why);
+});
+
 test('[FW6] files are held while the run is under way and given back when it ends, however it ends', async () => {
   const { open, time, asOwner } = await openKit();
   const worktree = await createFolder();

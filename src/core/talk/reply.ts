@@ -7,6 +7,6 @@ export function rememberReply(world: World, parent: number, agent: string, reply
   const repliers = world.replies.get(parent);
   if (repliers?.has(agent) || (repliers?.size ?? 0) >= REPLIERS_PER_MESSAGE_MAX) return;
   world.replies.set(parent, agent, reply);
-  onReply(world, parent, reply);
+  onReply(world, parent, agent, reply);
   world.replies.makeRoom(REPLIES_REMEMBERED_MAX);
 }

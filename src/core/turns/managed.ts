@@ -9,6 +9,7 @@ import { type Decision, type Refusal, refuse, refuseFull } from '../law/decider.
 import type { Principal } from '../law/principal.ts';
 import type { World, WorldView } from '../law/state.ts';
 import { isProse, parseObjectText } from '../law/text.ts';
+import { onTurnOver } from '../workflows/waits.ts';
 import { checkLimits, type Limits } from './agent-limits.ts';
 import { dropPending, lookNow } from './pending.ts';
 import { rootOf } from './rails/chains.ts';
@@ -205,7 +206,9 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
       const managed = world.turns.agents.get(event.agent);
       if (managed === undefined) return;
       const turn = currentTurn(world.turns, managed);
-      if (turn !== null) endTurn(world, turn, { state: 'cancelled', note: event.text }, event.at);
+      if (turn !== null) {
+        endTurn(world, turn, { state: 'cancelled', note: event.text }, event.at, { isKept: true });
+      }
       const about = turn?.messages ?? world.turns.turns.get(event.turn ?? '')?.messages ?? [];
       managed.parkedFor = threadsOf(world, [...about, ...managed.pending]);
       managed.freedBy = null;
@@ -222,9 +225,10 @@ export function evolveManaged(world: World, event: ManagedEvent): void {
       const turn = world.turns.turns.get(event.id);
       if (turn === undefined) return;
       const { reason: note } = event;
-      const managed = endTurn(world, turn, { state: 'cancelled', note }, event.at);
+      const isKept = event.isKept === true;
+      const managed = endTurn(world, turn, { state: 'cancelled', note }, event.at, { isKept });
       if (managed === null) return;
-      if (!event.isKept) dropPending(managed, turn.messages);
+      if (!isKept) dropPending(managed, turn.messages);
       lookNow(world, managed, event.at);
     }
   }
@@ -298,17 +302,19 @@ export function endTurn(
   turn: Turn,
   change: Partial<Turn> & Pick<Turn, 'state'>,
   at: number,
-  more: Partial<TurnClose> = {},
+  { isKept = false, ...more }: Partial<TurnClose> & { readonly isKept?: boolean } = {},
 ): Managed | null {
   const { turns } = world;
   const managed = turns.agents.get(turn.agent);
-  const ended = { retryAt: null, leaseUntil: null, endedAt: at, ...billed(managed, turn) };
-  turns.turns.set(turn.id, { ...turn, ...ended, ...change });
+  const end = { retryAt: null, leaseUntil: null, endedAt: at, ...billed(managed, turn) };
+  const ended = { ...turn, ...end, ...change };
+  turns.turns.set(turn.id, ended);
   turns.waking.delete(turn.agent);
   if (turn.state === 'busy') {
     turns.busyCount--;
     closeTurn(world, managed, turn, { at, isFruitful: change.state === 'done', ...more });
   }
+  onTurnOver(world, ended, isKept, at);
   if (managed === undefined || managed.turn !== turn.id) return null;
   managed.turn = null;
   enter(managed, 'asleep', at, null);

@@ -3,6 +3,7 @@
  * replies, by a person's answer [WF8]. The event that ended a wait is the record of it; there is no second one.
  */
 import type { Reply, World } from '../law/state.ts';
+import type { Turn, TurnState } from '../turns/turn-state.ts';
 import { settleRun, setWaits } from './run-book.ts';
 import type { WaitAsked } from './run-events.ts';
 import {
@@ -27,13 +28,13 @@ export function beginWait(
   const ms = 'timer' in asked ? asked.timer : 'retry' in asked ? asked.retry : timeoutMs;
   const until = ms === null ? null : at + ms;
   const { step, key } = ref;
-  const had =
-    on.kind === 'replies'
-      ? [...(world.replies.get(on.message)?.values() ?? [])]
-          .slice(0, on.count)
-          .map(({ position }) => position)
-      : [];
-  const isFull = on.kind === 'replies' && had.length >= on.count;
+  const replies =
+    on.kind === 'replies' ? [...(world.replies.get(on.message) ?? [])].slice(0, on.count) : [];
+  const had = replies.map(([, { position }]) => position);
+  const isFull =
+    on.kind === 'replies' &&
+    had.length >= on.count &&
+    !replies.some(([agent]) => isInTurn(world, on, agent));
   const ended = isFull
     ? ({ by: 'event', at, position: null, word: null, who: null } as const)
     : endAlready(world, run, on, at);
@@ -87,13 +88,47 @@ function endAlready(world: World, run: Run, on: WaitOn, at: number): WaitEnd | n
       if (child === undefined) return null;
       return { ...end, position: child.endPosition, word: child.state };
     }
+    case 'replies': {
+      if (on.as !== 'turn') return null;
+      let over: Turn | undefined;
+      world.turns.turns.forEach((turn) => {
+        if (ANSWERLESS.has(turn.state) && isGiven(turn, on.message)) over = turn;
+      });
+      return over === undefined ? null : { ...end, word: over.state, who: over.id };
+    }
     default:
       return null;
   }
 }
 
+/** Ends of turns after which nobody begins another for what they were given. */
+const ANSWERLESS: ReadonlySet<TurnState> = new Set(['done', 'nothing', 'gave_up', 'dead']);
+
+function isGiven({ messages }: Turn, message: number): boolean {
+  return messages.some(({ position }) => position === message);
+}
+
+/** The agent that replied is still at it: its turn tells how that ended, and what it cost. */
+function isInTurn(world: World, on: WaitOn, agent: string): boolean {
+  if (on.kind !== 'replies' || on.as !== 'turn') return false;
+  const turn = world.turns.turns.get(world.turns.agents.get(agent)?.turn ?? '');
+  return turn?.state === 'busy' && isGiven(turn, on.message);
+}
+
+/** A turn is over: who waits for it has its answer by now, or gets none, unless another begins with the same. */
+export function onTurnOver(world: World, turn: Turn, isKept: boolean, at: number): void {
+  const isAnswerless = !isKept && (ANSWERLESS.has(turn.state) || turn.state === 'cancelled');
+  for (const { position } of turn.messages) {
+    endAwaited(world, `message ${position}`, at, ({ on, had }) =>
+      on.kind === 'replies' && on.as === 'turn' && (isAnswerless || had.length >= on.count)
+        ? { by: 'event', at, position: null, word: turn.state, who: turn.id }
+        : null,
+    );
+  }
+}
+
 /** An agent replied to a message that a run waits on. */
-export function onReply(world: World, message: number, reply: Reply): void {
+export function onReply(world: World, message: number, agent: string, reply: Reply): void {
   const ids = world.workflows.awaited.get(`message ${message}`);
   if (ids === undefined) return;
   for (const id of [...ids]) {
@@ -105,13 +140,13 @@ export function onReply(world: World, message: number, reply: Reply): void {
       return { ...wait, had: [...wait.had, reply.position] };
     });
     setWaits(world, run, waits, reply.at);
-    endFull(world, run, reply.at);
+    endFull(world, run, agent, reply.at);
   }
 }
 
-function endFull(world: World, run: Run, at: number): void {
+function endFull(world: World, run: Run, agent: string, at: number): void {
   endWaits(world, run, at, ({ on, had }) =>
-    on.kind === 'replies' && had.length >= on.count
+    on.kind === 'replies' && had.length >= on.count && !isInTurn(world, on, agent)
       ? { by: 'event', at, position: null, word: null, who: null }
       : null,
   );

@@ -4,11 +4,12 @@
  * needs no process until the answer is there [FW6].
  */
 import { createHash } from 'node:crypto';
+import { SynodError } from '../../client/error.ts';
 import { RUN_ID_CHARS_MAX } from '../../core/workflows/workflow-limits.ts';
 import { cutMessage, type RecordedError, recordError, StepTimeoutError } from './errors.ts';
 import { passGuard } from './pass-guard.ts';
 import { toJson } from './plain-json.ts';
-import type { Resolved, RunView, WaitOn } from './seam.ts';
+import type { Cost, Resolved, RunView, WaitOn } from './seam.ts';
 import type { Activity, Engine, Visit } from './visit.ts';
 
 interface WaitSpec {
@@ -20,7 +21,9 @@ interface WaitSpec {
   answer(
     visit: Visit,
     resolved: Resolved,
-  ): Promise<{ readonly result: unknown } | { readonly error: RecordedError }>;
+  ): Promise<
+    { readonly result: unknown; readonly cost?: Cost } | { readonly error: RecordedError }
+  >;
   revive?(result: unknown): unknown;
   abandon?(visit: Visit): Promise<unknown>;
 }
@@ -56,8 +59,12 @@ export function createWait(engine: Engine, spec: WaitSpec): Activity {
         try {
           const answer = await spec.answer(visit, resolved);
           if ('error' in answer) return await engine.fail(visit, answer.error, undefined);
-          const given = spec.revive?.(answer.result);
-          await engine.complete(visit, answer.result, given === undefined ? {} : { given });
+          const { result, cost } = answer;
+          const given = spec.revive?.(result);
+          await engine.complete(visit, result, {
+            ...(cost !== undefined && { cost }),
+            ...(given !== undefined && { given }),
+          });
         } catch (error) {
           await engine.fail(visit, recordError(error, true), error);
         }
@@ -148,9 +155,13 @@ export function createGateWait(engine: Engine, step: string, asked: GateAsk): Ac
   async function spendApproval(gate_id: string): Promise<string> {
     try {
       await engine.hub.call('gates.consume', { gate_id, ...bound });
-    } catch {
+    } catch (error) {
       const gate = await engine.hub.call<{ state: string }>('gates.get', { gate_id });
-      if (gate.state !== 'consumed') return gate.state === 'approved' ? 'lapsed' : gate.state;
+      if (gate.state === 'consumed') return 'approved';
+      if (gate.state !== 'approved') return gate.state;
+      // It stands, and does not hold for this any more; or the hub could not say.
+      if (error instanceof SynodError && error.code.startsWith('gate.')) return 'lapsed';
+      throw error;
     }
     return 'approved';
   }
@@ -231,7 +242,8 @@ export function createReplyWait(
       );
       return kind === 'turn' ? { turn: { message_id } } : { collect: { message_id, count } };
     },
-    async answer(_, { replies = [] }) {
+    async answer(_, { replies = [], turn }) {
+      if (kind === 'turn' && replies.length === 0) return { error: noReply(turn) };
       const read: Reply[] = [];
       for (const message_id of replies) {
         const { message } = await engine.hub.call<{
@@ -239,9 +251,16 @@ export function createReplyWait(
         }>('messages.get', { message_id });
         read.push({ messageId: message_id, from: message.sender, body: message.body });
       }
-      return { result: read };
+      return { result: read, ...(turn?.cost != null && { cost: turn.cost }) };
     },
   });
+}
+
+/** The turn is over, and nobody will answer any more. */
+function noReply(turn: Resolved['turn']): RecordedError {
+  const why = turn?.note == null ? '' : `: ${turn.note}`;
+  const message = cutMessage(`turn ${turn?.id} is ${turn?.state}, without a reply${why}`);
+  return { name: 'NoReplyError', message, terminal: true };
 }
 
 type Body = Readonly<Record<string, unknown>>;

@@ -6,6 +6,7 @@ import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import type { WorldView } from '../../core/law/state.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
 import { messageId } from '../../core/talk/message-id.ts';
+import type { Turn } from '../../core/turns/turn-state.ts';
 import type { RunEntry, RunError } from '../../core/workflows/run-events.ts';
 import { isOver, type RunView, type Wait } from '../../core/workflows/run-state.ts';
 import type { StepView } from '../../core/workflows/steps.ts';
@@ -18,6 +19,7 @@ import type {
   workflowsTake,
 } from '../../wire/operations/workflows.ts';
 import type { Wanted } from './offers.ts';
+import { costView } from './turn-view.ts';
 
 export type RunOut = OutputOf<typeof workflowsGet>;
 export type RunHead = OutputOf<typeof workflowsList>['runs'][number];
@@ -153,22 +155,32 @@ type StepEntry = Extract<RunEntry, { readonly step: string }>;
 export async function resolvedOut(hub: Hub, waits: readonly Wait[]): Promise<Resolved[] | Refusal> {
   const over = waits.filter(({ ended }) => ended !== null);
   if (over.length === 0) return [];
-  const reasons = await hub.ask((world) => over.map((wait) => gateReason(world, wait)));
-  if (isRefusal(reasons)) return reasons;
+  const known = await hub.ask((world) => over.map((wait) => knownOf(world, wait)));
+  if (isRefusal(known)) return known;
   const positions = over.map(({ ended }) => ended?.position ?? null);
-  const known = positions.filter((one) => one !== null);
-  const events = await hub.eventsAt(known);
-  const at = new Map(known.map((position, i) => [position, events[i]]));
-  return over.map((wait, i) => resolved(wait, at.get(positions[i] ?? -1), reasons[i] ?? null));
+  const stored = positions.filter((one) => one !== null);
+  const events = await hub.eventsAt(stored);
+  const at = new Map(stored.map((position, i) => [position, events[i]]));
+  return over.map((wait, i) => resolved(wait, at.get(positions[i] ?? -1), known[i] as Known));
 }
 
-function gateReason(world: WorldView, { on }: Wait): string | null {
-  if (on.kind !== 'gate') return null;
+/** What the world knows of it besides the wait itself. */
+interface Known {
+  readonly reason: string | null;
+  readonly turn: Turn | null;
+}
+
+function knownOf(world: WorldView, { on, ended }: Wait): Known {
+  if (on.kind === 'replies') {
+    return { reason: null, turn: world.turns.turns.get(ended?.who ?? '') ?? null };
+  }
+  if (on.kind !== 'gate') return { reason: null, turn: null };
   const open = world.gates.open.get(on.gate);
-  return open?.approvals.at(-1)?.reason ?? world.gates.ended.get(on.gate)?.end.reason ?? null;
+  const over = world.gates.ended.get(on.gate);
+  return { reason: open?.approvals.at(-1)?.reason ?? over?.end.reason ?? null, turn: null };
 }
 
-function resolved(wait: Wait, event: DurableEvent | undefined, reason: string | null): Resolved {
+function resolved(wait: Wait, event: DurableEvent | undefined, { reason, turn }: Known): Resolved {
   const { step, key, on, ended, had } = wait;
   const ref = { step, key };
   const replies = on.kind === 'replies' ? { replies: had.map(messageId) } : {};
@@ -195,7 +207,16 @@ function resolved(wait: Wait, event: DurableEvent | undefined, reason: string | 
     case 'answer':
       return { ...ref, by: 'answer', answer: word };
     case 'replies':
-      return { ...ref, by: on.as, ...replies };
+      if (turn === null) return { ...ref, by: on.as, ...replies };
+      return {
+        ...{ ...ref, by: on.as, ...replies },
+        turn: {
+          id: turn.id,
+          state: word,
+          note: turn.note,
+          cost: turn.cost === null ? null : costView(turn.cost),
+        },
+      };
     default:
       return { ...ref, by: on.kind };
   }

@@ -81,7 +81,7 @@ export function turnView(turn: Turn): OutputOf<typeof turnsCancel> {
   };
 }
 
-function costView({ usd, tokensIn, tokensOut }: Cost): {
+export function costView({ usd, tokensIn, tokensOut }: Cost): {
   usd: number;
   tokens_in: number;
   tokens_out: number;

@@ -160,6 +160,13 @@ export const resolvedView = z.object({
     })
     .optional(),
   replies: z.array(z.string()).optional().describe('ids of messages'),
+  turn: z
+    .object({
+      ...{ id: z.string(), state: z.string(), note: z.string().nullable() },
+      cost: cost.nullable(),
+    })
+    .optional()
+    .describe('the turn that the message began, when that is over'),
   answer: z.string().optional(),
 });
 

@@ -14,6 +14,7 @@ import { findRun, type Queue, type RunView, type Wait } from '../../../core/work
 import { RESULT_BYTES_MAX } from '../../../core/workflows/workflow-limits.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type {
+  workflowsFork,
   workflowsQueues,
   workflowsRecord,
   workflowsStart,
@@ -141,6 +142,8 @@ export const workflowHandlers: Handlers<
     const text = carried('input', input.input);
     if (isRefusal(text)) return text;
     const { id, at_step: at } = input;
+    const unknown = await hub.ask((world) => checkForked(room, world, input));
+    if (unknown !== null) return unknown;
     const answer = await hub.submit({
       ...{ type: 'run.fork', by, at: hub.stamp(), id, newId: input.new_id ?? null },
       ...{ atStep: { step: at.step, key: at.key ?? null }, version: input.version ?? null },
@@ -224,6 +227,20 @@ function checkOffered(
   const isTwin = dedup !== undefined && book.dedups.has(dedupKey(name, dedup));
   if (isThere || isTwin || parent !== undefined) return null;
   return checkVersion(hub, world, { name, version, startedBy: by.id, queue });
+}
+
+/** As for a start; what the fork asks of the run itself is the law's. */
+function checkForked(
+  { hub, by }: Room,
+  world: WorldView,
+  { id, new_id, version: asked }: ParsedInputOf<typeof workflowsFork>,
+): Refusal | null {
+  const book = world.workflows;
+  const run = findRun(book, id);
+  const isThere = new_id !== undefined && findRun(book, new_id) !== undefined;
+  if (run === undefined || isThere || !mayRead(book, by, run)) return null;
+  const { name, queue } = run;
+  return checkVersion(hub, world, { name, version: asked ?? null, startedBy: by.id, queue });
 }
 
 function lookAt<T>(
