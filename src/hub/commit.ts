@@ -6,13 +6,13 @@
  */
 import { type Refusal, refuse } from '../core/law/decider.ts';
 import type { WorldView } from '../core/law/state.ts';
-import type { EphemeralEvent } from '../core/law/world.ts';
+import type { Command, EphemeralEvent } from '../core/law/world.ts';
 import { type Log, LogError } from '../log/log.ts';
 import { type Batch, decideBatch } from './batch.ts';
 import type { Clock } from './clock.ts';
 import type { Item } from './queue.ts';
 import type { OnDurable, Replica } from './replica.ts';
-import type { Sequencing } from './sequencing.ts';
+import type { Forwarded, Sequencing } from './sequencing.ts';
 
 /** How often a batch is decided again because others were first, before its callers are refused. */
 const REBASES_MAX = 8;
@@ -25,6 +25,8 @@ const RECOVER_MS_MAX = 10_000;
 const RETRY_MS = 1_000;
 /** A copy that a server reads from may be behind the one that took the write. */
 const CATCH_UPS_MAX = 50;
+/** How often who sequences is asked for the length of the log, when there is no answer. */
+const POSITIONS_MAX = 3;
 const UNDER_WAY = Promise.resolve(null);
 
 export interface CommitterOptions {
@@ -112,24 +114,41 @@ export function createCommitter(options: CommitterOptions): Committer {
   async function isForwarded(sequencing: Sequencing, items: readonly Item[]): Promise<boolean> {
     const commands = items.filter((item) => 'command' in item);
     const questions = items.filter((item) => 'question' in item);
-    if (commands.length > 0) {
-      const forwarded = await sequencing.forward(commands.map(({ command }) => command));
-      if (forwarded === 'here') return false;
-      if (forwarded === 'nobody' || forwarded === 'unknown') {
-        refuseAll(commands, forwarded === 'unknown' ? unknown() : nobodySequences());
-      } else if (!(await hasReached(forwarded.length))) {
-        refuseAll(items, unknown());
+    const forwarded = await forward(
+      sequencing,
+      commands.map(({ command }) => command),
+    );
+    if (forwarded === 'here') return false;
+    if (typeof forwarded !== 'string') {
+      if (!(await hasReached(forwarded.length))) {
+        refuseAll(commands, unknown());
+        refuseAll(questions, unavailable());
         return true;
-      } else {
-        for (const [i, item] of commands.entries()) release(item, forwarded.outcomes[i]);
       }
+      for (const [i, item] of commands.entries()) release(item, forwarded.outcomes[i]);
+    } else if (commands.length > 0) {
+      refuseAll(commands, forwarded === 'unknown' ? unknown() : nobodySequences());
+      // Who sequences now says how far they have to look.
+      options.putBack(questions);
+      options.onSettled();
+      return true;
     }
     for (const item of questions) release(item, options.look(item.question));
     options.onSettled();
     return true;
   }
 
-  /** Who asked sees what it did: our copy has come as far as the answer. */
+  /** With no commands it is asked how long the log is: nothing is done by asking that again. */
+  async function forward(sequencing: Sequencing, commands: readonly Command[]): Promise<Forwarded> {
+    let forwarded = await sequencing.forward(commands);
+    for (let tries = 1; tries < POSITIONS_MAX; tries++) {
+      if (forwarded !== 'unknown' || commands.length > 0) break;
+      forwarded = await sequencing.forward(commands);
+    }
+    return forwarded;
+  }
+
+  /** Who asks sees what was answered to anybody before: our copy has come as far as who sequences [SQ1]. */
   async function hasReached(length: number): Promise<boolean> {
     try {
       for (let tries = 0; replica.length < length && tries < CATCH_UPS_MAX; tries++) {

@@ -3,6 +3,7 @@
  * server, the holder of the lease, and to no other: what one that is replaced says of it must not be taken for the
  * word of all. What nobody took was not decided; what was not answered may have been [SQ3].
  */
+import { isRefusal } from '../core/law/decider.ts';
 import type { Command, EphemeralEvent } from '../core/law/world.ts';
 import type { Lease, Steady } from '../log/lease.ts';
 import type { Hub } from './hub.ts';
@@ -31,9 +32,11 @@ export type Unanswered =
   /** More than one request holds; it was not sent. */
   | 'too large';
 
+type Decider = Pick<Hub, 'submit' | 'ask' | 'stamp' | 'stats'>;
+
 export interface Forwarding extends Sequencing {
   /** Decides what other servers forward, while this one sequences. */
-  serve(hub: Pick<Hub, 'submit' | 'stamp' | 'stats'>): void;
+  serve(hub: Decider): void;
   close(): void;
 }
 
@@ -49,12 +52,12 @@ export function createForwarding(
 ): Forwarding {
   let stopAttending: (() => void) | null = null;
   let stopServing: (() => void) | null = null;
+  let isClosed = false;
 
-  async function decide(
-    hub: Pick<Hub, 'submit' | 'stamp' | 'stats'>,
-    commands: readonly Command[],
-  ): Promise<Reply> {
+  async function decide(hub: Decider, commands: readonly Command[]): Promise<Reply> {
     if (!lease.isMine) return { notMine: true };
+    // In turn: one that has just begun reads first what the last one stored.
+    if (commands.length === 0 && isRefusal(await hub.ask(() => null))) return { notMine: true };
     const outcomes = await Promise.all(
       // By our clock: what another machine takes for now is not compared with what is stored.
       commands.map((command) => hub.submit({ ...command, at: hub.stamp() })),
@@ -94,6 +97,7 @@ export function createForwarding(
       const stopAt = steady.now() + NOBODY_MS;
       for (;;) {
         if (lease.isMine) return 'here';
+        if (isClosed) return 'nobody';
         const { holder } = lease;
         if (holder !== null && holder.id !== lease.id) {
           const reply = await answerOf(holder.id, commands);
@@ -117,6 +121,7 @@ export function createForwarding(
       stopServing = lease.onChange(attend);
     },
     close() {
+      isClosed = true;
       stopServing?.();
       stopAttending?.();
     },

@@ -175,7 +175,11 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   alarm.set();
   const stops = [
     log.follow(onBehind),
-    sequencing?.onChange(() => alarm.set()),
+    sequencing?.onChange(() => {
+      alarm.set();
+      // What the last one stored comes before whatever we answer for all.
+      if (!isElsewhere()) onBehind();
+    }),
     sequencing?.onWhisper(hearWhisper),
   ];
   // What came while we were opening was told to nobody.
@@ -238,9 +242,11 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   function ask<T>(question: (world: WorldView) => T): Promise<T | Refusal> {
     return new Promise((resolve) => {
       const item = { question, done: (outcome: unknown) => resolve(outcome as T | Refusal) };
-      // With nothing under way or due, memory and log agree and nobody stands before us.
-      const isQuiet = queue.length === 0 && !isRunning && !isDue(replica.world, stamp());
-      if (isServing() && isQuiet) committer.release(item, look(item.question));
+      // With nothing under way or due, memory and log agree and nobody stands before us. Where another
+      // sequences it is asked how far that is.
+      const isIdle = queue.length === 0 && !isRunning && !isBehind && !isElsewhere();
+      if (isServing() && isIdle && !isDue(replica.world, stamp()))
+        committer.release(item, look(item.question));
       else enqueue(item);
     });
   }

@@ -1,7 +1,9 @@
 /** Several hubs of one space: one decides, the others forward and answer from their own copy. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { peek } from '../core/talk/inbox.ts';
 import type { SendMessage } from '../core/talk/message.ts';
+
 import { portray } from '../testing/compare.ts';
 import { storedEntries } from '../testing/faulty-log.ts';
 import { type Concert, createConcert } from '../testing/in-concert.ts';
@@ -39,6 +41,24 @@ test('[SQ1] commands of all are decided by one, and who asked sees at once what 
   await a.clock.pass(1_000);
   expect(new Set(await Promise.all([worldOf(a), worldOf(b), worldOf(c)])).size).toBe(1);
   expect([...a.troubles, ...b.troubles, ...c.troubles]).toEqual([]);
+});
+
+test('[SQ1] what was answered at one is seen by who asks at another next, also at who has just taken over', async () => {
+  const { concert, a, b, c } = await openThree();
+  await b.subscribe(bob, 'x');
+  const lengthAt = (rig: Rig) => rig.until(rig.hub.ask((world) => world.length));
+  const owedAt = async (rig: Rig) => {
+    const owed = await rig.until(rig.hub.ask((world) => peek(world, 'bob', null, 10)));
+    return Array.isArray(owed) ? owed.length : owed;
+  };
+  for (const [count, reader] of [b, c, b, c].entries()) {
+    await a.send(ada, 'x');
+    expect(await owedAt(reader)).toBe(count + 1);
+  }
+  await a.send(ada, 'x');
+  concert.conduct('c');
+  const [atC, atB] = await Promise.all([lengthAt(c), lengthAt(b)]);
+  expect([atC, atB]).toEqual([a.hub.stats.entries, a.hub.stats.entries]);
 });
 
 test('[SQ1] a refusal comes back as it was said', async () => {

@@ -18,7 +18,7 @@ export interface Sequencing {
   readonly standing: Standing;
   /** Commands are decided at another server. */
   readonly isElsewhere: boolean;
-  /** In the order given, after all that was forwarded before. */
+  /** In the order given, after all that was forwarded before; of none, only the length of the log is asked. */
   forward(commands: readonly Command[]): Promise<Forwarded>;
   /** Told when this server begins or ceases to sequence. */
   onChange(listener: () => void): () => void;

@@ -17,15 +17,10 @@ import {
 } from './batch-checks.ts';
 import type { Appended, Chunk, Log, Snapshot, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
+import { listNatsSpaces } from './nats/directory.ts';
 import { type Durability, requireDurable } from './nats/durability.ts';
 import { natsFailure } from './nats/failure.ts';
-import {
-  createId,
-  type Generation,
-  listNatsSpaces,
-  namesOf,
-  openGeneration,
-} from './nats/generation.ts';
+import { createId, type Generation, namesOf, openGeneration } from './nats/generation.ts';
 import { type Link, openLink } from './nats/link.ts';
 import { readMessage } from './nats/message.ts';
 import { type NatsPlace, shownPlace } from './nats/place.ts';

@@ -52,6 +52,7 @@ export function createConcert(): Concert {
         lost = null;
         if (loss === 'before') return 'unknown';
         forwarded += commands.length;
+        if (commands.length === 0) await hub.ask(() => null);
         const asked = commands.map((command) => hub.submit({ ...command, at: hub.stamp() }));
         const outcomes = await Promise.all(asked);
         return loss === 'after' ? 'unknown' : { outcomes, length: hub.stats.entries };

@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/conformance/sox/sox.test.ts'],
-    globalSetup: ['test/cluster/start-nats.ts'],
+    globalSetup: ['test/cluster/start-nats.ts', 'test/tested-program.ts'],
     testTimeout: 240_000,
     hookTimeout: 120_000,
     pool: 'forks',

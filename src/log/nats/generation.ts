@@ -76,23 +76,6 @@ export function createId(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** The spaces that have a log under this prefix. */
-export async function listNatsSpaces(link: Link, place: NatsPlace): Promise<string[]> {
-  await openPointers(link, place);
-  const { prefix } = place;
-  const info = await link.manager.streams.info(pointersOf(prefix), {
-    subjects_filter: `${prefix}.spaces.*`,
-  });
-  const spaces: string[] = [];
-  for (const subject of Object.keys(info.state.subjects ?? {})) {
-    const message = await link.manager.streams.getMessage(pointersOf(prefix), {
-      last_by_subj: subject,
-    });
-    if (message !== null) spaces.push(parsePointer(message.data).space);
-  }
-  return spaces.sort();
-}
-
 export async function addStreams(
   link: Link,
   place: NatsPlace,
@@ -152,7 +135,7 @@ export function leaseSubject({ prefix }: NatsPlace, space: string): string {
   return `${prefix}.lease.${streamWord(space)}`;
 }
 
-function pointerSubject({ prefix }: NatsPlace, space: string): string {
+export function pointerSubject({ prefix }: NatsPlace, space: string): string {
   return `${prefix}.spaces.${streamWord(space)}`;
 }
 
@@ -166,7 +149,7 @@ async function readPointer(
   return message === null ? null : { generation: parsePointer(message.data), seq: message.seq };
 }
 
-function parsePointer(data: Uint8Array): Generation {
+export function parsePointer(data: Uint8Array): Generation {
   return JSON.parse(Buffer.from(data).toString('utf8')) as Generation;
 }
 

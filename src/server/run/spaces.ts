@@ -176,7 +176,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
     const removal = removed.get(name);
     if (removal !== undefined && (!isExplicit || removing.has(name))) return gone(name, removal);
-    if (!known.has(name)) {
+    if (!known.has(name) && !(await isMadeElsewhere(name))) {
       if (!mayCreate) return notFound(name, [...known]);
       if (known.size >= SPACES_MAX) return refuseFull('SPACES_MAX', SPACES_MAX);
       if (isSidecar(store, name)) {
@@ -203,6 +203,14 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         { failure: cause.code },
       );
     }
+  }
+
+  /** Another server of the cluster may have made it a moment ago. */
+  async function isMadeElsewhere(name: string): Promise<boolean> {
+    // Whether NATS does not answer is told by who opens the log.
+    const isMade = (await options.cluster?.hasSpace(name).catch(() => false)) ?? false;
+    if (isMade) known.add(name);
+    return isMade;
   }
 
   async function removeOne(name: string, isDeleted: boolean): Promise<RemovedSpace | Refusal> {
@@ -251,6 +259,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const isThere = (name: string): boolean =>
     known.has(name) && unsettled.unmaking(name) === undefined;
   await openOne(DEFAULT_SPACE);
+  const unfollow = options.cluster?.followSpaces((name) => {
+    if (isSpaceName(name)) known.add(name);
+  });
 
   return {
     open,
@@ -274,6 +285,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       for (const hub of hubs.values()) hub.watch.endWaits();
     },
     async close() {
+      unfollow?.();
       await Promise.allSettled([...opening.values(), ...removing.values()]);
       await Promise.all([...hubs.values()].map((hub) => shut(hub)));
     },

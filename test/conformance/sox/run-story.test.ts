@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { type Check, faultsOf } from './checks.ts';
 import type { Answer, Door } from './door.ts';
 import { FIXTURES } from './fixtures.ts';
-import { runStory } from './run-story.ts';
+import { journalFaults, runStory } from './run-story.ts';
 import type { Operation, Story } from './story.ts';
 
 const SENT_AT = 1_800_000_000.5;
@@ -181,5 +181,46 @@ describe('each check can fail', () => {
   ];
   test.for(failing)('$check of $step', (check) => {
     expect(faultsOf(check, answers)).not.toEqual([]);
+  });
+});
+
+describe('what plugins wrote', () => {
+  const wanted = ['made', 'send', 'recv', 'ended'];
+
+  test.each([
+    ['at one server', [wanted]],
+    [
+      'at two, each with its own beginning and end',
+      [
+        ['made', 'recv', 'ended'],
+        ['made', 'send', 'ended'],
+      ],
+    ],
+  ])('is as wanted %s', (_, journals) => {
+    expect(journalFaults(wanted, journals)).toEqual([]);
+  });
+
+  test.each([
+    ['a line less', [['made', 'send', 'ended']]],
+    ['a line more', [['made', 'send', 'recv', 'recv', 'ended']]],
+    ['another order', [['made', 'recv', 'send', 'ended']]],
+    [
+      'a call at two servers of three',
+      [
+        ['made', 'send', 'recv', 'ended'],
+        ['made', 'recv', 'ended'],
+        ['made', 'ended'],
+      ],
+    ],
+    [
+      'a call at none',
+      [
+        ['made', 'send', 'ended'],
+        ['made', 'ended'],
+      ],
+    ],
+    ['a stranger', [['made', 'send', 'recv', 'ended'], ['other']]],
+  ])('with %s is a fault', (_, journals) => {
+    expect(journalFaults(wanted, journals)).toHaveLength(1);
   });
 });

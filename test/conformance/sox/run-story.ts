@@ -93,3 +93,30 @@ export function logFaults(wanted: readonly RegExp[], log: string): readonly stri
     .filter((pattern) => !pattern.test(plain))
     .map((pattern) => `stderr lacks ${pattern}: ${log}`);
 }
+
+/**
+ * What the plugins wrote at one server must be exactly what is wanted. Of several, each call is at one, and each has
+ * its own beginning and end: every line is written by one of them or by each, none out of its order.
+ */
+export function journalFaults(
+  wanted: readonly string[],
+  journals: readonly (readonly string[])[],
+): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const line of wanted) counts.set(line, (counts.get(line) ?? 0) + 1);
+  const isLike = (journal: readonly string[]): boolean => {
+    let at = 0;
+    for (const line of journal) {
+      at = wanted.indexOf(line, at) + 1;
+      if (at === 0) return false;
+    }
+    return true;
+  };
+  const written = journals.flat();
+  const isWhole = [...counts].every(([line, count]) => {
+    const times = written.filter((one) => one === line).length;
+    return times === count || times === count * journals.length;
+  });
+  if (isWhole && journals.every(isLike)) return [];
+  return [`the plugins wrote ${JSON.stringify(journals)}, not ${JSON.stringify(wanted)}`];
+}

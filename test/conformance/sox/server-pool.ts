@@ -7,7 +7,7 @@
  * the agents' own spaces. A shared server ends with its last expected story.
  */
 
-import { logFaults } from './run-story.ts';
+import { journalFaults, logFaults } from './run-story.ts';
 import { launch, type RunningServer } from './server.ts';
 import type { Boot, Story } from './story.ts';
 
@@ -108,11 +108,7 @@ async function enterOwn(boot: Boot): Promise<Seat> {
 
 async function judgeJournal(boot: Boot, server: RunningServer): Promise<void> {
   if (boot.journal === undefined) return;
-  const journal = await server.journal();
-  if (journal.join('\n') === boot.journal.join('\n')) return;
-  throw new Error(
-    `the plugins wrote ${JSON.stringify(journal)}, not ${JSON.stringify(boot.journal)}`,
-  );
+  throwFaults(journalFaults(boot.journal, await server.journals()));
 }
 
 async function start(boot: Boot): Promise<RunningServer> {

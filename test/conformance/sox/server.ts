@@ -32,8 +32,8 @@ export interface RunningServer {
   readonly urls: readonly string[];
   /** What it wrote on stderr so far. */
   log(): string;
-  /** What the plugins of the project wrote so far, by line. */
-  journal(): Promise<readonly string[]>;
+  /** What the plugins of the project wrote so far, by line, at each server. */
+  journals(): Promise<readonly (readonly string[])[]>;
   /** Makes a space, as its owner would: a story may begin with a question, which makes none. */
   makeSpace(name: string): Promise<void>;
   /** Ends the process; safe to call twice. */
@@ -84,7 +84,7 @@ export async function launch(
       url: first.url,
       urls: all.flatMap(({ urls }) => urls),
       log: () => all.map((one) => one.log()).join('\n'),
-      journal: async () => (await Promise.all(all.map((one) => one.journal()))).flat(),
+      journals: async () => (await Promise.all(all.map((one) => one.journals()))).flat(),
       makeSpace: first.makeSpace,
       stop: () => each((one) => one.stop()),
       close: () => each((one) => one.close()),
@@ -148,7 +148,7 @@ async function launchOne(
       url,
       urls: [url],
       log: () => log,
-      journal: () => readJournal(project),
+      journals: async () => [await readJournal(project)],
       async makeSpace(name) {
         const credential = await readFile(join(project, 'hub', 'credential'), 'utf8');
         // A server that is told to fail refuses this too, and every question before its space matters.
