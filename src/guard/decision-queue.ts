@@ -9,7 +9,14 @@ const BATCH_MAX = 100;
 const GATHERED_MAX = 1_000;
 const TEXT_CHARS_MAX = 1_024;
 
-/** A decision, or how an integration's call ended. */
+/**
+ * A decision, or how an integration's call ended.
+ *
+ * @example
+ * ```ts
+ * const line = ({ guard, what, why }: Recordable): string => `${guard}: ${what}: ${why}`;
+ * ```
+ */
 export interface Recordable {
   readonly guard: string;
   readonly kind: 'read' | 'write' | 'delete' | 'execute' | 'connect' | 'rail' | 'invoke';

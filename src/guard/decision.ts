@@ -5,16 +5,37 @@
  */
 import { HIDDEN, written } from '../core/law/hidden.ts';
 
-/** What may be done to a path. */
+/**
+ * What may be done to a path.
+ *
+ * @example
+ * ```ts
+ * const request = (kind: PathKind): GuardRequest => ({ kind, path: '/srv/app/notes.md' });
+ * ```
+ */
 export type PathKind = 'read' | 'write' | 'delete';
 
-/** A deed that a guard is asked about: a path, a program or an address. */
+/**
+ * A deed that a guard is asked about: a path, a program or an address.
+ *
+ * @example
+ * ```ts
+ * const request: GuardRequest = { kind: 'execute', program: 'git', args: ['log'] };
+ * ```
+ */
 export type GuardRequest =
   | { readonly kind: PathKind; readonly path: string }
   | { readonly kind: 'execute'; readonly program: string; readonly args?: readonly string[] }
   | { readonly kind: 'connect'; readonly url: string; readonly method?: string };
 
-/** Why a deed is allowed or refused, in a word. */
+/**
+ * Why a deed is allowed or refused, in a word.
+ *
+ * @example
+ * ```ts
+ * const isForgotten = (code: GuardCode): boolean => code === 'guard.no-rule';
+ * ```
+ */
 export type GuardCode =
   | 'guard.allowed'
   /** No rule of the policy covers it. */
@@ -41,10 +62,25 @@ export type GuardCode =
   /** A rail said no, failed, or did not answer in time. */
   | 'guard.rail';
 
-/** Who holds a deed to its policy: this process by its word (`advisory`), or the operating system. */
+/**
+ * Who holds a deed to its policy: this process by its word (`advisory`), or the operating system.
+ *
+ * @example
+ * ```ts
+ * const isHeld = (how: Enforcement): boolean => how === 'os';
+ * ```
+ */
 export type Enforcement = 'advisory' | 'os';
 
-/** What a guard decided on a deed, and why. */
+/**
+ * What a guard decided on a deed, and why.
+ *
+ * @example
+ * ```ts
+ * const line = ({ allowed, what, why }: GuardDecision): string =>
+ *   `${allowed ? 'may' : 'may not'} ${what}: ${why}`;
+ * ```
+ */
 export interface GuardDecision {
   readonly allowed: boolean;
   readonly kind: GuardRequest['kind'] | 'rail';

@@ -17,7 +17,14 @@ const SECRETS = ['authorization', 'cookie', 'proxy-authorization'];
 /** What the connection says about itself. */
 const HOP_BY_HOP = ['connection', 'host', 'transfer-encoding', 'upgrade', 'content-length'];
 
-/** How a guarded request is made. */
+/**
+ * How a guarded request is made.
+ *
+ * @example
+ * ```ts
+ * const options: FetchOptions = { method: 'POST', body: '{}', redirect: 'error' };
+ * ```
+ */
 export interface FetchOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -128,7 +135,14 @@ function responseOf(answer: IncomingMessage, url: URL): Response {
   return response;
 }
 
-/** Where a guarded connection goes, and how. */
+/**
+ * Where a guarded connection goes, and how.
+ *
+ * @example
+ * ```ts
+ * const database: ConnectOptions = { host: 'db.example.com', port: 5432, tls: true };
+ * ```
+ */
 export interface ConnectOptions {
   readonly host: string;
   readonly port: number;

@@ -49,7 +49,14 @@ export async function readThere(real: string, maxBytes: number): Promise<Buffer>
   }
 }
 
-/** How a guarded file is written. */
+/**
+ * How a guarded file is written.
+ *
+ * @example
+ * ```ts
+ * const options: WriteOptions = { makeFolders: true, mode: 0o600 };
+ * ```
+ */
 export interface WriteOptions {
   /** Folders on the way that are missing are made. */
   readonly makeFolders?: boolean;

@@ -43,7 +43,14 @@ import {
 /** How much of a file is read unless more is asked for. */
 const READ_BYTES_DEFAULT = 10 * 1024 * 1024;
 
-/** What a guard is called, where its paths begin, and who is told of its decisions. */
+/**
+ * What a guard is called, where its paths begin, and who is told of its decisions.
+ *
+ * @example
+ * ```ts
+ * const options: GuardOptions = { name: 'builder', cwd: '/srv/app' };
+ * ```
+ */
 export interface GuardOptions {
   /** What the record calls it; `guard` unless it says. */
   readonly name?: string;
@@ -56,7 +63,15 @@ export interface GuardOptions {
   readonly lookup?: Lookup;
 }
 
-/** Decides by a policy what may be done, and does it. */
+/**
+ * Decides by a policy what may be done, and does it.
+ *
+ * @example
+ * ```ts
+ * const notes = async (guard: Guard): Promise<string> =>
+ *   (await guard.readFile('/srv/app/notes.md')).toString('utf8');
+ * ```
+ */
 export interface Guard {
   readonly name: string;
   /** Decides, does nothing, and never throws for what is refused. */

@@ -9,7 +9,14 @@ import { classOf, type Named, parseNamed } from './addresses.ts';
 import { allow, deny, type Ruling } from './decision.ts';
 import { type ConnectRule, PolicyError, SCHEMES, type Scheme } from './policy.ts';
 
-/** What a name stands for; all of it. */
+/**
+ * What a name stands for; all of it.
+ *
+ * @example
+ * ```ts
+ * const fixed: Lookup = async () => ['203.0.113.7'];
+ * ```
+ */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
 export const systemLookup: Lookup = async (host) =>

@@ -7,7 +7,14 @@
 export const POLICY_LIST_MAX = 256;
 export const POLICY_TEXT_CHARS_MAX = 4_096;
 
-/** One way of calling one program. */
+/**
+ * One way of calling one program.
+ *
+ * @example
+ * ```ts
+ * const rule: ExecuteRule = { program: 'git', args: ['log', '**'] };
+ * ```
+ */
 export interface ExecuteRule {
   /** A path, or a name that is looked for on PATH when the guard is made. */
   readonly program: string;
@@ -19,7 +26,14 @@ export interface ExecuteRule {
   readonly args?: readonly string[];
 }
 
-/** One place of the network. */
+/**
+ * One place of the network.
+ *
+ * @example
+ * ```ts
+ * const rule: ConnectRule = { scheme: 'https', host: '*.example.com', methods: ['GET', 'POST'] };
+ * ```
+ */
 export interface ConnectRule {
   /** `https`, `http`, `wss`, `ws`, `tcp` or `tls`. */
   readonly scheme: Scheme;
@@ -37,10 +51,27 @@ export interface ConnectRule {
 }
 
 export const SCHEMES = ['https', 'http', 'wss', 'ws', 'tcp', 'tls'] as const;
-/** A scheme of addresses that a rule may name. */
+/**
+ * A scheme of addresses that a rule may name.
+ *
+ * @example
+ * ```ts
+ * const isSafe = (scheme: Scheme): boolean => scheme === 'https' || scheme === 'tls';
+ * ```
+ */
 export type Scheme = (typeof SCHEMES)[number];
 
-/** What a guard allows; all that it does not mention is refused. */
+/**
+ * What a guard allows; all that it does not mention is refused.
+ *
+ * @example
+ * ```ts
+ * const policy: Policy = {
+ *   ...{ read: ['/srv/app'], write: ['/srv/app/out'], except: ['/srv/app/.env'] },
+ *   execute: [{ program: 'git', args: ['log', '**'] }],
+ * };
+ * ```
+ */
 export interface Policy {
   /** A path and all that is below it. */
   readonly read?: readonly string[];

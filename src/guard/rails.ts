@@ -9,7 +9,17 @@ import { deny, type Ruling } from './decision.ts';
 /** How long a rail may think. */
 export const RAIL_MS_MAX = 10_000;
 
-/** A check of what goes into a deed or comes out of it. */
+/**
+ * A check of what goes into a deed or comes out of it.
+ *
+ * @example
+ * ```ts
+ * const noKeys: Rail = {
+ *   ...{ name: 'no keys', on: 'input' },
+ *   check: (value) => (JSON.stringify(value).includes('sk-') ? 'it holds a key' : null),
+ * };
+ * ```
+ */
 export interface Rail {
   readonly name: string;
   readonly on: 'input' | 'output';

@@ -12,7 +12,14 @@ import { findProgram, type Where } from './programs.ts';
 import { RELAY_DIR, RELAY_SCRIPT } from './relay-script.ts';
 import { findSandbox, planSandbox } from './sandbox.ts';
 
-/** How a guarded program is started. */
+/**
+ * How a guarded program is started.
+ *
+ * @example
+ * ```ts
+ * const options: SpawnOptions = { cwd: '/srv/app', enforcement: 'os', stdio: 'inherit' };
+ * ```
+ */
 export interface SpawnOptions {
   /** A folder that the policy lets be read; absent: the root of the disk. */
   readonly cwd?: string;
@@ -24,17 +31,38 @@ export interface SpawnOptions {
   readonly stdio?: 'pipe' | 'inherit' | 'ignore';
 }
 
-/** The options of a spawn that is only planned. */
+/**
+ * The options of a spawn that is only planned.
+ *
+ * @example
+ * ```ts
+ * const options: PlanOptions = { cwd: '/srv/app', enforcement: 'os' };
+ * ```
+ */
 export type PlanOptions = Omit<SpawnOptions, 'signal' | 'stdio'>;
 
-/** A program that a guard started, and what it decided on it. */
+/**
+ * A program that a guard started, and what it decided on it.
+ *
+ * @example
+ * ```ts
+ * const line = ({ child, decision }: Spawned): string => `${child.pid} by ${decision.enforcement}`;
+ * ```
+ */
 export interface Spawned {
   readonly child: ChildProcess;
   /** Says whether the operating system holds the child to the policy. */
   readonly decision: GuardDecision;
 }
 
-/** Everything decided, nothing started: for who starts and watches processes in a way of its own. */
+/**
+ * Everything decided, nothing started: for who starts and watches processes in a way of its own.
+ *
+ * @example
+ * ```ts
+ * const line = ({ command, cwd }: SpawnPlan): string => `in ${cwd}: ${command.join(' ')}`;
+ * ```
+ */
 export interface SpawnPlan {
   readonly decision: GuardDecision;
   /** The program with its arguments, or the sandbox with the program in it. */

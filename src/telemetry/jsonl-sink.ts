@@ -7,7 +7,14 @@ import { dirname } from 'node:path';
 import { formatTraceparent } from '../core/law/traceparent.ts';
 import type { Level, Sink, TelemetryRecord } from './record.ts';
 
-/** Which file records are written to, from which level on, and how large it gets. */
+/**
+ * Which file records are written to, from which level on, and how large it gets.
+ *
+ * @example
+ * ```ts
+ * const options: JsonlSinkOptions = { path: 'telemetry.jsonl', level: 'warn', maxBytes: 1_000_000 };
+ * ```
+ */
 export interface JsonlSinkOptions {
   readonly path: string;
   readonly level?: Level;

@@ -8,7 +8,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { otlpBodies, type Resource } from './otlp-json.ts';
 import type { Level, Sink } from './record.ts';
 
-/** Which collector records are sent to, and as whom. */
+/**
+ * Which collector records are sent to, and as whom.
+ *
+ * @example
+ * ```ts
+ * const options: OtlpSinkOptions = {
+ *   ...{ endpoint: 'http://127.0.0.1:4318', level: 'info' },
+ *   headers: { 'x-tenant': 'team' },
+ * };
+ * ```
+ */
 export interface OtlpSinkOptions {
   /** The collector, such as `http://127.0.0.1:4318`; `/v1/traces` and its kin are put behind it. */
   readonly endpoint: string;

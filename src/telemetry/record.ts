@@ -2,10 +2,24 @@
 import type { TraceContext } from '../core/law/traceparent.ts';
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-/** How grave a record is. */
+/**
+ * How grave a record is.
+ *
+ * @example
+ * ```ts
+ * const isLoud = (level: Level): boolean => level === 'warn' || level === 'error';
+ * ```
+ */
 export type Level = (typeof LEVELS)[number];
 
-/** What a record is about; whatever of it is known where the record is made stands in the record. */
+/**
+ * What a record is about; whatever of it is known where the record is made stands in the record.
+ *
+ * @example
+ * ```ts
+ * const ids: Ids = { space: 'default', agent: 'ada', workflow: 'land-topic' };
+ * ```
+ */
 export interface Ids {
   readonly space?: string;
   readonly agent?: string;
@@ -15,14 +29,42 @@ export interface Ids {
   readonly turn?: string;
 }
 
-/** Facts, never bodies: a body leaves by `Span.content` alone, and only where it was asked for [TL6]. */
+/**
+ * Facts, never bodies: a body leaves by `Span.content` alone, and only where it was asked for [TL6].
+ *
+ * @example
+ * ```ts
+ * const value: AttributeValue = ['fast', 'green'];
+ * ```
+ */
 export type AttributeValue = string | number | boolean | readonly string[];
-/** What a record says by name; what is null or undefined is left out. */
+/**
+ * What a record says by name; what is null or undefined is left out.
+ *
+ * @example
+ * ```ts
+ * const facts: Attributes = { branch: 'topic', files: 3, tags: ['fast'] };
+ * ```
+ */
 export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
-/** As a sink gets them: bounded, and without secrets. */
+/**
+ * As a sink gets them: bounded, and without secrets.
+ *
+ * @example
+ * ```ts
+ * const branchOf = (attributes: SinkAttributes) => attributes.branch ?? 'none';
+ * ```
+ */
 export type SinkAttributes = Readonly<Record<string, AttributeValue>>;
 
-/** Which side of a call a span is, as OpenTelemetry names it. */
+/**
+ * Which side of a call a span is, as OpenTelemetry names it.
+ *
+ * @example
+ * ```ts
+ * const isOutside = (kind: SpanKind): boolean => kind !== 'internal';
+ * ```
+ */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 interface Head {
@@ -34,14 +76,28 @@ interface Head {
   readonly attributes: SinkAttributes;
 }
 
-/** Something that was said at one moment. */
+/**
+ * Something that was said at one moment.
+ *
+ * @example
+ * ```ts
+ * const line = ({ name, traceId }: LogRecord): string => `${name} in ${traceId ?? 'no trace'}`;
+ * ```
+ */
 export interface LogRecord extends Head {
   readonly kind: 'log';
   readonly traceId: string | null;
   readonly spanId: string | null;
 }
 
-/** Something that took a while, in its trace. */
+/**
+ * Something that took a while, in its trace.
+ *
+ * @example
+ * ```ts
+ * const line = ({ name, ms, error }: SpanRecord): string => `${name} ${ms} ms ${error?.type ?? ''}`;
+ * ```
+ */
 export interface SpanRecord extends Head {
   readonly kind: 'span';
   readonly traceId: string;
@@ -56,7 +112,14 @@ export interface SpanRecord extends Head {
   readonly error: { readonly type: string; readonly message: string | null } | null;
 }
 
-/** What was counted or measured since the one before. */
+/**
+ * What was counted or measured since the one before.
+ *
+ * @example
+ * ```ts
+ * const line = ({ name, sum, unit }: MetricRecord): string => `${name}: ${sum} ${unit}`;
+ * ```
+ */
 export interface MetricRecord extends Head {
   readonly kind: 'metric';
   readonly since: number;
@@ -66,7 +129,14 @@ export interface MetricRecord extends Head {
   readonly spread: Spread | null;
 }
 
-/** How measured values are spread over buckets. */
+/**
+ * How measured values are spread over buckets.
+ *
+ * @example
+ * ```ts
+ * const mean = (sum: number, { count }: Spread): number => sum / count;
+ * ```
+ */
 export interface Spread {
   readonly count: number;
   readonly min: number;
@@ -76,10 +146,29 @@ export interface Spread {
   readonly buckets: readonly number[];
 }
 
-/** What a sink is given. */
+/**
+ * What a sink is given.
+ *
+ * @example
+ * ```ts
+ * const isSpan = (record: TelemetryRecord): boolean => record.kind === 'span';
+ * ```
+ */
 export type TelemetryRecord = LogRecord | SpanRecord | MetricRecord;
 
-/** Where records go. It is never waited for, and what it throws reaches nobody [TL3]. */
+/**
+ * Where records go. It is never waited for, and what it throws reaches nobody [TL3].
+ *
+ * @example
+ * ```ts
+ * const sink: Sink = {
+ *   ...{ name: 'screen', level: 'warn' },
+ *   write(records) {
+ *     process.stderr.write(`${records.length} records\n`);
+ *   },
+ * };
+ * ```
+ */
 export interface Sink {
   readonly name?: string;
   /** Records below it are not for this sink; `info` unless it says. */

@@ -13,7 +13,14 @@ const ID_CHARS_MAX = 256;
 
 export const REDACTED = '[redacted]';
 
-/** What else must not leave: the value to put there, or null for none. */
+/**
+ * What else must not leave: the value to put there, or null for none.
+ *
+ * @example
+ * ```ts
+ * const noPaths: Redact = (name, value) => (name.endsWith('.path') ? null : value);
+ * ```
+ */
 export type Redact = (name: string, value: AttributeValue) => AttributeValue | null;
 
 const SECRET_NAME =

@@ -7,7 +7,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../core/law/traceparent.ts';
 import type { Attributes, Ids, Level, SpanKind } from './record.ts';
 
-/** One piece of work while it is done. */
+/**
+ * One piece of work while it is done.
+ *
+ * @example
+ * ```ts
+ * const told = (span: Span): void => span.set({ files: 3 });
+ * ```
+ */
 export interface Span {
   /** For whoever goes on with the work elsewhere; null while no trace is known. */
   readonly traceparent: string | null;
@@ -18,7 +25,14 @@ export interface Span {
   fail(type: string, message?: string): void;
 }
 
-/** What is said of a span when it begins. */
+/**
+ * What is said of a span when it begins.
+ *
+ * @example
+ * ```ts
+ * const options: SpanOptions = { kind: 'client', ids: { step: 'push' } };
+ * ```
+ */
 export interface SpanOptions {
   readonly kind?: SpanKind;
   /** `info` unless it says. */

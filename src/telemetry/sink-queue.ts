@@ -9,7 +9,14 @@ export const QUEUE_RECORDS_MAX = 8_192;
 const BATCH_RECORDS_MAX = 512;
 const GATHER_MS = 200;
 
-/** What became of the records of a sink. */
+/**
+ * What became of the records of a sink.
+ *
+ * @example
+ * ```ts
+ * const isLossy = ({ dropped, failed }: SinkCounts): boolean => dropped + failed > 0;
+ * ```
+ */
 export interface SinkCounts {
   readonly name: string;
   readonly written: number;
@@ -28,7 +35,14 @@ export interface SinkQueue {
   close(ms: number): Promise<void>;
 }
 
-/** How long a sink gathers records before it writes them, and how many may wait. */
+/**
+ * How long a sink gathers records before it writes them, and how many may wait.
+ *
+ * @example
+ * ```ts
+ * const times: QueueTimes = { gatherMs: 200, recordsMax: 10_000 };
+ * ```
+ */
 export interface QueueTimes {
   readonly gatherMs?: number;
   readonly recordsMax?: number;

@@ -20,7 +20,14 @@ import { createSinkQueue, type QueueTimes, type SinkCounts, type SinkQueue } fro
 import { openSpan, type SpanParts } from './span.ts';
 import { newSpanId, newTraceId } from './trace-ids.ts';
 
-/** Where records go, what is in each of them, and what is left out. */
+/**
+ * Where records go, what is in each of them, and what is left out.
+ *
+ * @example
+ * ```ts
+ * const options: TelemetryOptions = { sinks: [], ids: { agent: 'ada' }, sample: 0.1 };
+ * ```
+ */
 export interface TelemetryOptions {
   readonly sinks: readonly Sink[];
   /** In every record, beside what is known where it is made. */
@@ -35,7 +42,15 @@ export interface TelemetryOptions {
   readonly queue?: QueueTimes;
 }
 
-/** Where a program says what happens in it. */
+/**
+ * Where a program says what happens in it.
+ *
+ * @example
+ * ```ts
+ * const timed = (telemetry: Telemetry): number =>
+ *   telemetry.span('count', { of: 'files' }, () => 3);
+ * ```
+ */
 export interface Telemetry {
   debug(name: string, attributes?: Attributes): void;
   info(name: string, attributes?: Attributes): void;
@@ -65,7 +80,14 @@ export interface Telemetry {
   close(ms?: number): Promise<void>;
 }
 
-/** A span that is told when it is over. */
+/**
+ * A span that is told when it is over.
+ *
+ * @example
+ * ```ts
+ * const ended: EndedSpan = { at: Date.now() - 40, ms: 40, parent: null, error: 'timeout' };
+ * ```
+ */
 export interface EndedSpan extends SpanOptions {
   /** When it began. */
   readonly at: number;

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { allExamples } from '../tidy/flow-names.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const project = mkdtempSync(join(tmpdir(), 'synod-package-'));
@@ -136,7 +137,7 @@ test('[RE2] an upgrade from the package says what another one is, and installs n
   expect(upgrade(join(project, 'no-such.tgz')).stderr).toContain('there is no Synod to be had');
 }, 60_000);
 
-test('[RE3] the public types hold for the packed declarations, and a looser one is noticed', () => {
+test('[RE3] the public types and their examples hold for the packed declarations, and a looser one is noticed', () => {
   const compilerOptions = {
     ...{ strict: true, noEmit: true, target: 'es2024', module: 'nodenext', skipLibCheck: true },
     ...{ lib: ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.AsyncIterable'], types: ['node'] },
@@ -144,11 +145,16 @@ test('[RE3] the public types hold for the packed declarations, and a looser one 
   };
   const file = 'public-types.test.ts';
   copyFileSync(join(ROOT, 'test/types', file), join(project, file));
+  writeFileSync(join(project, 'flow-examples.ts'), allExamples());
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+  const files = [file, 'flow-examples.ts'];
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const compile = (): string => {
     const args = [join(ROOT, 'node_modules/.bin/tsc'), '-p', '.'];
-    return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' }).stdout;
+    const { stdout } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
+    // An example calls functions of its reader, which nobody has declared.
+    const own = /^flow-examples\.ts\S+ error TS(?:2304|2552|2593|18004|7006|7031):.*\n(?: .*\n)*/gm;
+    return stdout.replaceAll(own, '');
   };
   expect(compile()).toBe('');
   const declarations = join(modules, 'synod/dist/client/operations.d.ts');
@@ -159,5 +165,5 @@ test('[RE3] the public types hold for the packed declarations, and a looser one 
     declarations,
     exact.replace(output, 'export type CallOutput<Id extends CallId> = any;'),
   );
-  expect(compile()).toMatch(/^public-types\.test\.ts\(\d+,\d+\): error TS/);
+  expect(compile()).toMatch(/^public-types\.test\.ts\(\d+,\d+\): error TS/m);
 }, 60_000);

@@ -6,7 +6,14 @@
 import type { ContextSnapshot } from './context.ts';
 import type { PromptTrust, TextPart } from './prompt-types.ts';
 
-/** Which values of a context become a part of a prompt, and how it is called. */
+/**
+ * Which values of a context become a part of a prompt, and how it is called.
+ *
+ * @example
+ * ```ts
+ * const only: ContextPartOptions = { keys: ['goal', 'rules'], priority: 5 };
+ * ```
+ */
 export interface ContextPartOptions extends Omit<TextPart, 'text' | 'trust' | 'label'> {
   /** What the part is called; the namespace and the position unless it says. */
   readonly label?: string;

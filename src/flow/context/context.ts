@@ -10,7 +10,14 @@ import type { HubCalls } from '../process/supervisor-options.ts';
 
 type Keys<Values> = keyof Values & string;
 
-/** A value with its version; there is none where nothing was set. */
+/**
+ * A value with its version; there is none where nothing was set.
+ *
+ * @example
+ * ```ts
+ * const told = ({ value, by }: ContextValue<string>): string => `${by} says ${value}`;
+ * ```
+ */
 export interface ContextValue<Value> {
   readonly value: Value;
   readonly version: number;
@@ -19,14 +26,29 @@ export interface ContextValue<Value> {
   readonly expiresAtMs: number | null;
 }
 
-/** On what condition a value is set, and for how long. */
+/**
+ * On what condition a value is set, and for how long.
+ *
+ * @example
+ * ```ts
+ * const onlyIfNew: ContextSetOptions = { ifVersion: 0, ttlMs: 60_000 };
+ * ```
+ */
 export interface ContextSetOptions {
   /** Only if the key is at this version; 0: only if there is none. Else it throws `context.version`. */
   readonly ifVersion?: number;
   readonly ttlMs?: number;
 }
 
-/** A key that was added, changed or removed. */
+/**
+ * A key that was added, changed or removed.
+ *
+ * @example
+ * ```ts
+ * const line = ({ key, change, version }: ContextChange<{ goal: string }>): string =>
+ *   `${key} ${change}, now ${version}`;
+ * ```
+ */
 export interface ContextChange<Values> {
   readonly key: Keys<Values>;
   readonly change: 'added' | 'changed' | 'removed';
@@ -37,7 +59,16 @@ export interface ContextChange<Values> {
   readonly version: number;
 }
 
-/** The namespace as it was at one moment; it never changes. */
+/**
+ * The namespace as it was at one moment; it never changes.
+ *
+ * @example
+ * ```ts
+ * async function goalThen(then: ContextSnapshot<{ goal: string }>): Promise<string> {
+ *   return (await then.get('goal'))?.value ?? 'none yet';
+ * }
+ * ```
+ */
 export interface ContextSnapshot<Values> {
   readonly ns: string;
   /** The position that it can be looked at again by. */
@@ -47,7 +78,15 @@ export interface ContextSnapshot<Values> {
   entries(prefix?: string): Promise<Map<Keys<Values>, Values[Keys<Values>]>>;
 }
 
-/** Which changes are followed, and from where on. */
+/**
+ * Which changes are followed, and from where on.
+ *
+ * @example
+ * ```ts
+ * const stop = new AbortController();
+ * const follow: ContextFollowOptions = { prefix: 'plan/', signal: stop.signal };
+ * ```
+ */
 export interface ContextFollowOptions {
   /** From where on; omitted: from now. */
   readonly since?: number;
@@ -55,7 +94,16 @@ export interface ContextFollowOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Values that agents share under a namespace, typed by their keys. */
+/**
+ * Values that agents share under a namespace, typed by their keys.
+ *
+ * @example
+ * ```ts
+ * async function remember(shared: Context<{ goal: string }>): Promise<number> {
+ *   return shared.set('goal', 'ship on Friday', { ifVersion: 0 });
+ * }
+ * ```
+ */
 export interface Context<Values> {
   readonly ns: string;
   get<K extends Keys<Values>>(key: K): Promise<ContextValue<Values[K]> | undefined>;

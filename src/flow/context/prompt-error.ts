@@ -1,6 +1,13 @@
 /** Why no prompt was packed. Nothing is left out silently: what cannot be done as asked is an error. */
 
-/** Why a prompt could not be packed, in a word. */
+/**
+ * Why a prompt could not be packed, in a word.
+ *
+ * @example
+ * ```ts
+ * const isTooSmall = (code: PromptErrorCode): boolean => code === 'prompt.budget';
+ * ```
+ */
 export type PromptErrorCode =
   /** A part or an option that cannot be meant. */
   | 'prompt.invalid'
@@ -11,14 +18,31 @@ export type PromptErrorCode =
   /** The tokenizer threw, or said no number. */
   | 'prompt.tokenizer';
 
-/** What is said of a `PromptError` beside its message. */
+/**
+ * What is said of a `PromptError` beside its message.
+ *
+ * @example
+ * ```ts
+ * const why: PromptErrorOptions = {
+ *   code: 'prompt.budget',
+ *   wants: [{ label: 'rules', tokens: 400 }],
+ * };
+ * ```
+ */
 export interface PromptErrorOptions {
   readonly code: PromptErrorCode;
   readonly wants?: readonly WantedTokens[];
   readonly cause?: unknown;
 }
 
-/** How many tokens a part wants at least. */
+/**
+ * How many tokens a part wants at least.
+ *
+ * @example
+ * ```ts
+ * const line = ({ label, tokens }: WantedTokens): string => `${label} wants ${tokens} tokens`;
+ * ```
+ */
 export interface WantedTokens {
   readonly label: string;
   readonly tokens: number;

@@ -1,13 +1,34 @@
 /** What a prompt is packed of, and what comes of it. */
 import type { Guard } from '../../guard/guard.ts';
 
-/** How many tokens a text is, for the model that will read it. */
+/**
+ * How many tokens a text is, for the model that will read it.
+ *
+ * @example
+ * ```ts
+ * const about: Tokenizer = (text) => Math.ceil(text.length / 4);
+ * ```
+ */
 export type Tokenizer = (text: string) => number;
 
-/** Who says a message of a prompt. */
+/**
+ * Who says a message of a prompt.
+ *
+ * @example
+ * ```ts
+ * const isOurs = (role: PromptRole): boolean => role === 'system';
+ * ```
+ */
 export type PromptRole = 'system' | 'user' | 'assistant';
 
-/** Whether what it says may instruct the model. What is untrusted is fenced, and shown as data. */
+/**
+ * Whether what it says may instruct the model. What is untrusted is fenced, and shown as data.
+ *
+ * @example
+ * ```ts
+ * const trustOf = (isOurs: boolean): PromptTrust => (isOurs ? 'trusted' : 'untrusted');
+ * ```
+ */
 export type PromptTrust = 'trusted' | 'untrusted';
 
 interface PartFields {
@@ -24,28 +45,69 @@ interface PartFields {
   readonly cut?: 'end' | 'start' | 'middle';
 }
 
-/** A part that is a text. */
+/**
+ * A part that is a text.
+ *
+ * @example
+ * ```ts
+ * const rules: TextPart = { label: 'rules', trust: 'trusted', priority: 9, text: 'Be brief.' };
+ * ```
+ */
 export interface TextPart extends PartFields {
   readonly text: string;
   /** Of a trusted part `system`, unless it says; an untrusted one is the user's. */
   readonly role?: PromptRole;
 }
 
-/** Read through the guard. */
+/**
+ * Read through the guard.
+ *
+ * @example
+ * ```ts
+ * const readme: FilePart = { label: 'readme', trust: 'untrusted', priority: 1, file: 'README.md' };
+ * ```
+ */
 export interface FilePart extends PartFields {
   readonly file: string;
   readonly role?: PromptRole;
 }
 
-/** A part that is a history of items. */
+/**
+ * A part that is a history of items.
+ *
+ * @example
+ * ```ts
+ * const history: ItemsPart = {
+ *   ...{ label: 'history', trust: 'untrusted', priority: 2 },
+ *   items: [{ kind: 'user', content: 'land it, please' }],
+ * };
+ * ```
+ */
 export interface ItemsPart extends PartFields {
   readonly items: readonly PromptItem[];
 }
 
-/** A part that a prompt is packed of. */
+/**
+ * A part that a prompt is packed of.
+ *
+ * @example
+ * ```ts
+ * const parts: PromptPart[] = [
+ *   { label: 'rules', trust: 'trusted', priority: 9, text: 'Answer in one line.' },
+ *   { label: 'notes', trust: 'untrusted', priority: 1, file: 'NOTES.md' },
+ * ];
+ * ```
+ */
 export type PromptPart = TextPart | FilePart | ItemsPart;
 
-/** An item of a session, as sessions hand them out. */
+/**
+ * An item of a session, as sessions hand them out.
+ *
+ * @example
+ * ```ts
+ * const asked: PromptItem = { kind: 'user', content: 'is it green?' };
+ * ```
+ */
 export type PromptItem =
   | {
       readonly kind: 'user' | 'assistant' | 'note';
@@ -71,7 +133,17 @@ export type PromptItem =
       readonly input?: unknown;
     };
 
-/** What a prompt is packed of, and into how much. */
+/**
+ * What a prompt is packed of, and into how much.
+ *
+ * @example
+ * ```ts
+ * const wish: PackOptions = {
+ *   ...{ budget: 8_000, tokenizer: (text) => Math.ceil(text.length / 4) },
+ *   parts: [{ label: 'rules', trust: 'trusted', priority: 9, text: 'Answer in one line.' }],
+ * };
+ * ```
+ */
 export interface PackOptions {
   /** Tokens that the messages may have together. */
   readonly budget: number;
@@ -89,7 +161,14 @@ export interface PackOptions {
   readonly overhead?: { readonly message: number; readonly prompt: number };
 }
 
-/** A message of a packed prompt. */
+/**
+ * A message of a packed prompt.
+ *
+ * @example
+ * ```ts
+ * const toModel = ({ role, content }: PromptMessage) => ({ role, content });
+ * ```
+ */
 export interface PromptMessage {
   readonly role: PromptRole;
   readonly content: string;
@@ -97,7 +176,15 @@ export interface PromptMessage {
   readonly label: string;
 }
 
-/** Messages within the budget, and what was done to get them there. */
+/**
+ * Messages within the budget, and what was done to get them there.
+ *
+ * @example
+ * ```ts
+ * const isWhole = ({ dropped, truncated }: PackedPrompt): boolean =>
+ *   dropped.length === 0 && truncated.length === 0;
+ * ```
+ */
 export interface PackedPrompt {
   readonly messages: readonly PromptMessage[];
   /** Tokens, what is counted around messages included; never above the budget. */
@@ -109,7 +196,14 @@ export interface PackedPrompt {
   readonly hash: string;
 }
 
-/** A part that was left out, and why. */
+/**
+ * A part that was left out, and why.
+ *
+ * @example
+ * ```ts
+ * const line = ({ label, why }: DroppedPart): string => `${label} was left out: ${why}`;
+ * ```
+ */
 export interface DroppedPart {
   readonly label: string;
   readonly why: 'budget' | 'duplicate' | 'empty';
@@ -119,7 +213,15 @@ export interface DroppedPart {
   readonly of?: string;
 }
 
-/** A part of which not all is in the prompt. */
+/**
+ * A part of which not all is in the prompt.
+ *
+ * @example
+ * ```ts
+ * const line = ({ label, kept, of, unit }: TruncatedPart): string =>
+ *   `${label}: ${kept} of ${of} ${unit}`;
+ * ```
+ */
 export interface TruncatedPart {
   readonly label: string;
   /** Characters, or items of a history. */
@@ -128,7 +230,14 @@ export interface TruncatedPart {
   readonly of: number;
 }
 
-/** What stood there is not told. */
+/**
+ * What stood there is not told.
+ *
+ * @example
+ * ```ts
+ * const line = ({ label, line: at }: RedactedSecret): string => `a secret in ${label}, line ${at}`;
+ * ```
+ */
 export interface RedactedSecret {
   readonly label: string;
   /** Where it began, from 1: of the text as it is shown. */

@@ -14,10 +14,28 @@ const CONCURRENCY_MAX = 1_000;
 const RETRIES_MAX = 10;
 const TIMEOUT_MS_MAX = 86_400_000;
 
-/** A JSON Schema, as a plain value. */
+/**
+ * A JSON Schema, as a plain value.
+ *
+ * @example
+ * ```ts
+ * const city: JsonSchema = {
+ *   ...{ type: 'object', required: ['city'] },
+ *   properties: { city: { type: 'string' } },
+ * };
+ * ```
+ */
 export type JsonSchema = Readonly<Record<string, unknown>> | boolean;
 
-/** What the function is handed beside its input. */
+/**
+ * What the function is handed beside its input.
+ *
+ * @example
+ * ```ts
+ * const run = async (input: { url: string }, { guard, signal }: IntegrationContext) =>
+ *   (await guard.fetch(input.url, { signal })).text();
+ * ```
+ */
 export interface IntegrationContext {
   /** What both the caller's guard and the integration's capabilities allow. */
   readonly guard: Guard;

@@ -2,7 +2,14 @@
 import { createDecisionQueue, type DecisionQueue } from '../../guard/decision-queue.ts';
 import type { HubCalls } from '../process/supervisor-options.ts';
 
-/** Its `record` is for the option `record` of guards and integrations. */
+/**
+ * Its `record` is for the option `record` of guards and integrations.
+ *
+ * @example
+ * ```ts
+ * const guardOf = ({ record }: GuardRecorder): Guard => createGuard({ read: ['/srv'] }, { record });
+ * ```
+ */
 export type GuardRecorder = DecisionQueue;
 
 /**

@@ -1,6 +1,14 @@
 /** Why a call of an integration did not give its outcome; the code says whether it can have happened. */
 
-/** Why an integration could not be invoked, in a word. */
+/**
+ * Why an integration could not be invoked, in a word.
+ *
+ * @example
+ * ```ts
+ * const mayHaveRun = (code: IntegrationCode): boolean =>
+ *   code === 'integration.timeout' || code === 'integration.output';
+ * ```
+ */
 export type IntegrationCode =
   | 'integration.unknown'
   /** Nobody said for whom it is. */

@@ -29,7 +29,15 @@ const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 10_000;
 const OUTPUT_CHARS_MAX = 16 * 1024 * 1024;
 
-/** What callers may do, and who is told how calls ended. */
+/**
+ * What callers may do, and who is told how calls ended.
+ *
+ * @example
+ * ```ts
+ * const ada = createGuard({ connect: [{ scheme: 'https', host: 'api.example.com' }] });
+ * const options: IntegrationsOptions = { guardOf: (as) => (as === 'ada' ? ada : null) };
+ * ```
+ */
 export interface IntegrationsOptions {
   /** What each caller may do; null: it is nobody here. */
   readonly guardOf: (as: string) => Guard | null;
@@ -37,7 +45,14 @@ export interface IntegrationsOptions {
   readonly record?: (entry: Recordable) => void;
 }
 
-/** For whom an integration is invoked, and for how long. */
+/**
+ * For whom an integration is invoked, and for how long.
+ *
+ * @example
+ * ```ts
+ * const once: InvokeOptions = { as: 'ada', timeoutMs: 2_000, key: 'mail-17' };
+ * ```
+ */
 export interface InvokeOptions {
   /** For whom: an agent's name. */
   readonly as: string;
@@ -48,7 +63,14 @@ export interface InvokeOptions {
   readonly key?: string;
 }
 
-/** What would be done, by which leave. */
+/**
+ * What would be done, by which leave.
+ *
+ * @example
+ * ```ts
+ * const isAllowed = ({ decisions }: DryRun): boolean => decisions.every(({ allowed }) => allowed);
+ * ```
+ */
 export interface DryRun {
   readonly name: string;
   readonly version: string;
@@ -57,7 +79,14 @@ export interface DryRun {
   readonly breaker: BreakerState;
 }
 
-/** An integration as `list` shows it. */
+/**
+ * An integration as `list` shows it.
+ *
+ * @example
+ * ```ts
+ * const isLeftAlone = ({ breaker }: IntegrationInfo): boolean => breaker === 'open';
+ * ```
+ */
 export interface IntegrationInfo {
   readonly name: string;
   readonly version: string;
@@ -66,7 +95,15 @@ export interface IntegrationInfo {
   readonly running: number;
 }
 
-/** Integrations by name, each invoked for somebody and within what that one may do. */
+/**
+ * Integrations by name, each invoked for somebody and within what that one may do.
+ *
+ * @example
+ * ```ts
+ * const weather = (tools: Integrations): Promise<{ degrees: number }> =>
+ *   tools.invoke('weather', { city: 'Oslo' }, { as: 'ada' });
+ * ```
+ */
 export interface Integrations {
   register<I, O>(integration: Integration<I, O>): void;
   /** False when there was none. */

@@ -7,7 +7,14 @@ import type { SpawnOptions } from '../../guard/spawn.ts';
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 const END_MS = 2_000;
 
-/** An MCP server that is started as a program. */
+/**
+ * An MCP server that is started as a program.
+ *
+ * @example
+ * ```ts
+ * const files: McpProgram = { program: 'mcp-files', args: ['/srv/docs'], enforcement: 'os' };
+ * ```
+ */
 export interface McpProgram extends Pick<SpawnOptions, 'cwd' | 'env' | 'enforcement'> {
   readonly program: string;
   readonly args?: readonly string[];

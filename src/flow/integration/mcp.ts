@@ -21,13 +21,31 @@ const CONNECT_MS = 15_000;
 const TOOLS_MAX = 256;
 const PAGES_MAX = 32;
 
-/** How tools that come from a document or a server may be called; the same for all of them. */
+/**
+ * How tools that come from a document or a server may be called; the same for all of them.
+ *
+ * @example
+ * ```ts
+ * const bounds: ToolBounds = { timeoutMs: 5_000, concurrency: 2, retries: 1 };
+ * ```
+ */
 export type ToolBounds = Pick<
   Integration,
   'timeoutMs' | 'concurrency' | 'rate' | 'retries' | 'idempotent' | 'breaker'
 >;
 
-/** Which MCP server is connected, and what it may do. */
+/**
+ * Which MCP server is connected, and what it may do.
+ *
+ * @example
+ * ```ts
+ * const guard = createGuard({ execute: [{ program: 'mcp-files', args: ['/srv/docs'] }] });
+ * const docs: McpOptions = {
+ *   ...{ name: 'docs', guard, only: ['search'] },
+ *   server: { program: 'mcp-files', args: ['/srv/docs'] },
+ * };
+ * ```
+ */
 export interface McpOptions extends ToolBounds {
   /** What its tools are named after. */
   readonly name: string;
@@ -42,7 +60,15 @@ export interface McpOptions extends ToolBounds {
   readonly capabilities?: Policy;
 }
 
-/** An MCP server whose tools are integrations until it is closed. */
+/**
+ * An MCP server whose tools are integrations until it is closed.
+ *
+ * @example
+ * ```ts
+ * const told = ({ names, skipped }: McpConnection): string =>
+ *   `${names.length} tools, ${skipped.length} left out`;
+ * ```
+ */
 export interface McpConnection {
   /** Names of the integrations. */
   readonly names: readonly string[];

@@ -15,7 +15,17 @@ const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
 const RETRY_AFTER_MS_MAX = 60_000;
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Which API is registered, and where it is. */
+/**
+ * Which API is registered, and where it is.
+ *
+ * @example
+ * ```ts
+ * const pets: OpenApiOptions = {
+ *   ...{ name: 'pets', document: '{"openapi":"3.1.0"}', only: ['listPets'] },
+ *   headers: (as) => ({ 'x-caller': as }),
+ * };
+ * ```
+ */
 export interface OpenApiOptions extends Omit<ToolBounds, 'idempotent' | 'retries'> {
   /** What its operations are named after. */
   readonly name: string;
@@ -33,7 +43,15 @@ export interface OpenApiOptions extends Omit<ToolBounds, 'idempotent' | 'retries
   readonly retries?: number;
 }
 
-/** The operations of an API that are integrations now, and those that cannot be. */
+/**
+ * The operations of an API that are integrations now, and those that cannot be.
+ *
+ * @example
+ * ```ts
+ * const told = ({ names, skipped }: OpenApiRegistered): string =>
+ *   `${names.join(', ')}; not ${skipped.map(({ operation }) => operation).join(', ')}`;
+ * ```
+ */
 export interface OpenApiRegistered {
   readonly names: readonly string[];
   /** Operations that cannot be used, and why. */

@@ -8,7 +8,14 @@ import { IntegrationError } from './integration-error.ts';
 /** Calls that wait for their turn. */
 const WAITING_MAX = 100;
 
-/** Whether calls are let through: `open` refuses them, `trying` lets one see. */
+/**
+ * Whether calls are let through: `open` refuses them, `trying` lets one see.
+ *
+ * @example
+ * ```ts
+ * const isRefusing = (state: BreakerState): boolean => state === 'open';
+ * ```
+ */
 export type BreakerState = 'closed' | 'open' | 'trying';
 
 export interface Turnstile {

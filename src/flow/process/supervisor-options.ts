@@ -4,13 +4,28 @@ import { isPassing, SynodError } from '../../client/error.ts';
 import type { CallOutput } from '../../client/operations.ts';
 import type { Guard } from '../../guard/guard.ts';
 
-/** The hub, as `connect()` of `synod` gives it; the credential is the agent's own, or a person's. */
+/**
+ * The hub, as `connect()` of `synod` gives it; the credential is the agent's own, or a person's.
+ *
+ * @example
+ * ```ts
+ * const who = async (hub: HubCalls): Promise<string> =>
+ *   (await hub.call('hub.whoami', {})).agent_id;
+ * ```
+ */
 export type HubCalls = Pick<Client, 'call'>;
 
 /** An instance as the hub tells of it. */
 export type InstanceView = CallOutput<'agents.report'>;
 
-/** How a supervised program stands. */
+/**
+ * How a supervised program stands.
+ *
+ * @example
+ * ```ts
+ * const isThere = (state: SupervisorState): boolean => state === 'running' || state === 'idle';
+ * ```
+ */
 export type SupervisorState = InstanceView['state'] | 'defined';
 
 /**
@@ -52,7 +67,14 @@ export interface SupervisorOptions {
   onChange?(status: SupervisorStatus): void;
 }
 
-/** How long is waited before a program that failed is started again. */
+/**
+ * How long is waited before a program that failed is started again.
+ *
+ * @example
+ * ```ts
+ * const patient: Backoff = { minMs: 1_000, maxMs: 120_000 };
+ * ```
+ */
 export interface Backoff {
   /** The first wait; it doubles from failure to failure, with jitter. Default 500 ms. */
   readonly minMs?: number;
@@ -62,7 +84,14 @@ export interface Backoff {
   readonly healthyMs?: number;
 }
 
-/** Where a supervised program is, and what is known of it. */
+/**
+ * Where a supervised program is, and what is known of it.
+ *
+ * @example
+ * ```ts
+ * const told = ({ state, reason }: SupervisorStatus): string => `${state}: ${reason ?? 'well'}`;
+ * ```
+ */
 export interface SupervisorStatus {
   /** `defined`: not started yet. `given_up`: it is not started again; `reason` and `lines` say why. */
   readonly state: SupervisorState;
@@ -81,20 +110,41 @@ export interface SupervisorStatus {
   readonly usage: SupervisorUsage | null;
 }
 
-/** What a program uses, as it was measured last. */
+/**
+ * What a program uses, as it was measured last.
+ *
+ * @example
+ * ```ts
+ * const isLarge = ({ memoryMb }: SupervisorUsage): boolean => memoryMb > 500;
+ * ```
+ */
 export interface SupervisorUsage {
   readonly memoryMb: number;
   readonly cpuSeconds: number;
   readonly files: number;
 }
 
-/** A program that runs and is ready. */
+/**
+ * A program that runs and is ready.
+ *
+ * @example
+ * ```ts
+ * const line = ({ pid, instanceId }: Running): string => `${instanceId} is process ${pid}`;
+ * ```
+ */
 export interface Running {
   readonly pid: number;
   readonly instanceId: string;
 }
 
-/** Why a program is not running, in a word. */
+/**
+ * Why a program is not running, in a word.
+ *
+ * @example
+ * ```ts
+ * const isOurDoing = (code: SupervisorErrorCode): boolean => code === 'supervisor.stopped';
+ * ```
+ */
 export type SupervisorErrorCode =
   | 'supervisor.invalid'
   | 'supervisor.stopped'

@@ -7,7 +7,14 @@ import { createStep } from './step.ts';
 import type { StepOptions, StepScope } from './step-options.ts';
 import type { Activity, Engine } from './visit.ts';
 
-/** What may be said of a claim. */
+/**
+ * What may be said of a claim.
+ *
+ * @example
+ * ```ts
+ * const options: ClaimOptions = { worktree: '/srv/app', ttlSeconds: 600, timeoutMs: 60_000 };
+ * ```
+ */
 export interface ClaimOptions {
   /** What is worked on; the run's id when left out. */
   readonly task?: string;
@@ -20,7 +27,14 @@ export interface ClaimOptions {
   readonly timeoutMs?: number;
 }
 
-/** Files that are held. */
+/**
+ * Files that are held.
+ *
+ * @example
+ * ```ts
+ * const giveBack = (claim: Claim): Promise<void> => claim.release();
+ * ```
+ */
 export interface Claim {
   readonly task: string;
   readonly epoch: number;

@@ -53,7 +53,14 @@ export class RetryLaterError extends Error {
   }
 }
 
-/** How a failure stands in the journal. */
+/**
+ * How a failure stands in the journal.
+ *
+ * @example
+ * ```ts
+ * const line = ({ name, message }: RecordedError): string => `${name}: ${message}`;
+ * ```
+ */
 export interface RecordedError {
   readonly name: string;
   readonly message: string;

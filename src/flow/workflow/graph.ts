@@ -25,7 +25,15 @@ export interface Graph<Nodes extends readonly AnyNode[]> {
   readonly concurrency?: number;
 }
 
-/** What a run of a graph gives: each node's result by its id; `undefined` for one that was skipped. */
+/**
+ * What a run of a graph gives: each node's result by its id; `undefined` for one that was skipped.
+ *
+ * @example
+ * ```ts
+ * const build = node({ id: 'build', run: () => 42 });
+ * const given: GraphResults<[typeof build]> = { build: 42 };
+ * ```
+ */
 export type GraphResults<Nodes extends readonly AnyNode[]> = {
   readonly [N in Nodes[number] as N['id']]: ResultOf<N>;
 };
@@ -37,7 +45,16 @@ type Inputs<N> =
       : (input: Input) => void
     : never;
 
-/** What a graph is started with: all that its nodes want of it. */
+/**
+ * What a graph is started with: all that its nodes want of it.
+ *
+ * @example
+ * ```ts
+ * const build = node({ id: 'build', run: (_, { input }: NodeScope<{ ref: string }>) => input.ref });
+ * type Wanted = GraphInput<[typeof build]>;
+ * const wanted: Wanted = { ref: 'main' };
+ * ```
+ */
 export type GraphInput<Nodes extends readonly AnyNode[]> = [Inputs<Nodes[number]>] extends [never]
   ? unknown
   : Inputs<Nodes[number]> extends (input: infer Input) => void

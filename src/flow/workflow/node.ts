@@ -5,7 +5,15 @@
 import type { RetryPolicy } from './retry.ts';
 import type { StepScope, UncertainPolicy, UndoScope } from './step-options.ts';
 
-/** What a node's function is handed beside the results of its dependencies. */
+/**
+ * What a node's function is handed beside the results of its dependencies.
+ *
+ * @example
+ * ```ts
+ * const run = (_: object, { input, signal }: NodeScope<{ url: string }>) =>
+ *   fetch(input.url, { signal });
+ * ```
+ */
 export interface NodeScope<Input = unknown> extends StepScope {
   /** What the run was started with. */
   readonly input: Input;
@@ -27,7 +35,14 @@ export interface Node<Id extends string = string, Result = unknown, Input = neve
   readonly options: Omit<NodeOptions<Id, readonly AnyNode[], unknown, never>, 'id' | 'dependsOn'>;
 }
 
-/** A node of whatever id and result, as a graph takes a list of them. */
+/**
+ * A node of whatever id and result, as a graph takes a list of them.
+ *
+ * @example
+ * ```ts
+ * const ids = (nodes: readonly AnyNode[]): string[] => nodes.map(({ id }) => id);
+ * ```
+ */
 // biome-ignore lint/suspicious/noExplicitAny: nodes of one graph differ in all their types.
 export type AnyNode = Node<string, any, any>;
 
@@ -36,11 +51,27 @@ type IdOf<Dependency> = Dependency extends string
   : Dependency extends { readonly id: infer Id extends string }
     ? Id
     : never;
-/** What a node gives; of a dependency that is only named, unknown. */
+/**
+ * What a node gives; of a dependency that is only named, unknown.
+ *
+ * @example
+ * ```ts
+ * const build = node({ id: 'build', run: () => 42 });
+ * const given: ResultOf<typeof build> = 42;
+ * ```
+ */
 export type ResultOf<Dependency> =
   Dependency extends Node<string, infer Result, infer _> ? Result : unknown;
 
-/** The results of dependencies, by id. */
+/**
+ * The results of dependencies, by id.
+ *
+ * @example
+ * ```ts
+ * const build = node({ id: 'build', run: () => 42 });
+ * const given: ResultsOf<[typeof build]> = { build: 42 };
+ * ```
+ */
 export type ResultsOf<Dependencies extends readonly (AnyNode | string)[]> = {
   readonly [D in Dependencies[number] as IdOf<D>]: ResultOf<D>;
 };

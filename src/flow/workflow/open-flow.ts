@@ -74,7 +74,14 @@ export type FlowOptions = CommonOptions &
       }
   );
 
-/** What may be said of a run when it is started. */
+/**
+ * What may be said of a run when it is started.
+ *
+ * @example
+ * ```ts
+ * const options: StartOptions = { id: 'land-topic', queue: 'landing', queueKey: 'main' };
+ * ```
+ */
 export interface StartOptions {
   /** Its name for ever: starting it again with the same input is the same run. */
   readonly id?: string;

@@ -1,14 +1,43 @@
 /** What the executor and the hub say to each other about runs, as the operations have it. */
 import type { CallInput, CallOutput } from '../../client/operations.ts';
 
-/** A run, as `workflows.get` shows it. */
+/**
+ * A run, as `workflows.get` shows it.
+ *
+ * @example
+ * ```ts
+ * const line = ({ id, name, state }: RunView): string => `${id} ${name}: ${state}`;
+ * ```
+ */
 export type RunView = CallOutput<'workflows.get'>;
-/** How a run stands: `running`, `stuck`, `completed` and the others. */
+/**
+ * How a run stands: `running`, `stuck`, `completed` and the others.
+ *
+ * @example
+ * ```ts
+ * const isStuck = (state: RunState): boolean => state === 'stuck';
+ * ```
+ */
 export type RunState = RunView['state'];
 
-/** A step of a run, as `workflows.steps` shows it. */
+/**
+ * A step of a run, as `workflows.steps` shows it.
+ *
+ * @example
+ * ```ts
+ * const line = ({ step, state, attempts }: StepView): string => `${step} ${state} (${attempts})`;
+ * ```
+ */
 export type StepView = CallOutput<'workflows.steps'>['steps'][number];
-/** What a step waits for. */
+/**
+ * What a step waits for.
+ *
+ * @example
+ * ```ts
+ * const waits = (steps: readonly StepView[]): WaitView[] =>
+ *   steps.flatMap(({ waiting_on: on }) => (on === null ? [] : [on]));
+ * ```
+ */
 export type WaitView = NonNullable<StepView['waiting_on']>;
 
 type TakeOutput = CallOutput<'workflows.take'>;

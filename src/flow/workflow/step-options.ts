@@ -5,6 +5,11 @@ import type { RetryPolicy } from './retry.ts';
 /**
  * What becomes of a step of which nobody knows whether it ran, because its process died: `retry` runs it
  * again with the same key, `ask` asks a person, `fail` fails it.
+ *
+ * @example
+ * ```ts
+ * const policy: UncertainPolicy = 'ask';
+ * ```
  */
 export type UncertainPolicy = 'retry' | 'ask' | 'fail';
 
@@ -62,7 +67,14 @@ export interface StepCost {
   readonly tokensOut?: number;
 }
 
-/** Anything with `parse`, as a Zod schema has it. */
+/**
+ * Anything with `parse`, as a Zod schema has it.
+ *
+ * @example
+ * ```ts
+ * const count: ResultSchema<number> = { parse: (value) => Number(value) };
+ * ```
+ */
 export interface ResultSchema<T> {
   parse(value: unknown): T;
 }

@@ -99,7 +99,14 @@ export function createSignalWait(
   });
 }
 
-/** What a person said at a gate, or that nobody did. */
+/**
+ * What a person said at a gate, or that nobody did.
+ *
+ * @example
+ * ```ts
+ * const isLeave = ({ state }: Verdict): boolean => state === 'approved';
+ * ```
+ */
 export interface Verdict {
   readonly gateId: string;
   readonly state: 'approved' | 'denied' | 'expired' | 'withdrawn' | 'superseded' | 'lapsed';
@@ -107,6 +114,14 @@ export interface Verdict {
   readonly reason: string | null;
 }
 
+/**
+ * What a gate asks, of whom, and until when.
+ *
+ * @example
+ * ```ts
+ * const ask: GateAsk = { subject: 'release 4', deadline: 'never', payload: { version: '4.0.0' } };
+ * ```
+ */
 export interface GateAsk {
   readonly subject: string;
   /** What is asked for, in a word; the step's name when left out. */
@@ -208,7 +223,14 @@ function childId(parent: string, { step, key }: Visit): string {
   return id.length <= RUN_ID_CHARS_MAX ? id : `${parent.slice(0, 60)}.${shortKey(id)}`;
 }
 
-/** What an agent said to a message. */
+/**
+ * What an agent said to a message.
+ *
+ * @example
+ * ```ts
+ * const line = ({ from, body }: Reply): string => `${from}: ${body.text}`;
+ * ```
+ */
 export interface Reply {
   readonly messageId: string;
   readonly from: string;

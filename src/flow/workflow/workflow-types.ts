@@ -66,7 +66,14 @@ export interface Workflow<Input = unknown, Output = unknown> {
   readonly run: (ctx: WorkflowContext, input: Input) => Promise<Output>;
 }
 
-/** A workflow of whatever input and output, as `openFlow` takes a list of them. */
+/**
+ * A workflow of whatever input and output, as `openFlow` takes a list of them.
+ *
+ * @example
+ * ```ts
+ * const names = (all: readonly AnyWorkflow[]): string[] => all.map(({ name }) => name);
+ * ```
+ */
 // biome-ignore lint/suspicious/noExplicitAny: a list of workflows has many inputs; each run is checked by its own.
 export type AnyWorkflow = Workflow<any, any>;
 

@@ -67,7 +67,14 @@ const toolResult = z.strictObject({
  * const item: NewItem = { kind: 'user', content: 'Where is my parcel?' };
  */
 export const newItem = z.discriminatedUnion('kind', [user, assistant, toolCall, toolResult, note]);
-/** An item of a session as it is appended. */
+/**
+ * An item of a session as it is appended.
+ *
+ * @example
+ * ```ts
+ * const item: NewItem = { kind: 'user', content: 'land it, please' };
+ * ```
+ */
 export type NewItem = z.input<typeof newItem>;
 const items = z.array(newItem).max(APPENDED_ITEMS_LIST_MAX);
 
@@ -105,7 +112,14 @@ export const sessionItem = z.discriminatedUnion('kind', [
   }),
   handoff,
 ]);
-/** An item of a session as it is read. */
+/**
+ * An item of a session as it is read.
+ *
+ * @example
+ * ```ts
+ * const kinds = (items: readonly SessionItem[]): string[] => items.map(({ kind }) => kind);
+ * ```
+ */
 export type SessionItem = z.output<typeof sessionItem>;
 
 const sessionView = z.object({

@@ -35,7 +35,14 @@ import { type ClientProbe, createClientProbe, planClient } from './client-link.t
 import { openRpcLink, type RpcLink } from './rpc-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 
-/** How an agent that speaks ACP is started. */
+/**
+ * How an agent that speaks ACP is started.
+ *
+ * @example
+ * ```ts
+ * const options: AcpClientOptions = { command: ['gemini', '--acp'], mode: 'default' };
+ * ```
+ */
 export interface AcpClientOptions extends AgentClientOptions {
   /** The mode of the agent's own that sessions are in; one in which it asks nobody is refused. */
   readonly mode?: string;

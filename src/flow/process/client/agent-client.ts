@@ -7,7 +7,14 @@ import type { Guard } from '../../../guard/guard.ts';
 import type { HubCalls } from '../supervisor-options.ts';
 import type { AgentItem, AgentTurnEnd } from './agent-item.ts';
 
-/** What it wants to do, for whoever decides. */
+/**
+ * What it wants to do, for whoever decides.
+ *
+ * @example
+ * ```ts
+ * const approve = async ({ action }: ApprovalAsk): Promise<boolean> => action === 'read';
+ * ```
+ */
 export interface ApprovalAsk {
   /** In a word or two. */
   readonly action: string;
@@ -18,7 +25,14 @@ export interface ApprovalAsk {
   readonly signal: AbortSignal;
 }
 
-/** How a vendor's program is started, whichever it is. */
+/**
+ * How a vendor's program is started, whichever it is.
+ *
+ * @example
+ * ```ts
+ * const options: AgentClientOptions = { cwd: '/srv/app', inheritEnv: ['OPENAI_API_KEY'] };
+ * ```
+ */
 export interface AgentClientOptions {
   /** The program and its first arguments; left out, the vendor's own name on the PATH. */
   readonly command?: readonly string[];
@@ -45,13 +59,28 @@ export interface AgentClientOptions {
   onEvent?(event: AgentClientEvent): void;
 }
 
-/** What a vendor's program did beside its turns. */
+/**
+ * What a vendor's program did beside its turns.
+ *
+ * @example
+ * ```ts
+ * const line = (event: AgentClientEvent): string =>
+ *   event.type === 'ended' ? event.reason : event.line;
+ * ```
+ */
 export type AgentClientEvent =
   | { readonly type: 'stderr'; readonly line: string }
   | { readonly type: 'bad_line'; readonly line: string }
   | { readonly type: 'ended'; readonly reason: string };
 
-/** What is said of a session with a vendor's agent when it starts. */
+/**
+ * What is said of a session with a vendor's agent when it starts.
+ *
+ * @example
+ * ```ts
+ * const options: SessionOptions = { cwd: '/srv/app', instructions: 'Answer in one line.' };
+ * ```
+ */
 export interface SessionOptions {
   readonly cwd?: string;
   readonly model?: string;
@@ -79,7 +108,14 @@ export interface AgentClient extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Which version of a vendor's program is there, and what it lacks. */
+/**
+ * Which version of a vendor's program is there, and what it lacks.
+ *
+ * @example
+ * ```ts
+ * const isUsable = ({ lack }: ProbedProgram): boolean => lack === null;
+ * ```
+ */
 export interface ProbedProgram {
   /** As it calls itself; null when it would not say. */
   readonly version: string | null;
@@ -87,14 +123,32 @@ export interface ProbedProgram {
   readonly lack: string | null;
 }
 
-/** A conversation with a vendor's agent. */
+/**
+ * A conversation with a vendor's agent.
+ *
+ * @example
+ * ```ts
+ * const ask = async (session: AgentSession): Promise<string> =>
+ *   (await session.run('what is missing?').ended).text;
+ * ```
+ */
 export interface AgentSession {
   readonly id: string;
   /** One turn at a time. */
   run(text: string): AgentTurn;
 }
 
-/** A turn: its items as they come, once, and its end. Who stops reading does not stop it. */
+/**
+ * A turn: its items as they come, once, and its end. Who stops reading does not stop it.
+ *
+ * @example
+ * ```ts
+ * async function read(turn: AgentTurn): Promise<string> {
+ *   for await (const item of turn) if (item.type === 'text') process.stdout.write(item.text);
+ *   return (await turn.ended).state;
+ * }
+ * ```
+ */
 export interface AgentTurn extends AsyncIterable<AgentItem> {
   /** Never rejects: what goes wrong is the state `failed`. */
   readonly ended: Promise<AgentTurnEnd>;
@@ -107,7 +161,14 @@ export interface AgentTurn extends AsyncIterable<AgentItem> {
   interrupt(): Promise<void>;
 }
 
-/** Why a vendor's program could not be used as asked, in a word. */
+/**
+ * Why a vendor's program could not be used as asked, in a word.
+ *
+ * @example
+ * ```ts
+ * const isForLater = (code: AgentClientErrorCode): boolean => code === 'vendor.busy';
+ * ```
+ */
 export type AgentClientErrorCode =
   | 'vendor.invalid'
   | 'vendor.unusable'

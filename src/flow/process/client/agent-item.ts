@@ -4,7 +4,14 @@
  */
 import type { GateOutcome } from '../../../wire/gate-words.ts';
 
-/** How far a step of a turn is. */
+/**
+ * How far a step of a turn is.
+ *
+ * @example
+ * ```ts
+ * const isOver = (state: StepState): boolean => state !== 'started';
+ * ```
+ */
 export type StepState = 'started' | 'completed' | 'failed' | 'declined';
 
 /**
@@ -62,14 +69,29 @@ export type AgentItem =
   | { readonly type: 'left_out'; readonly count: number }
   | { readonly type: 'other'; readonly name: string; readonly data: unknown };
 
-/** What a turn used, as the vendor counts it. */
+/**
+ * What a turn used, as the vendor counts it.
+ *
+ * @example
+ * ```ts
+ * const total = ({ tokensIn, tokensOut }: AgentUsage): number => tokensIn + tokensOut;
+ * ```
+ */
 export interface AgentUsage {
   readonly tokensIn: number;
   readonly tokensOut: number;
   readonly usd?: number;
 }
 
-/** How a turn ended. */
+/**
+ * How a turn ended.
+ *
+ * @example
+ * ```ts
+ * const said = ({ state, text, error }: AgentTurnEnd): string =>
+ *   state === 'completed' ? text : (error ?? state);
+ * ```
+ */
 export interface AgentTurnEnd {
   readonly state: 'completed' | 'interrupted' | 'failed';
   /** What the agent said last. */

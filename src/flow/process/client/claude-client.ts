@@ -42,7 +42,14 @@ import {
 } from './client-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 
-/** How Claude Code is started. */
+/**
+ * How Claude Code is started.
+ *
+ * @example
+ * ```ts
+ * const options: ClaudeClientOptions = { cwd: '/srv/app', permissionMode: 'plan' };
+ * ```
+ */
 export interface ClaudeClientOptions extends AgentClientOptions {
   /** When it asks. Default `default`: before each write and command. */
   readonly permissionMode?: 'default' | 'acceptEdits' | 'plan';

@@ -29,7 +29,14 @@ import { type CodexItems, createCodexItems } from './codex-items.ts';
 import { openRpcLink, type RpcLink } from './rpc-link.ts';
 import { createTurnStream, type TurnStream } from './turn-stream.ts';
 
-/** How Codex is started. */
+/**
+ * How Codex is started.
+ *
+ * @example
+ * ```ts
+ * const options: CodexClientOptions = { sandbox: 'read-only', approvalPolicy: 'untrusted' };
+ * ```
+ */
 export interface CodexClientOptions extends AgentClientOptions {
   /** What commands may touch without asking. Default `workspace-write`. */
   readonly sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access';

@@ -35,14 +35,28 @@ export interface LandingOptions {
   readonly name?: string;
 }
 
-/** What is to land. */
+/**
+ * What is to land.
+ *
+ * @example
+ * ```ts
+ * const input: LandingInput = { branch: 'topic', owner: 'ada' };
+ * ```
+ */
 export interface LandingInput {
   readonly branch: string;
   /** Who is told when it does not land. */
   readonly owner?: string;
 }
 
-/** Where it landed, or why it did not. */
+/**
+ * Where it landed, or why it did not.
+ *
+ * @example
+ * ```ts
+ * const line = (end: Landed): string => (end.landed ? end.commit : `${end.why}: ${end.message}`);
+ * ```
+ */
 export type Landed =
   | { readonly landed: true; readonly commit: string }
   | {

@@ -2,21 +2,43 @@
 import { workflow } from '../definition.ts';
 import type { Workflow } from '../workflow-types.ts';
 
-/** What one of them said; null: no answer in time. */
+/**
+ * What one of them said; null: no answer in time.
+ *
+ * @example
+ * ```ts
+ * const line = ({ reviewer, approves }: Vote): string => `${reviewer}: ${approves ?? 'silent'}`;
+ * ```
+ */
 export interface Vote {
   readonly reviewer: string;
   readonly approves: boolean | null;
   readonly text: string;
 }
 
-/** What is to be reviewed. */
+/**
+ * What is to be reviewed.
+ *
+ * @example
+ * ```ts
+ * const input: ReviewInput = { subject: 'topic', body: { diff: 'see the branch' } };
+ * ```
+ */
 export interface ReviewInput {
   readonly subject: string;
   /** What they are given beside it. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** What came of it. */
+/**
+ * What came of it.
+ *
+ * @example
+ * ```ts
+ * const against = ({ votes }: Reviewed): number =>
+ *   votes.filter(({ approves }) => approves === false).length;
+ * ```
+ */
 export interface Reviewed {
   readonly approved: boolean;
   readonly votes: readonly Vote[];

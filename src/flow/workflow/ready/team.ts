@@ -28,7 +28,14 @@ export interface TeamOptions {
   readonly name?: string;
 }
 
-/** What the team is to do. */
+/**
+ * What the team is to do.
+ *
+ * @example
+ * ```ts
+ * const input: TeamInput = { task: 'a parser', branch: 'parser', paths: ['src/parser/**'] };
+ * ```
+ */
 export interface TeamInput {
   readonly task: string;
   readonly branch: string;
@@ -37,7 +44,15 @@ export interface TeamInput {
   readonly worktree?: string;
 }
 
-/** How far it came. */
+/**
+ * How far it came.
+ *
+ * @example
+ * ```ts
+ * const line = ({ landed, rounds }: TeamOutcome): string =>
+ *   landed ? `landed after ${rounds}` : 'not landed';
+ * ```
+ */
 export interface TeamOutcome {
   readonly landed: boolean;
   readonly commit: string | null;
