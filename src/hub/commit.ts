@@ -13,6 +13,7 @@ import type { Clock } from './clock.ts';
 import type { Item } from './queue.ts';
 import type { OnDurable, Replica } from './replica.ts';
 import type { Forwarded, Sequencing } from './sequencing.ts';
+import type { Whisper } from './whisper.ts';
 
 /** How often a batch is decided again because others were first, before its callers are refused. */
 const REBASES_MAX = 8;
@@ -41,6 +42,8 @@ export interface CommitterOptions {
   readonly onDurable: OnDurable;
   /** What a batch changed in memory alone. */
   readonly onPassing: (events: readonly EphemeralEvent[]) => void;
+  /** What the one who decided knows in memory alone. */
+  readonly onHeard: (words: readonly Whisper[]) => void;
   /** Memory and log agree again after a batch, or after what others stored was taken in. */
   readonly onSettled: () => void;
   /** More may be stored than is known. */
@@ -125,6 +128,7 @@ export function createCommitter(options: CommitterOptions): Committer {
         refuseAll(questions, unavailable());
         return true;
       }
+      options.onHeard(forwarded.passing);
       for (const [i, item] of commands.entries()) release(item, forwarded.outcomes[i]);
     } else if (commands.length > 0) {
       refuseAll(commands, forwarded === 'unknown' ? unknown() : nobodySequences());

@@ -7,6 +7,7 @@ import { type Refusal, refuse } from '../core/law/decider.ts';
 import { createMatcher, isGlob, type Matcher } from '../core/law/glob.ts';
 import { channelKind } from '../core/law/name.ts';
 import type { FeedOptions } from './feed-page.ts';
+import type { Holding } from './whispers.ts';
 
 export const FEEDS_MAX = 20_000;
 export const FEEDS_PER_AGENT_MAX = 100;
@@ -34,6 +35,11 @@ export class FeedIndex<F extends Indexed> {
   readonly #names = new Map<string, Set<F>>();
   readonly #globs = new Map<string, SharedGlob<F>>();
   readonly #shares = new Map<string, Share>();
+  readonly #whispers: Holding | undefined;
+
+  constructor(whispers?: Holding) {
+    this.#whispers = whispers;
+  }
 
   get size(): number {
     return this.#all.size;
@@ -56,7 +62,8 @@ export class FeedIndex<F extends Indexed> {
       const message = `the hub serves ${FEEDS_MAX} feeds already; close one, or ask with channels.recv`;
       return refuse('limit.reached', message, { limit: 'FEEDS_MAX' });
     }
-    if (share.feeds >= FEEDS_PER_AGENT_MAX) {
+    const elsewhere = this.#whispers?.others.holds(by.id, 'feeds') ?? 0;
+    if (share.feeds + elsewhere >= FEEDS_PER_AGENT_MAX) {
       const message = `${by.id} has ${FEEDS_PER_AGENT_MAX} feeds open already; close one, or follow more channels with one`;
       return refuse('limit.reached', message, { limit: 'FEEDS_PER_AGENT_MAX' });
     }
@@ -127,6 +134,7 @@ export class FeedIndex<F extends Indexed> {
     const share = this.#shares.get(agent) ?? { feeds: 0, globChars: 0 };
     share.feeds += feeds;
     share.globChars += chars;
+    this.#whispers?.hold(agent, 'feeds', share.feeds, FEEDS_PER_AGENT_MAX);
     if (share.feeds === 0) this.#shares.delete(agent);
     else this.#shares.set(agent, share);
   }

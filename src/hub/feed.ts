@@ -30,6 +30,7 @@ import {
 } from './feed-page.ts';
 import type { MessageStore } from './message-store.ts';
 import type { Turns } from './turns.ts';
+import type { Holding } from './whispers.ts';
 
 export interface Published {
   readonly position: number;
@@ -77,6 +78,8 @@ export interface FeedSource {
   readonly store: MessageStore;
   /** For pages of history: whoever else asks is served in between. */
   readonly turns: Turns;
+  /** Where several servers count an agent's feeds together. */
+  readonly whispers?: Holding | undefined;
   world(): WorldView;
   durableLength(): number;
   /** Looks when memory and log agree. */
@@ -97,7 +100,7 @@ interface OpenFeed extends FeedProgress {
 
 export function createFeeds(source: FeedSource): Feeds {
   const { store, world, turns } = source;
-  const index = new FeedIndex<OpenFeed>();
+  const index = new FeedIndex<OpenFeed>(source.whispers);
 
   function open(options: FeedOptions, sink: FeedSink): Feed | Refusal {
     const { from, channels } = options;

@@ -4,10 +4,11 @@
  * word of all. What nobody took was not decided; what was not answered may have been [SQ3].
  */
 import { isRefusal } from '../core/law/decider.ts';
-import type { Command, EphemeralEvent } from '../core/law/world.ts';
+import type { Command } from '../core/law/world.ts';
 import type { Lease, Steady } from '../log/lease.ts';
 import type { Hub } from './hub.ts';
 import type { Forwarded, Sequencing } from './sequencing.ts';
+import type { Whisper } from './whisper.ts';
 
 /** Between the servers of a space. */
 export interface Courier {
@@ -15,12 +16,13 @@ export interface Courier {
   ask(to: string, commands: readonly Command[]): Promise<Reply | Unanswered>;
   /** Takes what is asked of the server that opened the lease so named, until the answer is called. */
   attend(as: string, answer: (commands: readonly Command[]) => Promise<Reply>): () => void;
-  whisper(events: readonly EphemeralEvent[]): void;
-  onWhisper(listener: (events: readonly EphemeralEvent[]) => void): () => void;
+  /** Cut into as many messages as it takes. */
+  whisper(words: readonly Whisper[]): void;
+  onWhisper(listener: (words: readonly Whisper[], from: string) => void): () => void;
 }
 
 export type Reply =
-  | { readonly outcomes: readonly unknown[]; readonly length: number }
+  | Exclude<Forwarded, string>
   /** Not the sequencer, or not any more; nothing was done. */
   | { readonly notMine: true };
 
@@ -32,7 +34,7 @@ export type Unanswered =
   /** More than one request holds; it was not sent. */
   | 'too large';
 
-type Decider = Pick<Hub, 'submit' | 'ask' | 'stamp' | 'stats'>;
+type Decider = Pick<Hub, 'submit' | 'ask' | 'stamp' | 'stats' | 'whispers'>;
 
 export interface Forwarding extends Sequencing {
   /** Decides what other servers forward, while this one sequences. */
@@ -62,7 +64,9 @@ export function createForwarding(
       // By our clock: what another machine takes for now is not compared with what is stored.
       commands.map((command) => hub.submit({ ...command, at: hub.stamp() })),
     );
-    return { outcomes, length: hub.stats.entries };
+    const agents = new Set(commands.map(({ by }) => by.id));
+    const passing = hub.whispers?.unsaid(agents) ?? [];
+    return { outcomes, length: hub.stats.entries, passing };
   }
 
   /** Whoever was asked and is then replaced will not answer any more. */

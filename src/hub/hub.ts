@@ -12,13 +12,7 @@ import { SERVER } from '../core/law/principal.ts';
 import type { Described, WorldView } from '../core/law/state.ts';
 import { isDue } from '../core/law/tick.ts';
 import type { View } from '../core/law/view.ts';
-import {
-  type AnswerTo,
-  type Command,
-  type DurableEvent,
-  type EphemeralEvent,
-  evolve,
-} from '../core/law/world.ts';
+import { type AnswerTo, type Command, type DurableEvent, evolve } from '../core/law/world.ts';
 import { cutPresented, evolvePresented } from '../core/talk/presented.ts';
 import type { Log } from '../log/log.ts';
 import type { SnapshotName } from '../log/snapshot-name.ts';
@@ -27,6 +21,7 @@ import type { Clock } from './clock.ts';
 import { createCommitter } from './commit.ts';
 import { createFeeds, type Feed, type FeedEnd, type FeedSink, type Published } from './feed.ts';
 import type { FeedOptions } from './feed-page.ts';
+import { createHearing, type Hearing } from './hearing.ts';
 import { createMessageStore, type Message, type TextMessage } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
 import { openReplica } from './replica.ts';
@@ -35,6 +30,7 @@ import type { Sequencing, Standing } from './sequencing.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTurns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
+import { createWhispers, type Whispers } from './whispers.ts';
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 /** What another server should have settled is seen here by then. */
@@ -95,6 +91,8 @@ export interface Hub {
   readonly isAvailable: boolean;
   /** Its part among several servers; null where it is alone. */
   readonly standing: Standing | null;
+  /** What it tells other servers, and hears of them, of what only memory knows; null where it is alone. */
+  readonly whispers: Whispers | null;
   readonly stats: HubStats;
   /** The reason is told to the feeds. */
   close(reason?: 'shutting_down' | 'space_removed'): Promise<void>;
@@ -128,28 +126,31 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     ...{ name: nameSnapshot, onTrouble },
   });
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
-  const watch = createWatch(clock, onTrouble);
+  const hearing = createHearing(replica, onTrouble);
+  const onHeard: Hearing['hear'] = (words) => {
+    hearing.hear(words);
+    alarm.set();
+  };
+  const { presentedTo } = hearing;
+  const whispers = sequencing && createWhispers({ sequencing, clock, presentedTo, hear: onHeard });
+  const watch = createWatch(clock, onTrouble, whispers);
   const feeds = createFeeds({
-    ...{ store, ask, turns: createTurns((run) => clock.soon(run)) },
+    ...{ store, ask, whispers, turns: createTurns((run) => clock.soon(run)) },
     world: () => replica.world,
     durableLength: () => replica.length,
     onPresented(by, messages, from, to) {
       const { world } = replica;
       const presented = { type: 'inbox.presented', at: world.at, by: by.id, from, to } as const;
       evolvePresented(world, presented);
-      sequencing?.whisper([presented]);
+      whispers?.tell([presented]);
       watch.onPresented(by.id, messages);
     },
     onTrouble,
   });
   const committer = createCommitter({
     ...{ log, sequencing, clock, replica, stamp, look, onBehind, onTrouble },
-    onPassing(events) {
-      if (sequencing === undefined) return;
-      // Each ticks by itself, when what a deadline brought reaches it.
-      const told = events.filter(({ type }) => type !== 'clock.ticked');
-      if (told.length > 0) sequencing.whisper(told);
-    },
+    onPassing: (events) => whispers?.tell(events),
+    onHeard,
     putBack: queue.putBack,
     onDurable: publish,
     onSettled() {
@@ -180,7 +181,6 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       // What the last one stored comes before whatever we answer for all.
       if (!isElsewhere()) onBehind();
     }),
-    sequencing?.onWhisper(hearWhisper),
   ];
   // What came while we were opening was told to nobody.
   if (log.length > replica.length) onBehind();
@@ -196,18 +196,6 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     for (let i = 0; i < PASSED_MAX && isDue(world, at); i++) {
       evolve(world, { type: 'clock.ticked', at }, world.length);
     }
-  }
-
-  /** From another server, which may know of somebody that we have not read of yet. */
-  function hearWhisper(events: readonly EphemeralEvent[]): void {
-    for (const event of events) {
-      try {
-        evolve(replica.world, event, replica.world.length);
-      } catch (cause) {
-        onTrouble('what another server said in passing does not fit here', cause);
-      }
-    }
-    alarm.set();
   }
 
   function onBehind(): void {
@@ -306,8 +294,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       published.push({ position: first + i, event });
     }
     // Releases first: what a feed claims to have shown with the rest must not cover them.
-    for (const event of events) {
+    for (const [i, event] of events.entries()) {
       if (event.type !== 'message.reviewed' || !event.isReleased) continue;
+      hearing.noteRelease(event.position, first + i);
       // A page that was on its way while this was being stored may have claimed too much.
       cutPresented(replica.world, event.channel, event.position);
       void feeds.release(event);
@@ -324,6 +313,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       });
     }
     for (const stop of stops) stop?.();
+    whispers?.close();
     const isWhole = committer.isOpen && log.length === replica.length;
     // A space that goes needs no shortcut to it, and nothing more on its record.
     if (isWhole && !isElsewhere() && reason !== 'space_removed')
@@ -374,6 +364,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     get standing() {
       return sequencing?.standing ?? null;
     },
+    whispers: whispers ?? null,
     get stats() {
       const { batches } = committer;
       return { entries: replica.length, queued: queue.length, feeds: feeds.size, batches };

@@ -60,6 +60,7 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
     openFeed: readOnly,
     isAvailable: true,
     standing: null,
+    whispers: null,
     stats: { entries: world.length, queued: 0, feeds: 0, batches: 0 },
     async close() {},
   };

@@ -136,7 +136,11 @@ test('[SQ5] a beat at one is known at all', async () => {
   await beat(b);
   await a.clock.pass(20_000);
   await beat(b);
-  await a.clock.pass(100);
+  // Who asked sees it at once, the others with the next tick.
+  expect(
+    await b.until(b.hub.ask((world) => world.agents.get('ada')?.presence.beatAt)),
+  ).toBeGreaterThan(10_000);
+  await a.clock.pass(300);
   const seen = await Promise.all(
     [a, b, c].map((rig) =>
       rig.until(rig.hub.ask((world) => world.agents.get('ada')?.presence.beatAt)),

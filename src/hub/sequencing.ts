@@ -3,7 +3,8 @@
  * everything else from their own copy. Any of them may append, and the log lets only one win a position, so this
  * is about order and speed, never about what is true [SQ1].
  */
-import type { Command, EphemeralEvent } from '../core/law/world.ts';
+import type { Command } from '../core/law/world.ts';
+import type { Whisper } from './whisper.ts';
 
 export interface Standing {
   /** The name of this server. */
@@ -22,14 +23,19 @@ export interface Sequencing {
   forward(commands: readonly Command[]): Promise<Forwarded>;
   /** Told when this server begins or ceases to sequence. */
   onChange(listener: () => void): () => void;
-  /** To every server, for what only memory knows. */
-  whisper(events: readonly EphemeralEvent[]): void;
-  onWhisper(listener: (events: readonly EphemeralEvent[]) => void): () => void;
+  /** To every other server, for what only memory knows; cut into as many messages as it takes. */
+  whisper(words: readonly Whisper[]): void;
+  /** `from` is the other server, as it was opened: one that was started again is another. */
+  onWhisper(listener: (words: readonly Whisper[], from: string) => void): () => void;
 }
 
 export type Forwarded =
-  /** How long the log is when the last of them is stored: who asked must see what it did. */
-  | { readonly outcomes: readonly unknown[]; readonly length: number }
+  /** How long the log is when the last of them is stored, and what is in memory alone: who asked must see what it did. */
+  | {
+      readonly outcomes: readonly unknown[];
+      readonly length: number;
+      readonly passing: readonly Whisper[];
+    }
   /** Decide here: nobody else does, or they are too large to be sent. */
   | 'here'
   /** Nobody sequences the space now; nothing was changed. */

@@ -10,6 +10,7 @@ import type { GateAsked, GateEvent } from '../core/gates/gate-events.ts';
 import type { WorldView } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import type { Clock } from './clock.ts';
+import type { Holding } from './whispers.ts';
 
 export const WAITS_MAX = 20_000;
 /** Of one agent, so that nobody waits in the place of all others; one ends, and the next may wait. */
@@ -76,6 +77,7 @@ type Waiter = (isThere: boolean) => void;
 export function createWatch(
   clock: Clock,
   onTrouble: (what: string, cause: unknown) => void,
+  whispers?: Holding,
 ): Watch {
   const mail = new Map<string, Set<Waiter>>();
   const answers = new Map<number, Set<Waiter>>();
@@ -117,10 +119,12 @@ export function createWatch(
     signal: Signal | null,
   ): Wait {
     const own = counts.get(by) ?? 0;
-    if (count >= WAITS_MAX || own >= WAITS_OF_ONE_MAX) return Promise.resolve(null);
+    const ofOne = own + (whispers?.others.holds(by, 'waits') ?? 0);
+    if (count >= WAITS_MAX || ofOne >= WAITS_OF_ONE_MAX) return Promise.resolve(null);
     if (signal?.aborted || isEnding) return Promise.resolve(false);
     count++;
     counts.set(by, own + 1);
+    whispers?.hold(by, 'waits', own + 1, WAITS_OF_ONE_MAX);
     return new Promise((resolve) => {
       const all = waiters.get(key) ?? new Set();
       const waiter: Waiter = (isThere) => {
@@ -131,6 +135,7 @@ export function createWatch(
         const left = (counts.get(by) ?? 0) - 1;
         if (left > 0) counts.set(by, left);
         else counts.delete(by);
+        whispers?.hold(by, 'waits', left, WAITS_OF_ONE_MAX);
         if (all.size === 0 && waiters.get(key) === all) waiters.delete(key);
         resolve(isThere);
       };

@@ -2,9 +2,9 @@
  * Several hubs in concert without a network: one sequences, the others forward to it. Which one that is can be
  * changed at any time, and what is on its way can be lost before or after it was decided.
  */
-import type { EphemeralEvent } from '../core/law/world.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Forwarded, Sequencing } from '../hub/sequencing.ts';
+import type { Whisper } from '../hub/whisper.ts';
 
 export interface Concert {
   /** The part of one hub; `play` is called when it is open. */
@@ -20,7 +20,7 @@ export interface Concert {
 export function createConcert(): Concert {
   const hubs = new Map<string, Hub>();
   const changes = new Set<() => void>();
-  const ears = new Map<string, (events: readonly EphemeralEvent[]) => void>();
+  const ears = new Map<string, (words: readonly Whisper[], from: string) => void>();
   let conductor: string | null = null;
   let lost: 'before' | 'after' | null = null;
   let forwarded = 0;
@@ -55,14 +55,16 @@ export function createConcert(): Concert {
         if (commands.length === 0) await hub.ask(() => null);
         const asked = commands.map((command) => hub.submit({ ...command, at: hub.stamp() }));
         const outcomes = await Promise.all(asked);
-        return loss === 'after' ? 'unknown' : { outcomes, length: hub.stats.entries };
+        const agents = new Set(commands.map(({ by }) => by.id));
+        const passing = hub.whispers?.unsaid(agents) ?? [];
+        return loss === 'after' ? 'unknown' : { outcomes, length: hub.stats.entries, passing };
       },
       onChange(listener) {
         changes.add(listener);
         return () => changes.delete(listener);
       },
-      whisper(events) {
-        for (const [other, hear] of ears) if (other !== name) hear(events);
+      whisper(words) {
+        for (const [other, hear] of ears) if (other !== name) hear(words, name);
       },
       onWhisper(listener) {
         ears.set(name, listener);

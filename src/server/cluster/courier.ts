@@ -2,8 +2,9 @@
 
 // Commands hold sets and maps, which JSON does not know, and bodies that could pass for any mark of ours.
 import { deserialize, serialize } from 'node:v8';
-import type { Command, EphemeralEvent } from '../../core/law/world.ts';
+import type { Command } from '../../core/law/world.ts';
 import type { Courier, Reply } from '../../hub/forwarding.ts';
+import type { Whisper } from '../../hub/whisper.ts';
 import { streamWord } from '../../log/nats/generation.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
@@ -16,10 +17,12 @@ export interface NatsCourier extends Courier {
 const ANSWER_MS = 12_000;
 /** Room for what stands around the commands. */
 const ENVELOPE_BYTES = 4_096;
+/** Of one message: whispers keep nobody's commands waiting. */
+const WHISPER_BYTES_MAX = 256 * 1024;
 
-interface Whisper {
+interface Whispered {
   readonly from: string;
-  readonly events: readonly EphemeralEvent[];
+  readonly words: readonly Whisper[];
 }
 
 export function openCourier(
@@ -34,16 +37,29 @@ export function openCourier(
   const word = streamWord(space);
   const subjectOf = (server: string): string => `${place.prefix}.ask.${word}.${server}`;
   const whisperSubject = `${place.prefix}.whisper.${word}`;
-  const listeners = new Set<(events: readonly EphemeralEvent[]) => void>();
+  const listeners = new Set<(words: readonly Whisper[], from: string) => void>();
 
   const whispers = connection.subscribe(whisperSubject, {
     callback(error, message) {
       if (error !== null) return;
-      const { from, events } = deserialize(message.data) as Whisper;
+      const { from, words } = deserialize(message.data) as Whispered;
       if (from === id) return;
-      for (const listener of listeners) listener(events);
+      for (const listener of listeners) listener(words, from);
     },
   });
+
+  /** In halves where it is too large for one message; a word that is too large by itself is left out. */
+  function whisper(words: readonly Whisper[]): void {
+    if (connection.isClosed() || words.length === 0) return;
+    const bytes = serialize({ from: id, words } satisfies Whispered);
+    if (bytes.byteLength <= Math.min(WHISPER_BYTES_MAX, link.payloadMax - ENVELOPE_BYTES)) {
+      connection.publish(whisperSubject, bytes);
+    } else if (words.length > 1) {
+      const half = words.length >> 1;
+      whisper(words.slice(0, half));
+      whisper(words.slice(half));
+    }
+  }
 
   return {
     async ask(to, commands) {
@@ -69,10 +85,7 @@ export function openCourier(
       });
       return () => asks.unsubscribe();
     },
-    whisper(events) {
-      if (connection.isClosed()) return;
-      connection.publish(whisperSubject, serialize({ from: id, events } satisfies Whisper));
-    },
+    whisper,
     onWhisper(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

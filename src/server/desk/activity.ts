@@ -1,9 +1,13 @@
 /**
  * What the doors see of an agent: open connections, the last call, what it said it
  * is doing, what its hooks tell. Evidence for presence; kept in memory only, because after a restart none
- * of it is true any more. One agent may hold several connections [PE1].
+ * of it is true any more. One agent may hold several connections [PE1], also at several servers, which tell
+ * each other [SQ13].
  */
 import { DAY_MS } from '../../core/law/limits.ts';
+import type { Seen, SeenReport } from '../../hub/whisper.ts';
+import type { Whispers } from '../../hub/whispers.ts';
+import { type ActivityView, type Hooked, mergeSeen, seenOf } from './seen.ts';
 
 const AGENTS_MAX = 100_000;
 
@@ -24,37 +28,24 @@ export interface Activity {
   /** When it last read its inbox, also when that was empty; milliseconds, 0 = never. */
   lastDrainAt: number;
   process: number | null;
-  reported: Reported | null;
+  reported: SeenReport | null;
   hooked: Hooked | null;
 }
 
-/** What the hooks of its harness tell. */
-export interface Hooked {
-  readonly state: 'idle' | 'busy' | 'blocked';
-  /** What it works on, or what it asks a person. */
-  readonly note: string | null;
-  readonly since: number;
-  /** The last hook. */
-  readonly at: number;
-  /** Whether the session is still there to be doing it. */
-  isLive(): boolean;
-}
-
-export interface Reported {
-  readonly state: 'idle' | 'busy' | 'blocked';
-  readonly note: string | null;
-  readonly at: number;
-  readonly until: number;
-}
-
 export interface Activities {
+  /** At our doors. */
   of(space: string, agent: string): Activity;
-  find(space: string, agent: string): Activity | undefined;
-  /** Who holds a connection, known to the space otherwise or not. */
+  /** At the doors of all servers. */
+  find(space: string, agent: string): ActivityView | undefined;
+  /** Who holds a connection anywhere, known to the space otherwise or not. */
   connected(space: string): string[];
+  /** A space was opened: whoever is at its doors already, the others are told. */
+  opened(space: string): void;
 }
 
-export function createActivities(): Activities {
+type WhispersOf = (space: string) => Pick<Whispers, 'stir' | 'others'> | null;
+
+export function createActivities(whispersOf: WhispersOf | null = null): Activities {
   const known = new Map<string, Activity>();
   const keyOf = (space: string, agent: string): string => `${space} ${agent}`;
 
@@ -70,43 +61,69 @@ export function createActivities(): Activities {
     }
   }
 
+  function* at(space: string): Generator<Activity> {
+    const prefix = keyOf(space, '');
+    for (const [key, activity] of known) if (key.startsWith(prefix)) yield activity;
+  }
+
   return {
     of(space, agent) {
       const key = keyOf(space, agent);
       const found = known.get(key);
       if (found !== undefined) return found;
       makeRoom();
-      const activity = createActivity(agent);
+      const read = (): Seen => seenOf(activity);
+      const activity = createActivity(
+        agent,
+        whispersOf === null ? null : () => whispersOf(space)?.stir(agent, read),
+      );
       known.set(key, activity);
       return activity;
     },
-    find: (space, agent) => known.get(keyOf(space, agent)),
+    find(space, agent) {
+      const here = known.get(keyOf(space, agent));
+      const there = whispersOf?.(space)?.others.seen(agent) ?? [];
+      return there.length === 0 ? here : mergeSeen(here, there);
+    },
     connected(space) {
-      const names: string[] = [];
-      const prefix = keyOf(space, '');
-      for (const [key, { connections, agent }] of known) {
-        if (connections > 0 && key.startsWith(prefix)) names.push(agent);
+      const names = new Set<string>();
+      for (const { connections, agent } of at(space)) if (connections > 0) names.add(agent);
+      const others = whispersOf?.(space)?.others;
+      for (const agent of others?.names() ?? []) {
+        if (others?.seen(agent).some(({ connections }) => connections > 0)) names.add(agent);
       }
-      return names;
+      return [...names];
+    },
+    opened(space) {
+      const whispers = whispersOf?.(space);
+      for (const one of at(space)) whispers?.stir(one.agent, () => seenOf(one));
     },
   };
 }
 
-export function createActivity(agent: string): Activity {
-  return {
-    agent,
-    home: null,
-    connections: 0,
-    connectedAt: 0,
-    disconnectedAt: 0,
-    lastCallAt: 0,
-    seenAt: 0,
-    lastOperation: null,
-    lastDrainAt: 0,
-    process: null,
-    reported: null,
+export function createActivity(agent: string, onChange: (() => void) | null = null): Activity {
+  const activity: Activity = {
+    ...{ agent, home: null, connections: 0, connectedAt: 0, disconnectedAt: 0, lastCallAt: 0 },
+    ...{ seenAt: 0, lastOperation: null, lastDrainAt: 0, process: null, reported: null },
     hooked: null,
   };
+  return onChange === null ? activity : watched(activity, onChange);
+}
+
+/** Whoever changes it need not think of those who are to be told. */
+function watched(values: Activity, onChange: () => void): Activity {
+  const activity = {} as Activity;
+  for (const key of Object.keys(values) as (keyof Activity)[]) {
+    Object.defineProperty(activity, key, {
+      enumerable: true,
+      get: () => values[key],
+      set(value: never) {
+        (values as Record<keyof Activity, unknown>)[key] = value;
+        onChange();
+      },
+    });
+  }
+  return activity;
 }
 
 /**

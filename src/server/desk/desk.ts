@@ -31,11 +31,10 @@ import { type Health, toHealth } from './health.ts';
 import { askStanding, createIdentity, type IdentityOptions } from './identity.ts';
 import { parseInput } from './input.ts';
 import type { Platform } from './platform.ts';
-import { createProofs } from './proofs.ts';
-import { createCallLimits } from './rate-limit.ts';
 import type { About, HandledId, Room, Run } from './room.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
+import { createTogether } from './together.ts';
 import { createWebSessions, type OpenedSession } from './web-sessions.ts';
 
 export interface CallOptions {
@@ -109,6 +108,8 @@ export interface DeskOptions {
 export interface DeskParts {
   readonly desk: Desk;
   usePlugins(host: PluginHost): void;
+  /** To be called for every space that opens. */
+  attend(hub: Hub): void;
   readonly builtins: readonly Builtin[];
 }
 
@@ -116,16 +117,15 @@ export interface DeskParts {
 const DRAINS: ReadonlySet<string> = new Set(['channels.recv', 'inbox.commit']);
 
 export function createDesk(options: DeskOptions): DeskParts {
-  const { spaces, about, nodeId, report, platform } = options;
-  const activities = createActivities();
+  const { spaces, about, nodeId, report, platform, callsPerSecond } = options;
+  const activities = createActivities((space) => spaces.find(space)?.whispers ?? null);
   const revocationListeners = new Set<(tokenId: string) => void>();
   const onRevoked = (tokenId: string): void => {
     for (const listener of revocationListeners) listener(tokenId);
   };
   const authenticate = createIdentity(options.identity, spaces, activities, platform, onRevoked);
-  const proofs = createProofs(platform);
-  const webSessions = createWebSessions(platform, spaces, onRevoked);
-  const limitOf = createCallLimits(options.callsPerSecond, platform.now);
+  const together = createTogether({ spaces, platform, activities, callsPerSecond, onRevoked });
+  const webSessions = createWebSessions(platform, spaces);
   const audit: Audit = createAudit(spaces, platform);
   let host: PluginHost | null = null;
 
@@ -148,7 +148,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       hub?.submitThen({ type: 'agent.see', by: caller.principal, at: hub.stamp() }, () => {});
     }
     if (options.fault !== null) return options.fault;
-    return limitOf(caller)?.check(`${caller.space}/${caller.principal.id}`) ?? null;
+    return together.measure(caller);
   }
 
   /** A call that was on its way while its space was removed is told so, and not that the store is down. */
@@ -185,8 +185,8 @@ export function createDesk(options: DeskOptions): DeskParts {
     if (passage.run !== null) return passage.run(caller, passage.input);
     const checkedAt = platform.elapsedMs();
     const room: Room = {
-      ...{ caller, by: caller.principal, hub, spaces, platform, activities, proofs, webSessions },
-      ...{ nodeId, correlationId, signal, about, onRevoked, trace },
+      ...{ caller, by: caller.principal, hub, spaces, platform, activities, webSessions },
+      ...{ nodeId, correlationId, signal, about, trace, proofs: together.proofs },
       timings: () => [
         timing('auth', caller.authMs),
         timing('schema_validator', checkedAt - startedAt),
@@ -390,6 +390,7 @@ export function createDesk(options: DeskOptions): DeskParts {
     usePlugins: (plugins) => {
       host = plugins;
     },
+    attend: together.attend,
     builtins: createBuiltins((context) => callers.get(context)),
   };
 }

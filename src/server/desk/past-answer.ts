@@ -62,9 +62,8 @@ export async function answerThen(
     ...{ caller, by, hub, platform, activities: createActivities(), spaces: NO_SPACES },
     ...{ proofs: createProofs(platform), nodeId: '', correlationId: '', signal: null, trace: null },
     about: { version: '', startedAt: 0, plugins: [], heartbeatTtl: null, pageUrl: () => '' },
-    webSessions: createWebSessions(platform, NO_SPACES, () => {}),
+    webSessions: createWebSessions(platform, NO_SPACES),
     timings: () => [],
-    onRevoked() {},
     instead: async () => notOfPast(`${operation.id} asks another operation`),
   };
   const handler = HANDLERS[operation.id as HandledId] as (

@@ -49,6 +49,8 @@ export interface Proofs {
   ): Promise<string | Refusal>;
   /** What passkeys are to sign. */
   readonly challenges: Challenges;
+  /** A credential was wrong at another server: it waits here too [SQ16]. */
+  slow(space: string, credential: string): void;
   /** Who is removed has proved nothing, also when the name is given anew. */
   forget(space: string, person: string): void;
 }
@@ -59,19 +61,30 @@ export function credentialOf({ isOwner, tokenId, principal }: Caller): string {
   return tokenId === null ? `word ${principal.id}` : `token ${tokenId}`;
 }
 
-export function createProofs(platform: Platform): Proofs {
+export function createProofs(
+  platform: Platform,
+  /** Told of a credential that was wrong. */
+  onWrong: (space: string, credential: string) => void = () => {},
+): Proofs {
   const { elapsedMs, newSecret, digest, now } = platform;
   const proofs = new Map<string, Proved>();
   const triers = new Map<string, Trier>();
 
-  function trierOf(caller: Caller): Trier {
-    const key = `${caller.space} ${credentialOf(caller)}`;
+  function trierOf(space: string, credential: string): Trier {
+    const key = `${space} ${credential}`;
     const trier = triers.get(key) ?? { wrong: 0, until: 0, isBusy: false };
     triers.delete(key);
     triers.set(key, trier);
     const oldest = triers.keys().next().value;
     if (triers.size > TRIERS_MAX && oldest !== undefined) triers.delete(oldest);
     return trier;
+  }
+
+  function slow(trier: Trier): number {
+    const slowMs = Math.min(SLOW_MOST_MS, SLOW_FIRST_MS * 2 ** trier.wrong);
+    trier.wrong++;
+    trier.until = elapsedMs() + slowMs;
+    return slowMs;
   }
 
   return {
@@ -83,7 +96,8 @@ export function createProofs(platform: Platform): Proofs {
     challenges: createChallenges(platform),
     howOf: (proof) => (proof == null ? null : (proofs.get(digest(proof))?.how ?? null)),
     async prove(caller, person, lastsMs, how, check) {
-      const trier = trierOf(caller);
+      const credential = credentialOf(caller);
+      const trier = trierOf(caller.space, credential);
       const waitMs = Math.ceil(trier.until - elapsedMs());
       if (trier.isBusy || waitMs > 0) return tooSoon(now(), Math.max(waitMs, SLOW_FIRST_MS));
       trier.isBusy = true;
@@ -91,9 +105,8 @@ export function createProofs(platform: Platform): Proofs {
         trier.isBusy = false;
       });
       if (isRight !== true) {
-        const slowMs = Math.min(SLOW_MOST_MS, SLOW_FIRST_MS * 2 ** trier.wrong);
-        trier.wrong++;
-        trier.until = elapsedMs() + slowMs;
+        const slowMs = slow(trier);
+        onWrong(caller.space, credential);
         if (isRefusal(isRight)) return isRight;
         const message = `that is not the ${how} of a person ${person} here; try again in ${Math.ceil(slowMs / 1000)} s`;
         return refuse('proof.wrong', message, { wrong: trier.wrong }, now() + slowMs);
@@ -107,6 +120,7 @@ export function createProofs(platform: Platform): Proofs {
       forgetOldest(proofs, PROOFS_MAX, whose, PROOFS_OF_ONE_MAX);
       return proof;
     },
+    slow: (space, credential) => void slow(trierOf(space, credential)),
     forget(space, person) {
       for (const [key, one] of proofs) {
         if (one.space === space && one.person === person) proofs.delete(key);

@@ -9,10 +9,10 @@ const owned = { tokenId: null, principal: createPrincipal('bob', { tier: 'truste
 
 /** How many of so many calls at one moment are let through. */
 function passed(perSecond: number | null, caller: typeof trusted | typeof owned): number {
-  const limitOf = createCallLimits(perSecond, () => 1_000);
+  const limits = createCallLimits(perSecond, () => 1_000);
   let count = 0;
   for (let i = 0; i < 10_000; i++) {
-    if ((limitOf(caller)?.check(`default/${caller.principal.id}`) ?? null) === null) count++;
+    if ((limits.of(caller)?.check(`default/${caller.principal.id}`) ?? null) === null) count++;
   }
   return count;
 }
@@ -29,8 +29,8 @@ test('[O3] what is configured holds for all alike', () => {
 
 test('[O3] each agent has its own measure, and time brings it back', () => {
   let now = 0;
-  const limitOf = createCallLimits(null, () => now);
-  const ask = (name: string) => limitOf(untrusted)?.check(`default/${name}`) ?? null;
+  const limits = createCallLimits(null, () => now);
+  const ask = (name: string) => limits.of(untrusted)?.check(`default/${name}`) ?? null;
   for (let i = 0; i < 500; i++) ask('eve');
   expect(ask('eve')).toMatchObject({ refused: 'rate.limited', retryAt: 10 });
   expect(ask('mallory')).toBeNull();

@@ -7,12 +7,24 @@ import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Caller } from './caller.ts';
 
 const BUCKETS_MAX = 100_000;
+/** Of the burst: when so much was used, other servers are told at once. */
+const MUCH = 0.1;
 
 export interface RateLimit {
+  readonly name: string;
+  /** So much at once is much of it. */
+  readonly much: number;
   /** Takes so much, one unless told; nothing asks whether there is any left. */
   check(key: string, cost?: number): Refusal | null;
   /** Takes what was not known before; what is not there is owed. */
   charge(key: string, cost: number): void;
+}
+
+interface RateLimitOptions {
+  readonly burstSeconds?: number;
+  readonly what?: string;
+  /** By which several servers know it. */
+  readonly name?: string;
 }
 
 interface Bucket {
@@ -23,9 +35,10 @@ interface Bucket {
 export function createRateLimit(
   perSecond: number | null,
   now: () => number,
-  { burstSeconds = 1, what = 'calls' }: { burstSeconds?: number; what?: string } = {},
+  { burstSeconds = 1, what = 'calls', name = what }: RateLimitOptions = {},
 ): RateLimit {
-  if (perSecond === null) return { check: () => null, charge() {} };
+  if (perSecond === null)
+    return { name, much: Number.POSITIVE_INFINITY, check: () => null, charge() {} };
   const rate = perSecond;
   const burst = rate * burstSeconds;
   const buckets = new Map<string, Bucket>();
@@ -43,6 +56,8 @@ export function createRateLimit(
   }
 
   return {
+    name,
+    much: burst * MUCH,
     charge(key, cost) {
       bucketOf(key, now()).level -= cost;
     },
@@ -68,20 +83,28 @@ export const TOKEN_CALLS_PER_SECOND = 1_000;
 export const UNTRUSTED_CALLS_PER_SECOND = 100;
 const TOKEN_BURST_SECONDS = 5;
 
-/** Which limit holds for a caller, if any. */
-export function createCallLimits(
-  perSecond: number | null,
-  now: () => number,
-): (caller: Pick<Caller, 'tokenId' | 'principal'>) => RateLimit | null {
-  if (perSecond !== null) {
-    const all = createRateLimit(perSecond, now);
-    return () => all;
-  }
-  const options = { burstSeconds: TOKEN_BURST_SECONDS };
-  const known = createRateLimit(TOKEN_CALLS_PER_SECOND, now, options);
-  const untrusted = createRateLimit(UNTRUSTED_CALLS_PER_SECOND, now, options);
-  return ({ tokenId, principal: { tier } }) => {
-    if (tokenId === null) return null;
-    return tier === 'untrusted' ? untrusted : known;
+export interface CallLimits {
+  /** Which limit holds for a caller, if any. */
+  of(caller: Pick<Caller, 'tokenId' | 'principal'>): RateLimit | null;
+  /** Another server let an agent do so much under one of them: it is owed here [SQ16]. */
+  charge(name: string, key: string, cost: number): void;
+}
+
+export function createCallLimits(perSecond: number | null, now: () => number): CallLimits {
+  const burst = { burstSeconds: TOKEN_BURST_SECONDS };
+  const all = createRateLimit(perSecond, now, { name: 'all' });
+  const known = createRateLimit(TOKEN_CALLS_PER_SECOND, now, { ...burst, name: 'known' });
+  const untrusted = createRateLimit(UNTRUSTED_CALLS_PER_SECOND, now, {
+    ...{ ...burst, name: 'untrusted' },
+  });
+  return {
+    of({ tokenId, principal: { tier } }) {
+      if (perSecond !== null) return all;
+      if (tokenId === null) return null;
+      return tier === 'untrusted' ? untrusted : known;
+    },
+    charge(name, key, cost) {
+      [all, known, untrusted].find((limit) => limit.name === name)?.charge(key, cost);
+    },
   };
 }

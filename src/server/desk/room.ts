@@ -39,8 +39,6 @@ export interface Room {
     input: unknown,
     run: Run,
   ): Promise<Record<string, unknown> | Refusal>;
-  /** Doors close what a token opened. */
-  onRevoked(tokenId: string): void;
 }
 
 /** What is done for whoever acts, a plugin may have said who; the input as plugins left it. */

@@ -18,7 +18,7 @@ function scene() {
   } as Platform;
   // A link that is still good gets as far as its space.
   const spaces = { find: () => null, open: async () => ({ refused: 'space.not-found' }) };
-  const sessions = createWebSessions(platform, spaces as unknown as Spaces, () => {});
+  const sessions = createWebSessions(platform, spaces as unknown as Spaces);
   return {
     sessions,
     pass: (ms: number) => {

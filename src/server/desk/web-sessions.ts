@@ -65,11 +65,7 @@ export function liveWebSessions(world: WorldView, at: number): Token[] {
     .reverse();
 }
 
-export function createWebSessions(
-  platform: Platform,
-  spaces: Spaces,
-  onRevoked: (tokenId: string) => void,
-): WebSessions {
+export function createWebSessions(platform: Platform, spaces: Spaces): WebSessions {
   const { elapsedMs, newSecret, newId, digest } = platform;
   const links = new Map<string, Link>();
 
@@ -92,7 +88,6 @@ export function createWebSessions(
     if (isRefusal(over)) return;
     for (const { id } of over) {
       await hub.submit({ type: 'token.revoke', by, at: hub.stamp(), id });
-      onRevoked(id);
     }
   }
 

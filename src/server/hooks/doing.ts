@@ -4,7 +4,7 @@
  * session's process is there. No vendor says when a person has answered, so a question stands until
  * the tool it was about has ended.
  */
-import type { Hooked } from '../desk/activity.ts';
+import type { Hooked } from '../desk/seen.ts';
 import { type HookEvent, shortened } from './hook-event.ts';
 
 const NOTE_CHARS_MAX = 200;

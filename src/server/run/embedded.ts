@@ -71,6 +71,7 @@ export async function openEmbeddedHub(options: EmbeddedOptions): Promise<Embedde
       schemas: createSchemaCheck(),
     },
   });
+  spaces.onOpened(parts.attend);
   const callers = new Map<string | null, Promise<Caller | Refusal>>();
   const callerOf = (agent: string | null): Promise<Caller | Refusal> => {
     const known = callers.get(agent);

@@ -191,6 +191,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       report,
       platform,
     });
+    spaces.onOpened(parts.attend);
     const openHubs = (): Hub[] => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []);
     const connections = () => ({ websocket: websocket.size, sse: sse.size });
     const metrics =

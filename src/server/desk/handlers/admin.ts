@@ -61,7 +61,6 @@ export const adminHandlers: Handlers<
       expiresAt: ttl == null ? null : at + ttl * 1000,
     });
     if (isRefusal(answer)) return answer;
-    room.onRevoked(token_id);
     return withSecret(room, token_id, secret);
   },
 
@@ -72,7 +71,6 @@ export const adminHandlers: Handlers<
     const at = hub.stamp();
     const answer = await hub.submit({ type: 'token.revoke', by, at, id: token_id, idempotency });
     if (isRefusal(answer)) return answer;
-    room.onRevoked(token_id);
     return { token_id, revoked: true };
   },
 

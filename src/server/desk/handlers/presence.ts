@@ -13,11 +13,11 @@ import type { MessageHead } from '../../../hub/message-store.ts';
 import { asksOf, isTier2 } from '../../../wire/asks.ts';
 import type { OutputOf } from '../../../wire/operation.ts';
 import { type presenceList, RECIPIENTS_MAX } from '../../../wire/operations/presence.ts';
-import type { Activity } from '../activity.ts';
 import { bodyText } from '../body.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import { credentialOf } from '../proofs.ts';
 import type { Handlers, Room } from '../room.ts';
+import type { ActivityView } from '../seen.ts';
 import { findMessage } from './message-lookup.ts';
 
 type Row = OutputOf<typeof presenceList>['agents'][number];
@@ -43,7 +43,7 @@ export const presenceHandlers: Handlers<
   },
 
   async 'agents.remove'(room, input) {
-    const { hub, by, onRevoked, caller, activities, platform } = room;
+    const { hub, by, caller, activities, platform } = room;
     const { agent_id: agent, force, with_channels: takesMade } = input;
     const connections = activities.find(caller.space, agent)?.connections ?? 0;
     if (connections > 0 && !force) {
@@ -61,7 +61,6 @@ export const presenceHandlers: Handlers<
       idempotency: idempotencyOf(platform, input),
     });
     if (isRefusal(answer)) return answer;
-    for (const tokenId of answer.tokens) onRevoked(tokenId);
     const { subscriptions, tokens, channels } = answer;
     const counts = { tokens_revoked: tokens.length, channels_retired: channels };
     return { agent_id: agent, removed: true, subscriptions, ...counts };
@@ -106,12 +105,13 @@ export const presenceHandlers: Handlers<
     const answer = await hub.submit({ type: 'presence.beat', by, at, status, ttlMs });
     if (isRefusal(answer)) return answer;
     const activity = activities.of(caller.space, by.id);
-    const before = activity.reported;
+    const before = activities.find(caller.space, by.id)?.reported;
     const isSame = before?.state === state && before.until > at;
     activity.reported = {
       state,
       note: note ?? null,
       at: isSame ? before.at : at,
+      saidAt: at,
       until: at + ttlMs,
     };
     if (process != null) activity.process = process;
@@ -160,7 +160,7 @@ export const presenceHandlers: Handlers<
 export function availabilityOf(
   world: WorldView,
   agent: string,
-  activity: Activity | undefined,
+  activity: ActivityView | undefined,
   at: number,
 ): Availability {
   const state = stateOf(world, agent, activity, at);
@@ -171,7 +171,7 @@ export function availabilityOf(
 export function isThere(
   world: WorldView,
   agent: string,
-  activity: Activity | undefined,
+  activity: ActivityView | undefined,
   at: number,
 ): boolean {
   const state = stateOf(world, agent, activity, at);
@@ -259,7 +259,7 @@ function projectOf(name: string): string | null {
 function rowOf(
   world: WorldView,
   name: string,
-  activity: Activity | undefined,
+  activity: ActivityView | undefined,
   at: number,
   { hasNotes, roles }: { readonly hasNotes: boolean; readonly roles: readonly string[] },
 ): Row {
@@ -291,7 +291,7 @@ function rowOf(
 function sinceOf(
   state: State,
   agent: AgentView | undefined,
-  activity: Activity | undefined,
+  activity: ActivityView | undefined,
 ): number {
   const changedAt = agent?.presence.changedAt ?? 0;
   if (state === 'connected') {
@@ -304,7 +304,7 @@ function sinceOf(
 function stateOf(
   world: WorldView,
   name: string,
-  activity: Activity | undefined,
+  activity: ActivityView | undefined,
   at: number,
 ): State {
   const told = toldOf(world, name, activity, at);
@@ -326,7 +326,7 @@ interface Told {
 function toldOf(
   world: WorldView,
   name: string,
-  activity: Activity | undefined,
+  activity: ActivityView | undefined,
   at: number,
 ): Told | null {
   const presence = world.agents.get(name)?.presence.state ?? 'offline';
@@ -347,7 +347,7 @@ function toldOf(
 function evidentState(
   world: WorldView,
   name: string,
-  activity: Activity | undefined,
+  activity: ActivityView | undefined,
   at: number,
 ): State {
   const presence = world.agents.get(name)?.presence.state ?? 'offline';

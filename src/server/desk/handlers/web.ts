@@ -39,7 +39,7 @@ export const webHandlers: Handlers<
     };
   },
 
-  async 'web.revoke'({ hub, by, onRevoked }, { session_id: id }) {
+  async 'web.revoke'({ hub, by }, { session_id: id }) {
     const session = await hub.ask((world) => world.tokens.get(id) ?? null);
     if (isRefusal(session)) return session;
     // Other tokens are ended by tokens.revoke, under their own name.
@@ -49,7 +49,6 @@ export const webHandlers: Handlers<
     if (session.revokedAt !== null) return { session_id: id, revoked: false };
     const revoked = await hub.submit({ type: 'token.revoke', by, at: hub.stamp(), id });
     if (isRefusal(revoked) && revoked.refused !== 'token.not-found') return revoked;
-    onRevoked(id);
     return { session_id: id, revoked: !isRefusal(revoked) };
   },
 };

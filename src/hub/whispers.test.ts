@@ -1,0 +1,149 @@
+/** What servers tell each other of what only memory knows: bounded, gathered, and forgotten with the server. */
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createChance } from '../testing/chance.ts';
+import { createVirtualClock, type VirtualClock } from '../testing/virtual-clock.ts';
+import type { Sequencing } from './sequencing.ts';
+import type { Seen, Whisper } from './whisper.ts';
+import { createWhispers, TICK_MS, type Whispers, WORDS_MAX } from './whispers.ts';
+
+interface Server extends Whispers {
+  /** Every message that this one sent. */
+  readonly sent: (readonly Whisper[])[];
+  readonly heard: Whisper[];
+  /** As if the process died. */
+  cut(): void;
+}
+
+function openServers(count: number): { clock: VirtualClock; servers: Server[] } {
+  const clock = createVirtualClock(createChance(1), () => setImmediate());
+  const ears = new Map<string, (words: readonly Whisper[], from: string) => void>();
+  const servers = Array.from({ length: count }, (_, i) => {
+    const name = `s${i}`;
+    const sent: (readonly Whisper[])[] = [];
+    const heard: Whisper[] = [];
+    const { clock: own, kill } = clock.fork();
+    const sequencing = {
+      whisper(words: readonly Whisper[]) {
+        sent.push(words);
+        for (const [other, hear] of ears) if (other !== name) hear(structuredClone(words), name);
+      },
+      onWhisper(listener: (words: readonly Whisper[], from: string) => void) {
+        ears.set(name, listener);
+        return () => ears.delete(name);
+      },
+    } as unknown as Sequencing;
+    const whispers = createWhispers({
+      ...{ sequencing, clock: own },
+      presentedTo: (by) => ({ type: 'inbox.presented', at: 1, by, from: 1, to: 2, length: 3 }),
+      hear: (words) => void heard.push(...words),
+    });
+    const cut = (): void => {
+      kill();
+      ears.delete(name);
+    };
+    return Object.assign(whispers, { sent, heard, cut });
+  });
+  return { clock, servers };
+}
+
+const NOBODY: Seen = {
+  ...{ home: 'known', connections: 0, connectedAt: 0, disconnectedAt: 0, lastCallAt: 0 },
+  ...{ lastOperation: null, lastDrainAt: 0, process: null, reported: null, hooked: null },
+};
+const beat = (agent: string, at: number): Extract<Whisper, { type: 'presence.beaten' }> => ({
+  ...{ type: 'presence.beaten', at, agent, beat: { staleMs: 30_000, offlineMs: 90_000 } },
+});
+
+test('[SQ15] ten thousand beats in a second are a few messages, and the last one counts', async () => {
+  const { clock, servers } = openServers(2);
+  const [a, b] = servers as [Server, Server];
+  await clock.pass(1_000);
+  const before = a.sent.length;
+  let lastCallAt = 0;
+  for (let i = 0; i < 10_000; i++) {
+    a.tell([beat('eve', i)]);
+    lastCallAt = i;
+    a.stir('eve', () => ({ ...NOBODY, lastCallAt }));
+    a.spend('known', 'eve', 1, Number.POSITIVE_INFINITY);
+    if (i % 100 === 99) await clock.pass(10);
+  }
+  await clock.pass(TICK_MS);
+  const messages = a.sent.slice(before);
+  expect(messages.length).toBeLessThanOrEqual(6);
+  expect(Math.max(...messages.map(({ length }) => length))).toBeLessThanOrEqual(3);
+  expect(b.heard.filter(({ type }) => type === 'presence.beaten').at(-1)).toEqual(
+    beat('eve', 9_999),
+  );
+  expect(b.others.seen('eve')[0]?.lastCallAt).toBe(9_999);
+});
+
+test('[SQ15] more agents than a tick has room for are told with the next ones, nobody twice before everybody once', async () => {
+  const { clock, servers } = openServers(2);
+  const [a, b] = servers as [Server, Server];
+  const count = WORDS_MAX * 2 + 10;
+  for (let i = 0; i < count; i++) a.stir(`agent-${i}`, () => ({ ...NOBODY, connections: 1 }));
+  // One that never rests takes nobody's turn.
+  for (let i = 0; i < 8; i++) {
+    a.stir('agent-0', () => ({ ...NOBODY, connections: 1 }));
+    await clock.pass(TICK_MS);
+  }
+  expect(new Set(b.others.names()).size).toBe(count);
+  expect(Math.max(...a.sent.map(({ length }) => length))).toBeLessThanOrEqual(WORDS_MAX + 1);
+  // Of one agent's offers no more than a few at once, however many it has.
+  const refreshed = Array.from({ length: 500 }, (_, i) => ({
+    ...{ type: 'offer.refreshed' as const, at: 1, agent: 'eve', kind: 'llm', name: `${i}` },
+    expiresAt: 9_999,
+  }));
+  const before = a.sent.length;
+  a.tell(refreshed);
+  await clock.pass(TICK_MS);
+  const told = a.sent
+    .slice(before)
+    .flat()
+    .filter(({ type }) => type === 'offer.refreshed');
+  expect(told.length).toBeLessThanOrEqual(64);
+  await clock.pass(TICK_MS * 20);
+  expect(b.heard.filter(({ type }) => type === 'offer.refreshed')).toHaveLength(500);
+});
+
+test('[SQ13] [SQ14] who is at one is known at all, also at one that came later, and gone with the server', async () => {
+  const { clock, servers } = openServers(3);
+  const [a, b, c] = servers as [Server, Server, Server];
+  a.stir('ada', () => ({ ...NOBODY, connections: 2 }));
+  await clock.pass(1_000);
+  for (const one of [b, c]) {
+    expect(one.others.seen('ada')).toEqual([{ ...NOBODY, connections: 2 }]);
+  }
+  await clock.pass(60_000);
+  expect(b.others.seen('ada')).toHaveLength(1);
+  a.cut();
+  await clock.pass(6_000);
+  for (const one of [b, c]) expect([...one.others.names()]).toEqual([]);
+  b.stir('bob', () => ({ ...NOBODY, connections: 1 }));
+  await clock.pass(1_000);
+  expect(c.others.seen('bob')).toHaveLength(1);
+  // One that leaves says so, and nobody waits.
+  b.close();
+  await clock.pass(1);
+  expect(c.others.seen('bob')).toEqual([]);
+});
+
+test('[SQ16] what is used and what is open is told, much of it at once', async () => {
+  const { clock, servers } = openServers(2);
+  const [a, b] = servers as [Server, Server];
+  await clock.pass(1_000);
+  let owed = 0;
+  b.onSpent(({ cost }) => {
+    owed += cost;
+  });
+  for (let i = 0; i < 50; i++) a.spend('known', 'eve', 1, 50);
+  await clock.pass(30);
+  expect(owed).toBe(50);
+  for (let i = 1; i <= 999; i++) a.hold('eve', 'waits', i, 1_000);
+  await clock.pass(30);
+  expect(b.others.holds('eve', 'waits')).toBe(875);
+  a.hold('eve', 'waits', 3, 1_000);
+  await clock.pass(30);
+  expect(b.others.holds('eve', 'waits')).toBe(0);
+});

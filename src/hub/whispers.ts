@@ -1,0 +1,269 @@
+/**
+ * Whispers on their way out, gathered: however often something happens to an agent, the others are told of it once a
+ * tick, and of no more agents at once than one tick has room for [SQ15]. What has to wait is said first with the next
+ * one. Limits that all servers keep together are told sooner, when much of one was used.
+ */
+import type { EphemeralEvent } from '../core/law/world.ts';
+import type { Clock } from './clock.ts';
+import { createOthers, type Others } from './others.ts';
+import type { Sequencing } from './sequencing.ts';
+import type { AgentSpent, Held, Seen, Whisper } from './whisper.ts';
+
+/** What happened is said by then. */
+export const TICK_MS = 250;
+/** When an agent uses much of a limit, or opens much, within a tick. */
+const EARLY_MS = 25;
+/** Words in one tick. */
+export const WORDS_MAX = 2_000;
+/** Of one agent's refreshed offers in one tick. */
+const OFFERS_MAX = 32;
+/** While somebody is at our doors we say so this often. */
+const HERE_MS = 1_000;
+/** And all of it again this often, should a word have been lost. */
+const ROUND_MS = 10_000;
+/** How much one has open is told when it passes an eighth of what it may. */
+const HOLD_STEPS = 8;
+const SAID_MAX = 100_000;
+const NAME_CHARS_MAX = 512;
+
+export interface Whispers {
+  /** What a batch or a feed changed in memory alone. */
+  tell(events: readonly EphemeralEvent[]): void;
+  /** Something about the agent changed at our doors; `read` says what it is when it is told. */
+  stir(agent: string, read: () => Seen): void;
+  /** Somebody was let do something; from `much` on the others do not wait for the tick. */
+  spend(limit: string, key: string, cost: number, much: number): void;
+  onSpent(listener: (spent: AgentSpent) => void): () => void;
+  /** How many an agent has open here now; told in steps, so that few are worth a word. */
+  hold(agent: string, what: Held, count: number, max: number): void;
+  /** What is not said yet of these agents, for one who asked and must see what it did. */
+  unsaid(agents: ReadonlySet<string>): Whisper[];
+  readonly others: Pick<Others, 'seen' | 'names' | 'holds'>;
+  close(): void;
+}
+
+/** For those who bound what an agent has open at all servers together. */
+export type Holding = Pick<Whispers, 'hold' | 'others'>;
+
+export interface WhispersOptions {
+  readonly sequencing: Sequencing;
+  readonly clock: Clock;
+  /** What a live feed has shown an agent, as it is now. */
+  presentedTo(agent: string): Whisper | null;
+  /** Takes in what changes the state. */
+  hear(events: readonly Whisper[]): void;
+}
+
+type Beaten = Extract<Whisper, { type: 'presence.beaten' }>;
+type Refreshed = Extract<Whisper, { type: 'offer.refreshed' }>;
+
+export function createWhispers(options: WhispersOptions): Whispers {
+  const { sequencing, clock } = options;
+  const others = createOthers(clock);
+  const beats = new Map<string, Beaten>();
+  const offers = new Map<string, Map<string, Refreshed>>();
+  const shown = new Set<string>();
+  const stirred = new Set<string>();
+  const spent = new Map<string, AgentSpent>();
+  const held = new Map<string, Extract<Whisper, { type: 'agent.holds' }>>();
+  const said = new Map<string, () => Seen>();
+  const heldSaid = new Map<string, number>();
+  /** Who was there when we spoke of them last. */
+  const there = new Set<string>();
+  const spentListeners = new Set<(one: AgentSpent) => void>();
+  let flushing: { readonly at: number; cancel(): void } | null = null;
+  let resting: (() => void) | null = null;
+  let roundAt = 0;
+  let saidAt = 0;
+  let asksWho = true;
+  let isClosed = false;
+
+  function isEmpty(): boolean {
+    return [beats, offers, shown, stirred, spent, held].every(({ size }) => size === 0);
+  }
+
+  function soon(ms: number): void {
+    if (isClosed) return;
+    const at = clock.now() + ms;
+    if (flushing !== null) {
+      if (flushing.at <= at) return;
+      flushing.cancel();
+    }
+    flushing = { at, cancel: clock.after(ms, flush) };
+  }
+
+  function flush(): void {
+    flushing = null;
+    const words = gather();
+    if (words.length > 0) say(words);
+    if (!isEmpty()) soon(TICK_MS);
+  }
+
+  function say(words: readonly Whisper[]): void {
+    saidAt = clock.now();
+    sequencing.whisper(words);
+  }
+
+  /** Oldest first, and so much as one tick has room for. */
+  function gather(): Whisper[] {
+    const words: Whisper[] = [];
+    const hasRoom = (): boolean => words.length < WORDS_MAX;
+    if (asksWho) words.push({ type: 'server.hello' });
+    asksWho = false;
+    drain(spent, hasRoom, (word) => words.push(word));
+    drain(held, hasRoom, (word) => words.push(word));
+    drain(beats, hasRoom, (word) => words.push(word));
+    for (const agent of taken(shown, hasRoom)) {
+      const word = options.presentedTo(agent);
+      if (word !== null) words.push(word);
+    }
+    for (const agent of taken(stirred, hasRoom)) {
+      const seen = said.get(agent)?.();
+      if (seen === undefined) continue;
+      const at = clock.now();
+      if (isThere(seen, at)) there.add(agent);
+      else there.delete(agent);
+      words.push({ type: 'agent.seen', agent, at, seen });
+    }
+    for (const [agent, places] of [...offers]) {
+      if (!hasRoom()) break;
+      let room = OFFERS_MAX;
+      drain(
+        places,
+        () => hasRoom() && room-- > 0,
+        (word) => words.push(word),
+      );
+      offers.delete(agent);
+      if (places.size > 0) offers.set(agent, places);
+    }
+    return words;
+  }
+
+  /** Goes on as long as there is somebody to speak of or to listen for. */
+  function rest(): void {
+    if (resting !== null || isClosed || (said.size === 0 && others.size === 0)) return;
+    resting = clock.after(HERE_MS, () => {
+      resting = null;
+      others.sweep();
+      const now = clock.now();
+      if (now >= roundAt) {
+        roundAt = now + ROUND_MS;
+        stirAll((agent, seen) => there.has(agent) || isThere(seen, now));
+      }
+      if (said.size > 0 && now - saidAt >= HERE_MS - TICK_MS) say([{ type: 'server.here' }]);
+      rest();
+    });
+  }
+
+  function stirAll(isWanted: (agent: string, seen: Seen) => boolean): void {
+    for (const [agent, read] of said) if (isWanted(agent, read())) stirred.add(agent);
+    if (stirred.size > 0) soon(TICK_MS);
+  }
+
+  function forget(agent: string): void {
+    said.delete(agent);
+    there.delete(agent);
+  }
+
+  const stop = sequencing.onWhisper((words, from) => {
+    const events: Whisper[] = [];
+    for (const word of words) {
+      if (others.hear(from, word)) asksWho = true;
+      if (word.type === 'server.hello') stirAll(() => true);
+      else if (word.type === 'agent.spent') for (const hear of spentListeners) hear(word);
+      else events.push(word);
+    }
+    if (asksWho) soon(TICK_MS);
+    options.hear(events);
+    rest();
+  });
+  // Whoever is there already is asked who they have.
+  soon(0);
+
+  return {
+    others,
+    tell(events) {
+      for (const event of events) {
+        if (event.type === 'presence.beaten') beats.set(event.agent, event);
+        else if (event.type === 'inbox.presented') shown.add(event.by);
+        else if (event.type === 'offer.refreshed') {
+          const places = offers.get(event.agent) ?? new Map<string, Refreshed>();
+          offers.set(event.agent, places);
+          places.set(`${event.kind} ${event.name}`, event);
+        } else continue;
+        soon(TICK_MS);
+      }
+    },
+    stir(agent, read) {
+      if (stirred.has(agent) || agent.length > NAME_CHARS_MAX) return;
+      said.delete(agent);
+      said.set(agent, read);
+      const oldest = said.size > SAID_MAX ? said.keys().next().value : undefined;
+      if (oldest !== undefined) forget(oldest);
+      stirred.add(agent);
+      soon(TICK_MS);
+      rest();
+    },
+    spend(limit, key, cost, much) {
+      const place = `${limit} ${key}`;
+      const all = (spent.get(place)?.cost ?? 0) + cost;
+      spent.set(place, { type: 'agent.spent', limit, key, cost: all });
+      soon(all >= much ? EARLY_MS : TICK_MS);
+    },
+    onSpent(listener) {
+      spentListeners.add(listener);
+      return () => spentListeners.delete(listener);
+    },
+    hold(agent, what, exact, max) {
+      const place = `${what} ${agent}`;
+      const step = Math.max(1, Math.floor(max / HOLD_STEPS));
+      const count = exact - (exact % step);
+      if ((heldSaid.get(place) ?? 0) === count) return;
+      if (count === 0) heldSaid.delete(place);
+      else heldSaid.set(place, count);
+      held.set(place, { type: 'agent.holds', agent, what, count });
+      soon(EARLY_MS);
+    },
+    unsaid(agents) {
+      const words: Whisper[] = [];
+      for (const agent of agents) {
+        const beat = beats.get(agent);
+        if (beat !== undefined) words.push(beat);
+        for (const offer of offers.get(agent)?.values() ?? []) words.push(offer);
+      }
+      return words.slice(0, WORDS_MAX);
+    },
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      flushing?.cancel();
+      resting?.();
+      stop();
+      sequencing.whisper([{ type: 'server.left' }]);
+    },
+  };
+}
+
+/** A call so old is no sign that somebody is there. */
+const RECENT_MS = 60_000;
+
+function isThere(seen: Seen, now: number): boolean {
+  const isTold = seen.hooked !== null || (seen.reported?.until ?? 0) > now;
+  return seen.connections > 0 || isTold || now - seen.lastCallAt < RECENT_MS;
+}
+
+function drain<W>(map: Map<string, W>, hasRoom: () => boolean, take: (word: W) => void): void {
+  for (const [key, word] of map) {
+    if (!hasRoom()) return;
+    map.delete(key);
+    take(word);
+  }
+}
+
+function* taken(set: Set<string>, hasRoom: () => boolean): Generator<string> {
+  for (const one of set) {
+    if (!hasRoom()) return;
+    set.delete(one);
+    yield one;
+  }
+}
