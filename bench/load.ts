@@ -10,10 +10,18 @@ import type { BusJob, BusResult } from './load/bus.ts';
 import type { ClaimsJob, ClaimsResult } from './load/claims.ts';
 import type { FloodJob, FloodResult } from './load/flood.ts';
 import type { HoldJob } from './load/hold.ts';
+import type { HttpSendJob, HttpSendResult } from './load/http-send.ts';
 import type { LatencyJob } from './load/latency.ts';
 import type { RecvJob, RecvResult } from './load/recv.ts';
 import type { ReplayJob, ReplayResult } from './load/replay.ts';
 import type { StormJob, StormResult } from './load/storm.ts';
+import type {
+  ChatJob,
+  ChatResult,
+  ConnectsJob,
+  WireClaimsJob,
+  WireClaimsResult,
+} from './load/synapse.ts';
 import type { WideJob, WideResult } from './load/wide.ts';
 import type { Percentiles } from './percentiles.ts';
 
@@ -28,6 +36,10 @@ export function runLoad(job: RecvJob): Promise<RecvResult>;
 export function runLoad(job: ReplayJob): Promise<ReplayResult>;
 export function runLoad(job: StormJob): Promise<StormResult>;
 export function runLoad(job: WideJob): Promise<WideResult>;
+export function runLoad(job: ChatJob): Promise<ChatResult>;
+export function runLoad(job: WireClaimsJob): Promise<WireClaimsResult>;
+export function runLoad(job: ConnectsJob): Promise<{ allMs: number }>;
+export function runLoad(job: HttpSendJob): Promise<HttpSendResult>;
 export async function runLoad(job: object): Promise<unknown> {
   return await runNode(join(import.meta.dirname, 'load/main.ts'), [JSON.stringify(job)]);
 }

@@ -5,6 +5,7 @@
  *   --quick          a smoke run of a few seconds       --baseline-only   leave the hub out
  *   --out FILE       where the JSON goes                --window N        sends in flight a sender
  *   --messages N     in a log that is searched, or has threads
+ *   --peers          the rows beside the originals      --compare REF     beside another commit
  *
  * The table goes to stdout, progress to stderr, JSON to bench/results/latest.json. A scenario that
  * fails is reported, the others still run, and the exit code is 1. A goal that is missed is not a
@@ -14,17 +15,21 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem, type } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Machine, type Report, toMarkdown } from './report.ts';
+import { compare } from './compare.ts';
+import { type Machine, type Report, toMarkdown, toPeerMarkdown } from './report.ts';
 import type { Measure, Scenario, Setting } from './scenario.ts';
-import { bus } from './scenarios/bus.ts';
+import { bus, busPeer } from './scenarios/bus.ts';
 import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.ts';
+import { commands } from './scenarios/commands.ts';
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
+import { httpSend } from './scenarios/http-send.ts';
 import { latency, readMachineCost } from './scenarios/latency.ts';
 import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
 import { page } from './scenarios/page.ts';
 import { recv, recvWide, replay } from './scenarios/reads.ts';
 import { search, searchSends } from './scenarios/search.ts';
 import { startEmpty, startLong } from './scenarios/start.ts';
+import { wireChat, wireClaims, wireConnects } from './scenarios/synapse.ts';
 import { spans } from './scenarios/telemetry.ts';
 import { threads } from './scenarios/threads.ts';
 import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
@@ -51,6 +56,12 @@ const scenarios: readonly Scenario[] = [
   searchSends,
   threads,
   bus,
+  wireChat,
+  wireClaims,
+  wireConnects,
+  busPeer,
+  httpSend,
+  commands,
   turnStart,
   turnRate,
   turnIdle,
@@ -66,6 +77,8 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string' },
     window: { type: 'string', default: '256' },
     messages: { type: 'string' },
+    peers: { type: 'boolean', default: false },
+    compare: { type: 'string' },
     quick: { type: 'boolean', default: false },
     'baseline-only': { type: 'boolean', default: false },
     out: { type: 'string', default: join(import.meta.dirname, 'results/latest.json') },
@@ -96,9 +109,15 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 5));
+  if (flags.compare !== undefined) {
+    const peers = scenarios.filter(({ isPeer }) => isPeer).map(({ name }) => name);
+    const only = flags.only ?? (flags.peers ? peers : ['sends']);
+    return await compare({ ref: flags.compare, only, rounds, isQuick: flags.quick });
+  }
   const setting: Setting = {
     isQuick: flags.quick,
-    rounds: Number(flags.rounds ?? (flags.quick ? 1 : 5)),
+    rounds,
     window: Number(flags.window),
     measureMs: flags.quick ? 300 : 2_000,
     hasHub: !flags['baseline-only'],
@@ -108,6 +127,7 @@ async function main(): Promise<void> {
   const measures: (Measure & { scenario: string })[] = [];
   for (const scenario of scenarios) {
     if (flags.only !== undefined && !flags.only.includes(scenario.name)) continue;
+    if (flags.peers && scenario.isPeer !== true) continue;
     const from = performance.now();
     try {
       const found = await scenario.run(setting);
@@ -121,7 +141,7 @@ async function main(): Promise<void> {
   const report: Report = { at: new Date().toISOString(), machine, measures };
   await mkdir(dirname(flags.out), { recursive: true });
   await writeFile(flags.out, `${JSON.stringify(report, null, 2)}\n`);
-  process.stdout.write(toMarkdown(report));
+  process.stdout.write(flags.peers ? toPeerMarkdown(report) : toMarkdown(report));
 }
 
 await main();

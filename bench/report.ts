@@ -2,7 +2,7 @@
  * What a run says: one Markdown table for people, one JSON document for programs.
  */
 import { median } from './percentiles.ts';
-import { isMet, type Measure, ratioTo } from './scenario.ts';
+import { isMet, type Measure, ratiosTo, ratioTo } from './scenario.ts';
 
 export interface Machine {
   readonly processor: string;
@@ -25,10 +25,7 @@ export interface Report {
 
 export function toMarkdown({ machine, measures }: Report): string {
   const lines = [
-    `${machine.cores} × ${machine.processor}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}; ` +
-      `one fsync ${show(machine.fsyncMs)} ms, loopback ${show(machine.loopbackMs)} ms; ` +
-      `hub from ${machine.hub}; median of ${machine.rounds} rounds` +
-      (machine.isQuick ? '; QUICK RUN, not for quoting.' : '.'),
+    headOf(machine),
     '',
     '| what | unit | hub | bare loop | other baselines | hub ÷ bare | goal | met |',
     '|---|---|--:|--:|---|--:|---|---|',
@@ -37,6 +34,15 @@ export function toMarkdown({ machine, measures }: Report): string {
     lines.push(`| ${toRow(measure, machine.rounds).join(' | ')} |`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+function headOf(machine: Machine): string {
+  return (
+    `${machine.cores} × ${machine.processor}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}; ` +
+    `one fsync ${show(machine.fsyncMs)} ms, loopback ${show(machine.loopbackMs)} ms; ` +
+    `hub from ${machine.hub}; median of ${machine.rounds} rounds` +
+    (machine.isQuick ? '; QUICK RUN, not for quoting.' : '.')
+  );
 }
 
 function toRow(measure: Measure, rounds: number): string[] {
@@ -75,8 +81,41 @@ function toGoal(measure: Measure): string {
   return `${bound} × ${name}: ${show(ratioTo(measure, goal.against))}`;
 }
 
-function show(value: number | undefined): string {
+export function show(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));
+}
+
+/** The lowest and the highest of the rounds. */
+export function spreadOf(values: readonly number[]): string {
+  return values.length < 2 ? '' : `${show(Math.min(...values))} – ${show(Math.max(...values))}`;
+}
+
+/** The rows that stand beside an original: whatever their goal is against, or else the first beside. */
+export function toPeerMarkdown({ machine, measures }: Report): string {
+  const lines = [
+    headOf(machine),
+    '',
+    '| same run | unit | beside | Synod | ratio | spread of the ratio | goal | met |',
+    '|---|---|--:|--:|--:|---|---|---|',
+  ];
+  for (const measure of measures) {
+    const { hub = [], ...others } = measure.sides;
+    const side = measure.goal?.against ?? Object.keys(others)[0];
+    const theirs = side === undefined ? [] : (others[side] ?? []);
+    const met = isMet(measure);
+    const cells = [
+      measure.what + countsOf(measure, machine.rounds),
+      measure.unit,
+      theirs.length === 0 ? '–' : `${show(median(theirs))} (${side})`,
+      show(median(hub)),
+      show(side === undefined ? undefined : ratioTo(measure, side)),
+      spreadOf(side === undefined ? [] : ratiosTo(measure, side)),
+      toGoal(measure).replace(/:.*$/, ''),
+      met === undefined ? '' : met ? 'yes' : 'NO',
+    ];
+    lines.push(`| ${cells.join(' | ')} |`);
+  }
+  return `${lines.join('\n')}\n`;
 }

@@ -22,6 +22,8 @@ export interface Setting {
 
 export interface Scenario {
   readonly name: string;
+  /** One of the rows that stand beside the originals, which `--peers` runs. */
+  readonly isPeer?: boolean;
   run(setting: Setting): Promise<Measure[]>;
 }
 
@@ -66,12 +68,17 @@ export async function takeTurns(
     );
 }
 
-export function ratioTo(measure: Measure, side: string): number | undefined {
+/** Of each round. */
+export function ratiosTo(measure: Measure, side: string): number[] {
   const ours = measure.sides.hub ?? [];
   const theirs = measure.sides[side] ?? [];
-  if (ours.length === 0 || theirs.length === 0) return undefined;
-  const ratios = ours.map((value, round) => value / (theirs[round] ?? median(theirs)));
-  return median(ratios);
+  if (theirs.length === 0) return [];
+  return ours.map((value, round) => value / (theirs[round] ?? median(theirs)));
+}
+
+export function ratioTo(measure: Measure, side: string): number | undefined {
+  const ratios = ratiosTo(measure, side);
+  return ratios.length === 0 ? undefined : median(ratios);
 }
 
 /** Whether the goal is met; undefined where there is no goal or no figure. */

@@ -7,18 +7,22 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Memory, openInspector } from './inspector.ts';
+import { busyUsOf } from './process.ts';
 
 export type ServerName = 'hub' | 'bare' | 'broadcast';
 
 export interface Server {
   readonly url: string;
+  readonly pid: number;
+  /** Where it speaks Synapse; only of a hub that was asked to. */
+  readonly synapse: string;
   /** From the start of the process to its first answer over HTTP. */
   readonly startMs: number;
   /** Resolves when it has nothing more to do by itself: what it began with the start is done. */
@@ -29,7 +33,7 @@ export interface Server {
 }
 
 const ROOT = join(import.meta.dirname, '..');
-/** The checkout whose hub is measured: this one, unless `against.ts` says otherwise. */
+/** The checkout whose hub is measured: this one, unless `compare.ts` says otherwise. */
 export const HUB_ROOT: string = process.env.SYNOD_BENCH_HUB ?? ROOT;
 const CLOSE_TIMEOUT_MS = 30_000;
 const READY_TIMEOUT_MS = 60_000;
@@ -39,12 +43,13 @@ export const isBuilt: boolean = !existsSync(join(HUB_ROOT, 'src/cli/main.ts'));
 
 export async function openServer(
   name: ServerName,
-  options: { dir?: string; isInspected?: boolean } = {},
+  options: { dir?: string; isInspected?: boolean; hasSynapse?: boolean } = {},
 ): Promise<Server> {
   const dir = options.dir ?? (await createScratch());
   const inspect = options.isInspected === true ? ['--inspect=127.0.0.1:0'] : [];
   const from = performance.now();
-  const child = spawn(process.execPath, [...inspect, ...commandOf(name, dir)], {
+  const more = options.hasSynapse === true ? ['--synapse', '0', '--synapse-token', 'none'] : [];
+  const child = spawn(process.execPath, [...inspect, ...commandOf(name, dir), ...more], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -52,7 +57,7 @@ export async function openServer(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-4_000);
   });
-  const url = await readyUrl(child, () => `${name} did not start: ${complaint}`);
+  const { url, synapse = '' } = await ready(child, () => `${name} did not start: ${complaint}`);
   // The broadcaster has no HTTP; it answers 426, which is an answer.
   await (await fetch(`${url}/health`)).arrayBuffer();
   const startMs = performance.now() - from;
@@ -62,6 +67,8 @@ export async function openServer(
   });
   return {
     url,
+    synapse,
+    pid: child.pid as number,
     startMs,
     settled: () => settled(child),
     async readMemory() {
@@ -113,8 +120,13 @@ function commandOf(name: ServerName, dir: string): string[] {
   return [join(HUB_ROOT, 'bin/synod.js'), 'serve', ...where, ...store, '--auth', 'open', '--json'];
 }
 
-function readyUrl(child: ChildProcess, complain: () => string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+interface Ready {
+  readonly url: string;
+  readonly synapse?: string;
+}
+
+function ready(child: ChildProcess, complain: () => string): Promise<Ready> {
+  const { promise, resolve, reject } = Promise.withResolvers<Ready>();
   const deadline = setTimeout(() => {
     child.kill('SIGKILL');
     reject(new Error(complain()));
@@ -123,7 +135,8 @@ function readyUrl(child: ChildProcess, complain: () => string): Promise<string> 
   lines.once('line', (line) => {
     clearTimeout(deadline);
     // Later lines are read and dropped: a full pipe would stop the server.
-    resolve((JSON.parse(line) as { url: string }).url.replace(/\/$/, ''));
+    const said = JSON.parse(line) as Ready;
+    resolve({ ...said, url: said.url.replace(/\/$/, '') });
   });
   child.once('exit', () => {
     clearTimeout(deadline);
@@ -138,26 +151,18 @@ const SETTLE_TIMEOUT_MS = 300_000;
 
 async function settled(child: ChildProcess): Promise<void> {
   const stopAt = performance.now() + SETTLE_TIMEOUT_MS;
-  for (let before = cpuMs(child); performance.now() < stopAt; ) {
+  const busyMs = () => busyUsOf(child.pid as number) / 1000;
+  for (let before = busyMs(); performance.now() < stopAt; ) {
     await wait(1_000);
-    const now = cpuMs(child);
+    const now = busyMs();
     if (now - before < IDLE_MS) return;
     before = now;
   }
   throw new Error(`the server was still busy after ${SETTLE_TIMEOUT_MS / 1_000} s`);
 }
 
-/** Of all its threads, as Linux counts it: in hundredths of a second. */
-function cpuMs({ pid }: ChildProcess): number {
-  const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return (user + system) * 10;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
+/** Asks it to end, and makes it. */
+export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');

@@ -9,23 +9,36 @@ import { type BusJob, bus } from './bus.ts';
 import { type ClaimsJob, claims } from './claims.ts';
 import { type FloodJob, flood } from './flood.ts';
 import { type HoldJob, hold } from './hold.ts';
+import { type HttpSendJob, httpSend } from './http-send.ts';
 import { type LatencyJob, latency } from './latency.ts';
 import { type RecvJob, recv } from './recv.ts';
 import { type ReplayJob, replay } from './replay.ts';
 import { type StormJob, storm } from './storm.ts';
+import {
+  type ChatJob,
+  type ConnectsJob,
+  chat,
+  connects,
+  type WireClaimsJob,
+  wireClaims,
+} from './synapse.ts';
 import { type WideJob, wide } from './wide.ts';
 
 export type Job =
   | BoardJob
   | BusJob
+  | ChatJob
   | ClaimsJob
+  | ConnectsJob
   | FloodJob
   | HoldJob
+  | HttpSendJob
   | LatencyJob
   | RecvJob
   | ReplayJob
   | StormJob
-  | WideJob;
+  | WideJob
+  | WireClaimsJob;
 
 function run(job: Job): Promise<object> {
   switch (job.kind) {
@@ -47,6 +60,14 @@ function run(job: Job): Promise<object> {
       return replay(job);
     case 'storm':
       return storm(job);
+    case 'http-send':
+      return httpSend(job);
+    case 'synapse-chat':
+      return chat(job);
+    case 'synapse-claims':
+      return wireClaims(job);
+    case 'synapse-connects':
+      return connects(job);
     case 'wide':
       return wide(job);
   }

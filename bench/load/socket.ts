@@ -18,6 +18,8 @@ export interface LoadSocket {
   last(): { result?: Record<string, unknown>; params?: Record<string, unknown> };
   /** Called after each read with the number of frames it completed. */
   onFrames: (count: number) => void;
+  /** Called with each whole frame, once somebody asks for it. */
+  onText: ((text: string) => void) | null;
   /**
    * Whether each read is searched for errors. A listener may turn it off once it only gets pushes,
    * which are counted exactly: the search would make the load the bottleneck at 3 million a second.
@@ -69,19 +71,26 @@ function attach(tcp: Socket, rest: Buffer, agent: string): LoadSocket {
   const fail = (why: string): never => {
     throw new Error(`socket of ${agent}: ${why}`);
   };
-  const walk = createWalker((chunk, count, lastFrame) => {
-    received += count;
-    last = lastFrame;
-    const errorAt = socket.isSearched ? chunk.indexOf(ERROR_MARK) : -1;
-    if (errorAt >= 0) fail(`the server refused: ${chunk.toString('utf8', errorAt, errorAt + 300)}`);
-    socket.onFrames(count);
-  }, fail);
+  const onText = (frame: Buffer) => socket.onText?.(frame.toString());
+  const walk = createWalker(
+    (chunk, count, lastFrame) => {
+      received += count;
+      last = lastFrame;
+      const errorAt = socket.isSearched ? chunk.indexOf(ERROR_MARK) : -1;
+      if (errorAt >= 0)
+        fail(`the server refused: ${chunk.toString('utf8', errorAt, errorAt + 300)}`);
+      socket.onFrames(count);
+    },
+    fail,
+    () => (socket.onText === null ? null : onText),
+  );
   const socket: LoadSocket = {
     get received() {
       return received;
     },
     last: () => JSON.parse(last.toString()),
     onFrames: () => {},
+    onText: null,
     isSearched: true,
     write: (frames) => tcp.write(frames),
     call(method, params) {
@@ -116,6 +125,7 @@ function attach(tcp: Socket, rest: Buffer, agent: string): LoadSocket {
 function createWalker(
   onRead: (chunk: Buffer, count: number, last: Buffer) => void,
   fail: (why: string) => never,
+  each: () => ((frame: Buffer) => void) | null,
 ): (chunk: Buffer) => void {
   let tail: Buffer | undefined;
   return (fresh) => {
@@ -145,6 +155,7 @@ function createWalker(
         count += 1;
         from = at + header;
         to = end;
+        each()?.(chunk.subarray(from, to));
       }
       at = end;
     }
@@ -176,12 +187,19 @@ export function encodeMasked(text: string): Buffer {
 
 /** A request encoded once, with nine id digits that are rewritten in place for each copy. */
 export function createRequestStamp(method: string, params: object): (count: number) => Buffer {
-  const first = 100_000_000;
-  const text = JSON.stringify({ jsonrpc: '2.0', id: first, method, params });
+  return createStamp({ jsonrpc: '2.0', id: FIRST, method, params });
+}
+
+/** Where a stamp counts from: the number to put where it counts, once, behind nothing but ASCII. */
+export const FIRST = 100_000_000;
+
+/** A frame encoded once, with a number of nine digits that is counted up in place for each copy. */
+export function createStamp(said: object): (count: number) => Buffer {
+  const text = JSON.stringify(said);
   const frame = encodeMasked(text);
-  const idAt = text.indexOf(String(first)); // everything before the id is ASCII
+  const idAt = text.indexOf(String(FIRST));
   const payloadAt = frame.length - Buffer.byteLength(text);
-  let next = first;
+  let next = FIRST;
   return (count) => {
     const bytes = Buffer.allocUnsafe(frame.length * count);
     for (let n = 0; n < count; n++) {

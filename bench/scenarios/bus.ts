@@ -1,7 +1,7 @@
 /**
  * The bus beside a bare pipe to the same worker: round trips with 1, 8 and 64 in flight, one worker
- * and four, small and large messages, over stdio, a Unix socket and TCP. With SYNOD_BENCH_BUS set to
- * the path of another bus that takes `--config FILE --stdio`, that one runs beside it.
+ * and four, small and large messages, over stdio, a Unix socket and TCP. Where the path of the original
+ * is given it runs beside it; the rows that have a goal against it are those that `--peers` runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BusEnd } from '../load/bus.ts';
 import { runLoad } from '../load.ts';
+import { PEER_BUS } from '../peers.ts';
 import { type Measure, type Scenario, type Setting, type Sides, takeTurns } from '../scenario.ts';
 import { HUB_ROOT } from '../server.ts';
 
@@ -20,7 +21,6 @@ const WORKERS = {
   echo: [SYNOD, 'worker', 'echo'],
   plain: [join(import.meta.dirname, '../baseline/plain-worker.ts')],
 } as const;
-const OTHER_BUS = process.env.SYNOD_BENCH_BUS;
 const READY_TIMEOUT_MS = 20_000;
 /** Within 1.3 times of a bare pipe. */
 const WITHIN = 0.77;
@@ -30,35 +30,53 @@ interface Shape {
   readonly workers: number;
   readonly inFlight: number;
   readonly bytes: number;
+  /** Of the original's round trips. */
+  readonly atLeast?: number;
 }
 
 const SHAPES: readonly Shape[] = [
-  { worker: 'plain', workers: 1, inFlight: 1, bytes: 100 },
-  { worker: 'plain', workers: 1, inFlight: 8, bytes: 100 },
-  { worker: 'plain', workers: 1, inFlight: 64, bytes: 100 },
-  { worker: 'plain', workers: 4, inFlight: 64, bytes: 100 },
+  { worker: 'plain', workers: 1, inFlight: 1, bytes: 100, atLeast: 0.95 },
+  { worker: 'plain', workers: 1, inFlight: 8, bytes: 100, atLeast: 1 },
+  { worker: 'plain', workers: 1, inFlight: 64, bytes: 100, atLeast: 1.1 },
+  { worker: 'plain', workers: 4, inFlight: 64, bytes: 100, atLeast: 1.5 },
   { worker: 'echo', workers: 1, inFlight: 64, bytes: 100 },
-  { worker: 'plain', workers: 1, inFlight: 8, bytes: 65_536 },
+  { worker: 'plain', workers: 1, inFlight: 8, bytes: 65_536, atLeast: 3 },
   { worker: 'plain', workers: 4, inFlight: 64, bytes: 65_536 },
   { worker: 'plain', workers: 1, inFlight: 1, bytes: 1_048_576 },
   { worker: 'plain', workers: 4, inFlight: 8, bytes: 1_048_576 },
 ];
 
-export const bus: Scenario = {
-  name: 'bus',
-  async run(setting): Promise<Measure[]> {
-    const dir = await mkdtemp(join(tmpdir(), 'synod-bench-bus-'));
-    const measures: Measure[] = [];
-    try {
-      for (const shape of SHAPES) measures.push(...(await measure(shape, setting, dir)));
-    } finally {
-      await rm(dir, { recursive: true, force: true });
-    }
-    return measures;
-  },
-};
+function createBus(name: string, shapes: readonly Shape[], isPeer: boolean): Scenario {
+  return {
+    name,
+    isPeer,
+    async run(setting): Promise<Measure[]> {
+      const dir = await mkdtemp(join(tmpdir(), 'synod-bench-bus-'));
+      const measures: Measure[] = [];
+      try {
+        for (const shape of shapes) measures.push(...(await measure(shape, setting, dir, isPeer)));
+      } finally {
+        await rm(dir, { recursive: true, force: true });
+      }
+      return measures;
+    },
+  };
+}
 
-async function measure(shape: Shape, setting: Setting, dir: string): Promise<Measure[]> {
+export const bus: Scenario = createBus('bus', SHAPES, false);
+/** Over stdio alone, with what its process costs. */
+export const busPeer: Scenario = createBus(
+  'bus-peer',
+  SHAPES.filter(({ atLeast }) => atLeast !== undefined),
+  true,
+);
+
+async function measure(
+  shape: Shape,
+  setting: Setting,
+  dir: string,
+  isPeer: boolean,
+): Promise<Measure[]> {
   const config = join(dir, `${shape.worker}-${shape.workers}.json`);
   await writeFile(config, JSON.stringify(configOf(shape)));
   const worker: BusEnd = { command: process.execPath, args: WORKERS[shape.worker] };
@@ -75,11 +93,13 @@ async function measure(shape: Shape, setting: Setting, dir: string): Promise<Mea
     args: [...program.slice(1), '--config', config, '--stdio'],
   });
   const sides: Sides = { 'bare pipe': take(Array.from({ length: shape.workers }, () => worker)) };
-  if (OTHER_BUS) sides['other bus'] = take([stdio([OTHER_BUS])]);
+  if (PEER_BUS) sides.original = take([stdio([PEER_BUS])]);
   const closers: (() => Promise<void>)[] = [];
   try {
     if (setting.hasHub) {
       sides.hub = take([stdio([process.execPath, SYNOD, 'bus'])]);
+    }
+    if (setting.hasHub && !isPeer) {
       const path = join(
         dir,
         `${shape.worker}-${shape.workers}-${shape.inFlight}-${shape.bytes}.sock`,
@@ -93,6 +113,7 @@ async function measure(shape: Shape, setting: Setting, dir: string): Promise<Mea
     }
     const figures = await takeTurns(setting.rounds, sides);
     const what = `${shape.inFlight} in flight, ${shape.workers} ${shape.worker} worker(s), ${sizeOf(shape.bytes)}`;
+    if (isPeer) return peerRows(what, shape, figures);
     return [
       {
         what: `bus round trips over stdio, ${what}`,
@@ -106,6 +127,32 @@ async function measure(shape: Shape, setting: Setting, dir: string): Promise<Mea
   } finally {
     await Promise.all(closers.map((close) => close()));
   }
+}
+
+function peerRows(
+  what: string,
+  { atLeast, inFlight }: Shape,
+  figures: (figure: string) => Record<string, number[]>,
+): Measure[] {
+  const only = (figure: string) => {
+    const { 'bare pipe': _, ...sides } = figures(figure);
+    return sides;
+  };
+  const rows: Measure[] = [
+    {
+      ...{ what: `bus, ${what}`, unit: '/s', sides: figures('tripsPerSecond') },
+      goal: { against: 'original', atLeast: atLeast ?? 1 },
+    },
+    { what: `bus, ${what}: processor time of one`, unit: 'µs', sides: only('busyUs') },
+    { what: `bus, ${what}: lost`, unit: '', sides: figures('lost'), goal: { atMost: 0 } },
+    {
+      ...{ what: `bus, ${what}: resident`, unit: 'MB', sides: only('residentMb') },
+      goal: { atMost: 60 },
+    },
+  ];
+  if (inFlight > 1) return rows;
+  const first = { what: 'bus, start to first answer', unit: 'ms', sides: figures('firstMs') };
+  return [...rows, { ...first, goal: { atMost: 120 } }];
 }
 
 const sizeOf = (bytes: number): string =>

@@ -1,6 +1,6 @@
 /** What a run of the bench says of itself is true, also of a row that was measured less often. */
 import { expect, test } from 'vitest';
-import { type Machine, toMarkdown } from '../../bench/report.ts';
+import { type Machine, toMarkdown, toPeerMarkdown } from '../../bench/report.ts';
 
 const machine: Machine = {
   ...{ processor: 'p', cores: 2, memoryGb: 1, system: 's', node: 'v24', fsyncMs: 1, loopbackMs: 1 },
@@ -25,4 +25,23 @@ test('a row of fewer values than there were rounds says of how many it is', () =
   expect(text).toContain('| each round | ms | 2 |');
   expect(text).toContain('| once (of 1) | ms | 1 |');
   expect(text).toContain('| half (of 3 and 1) | ms | 2 |');
+});
+
+test('a row beside an original has the ratio of each round, its spread and whether the goal is met', () => {
+  const text = toPeerMarkdown({
+    at: '',
+    machine,
+    measures: [
+      {
+        ...{ scenario: 's', what: 'trips', unit: '/s', goal: { against: 'original', atLeast: 2 } },
+        // The machine slowed down under both in the last round: the ratio does not show it.
+        sides: { 'bare pipe': [9, 9, 9], original: [10, 10, 1], hub: [30, 20, 3] },
+      },
+      { scenario: 's', what: 'alone', unit: 'MB', sides: { hub: [7, 8, 9] }, goal: { atMost: 5 } },
+    ],
+  });
+  expect(text).toContain(
+    '| trips | /s | 10 (original) | 20 | 3 | 2 – 3 | ≥ 2 × (original) | yes |',
+  );
+  expect(text).toContain('| alone | MB | – | 8 | – |  | ≤ 5 MB | NO |');
 });

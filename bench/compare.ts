@@ -1,0 +1,113 @@
+/**
+ * `npm run bench -- --compare REF [--only NAME]… [--rounds N]`: this checkout beside another commit, in
+ * one run. REF, anything that git calls a commit, is checked out beside, installed and built; then both
+ * take turns, scenario by scenario, under the same load from this checkout, and the order is turned
+ * round each time. README.md says how to read what is printed.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { median } from './percentiles.ts';
+import { type Report, show, spreadOf } from './report.ts';
+
+const HERE = join(import.meta.dirname, '..');
+const MAIN = join(import.meta.dirname, 'main.ts');
+/** Figures of which more is better; of all others less is. */
+const MORE_IS_BETTER: ReadonlySet<string> = new Set(['/s']);
+
+export interface Comparison {
+  readonly ref: string;
+  readonly only: readonly string[];
+  readonly rounds: number;
+  readonly isQuick: boolean;
+}
+
+interface Row {
+  readonly unit: string;
+  readonly here: number[];
+  readonly there: number[];
+}
+
+export async function compare({ ref, only, rounds, isQuick }: Comparison): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'synod-compare-'));
+  const there = join(dir, 'checkout');
+  const rows = new Map<string, Row>();
+  try {
+    run('git', ['worktree', 'add', '--quiet', '--detach', there, ref], HERE);
+    install(there);
+    for (const root of [HERE, there]) run('npm', ['run', '-s', 'build'], root);
+    for (let round = 0; round < rounds; round++) {
+      for (const scenario of only) {
+        const order = [HERE, there];
+        if (round % 2 === 1) order.reverse();
+        for (const root of order) {
+          const out = join(dir, 'report.json');
+          await takeTurn(root, { scenario, out, isQuick }, rows);
+        }
+      }
+      process.stderr.write(`round ${round + 1} of ${rounds}\n`);
+    }
+  } finally {
+    run('git', ['worktree', 'remove', '--force', there], HERE);
+    await rm(dir, { recursive: true, force: true });
+  }
+  process.stdout.write(tableOf(ref, rows));
+}
+
+function run(program: string, args: readonly string[], cwd: string): void {
+  execFileSync(program, [...args], { cwd, stdio: ['ignore', 2, 'inherit'] });
+}
+
+/** The same packages are the same directories; what is kept of an earlier build is each checkout's own. */
+function install(there: string): void {
+  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8');
+  if (lock(HERE) !== lock(there)) {
+    run('npm', ['ci', '--ignore-scripts'], there);
+    return;
+  }
+  const packages = join(HERE, 'node_modules');
+  mkdirSync(join(there, 'node_modules'));
+  for (const name of readdirSync(packages)) {
+    if (name === '.cache') continue;
+    symlinkSync(join(packages, name), join(there, 'node_modules', name));
+  }
+}
+
+async function takeTurn(
+  root: string,
+  { scenario, out, isQuick }: { scenario: string; out: string; isQuick: boolean },
+  rows: Map<string, Row>,
+): Promise<void> {
+  const args = [MAIN, '--only', scenario, '--rounds', '1', '--out', out];
+  const child = spawn(process.execPath, [...args, ...(isQuick ? ['--quick'] : [])], {
+    env: { ...process.env, SYNOD_BENCH_HUB: root },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${scenario} of ${root} ended with ${code}`);
+  const { measures } = JSON.parse(await readFile(out, 'utf8')) as Report;
+  for (const { what, unit, sides } of measures) {
+    const row = rows.get(what) ?? { unit, here: [], there: [] };
+    rows.set(what, row);
+    row[root === HERE ? 'here' : 'there'].push(...(sides.hub ?? []));
+  }
+}
+
+function tableOf(ref: string, rows: ReadonlyMap<string, Row>): string {
+  const lines = [
+    `| what | unit | this | ${ref} | better × | spread |`,
+    '|---|---|--:|--:|--:|---|',
+  ];
+  for (const [what, { unit, here, there }] of rows) {
+    const better = here.map((value, at) => {
+      const ratio = value / (there[at] as number);
+      return MORE_IS_BETTER.has(unit) ? ratio : 1 / ratio;
+    });
+    const cells = [what, unit, show(median(here)), show(median(there)), show(median(better))];
+    lines.push(`| ${[...cells, spreadOf(better)].join(' | ')} |`);
+  }
+  return `${lines.join('\n')}\n`;
+}

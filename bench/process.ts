@@ -1,0 +1,35 @@
+/**
+ * What Linux says of a running process: its memory and the processor time it took. On a loaded
+ * machine the second tells what an operation costs where the clock on the wall does not.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Resident, in megabytes, now and at its highest. */
+export function memoryOf(pid: number): { readonly residentMb: number; readonly peakMb: number } {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const megabytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN) / 1024;
+  return { residentMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') };
+}
+
+/** Microseconds that all its threads have run. */
+export function busyUsOf(pid: number): number {
+  let nanoseconds = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const line = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
+      nanoseconds += Number(line.split(' ')[0]);
+    } catch {
+      // The thread has ended since it was listed.
+    }
+  }
+  return nanoseconds / 1000;
+}
+
+/** Milliseconds that the children this process has waited for ran, to a hundredth of a second. */
+export function childrenBusyMs(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * 10;
+}
