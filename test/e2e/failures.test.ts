@@ -3,7 +3,7 @@
  * has one line with that id, at the level `error`, with the stack of the cause.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
@@ -20,11 +20,14 @@ import { manifestOf } from '../../plugins/host-kit.test.fixture.ts';
 import { createLog } from '../../src/cli/serve.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createFailureReport } from '../../src/server/desk/failure.ts';
+import { createHostLimit } from '../../src/server/doors/host-limit.ts';
 import { createHttpDoor } from '../../src/server/doors/http.ts';
+import { createOpsDoor } from '../../src/server/doors/ops.ts';
 import { createOriginCheck } from '../../src/server/doors/origin-check.ts';
 import { createSseDoor } from '../../src/server/doors/sse.ts';
 import { createWebSocketDoor } from '../../src/server/doors/websocket.ts';
 import { createPluginRegistry } from '../../src/server/plugins/registry.ts';
+import { createDoorServer } from '../../src/server/run/door-server.ts';
 import { connectSynapse, synapseUrl } from '../conformance/synapse/synapse-client.ts';
 import { openRpcSocket, turnedAway } from './rpc-socket.ts';
 import { fetchReply, openRunningHub, type RunningHub } from './running-hub.ts';
@@ -133,20 +136,11 @@ async function openBrokenDoors(): Promise<{ server: Server; url: string }> {
   const onCutOff = (): void => {};
   const sse = createSseDoor({ desk, origins, report, onCutOff });
   const websocket = createWebSocketDoor({ desk, origins, report, onCutOff });
-  const http = createHttpDoor({ desk, origins, report, version: '0', mcp: null });
-  const server = createServer(async (request, response) => {
-    if (request.url === '/v1/stream') return sse.handle(request, response, false);
-    const headers = { host: 'localhost' };
-    const answer = await http(
-      new Request(`http://localhost${request.url}`, { method: 'POST', headers }),
-      { isOwnerSocket: false, headers },
-    );
-    response.writeHead(answer.status);
-    response.end(await answer.text());
-  });
-  server.on('upgrade', (request, stream, head) =>
-    websocket.upgrade({ request, stream, head, isOwnerSocket: false }),
-  );
+  const ops = createOpsDoor({ desk, origins, report });
+  const hooks = async () => null;
+  const http = createHttpDoor({ desk, origins, report, version: '0', mcp: null, hooks });
+  const hostLimit = createHostLimit(null);
+  const server = createDoorServer({ http, ops, sse, websocket, hostLimit }, false);
   server.on('close', () => websocket.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
@@ -154,8 +148,12 @@ async function openBrokenDoors(): Promise<{ server: Server; url: string }> {
 
 test('[SV5] a door that fails itself answers with the id: HTTP, an event stream, an upgrade', async () => {
   const { server, url } = await openBrokenDoors();
-  for (const path of ['/v1/ops/whoami', '/v1/stream']) {
-    const { status, body } = await fetchReply(`${url}${path}`, {});
+  for (const [method, path] of [
+    ['POST', '/v1/ops/whoami'],
+    ['POST', '/v1/hooks/claude'],
+    ['GET', '/v1/stream'],
+  ] as const) {
+    const { status, body } = await fetchReply(`${url}${path}`, { method });
     expect([path, status, body.error_code]).toEqual([path, 500, 'internal_error']);
     expectOneLine(body);
     stderr.mockClear();

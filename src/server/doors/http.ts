@@ -1,28 +1,23 @@
 /**
- * The HTTP door: `POST /v1/ops/<operation>`, `/health`, `/openapi.json`, and `/mcp`
- * and the page when it is given a handler for them. JSON in, JSON out; a refusal is the SOX
- * envelope with the status of the error table.
+ * The HTTP door for all but operations, which have a door of their own (`ops.ts`): `/health`,
+ * `/openapi.json`, hooks, and `/mcp` and the page when it is given a handler for them.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Hono } from 'hono';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
-import { findOperation } from '../../wire/operations/table.ts';
 import { NONCE_PATTERN, PROOF_PATH, proofText } from '../../wire/proof.ts';
 import type { Answer } from '../desk/answer.ts';
 import { refusalAnswer } from '../desk/answer.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
-import { outputText } from '../desk/output-text.ts';
 import type { HookHandler } from '../hooks/door.ts';
+import { cors, reply, replyTo } from './http-reply.ts';
 import { openApi } from './openapi.ts';
+import { parseJson, REQUEST_BYTES_MAX, tooLarge } from './ops.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
-import { sessionOnly, withSession } from './page/cookie.ts';
 import type { PageDoor } from './page/door.ts';
-
-/** A request larger than this is not read; a body of a message has its own, smaller bound. */
-export const REQUEST_BYTES_MAX: number = 4 * 1024 * 1024;
 
 export type McpHandler = (
   request: Request,
@@ -39,8 +34,6 @@ export interface HttpDoorOptions {
   readonly metrics?: MetricsRoute | null;
   /** What answers the hooks of coding agents. */
   readonly hooks?: HookHandler | null;
-  /** Only sessions of the page are let in. */
-  readonly isForPages?: boolean;
   /** The page for people. */
   readonly page?: PageDoor | null;
   /** The owner's credential, to prove to its clients that this is their hub. */
@@ -95,38 +88,6 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   });
 
   app.get('/openapi.json', () => json(200, openApi(options.version)));
-
-  app.post('/v1/ops/:operation', async (c) => {
-    const { headers, isOwnerSocket, isSecure = false } = c.env;
-    const shown = introductionOf(headers, `http-${++connections}`, isOwnerSocket);
-    const session = withSession(shown, headers, isSecure);
-    const introduction = options.isForPages ? sessionOnly(session) : session;
-    const caller = await desk.authenticate(introduction);
-    if (isRefusal(caller)) return answered(refusalAnswer(caller));
-    const name = c.req.param('operation');
-    const operation = findOperation(name);
-    if (operation === undefined) {
-      return answered(
-        refusalAnswer(
-          refuse(
-            'operation.unknown',
-            `there is no operation ${name.slice(0, 64)}; see /openapi.json`,
-          ),
-        ),
-      );
-    }
-    const body = await readJson(c.req.raw);
-    if (isRefusal(body)) return answered(refusalAnswer(body));
-    const correlationId = correlationIdOf(c.req.raw);
-    return answered(
-      await desk.call(caller, operation, body.value, {
-        signal: c.req.raw.signal,
-        wantsTrace: c.req.header('x-sox-trace') === '1',
-        traceparent: c.req.header('traceparent'),
-        ...(correlationId !== undefined && { correlationId }),
-      }),
-    );
-  });
 
   app.all('/mcp', async (c) => {
     if (options.mcp === null) return notFound();
@@ -214,26 +175,15 @@ function isSameText(a: string, b: string): boolean {
 async function readJson(request: Request): Promise<{ value: unknown } | Refusal> {
   const declared = request.headers.get('content-length');
   if (Number(declared) > REQUEST_BYTES_MAX) return tooLarge();
-  let bytes: Uint8Array | null;
   try {
     // What says how long it is comes at once; anything else is counted as it comes.
-    bytes =
+    const bytes =
       declared === null ? await readBounded(request) : new Uint8Array(await request.arrayBuffer());
+    return bytes === null ? tooLarge() : parseJson(bytes);
   } catch {
     return refuse('input.not-json', 'the request ended before its body did');
   }
-  if (bytes === null) return tooLarge();
-  if (bytes.byteLength === 0) return { value: {} };
-  try {
-    return { value: JSON.parse(UTF8.decode(bytes)) };
-  } catch {
-    return refuse('input.not-json', 'the request body is not JSON; send an object, e.g. {}', {
-      violations: [{ field: '<root>', issue: 'is not JSON' }],
-    });
-  }
 }
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Null when there is too much. */
 async function readBounded(request: Request): Promise<Uint8Array | null> {
@@ -247,24 +197,9 @@ async function readBounded(request: Request): Promise<Uint8Array | null> {
   return Buffer.concat(chunks);
 }
 
-function tooLarge(): Refusal {
-  return refuse('body.too-large', `a request has at most ${REQUEST_BYTES_MAX} bytes`, {
-    max_bytes: REQUEST_BYTES_MAX,
-  });
-}
-
 function answered(answer: Answer): Response {
-  const metadata = answer.metadata === undefined ? null : { metadata: answer.metadata };
-  if ('ok' in answer) {
-    return jsonText(200, outputText(metadata === null ? answer.ok : { ...answer.ok, ...metadata }));
-  }
-  const { error, sound } = answer;
-  const headers: Record<string, string> = {};
-  if (sound.http === 401) headers['www-authenticate'] = 'Bearer';
-  if (error.retry_after !== undefined) {
-    headers['retry-after'] = String(Math.max(1, Math.ceil(error.retry_after - Date.now() / 1000)));
-  }
-  return json(sound.http, { ...error, ...metadata }, headers);
+  const { status, headers, text } = replyTo(answer);
+  return new Response(text, { status, headers });
 }
 
 function notFound(): Response {
@@ -275,23 +210,9 @@ function notFound(): Response {
   );
 }
 
-function json(status: number, value: unknown, headers?: Record<string, string>): Response {
-  return jsonText(status, JSON.stringify(value), headers);
-}
-
-function jsonText(status: number, text: string, headers: Record<string, string> = {}): Response {
-  return new Response(text, {
-    status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
-  });
-}
-
-function cors(origin: string): [string, string][] {
-  return [
-    ['access-control-allow-origin', origin],
-    ['access-control-expose-headers', 'mcp-session-id, retry-after'],
-    ['vary', 'origin'],
-  ];
+function json(status: number, value: unknown): Response {
+  const { headers, text } = reply(status, JSON.stringify(value));
+  return new Response(text, { status, headers });
 }
 
 function preflight(origin: string | undefined): Response {

@@ -4,12 +4,14 @@ import { createServer as createSecureServer } from 'node:https';
 import { getRequestListener } from '@hono/node-server';
 import { type HostLimit, replyLimited } from '../doors/host-limit.ts';
 import type { HttpDoor } from '../doors/http.ts';
+import { type OpsDoor, operationOf } from '../doors/ops.ts';
 import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import type { SseDoor } from '../doors/sse.ts';
 import type { WebSocketDoor } from '../doors/websocket.ts';
 
 export interface Doors {
   readonly http: HttpDoor;
+  readonly ops: OpsDoor;
   /** Without it `/v1/stream` is a route like any other. */
   readonly sse?: SseDoor;
   readonly websocket: WebSocketDoor;
@@ -26,7 +28,7 @@ const OPTIONS: ServerOptions = {
 };
 
 export function createDoorServer(
-  { http, sse, websocket, hostLimit }: Doors,
+  { http, ops, sse, websocket, hostLimit }: Doors,
   isOwnerSocket: boolean,
   tls?: { readonly key: string; readonly cert: string },
 ): Server {
@@ -36,7 +38,9 @@ export function createDoorServer(
   );
   const route: RequestListener = (request, response) => {
     const limited = hostLimit.check(request.socket.remoteAddress);
+    const operation = operationOf(request);
     if (limited !== null) replyLimited(response, limited);
+    else if (operation !== null) ops(operation, request, response, { isOwnerSocket, isSecure });
     else if (sse && /^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
       sse.handle(request, response, isOwnerSocket);
     } else void listener(request, response);

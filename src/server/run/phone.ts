@@ -13,6 +13,7 @@ import type { OpenPhone, PhoneDoor, PhoneWish } from '../desk/platform.ts';
 import type { CutOff } from '../doors/cut-off.ts';
 import type { HostLimit } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
+import { createOpsDoor } from '../doors/ops.ts';
 import { createOriginCheck } from '../doors/origin-check.ts';
 import type { PageDoor } from '../doors/page/door.ts';
 import { createWebSocketDoor, type WebSocketDoor } from '../doors/websocket.ts';
@@ -61,8 +62,9 @@ export function createPhone(options: PhoneOptions): PhoneDoor {
     const origins = createOriginCheck({ allowedHosts: [address], corsOrigins: [], isSecure: true });
     const parts = { desk, origins, report, isForPages: true };
     const http = createHttpDoor({ ...parts, version, mcp: null, page });
+    const ops = createOpsDoor(parts);
     const websocket = createWebSocketDoor({ ...parts, onCutOff, hostLimit });
-    const server = createDoorServer({ http, websocket, hostLimit }, false, own);
+    const server = createDoorServer({ http, ops, websocket, hostLimit }, false, own);
     try {
       await listen(server, { host: address, port: port ?? options.port() });
     } catch (cause) {

@@ -21,6 +21,7 @@ import { DEFAULT_SPACE } from '../desk/spaces.ts';
 import { createHostLimit } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
 import type { McpDoor } from '../doors/mcp/door.ts';
+import { createOpsDoor } from '../doors/ops.ts';
 import { createOriginCheck } from '../doors/origin-check.ts';
 import { createPageDoor } from '../doors/page/door.ts';
 import { createSseDoor } from '../doors/sse.ts';
@@ -287,6 +288,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       },
       metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
     });
+    const ops = createOpsDoor({ desk, origins, report });
     const { slowFarewellMs, keepaliveMs, pingMs } = hooks;
     const onCutOff = vitals.cutOffs(warn);
     const sse = createSseDoor({ desk, origins, report, onCutOff, keepaliveMs, slowFarewellMs });
@@ -308,7 +310,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(async () => void (await phone.close()));
 
     const openDoor = (isOwnerSocket: boolean): Server =>
-      createDoorServer({ http, sse, websocket, hostLimit }, isOwnerSocket);
+      createDoorServer({ http, ops, sse, websocket, hostLimit }, isOwnerSocket);
 
     const tcp = openDoor(false);
     await listen(tcp, { host: config.host, port: config.port });

@@ -1,0 +1,214 @@
+/**
+ * `POST /v1/ops/<operation>`: JSON in, JSON out; a refusal is the SOX envelope with the status of the
+ * error table. It speaks with Node's own request and response: making a `Request` and a `Response` of them,
+ * as the other routes do, costs more than most operations. What is too large is not read.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import type { Signal } from '../../hub/watch.ts';
+import { findOperation } from '../../wire/operations/table.ts';
+import { type Answer, refusalAnswer } from '../desk/answer.ts';
+import type { Desk } from '../desk/desk.ts';
+import type { ReportFailure } from '../desk/failure.ts';
+import { cors, type Reply, reply, replyTo } from './http-reply.ts';
+import { introductionOf, type OriginCheck } from './origin-check.ts';
+import { sessionOnly, withSession } from './page/cookie.ts';
+
+/** A request larger than this is not read; a body of a message has its own, smaller bound. */
+export const REQUEST_BYTES_MAX: number = 4 * 1024 * 1024;
+const CORRELATION_CHARS_MAX = 128;
+/** What is still coming when the answer is given is let pass by for so long, and so much of it. */
+const DRAIN_MS = 500;
+const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface OpsDoorOptions {
+  readonly desk: Desk;
+  readonly origins: OriginCheck;
+  readonly report: ReportFailure;
+  /** Only sessions of the page are let in. */
+  readonly isForPages?: boolean;
+}
+
+export interface OpsArrival {
+  readonly isOwnerSocket: boolean;
+  /** Over TLS. */
+  readonly isSecure: boolean;
+}
+
+export type OpsDoor = (
+  name: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  arrival: OpsArrival,
+) => void;
+
+/** Which operation a request is for; null when it is for none, and another route's. */
+export function operationOf({ method, url = '' }: IncomingMessage): string | null {
+  if (method !== 'POST' || !url.startsWith(PREFIX)) return null;
+  const query = url.indexOf('?');
+  const name = url.slice(PREFIX.length, query < 0 ? url.length : query);
+  if (name === '' || name.includes('/')) return null;
+  if (!name.includes('%')) return name;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+const PREFIX = '/v1/ops/';
+
+export function createOpsDoor(options: OpsDoorOptions): OpsDoor {
+  const { desk, origins } = options;
+  let connections = 0;
+
+  async function carryOut(
+    name: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    { isOwnerSocket, isSecure }: OpsArrival,
+  ): Promise<Answer> {
+    const { headers } = request;
+    const shown = introductionOf(headers, `http-${++connections}`, isOwnerSocket);
+    const session = withSession(shown, headers, isSecure);
+    const caller = await desk.authenticate(options.isForPages ? sessionOnly(session) : session);
+    if (isRefusal(caller)) return refusalAnswer(caller);
+    const operation = findOperation(name);
+    if (operation === undefined) {
+      const message = `there is no operation ${name.slice(0, 64)}; see /openapi.json`;
+      return refusalAnswer(refuse('operation.unknown', message));
+    }
+    const body = await readJson(request);
+    if (isRefusal(body)) return refusalAnswer(body);
+    const correlationId = correlationIdOf(request);
+    const wantsTrace = headers['x-sox-trace'] === '1';
+    const traceparent = headers.traceparent as string | undefined;
+    const signal = departure(response);
+    if (correlationId === undefined && !wantsTrace) {
+      return new Promise((resolve) => {
+        desk.callThen(caller, operation, body.value, resolve, { signal, traceparent });
+      });
+    }
+    return desk.call(caller, operation, body.value, {
+      ...{ signal, wantsTrace, traceparent },
+      ...(correlationId !== undefined && { correlationId }),
+    });
+  }
+
+  return (name, request, response, arrival) => {
+    const turned = origins.check(request.headers, arrival.isOwnerSocket);
+    if (turned !== null) {
+      const said = reply(turned.status, JSON.stringify(turned.envelope));
+      return write(request, response, said, undefined);
+    }
+    void carryOut(name, request, response, arrival)
+      .catch((cause: unknown) => {
+        const what = `POST ${PREFIX}${name.slice(0, 64)} failed`;
+        return refusalAnswer(options.report(what, cause, correlationIdOf(request)));
+      })
+      .then((answer) => write(request, response, replyTo(answer), request.headers.origin));
+  };
+}
+
+function write(
+  request: IncomingMessage,
+  response: ServerResponse,
+  said: Reply,
+  /** One that is allowed by name. */
+  origin: string | undefined,
+): void {
+  // It went away; nobody is owed the answer.
+  if (response.destroyed) return;
+  const { headers, status, text } = said;
+  if (origin !== undefined) for (const [name, value] of cors(origin)) headers[name] = value;
+  headers['content-length'] = String(Buffer.byteLength(text));
+  response.writeHead(status, headers).end(text);
+  if (!request.complete) passBy(request);
+}
+
+/** Who still sends may hear the answer, and does not hold the connection. */
+function passBy(request: IncomingMessage): void {
+  let bytes = 0;
+  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > DRAIN_BYTES_MAX) request.destroy();
+  });
+  request.on('error', () => {});
+  request.on('close', () => clearTimeout(timer));
+}
+
+/** What the caller wants to find this call by, if it said so. */
+function correlationIdOf({ headers }: IncomingMessage): string | undefined {
+  const said = headers['x-correlation-id'];
+  return (Array.isArray(said) ? said[0] : said)?.slice(0, CORRELATION_CHARS_MAX) || undefined;
+}
+
+/** That the caller has gone, for what waits on its behalf; nothing is made before something waits. */
+function departure(response: ServerResponse): Signal {
+  const listeners = new Map<() => void, () => void>();
+  return {
+    get aborted() {
+      return response.destroyed;
+    },
+    addEventListener(_, listener) {
+      const onClose = (): void => {
+        if (!response.writableFinished) listener();
+      };
+      listeners.set(listener, onClose);
+      response.once('close', onClose);
+    },
+    removeEventListener(_, listener) {
+      const onClose = listeners.get(listener);
+      if (onClose !== undefined) response.off('close', onClose);
+    },
+  };
+}
+
+async function readJson(request: IncomingMessage): Promise<{ value: unknown } | Refusal> {
+  if (Number(request.headers['content-length']) > REQUEST_BYTES_MAX) return tooLarge();
+  const bytes = await readBytes(request);
+  if (bytes === 'cut') return refuse('input.not-json', 'the request ended before its body did');
+  return bytes === 'too large' ? tooLarge() : parseJson(bytes);
+}
+
+export function parseJson(bytes: Uint8Array): { value: unknown } | Refusal {
+  if (bytes.byteLength === 0) return { value: {} };
+  try {
+    return { value: JSON.parse(UTF8.decode(bytes)) };
+  } catch {
+    return refuse('input.not-json', 'the request body is not JSON; send an object, e.g. {}', {
+      violations: [{ field: '<root>', issue: 'is not JSON' }],
+    });
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function readBytes(request: IncomingMessage): Promise<Buffer | 'cut' | 'too large'> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > REQUEST_BYTES_MAX) {
+        chunks.length = 0;
+        resolve('too large');
+      } else chunks.push(chunk);
+    });
+    request.on('end', () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+    });
+    request.on('error', () => resolve('cut'));
+    request.on('close', () => resolve('cut'));
+    // It closed while its credential was being looked at.
+    if (request.destroyed) resolve('cut');
+  });
+}
+
+export function tooLarge(): Refusal {
+  return refuse('body.too-large', `a request has at most ${REQUEST_BYTES_MAX} bytes`, {
+    max_bytes: REQUEST_BYTES_MAX,
+  });
+}
