@@ -84,7 +84,11 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   async function commit(items: readonly Item[]): Promise<void> {
     if (status !== 'open') return refuseAll(items, unavailable());
-    if (options.sequencing?.isElsewhere && (await isForwarded(options.sequencing, items))) return;
+    if (options.sequencing?.isElsewhere) {
+      if (await isForwarded(options.sequencing, items)) return;
+      // It fell to us while they waited: what was decided before is known first.
+      if (!(await hasCaughtUp())) return refuseAll(items, unavailable());
+    }
     for (let tries = 0; tries <= REBASES_MAX; tries++) {
       let batch: Batch;
       try {
@@ -140,6 +144,16 @@ export function createCommitter(options: CommitterOptions): Committer {
     for (const item of questions) release(item, options.look(item.question));
     options.onSettled();
     return true;
+  }
+
+  async function hasCaughtUp(): Promise<boolean> {
+    try {
+      await replica.catchUp();
+      return true;
+    } catch (cause) {
+      goDown('what another server stored cannot be read', cause);
+      return false;
+    }
   }
 
   /** With no commands it is asked how long the log is: nothing is done by asking that again. */

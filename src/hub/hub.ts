@@ -86,6 +86,8 @@ export interface Hub {
   readonly compactedAt: number | null;
   /** Whether anybody is managed here, so that what a body asks is worth finding out. */
   readonly hasManaged: boolean;
+  /** Reads on where somebody names a position that is not known here: another server may have told it. */
+  reach(position: number): Promise<void>;
   openFeed(options: FeedOptions, sink: FeedSink): Feed | Refusal;
   readonly watch: Watch;
   readonly isAvailable: boolean;
@@ -356,6 +358,12 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     },
     get compactedAt() {
       return log.compacted?.record ?? null;
+    },
+    async reach(position) {
+      if (sequencing === undefined || position < replica.length) return;
+      onBehind();
+      // In the queue: what stands there is looked at after the log was read.
+      await new Promise((done) => enqueue({ question: () => null, done }));
     },
     openFeed: (feed, sink) => (isServing() ? feeds.open(feed, sink) : committer.unavailable()),
     get isAvailable() {

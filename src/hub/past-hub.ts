@@ -57,6 +57,7 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
     compactedAt: null,
     head: '',
     hasManaged: world.turns.agents.size > 0,
+    async reach() {},
     openFeed: readOnly,
     isAvailable: true,
     standing: null,

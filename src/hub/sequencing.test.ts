@@ -149,3 +149,33 @@ test('[SQ5] a beat at one is known at all', async () => {
   expect(new Set(seen).size).toBe(1);
   expect(seen[0]).toBeGreaterThan(10_000);
 });
+
+const setValue = (rig: Rig, value: string, ifVersion: number) =>
+  rig.until(
+    rig.hub.submit({
+      ...{ type: 'context.set', by: ada, at: rig.hub.stamp(), ns: 'n', key: 'k', value, ifVersion },
+      ...{ ttlMs: null, idempotency: null },
+    }),
+  );
+
+test('[SQ2] who begins to sequence knows first what was decided before: it refuses nothing wrongly', async () => {
+  const { a, c, concert } = await openThree();
+  const first = await setValue(a, 'one', 0);
+  concert.conduct('c');
+  // A refusal stores nothing, so no conflict would have told that it was behind.
+  const second = await setValue(c, 'two', 'version' in first ? first.version : -1);
+  expect([codeOf(first), codeOf(second)]).toEqual([null, null]);
+});
+
+test('[SQ1] a position that another server told is waited for, not refused', async () => {
+  const { a, b } = await openThree();
+  for (let i = 0; i < 3; i++) await a.send(ada, 'x');
+  const told = a.hub.stats.entries - 1;
+  const options = { by: bob, from: told, channels: ['x'] };
+  expect(b.listen(options).refusal).toMatchObject({ refused: 'input.invalid' });
+  await b.until(b.hub.reach(told));
+  expect(b.listen(options).refusal).toBe(null);
+  // One that nobody has told yet is refused as before.
+  await b.until(b.hub.reach(told + 1));
+  expect(b.listen({ ...options, from: told + 1 }).refusal).not.toBe(null);
+});

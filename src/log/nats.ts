@@ -24,7 +24,7 @@ import { createId, type Generation, namesOf, openGeneration } from './nats/gener
 import { type Link, openLink } from './nats/link.ts';
 import { readMessage } from './nats/message.ts';
 import { type NatsPlace, shownPlace } from './nats/place.ts';
-import { createReader } from './nats/reader.ts';
+import { createReader, SIGNS_OF_LIFE } from './nats/reader.ts';
 import { replaceStream } from './nats/replace.ts';
 import { createNatsSnapshots } from './nats/snapshots.ts';
 import { putBatch, type Target } from './nats/writer.ts';
@@ -214,7 +214,7 @@ async function openOn(
         ...{ opt_start_seq: tail.seq + 1, headers_only: true },
         deliver_policy: 'by_start_sequence' as DeliverPolicy,
       });
-      messages = await consumer.consume();
+      messages = await consumer.consume({ ...SIGNS_OF_LIFE });
       if (isStopped) messages.stop();
       for await (const message of messages) {
         if (isStopped) return;

@@ -215,14 +215,27 @@ test.each(BAD)('[CH1] %s is told by name', (_, sentence, history) => {
   expect(check(history)).toContain(sentence);
 });
 
-test('[CH1] a server may answer from its own copy, no older than what its caller saw there', () => {
+test('[CH1] a server may answer from its own copy, which is behind and never goes back', () => {
   const rows: Row[] = [
-    ['ada', 'a', set(null, 'x'), 0, 1],
-    ['ada', 'a', set('x', 'y'), 2, 3],
-    ['bob', 'b', get('x'), 4, 5],
+    ['ada', 'a', set(null, 'x', 1), 0, 1],
+    ['ada', 'a', set('x', 'y', 2), 2, 3],
+    ['bob', 'b', { ...get('x'), version: 1 } as Act, 4, 5],
+    ['cy', 'b', { ...get('y'), version: 2 } as Act, 6, 7],
   ];
   const { done, ...rest } = historyOf(rows);
-  const [first, second, read] = done as [Done, Done, Done];
-  expect(check({ ...rest, done: [first, second, { ...read, since: 1.5 }] })).toEqual([]);
-  expect(check({ ...rest, done: [first, second, { ...read, since: 3.5 }] })).toHaveLength(1);
+  const [first, second, old, fresh] = done as [Done, Done, Done, Done];
+  const at = (copy: string, one: Done): Done => ({ ...one, copy });
+  const told = (...reads: Done[]): string[] => check({ ...rest, done: [first, second, ...reads] });
+  expect(told(at('b#1', old), at('b#1', fresh))).toEqual([]);
+  const later = { ...old, from: 8, to: 9 };
+  expect(told(at('b#1', fresh), at('b#2', later))).toEqual([]);
+  expect(told(at('b#1', fresh), at('b#1', later))).toEqual([
+    'value: get value by bob at b (8.000–9.000 s, told x) has a lower number than get value by cy at b (6.000–7.000 s, told y) before it',
+  ]);
+  // Who wrote through a server reads there what it wrote.
+  expect(check({ ...rest, done: [first, at('b#1', second), at('b#1', old)] })).toHaveLength(1);
+  const strange = { ...fresh, act: { ...fresh.act, value: 'z', version: 3 } as Act };
+  expect(told(at('b#1', strange))).toEqual([
+    'value: get value by cy at b (6.000–7.000 s, told z), which nobody set',
+  ]);
 });

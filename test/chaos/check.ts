@@ -3,16 +3,17 @@
  * refused is there, every reader sees one order, a value is exchanged only for the one it was decided on, and a lock has
  * one holder [CH1]. What is broken is told in a sentence that names the acts, the shortest first.
  */
+
 import { checkMessages } from './check-messages.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { checkReaders } from './check-readers.ts';
 import { type Act, type ActOf, type Done, describe, type History, isOf } from './history.ts';
 import { linearize, type Model, type Timed } from './linearize.ts';
 import { type Answered, LOCK, REGISTER } from './models.ts';
-import { firstOvertaken } from './overtaken.ts';
 
 export function check({ done, ...history }: History): string[] {
   const values = done.filter((one) => isOf(one, 'set', 'get'));
-  const locks = done.filter((one) => isOf(one, 'take', 'release'));
+  const locks = done.filter((one) => isOf(one, 'take', 'release', 'holder'));
   return [
     ...checkMessages({ done, ...history }),
     ...checkReaders({ done, ...history }),
@@ -22,7 +23,7 @@ export function check({ done, ...history }: History): string[] {
   ].sort((a, b) => a.length - b.length);
 }
 
-type KeyAct = ActOf<'set' | 'get' | 'take' | 'release'>;
+type KeyAct = ActOf<'set' | 'get' | 'take' | 'release' | 'holder'>;
 
 interface Placed<A extends Act> extends Timed<Answered<A>> {
   readonly one: Done<A>;
@@ -47,49 +48,13 @@ function checkKeys<S, A extends KeyAct>(
   return broken;
 }
 
-/** A read that failed says nothing. */
-function isTelling({ act, outcome }: Done): boolean {
-  return act.op !== 'get' || outcome === 'ok';
+/** A read that failed says nothing, and one of a copy may be behind: that is looked at elsewhere. */
+function isTelling({ act, outcome, copy }: Done): boolean {
+  return act.op !== 'get' || (outcome === 'ok' && copy === undefined);
 }
 
 function placedOf<A extends Act>(one: Done<A>): Placed<A> {
-  const { act, by, from, since, to, outcome } = one;
+  const { act, by, from, to, outcome } = one;
   const end = outcome === 'unknown' ? null : to;
-  return { act: { act, outcome, by }, from: since ?? from, to: end, one };
-}
-
-/** A version is of one value and an epoch of one holder, and what comes later has the higher one. */
-function checkNumbers(all: readonly Done[]): string[] {
-  const broken: string[] = [];
-  const numbered = all.flatMap((one) => {
-    const { act, outcome } = one;
-    if (outcome !== 'ok') return [];
-    if (act.op === 'take' && act.epoch !== undefined)
-      return [{ one, key: act.key, number: act.epoch, whose: one.by }];
-    if (act.op === 'set' && act.version !== undefined)
-      return [{ one, key: act.key, number: act.version, whose: act.to }];
-    if (act.op === 'get' && act.version !== undefined)
-      return [{ one, key: act.key, number: act.version, whose: act.value ?? '' }];
-    return [];
-  });
-  for (const [key, acts] of Map.groupBy(numbered, (one) => one.key)) {
-    const whose = new Map<number, (typeof acts)[0]>();
-    for (const act of acts) {
-      const known = whose.get(act.number);
-      whose.set(act.number, known ?? act);
-      if (known !== undefined && known.whose !== act.whose) {
-        const both = `${describe(known.one)} and ${describe(act.one)}`;
-        broken.push(`${key}: ${both} have the same number ${act.number}`);
-      }
-    }
-    const writes = acts.filter(({ one }) => one.act.op !== 'get');
-    const late = firstOvertaken(
-      writes.map(({ one, number }) => ({ one, number, from: one.from, to: one.to })),
-    );
-    if (late !== null)
-      broken.push(
-        `${key}: ${describe(late[1])} has a lower number than ${describe(late[0])} before it`,
-      );
-  }
-  return broken;
+  return { act: { act, outcome, by }, from, to: end, one };
 }

@@ -30,6 +30,8 @@ export type Act =
   | { readonly op: 'feed'; readonly channel: string; readonly got: readonly Told[] }
   | { readonly op: 'take'; readonly key: string; readonly epoch?: number }
   | { readonly op: 'release'; readonly key: string }
+  /** Who has it, as somebody else is told. */
+  | { readonly op: 'holder'; readonly key: string; readonly owner: string | null }
   | {
       readonly op: 'set';
       readonly key: string;
@@ -56,8 +58,8 @@ export interface Done<A extends Act = Act> {
   readonly from: number;
   /** Null: never answered. */
   readonly to: number | null;
-  /** Of a read from a server's own copy: it is no older than this. */
-  readonly since?: number;
+  /** The process that answered. A read is told from its own copy, which may be behind and never goes back. */
+  readonly copy?: string;
 }
 
 /** A channel as one server tells it when all is over. */
@@ -67,8 +69,15 @@ export interface Reading {
   readonly messages: readonly Told[];
 }
 
+export interface Happening {
+  readonly at: number;
+  readonly what: string;
+}
+
 export interface History {
   readonly seed: number;
+  /** What was done to servers, nodes and lines. */
+  readonly faults?: readonly Happening[];
   readonly done: readonly Done[];
   readonly readings: readonly Reading[];
 }
@@ -104,7 +113,8 @@ function wordsOf(act: Act): string {
       return `set ${key} from ${from ?? 'nothing'} to ${to}`;
     }
     case 'get':
-      return `get ${act.key}`;
+    case 'holder':
+      return `${act.op} ${act.key}`;
   }
 }
 
@@ -112,6 +122,7 @@ function toldOf(act: Act, outcome: Outcome): string {
   if (outcome === 'fail') return 'refused';
   if (outcome === 'unknown') return 'unknown';
   if (act.op === 'send') return `acknowledged as ${act.seq}`;
+  if (act.op === 'holder') return `told ${act.owner ?? 'nobody'}`;
   if (act.op === 'get') return `told ${act.value ?? 'nothing'}`;
   if (act.op === 'recv' || act.op === 'feed') return `got ${act.got.length}`;
   return 'acknowledged';

@@ -9,7 +9,7 @@ export interface Answered<A> {
 }
 
 type RegisterAct = Answered<ActOf<'set' | 'get'>>;
-type LockAct = Answered<ActOf<'take' | 'release'>>;
+type LockAct = Answered<ActOf<'take' | 'release' | 'holder'>>;
 
 /** Wrapped, since nothing being there is a state and not the lack of one. */
 interface Register {
@@ -35,6 +35,7 @@ interface Lock {
 export const LOCK: Model<Lock, LockAct> = {
   initial: { holder: null },
   step(state, { act, outcome, by }) {
+    if (act.op === 'holder') return act.owner === state.holder ? state : null;
     const isMine = state.holder === by;
     const fits = act.op === 'take' ? isMine || state.holder === null : isMine;
     if (outcome === 'fail') return fits ? null : state;

@@ -10,8 +10,11 @@ export interface Numbered {
 }
 
 /** Two acts, the first answered before the second was asked, with the numbers the wrong way round. */
-export function firstOvertaken(acts: readonly Numbered[]): readonly [Done, Done] | null {
-  const asked = [...acts].sort((a, b) => a.from - b.from);
+export function firstOvertaken(
+  acts: readonly Numbered[],
+  isJudged: (one: Done) => boolean = () => true,
+): readonly [Done, Done] | null {
+  const asked = acts.filter(({ one }) => isJudged(one)).sort((a, b) => a.from - b.from);
   const ended = acts.filter(({ to }) => to !== null).sort((a, b) => (a.to ?? 0) - (b.to ?? 0));
   let highest: Numbered | null = null;
   let at = 0;

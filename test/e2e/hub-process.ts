@@ -67,7 +67,11 @@ export async function startHubProcess(
       (line) => resolve(JSON.parse(line).url),
     );
   });
-  const url = await within('the hub is ready or gone', Promise.race([ready, closed]), READY_MS);
+  const begun = within('the hub is ready or gone', Promise.race([ready, closed]), READY_MS);
+  const url = await begun.catch((cause: unknown) => {
+    child.kill('SIGKILL');
+    throw cause;
+  });
   if (typeof url !== 'string') return { exitCode: child.exitCode, stderr };
   return {
     url,

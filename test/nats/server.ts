@@ -29,7 +29,9 @@ export interface NatsNode {
   kill(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** On the same ports and the same files. */
+  /** On the same ports and the same files, whether it becomes ready or not. */
+  launch(): void;
+  /** The same, and ready. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,6 +40,8 @@ export interface NodeOptions {
   /** Outside of the block of JetStream. */
   readonly top?: string;
   readonly settings?: string;
+  /** Where JetStream keeps its files; a folder of its own unless it is named. */
+  readonly storeDir?: string;
 }
 
 export async function openNatsNode(options: NodeOptions = {}): Promise<NatsNode> {
@@ -51,7 +55,7 @@ export async function openNatsNode(options: NodeOptions = {}): Promise<NatsNode>
       options.top ?? '',
       'host: 127.0.0.1',
       `http: 127.0.0.1:${http}`,
-      `jetstream {\n store_dir: "${join(dir, 'data')}"\n ${options.settings ?? ''}\n}`,
+      `jetstream {\n store_dir: "${options.storeDir ?? join(dir, 'data')}"\n ${options.settings ?? ''}\n}`,
     ].join('\n'),
   );
   return openNode({ dir, config, port: port as number, http: http as number });
@@ -72,6 +76,12 @@ export async function openNatsCluster(size: number): Promise<NatsNode[]> {
       }),
     ),
   );
+  await requireLeader(nodes);
+  return nodes;
+}
+
+/** Waits until the nodes have chosen who leads them. */
+export async function requireLeader(nodes: readonly NatsNode[]): Promise<void> {
   await until(
     'the cluster has a leader',
     async () => {
@@ -79,12 +89,13 @@ export async function openNatsCluster(size: number): Promise<NatsNode[]> {
       const all = (await Promise.all(told.map((one) => one.json()))) as {
         meta_cluster?: { leader?: string; cluster_size?: number };
       }[];
-      return all.every(({ meta_cluster: meta }) => meta?.leader && meta.cluster_size === size);
+      return all.every(
+        ({ meta_cluster: meta }) => meta?.leader && meta.cluster_size === nodes.length,
+      );
     },
     Boolean,
     30_000,
   );
-  return nodes;
 }
 
 /** Servers before 2.10 do not know it, and do not start with it. */
@@ -115,8 +126,11 @@ async function openNode({ dir, config, port, http }: NodeFiles): Promise<NatsNod
     },
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
-    async start() {
+    launch() {
       child = spawn(PROGRAM, ['-c', config], { stdio: 'ignore' });
+    },
+    async start() {
+      node.launch();
       await until(
         `nats-server on ${port} is ready`,
         async () => (await fetch(`${monitor}/healthz`).catch(() => null))?.ok ?? false,
@@ -133,7 +147,7 @@ async function openNode({ dir, config, port, http }: NodeFiles): Promise<NatsNod
   return node;
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports: number[] = [];
   for (const server of servers) {

@@ -62,6 +62,10 @@ export async function openGeneration(
       const fresh = { space, id: createId(), compacted: null };
       await addStreams(link, place, fresh);
       await writePointer(link, place, fresh, 0);
+      // Of several servers that begin at once one is first; what the others made is nobody's.
+      const first = await readPointer(link, place, space);
+      if (first !== null && first.generation.id !== fresh.id)
+        await removeStreams(link, place, fresh);
       continue;
     }
     const { generation, seq } = pointer;

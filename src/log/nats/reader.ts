@@ -27,6 +27,8 @@ export interface Reader {
 
 /** So many messages are asked for one by one; more are streamed. */
 const FEW = 16;
+/** A server that is gone does not say so: whoever reads a stream hears of it by a sign of life that does not come. */
+export const SIGNS_OF_LIFE = { expires: 5_000, idle_heartbeat: 1_000 } as const;
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 const STREAMED_MAX = 256;
 
@@ -115,7 +117,7 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
       const consumer = await js.consumers.get(stream, {
         ...{ opt_start_seq: seq, deliver_policy: 'by_start_sequence' as DeliverPolicy },
       });
-      const messages = await consumer.consume({ max_messages: STREAMED_MAX });
+      const messages = await consumer.consume({ max_messages: STREAMED_MAX, ...SIGNS_OF_LIFE });
       const assemble = createAssembler();
       try {
         for await (const one of messages) {

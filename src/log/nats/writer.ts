@@ -58,7 +58,7 @@ async function putMessage(
   isLast: boolean,
 ): Promise<Put> {
   const { link, subject, patienceMs } = target;
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   let mayBeStored = false;
   for (;;) {
     try {
@@ -69,15 +69,16 @@ async function putMessage(
     } catch (error) {
       const code = apiCode(error);
       if (code === API.wrongLastSequence) {
-        return mayBeStored && (await isOurs(target, label, afterSeq + 1))
-          ? { lastSeq: afterSeq + 1 }
-          : 'conflict';
+        if (!mayBeStored) return 'conflict';
+        const whose = await whoseAt(target, label, afterSeq + 1, deadline);
+        if (whose === null) throw isLast ? unknown(target, label, error) : error;
+        return whose === 'ours' ? { lastSeq: afterSeq + 1 } : 'conflict';
       }
       // A refusal of the server's: it is not stored.
       if (code !== null) {
         if (!mayBeStored) throw error;
       } else mayBeStored = true;
-      if (Date.now() < deadline && !link.connection.isClosed()) {
+      if (performance.now() < deadline && !link.connection.isClosed()) {
         await wait(PAUSE_MS);
         continue;
       }
@@ -95,9 +96,25 @@ function unknown({ path, patienceMs }: Target, label: Label, cause: unknown): Lo
   );
 }
 
-/** Is what lies there the part that we sent and heard nothing of? */
-async function isOurs({ link, stream }: Target, label: Label, seq: number): Promise<boolean> {
-  const found = await link.manager.streams.getMessage(stream, { seq });
-  const stored = found === null ? null : readMessage(found).label;
-  return stored?.by === label.by && stored.head === label.head && stored.part === label.part;
+/**
+ * Is what lies there the part that we sent and heard nothing of? A server may count a message that it has not
+ * stored yet, and it may be ours: an empty place is looked at again. Null when nobody could say in time.
+ */
+async function whoseAt(
+  { link, stream }: Target,
+  label: Label,
+  seq: number,
+  deadline: number,
+): Promise<'ours' | 'theirs' | null> {
+  do {
+    const found = await link.manager.streams.getMessage(stream, { seq }).catch(() => null);
+    if (found !== null) {
+      const stored = readMessage(found).label;
+      const isOurs =
+        stored?.by === label.by && stored.head === label.head && stored.part === label.part;
+      return isOurs ? 'ours' : 'theirs';
+    }
+    await wait(PAUSE_MS);
+  } while (performance.now() < deadline && !link.connection.isClosed());
+  return null;
 }

@@ -72,6 +72,7 @@ export async function openStream(
   if (stranger !== null) return stranger;
   const hub = spaces.find(caller.space) ?? (await spaces.open(caller.space, { mayCreate: false }));
   if (isRefusal(hub)) return hub;
+  if (typeof from === 'number') await hub.reach(from);
   const position = hub.stats.entries - 1;
   const by = caller.principal;
   const stops: (() => void)[] = [];

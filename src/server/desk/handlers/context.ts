@@ -62,6 +62,7 @@ export const contextHandlers: Handlers<
 
   async 'context.get'(room, { ns, key, at }) {
     const { hub } = room;
+    if (at !== undefined) await hub.reach(at - 1);
     const look = await see(room, ns, { key });
     if (isRefusal(look)) return look;
     const version = await versionAt(hub, look, key, at ?? look.now);
@@ -96,6 +97,7 @@ export const contextHandlers: Handlers<
   },
 
   async 'context.diff'(room, { ns, from, to, prefix = '', values, after, limit }) {
+    await room.hub.reach(Math.max(from, to ?? 0) - 1);
     const look = await see(room, ns, { key: null });
     if (isRefusal(look)) return look;
     const until = to ?? look.now;
@@ -150,6 +152,7 @@ async function listNamespaces(room: Room, input: ListInput): Promise<ListOutput 
 async function listKeys(room: Room, ns: string, input: ListInput): Promise<ListOutput | Refusal> {
   const { hub } = room;
   const { prefix = '', at, values, after = '', limit } = input;
+  if (at !== undefined) await hub.reach(at - 1);
   const look = await see(room, ns, 'all');
   if (isRefusal(look)) return look;
   const snapshot = at ?? look.now;
@@ -182,6 +185,7 @@ async function watchContext(room: Room, input: WatchInput): Promise<WatchOutput 
   const { hub, by, platform, signal } = room;
   const { ns, prefix = '', values, limit, wait_ms: waitMs = 0 } = input;
   const until = platform.elapsedMs() + waitMs;
+  await hub.reach(input.since - 1);
   for (let { since } = input; ; ) {
     const leftMs = Math.ceil(until - platform.elapsedMs());
     // Looked at and listened for in one go: a change that came between would wake nobody.

@@ -21,6 +21,7 @@ export async function findMessage(
   });
   const position = parseMessageId(id);
   if (position === null) return unknown;
+  await room.hub.reach(position);
   const length = await room.hub.ask((world) => ({ value: world.length }));
   if (isRefusal(length)) return length;
   if (position >= length.value) return unknown;

@@ -1,0 +1,33 @@
+/** Servers that lie, to show that a run can fail: what stands between agents and servers breaks one promise. */
+import type { Chance } from '../../src/testing/chance.ts';
+import type { Ask } from './ask.ts';
+
+/** Acknowledge and drop; store twice; give a claim that another has; exchange whatever is there. */
+export const LIES = ['drop', 'twice', 'holder', 'exchange'] as const;
+export type Lie = (typeof LIES)[number];
+
+const SHARE = 0.05;
+
+export function lieAbout(lie: Lie, ask: Ask, chance: Chance): Ask {
+  let seq = 0;
+  return async (server, agent, operation, input, timeoutMs) => {
+    const isLie = chance.isLikely(SHARE);
+    const { url, copy } = server;
+    if (lie === 'drop' && operation === 'send' && isLie && url !== null)
+      return { kind: 'done', body: { seq: seq + 1 }, copy };
+    const reply = await ask(server, agent, operation, input, timeoutMs);
+    if (operation === 'send' && reply.kind === 'done') {
+      seq = reply.body.seq;
+      const { idempotency_key: _, ...again } = input as { idempotency_key?: string };
+      if (lie === 'twice' && isLie) await ask(server, agent, operation, again, timeoutMs);
+    }
+    const isRefused = reply.kind === 'refused';
+    if (lie === 'holder' && isRefused && reply.reason === 'claim.held')
+      return { kind: 'done', body: { claim: { epoch: undefined } }, copy };
+    if (lie === 'exchange' && isRefused && reply.reason === 'context.version') {
+      const { if_version: _, idempotency_key: __, ...blind } = input as Record<string, unknown>;
+      return ask(server, agent, operation, blind, timeoutMs);
+    }
+    return reply;
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * `npm run chaos -- --seconds N [--seed S] [--faults a,b] [--break WAY] [--keep]`: a run under faults, judged. A history that breaks
+ * a promise is kept in a file, and told with its seed.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { NO_NATS } from '../nats/server.ts';
+import { FAULT_NAMES } from './faults.ts';
+import { LIES, type Lie, lieAbout } from './liar.ts';
+import { canMount } from './nodes.ts';
+import { openTheatre, runChaos } from './run.ts';
+import { summaryOf } from './summary.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string' },
+    faults: { type: 'string' },
+    actors: { type: 'string', default: '6' },
+    break: { type: 'string' },
+    out: { type: 'string', default: 'chaos-histories' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function fail(why: string): never {
+  process.stderr.write(`${why}\n`);
+  process.exit(2);
+}
+
+if (NO_NATS !== null) fail(NO_NATS);
+const seconds = Number(values.seconds);
+const actors = Number(values.actors);
+const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
+if (!(seconds > 0) || !(actors > 0) || !Number.isSafeInteger(seed))
+  fail('--seconds and --actors are numbers above 0, --seed is a whole number');
+const wanted = values.faults?.split(',') ?? FAULT_NAMES;
+const strange = wanted.filter((name) => !FAULT_NAMES.includes(name));
+if (strange.length > 0)
+  fail(`${strange.join(', ')}: no such fault; there are ${FAULT_NAMES.join(', ')}`);
+const way = values.break;
+if (way !== undefined && !(LIES as readonly string[]).includes(way))
+  fail(`${way}: no such way to break it; there are ${LIES.join(', ')}`);
+const hasDisks = wanted.includes('disk') && canMount();
+if (wanted.includes('disk') && !hasDisks)
+  say('no disk of their own can be mounted here: the fault disk is left out');
+const faults = wanted.filter((name) => name !== 'disk' || hasDisks);
+
+say(`seed ${seed}, ${seconds} s, ${actors} agents, faults: ${faults.join(', ')}`);
+const theatre = await openTheatre(hasDisks);
+const run = await runChaos(theatre, {
+  ...{ seed, seconds, actors, faults, tell: say },
+  ...(way !== undefined && { ask: (ask, chance) => lieAbout(way as Lie, ask, chance) }),
+}).catch(async (cause: unknown) => {
+  await theatre.close();
+  throw cause;
+});
+await theatre.close();
+for (const line of summaryOf(run)) say(line);
+const file = join(values.out, `seed-${seed}.json`);
+if (run.broken.length > 0 || values.keep) {
+  mkdirSync(values.out, { recursive: true });
+  writeFileSync(file, JSON.stringify({ ...run.history, broken: run.broken, logs: run.logs }));
+}
+if (run.broken.length > 0) {
+  say(`BROKEN with seed ${seed} (${run.broken.length} sentences, history in ${file}):`);
+  for (const sentence of run.broken.slice(0, 5)) say(`  ${sentence}`);
+}
+process.exit(run.broken.length > 0 ? 1 : 0);
