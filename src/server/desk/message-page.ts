@@ -48,6 +48,10 @@ export function pagedText(message: TextMessage): string {
 
 /** As many texts as fit in so many bytes, one at the least. */
 export function fitting(texts: readonly string[], bytesMax: number): number {
+  let chars = 0;
+  for (const text of texts) chars += text.length + 1;
+  // Three bytes a character is the most there is: what fits so is not counted.
+  if (chars * 3 <= bytesMax) return texts.length;
   let bytes = 0;
   for (const [i, text] of texts.entries()) {
     bytes += utf8Bytes(text) + 1;

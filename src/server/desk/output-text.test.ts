@@ -1,10 +1,12 @@
 /** Outputs made as text: the doors take the text, everybody else sees an output. */
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { outputFromText, outputText } from './output-text.ts';
 
 const TEXT = '{"messages":[{"n":1}], "has_more":false}';
-const page = () =>
-  outputFromText<{ messages: object[]; has_more: boolean }>(TEXT, ['messages', 'has_more']);
+type Page = { messages: object[]; has_more: boolean };
+const page = () => outputFromText<Page>(TEXT, ['messages', 'has_more']);
 
 test('[O1] an output made as text is written as that text, and read as what it says', () => {
   expect(outputText(page())).toBe(TEXT);
@@ -15,4 +17,27 @@ test('[O1] an output made as text is written as that text, and read as what it s
 test('[O1] a copy that was changed is written as it is now', () => {
   expect(outputText({ ...page(), has_more: true })).toBe('{"messages":[{"n":1}],"has_more":true}');
   expect(outputText({ plain: 1 })).toBe('{"plain":1}');
+});
+
+test('[O1] what was answered is forgotten by the next small collection, not kept for a full one', () => {
+  setFlagsFromString('--expose_gc');
+  const collect = runInNewContext('gc') as (how?: { type: 'minor' }) => void;
+  const said = 'x'.repeat(400);
+  const answer = (round: number): number => {
+    const text = Array.from({ length: 100 }, (_, i) => `{"n":${round + i},"said":"${said}"}`);
+    const page = `{"messages":[${text.join(',')}],"has_more":false}`;
+    return Buffer.byteLength(outputText(outputFromText<Page>(page, ['messages', 'has_more'])));
+  };
+  answer(0);
+  collect();
+  const before = getHeapStatistics().used_heap_size;
+  let most = 0;
+  for (let round = 1; round <= 400; round++) {
+    answer(round);
+    if (round % 20 !== 0) continue;
+    collect({ type: 'minor' });
+    most = Math.max(most, getHeapStatistics().used_heap_size - before);
+  }
+  // They are sixteen megabytes.
+  expect(most).toBeLessThan(4_000_000);
 });

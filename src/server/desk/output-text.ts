@@ -4,27 +4,49 @@
  * gets it parsed, then and not before.
  */
 
-const TEXT: unique symbol = Symbol('text');
+const MADE: unique symbol = Symbol('made');
 
-/** `fields` names all that is in the text. */
+interface Made {
+  readonly text: string;
+  parsed: Record<string, unknown> | null;
+}
+
+interface Output {
+  readonly [MADE]?: Made;
+}
+
+/**
+ * One getter a field, for all outputs. One of its own would be part of the output's hidden class, which
+ * the runtime keeps until the next full collection, and with it the text of every page that was answered.
+ */
+const getters = new Map<string, PropertyDescriptor>();
+
+function getterOf(field: string): PropertyDescriptor {
+  const known = getters.get(field);
+  if (known !== undefined) return known;
+  const getter: PropertyDescriptor = {
+    enumerable: true,
+    get(this: Required<Output>): unknown {
+      this[MADE].parsed ??= JSON.parse(this[MADE].text) as Record<string, unknown>;
+      return this[MADE].parsed[field];
+    },
+  };
+  getters.set(field, getter);
+  return getter;
+}
+
+/** `fields` names all that is in the text; they are the program's own, so there are only so many. */
 export function outputFromText<T extends object>(
   text: string,
   fields: readonly (keyof T & string)[],
 ): T {
-  let parsed: T | null = null;
   const output = {};
-  for (const field of fields) {
-    const get = (): unknown => {
-      parsed ??= JSON.parse(text) as T;
-      return parsed[field];
-    };
-    Object.defineProperty(output, field, { enumerable: true, get });
-  }
   // Not enumerable: a copy may be changed, and has to be written anew.
-  Object.defineProperty(output, TEXT, { value: text });
+  Object.defineProperty(output, MADE, { value: { text, parsed: null } satisfies Made });
+  for (const field of fields) Object.defineProperty(output, field, getterOf(field));
   return output as T;
 }
 
 export function outputText(output: object): string {
-  return (output as { readonly [TEXT]?: string })[TEXT] ?? JSON.stringify(output);
+  return (output as Output)[MADE]?.text ?? JSON.stringify(output);
 }
