@@ -49,6 +49,8 @@ export interface BatchStorage {
    * when no batch holds it.
    */
   entry?(position: number): string | null | undefined;
+  /** Runs the reads of one call together, where each by itself would open and close what they share. */
+  together?<Result>(reads: () => Result): Result;
   saveSnapshot(position: number, bytes: Uint8Array): Promise<void>;
   /** Stored snapshots, newest first. */
   snapshots(): Iterable<Uint8Array>;
@@ -181,6 +183,26 @@ export function openBatchLog(storage: BatchStorage): Log {
     return storage.entry(position);
   }
 
+  function entriesAt(positions: readonly number[]): string[] {
+    const found = new Array<string>(positions.length);
+    // In ascending order, positions of one batch are neighbours and load it once.
+    const order = positions.map((position, index) => ({ position, index }));
+    order.sort((a, b) => a.position - b.position);
+    for (const [i, { position, index }] of order.entries()) {
+      if (!Number.isInteger(position) || position < 0 || position >= tail.length) {
+        throw outOfRange(storage.path, position, tail.length);
+      }
+      const following = order[i + 1]?.position ?? Number.POSITIVE_INFINITY;
+      const isAlone = following - position > NEAR && Math.abs(position - asked) > NEAR;
+      asked = position;
+      const entry = isAlone ? lone(position) : among(position);
+      if (entry === undefined) throw missing(storage.path, position);
+      if (entry === null) throw corruptAt(storage.path, position);
+      found[index] = entry;
+    }
+    return found;
+  }
+
   /** The chain head at `position` entries; null when no batch ends there. */
   function headAt(position: number): string | null {
     if (position === 0) return GENESIS;
@@ -214,23 +236,8 @@ export function openBatchLog(storage: BatchStorage): Log {
     read,
     async at(positions) {
       requireOpen();
-      const found = new Array<string>(positions.length);
-      // In ascending order, positions of one batch are neighbours and load it once.
-      const order = positions.map((position, index) => ({ position, index }));
-      order.sort((a, b) => a.position - b.position);
-      for (const [i, { position, index }] of order.entries()) {
-        if (!Number.isInteger(position) || position < 0 || position >= tail.length) {
-          throw outOfRange(storage.path, position, tail.length);
-        }
-        const following = order[i + 1]?.position ?? Number.POSITIVE_INFINITY;
-        const isAlone = following - position > NEAR && Math.abs(position - asked) > NEAR;
-        asked = position;
-        const entry = isAlone ? lone(position) : among(position);
-        if (entry === undefined) throw missing(storage.path, position);
-        if (entry === null) throw corruptAt(storage.path, position);
-        found[index] = entry;
-      }
-      return found;
+      const several = positions.length > 1 ? storage.together : undefined;
+      return several === undefined ? entriesAt(positions) : several(() => entriesAt(positions));
     },
     follow,
     batches,

@@ -143,9 +143,28 @@ test('[G8] an entry that is read without its batch is the one stored, or is refu
       else expect(read).toEqual([entries[position]]);
     }
   }
+  expect(refused).toBeGreaterThan(lone.length);
+  // Of a batch that is no batch any more nothing is there; what lies beside it is.
+  for (const rest of [0, 3, 11]) {
+    change.run(bytes.slice(0, rest));
+    for (const asked of [[60], lone]) {
+      await expect(reader.at(asked)).rejects.toMatchObject({ code: 'log.corrupt', path });
+    }
+    expect(await reader.at([100])).toEqual(['last']);
+  }
   await reader.close();
   db.close();
-  expect(refused).toBeGreaterThan(lone.length);
+});
+
+test('[G5] an entry that is read without its batch may say anything that text can', async () => {
+  const log = await openSqliteLog(freshPath());
+  const entries = Array.from({ length: 60 }, (_, i) => `${'\u0000é\ufeff😀\u{10ffff}'.repeat(i)}`);
+  await log.append(0, entries);
+  for (const position of [40, 0, 20]) {
+    expect(await log.at([position])).toEqual([entries[position]]);
+  }
+  expect(await log.at([59, 0, 30])).toEqual([entries[59], entries[0], entries[30]]);
+  await log.close();
 });
 
 test.each([

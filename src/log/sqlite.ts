@@ -8,20 +8,12 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  asBuffer,
-  batchCount,
-  chainHead,
-  checkedText,
-  entryAt,
-  entryPlace,
-  frontBytes,
-  GENESIS,
-} from './batch.ts';
+import { asBuffer, chainHead, GENESIS } from './batch.ts';
 import type { BatchStorage, Tail } from './batch-log.ts';
 import { lookOften, openBatchLog } from './batch-log.ts';
 import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
+import { createEntryReader } from './sqlite-entry.ts';
 import { sqliteFailure } from './sqlite-error.ts';
 import { batchesTable, COMPACTED_FORMAT, openDatabase } from './sqlite-file.ts';
 import { createSqliteSnapshots } from './sqlite-snapshots.ts';
@@ -31,8 +23,6 @@ export interface SqliteLogOptions {
   readonly readOnly?: boolean;
 }
 
-/** A batch of so many bytes is read whole for one of its entries. */
-const SMALL_BYTES = 4096;
 /** Rows handed out by one load stop after this many bytes. */
 const LOAD_BYTES_MAX = 1 << 17;
 const LOAD_ROWS_MAX = 1_000;
@@ -58,12 +48,6 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
   const at = db.prepare(
     'SELECT first, count, bytes, head FROM batches WHERE first <= ? ORDER BY first DESC LIMIT 1',
   );
-  // The front of its batch says where an entry lies; of a small batch that is all of it.
-  const front = db.prepare(`
-    SELECT first, count, length(bytes) AS size,
-      CASE WHEN length(bytes) <= ${SMALL_BYTES} THEN bytes ELSE substr(bytes, 1, ${frontBytes(0)} + ${frontBytes(1) - frontBytes(0)} * (?1 - first)) END AS bytes
-    FROM batches WHERE first <= ?1 ORDER BY first DESC LIMIT 1`);
-  const payload = db.prepare('SELECT substr(bytes, ?2, ?3) AS bytes FROM batches WHERE first = ?1');
   const after = db.prepare(
     `SELECT first, count, bytes, head FROM batches WHERE first > ? ORDER BY first LIMIT ${LOAD_ROWS_MAX}`,
   );
@@ -79,6 +63,7 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
     return { length: row.first + row.count, head: asBuffer(row.head).toString('hex') };
   };
   const opened = refresh();
+  const entry = createEntryReader(db);
   const snapshots = createSqliteSnapshots(db, (tried, work) => guard(path, tried, work));
 
   return {
@@ -109,7 +94,8 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
         }
         return found;
       }),
-    entry: (position) => guard(path, 'read', () => readEntry(front, payload, position)),
+    entry: (position) => guard(path, 'read', () => entry(position)),
+    together: (reads) => inOneRead(db, path, reads),
     saveSnapshot: snapshots.save,
     snapshots: snapshots.stored,
     breathe: () => nextTurn(),
@@ -120,30 +106,15 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
   };
 }
 
-interface Front {
-  readonly first: number;
-  readonly count: number;
-  readonly size: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Copies the entry and little else: whole batches, read for one entry each, are soon a pause for the collector. */
-function readEntry(
-  front: StatementSync,
-  payload: StatementSync,
-  position: number,
-): string | null | undefined {
-  const row = front.get(position) as Front | undefined;
-  if (row === undefined || position >= row.first + row.count) return undefined;
-  const index = position - row.first;
-  const bytes = asBuffer(row.bytes);
-  if (row.size <= SMALL_BYTES)
-    return batchCount(bytes) === row.count ? entryAt(bytes, index) : null;
-  if (bytes.length < frontBytes(index)) return null;
-  const place = entryPlace(bytes, row.count, index);
-  // SQLite counts from 1, and hands out what there is of a length that was changed.
-  const part = payload.get(row.first, place.start + 1, place.length) as Pick<Front, 'bytes'>;
-  return checkedText(asBuffer(part.bytes), place);
+/** Beginning to read and ending it is a third of what a lone statement costs: the file is locked for it. */
+function inOneRead<Result>(db: DatabaseSync, path: string, reads: () => Result): Result {
+  if (db.isTransaction) return reads();
+  guard(path, 'read', () => db.exec('BEGIN'));
+  try {
+    return reads();
+  } finally {
+    guard(path, 'read', () => db.exec('COMMIT'));
+  }
 }
 
 function readCompacted(db: DatabaseSync): Compacted | null {
