@@ -5,7 +5,8 @@
  */
 import { isRefusal } from '../core/law/decider.ts';
 import type { Command } from '../core/law/world.ts';
-import type { Lease, Steady } from '../log/lease.ts';
+import type { Holder, Lease } from '../log/lease.ts';
+import type { Steady } from '../log/lease-words.ts';
 import type { Hub } from './hub.ts';
 import type { Forwarded, Sequencing } from './sequencing.ts';
 import type { Whisper } from './whisper.ts';
@@ -39,12 +40,20 @@ type Decider = Pick<Hub, 'submit' | 'ask' | 'stamp' | 'stats' | 'whispers'>;
 export interface Forwarding extends Sequencing {
   /** Decides what other servers forward, while this one sequences. */
   serve(hub: Decider): void;
+  /** Another sequences from now on; all that was forwarded before is answered first. False: it stays here. */
+  handOver(to: Holder): Promise<boolean>;
+  /** What was forwarded is answered; what comes later is for another. */
+  yield(): Promise<void>;
   close(): void;
 }
 
 /** How long commands wait for somebody to sequence the space before they are refused. */
 const NOBODY_MS = 6_000;
-const AGAIN_MS = 100;
+const AGAIN_MS = 50;
+/** An answer may be overtaken by the news that another sequences now. */
+const LATE_MS = 500;
+/** What was forwarded is answered by then, or the space stays where it is. */
+const YIELD_MS = 2_000;
 
 export function createForwarding(
   name: string,
@@ -55,26 +64,48 @@ export function createForwarding(
   let stopAttending: (() => void) | null = null;
   let stopServing: (() => void) | null = null;
   let isClosed = false;
+  /** Asked by others and not answered yet. */
+  let underWay = 0;
+  let isYielding = false;
+  let onAnswered = (): void => {};
 
   async function decide(hub: Decider, commands: readonly Command[]): Promise<Reply> {
-    if (!lease.isMine) return { notMine: true };
-    // In turn: one that has just begun reads first what the last one stored.
-    if (commands.length === 0 && isRefusal(await hub.ask(() => null))) return { notMine: true };
-    const outcomes = await Promise.all(
-      // By our clock: what another machine takes for now is not compared with what is stored.
-      commands.map((command) => hub.submit({ ...command, at: hub.stamp() })),
-    );
-    const agents = new Set(commands.map(({ by }) => by.id));
-    const passing = hub.whispers?.unsaid(agents) ?? [];
-    return { outcomes, length: hub.stats.entries, passing };
+    if (!lease.isMine || isYielding) return { notMine: true };
+    underWay++;
+    try {
+      // In turn: one that has just begun reads first what the last one stored.
+      if (commands.length === 0 && isRefusal(await hub.ask(() => null))) return { notMine: true };
+      const outcomes = await Promise.all(
+        // By our clock: what another machine takes for now is not compared with what is stored.
+        commands.map((command) => hub.submit({ ...command, at: hub.stamp() })),
+      );
+      const agents = new Set(commands.map(({ by }) => by.id));
+      const passing = hub.whispers?.unsaid(agents) ?? [];
+      return { outcomes, length: hub.stats.entries, passing };
+    } finally {
+      if (--underWay === 0) onAnswered();
+    }
   }
 
-  /** Whoever was asked and is then replaced will not answer any more. */
+  /** False when something is not answered in time. */
+  function answered(): Promise<boolean> {
+    if (underWay === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const cancel = steady.after(YIELD_MS, () => resolve(false));
+      onAnswered = () => {
+        cancel();
+        resolve(true);
+      };
+    });
+  }
+
+  /** Whoever was asked and is then replaced will not answer any more, unless it has already. */
   async function answerOf(to: string, commands: readonly Command[]): Promise<Reply | Unanswered> {
     let stop = (): void => {};
     const replaced = new Promise<'unknown'>((resolve) => {
       stop = lease.onChange(() => {
-        if (lease.holder !== null && lease.holder.id !== to) resolve('unknown');
+        if (lease.holder !== null && lease.holder.id !== to)
+          steady.after(LATE_MS, () => resolve('unknown'));
       });
     });
     try {
@@ -84,7 +115,17 @@ export function createForwarding(
     }
   }
 
-  const pause = (): Promise<void> => new Promise((resolve) => void steady.after(AGAIN_MS, resolve));
+  /** Until another may have begun. */
+  const pause = (): Promise<void> =>
+    new Promise((resolve) => {
+      const done = (): void => {
+        stop();
+        cancel();
+        resolve();
+      };
+      const stop = lease.onChange(done);
+      const cancel = steady.after(AGAIN_MS, done);
+    });
 
   return {
     get standing() {
@@ -123,6 +164,20 @@ export function createForwarding(
       };
       attend();
       stopServing = lease.onChange(attend);
+      lease.stand();
+    },
+    async handOver(to) {
+      if (isYielding) return false;
+      isYielding = true;
+      try {
+        return (await answered()) && (await lease.hand(to));
+      } finally {
+        isYielding = false;
+      }
+    },
+    async yield() {
+      isYielding = true;
+      await answered();
     },
     close() {
       isClosed = true;

@@ -1,162 +1,332 @@
 /**
- * What one of several may have at a time, by a word that its holder writes anew twice a second. The
- * others read it, and when it has stood unchanged for long enough one of them takes it: no two clocks are compared.
- * A holder that cannot renew gives up before another may begin. Should it not have noticed, in a pause say, what
- * it does is refused by what it does it to: the lease is about order and speed, never about what is true [SQ2].
+ * What one of several servers may have at a time: spaces. A server that has one said so once, and has it while it is
+ * itself counted on; then another takes it, whichever is the first in the order of that space. A server that gives it
+ * up hands it on or lets it go. Should a holder not have noticed that it is not, in a pause say, what it does
+ * is refused by what it does it to: a lease is about order and speed, never about what is true [SQ2] [SQ7].
  */
+import { type AttendingServer, openAttendance } from './attendance.ts';
+import { rankServers } from './choose-holder.ts';
+import {
+  type LeaseKey,
+  type LeaseStore,
+  type LeaseWord,
+  RENEW_MS,
+  type SaidWord,
+  type Steady,
+} from './lease-words.ts';
+import { LogError } from './log.ts';
 
 export interface Lease {
-  /** Names this opening, among all there ever were. */
+  /** Names the opening of this server, among all there ever were. */
   readonly id: string;
   readonly isMine: boolean;
   /** Who has it, as far as is known here. */
-  readonly holder: { readonly name: string; readonly id: string } | null;
+  readonly holder: Holder | null;
   /** How often it has passed from one to another since we look. */
   readonly changes: number;
+  /** For how long it is ours; 0 when it is not. */
+  readonly mineMs: number;
   onChange(listener: () => void): () => void;
+  /** Takes it from now on when it is free; before, it only looks. */
+  stand(): void;
+  /** Ours no more, but theirs; false when it stayed as it was. */
+  hand(to: Holder): Promise<boolean>;
   /** Gives it up, so that another need not wait, and takes it no more. */
   close(): Promise<void>;
 }
 
-export interface LeaseWord {
-  readonly by: string;
-  /** For people. */
-  readonly holder: string;
-  readonly isReleased: boolean;
-}
-
-/** Keeps the last word, and knows how many there were. */
-export interface LeaseStore {
-  read(): Promise<{ readonly word: LeaseWord; readonly seq: number } | null>;
-  /** Its number, or 'stale' when the last word is another than `previous`; throws when nobody knows. */
-  write(word: LeaseWord, previous: number): Promise<number | 'stale'>;
-}
-
-/** Time that never jumps. */
-export interface Steady {
-  now(): number;
-  after(ms: number, run: () => void): () => void;
-}
-
-export interface LeaseOptions {
+export interface Holder {
   readonly name: string;
   readonly id: string;
+}
+
+export interface Leases {
+  readonly id: string;
+  /** How often a space was taken here because its holder was gone. */
+  readonly failovers: number;
+  /** All that are there, ourselves first if we are. */
+  servers(): readonly AttendingServer[];
+  /** The lease of a space; refused where servers that share meet one that does not. */
+  of(space: string): Promise<Lease>;
+  /** Takes nothing more while another could, and says so. */
+  drain(isDraining: boolean): Promise<void>;
+  onServers(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+export interface LeasesOptions {
+  readonly name: string;
+  readonly id: string;
+  /** The server has no name, and shares with nobody. */
+  readonly isAlone?: boolean;
+  /** What messages call the store. */
+  readonly path?: string;
   readonly store: LeaseStore;
   readonly steady: Steady;
-  /** It could not be renewed, and was given up. */
+  /** We could not say that we are there, and are not counted on. */
   onLost(cause: unknown): void;
 }
 
-const RENEW_MS = 500;
-/** Without a word for so long, the holder is gone. */
-const LOST_MS = 2_500;
-/** A holder that could not renew for so long does nothing more: before anybody else may begin. */
-const STEP_DOWN_MS = 1_500;
-/** A word that is not answered for is written again by then. */
-export const WRITE_MS_MAX: number = LOST_MS;
+/** The first in the order of a space takes it at once, each other so much later. */
+const RANK_MS = 100;
+/** Of the spaces that nothing was heard of, so many are read again in each turn. */
+const READ_AGAIN = 8;
 
-export async function openLease(options: LeaseOptions): Promise<Lease> {
-  const { name, id, store, steady } = options;
-  const listeners = new Set<() => void>();
-  let holder: Lease['holder'] = null;
-  let changes = 0;
-  let seq = 0;
-  let heardAt = steady.now();
-  /** When the last word of ours that counts was begun. */
-  let renewedAt = Number.NEGATIVE_INFINITY;
-  let isClosed = false;
+interface Entry {
+  readonly space: string;
+  readonly key: LeaseKey;
+  readonly listeners: Set<() => void>;
+  seq: number;
+  word: LeaseWord | null;
+  holder: Holder | null;
+  changes: number;
+  mineSince: number;
+  /** How many gaps we had when it became ours. */
+  gaps: number;
+  isStanding: boolean;
+  isHanding: boolean;
+  isClosed: boolean;
+  /** When it was first seen to be free. */
+  freeSince: number | null;
+  looking: Promise<void>;
+  isLookAsked: boolean;
+}
 
-  const isMine = (): boolean => holder?.id === id && steady.now() - renewedAt < LOST_MS;
+export async function openLeases(options: LeasesOptions): Promise<Leases> {
+  const { name, id, isAlone = false, path = 'the store', store, steady } = options;
+  const entries = new Map<string, Entry>();
+  const attendance = await openAttendance({ ...options, isAlone, path });
+  const self: Holder = { name, id };
+  let failovers = 0;
+  let isDraining = false;
+  let nextRead = 0;
 
-  function become(next: Lease['holder']): void {
-    if (next?.id === holder?.id) return;
-    if (holder !== null && next !== null) changes++;
-    holder = next;
-    for (const listener of listeners) listener();
+  const isMine = (entry: Entry): boolean =>
+    entry.holder?.id === id &&
+    !entry.isHanding &&
+    entry.gaps === attendance.gaps &&
+    attendance.isHere();
+
+  function become(entry: Entry, next: Holder | null): void {
+    if (next?.id === entry.holder?.id) return;
+    if (entry.holder !== null && next !== null) entry.changes++;
+    if (next !== null) entry.freeSince = null;
+    if (next?.id === id) entry.mineSince = steady.now();
+    entry.holder = next;
+    for (const listener of entry.listeners) listener();
   }
 
-  async function say(isReleased: boolean): Promise<boolean> {
-    const begun = steady.now();
-    const written = await store.write({ by: id, holder: name, isReleased }, seq);
+  async function write(entry: Entry, to: Holder, isReleased: boolean): Promise<boolean> {
+    const word: LeaseWord = {
+      ...{ by: to.id, holder: to.name, isReleased },
+      ...(isAlone && { isAlone }),
+    };
+    const written = await store.write(entry.key, word, entry.seq);
     if (written === 'stale') return false;
-    seq = written;
-    renewedAt = begun;
+    entry.seq = written;
+    entry.word = word;
     return true;
   }
 
-  async function renew(): Promise<void> {
-    try {
-      if (await say(false)) return;
-    } catch (cause) {
-      if (steady.now() - renewedAt <= STEP_DOWN_MS) return;
-      options.onLost(cause);
-      return become(null);
-    }
-    // Another has it; or a word of ours that was not answered for counted after all.
-    become(null);
-    await look();
+  /** Who may take what is free, the first of them first. */
+  function rankOf(space: string): number {
+    const able = attendance.servers().filter((one) => !one.isAlone && !one.isDraining);
+    // Where all others are leaving too, or gone, one that drains goes on.
+    if (able.length === 0) return 0;
+    if (isDraining) return Number.POSITIVE_INFINITY;
+    const rank = rankServers(
+      space,
+      able.map((one) => one.name),
+    ).indexOf(name);
+    return rank === -1 ? able.length : rank;
   }
 
-  /** Takes it when it is free, or nobody was heard of for long enough. */
-  async function look(): Promise<void> {
-    const begun = steady.now();
-    const last = await store.read();
-    if (last !== null && last.seq !== seq) {
-      seq = last.seq;
-      heardAt = steady.now();
-    }
-    const isFree = last === null || last.word.isReleased || last.word.by === id;
-    const isLost = begun - heardAt >= LOST_MS;
-    if (!isFree && !isLost) return become({ name: last.word.holder, id: last.word.by });
-    // While we write we do nothing: whoever had it may still write too.
-    if (await say(false)) become({ name, id });
-    else become(null);
+  function mayTake(entry: Entry, isNew: boolean): boolean {
+    if (!entry.isStanding || entry.isClosed || !attendance.isHere()) return false;
+    if (isAlone || (isNew && !isDraining)) return true;
+    entry.freeSince ??= steady.now();
+    const waitMs = entry.freeSince + rankOf(entry.space) * RANK_MS - steady.now();
+    if (waitMs <= 0) return true;
+    if (waitMs < RENEW_MS) steady.after(waitMs, () => void look(entry));
+    return false;
   }
 
-  async function turn(): Promise<void> {
-    try {
-      if (isMine()) return await renew();
-      // After a pause it is not ours any more, although nobody has told us.
-      if (holder?.id === id) become(null);
-      await look();
-    } catch {
-      // Nobody answers: nothing can be decided by anybody, and a hub says so by itself.
-      become(null);
+  async function read(entry: Entry): Promise<SaidWord | null> {
+    const last = await store.read(entry.key);
+    entry.seq = last?.seq ?? 0;
+    entry.word = last?.word ?? null;
+    return last;
+  }
+
+  async function lookOnce(entry: Entry): Promise<void> {
+    const before = entry.seq;
+    const { gaps } = attendance;
+    const last = await read(entry);
+    const word = last?.word ?? null;
+    const isOurs = word?.by === id && !word.isReleased;
+    if (isOurs && isMine(entry) && entry.seq === before) return;
+    const isHeld = word !== null && !word.isReleased;
+    if (isHeld && !isOurs && (await attendance.isThere(word)))
+      return become(entry, { name: word.holder, id: word.by });
+    // Ours by a word of another who handed it on, or from before a gap: we say so ourselves, or are refused.
+    if (!mayTake(entry, word === null || isOurs)) return become(entry, null);
+    if (await write(entry, self, false)) {
+      if (isHeld && !isOurs) failovers++;
+      if (word?.isAlone && word.by !== id) void store.forget(`server =${word.by}`).catch(() => {});
+      entry.gaps = gaps;
+      if (isMine({ ...entry, holder: self })) become(entry, self);
+      else entry.isLookAsked = true;
+    } else {
+      become(entry, null);
+      entry.isLookAsked = true;
     }
   }
+
+  /** One look at a time; who asks meanwhile is served by one more. */
+  function look(entry: Entry): Promise<void> {
+    if (entry.isLookAsked) return entry.looking;
+    entry.isLookAsked = true;
+    entry.looking = entry.looking.then(async () => {
+      while (entry.isLookAsked && !entry.isClosed && !entry.isHanding) {
+        entry.isLookAsked = false;
+        // Nobody answers: nothing can be decided by anybody, and a hub says so by itself.
+        await lookOnce(entry).catch(() => become(entry, null));
+      }
+      entry.isLookAsked = false;
+    });
+    return entry.looking;
+  }
+
+  /** After a gap nothing is ours any more, although nobody has told us. */
+  function reconsider(): void {
+    const ids = new Set(attendance.servers().map((one) => one.id));
+    for (const entry of entries.values()) {
+      if (entry.holder?.id === id && !isMine(entry) && !entry.isHanding) become(entry, null);
+      if (entry.holder === null || !ids.has(entry.holder.id)) void look(entry);
+    }
+  }
+  attendance.onChange(reconsider);
+
+  const stopHearing = store.hear((key) => {
+    const entry = key.startsWith('space ') ? entries.get(key.slice('space '.length)) : undefined;
+    if (entry !== undefined && !entry.isHanding) void look(entry);
+  });
 
   let cancel = (): void => {};
-  let turning: Promise<void> = Promise.resolve();
-  const again = (): void => {
-    turning = turn().then(() => {
-      if (!isClosed) cancel = steady.after(RENEW_MS, again);
-    });
-  };
-  again();
-  await turning;
+  function turn(): void {
+    reconsider();
+    const all = [...entries.values()];
+    for (let i = 0; i < Math.min(READ_AGAIN, all.length); i++) {
+      nextRead = (nextRead + 1) % all.length;
+      void look(all[nextRead] as Entry);
+    }
+    cancel = steady.after(RENEW_MS, turn);
+  }
+  cancel = steady.after(RENEW_MS, turn);
+
+  /** Servers that share a space and one that does not cannot both have it. */
+  async function requireOurKind(entry: Entry): Promise<void> {
+    const { word } = entry;
+    if (word === null) return;
+    const isShared = word.isAlone !== true;
+    if (!word.isReleased && word.by !== id && (isAlone || !isShared)) {
+      if (await attendance.isSurelyThere(word)) throw locked(path, entry.space, word, isAlone);
+    }
+    if (!isAlone || !isShared) return;
+    await attendance.look();
+    for (const { isAlone: one, name: holder, id: by } of attendance.servers()) {
+      const other = { by, holder, isReleased: false };
+      if (!one && (await attendance.isSurelyThere(other)))
+        throw locked(path, entry.space, other, isAlone);
+    }
+  }
+
+  async function of(space: string): Promise<Lease> {
+    const entry: Entry = {
+      ...{ space, key: `space ${space}`, listeners: new Set<() => void>() },
+      ...{ seq: 0, word: null, holder: null, changes: 0, mineSince: 0, gaps: 0, freeSince: null },
+      ...{ isStanding: false, isHanding: false, isClosed: false },
+      ...{ looking: Promise.resolve(), isLookAsked: false },
+    };
+    entries.set(space, entry);
+    try {
+      await look(entry);
+      await requireOurKind(entry);
+    } catch (cause) {
+      entries.delete(space);
+      throw cause;
+    }
+    return {
+      id,
+      get isMine() {
+        return isMine(entry);
+      },
+      get holder() {
+        return entry.holder;
+      },
+      get changes() {
+        return entry.changes;
+      },
+      get mineMs() {
+        return isMine(entry) ? steady.now() - entry.mineSince : 0;
+      },
+      onChange(listener) {
+        entry.listeners.add(listener);
+        return () => entry.listeners.delete(listener);
+      },
+      stand() {
+        entry.isStanding = true;
+        void look(entry);
+      },
+      async hand(to) {
+        if (!isMine(entry)) return false;
+        entry.isHanding = true;
+        await entry.looking;
+        const isDone = await write(entry, to, false).catch(() => false);
+        // A word that nobody answered for may count: only a look tells whose it is.
+        become(entry, isDone ? to : null);
+        entry.isHanding = false;
+        if (!isDone) void look(entry);
+        return isDone;
+      },
+      async close() {
+        if (entry.isClosed) return;
+        entry.isClosed = true;
+        await entry.looking;
+        const wasMine = isMine(entry);
+        entries.delete(space);
+        if (wasMine) await write(entry, self, true).catch(() => {});
+        become(entry, null);
+      },
+    };
+  }
 
   return {
     id,
-    get isMine() {
-      return isMine();
+    get failovers() {
+      return failovers;
     },
-    get holder() {
-      return holder;
-    },
-    get changes() {
-      return changes;
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    servers: attendance.servers,
+    of,
+    onServers: attendance.onChange,
+    async drain(is) {
+      isDraining = is;
+      await attendance.drain(is);
+      reconsider();
     },
     async close() {
-      if (isClosed) return;
-      isClosed = true;
       cancel();
-      await turning;
-      if (isMine()) await say(true).catch(() => {});
-      become(null);
+      stopHearing();
+      await attendance.close();
     },
   };
+}
+
+function locked(path: string, space: string, held: LeaseWord, isAlone: boolean): LogError {
+  const isSame = (held.isAlone ?? false) === isAlone;
+  const who = held.isAlone ? held.holder : `the server ${held.holder}`;
+  const advice = isSame
+    ? 'stop that server, or use another prefix'
+    : 'a server with a name and one without cannot share it: give both a name (--server-name), or stop that server';
+  return new LogError('log.locked', `${path} (${space}) is open at ${who}: ${advice}`, { path });
 }

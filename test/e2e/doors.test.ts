@@ -327,10 +327,8 @@ describe.each([
     const { tokens } = await ask(null, 'tokens.list');
     expect(tokens).toHaveLength(1);
     expect(tokens[0]).not.toHaveProperty('token');
-    expect(await ask(null, 'spaces.create', { name: 'lab' })).toEqual({
-      name: 'lab',
-      created: true,
-    });
+    const lab = await ask(null, 'spaces.create', { name: 'lab' });
+    expect(lab).toEqual({ name: 'lab', created: true });
     expect(await ask(null, 'spaces.create', { name: 'lab' })).toEqual({
       name: 'lab',
       created: false,
@@ -483,12 +481,11 @@ describe.each([
   test('[O1] that was every operation that this door carries out', () => {
     // Those of work are asked at both doors beside their handlers, through both-doors.ts.
     const atWork = WORK_TESTS.map((name) => readFileSync(new URL(name, HANDLERS), 'utf8')).join();
-    const rest = Object.values(OPERATIONS).filter(
-      ({ id, isStreaming }) => !isStreaming && !asked.has(id) && !atWork.includes(`'${id}'`),
+    const rest = Object.values(OPERATIONS).flatMap(({ id, isStreaming }) =>
+      isStreaming || asked.has(id) || atWork.includes(`'${id}'`) ? [] : [id],
     );
     // A hub that is alone refuses what is asked of a cluster; test/nats has several.
-    const ids = rest.map(({ id }) => id);
-    expect(ids.filter((id) => !id.startsWith('cluster.'))).toEqual([]);
+    expect(rest.filter((id) => !id.startsWith('cluster.'))).toEqual([]);
   });
 });
 

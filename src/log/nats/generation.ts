@@ -120,23 +120,25 @@ export function pointersOf(prefix: string): string {
   return `${prefix}-spaces`;
 }
 
+/** Of the stream of pointers: where each space lies, who is there, and who has what. */
+const POINTERS = ['spaces', 'alive', 'lease'];
+
 export async function openPointers(link: Link, place: NatsPlace): Promise<void> {
   const name = pointersOf(place.prefix);
+  const subjects = POINTERS.map((kind) => `${place.prefix}.${kind}.*`);
   try {
-    await link.manager.streams.info(name);
+    const { config } = await link.manager.streams.info(name);
+    if (subjects.every((one) => config.subjects.includes(one))) return;
+    const all = [...new Set([...config.subjects, ...subjects])];
+    await link.manager.streams.update(name, { subjects: all });
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw error;
-    const subjects = [`${place.prefix}.spaces.*`, `${place.prefix}.lease.*`];
     try {
       await addStream(link, place, { name, subjects, max_msgs_per_subject: 1 });
     } catch (cause) {
       if (apiCode(cause) !== API.streamNameInUse) throw cause;
     }
   }
-}
-
-export function leaseSubject({ prefix }: NatsPlace, space: string): string {
-  return `${prefix}.lease.${streamWord(space)}`;
 }
 
 export function pointerSubject({ prefix }: NatsPlace, space: string): string {

@@ -2,16 +2,16 @@
 import { createForwarding } from '../../hub/forwarding.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Sequencing } from '../../hub/sequencing.ts';
-import { openLease } from '../../log/lease.ts';
+import { openLeases } from '../../log/lease.ts';
 import type { Log } from '../../log/log.ts';
 import { followNatsSpaces, hasNatsSpace } from '../../log/nats/directory.ts';
 import type { Durability } from '../../log/nats/durability.ts';
 import { natsFailure } from '../../log/nats/failure.ts';
 import { createId } from '../../log/nats/generation.ts';
+import { openLeaseStore, STEADY } from '../../log/nats/lease-store.ts';
 import { openLink } from '../../log/nats/link.ts';
 import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
 import { openCourier } from './courier.ts';
-import { openLeaseStore, STEADY } from './lease-store.ts';
 import { openNews, type SpaceNews } from './news.ts';
 import { type ClusterStatus, clusterStatus } from './status.ts';
 
@@ -61,10 +61,26 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   let durability: Durability = {
     ...{ replicas: place.replicas, storage: 'file', isSynced: null, isStrict: false },
   };
+  const leases = await begin(async () =>
+    openLeases({
+      ...{ name, id: createId(), path: shownPlace(place), steady: STEADY },
+      store: await openLeaseStore(link, place),
+      onLost: (cause) => onTrouble('this server is not counted on by the others', cause),
+    }),
+  );
   const news = openNews(link, place, () => ({
     ...{ name, version, url, since },
     spaces: [...served].map(([space, one]) => told(space, one)),
   }));
+
+  async function begin<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      await link.release();
+      throw natsFailure(shownPlace(place), 'join', cause);
+    }
+  }
 
   function told(space: string, { hub, sequencing }: Served): SpaceNews {
     const position = hub.stats.entries;
@@ -82,12 +98,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     },
     async join(space) {
       try {
-        const store = await openLeaseStore(link, place, space);
-        const lease = await openLease({
-          ...{ name, id: createId(), store, steady: STEADY },
-          onLost: (cause) =>
-            onTrouble(`space ${space}: the lease of the sequencer cannot be renewed`, cause),
-        });
+        const lease = await leases.of(space);
         const courier = openCourier(link, place, space, lease.id, onTrouble);
         const sequencing = createForwarding(name, lease, courier, STEADY);
         return {
@@ -99,6 +110,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
           },
           async leave() {
             served.delete(space);
+            await sequencing.yield();
             await lease.close();
             sequencing.close();
             courier.close();
@@ -119,6 +131,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       ),
     async close() {
       news.close();
+      await leases.close();
       await link.release();
     },
   };

@@ -123,7 +123,7 @@ export async function openLog(url: string, options: OpenLogOptions = {}): Promis
 
 async function openLeased({ place, space }: NatsStore): Promise<Log> {
   const [{ takeLease }, { openNatsLog }] = await Promise.all([
-    import('../../log/nats/lease.ts'),
+    import('../../log/nats/lease-store.ts'),
     import('../../log/nats.ts'),
   ]);
   const name = space ?? DEFAULT_SPACE;

@@ -1,0 +1,301 @@
+/**
+ * Leases under a clock that tests turn: words are late, lost or unanswered for, servers are paused and die, and
+ * still no two of them have a space at one time.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Lease, type Leases, openLeases } from './lease.ts';
+import {
+  type LeaseKey,
+  type LeaseStore,
+  LOST_MS,
+  type SaidWord,
+  type Steady,
+  WRITE_MS_MAX,
+} from './lease-words.ts';
+
+interface World {
+  readonly words: Map<LeaseKey, SaidWord>;
+  now: number;
+  /** How many words were said. */
+  said: number;
+  machine(): Machine;
+  pass(ms: number, check?: () => void): Promise<void>;
+}
+
+interface Machine {
+  readonly steady: Steady;
+  readonly store: LeaseStore;
+  isPaused: boolean;
+  isCut: boolean;
+  isDead: boolean;
+}
+
+function createWorld(chance: () => number = () => 0.1): World {
+  let timers: { readonly at: number; readonly machine: Machine; run(): void }[] = [];
+  const ears = new Map<Machine, (key: LeaseKey) => void>();
+  const world: World = {
+    ...{ words: new Map(), now: 0, said: 0 },
+    machine() {
+      const after = (ms: number, run: () => void): (() => void) => {
+        const timer = { at: world.now + ms, machine, run };
+        timers.push(timer);
+        return () => {
+          timers = timers.filter((one) => one !== timer);
+        };
+      };
+      const reach = <T>(act: () => T): Promise<T> =>
+        new Promise((resolve, reject) => {
+          const fail = (): void => reject(new Error('nobody answers'));
+          const isLost = machine.isCut || chance() < 0.02;
+          if (isLost) return void after(WRITE_MS_MAX, fail);
+          after(chance() * 40, () => {
+            const done = act();
+            // It was done, and nobody is told.
+            if (machine.isCut || chance() < 0.02) after(WRITE_MS_MAX, fail);
+            else after(chance() * 40, () => resolve(done));
+          });
+        });
+      const machine: Machine = {
+        ...{ isPaused: false, isCut: false, isDead: false },
+        steady: { now: () => world.now, after },
+        store: {
+          read: (key) => reach(() => world.words.get(key) ?? null),
+          write: (key, word, previous) =>
+            reach(() => {
+              if ((world.words.get(key)?.seq ?? 0) !== previous) return 'stale' as const;
+              world.words.set(key, { word, seq: previous + 1 });
+              world.said++;
+              for (const [one, hear] of ears) {
+                if (!one.isCut && !one.isDead && chance() < 0.9) hear(key);
+              }
+              return previous + 1;
+            }),
+          servers: () =>
+            reach(() => [...world.words.keys()].filter((key) => key.startsWith('server '))),
+          hear(listener) {
+            ears.set(machine, listener);
+            return () => ears.delete(machine);
+          },
+          forget: (key) => reach(() => void world.words.delete(key)),
+        },
+      };
+      return machine;
+    },
+    async pass(ms, check) {
+      const end = world.now + ms;
+      for (;;) {
+        await setImmediate();
+        check?.();
+        const due = timers
+          .filter(({ machine }) => !machine.isPaused && !machine.isDead)
+          .sort((a, b) => a.at - b.at)[0];
+        if (due === undefined || due.at > end) break;
+        timers = timers.filter((one) => one !== due);
+        world.now = Math.max(world.now, due.at);
+        due.run();
+      }
+      world.now = end;
+    },
+  };
+  return world;
+}
+
+interface Server {
+  readonly machine: Machine;
+  readonly leases: Leases;
+  readonly lease: Lease;
+}
+
+async function until<T>(world: World, promise: Promise<T>): Promise<T> {
+  let isDone = false;
+  const watched = promise.finally(() => {
+    isDone = true;
+  });
+  watched.catch(() => {});
+  while (!isDone) await world.pass(10);
+  return watched;
+}
+
+async function start(world: World, name: string, id = name, isAlone = false): Promise<Server> {
+  const machine = world.machine();
+  const { steady, store } = machine;
+  const options = { name, id, isAlone, store, steady, onLost: () => {} };
+  const leases = await until(world, openLeases(options));
+  const lease = await until(world, leases.of('x')).catch(async (cause) => {
+    await until(world, leases.close());
+    throw cause;
+  });
+  lease.stand();
+  return { machine, leases, lease };
+}
+
+const holdersOf = (servers: readonly Server[]): string[] =>
+  servers
+    .filter(({ machine, lease }) => !machine.isDead && lease.isMine)
+    .map(({ lease }) => lease.id);
+
+test('[SQ2] one has it; when it dies another has it within three seconds, and when it leaves at once', async () => {
+  const world = createWorld();
+  const servers = [await start(world, 'a'), await start(world, 'b'), await start(world, 'c')];
+  await world.pass(1_000);
+  expect(holdersOf(servers)).toEqual(['a']);
+  expect(servers.map(({ lease }) => lease.holder?.name)).toEqual(['a', 'a', 'a']);
+  (servers[0] as Server).machine.isDead = true;
+  await world.pass(LOST_MS + 600);
+  const [next] = holdersOf(servers) as [string];
+  expect(next).toMatch(/^[bc]$/);
+  const [holder, other] = servers.slice(1).sort((one) => (one.lease.id === next ? -1 : 1)) as [
+    Server,
+    Server,
+  ];
+  expect([holder.leases.failovers, other.leases.failovers]).toEqual([1, 0]);
+  await until(world, holder.lease.close());
+  await world.pass(250);
+  expect(holdersOf(servers)).toEqual([other.lease.id]);
+  expect(other.leases.failovers).toBe(0);
+});
+
+test('[SQ8] it is handed on, and is not taken back', async () => {
+  const world = createWorld();
+  const [a, b] = [await start(world, 'a'), await start(world, 'b')];
+  await world.pass(1_000);
+  expect(a.lease.isMine).toBe(true);
+  expect(await until(world, a.lease.hand({ name: 'b', id: 'b' }))).toBe(true);
+  await world.pass(100);
+  expect([a.lease.isMine, b.lease.isMine]).toEqual([false, true]);
+  await world.pass(10_000);
+  expect(holdersOf([a, b])).toEqual(['b']);
+  expect(await until(world, a.lease.hand({ name: 'a', id: 'a' }))).toBe(false);
+});
+
+test('[SQ8] a server that drains takes nothing while another could, and goes on when it is the last', async () => {
+  const world = createWorld();
+  const [a, b] = [await start(world, 'a'), await start(world, 'b')];
+  await until(world, b.leases.drain(true));
+  await until(world, a.lease.hand({ name: 'b', id: 'b' }));
+  await world.pass(1_000);
+  b.machine.isDead = true;
+  await world.pass(4_000);
+  expect(holdersOf([a])).toEqual(['a']);
+  const c = await start(world, 'c');
+  await until(world, c.leases.drain(true));
+  await until(world, a.lease.close());
+  await world.pass(2_000);
+  expect(c.lease.isMine).toBe(false);
+  await until(world, a.leases.close());
+  await world.pass(2_000);
+  expect(c.lease.isMine).toBe(true);
+});
+
+test('[SQ7] a second server of one name is refused, and one that died is followed by its next start', async () => {
+  const world = createWorld();
+  const first = await start(world, 'a', 'a1');
+  await expect(start(world, 'a', 'a2')).rejects.toMatchObject({
+    code: 'log.locked',
+    message: expect.stringContaining('another name'),
+  });
+  expect(first.lease.isMine).toBe(true);
+  first.machine.isDead = true;
+  const second = await start(world, 'a', 'a3');
+  await world.pass(1_000);
+  expect(second.lease.isMine).toBe(true);
+});
+
+test('[SQ7] [NL5] a server without a name shares with nobody: whoever comes second is told what to do', async () => {
+  const world = createWorld();
+  const alone = await start(world, 'host 1', 'h1', true);
+  await world.pass(100);
+  expect(alone.lease.isMine).toBe(true);
+  await expect(start(world, 'host 2', 'h2', true)).rejects.toMatchObject({
+    message: expect.stringContaining('open at host 1: stop that server'),
+  });
+  await expect(start(world, 'b')).rejects.toMatchObject({
+    message: expect.stringContaining('give both a name'),
+  });
+  await until(world, alone.lease.close());
+  await until(world, alone.leases.close());
+  expect([...world.words.keys()]).not.toContain('server =h1');
+  const named = await start(world, 'b');
+  await world.pass(100);
+  expect(named.lease.isMine).toBe(true);
+  await expect(start(world, 'host 3', 'h3', true)).rejects.toMatchObject({
+    message: expect.stringContaining('give both a name'),
+  });
+  // Also in the moment in which nobody has it, while servers that share it are there.
+  await until(world, named.lease.close());
+  await expect(start(world, 'host 4', 'h4', true)).rejects.toMatchObject({
+    message: expect.stringContaining('give both a name'),
+  });
+});
+
+test('[SQ9] a thousand spaces are held with the words of one', async () => {
+  const world = createWorld();
+  const { leases } = await start(world, 'a');
+  const many = await until(
+    world,
+    Promise.all(Array.from({ length: 1_000 }, (_, i) => leases.of(`space-${i}`))),
+  );
+  for (const lease of many) lease.stand();
+  await world.pass(1_000);
+  expect(many.every((lease) => lease.isMine)).toBe(true);
+  const before = world.said;
+  await world.pass(10_000);
+  expect(world.said - before).toBeLessThan(25);
+  expect(many.every((lease) => lease.isMine)).toBe(true);
+});
+
+test.each(Array.from({ length: 60 }, (_, i) => i))(
+  '[SQ2] no two have it at one time, whatever is late, lost, cut off, paused or dead: seed %i',
+  async (seed) => {
+    const chance = createChance(seed);
+    let isQuiet = false;
+    const world = createWorld(() => (isQuiet ? 0.1 : chance()));
+    let count = 0;
+    const servers: Server[] = [];
+    for (const name of ['a', 'b', 'c']) servers.push(await start(world, name, `${name}${count++}`));
+    let held = 0;
+    let looks = 0;
+    const check = (): void => {
+      const holders = holdersOf(servers.filter(({ machine }) => !machine.isPaused));
+      expect(holders.length).toBeLessThan(2);
+      looks++;
+      held += holders.length;
+    };
+    for (let round = 0; round < 60; round++) {
+      const at = Math.floor(chance() * 3);
+      const server = servers[at] as Server;
+      const what = chance();
+      if (what < 0.3) server.machine.isPaused = true;
+      else if (what < 0.6) server.machine.isCut = true;
+      else if (what < 0.75) server.machine.isDead = true;
+      else if (what < 0.85) {
+        const next = (at + 1) % 3;
+        void server.lease.hand({
+          ...{ name: 'abc'[next] as string, id: (servers[next] as Server).lease.id },
+        });
+      }
+      await world.pass(chance() * 5_000, check);
+      server.machine.isPaused = false;
+      server.machine.isCut = false;
+      if (server.machine.isDead) {
+        const name = 'abc'[at] as string;
+        servers[at] = await start(world, name, `${name}${count++}`);
+      }
+      await world.pass(chance() * 2_000, check);
+    }
+    isQuiet = true;
+    await world.pass(10_000, check);
+    expect(holdersOf(servers)).toHaveLength(1);
+    expect(held / looks).toBeGreaterThan(0.4);
+  },
+  30_000,
+);
+
+function createChance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,63 @@
+/** Who may be at a store: servers that share it have names, each its own; one without a name shares with nobody. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { within } from '../e2e/deadline.ts';
+import { openRunningHub } from '../e2e/running-hub.ts';
+import { type NatsNode, NO_NATS, openNatsNode } from './server.ts';
+
+describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
+  let node: NatsNode;
+  const storeOf = (prefix: string) =>
+    `nats://127.0.0.1:${node.port}/${prefix}?replicas=1&durability=relaxed`;
+
+  beforeAll(async () => {
+    node = await openNatsNode();
+  }, 60_000);
+  afterAll(async () => {
+    await node?.close();
+  });
+
+  test('[SQ7] a second server of one name, and one without a name, are refused by name and soon', async () => {
+    const store = storeOf('named');
+    const first = await openRunningHub({ flags: { store, serverName: 'a' } });
+    await within(
+      'the second of one name is refused',
+      expect(openRunningHub({ flags: { store, serverName: 'a' } })).rejects.toMatchObject({
+        code: 'log.locked',
+        message: expect.stringContaining('a server named a runs'),
+      }),
+      5_000,
+    );
+    await within(
+      'one without a name is refused',
+      expect(openRunningHub({ flags: { store } })).rejects.toMatchObject({
+        code: 'log.locked',
+        message: expect.stringContaining('give both a name'),
+      }),
+      5_000,
+    );
+    // Both refusals changed nothing.
+    const { cluster } = await first.ask('ada', 'status', {});
+    expect(cluster).toMatchObject({ server: 'a', sequencer: 'a' });
+    await first.close();
+    const again = await openRunningHub({ flags: { store, serverName: 'a' } });
+    await again.close();
+  }, 60_000);
+
+  test('[SQ7] where one without a name is, one with a name is refused, until that one is gone', async () => {
+    const store = storeOf('alone');
+    const alone = await openRunningHub({ flags: { store } });
+    await within(
+      'one with a name is refused',
+      expect(openRunningHub({ flags: { store, serverName: 'a' } })).rejects.toMatchObject({
+        code: 'log.locked',
+        message: expect.stringContaining('give both a name'),
+      }),
+      5_000,
+    );
+    await alone.close();
+    const named = await openRunningHub({ flags: { store, serverName: 'a' } });
+    await named.close();
+    const after = await openRunningHub({ flags: { store } });
+    await after.close();
+  }, 60_000);
+});
