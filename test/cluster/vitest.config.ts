@@ -7,7 +7,12 @@ import { defineConfig } from 'vitest/config';
 // biome-ignore lint/style/noDefaultExport: vitest reads its settings there.
 export default defineConfig({
   test: {
-    include: ['test/conformance/sox/sox.test.ts'],
+    include: [
+      'test/conformance/sox/sox.test.ts',
+      'test/conformance/synapse/*.test.ts',
+      'src/server/desk/handlers/{claims,turns}.test.ts',
+      'test/e2e/{work-race,turns-run,turns-outside}.test.ts',
+    ],
     globalSetup: ['test/cluster/start-nats.ts', 'test/tested-program.ts'],
     testTimeout: 240_000,
     hookTimeout: 120_000,

@@ -3,57 +3,22 @@
  * to ask it something: one HTTP request, the answer as it came. Closing removes the directory.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, parseConfig } from '../../src/server/run/config.ts';
-import { type ServerHooks, startServer } from '../../src/server/run/server.ts';
+import { startServer } from '../../src/server/run/server.ts';
+import { isForCluster, openRunningCluster } from '../cluster/running-cluster.ts';
+import type { Headers, HubOptions, Json, Reply, RunningHub } from './running-hub-types.ts';
 
-export interface Reply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  /** The JSON of the answer; an empty object when it had none. */
-  readonly body: Json;
-}
+export type { Headers, HubOptions, Json, Reply, RunningHub } from './running-hub-types.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely; each test asserts what it needs.
-export type Json = any;
-
-export type Headers = Readonly<Record<string, string | undefined>>;
-
-export interface RunningHub {
-  readonly url: string;
-  readonly port: number;
-  readonly dir: string;
-  readonly socketPath: string;
-  /** The owner's credential. */
-  readonly owner: string;
-  /** What the hub said about itself, by line. */
-  readonly log: readonly string[];
-  /** Headers that make the owner act as an agent. */
-  as(agent: string, space?: string): Record<string, string>;
-  /** Asks as the owner, who administers; throws when the hub refuses. */
-  admin(operation: string, input?: unknown, space?: string): Promise<Json>;
-  /** Asks as an agent; throws when the hub refuses. */
-  ask(agent: string, operation: string, input?: unknown, space?: string): Promise<Json>;
-  /** Asks with these headers and nothing besides. */
-  post(operation: string, input: unknown, headers?: Headers): Promise<Reply>;
-  /** Length and head of the log of a space: equal before and after means nothing changed. */
-  mark(space?: string): Promise<string>;
-  close(): Promise<void>;
-}
-
-export interface HubOptions {
-  readonly flags?: Readonly<Record<string, unknown>>;
-  /** What the config file says. */
-  readonly file?: Readonly<Record<string, unknown>>;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly dir?: string;
-  readonly hooks?: ServerHooks;
-}
-
+/** One hub; in `npm run test:cluster` three that pass for one. */
 export async function openRunningHub(options: HubOptions = {}): Promise<RunningHub> {
+  return isForCluster(options) ? openRunningCluster(options, openOne) : openOne(options);
+}
+
+async function openOne(options: HubOptions): Promise<RunningHub> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'synod-door-')));
   const config = parseConfig({
     flags: { port: '0', dir, discovery: false, synapseToken: 'none', ...options.flags },

@@ -8,7 +8,6 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,6 +15,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
+import { createSharedStore, IS_CLUSTER, SERVER_NAMES } from '../../cluster/shared-store.ts';
 import { BIN, CACHE } from '../../program.ts';
 import { type PluginPackage, writePlugins } from './plugin-project.ts';
 import type { Boot } from './story.ts';
@@ -54,20 +54,17 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Where the log lies: in memory, or in a JetStream that several servers share (see test/cluster). */
-const NATS = process.env.SYNOD_TEST_NATS;
-const SERVERS = ['one', 'two', 'three'];
-
 /** One server, or as many as share a store; to a story they are one, with several addresses. */
 export async function launch(
   boot: Boot,
   plugins: readonly PluginPackage[] = boot.plugins ?? [],
 ): Promise<Launched> {
-  if (NATS === undefined) return launchOne(boot, plugins, ['--store', 'memory:']);
-  const store = NATS.replace('PREFIX', `sox-${randomBytes(6).toString('hex')}`);
+  if (!IS_CLUSTER) return launchOne(boot, plugins, ['--store', 'memory:']);
+  // In memory, or in a JetStream that several servers share.
+  const store = createSharedStore();
   const all: RunningServer[] = [];
-  for (const name of SERVERS) {
-    const args = ['--store', store, '--server-name', name];
+  for (const [i, name] of SERVER_NAMES.entries()) {
+    const args = ['--store', store.urls[i] as string, '--server-name', name];
     const launched = await launchOne(boot, plugins, args);
     if ('running' in launched) all.push(launched.running);
     else {
@@ -77,7 +74,7 @@ export async function launch(
   }
   const [first] = all as [RunningServer, ...RunningServer[]];
   const each = async (work: (server: RunningServer) => Promise<void>): Promise<void> => {
-    for (const server of all) await work(server);
+    await Promise.all(all.map(work));
   };
   return {
     running: {
@@ -87,7 +84,7 @@ export async function launch(
       journals: async () => (await Promise.all(all.map((one) => one.journals()))).flat(),
       makeSpace: first.makeSpace,
       stop: () => each((one) => one.stop()),
-      close: () => each((one) => one.close()),
+      close: () => each((one) => one.close()).finally(store.remove),
     },
   };
 }

@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { anyOf } from '../../cluster/shared-store.ts';
 import { within } from '../../e2e/deadline.ts';
 import type { Json } from '../../e2e/running-hub.ts';
 
@@ -47,7 +48,9 @@ export async function connectSynapse(
   name: string,
   options: ConnectOptions = {},
 ): Promise<SynapseClient> {
-  const ws = new WebSocket(`${url}${options.path ?? '/'}`, { headers: options.headers ?? {} });
+  const ws = new WebSocket(`${anyOf(url)}${options.path ?? '/'}`, {
+    headers: options.headers ?? {},
+  });
   const frames: Json[] = [];
   const waiting = new Set<() => void>();
   const taken = new Set<Json>();

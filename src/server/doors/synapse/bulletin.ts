@@ -8,10 +8,11 @@ import { dmParties, toChannel } from '../../../core/law/name.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import type { DurableEvent } from '../../../core/law/world.ts';
 import type { Hub } from '../../../hub/hub.ts';
+import { isFields } from '../../../wire/fields.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
 import { encodeFrames } from '../frames.ts';
 import type { NameBook } from './binding.ts';
-import { CHAT_CHANNEL, chatFrame } from './chat-body.ts';
+import { CHAT_CHANNEL, chatFrame, recipientsIn, type Spoken } from './chat-body.ts';
 import type { SynapseClient } from './client.ts';
 import { newsOf } from './news.ts';
 import { awaitedBy, projectOf, waiterOf } from './recipients.ts';
@@ -19,6 +20,9 @@ import type { Fields, Speech } from './speech.ts';
 
 /** Names in a roster; a frame has bounds. */
 const ROSTER_MAX = 4_000;
+
+/** What only the first copy of a directed chat says, as it is stored. */
+const RECIPIENTS = '"recipients":';
 
 export interface BulletinOptions {
   readonly hub: Hub;
@@ -33,8 +37,6 @@ export interface Bulletin {
   roster(without?: string): string[];
   joined(agent: string, isNew: boolean): void;
   left(agent: string): void;
-  /** To all but those of these names. */
-  share(text: string, except: ReadonlySet<string>): void;
   close(): void;
 }
 
@@ -97,6 +99,18 @@ export function openBulletin(options: BulletinOptions): Bulletin {
       if (client?.caller != null) show(client, chatFrame(spoken(), awaitedBy(recipient)));
     }
     names.get(recipient)?.mail.add(channel);
+    if (event.body.includes(RECIPIENTS)) shareRoom(spoken(), recipient);
+  }
+
+  /** A directed chat of the door is heard by all who are in the room; those whom it means have it already [SY4]. */
+  function shareRoom(spoken: Spoken, target: string): void {
+    const meant = isFields(spoken.body) ? recipientsIn(spoken.body) : null;
+    if (meant === null) return;
+    const told = new Set(meant.flatMap((name) => [String(name), waiterOf(String(name))]));
+    const frame = encodeFrames([speech.relay(chatFrame(spoken, target))]);
+    for (const client of clients) {
+      if (client.isWelcome && !told.has(client.name)) client.peer.sendFrames(frame);
+    }
   }
 
   function show(client: SynapseClient, frame: Fields): void {
@@ -148,12 +162,6 @@ export function openBulletin(options: BulletinOptions): Bulletin {
 
   return {
     roster,
-    share(text, except) {
-      const frame = encodeFrames([text]);
-      for (const client of clients) {
-        if (client.isWelcome && !except.has(client.name)) client.peer.sendFrames(frame);
-      }
-    },
     joined(agent, isNew) {
       online.add(agent);
       if (isNew) tellPresence('joined', agent);

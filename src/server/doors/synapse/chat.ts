@@ -10,7 +10,7 @@ import type { WorldView } from '../../../core/law/state.ts';
 import { replay, send } from '../../../wire/operations/channels.ts';
 import { CHAT_CHANNEL, chatBody, chatFrame } from './chat-body.ts';
 import { numberOf, textOf } from './frame.ts';
-import { recipientsOf, waiterOf } from './recipients.ts';
+import { recipientsOf } from './recipients.ts';
 import { type Fields, fits, newestThatFit, type Speech } from './speech.ts';
 import { type Handler, refuseWith, type Turn } from './turn.ts';
 
@@ -18,7 +18,7 @@ const RECIPIENTS_MAX = 256;
 const HISTORY_MAX = 10_000;
 const HISTORY_BYTES_MAX = 900_000;
 
-export function chatHandler(speech: Speech): Handler {
+export function chatHandler(): Handler {
   return async (turn) => {
     const target = textOf(turn.frame, 'target') || 'all';
     const body = chatBody(turn.frame, turn.hub.stamp());
@@ -35,15 +35,15 @@ export function chatHandler(speech: Speech): Handler {
       });
       return;
     }
-    await direct(turn, speech, target);
+    await direct(turn, target);
   };
 }
 
 /**
- * A dm for each agent it means. The door is one room: whoever listens there hears it too, once, as
- * in the original; what is sent as a dm at another door is heard by its recipient alone [SY4].
+ * A dm for each agent it means. The door is one room: the first copy names them all, and by that whoever else
+ * listens hears it too, once, as in the original, at whichever server of several they are [SY4].
  */
-async function direct(turn: Turn, speech: Speech, target: string): Promise<void> {
+async function direct(turn: Turn, target: string): Promise<void> {
   const names = recipientsOf(target, turn.online()).filter((name) => name !== turn.name);
   if (names.length > RECIPIENTS_MAX) {
     const payload = `${names.length} agents match; one message reaches ${RECIPIENTS_MAX}: name fewer`;
@@ -60,16 +60,10 @@ async function direct(turn: Turn, speech: Speech, target: string): Promise<void>
   );
   const refused = answers.find((answer) => 'error' in answer);
   if (refused !== undefined && 'error' in refused) return refuseWith(turn, 'error', refused.error);
-  const [sent] = answers.flatMap((answer) => ('ok' in answer ? [answer.ok] : []));
-  if (sent === undefined) {
+  if (answers.length === 0) {
     const payload = `nobody answers to ${target.slice(0, 200)}`;
     turn.reply('error', payload, { reason_code: 'recipient.unknown', request_type: 'chat' });
-    return;
   }
-  const position = Number(String(sent.message_id).slice(1));
-  const at = Number(sent.sent_at) * 1000;
-  const frame = chatFrame({ by: turn.name, at, position, body: first }, target);
-  turn.share(speech.relay(frame), new Set(names.flatMap((name) => [name, waiterOf(name)])));
 }
 
 export function historyHandler(speech: Speech): Handler {

@@ -25,7 +25,6 @@ export interface DispatchOptions {
   clientCount(): number;
   /** Null when nobody of that name is at this door. */
   callerOf(name: string): Caller | null;
-  share(text: string, except: ReadonlySet<string>): void;
 }
 
 /** Settles when the frame has been carried out, or, for a chat, handed over. */
@@ -36,7 +35,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const handlers = new Map<string, Handler>([
     ...Object.entries({ ...claimFrames, ...workFrames, ...snapshotFrames }),
     ['heartbeat', async () => {}],
-    ['chat', chatHandler(speech)],
+    ['chat', chatHandler()],
     ['history_request', historyHandler(speech)],
     ['resume_request', resumeHandler(speech)],
     ['resource_offer', workFrames.resource as Handler],
@@ -71,7 +70,7 @@ function typeOf(frame: Frame): string {
 }
 
 function turnOf(
-  { desk, hub, speech, roster, clientCount, callerOf, share }: DispatchOptions,
+  { desk, hub, speech, roster, clientCount, callerOf }: DispatchOptions,
   client: SynapseClient,
   caller: Caller,
   frame: Frame,
@@ -105,7 +104,6 @@ function turnOf(
       client.peer.send(speech.say(replyType, client.name, payload, { ...fields, ...id })),
     hasHeard: (heardType, about) => client.heard.has(`${heardType}\n${about}`),
     online: roster,
-    share,
   };
 }
 

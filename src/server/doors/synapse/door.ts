@@ -78,7 +78,6 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     roster: () => bulletin.roster(),
     clientCount: () => clients.size,
     callerOf: (name) => names.get(name)?.caller ?? null,
-    share: (text, except) => bulletin.share(text, except),
   });
   const bind = createBinding({
     desk,

@@ -39,8 +39,6 @@ export interface Turn {
   /** Names that are here, whatever their door. */
   online(): readonly string[];
   readonly clients: number;
-  /** To every socket but those of these names: a text that is a frame already. */
-  share(text: string, except: ReadonlySet<string>): void;
   /** Waits to give up when the socket goes. */
   readonly waits: Set<number>;
 }
