@@ -40,6 +40,7 @@ export const EXITS = {
   'log.locked': 75,
   'log.newer': 65,
   'log.position': 65,
+  'log.removed': 66,
   'log.shape': 65,
   'log.snapshot': 65,
   'log.anchor-bad': 65,

@@ -11,7 +11,7 @@ import type { AgentSpent, Held, Seen, Whisper } from './whisper.ts';
 
 /** What happened is said by then. */
 export const TICK_MS = 250;
-/** When an agent uses much of a limit, or opens much, within a tick. */
+/** When an agent uses much of a limit, or opens much, within a tick; no two messages are closer. */
 const EARLY_MS = 25;
 /** Words in one tick. */
 export const WORDS_MAX = 2_000;
@@ -29,8 +29,8 @@ const NAME_CHARS_MAX = 512;
 export interface Whispers {
   /** What a batch or a feed changed in memory alone. */
   tell(events: readonly EphemeralEvent[]): void;
-  /** Something about the agent changed at our doors; `read` says what it is when it is told. */
-  stir(agent: string, read: () => Seen): void;
+  /** Something about the agent changed at our doors; `read` says what it is when it is told. What is sudden is told at once. */
+  stir(agent: string, read: () => Seen, isSudden?: boolean): void;
   /** Somebody was let do something; from `much` on the others do not wait for the tick. */
   spend(limit: string, key: string, cost: number, much: number): void;
   onSpent(listener: (spent: AgentSpent) => void): () => void;
@@ -194,14 +194,15 @@ export function createWhispers(options: WhispersOptions): Whispers {
         soon(TICK_MS);
       }
     },
-    stir(agent, read) {
-      if (stirred.has(agent) || agent.length > NAME_CHARS_MAX) return;
+    stir(agent, read, isSudden = false) {
+      if (agent.length > NAME_CHARS_MAX || (stirred.has(agent) && !isSudden)) return;
       said.delete(agent);
       said.set(agent, read);
       const oldest = said.size > SAID_MAX ? said.keys().next().value : undefined;
       if (oldest !== undefined) forget(oldest);
       stirred.add(agent);
-      soon(TICK_MS);
+      // Two messages are never closer than that.
+      soon(isSudden ? Math.max(0, saidAt + EARLY_MS - clock.now()) : TICK_MS);
       rest();
     },
     spend(limit, key, cost, much) {

@@ -96,6 +96,7 @@ export type LogErrorCode =
   | 'log.anchor-bad' // an anchor is not signed as it says
   | 'log.anchor-key' // an anchor is signed by a key that is not known
   | 'log.anchor-other' // an anchor is of another log
+  | 'log.removed' // the space was removed, and is made again by name alone
   | 'log.key' // the key that signs heads cannot be used
   | 'log.position' // no such position
   | 'log.diverged' // an import disagrees with what is stored

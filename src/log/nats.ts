@@ -20,7 +20,13 @@ import { LogError } from './log.ts';
 import { listNatsSpaces } from './nats/directory.ts';
 import { type Durability, requireDurable } from './nats/durability.ts';
 import { natsFailure } from './nats/failure.ts';
-import { createId, type Generation, namesOf, openGeneration } from './nats/generation.ts';
+import {
+  createId,
+  type Generation,
+  type GenerationOptions,
+  namesOf,
+  openGeneration,
+} from './nats/generation.ts';
 import { type Link, openLink } from './nats/link.ts';
 import { readMessage } from './nats/message.ts';
 import { type NatsPlace, shownPlace } from './nats/place.ts';
@@ -30,8 +36,7 @@ import { createNatsSnapshots } from './nats/snapshots.ts';
 import { putBatch, type Target } from './nats/writer.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 
-export interface NatsLogOptions {
-  readonly readOnly?: boolean;
+export interface NatsLogOptions extends GenerationOptions {
   readonly patienceMs?: number;
 }
 
@@ -57,7 +62,7 @@ export async function openNatsLog(
 ): Promise<NatsLog> {
   const link = await openLink(place);
   try {
-    const generation = await openGeneration(link, place, space, options.readOnly ?? false);
+    const generation = await openGeneration(link, place, space, options);
     const info = await link.manager.streams.info(namesOf(place, generation).log);
     const durability = await requireDurable(place, info);
     return await openOn(link, place, generation, durability, options.patienceMs ?? PATIENCE_MS);

@@ -4,9 +4,16 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ConsumerMessages, DeliverPolicy } from '@nats-io/jetstream';
-import { openPointers, parsePointer, pointerSubject, pointersOf } from './generation.ts';
+import {
+  type Generation,
+  openPointers,
+  parsePointer,
+  pointersOf,
+  readPointer,
+} from './generation.ts';
 import type { Link } from './link.ts';
 import type { NatsPlace } from './place.ts';
+import { type NatsRemoval, removalOf } from './removal.ts';
 
 /** Whoever lost the directory begins again after this long. */
 const AGAIN_MS = 1_000;
@@ -22,24 +29,36 @@ export async function listNatsSpaces(link: Link, place: NatsPlace): Promise<stri
     const message = await link.manager.streams.getMessage(pointersOf(prefix), {
       last_by_subj: subject,
     });
-    if (message !== null) spaces.push(parsePointer(message.data).space);
+    const pointer = message === null ? null : parsePointer(message.data);
+    if (pointer !== null && pointer.removed === undefined) spaces.push(pointer.space);
   }
   return spaces.sort();
 }
 
-/** Asked of who leads the stream, so that what was made before is known. */
-export async function hasNatsSpace(link: Link, place: NatsPlace, space: string): Promise<boolean> {
-  const found = await link.manager.streams.getMessage(pointersOf(place.prefix), {
-    last_by_subj: pointerSubject(place, space),
-  });
-  return found !== null;
+/** Asked of who leads the stream, so that what was made or removed before is known; null when there never was one. */
+export async function findNatsSpace(
+  link: Link,
+  place: NatsPlace,
+  space: string,
+): Promise<NatsSpace | null> {
+  const pointer = await readPointer(link, place, space);
+  return pointer === null ? null : spaceOf(place, pointer.generation);
 }
 
-/** Tells of every space that is there or is made; the answer stops the telling. */
+export interface NatsSpace {
+  readonly name: string;
+  readonly removal: NatsRemoval | null;
+}
+
+function spaceOf(place: NatsPlace, generation: Generation): NatsSpace {
+  return { name: generation.space, removal: removalOf(place, generation) };
+}
+
+/** Tells of every space that is there, is made or is removed; the answer stops the telling. */
 export function followNatsSpaces(
   link: Link,
   place: NatsPlace,
-  hear: (space: string) => void,
+  hear: (space: NatsSpace) => void,
 ): () => void {
   let isStopped = false;
   let messages: ConsumerMessages | null = null;
@@ -53,7 +72,7 @@ export function followNatsSpaces(
     if (isStopped) messages.stop();
     for await (const { data } of messages) {
       if (isStopped) return;
-      hear(parsePointer(data).space);
+      hear(spaceOf(place, parsePointer(data)));
     }
   };
   const begin = async (): Promise<void> => {

@@ -16,6 +16,14 @@ export interface Generation {
   readonly space: string;
   readonly id: string;
   readonly compacted: Compacted | null;
+  /** The space was removed; its streams are those of this generation. */
+  readonly removed?: { readonly at: number };
+}
+
+export interface GenerationOptions {
+  readonly readOnly?: boolean;
+  /** A space that was removed is made again, empty. */
+  readonly revives?: boolean;
 }
 
 export interface Names {
@@ -52,16 +60,16 @@ export async function openGeneration(
   link: Link,
   place: NatsPlace,
   space: string,
-  isReadOnly: boolean,
+  { readOnly = false, revives = false }: GenerationOptions = {},
 ): Promise<Generation> {
   await openPointers(link, place);
   for (;;) {
     const pointer = await readPointer(link, place, space);
-    if (pointer === null) {
-      if (isReadOnly) throw noSpace(place, space);
+    if (pointer === null || (pointer.generation.removed !== undefined && revives)) {
+      if (readOnly) throw noSpace(place, space);
       const fresh = { space, id: createId(), compacted: null };
       await addStreams(link, place, fresh);
-      await writePointer(link, place, fresh, 0);
+      await writePointer(link, place, fresh, pointer?.seq ?? 0);
       // Of several servers that begin at once one is first; what the others made is nobody's.
       const first = await readPointer(link, place, space);
       if (first !== null && first.generation.id !== fresh.id)
@@ -69,6 +77,7 @@ export async function openGeneration(
       continue;
     }
     const { generation, seq } = pointer;
+    if (generation.removed !== undefined) throw wasRemoved(place, space, generation.removed.at);
     const next = await replacementOf(link, place, generation);
     if (next === null) return generation;
     // Whoever replaced it was stopped before the pointer moved, or is about to move it.
@@ -145,7 +154,7 @@ export function pointerSubject({ prefix }: NatsPlace, space: string): string {
   return `${prefix}.spaces.${streamWord(space)}`;
 }
 
-async function readPointer(
+export async function readPointer(
   { manager }: Link,
   place: NatsPlace,
   space: string,
@@ -196,6 +205,17 @@ async function replacementOf(
     if (apiCode(error) !== API.streamNotFound) throw error;
     throw streamGone(place, generation.space, log, error);
   }
+}
+
+function wasRemoved(place: NatsPlace, space: string, at: number): LogError {
+  const when = new Date(at).toISOString();
+  return new LogError(
+    'log.removed',
+    `${shownPlace(place)}: space ${space} was removed at ${when}`,
+    {
+      path: shownPlace(place),
+    },
+  );
 }
 
 function noSpace(place: NatsPlace, space: string): LogError {

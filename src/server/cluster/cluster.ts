@@ -4,7 +4,7 @@ import type { Hub } from '../../hub/hub.ts';
 import type { Sequencing } from '../../hub/sequencing.ts';
 import { openLeases } from '../../log/lease.ts';
 import type { Log } from '../../log/log.ts';
-import { followNatsSpaces, hasNatsSpace } from '../../log/nats/directory.ts';
+import { findNatsSpace, followNatsSpaces, type NatsSpace } from '../../log/nats/directory.ts';
 import type { Durability } from '../../log/nats/durability.ts';
 import { natsFailure } from '../../log/nats/failure.ts';
 import { createId } from '../../log/nats/generation.ts';
@@ -21,10 +21,10 @@ export interface Cluster {
   announce(url: string): void;
   /** Before the hub of a space is opened. */
   join(space: string): Promise<Membership>;
-  /** Whether there is such a space, by whichever server it was made. */
-  hasSpace(space: string): Promise<boolean>;
-  /** Tells of every space that is there or is made at any server; the answer stops the telling. */
-  followSpaces(hear: (space: string) => void): () => void;
+  /** Whether there is such a space, or was, by whichever server it was made. */
+  findSpace(space: string): Promise<NatsSpace | null>;
+  /** Tells of every space that is there, is made or is removed at any server; the answer stops the telling. */
+  followSpaces(hear: (space: NatsSpace) => void): () => void;
   read(after: string | null, limit: number): ClusterStatus;
   /** When no space is open any more. */
   close(): Promise<void>;
@@ -91,7 +91,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
 
   return {
     name,
-    hasSpace: (space) => hasNatsSpace(link, place, space),
+    findSpace: (space) => findNatsSpace(link, place, space),
     followSpaces: (hear) => followNatsSpaces(link, place, hear),
     announce(at) {
       url = at;

@@ -75,7 +75,7 @@ export function createActivities(whispersOf: WhispersOf | null = null): Activiti
       const read = (): Seen => seenOf(activity);
       const activity = createActivity(
         agent,
-        whispersOf === null ? null : () => whispersOf(space)?.stir(agent, read),
+        whispersOf && ((isSudden) => whispersOf(space)?.stir(agent, read, isSudden)),
       );
       known.set(key, activity);
       return activity;
@@ -101,7 +101,9 @@ export function createActivities(whispersOf: WhispersOf | null = null): Activiti
   };
 }
 
-export function createActivity(agent: string, onChange: (() => void) | null = null): Activity {
+type OnChange = (isSudden: boolean) => void;
+
+export function createActivity(agent: string, onChange: OnChange | null = null): Activity {
   const activity: Activity = {
     ...{ agent, home: null, connections: 0, connectedAt: 0, disconnectedAt: 0, lastCallAt: 0 },
     ...{ seenAt: 0, lastOperation: null, lastDrainAt: 0, process: null, reported: null },
@@ -110,8 +112,11 @@ export function createActivity(agent: string, onChange: (() => void) | null = nu
   return onChange === null ? activity : watched(activity, onChange);
 }
 
+/** Whether somebody is there, and what it says of itself, is asked about at once. */
+const SUDDEN: ReadonlySet<keyof Activity> = new Set(['connections', 'reported', 'hooked'] as const);
+
 /** Whoever changes it need not think of those who are to be told. */
-function watched(values: Activity, onChange: () => void): Activity {
+function watched(values: Activity, onChange: OnChange): Activity {
   const activity = {} as Activity;
   for (const key of Object.keys(values) as (keyof Activity)[]) {
     Object.defineProperty(activity, key, {
@@ -119,7 +124,7 @@ function watched(values: Activity, onChange: () => void): Activity {
       get: () => values[key],
       set(value: never) {
         (values as Record<keyof Activity, unknown>)[key] = value;
-        onChange();
+        onChange(SUDDEN.has(key));
       },
     });
   }

@@ -54,15 +54,15 @@ export async function storeFiles(store: string | null, dir: string): Promise<Sto
   };
 }
 
-/** The log of a space, to be written to; one that is shared has several servers that write. */
+/** The log of a space, to be written to. */
 export async function openSpaceLog(
   store: string | null,
   dir: string,
   space: string,
-  isShared: boolean,
+  options: Omit<OpenLogOptions, 'readOnly'>,
 ): Promise<Log> {
   const parsed = store === null ? null : parseStoreUrl(store);
-  if (parsed?.kind !== 'package') return openLog(logUrlOf(store, dir, space), { isShared });
+  if (parsed?.kind !== 'package') return openLog(logUrlOf(store, dir, space), options);
   const { openPackageLog } = await import('./package-store.ts');
   return openPackageLog(parsed, dir, space);
 }
@@ -97,12 +97,15 @@ interface OpenLogOptions {
   readonly readOnly?: boolean;
   /** Several servers write to it, in concert; only a store at nats:// can be that. */
   readonly isShared?: boolean;
+  /** A space that was removed from NATS is made again. */
+  readonly revives?: boolean;
 }
 
 /** To be written to, a store is locked until the log is closed: it has one writer [G10]. */
 export async function openLog(url: string, options: OpenLogOptions = {}): Promise<Log> {
   const store = parseStoreUrl(url);
-  if (store?.kind === 'nats' && !options.readOnly && !options.isShared) return openLeased(store);
+  if (store?.kind === 'nats' && !options.readOnly && !options.isShared)
+    return openLeased(store, options);
   if (!hasPath(store) || options.readOnly) {
     return openUnlocked(url, store, options);
   }
@@ -121,7 +124,7 @@ export async function openLog(url: string, options: OpenLogOptions = {}): Promis
   }
 }
 
-async function openLeased({ place, space }: NatsStore): Promise<Log> {
+async function openLeased({ place, space }: NatsStore, options: OpenLogOptions): Promise<Log> {
   const [{ takeLease }, { openNatsLog }] = await Promise.all([
     import('../../log/nats/lease-store.ts'),
     import('../../log/nats.ts'),
@@ -129,7 +132,7 @@ async function openLeased({ place, space }: NatsStore): Promise<Log> {
   const name = space ?? DEFAULT_SPACE;
   const lease = await takeLease(place, name);
   try {
-    const log = await openNatsLog(place, name);
+    const log = await openNatsLog(place, name, options);
     const close = async (): Promise<void> => {
       await log.close();
       await lease.release();
@@ -144,7 +147,7 @@ async function openLeased({ place, space }: NatsStore): Promise<Log> {
 async function openUnlocked(
   url: string,
   store: Store | null,
-  { readOnly = false }: OpenLogOptions,
+  { readOnly = false, revives = false }: OpenLogOptions,
 ): Promise<Log> {
   const options = { readOnly };
   switch (store?.kind) {
@@ -162,7 +165,7 @@ async function openUnlocked(
     }
     case 'nats': {
       const { openNatsLog } = await import('../../log/nats.ts');
-      return openNatsLog(store.place, store.space ?? DEFAULT_SPACE, options);
+      return openNatsLog(store.place, store.space ?? DEFAULT_SPACE, { readOnly, revives });
     }
     case 'package':
     case undefined:

@@ -1,7 +1,8 @@
 /**
  * Spaces that were removed, as they lie on disk: the store of `alpha`, renamed to
  * `alpha.sqlite.REMOVED-<milliseconds>`. The one rename removes the space, so that a crash leaves it
- * there or removed and nothing between; the name is the record, also when what it held was deleted.
+ * there or removed and nothing between; the name is the record, also when what it held was deleted. In NATS it is the
+ * pointer of the space that says so.
  */
 import { existsSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -13,15 +14,19 @@ import {
   unavailable,
 } from '../../log/disk.ts';
 import { LogError } from '../../log/log.ts';
+import type { NatsPlace } from '../../log/nats/place.ts';
+import type { NatsRemoval } from '../../log/nats/removal.ts';
 import { isSpaceName } from '../desk/spaces.ts';
 import { hasPath, INDEX_ENDS, logUrlOf, storeFiles } from './open-log.ts';
-import { parseStoreUrl, shownStore } from './store-url.ts';
+import { parseStoreUrl } from './store-url.ts';
 
 export interface Removal {
   /** When; milliseconds. */
   readonly at: number;
-  /** What is left of it; null where nothing was on disk. */
+  /** What is left of it, a path or a stream; null where nothing was kept anywhere. */
   readonly path: string | null;
+  /** In which streams of NATS it is. */
+  readonly streams?: { readonly place: NatsPlace; readonly space: string; readonly id: string };
 }
 
 /** In capitals, as no space is named. */
@@ -33,6 +38,14 @@ export async function removalsOnDisk(
   dir: string,
 ): Promise<Map<string, Removal>> {
   const found = new Map<string, Removal>();
+  const parsed = store === null ? null : parseStoreUrl(store);
+  if (parsed?.kind === 'nats') {
+    const { natsRemovals } = await import('../../log/nats/removal.ts');
+    for (const one of await natsRemovals(parsed.place)) {
+      if (isSpaceName(one.space)) found.set(one.space, natsRemoval(parsed.place, one));
+    }
+    return found;
+  }
   const { folder, stem, end, names } = await storeFiles(store, dir);
   for (const file of names) {
     const [whole = '', stamp = ''] = file.split(MARK);
@@ -43,6 +56,10 @@ export async function removalsOnDisk(
     found.set(name, { at, path: join(folder, file) });
   }
   return found;
+}
+
+export function natsRemoval(place: NatsPlace, { space, at, id, stream }: NatsRemoval): Removal {
+  return { at, path: stream, streams: { place, space, id } };
 }
 
 /** Moves the store of a space aside. It must be closed. */
@@ -58,8 +75,9 @@ export async function moveAside(
     throw new LogError('log.unavailable', what);
   }
   if (place?.kind === 'nats') {
-    const what = `a space in ${shownStore(place.text)} is removed with its streams, at the NATS server`;
-    throw new LogError('log.unavailable', what);
+    const { removeNatsSpace } = await import('../../log/nats/removal.ts');
+    const removal = await removeNatsSpace(place.place, space, now);
+    return removal === null ? { at: now, path: null } : natsRemoval(place.place, removal);
   }
   if (!hasPath(place)) return { at: now, path: null };
   const { path } = place;
@@ -86,7 +104,11 @@ export async function moveAside(
 }
 
 /** Deletes what a removed space held. The empty file, or directory, stays: it says that it was removed. */
-export async function deleteRemoved({ path }: Removal): Promise<void> {
+export async function deleteRemoved({ path, streams }: Removal): Promise<void> {
+  if (streams !== undefined) {
+    const { deleteNatsRemoved } = await import('../../log/nats/removal.ts');
+    return deleteNatsRemoved(streams.place, streams);
+  }
   if (path === null) return;
   try {
     if (statSync(path).isDirectory()) {
@@ -111,8 +133,8 @@ export async function deleteStore(store: string | null, dir: string, space: stri
 }
 
 /** A space of that name was made again: a removal that kept nothing says nothing any more. */
-export async function forgetEmptyRemoval({ path }: Removal): Promise<void> {
-  if (path === null || !existsSync(path)) return;
+export async function forgetEmptyRemoval({ path, streams }: Removal): Promise<void> {
+  if (path === null || streams !== undefined || !existsSync(path)) return;
   const stat = statSync(path);
   const isEmpty = stat.isDirectory() ? (await readdir(path)).length === 0 : stat.size === 0;
   if (isEmpty) await rm(path, { recursive: true });

@@ -10,7 +10,8 @@ import { SERVER } from '../../core/law/principal.ts';
 import type { SpaceSettings } from '../../core/law/state.ts';
 import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
-import { type Log, LogError } from '../../log/log.ts';
+import { LogError } from '../../log/log.ts';
+import type { NatsSpace } from '../../log/nats/directory.ts';
 import type { Cluster, Membership } from '../cluster/cluster.ts';
 import {
   DEFAULT_SPACE,
@@ -27,10 +28,12 @@ import {
   deleteStore,
   forgetEmptyRemoval,
   moveAside,
+  natsRemoval,
   type Removal,
   removalsOnDisk,
 } from './removed-spaces.ts';
 import { parseStoreUrl } from './store-url.ts';
+import { timedLog } from './timed-log.ts';
 import { createUnsettledSpaces } from './unsettled-spaces.ts';
 
 const NEAREST_MAX = 3;
@@ -80,8 +83,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
 
   const unsettled = createUnsettledSpaces((name) => hubs.get(name), unmake);
   // What a package or a NATS server keeps only they take away.
-  const kind = store === null ? null : parseStoreUrl(store)?.kind;
-  const canUnmake = kind !== 'package' && kind !== 'nats';
+  const parsed = store === null ? null : parseStoreUrl(store);
+  const nats = parsed?.kind === 'nats' ? parsed : null;
+  const canUnmake = parsed?.kind !== 'package' && nats === null;
 
   async function unmake(name: string, hub: Hub, entries: number): Promise<void> {
     try {
@@ -109,10 +113,10 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   }
 
   /** A log that breaks is mended, if there is something to go on from [RC8]; then it is opened as any other. */
-  async function openOne(name: string): Promise<Hub> {
+  async function openOne(name: string, revives = false): Promise<Hub> {
     const url = logUrlOf(store, dir, name);
     try {
-      return await openAt(name, url);
+      return await openAt(name, url, revives);
     } catch (cause) {
       const place = placeOf(url);
       const isCorrupt = cause instanceof LogError && cause.code === 'log.corrupt';
@@ -120,13 +124,14 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         isCorrupt && place !== null ? await mendStore(place, options.clock.now()) : null;
       if (found === null) throw cause;
       options.onTrouble(`space ${name}: ${breakText(found)}`, cause);
-      return openAt(name, url);
+      return openAt(name, url, revives);
     }
   }
 
-  async function openAt(name: string, url: string): Promise<Hub> {
+  async function openAt(name: string, url: string, revives: boolean): Promise<Hub> {
     const membership = await options.cluster?.join(name);
-    const opened = await openSpaceLog(store, dir, name, membership !== undefined).catch(
+    const isShared = membership !== undefined;
+    const opened = await openSpaceLog(store, dir, name, { isShared, revives }).catch(
       async (cause: unknown) => {
         await membership?.leave();
         throw cause;
@@ -174,9 +179,10 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     if (!isSpaceName(name)) {
       return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
     }
+    if (!known.has(name)) await lookElsewhere(name);
     const removal = removed.get(name);
     if (removal !== undefined && (!isExplicit || removing.has(name))) return gone(name, removal);
-    if (!known.has(name) && !(await isMadeElsewhere(name))) {
+    if (!known.has(name)) {
       if (!mayCreate) return notFound(name, [...known]);
       if (known.size >= SPACES_MAX) return refuseFull('SPACES_MAX', SPACES_MAX);
       if (isSidecar(store, name)) {
@@ -188,7 +194,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
     let promise = opening.get(name);
     if (promise === undefined) {
-      promise = openOne(name).finally(() => opening.delete(name));
+      promise = openOne(name, isExplicit).finally(() => opening.delete(name));
       opening.set(name, promise);
     }
     try {
@@ -196,6 +202,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     } catch (cause) {
       // One damaged file is the trouble of one space; whoever asks for it is told, the others go on [SP2].
       if (!(cause instanceof LogError)) throw cause;
+      if (cause.code === 'log.removed') await lookElsewhere(name);
+      const wasRemoved = removed.get(name);
+      if (wasRemoved !== undefined) return gone(name, wasRemoved);
       options.onTrouble(`space ${name} cannot be opened`, cause);
       return refuse(
         'store.unavailable',
@@ -205,12 +214,31 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
   }
 
-  /** Another server of the cluster may have made it a moment ago. */
-  async function isMadeElsewhere(name: string): Promise<boolean> {
+  /** Another server of the cluster may have made or removed it a moment ago. */
+  async function lookElsewhere(name: string): Promise<void> {
     // Whether NATS does not answer is told by who opens the log.
-    const isMade = (await options.cluster?.hasSpace(name).catch(() => false)) ?? false;
-    if (isMade) known.add(name);
-    return isMade;
+    const found = await options.cluster?.findSpace(name).catch(() => null);
+    if (found != null) await hearSpace(found);
+  }
+
+  /** What the directory of all servers says of a space. */
+  async function hearSpace({ name, removal }: NatsSpace): Promise<void> {
+    if (!isSpaceName(name) || removing.has(name)) return;
+    if (removal === null) {
+      removed.delete(name);
+      known.add(name);
+    } else if (nats !== null) await forget(name, natsRemoval(nats.place, removal));
+  }
+
+  /** It was removed by another server: it is closed here too, and refused by name from now on. */
+  async function forget(name: string, removal: Removal): Promise<void> {
+    removed.set(name, removal);
+    if (!known.delete(name)) return;
+    await opening.get(name)?.catch(() => {});
+    const hub = hubs.get(name);
+    hubs.delete(name);
+    if (hub !== undefined) await shut(hub, 'space_removed');
+    for (const listener of removalListeners) listener(name);
   }
 
   async function removeOne(name: string, isDeleted: boolean): Promise<RemovedSpace | Refusal> {
@@ -250,6 +278,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       return refuse('access.denied', 'the default space is always there and cannot be removed');
     }
     await removing.get(name);
+    if (!known.has(name)) await lookElsewhere(name);
     if (!known.has(name) && !removed.has(name)) return notFound(name, [...known]);
     const promise = removeOne(name, isDeleted).finally(() => removing.delete(name));
     removing.set(name, promise);
@@ -259,8 +288,13 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const isThere = (name: string): boolean =>
     known.has(name) && unsettled.unmaking(name) === undefined;
   await openOne(DEFAULT_SPACE);
-  const unfollow = options.cluster?.followSpaces((name) => {
-    if (isSpaceName(name)) known.add(name);
+  const unfollow = options.cluster?.followSpaces((space) => {
+    hearSpace(space).catch((cause) =>
+      options.onTrouble(
+        `space ${space.name}, which another server removed, cannot be closed`,
+        cause,
+      ),
+    );
   });
 
   return {
@@ -290,20 +324,6 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await Promise.all([...hubs.values()].map((hub) => shut(hub)));
     },
   };
-}
-
-/** The same log; how long each append took is told once it is durable, and holds nothing up. */
-function timedLog(log: Log, note: (ms: number) => void): Log {
-  const append: Log['append'] = (expected, entries) => {
-    const startedAt = performance.now();
-    const appended = log.append(expected, entries);
-    appended.then(
-      () => note(performance.now() - startedAt),
-      () => {},
-    );
-    return appended;
-  };
-  return Object.create(log, { append: { value: append } });
 }
 
 /** A removed space comes back by an explicit word alone, never by a late write or a misspelt name [SP4]. */
