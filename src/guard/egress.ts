@@ -4,7 +4,7 @@
  * to the address that was decided on [PO14]. It ends with its child.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,7 @@ export interface EgressAsk {
 export async function openEgress(ask: EgressAsk): Promise<Egress> {
   const dir = await mkdtemp(join(tmpdir(), 'synod-egress-'));
   const sockets = new Set<Socket>();
+  const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer((request, response) => void forward(ask, request, response));
   server.maxConnections = CONNECTIONS_MAX;
   server.on('connection', (socket: Socket) => {

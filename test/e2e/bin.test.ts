@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,6 +96,36 @@ test('without sources the built files run', async () => {
   expect(await finish(start(['x'], false))).toEqual({ code: 0, stdout: 'built x\n', stderr: '' });
 });
 
+test('[CL6] in a checkout the built files run until a source is changed, added or taken away', async () => {
+  const cli = join(root, 'src', 'cli');
+  mkdirSync(cli, { recursive: true });
+  const [main, other] = [join(cli, 'main.ts'), join(cli, 'other.ts')];
+  writeFileSync(main, "export function main() { console.log('sources'); }");
+  writeFileSync(other, '');
+  writeMain("export function main() { console.log('built'); }");
+  const [before, built, after] = [1, 2, 3].map((minute) => new Date(minute * 60_000)) as [
+    Date,
+    Date,
+    Date,
+  ];
+  /** As a build leaves it: everything older than the program. */
+  const settle = () => {
+    for (const path of [main, other, cli, join(root, 'src')]) utimesSync(path, before, before);
+    utimesSync(join(root, 'dist', 'program', 'main.js'), built, built);
+  };
+  const said = async () => (await finish(start([], false))).stdout;
+  settle();
+  expect(await said()).toBe('built\n');
+  utimesSync(other, after, after);
+  expect(await said()).toBe('sources\n');
+  settle();
+  writeFileSync(join(cli, 'more.test.ts'), '');
+  utimesSync(cli, before, before);
+  expect(await said()).toBe('built\n');
+  rmSync(other);
+  expect(await said()).toBe('sources\n');
+});
+
 test('[CL37] a checkout keeps its compiled code beside its packages, a package in the user’s cache', async () => {
   const main =
     "export async function main() { console.log(await import('node:module').then((m) => m.getCompileCacheDir())); }";
@@ -116,4 +147,7 @@ test('[CL6] the executable is written so that Node 12 can read it', () => {
 function bundleNode(): void {
   mkdirSync(join(root, 'node_modules', '.bin'), { recursive: true });
   symlinkSync(process.execPath, join(root, 'node_modules', '.bin', 'node'));
+  mkdirSync(join(root, 'node_modules', 'node'));
+  const version = process.version.slice(1);
+  writeFileSync(join(root, 'node_modules', 'node', 'package.json'), JSON.stringify({ version }));
 }

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { textAt } from '../process/json-object.ts';
 import { fetchJson, type OauthProvider } from './oauth-provider.ts';
@@ -30,6 +30,7 @@ export async function login(
 ): Promise<OauthTokens> {
   const verifier = randomBytes(48).toString('base64url');
   const state = randomBytes(24).toString('base64url');
+  const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {

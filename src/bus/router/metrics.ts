@@ -3,7 +3,6 @@
  * scrapes. Only this machine is listened to, and only under a name of this machine: a web page that
  * rebinds its own name to loopback is turned away [BD9].
  */
-import { createServer } from 'node:http';
 import type { Counter, Gauge } from 'prom-client';
 import type { Bus, BusStats } from './bus.ts';
 import {
@@ -97,6 +96,7 @@ export async function openMetrics(bus: Bus, asked: TcpAddress): Promise<MetricsD
   }
   const metrics = await createBusMetrics(bus);
   const names = new Set([asked.host.toLowerCase(), 'localhost']);
+  const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer({ headersTimeout: HEADERS_MS }, async (request, response) => {
     const answer = (status: number, text: string, type = 'text/plain; charset=utf-8'): void => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });

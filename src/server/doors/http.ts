@@ -1,5 +1,5 @@
 /**
- * The HTTP door for all but operations, which have a door of their own (`ops.ts`): `/health`,
+ * The HTTP door for all but operations, and health, which have a door of their own (`ops.ts`):
  * `/openapi.json`, hooks, and `/mcp` and the page when it is given a handler for them.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -72,11 +72,6 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     if (origin !== undefined)
       for (const [name, value] of cors(origin)) c.res.headers.set(name, value);
     return undefined;
-  });
-
-  app.get('/health', () => {
-    const health = desk.health();
-    return json(health.store_ok ? 200 : 503, health);
   });
 
   // For clients that will show the credential only to who knows it; a signature tells nobody the key.

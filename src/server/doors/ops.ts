@@ -1,5 +1,5 @@
 /**
- * `POST /v1/ops/<operation>`: JSON in, JSON out; a refusal is the SOX envelope with the status of the
+ * `POST /v1/ops/<operation>` and `/health`: JSON in, JSON out; a refusal is the SOX envelope with the status of the
  * error table. It speaks with Node's own request and response: making a `Request` and a `Response` of them,
  * as the other routes do, costs more than most operations. What is too large is not read.
  */
@@ -42,8 +42,9 @@ export type OpsDoor = (
   arrival: OpsArrival,
 ) => void;
 
-/** Which operation a request is for; null when it is for none, and another route's. */
+/** Which operation a request is for, or that it asks for health; null when it is another route's. */
 export function operationOf({ method, url = '' }: IncomingMessage): string | null {
+  if (url === HEALTH && (method === 'GET' || method === 'HEAD')) return HEALTH;
   if (method !== 'POST' || !url.startsWith(PREFIX)) return null;
   const query = url.indexOf('?');
   const name = url.slice(PREFIX.length, query < 0 ? url.length : query);
@@ -57,6 +58,8 @@ export function operationOf({ method, url = '' }: IncomingMessage): string | nul
 }
 
 const PREFIX = '/v1/ops/';
+/** No operation has such a name. */
+const HEALTH = '/health';
 
 export function createOpsDoor(options: OpsDoorOptions): OpsDoor {
   const { desk, origins } = options;
@@ -100,6 +103,11 @@ export function createOpsDoor(options: OpsDoorOptions): OpsDoor {
     if (turned !== null) {
       const said = reply(turned.status, JSON.stringify(turned.envelope));
       return write(request, response, said, undefined);
+    }
+    if (name === HEALTH) {
+      const health = desk.health();
+      const said = reply(health.store_ok ? 200 : 503, JSON.stringify(health));
+      return write(request, response, said, request.headers.origin);
     }
     void carryOut(name, request, response, arrival)
       .catch((cause: unknown) => {

@@ -3,7 +3,7 @@
  * remote address are looked at before the upgrade; a peer that is turned away is told why in HTTP and
  * cannot keep the socket open [W6]. Peers that are in are pinged, and closed with 1001 at the end [W8].
  */
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
@@ -14,6 +14,9 @@ import type { ReportFailure } from '../desk/failure.ts';
 import type { HostLimit } from './host-limit.ts';
 import type { OriginCheck, TurnedAway } from './origin-check.ts';
 import type { Peer } from './peer.ts';
+
+/** Imported, it would bring the whole of `fetch` with it. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 export interface Arrival {
   readonly request: IncomingMessage;

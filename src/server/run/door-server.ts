@@ -1,7 +1,5 @@
 /** An HTTP server with the hub's doors behind it: one for each address or socket that the hub listens on. */
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import { getRequestListener } from '@hono/node-server';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { type HostLimit, replyLimited } from '../doors/host-limit.ts';
 import type { HttpDoor } from '../doors/http.ts';
 import { type OpsDoor, operationOf } from '../doors/ops.ts';
@@ -18,6 +16,9 @@ export interface Doors {
   readonly hostLimit: HostLimit;
 }
 
+/** Imported, it would bring the whole of `fetch` with it, which is a fifth of the hub's start. */
+const { createServer } = process.getBuiltinModule('node:http');
+
 const OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,
@@ -33,9 +34,14 @@ export function createDoorServer(
   tls?: { readonly key: string; readonly cert: string },
 ): Server {
   const isSecure = tls !== undefined;
-  const listener = getRequestListener((request, { incoming }) =>
-    http(request, { isOwnerSocket, isSecure, headers: incoming.headers }),
-  );
+  // What makes a `Request` of ours is loaded when one is first needed: most hubs are asked for operations.
+  let listener: Promise<RequestListener> | null = null;
+  const openListener = async (): Promise<RequestListener> => {
+    const { getRequestListener } = await import('@hono/node-server');
+    return getRequestListener((request, { incoming }) =>
+      http(request, { isOwnerSocket, isSecure, headers: incoming.headers }),
+    );
+  };
   const route: RequestListener = (request, response) => {
     const limited = hostLimit.check(request.socket.remoteAddress);
     const operation = operationOf(request);
@@ -43,10 +49,15 @@ export function createDoorServer(
     else if (operation !== null) ops(operation, request, response, { isOwnerSocket, isSecure });
     else if (sse && /^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
       sse.handle(request, response, isOwnerSocket);
-    } else void listener(request, response);
+    } else {
+      listener ??= openListener();
+      void listener.then((answer) => answer(request, response));
+    }
   };
   const server = isSecure
-    ? createSecureServer({ ...OPTIONS, ...tls, minVersion: 'TLSv1.2' }, route)
+    ? process
+        .getBuiltinModule('node:https')
+        .createServer({ ...OPTIONS, ...tls, minVersion: 'TLSv1.2' }, route)
     : createServer(OPTIONS, route);
   boundQuietSockets(server);
   server.on('upgrade', (request, stream, head) => {

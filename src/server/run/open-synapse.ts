@@ -1,10 +1,12 @@
 /** The Synapse door, on a port of its own. */
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import type { SynapseOptions } from '../doors/synapse/door.ts';
 import type { SynapseConfig } from './config-synapse.ts';
 import { listen, shut } from './listen.ts';
+
+/** Not imported, as in `door-server.ts`. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** A port of its own, because the original's clients ask for any path; plain HTTP is told so. */
 export async function openSynapse(
