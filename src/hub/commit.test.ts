@@ -45,6 +45,26 @@ describe('two writers', () => {
     expect([...one.troubles, ...other.troubles]).toEqual([]);
   });
 
+  test('[SQ23] two that write in turn make their world anew once each, not at every conflict', async () => {
+    const [one, other] = await openTwo();
+    let rebuilt = 0;
+    for (const { log } of [one, other]) {
+      const { loadSnapshot } = log;
+      log.loadSnapshot = (...given) => {
+        rebuilt++;
+        return loadSnapshot(...given);
+      };
+    }
+    for (let i = 0; i < 20; i++) {
+      const rig = i % 2 === 0 ? one : other;
+      // Neither has heard of the other's when it is asked.
+      expect(await rig.until(send(rig))).toMatchObject({ seq: i + 1 });
+    }
+    expect(rebuilt).toBeLessThanOrEqual(2);
+    await one.clock.pass(1000);
+    expect(await worldOf(one)).toBe(await worldOf(other));
+  });
+
   test('[H11] no answer comes from what was decided before the other was known', async () => {
     const [one, other] = await openTwo();
     const answers = await one.until(

@@ -1,7 +1,8 @@
 /**
  * Batches on their way into the log. A batch is decided, appended once and answered
- * when it is durable. If another writer was first, the batch is decided again on what
- * that one stored [H11]. If an append fails, the log is read to see what became of it
+ * when it is durable. Where others write too, what they stored is read first, so that
+ * little is decided in vain; if one was first all the same, memory is made anew and the
+ * batch decided again on what that one stored [H11]. If an append fails, the log is read to see what became of it
  * and its callers are told the truth: stored, not stored, or not known in time [H2].
  */
 import { type Refusal, refuse } from '../core/law/decider.ts';
@@ -28,6 +29,8 @@ const RETRY_MS = 1_000;
 const CATCH_UPS_MAX = 50;
 /** How often who sequences is asked for the length of the log, when there is no answer. */
 const POSITIONS_MAX = 3;
+/** So many batches after another writer was met, the log is read before the next is decided. */
+const WARY_BATCHES = 64;
 const UNDER_WAY = Promise.resolve(null);
 
 export interface CommitterOptions {
@@ -69,6 +72,8 @@ export interface Committer {
 /** A batch whose append failed, until it is known what became of it. */
 interface Doubt {
   readonly batch: Batch;
+  /** Where it was to be stored. */
+  readonly first: number;
   /** Reading the log tells whether it is stored. */
   readonly canTell: boolean;
   /** Tells the callers what was decided, or why that does not hold; the first answer counts. */
@@ -81,15 +86,18 @@ export function createCommitter(options: CommitterOptions): Committer {
   let batches = 0;
   let doubt: Doubt | null = null;
   let stopWaiting: (() => void) | null = null;
+  let wary = 0;
 
   async function commit(items: readonly Item[]): Promise<void> {
     if (status !== 'open') return refuseAll(items, unavailable());
-    if (options.sequencing?.isElsewhere) {
-      if (await isForwarded(options.sequencing, items)) return;
-      // It fell to us while they waited: what was decided before is known first.
-      if (!(await hasCaughtUp())) return refuseAll(items, unavailable());
-    }
     for (let tries = 0; tries <= REBASES_MAX; tries++) {
+      // Also when it was decided before: who was first may be who sequences now.
+      const wasElsewhere = isElsewhere();
+      if (wasElsewhere && (await isForwarded(options.sequencing as Sequencing, items))) return;
+      // It fell to us while they waited, or others write too: what they stored is known first.
+      const isWary = wasElsewhere || wary > 0;
+      if (isWary && !(await hasCaughtUp())) return refuseAll(items, unavailable());
+      if (!wasElsewhere && isElsewhere()) continue;
       let batch: Batch;
       try {
         batch = decideBatch(replica.world, items, options.stamp());
@@ -104,8 +112,9 @@ export function createCommitter(options: CommitterOptions): Committer {
         return goDown('an append failed; the log is read to see what became of it', cause);
       }
       try {
+        wary = WARY_BATCHES;
         await replica.rewind();
-        await replica.catchUp();
+        await readOn();
       } catch (cause) {
         // The log said that somebody else was first: this batch is not stored.
         refuseAll(items, unavailable());
@@ -115,6 +124,10 @@ export function createCommitter(options: CommitterOptions): Committer {
     const times = `${REBASES_MAX + 1} times in a row`;
     refuseAll(items, unavailable(`other writers were first ${times}; nothing was changed`));
     options.onSettled();
+  }
+
+  function isElsewhere(): boolean {
+    return options.sequencing?.isElsewhere === true;
   }
 
   /** Has the commands of a batch decided by who sequences the space; false when it must be done here. */
@@ -148,10 +161,10 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   async function hasCaughtUp(): Promise<boolean> {
     try {
-      await replica.catchUp();
+      await readOn();
       return true;
     } catch (cause) {
-      goDown('what another server stored cannot be read', cause);
+      goDown('what another writer stored cannot be read', cause);
       return false;
     }
   }
@@ -170,13 +183,21 @@ export function createCommitter(options: CommitterOptions): Committer {
   async function hasReached(length: number): Promise<boolean> {
     try {
       for (let tries = 0; replica.length < length && tries < CATCH_UPS_MAX; tries++) {
-        await replica.catchUp();
+        await readOn();
       }
       return replica.length >= length;
     } catch (cause) {
       goDown('what another server stored cannot be read', cause);
       return false;
     }
+  }
+
+  /** Takes in what others stored; what they store while a batch is decided costs a world. */
+  async function readOn(): Promise<void> {
+    const before = replica.length;
+    wary = Math.max(0, wary - 1);
+    await replica.catchUp();
+    if (replica.length > before) wary = WARY_BATCHES;
   }
 
   /** False when another writer was first. */
@@ -227,13 +248,14 @@ export function createCommitter(options: CommitterOptions): Committer {
     };
     const cancel = clock.after(DOUBT_MS_MAX, () => answer(unknown()));
     const canTell = !(cause instanceof LogError && cause.code === 'log.unknown');
-    doubt = { batch, canTell, answer };
+    doubt = { batch, first: replica.length, canTell, answer };
     refuseAll([...questions, ...left], unavailable());
   }
 
-  /** What became of the batch, now that the log can be read again. */
-  async function resolveDoubt({ batch, canTell, answer }: Doubt): Promise<void> {
-    const isStored = await startsWith(log, replica.length, batch.entries);
+  /** What became of the batch, now that the log can be read again; who is told sees it. */
+  async function resolveDoubt({ batch, first, canTell, answer }: Doubt): Promise<void> {
+    const isStored = await startsWith(log, first, batch.entries);
+    await replica.catchUp();
     answer(isStored ? null : canTell ? unavailable() : unknown());
   }
 
@@ -250,8 +272,8 @@ export function createCommitter(options: CommitterOptions): Committer {
     while (status === 'down') {
       try {
         await replica.rewind();
-        if (doubt !== null) await resolveDoubt(doubt);
-        await replica.catchUp();
+        if (doubt === null) await replica.catchUp();
+        else await resolveDoubt(doubt);
         if (isClosed()) return;
         // Beats were refused meanwhile.
         replica.world.awakeFrom = clock.now();
@@ -318,7 +340,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     commit,
     async catchUp() {
       try {
-        await replica.catchUp();
+        await readOn();
         options.onSettled();
       } catch (cause) {
         goDown('what another writer stored cannot be read', cause);

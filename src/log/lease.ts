@@ -295,8 +295,9 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
         await entry.looking;
         const wasMine = isMine(entry);
         entries.delete(space);
-        if (wasMine) await write(entry, self, true).catch(() => {});
+        // Before it is said: another may have it as soon as that is heard.
         become(entry, null);
+        if (wasMine) await write(entry, self, true).catch(() => {});
       },
     };
   }

@@ -104,6 +104,7 @@ export function createActors(stage: Stage): Actors {
           );
         }
         wish.position = answer.position;
+        if (stage.cluster !== null) await mustSee(hub, answer.position);
         const stored = model.messages.find(({ position }) => position === answer.position);
         if (stored?.body.id !== wish.id || stored.seq !== answer.seq) {
           stage.fail(
@@ -113,6 +114,13 @@ export function createActors(stage: Stage): Actors {
       },
     );
     if (where !== null) trying.set(wish, where);
+  }
+
+  /** Whoever was answered sees at once, where it was answered, what it did. */
+  async function mustSee(hub: Venue, position: number): Promise<void> {
+    const seen = await hub.ask((world) => ({ length: world.length }));
+    if (!isRefusal(seen) && seen.length <= position)
+      stage.fail(`${position} was acknowledged, and is not seen where it was`);
   }
 
   /** Mostly where the reply is said; elsewhere it is refused, unless it is a quotation. */

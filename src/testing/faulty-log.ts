@@ -17,7 +17,12 @@ import {
 } from '../log/log.ts';
 import type { Chance } from './chance.ts';
 
-export type Lie = 'acks-early' | 'forgets-on-crash' | 'changes-a-byte' | 'stores-twice';
+export type Lie =
+  | 'acks-early'
+  | 'forgets-on-crash'
+  | 'changes-a-byte'
+  | 'stores-twice'
+  | 'does-not-fence';
 
 export interface Faults {
   /** Probability that an append fails and leaves nothing. */
@@ -30,6 +35,8 @@ export interface Faults {
   slowMs: number;
   /** Probability that a read fails. */
   readFails: number;
+  /** The way to the log is cut: nothing is read, and of an append nobody can tell whether it got through. */
+  isCut: boolean;
   lie: Lie | null;
 }
 
@@ -39,6 +46,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   appendHangs: 0,
   slowMs: 0,
   readFails: 0,
+  isCut: false,
   lie: null,
 };
 
@@ -67,6 +75,9 @@ const CHUNK_ENTRIES = 8;
 const HANG_MS = 60_000;
 /** By when a follower hears of what another process stored. */
 const FOLLOW_MS_MAX = 500;
+/** An append over a way that is cut is given up by then, and may get through later. */
+const CUT_MS_MAX = 8_000;
+const LATE_MS_MAX = 20_000;
 
 export function createDisk(): Disk {
   return { batches: [], entries: [], snapshots: [], followers: new Set() };
@@ -99,7 +110,14 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
   let isClosed = false;
   let tail = endOf(disk);
   const hearers = new Set<() => void>();
-  const me: Follower = { clock, look: () => isClosed || refresh() };
+  const me: Follower = {
+    clock,
+    look() {
+      if (isClosed) return;
+      if (faults.isCut) clock.after(FOLLOW_MS_MAX, me.look);
+      else refresh();
+    },
+  };
   disk.followers.add(me);
   const wait = (): Promise<void> =>
     new Promise((resolve) => {
@@ -116,7 +134,7 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
   const readable = async (): Promise<void> => {
     open();
     if (chance.isLikely(0.3)) await wait();
-    if (chance.isLikely(faults.readFails)) throw failing('read');
+    if (faults.isCut || chance.isLikely(faults.readFails)) throw failing('read');
   };
 
   /** As real ones do, a log knows how far others have come only when it looks. */
@@ -129,7 +147,8 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
   async function append(expected: number, entries: readonly string[]): Promise<Appended> {
     open();
     if (expected !== tail.length) refresh();
-    if (expected !== tail.length) return { conflict: tail.length };
+    if (expected !== tail.length && faults.lie !== 'does-not-fence')
+      return { conflict: tail.length };
     if (faults.lie === 'acks-early') {
       clock.after(chance.int(1, 1 + faults.slowMs), () => store(expected, entries));
       return { length: expected + entries.length };
@@ -139,6 +158,7 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
     if (isHanging && chance.isLikely(0.5)) await hang();
     if (chance.isLikely(faults.appendFails)) throw failing('append');
     await wait();
+    if (faults.isCut) return loseOnTheWay(expected, entries);
     // The write itself is one instant: of two processes, one is first.
     if (!store(expected, entries)) {
       refresh();
@@ -147,6 +167,7 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
     // Stored, and a crash from here on keeps it although nobody was told.
     await wait();
     if (isHanging) await hang();
+    if (faults.isCut) throw new LogError('log.unknown', 'append: the log does not answer');
     if (chance.isLikely(faults.appendDoubts)) throw failing('append, which was stored');
     // Somebody may have come behind it by now; we heard of this one alone.
     const length = expected + entries.length;
@@ -154,10 +175,18 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
     return { length };
   }
 
+  /** Stored now, later, or never; whoever waits is told that nobody knows. */
+  async function loseOnTheWay(expected: number, entries: readonly string[]): Promise<never> {
+    const throughMs = chance.pick([0, chance.int(0, LATE_MS_MAX), null]);
+    if (throughMs !== null) clock.after(throughMs, () => store(expected, entries));
+    await new Promise<void>((done) => void clock.after(chance.int(0, CUT_MS_MAX), done));
+    throw new LogError('log.unknown', 'append: the log does not answer');
+  }
+
   function store(expected: number, entries: readonly string[]): boolean {
     const end = endOf(disk);
-    if (end.length !== expected) return false;
-    const batch = { first: expected, entries: [...entries], head: chain(end.head, entries) };
+    if (end.length !== expected && faults.lie !== 'does-not-fence') return false;
+    const batch = { first: end.length, entries: [...entries], head: chain(end.head, entries) };
     if (faults.lie === 'changes-a-byte' && chance.isLikely(0.05))
       batch.entries[0] = `${batch.entries[0]} `;
     if (faults.lie === 'stores-twice' && chance.isLikely(0.05))
@@ -223,7 +252,7 @@ export function openFaultyLog(disk: Disk, clock: Clock, chance: Chance, faults: 
     async saveSnapshot(snapshot) {
       open();
       await wait();
-      if (chance.isLikely(faults.appendFails)) throw failing('snapshot');
+      if (faults.isCut || chance.isLikely(faults.appendFails)) throw failing('snapshot');
       if (snapshot.head !== headAt(disk, snapshot.position)) {
         throw new LogError('log.position', `no head at ${snapshot.position} is that of a snapshot`);
       }

@@ -8,6 +8,7 @@ import { createWorld } from '../core/law/state.ts';
 import { evolve } from '../core/law/world.ts';
 import type { Hub } from '../hub/hub.ts';
 import { type Chance, createChance } from './chance.ts';
+import { type Cluster, createCluster } from './cluster-stage.ts';
 import { portray } from './compare.ts';
 import { createDocketModel, type DocketModel } from './docket-model.ts';
 import { createDisk, type Disk, type Faults, NO_FAULTS, storedEntries } from './faulty-log.ts';
@@ -30,6 +31,8 @@ export interface SimulationOptions {
   readonly mutate?: (hub: Hub) => Hub;
   /** How many processes write to the disk; drawn by chance when it is left out. */
   readonly writers?: 1 | 2;
+  /** So many servers, which sequence the space in turn; otherwise each process decides by itself. */
+  readonly servers?: number;
   /** Guard rails of turns at their usual bounds, which a story soon reaches. */
   readonly hasRealBounds?: boolean;
   /** Told each entry as it is taken in, for a model that only some stories need. */
@@ -51,6 +54,8 @@ export interface Stage {
   /** And for threads with their marks. */
   readonly threads: MarkModel;
   readonly processes: readonly SimulatedProcess[];
+  /** Null where each process decides by itself. */
+  readonly cluster: Cluster | null;
   readonly hasRealBounds: boolean;
   /** The first thing that went wrong. */
   readonly failure: unknown;
@@ -119,17 +124,24 @@ export function createStage(options: SimulationOptions): Stage {
     }
   }
 
-  const names = ['one', 'two'].slice(0, options.writers ?? chance.int(1, 2));
+  const names =
+    options.servers === undefined
+      ? ['one', 'two'].slice(0, options.writers ?? chance.int(1, 2))
+      : ['one', 'two', 'three', 'four', 'five'].slice(0, options.servers);
+  const cluster =
+    options.servers === undefined ? null : createCluster({ chance, clock, faults, note, fail });
   const processes = names.map((name) =>
     createProcess({
       ...{ name, chance: chance.fork(), clock, disk, faults, note, fail },
       snapshotEvery: chance.pick([3, 25, 200]),
+      ...cluster?.part(name),
       mutate: options.mutate ?? ((hub) => hub),
       onEnd(process) {
         for (const listener of endListeners) listener(process);
       },
     }),
   );
+  cluster?.people(processes);
 
   return {
     hasRealBounds: options.hasRealBounds === true,
@@ -144,6 +156,7 @@ export function createStage(options: SimulationOptions): Stage {
     docket,
     threads,
     processes,
+    cluster,
     actions,
     get failure() {
       return failure;
@@ -154,7 +167,7 @@ export function createStage(options: SimulationOptions): Stage {
     note,
     fail,
     begin(name, run) {
-      const open = processes.filter(({ hub }) => hub !== null);
+      const open = processes.filter(({ hub, isPaused }) => hub !== null && !isPaused);
       if (open.length === 0) return null;
       const process = chance.pick(open);
       note(`${process.name}: ${name}`);

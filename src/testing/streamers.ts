@@ -80,7 +80,7 @@ export function createStreamers(stage: Stage): Streamers {
   function connect(one: Streamer): void {
     const process = chance.pick(stage.processes);
     const { hub, life } = process;
-    if (one.feed !== null || one.start < 0 || hub === null) return;
+    if (one.feed !== null || one.start < 0 || hub === null || process.isPaused) return;
     const from = one.isFromInbox ? 'inbox' : one.last;
     const options: FeedOptions = { by: one.by, from, channels: one.channels };
     const now = new Set<number>();

@@ -1,6 +1,7 @@
 /**
- * `npm run simulate -- --seeds N --from S --steps K`: as many seeds as you like. A
- * seed that fails is told with its last actions and remembered in seeds.txt.
+ * `npm run simulate -- --seeds N --from S --steps K`: as many seeds as you like; with
+ * `--servers 3` of a cluster. A seed that fails is told with its last actions and
+ * remembered in seeds.txt, or cluster-seeds.txt.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1000' },
     steps: { type: 'string', default: '400' },
+    servers: { type: 'string' },
   },
 });
 const [seeds, from, steps] = [values.seeds, values.from, values.steps].map(Number) as [
@@ -19,14 +21,18 @@ const [seeds, from, steps] = [values.seeds, values.from, values.steps].map(Numbe
   number,
   number,
 ];
-const remembered = new URL('./seeds.txt', import.meta.url);
+const servers = values.servers === undefined ? {} : { servers: Number(values.servers) };
+const remembered = new URL(
+  values.servers === undefined ? './seeds.txt' : './cluster-seeds.txt',
+  import.meta.url,
+);
 const known = new Set(readFileSync(remembered, 'utf8').split(/\s+/));
 let failures = 0;
 const started = performance.now();
 
 for (let seed = from; seed < from + seeds; seed++) {
   try {
-    await runSimulation({ seed, steps, flush: () => setImmediate() });
+    await runSimulation({ seed, steps, flush: () => setImmediate(), ...servers });
   } catch (cause) {
     failures++;
     process.stderr.write(`${cause instanceof Error ? cause.message : cause}\n\n`);
