@@ -63,6 +63,8 @@ export function createOutbox(stream: Writable, bytesMax: number): Outbox {
 
   return {
     write(piece) {
+      // Gone: it is owed nothing, and to be told so by the stream costs an error with its stack.
+      if (!stream.writable) return true;
       if (pieces.length === 0 && !stream.writableNeedDrain) {
         stream.write(piece);
         return true;

@@ -54,11 +54,15 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   }
 
   function broadcast(type: string, about: string, text: string): void {
-    const frame = encodeFrames([text]);
+    broadcastAll([{ type, about, text }]);
+  }
+
+  function broadcastAll(told: readonly { type: string; about: string; text: string }[]): void {
+    const frames = encodeFrames(told.map(({ text }) => text));
     for (const client of clients) {
       if (!client.isWelcome) continue;
-      if (client.isBusy) client.heard.add(`${type}\n${about}`);
-      client.peer.sendFrames(frame);
+      if (client.isBusy) for (const { type, about } of told) client.heard.add(`${type}\n${about}`);
+      client.peer.sendFrames(frames);
     }
   }
 
@@ -66,9 +70,42 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     broadcast(type, about, speech.say(type, 'all', payload, fields));
   }
 
-  function tellPresence(event: 'joined' | 'left', agent: string): void {
-    const fields = { event, agent, online_agents: roster() };
-    tell('presence_update', agent, `${agent} ${event}`, fields);
+  interface Change {
+    readonly event: 'joined' | 'left';
+    readonly agent: string;
+  }
+
+  /** What else changed since one was told; null when none was in this turn. */
+  let burst: Change[] | null = null;
+
+  /**
+   * The first is told at once, whatever follows in the same turn together, with one roster: of a storm
+   * of connects each would else be a write to each.
+   */
+  function tellPresence(event: Change['event'], agent: string): void {
+    if (burst !== null) {
+      burst.push({ event, agent });
+      return;
+    }
+    burst = [];
+    tellChanges([{ event, agent }]);
+    setImmediate(() => {
+      const waiting = burst ?? [];
+      burst = null;
+      if (waiting.length > 0) tellChanges(waiting);
+    });
+  }
+
+  function tellChanges(changes: readonly Change[]): void {
+    const online_agents = roster();
+    const type = 'presence_update';
+    broadcastAll(
+      changes.map(({ event, agent }) => ({
+        type,
+        about: agent,
+        text: speech.say(type, 'all', `${agent} ${event}`, { event, agent, online_agents }),
+      })),
+    );
   }
 
   function onEvents(world: WorldView, first: number, events: readonly DurableEvent[]): void {

@@ -125,10 +125,15 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     }
   }
 
+  function unauthenticated(): number {
+    let count = 0;
+    for (const { caller } of clients) if (caller === null) count++;
+    return count;
+  }
+
   function seat(ws: WebSocket, arrival: Arrival): Peer | null {
     if (clients.size >= clientsMax) return turnOut(ws, 4013, 'hub at capacity');
-    const unauthenticated = [...clients].filter(({ caller }) => caller === null).length;
-    if (token !== null && unauthenticated >= unauthenticatedMax) {
+    if (token !== null && unauthenticated() >= unauthenticatedMax) {
       return turnOut(ws, 4014, 'too many unauthenticated');
     }
     // Frames of one client are carried out one after the other.
