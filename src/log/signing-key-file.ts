@@ -25,26 +25,16 @@ export function usualKeyPath(
 export function ensureSigningKey(path: string, dir: string): SigningKey {
   makeOwnDirectory(dirname(path));
   requireOutside(path, dir);
-  return readKeyFile(path) ?? makeKeyFile(path);
+  return keyOf(ensureKeyPem(path), path);
 }
 
 /** The key at the path, or null when there is none. */
 export function readKeyFile(path: string): SigningKey | null {
-  let pem: string;
-  try {
-    const { mode } = statSync(path);
-    if ((mode & READABLE_BY_OTHERS) !== 0) {
-      const shown = (mode & 0o777).toString(8);
-      throw unfit(
-        `others may read ${path} (mode ${shown}), so what it signs proves nothing; close it with "chmod 600 ${path}", or remove it and the next start makes another`,
-        path,
-      );
-    }
-    pem = readFileSync(path, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw unavailable(path, 'read', cause);
-  }
+  const pem = readKeyPem(path);
+  return pem === null ? null : keyOf(pem, path);
+}
+
+function keyOf(pem: string, path: string): SigningKey {
   const key = readSigningKey(pem);
   if (key === null) {
     throw unfit(
@@ -55,8 +45,35 @@ export function readKeyFile(path: string): SigningKey | null {
   return key;
 }
 
+/** The text of a key, made when there is none; a file that others can read is refused. */
+export function ensureKeyPem(path: string): string {
+  const known = readKeyPem(path);
+  if (known !== null) return known;
+  makeKeyFile(path);
+  const made = readKeyPem(path);
+  if (made === null) throw unfit(`${path} was made and is gone again; try once more`, path);
+  return made;
+}
+
+function readKeyPem(path: string): string | null {
+  try {
+    const { mode } = statSync(path);
+    if ((mode & READABLE_BY_OTHERS) !== 0) {
+      const shown = (mode & 0o777).toString(8);
+      throw unfit(
+        `others may read ${path} (mode ${shown}), so what it signs proves nothing; close it with "chmod 600 ${path}", or remove it and the next start makes another`,
+        path,
+      );
+    }
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw unavailable(path, 'read', cause);
+  }
+}
+
 /** Of several hubs that make it at once one is first, and the others use that one. */
-function makeKeyFile(path: string): SigningKey {
+function makeKeyFile(path: string): void {
   const draft = `${path}.${process.pid}`;
   try {
     writeFileSync(draft, makeSigningKey(), { mode: PRIVATE_FILE, flush: true });
@@ -66,9 +83,6 @@ function makeKeyFile(path: string): SigningKey {
   } finally {
     rmSync(draft, { force: true });
   }
-  const key = readKeyFile(path);
-  if (key === null) throw unfit(`${path} was made and is gone again; try once more`, path);
-  return key;
 }
 
 function requireOutside(path: string, dir: string): void {

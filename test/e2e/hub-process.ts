@@ -44,6 +44,8 @@ export async function startHubProcess(
   options: StartOptions = {},
 ): Promise<HubProcess | Exited> {
   const { args = [], through = [], uid } = options;
+  if (args.includes('--server-name'))
+    await (await import('../nats/enrol.ts')).enrolByFlags(dir, args);
   const [program = '', ...rest] = [
     ...through,
     ...[process.execPath, BIN, 'serve', '--dir', dir, '--port', '0', '--json', ...args],

@@ -29,6 +29,9 @@ async function openOne(options: HubOptions): Promise<RunningHub> {
     cwd: dir,
   });
   if (Array.isArray(config)) throw new Error(JSON.stringify(config));
+  const { store, serverName } = config as Config;
+  if (store?.startsWith('nats:') && serverName !== null)
+    await (await import('../nats/enrol.ts')).enrol(store, dir, serverName);
   const log: string[] = [];
   const server = await startServer(config as Config, {
     log: (level, line, cause) => log.push(`${level} ${line} ${cause ?? ''}`),

@@ -25,6 +25,10 @@ export const GLOB_CHARS_PER_AGENT_MAX = 8_192;
 export const TOKENS_MAX = 10_000;
 /** Spaces of one hub; removed ones do not count. */
 export const SPACES_MAX = 256;
+/** Servers of one cluster. */
+export const CLUSTER_SERVERS_MAX = 64;
+/** Join tokens that were neither used nor revoked. */
+export const JOIN_TOKENS_OPEN_MAX = 64;
 
 /** How many messages with an ack, a reply or an unusual fate are remembered; older ones are forgotten in order. */
 export const FATES_REMEMBERED_MAX = 200_000;

@@ -64,6 +64,8 @@ type Forgetful =
   | 'QUEUES_MAX'
   | 'RETRY_KEYS_MAX'
   | 'SPACES_MAX'
+  | 'CLUSTER_SERVERS_MAX'
+  | 'JOIN_TOKENS_OPEN_MAX'
   | 'TURNS_KEPT_MAX';
 
 /** Whatever else is exported is filled by all agents of a space together: see shares.ts [SH1]. */
@@ -109,6 +111,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
   TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
   SPACES_MAX: 'take one away with spaces.remove',
+  CLUSTER_SERVERS_MAX: 'take one out: synod cluster revoke NAME',
+  JOIN_TOKENS_OPEN_MAX: 'take those back that nobody will use: synod cluster revoke ID',
   FATES_REMEMBERED_MAX: MOST_GO,
   REPLIES_REMEMBERED_MAX: MOST_GO,
   REPLIERS_PER_MESSAGE_MAX: 'later repliers are not remembered; their messages are kept',

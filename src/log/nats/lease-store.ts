@@ -27,8 +27,23 @@ export const STEADY: Steady = {
   },
 };
 
-export async function openLeaseStore(link: Link, place: NatsPlace): Promise<LeaseStore> {
+/** Of servers that vouch for their words: others' words are as if nobody had said them. */
+export interface LeaseVouch {
+  seal(key: LeaseKey, text: string): string;
+  /** Null when nobody who may say it vouches for it. */
+  open(key: LeaseKey, sealed: string): string | null;
+}
+
+const NOBODYS: LeaseWord = { by: '', holder: '', isReleased: true };
+
+export async function openLeaseStore(
+  link: Link,
+  place: NatsPlace,
+  vouch: LeaseVouch | null = null,
+): Promise<LeaseStore> {
   await openPointers(link, place);
+  /** The number of the newest word about each thing that was read or written here. */
+  const newest = new Map<LeaseKey, number>();
   const { prefix } = place;
   const stream = pointersOf(prefix);
   /** Of what was asked about here. */
@@ -46,7 +61,19 @@ export async function openLeaseStore(link: Link, place: NatsPlace): Promise<Leas
     if (known !== undefined) return known;
     const word = parseWord(data);
     const key = word === null ? null : serverKey(word);
-    return key !== null && subjectOf(key) === subject ? key : null;
+    if (key === null || subjectOf(key) !== subject) return null;
+    return vouch === null || vouched(vouch, key, data) !== null ? key : null;
+  }
+
+  /** As it counts: a word that nobody vouches for, or that was said once before, is nobody's. */
+  function wordOf(key: LeaseKey, data: Uint8Array, seq: number): LeaseWord {
+    if (vouch === null) return parseWord(data) ?? NOBODYS;
+    const said = vouched(vouch, key, data);
+    const last = newest.get(key) ?? 0;
+    newest.set(key, Math.max(last, seq));
+    // The first word about a thing, also after it was forgotten, is said over none.
+    const isOld = said !== null && seq > last && said.after !== 0 && said.after < last;
+    return said === null || isOld ? NOBODYS : said.word;
   }
 
   return {
@@ -54,14 +81,19 @@ export async function openLeaseStore(link: Link, place: NatsPlace): Promise<Leas
       const subject = subjectOf(key);
       keys.set(subject, key);
       const found = await link.manager.streams.getMessage(stream, { last_by_subj: subject });
-      const word = found === null ? null : parseWord(found.data);
-      return found === null || word === null ? null : { word, seq: found.seq };
+      if (found === null) return null;
+      return { word: wordOf(key, found.data, found.seq), seq: found.seq };
     },
     async write(key, word, previous) {
       const expect = { lastSubjectSequence: previous };
       try {
         const options = { expect, timeout: WRITE_MS_MAX };
-        return (await link.js.publish(subjectOf(key), JSON.stringify(word), options)).seq;
+        // In clear for people, and for who opens a log alone; servers go by what is sealed.
+        const sealed = vouch?.seal(key, JSON.stringify({ word, after: previous }));
+        const text = JSON.stringify({ ...word, sealed });
+        const { seq } = await link.js.publish(subjectOf(key), text, options);
+        newest.set(key, Math.max(newest.get(key) ?? 0, seq));
+        return seq;
       } catch (cause) {
         if (apiCode(cause) === API.wrongLastSequence) return 'stale';
         throw cause;
@@ -90,6 +122,7 @@ export async function openLeaseStore(link: Link, place: NatsPlace): Promise<Leas
       };
     },
     async forget(key) {
+      newest.delete(key);
       await link.manager.streams.purge(stream, { filter: subjectOf(key) });
     },
   };
@@ -133,6 +166,18 @@ export async function takeLease(place: NatsPlace, space: string): Promise<SoleLe
     await link.release();
     throw natsFailure(path, 'lock', error);
   }
+}
+
+interface Vouched {
+  readonly word: LeaseWord;
+  /** The number of the word that it was said over. */
+  readonly after: number;
+}
+
+function vouched(vouch: LeaseVouch, key: LeaseKey, data: Uint8Array): Vouched | null {
+  const { sealed } = (parseWord(data) ?? {}) as { sealed?: unknown };
+  const text = typeof sealed === 'string' ? vouch.open(key, sealed) : null;
+  return text === null ? null : (JSON.parse(text) as Vouched);
 }
 
 /** Null for what no server of ours says. */

@@ -14,6 +14,8 @@ export interface Link {
   readonly js: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly createHeaders: () => MsgHdrs;
+  /** A subject for answers that nobody else has. */
+  readonly createInbox: () => string;
   /** Bytes of a message, headers included. */
   readonly payloadMax: number;
   release(): Promise<void>;
@@ -59,6 +61,7 @@ export async function openLink(place: NatsPlace): Promise<Link> {
 async function open(place: NatsPlace): Promise<Omit<Link, 'release'>> {
   const { jetstream, jetstreamManager, transport } = await loadPackages();
   const { user, password, token, credentials, tls } = place;
+  const nkey = place.nkey === null ? null : readNkey(place.nkey);
   const options: ConnectionOptions = {
     ...{
       servers: [...place.servers],
@@ -72,6 +75,11 @@ async function open(place: NatsPlace): Promise<Omit<Link, 'release'>> {
     ...(credentials !== null && {
       authenticator: transport.credsAuthenticator(readFileSync(credentials)),
     }),
+    ...(nkey !== null && {
+      authenticator: transport.nkeyAuthenticator(nkey),
+      // Answers come by subjects that no other user may listen to.
+      inboxPrefix: inboxOf(transport.nkeys.fromSeed(nkey).getPublicKey()),
+    }),
     ...(tls !== null && { tls: tls.ca === null ? {} : { caFile: tls.ca } }),
   };
   const connection = await transport.connect(options);
@@ -79,11 +87,27 @@ async function open(place: NatsPlace): Promise<Omit<Link, 'release'>> {
     const manager = await jetstreamManager(connection, { timeout: REQUEST_MS });
     const js = jetstream(connection, { timeout: REQUEST_MS });
     const payloadMax = connection.info?.max_payload ?? 1024 * 1024;
-    return { connection, js, manager, createHeaders: transport.headers, payloadMax };
+    const createInbox = (): string => transport.createInbox(options.inboxPrefix);
+    return { connection, js, manager, createHeaders: transport.headers, createInbox, payloadMax };
   } catch (error) {
     await connection.close();
     throw error;
   }
+}
+
+/** Where a user that NATS knows by its key is answered. */
+export function inboxOf(nkey: string): string {
+  return `_INBOX.${nkey}`;
+}
+
+function readNkey(path: string): Uint8Array {
+  const text = readFileSync(path, 'utf8').trim();
+  if (/^SU[A-Z2-7]{56}$/.test(text)) return Buffer.from(text);
+  throw new LogError(
+    'log.unavailable',
+    `${path} holds no private key of a user of NATS (one line that begins with SU); "synod join" writes it`,
+    { path },
+  );
 }
 
 async function loadPackages() {

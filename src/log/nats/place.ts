@@ -15,6 +15,8 @@ export interface NatsPlace {
   readonly token: string | null;
   /** A credentials file, as `nsc` writes it. */
   readonly credentials: string | null;
+  /** A file with the private half of a key that NATS knows (`SU…`). */
+  readonly nkey: string | null;
   readonly tls: { readonly ca: string | null } | null;
 }
 
@@ -23,7 +25,7 @@ const REPLICAS = /^[1-5]$/;
 const DEFAULT_REPLICAS = 3;
 const PORT = 4222;
 const OPTIONS: ReadonlySet<string> = new Set([
-  ...['replicas', 'durability', 'monitor', 'token', 'creds', 'tls', 'ca'],
+  ...['replicas', 'durability', 'monitor', 'token', 'creds', 'nkey', 'tls', 'ca'],
 ]);
 
 /** Null when the text is no such URL; what it says must all be understood. */
@@ -45,13 +47,29 @@ export function parseNatsUrl(text: string): NatsPlace | null {
   return {
     ...{ servers: servers as string[], prefix, replicas: Number(replicas), durability },
     ...{ monitor: options.get('monitor'), user, password, token: options.get('token') },
-    ...{ credentials: options.get('creds'), tls: hasTls ? { ca: options.get('ca') } : null },
+    ...{ credentials: options.get('creds'), nkey: options.get('nkey') },
+    ...{ tls: hasTls ? { ca: options.get('ca') } : null },
   };
 }
 
 /** What a person is shown: neither passwords nor tokens. */
 export function shownPlace({ servers, prefix }: NatsPlace): string {
   return `nats://${servers.join(',')}/${prefix}`;
+}
+
+/** As another machine may use it: nobody's credentials, and no file of this one. */
+export function formatNatsUrl(
+  { servers, prefix, replicas, durability, monitor, tls }: NatsPlace,
+  own: { readonly nkey?: string; readonly ca?: string } = {},
+): string {
+  const options = new URLSearchParams();
+  if (replicas !== DEFAULT_REPLICAS) options.set('replicas', String(replicas));
+  if (durability !== 'strict') options.set('durability', durability);
+  if (monitor !== null) options.set('monitor', monitor);
+  if (tls !== null) options.set('tls', 'on');
+  for (const [name, value] of Object.entries(own)) options.set(name, value);
+  const query = options.toString();
+  return `nats://${servers.join(',')}/${prefix}${query && `?${query}`}`;
 }
 
 function serverOf(text: string): string | null {

@@ -1,4 +1,5 @@
 /** A server among several that serve the same spaces: for each space its part in it, and how all of them stand. */
+import type { Refusal } from '../../core/law/decider.ts';
 import { createForwarding } from '../../hub/forwarding.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Sequencing } from '../../hub/sequencing.ts';
@@ -9,9 +10,11 @@ import type { Durability } from '../../log/nats/durability.ts';
 import { natsFailure } from '../../log/nats/failure.ts';
 import { createId } from '../../log/nats/generation.ts';
 import { openLeaseStore, STEADY } from '../../log/nats/lease-store.ts';
-import { openLink } from '../../log/nats/link.ts';
+import { type Link, openLink } from '../../log/nats/link.ts';
 import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
 import { openCourier } from './courier.ts';
+import { vouchLeases } from './lease-vouch.ts';
+import { type Member, openMember } from './member.ts';
 import { openNews, type SpaceNews } from './news.ts';
 import { type ClusterStatus, clusterStatus } from './status.ts';
 
@@ -19,6 +22,10 @@ export interface Cluster {
   readonly name: string;
   /** Where this server is found, once that is known. */
   announce(url: string): void;
+  /** Why this server does not serve the space; null when it does. */
+  refuses(space: string): Refusal | null;
+  /** Told when it is taken out: from then on it refuses every space. */
+  onRevoked(listener: () => void): () => void;
   /** Before the hub of a space is opened. */
   join(space: string): Promise<Membership>;
   /** Whether there is such a space, or was, by whichever server it was made. */
@@ -43,7 +50,10 @@ export interface ClusterOptions {
   /** Of this server. */
   readonly name: string;
   readonly version: string;
+  /** Its data directory, where its key lies. */
+  readonly dir: string;
   onTrouble(what: string, cause: unknown): void;
+  warn(line: string): void;
 }
 
 interface Served {
@@ -51,9 +61,24 @@ interface Served {
   readonly sequencing: Sequencing;
 }
 
+/** Throws ClusterError when this server may not take part. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const link = await openLink(options.place);
+  try {
+    const member = await openMember(link, options);
+    return await takePart(options, link, member).catch((cause: unknown) => {
+      member.close();
+      throw cause;
+    });
+  } catch (cause) {
+    await link.release();
+    throw cause;
+  }
+}
+
+async function takePart(options: ClusterOptions, link: Link, member: Member): Promise<Cluster> {
   const { place, name, version, onTrouble } = options;
-  const link = await openLink(place);
+  const { seals, hellos } = member;
   const served = new Map<string, Served>();
   const since = Date.now();
   let url: string | null = null;
@@ -64,11 +89,11 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const leases = await begin(async () =>
     openLeases({
       ...{ name, id: createId(), path: shownPlace(place), steady: STEADY },
-      store: await openLeaseStore(link, place),
+      store: await openLeaseStore(link, place, vouchLeases(seals)),
       onLost: (cause) => onTrouble('this server is not counted on by the others', cause),
     }),
   );
-  const news = openNews(link, place, () => ({
+  const news = openNews(link, place, seals, () => ({
     ...{ name, version, url, since },
     spaces: [...served].map(([space, one]) => told(space, one)),
   }));
@@ -77,7 +102,6 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     try {
       return await work();
     } catch (cause) {
-      await link.release();
       throw natsFailure(shownPlace(place), 'join', cause);
     }
   }
@@ -96,10 +120,12 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     announce(at) {
       url = at;
     },
+    refuses: member.refuses,
+    onRevoked: member.onRevoked,
     async join(space) {
       try {
         const lease = await leases.of(space);
-        const courier = openCourier(link, place, space, lease.id, onTrouble);
+        const courier = openCourier(link, place, space, seals, hellos, onTrouble);
         const sequencing = createForwarding(name, lease, courier, STEADY);
         return {
           sequencing,
@@ -132,6 +158,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     async close() {
       news.close();
       await leases.close();
+      member.close();
       await link.release();
     },
   };

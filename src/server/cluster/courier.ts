@@ -1,36 +1,35 @@
-/** The courier between the servers of a space, on NATS: a request is one message, and so is a whisper to all. */
+/**
+ * The courier between the servers of a space, on NATS: a request is one message, and so is a whisper to all. Each is
+ * sealed; what does not open is not looked at, and what nobody vouches for is no answer [JN3].
+ */
 
 // Commands hold sets and maps, which JSON does not know, and bodies that could pass for any mark of ours.
 import { deserialize, serialize } from 'node:v8';
 import type { Command } from '../../core/law/world.ts';
-import type { Courier, Reply } from '../../hub/forwarding.ts';
+import type { Courier, Reply, Unanswered } from '../../hub/forwarding.ts';
 import type { Whisper } from '../../hub/whisper.ts';
 import { streamWord } from '../../log/nats/generation.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
+import type { Hellos } from './hello.ts';
+import { openInbox } from './inbox.ts';
+import { markOf, type Opened, SEAL_BYTES_MAX, type Seals } from './seal.ts';
 
 export interface NatsCourier extends Courier {
   close(): void;
 }
 
-/** As long as a command may take to be stored. */
-const ANSWER_MS = 12_000;
 /** Room for what stands around the commands. */
-const ENVELOPE_BYTES = 4_096;
+const ENVELOPE_BYTES = 4_096 + SEAL_BYTES_MAX;
 /** Of one message: whispers keep nobody's commands waiting. */
 const WHISPER_BYTES_MAX = 256 * 1024;
-
-interface Whispered {
-  readonly from: string;
-  readonly words: readonly Whisper[];
-}
 
 export function openCourier(
   link: Link,
   place: NatsPlace,
   space: string,
-  /** Of the lease of this server. */
-  id: string,
+  seals: Seals,
+  hellos: Hellos,
   onTrouble: (what: string, cause: unknown) => void,
 ): NatsCourier {
   const { connection } = link;
@@ -39,11 +38,24 @@ export function openCourier(
   const whisperSubject = `${place.prefix}.whisper.${word}`;
   const listeners = new Set<(words: readonly Whisper[], from: string) => void>();
 
+  const inbox = openInbox(link);
+  /** A request that nobody took is sent as it was: should somebody have taken it, the second is a repetition. */
+  const sent = new WeakMap<
+    readonly Command[],
+    { readonly to: string; readonly sealed: Uint8Array }
+  >();
+
   const whispers = connection.subscribe(whisperSubject, {
     callback(error, message) {
-      if (error !== null) return;
-      const { from, words } = deserialize(message.data) as Whispered;
-      if (from === id) return;
+      if (error !== null || seals.isOwn(message.data)) return;
+      const opened = seals.open({ purpose: 'whisper', space }, message.data);
+      if (opened === null) return;
+      const heard = seals.hear(opened);
+      if (heard === 'unconfirmed') void hellos.confirm(opened.from);
+      if (heard !== 'fresh') return;
+      const words = deserialize(opened.bytes) as readonly Whisper[];
+      // A server that was started again is another: what the one before was told of is gone.
+      const from = `${opened.from} ${opened.incarnation}`;
       for (const listener of listeners) listener(words, from);
     },
   });
@@ -51,9 +63,9 @@ export function openCourier(
   /** In halves where it is too large for one message; a word that is too large by itself is left out. */
   function whisper(words: readonly Whisper[]): void {
     if (connection.isClosed() || words.length === 0) return;
-    const bytes = serialize({ from: id, words } satisfies Whispered);
+    const bytes = serialize(words);
     if (bytes.byteLength <= Math.min(WHISPER_BYTES_MAX, link.payloadMax - ENVELOPE_BYTES)) {
-      connection.publish(whisperSubject, bytes);
+      connection.publish(whisperSubject, seals.seal({ purpose: 'whisper', space }, bytes));
     } else if (words.length > 1) {
       const half = words.length >> 1;
       whisper(words.slice(0, half));
@@ -61,24 +73,53 @@ export function openCourier(
     }
   }
 
+  function sealedAsk(to: string, commands: readonly Command[]): Uint8Array | null {
+    const known = sent.get(commands);
+    if (known?.to === to) return known.sealed;
+    const payload = serialize(commands);
+    // The log takes a batch in parts, a request is one piece.
+    if (payload.byteLength > link.payloadMax - ENVELOPE_BYTES) return null;
+    const sealed = seals.seal({ purpose: 'ask', space, to }, payload);
+    sent.set(commands, { to, sealed });
+    return sealed;
+  }
+
+  /** What was asked, when it may be done. One that is not known yet is asked who it is, and may then ask again. */
+  async function answered(
+    opened: Opened,
+    answer: (commands: readonly Command[]) => Promise<Reply>,
+  ): Promise<Reply | null> {
+    const heard = seals.hear(opened);
+    if (heard === 'fresh') return answer(deserialize(opened.bytes) as readonly Command[]);
+    if (heard === 'repeated') return null;
+    await hellos.confirm(opened.from);
+    return { notMine: true };
+  }
+
   return {
-    async ask(to, commands) {
-      const payload = serialize(commands);
-      // The log takes a batch in parts, a request is one piece.
-      if (payload.byteLength > link.payloadMax - ENVELOPE_BYTES) return 'too large';
-      try {
-        const answer = await connection.request(subjectOf(to), payload, { timeout: ANSWER_MS });
-        return deserialize(answer.data) as Reply;
-      } catch (cause) {
-        return isNobody(cause) ? 'nobody' : 'unknown';
-      }
+    async ask(to, commands): Promise<Reply | Unanswered> {
+      const sealed = sealedAsk(to, commands);
+      if (sealed === null) return 'too large';
+      const mark = markOf(sealed);
+      const reply = await inbox.request(subjectOf(to), sealed, (data) => {
+        const opened = seals.open({ purpose: 'answer', space, to: mark }, data);
+        return opened === null ? null : (deserialize(opened.bytes) as Reply);
+      });
+      if (reply !== 'nobody') sent.delete(commands);
+      return reply;
     },
     attend(as, answer) {
       const asks = connection.subscribe(subjectOf(as), {
         callback(error, message) {
           if (error !== null) return;
-          answer(deserialize(message.data) as readonly Command[]).then(
-            (reply) => message.respond(serialize(reply)),
+          const opened = seals.open({ purpose: 'ask', space, to: as }, message.data);
+          if (opened === null) return;
+          answered(opened, answer).then(
+            (reply) => {
+              if (reply === null) return;
+              const sealed = { purpose: 'answer', space, to: opened.mark } as const;
+              message.respond(seals.seal(sealed, serialize(reply)));
+            },
             (cause) => onTrouble(`space ${space}: a forwarded command failed`, cause),
           );
         },
@@ -92,14 +133,8 @@ export function openCourier(
     },
     close() {
       whispers.unsubscribe();
+      inbox.close();
       listeners.clear();
     },
   };
-}
-
-/** Nobody was there to take it, so it was not decided. */
-function isNobody(cause: unknown): boolean {
-  const name = (cause as Error | null)?.name;
-  const inner = ((cause as Error | null)?.cause as Error | undefined)?.name;
-  return name === 'NoRespondersError' || inner === 'NoRespondersError';
 }

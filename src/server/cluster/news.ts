@@ -1,9 +1,11 @@
 /**
  * What the servers of a store tell one another every second: that they are there, and how far they have come with
- * each space. Nothing of it is stored, and nothing is decided by it: it is what the owner is shown [SQ6].
+ * each space. Nothing of it is stored, and nothing is decided by it: it is what the owner is shown [SQ6]. Each telling is
+ * sealed by the server it is of [JN3].
  */
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
+import type { Seals } from './seal.ts';
 
 export interface SpaceNews {
   readonly space: string;
@@ -40,7 +42,6 @@ const TELL_MS = 1_000;
 const GONE_MS = 3_000;
 /** A server that is gone is shown for so long. */
 const FORGOTTEN_MS = 60 * 60 * 1_000;
-/** Whoever may speak to NATS may make up names. */
 const SERVERS_MAX = 64;
 /** In one telling; the rest are told in turn. */
 const SPACES_TOLD_MAX = 500;
@@ -56,15 +57,18 @@ interface Heard {
   round: Set<string>;
 }
 
-export function openNews(link: Link, place: NatsPlace, tell: () => ServerNews): News {
+export function openNews(link: Link, place: NatsPlace, seals: Seals, tell: () => ServerNews): News {
   const { connection } = link;
   const heard = new Map<string, Heard>();
   let from = 0;
 
   const listening = connection.subscribe(`${place.prefix}.news`, {
     callback(error, message) {
-      const told = error === null ? parseNews(message.data) : null;
-      if (told !== null) hear(told, performance.now());
+      if (error !== null || seals.isOwn(message.data)) return;
+      const opened = seals.open({ purpose: 'news', space: null }, message.data);
+      if (opened === null || seals.hear(opened) !== 'fresh') return;
+      const told = parseNews(opened.bytes);
+      if (told?.news.name === opened.from) hear(told, performance.now());
     },
   });
 
@@ -104,7 +108,9 @@ export function openNews(link: Link, place: NatsPlace, tell: () => ServerNews): 
     const told: Told = { news: { ...news, spaces: part }, isRoundEnd: from >= spaces.length };
     // We know of ourselves without NATS too.
     hear(told, now);
-    if (!connection.isClosed()) connection.publish(`${place.prefix}.news`, JSON.stringify(told));
+    if (connection.isClosed()) return;
+    const sealed = seals.seal({ purpose: 'news', space: null }, Buffer.from(JSON.stringify(told)));
+    connection.publish(`${place.prefix}.news`, sealed);
   }
 
   say();

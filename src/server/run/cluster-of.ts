@@ -5,12 +5,13 @@ import { parseStoreUrl } from './store-url.ts';
 
 /** One of several servers has a name, and a store that several can write to. */
 export async function clusterOf(
-  { store, serverName }: Config,
+  { store, serverName, dir }: Config,
   version: string,
   onTrouble: (what: string, cause: unknown) => void,
+  warn: (line: string) => void,
 ): Promise<Cluster | undefined> {
   const parsed = store === null ? null : parseStoreUrl(store);
   if (serverName === null || parsed?.kind !== 'nats') return undefined;
   const { openCluster } = await import('../cluster/cluster.ts');
-  return openCluster({ place: parsed.place, name: serverName, version, onTrouble });
+  return openCluster({ place: parsed.place, name: serverName, version, dir, onTrouble, warn });
 }

@@ -129,7 +129,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const telemetry = told?.telemetry ?? null;
     const record = openRecord(config, log, report, hooks.verifyAfterMs);
     closers.push(() => record.close());
-    const cluster = await clusterOf(config, version, report);
+    const cluster = await clusterOf(config, version, report, (line) => log('warn', line));
     closers.push(() => cluster?.close());
     const spaces = await openSpaces({
       record,

@@ -179,6 +179,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     if (!isSpaceName(name)) {
       return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
     }
+    const elsewhere = options.cluster?.refuses(name) ?? null;
+    if (elsewhere !== null) return elsewhere;
     if (!known.has(name)) await lookElsewhere(name);
     const removal = removed.get(name);
     if (removal !== undefined && (!isExplicit || removing.has(name))) return gone(name, removal);
@@ -287,7 +289,19 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
 
   const isThere = (name: string): boolean =>
     known.has(name) && unsettled.unmaking(name) === undefined;
-  await openOne(DEFAULT_SPACE);
+  /** Whoever was served here is told where it ends, and refused by name from now on [JN6]. */
+  const stopHearing = options.cluster?.onRevoked(() => {
+    const ended = [...hubs.values()];
+    hubs.clear();
+    for (const hub of ended) {
+      shut(hub).catch((cause: unknown) =>
+        options.onTrouble(`space ${hub.space} cannot be closed`, cause),
+      );
+    }
+  });
+  // A server of some spaces alone does not open the others, not even this one.
+  if (options.cluster === undefined || options.cluster.refuses(DEFAULT_SPACE) === null)
+    await openOne(DEFAULT_SPACE);
   const unfollow = options.cluster?.followSpaces((space) => {
     hearSpace(space).catch((cause) =>
       options.onTrouble(
@@ -320,6 +334,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     },
     async close() {
       unfollow?.();
+      stopHearing?.();
       await Promise.allSettled([...opening.values(), ...removing.values()]);
       await Promise.all([...hubs.values()].map((hub) => shut(hub)));
     },

@@ -1,0 +1,192 @@
+/**
+ * The registry as it is kept: a stream of its own to which is only added. It is read once and then followed, so that
+ * a server that is taken out is known to be out a moment later, at every other one.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ConsumerMessages, DeliverPolicy, StreamConfig } from '@nats-io/jetstream';
+import { API, apiCode, natsFailure } from '../../log/nats/failure.ts';
+import type { Link } from '../../log/nats/link.ts';
+import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
+import type { KeyPair } from './keys.ts';
+import { createRegistry, type Entry, type Registry, subjectOf, writeRecord } from './registry.ts';
+
+export interface RegistryStream {
+  readonly registry: Registry;
+  /** Messages that count for nothing, since it was opened. */
+  readonly ignored: number;
+  /** Told after every record that counts. */
+  onChange(listener: () => void): () => void;
+  /** Takes in what others have written by now, and answers when NATS says that is: the time of the newest record. */
+  refresh(): Promise<void>;
+  /**
+   * Adds a record, if nothing was added since `judge` looked: `judge` is asked again until it was so, and throws when
+   * the record has become wrong. Answers whether it counts, and when NATS stored it.
+   */
+  add(
+    judge: () => Entry,
+    key: KeyPair,
+    token?: KeyPair,
+  ): Promise<{ readonly counts: boolean; readonly at: number }>;
+  close(): void;
+}
+
+const RECORDS_MAX = 100_000;
+const RECORD_BYTES_MAX = 16 * 1024;
+/** Of one subject: a server that floods its own has filled its own. */
+const OF_ONE_MAX = 64;
+const FOLLOW_AGAIN_MS = 1_000;
+const TRIES_MAX = 16;
+const TIMES_MAX = 256;
+
+export function registryStreamOf(prefix: string): string {
+  return `${prefix}-servers`;
+}
+
+export async function openRegistryStream(
+  link: Link,
+  place: NatsPlace,
+  options: { readonly isFollowed: boolean; readonly mayMake?: boolean },
+): Promise<RegistryStream> {
+  const { js, manager } = link;
+  const { prefix } = place;
+  const stream = registryStreamOf(prefix);
+  const registry = createRegistry(prefix);
+  const listeners = new Set<() => void>();
+  /** The sequences of the records that count, and when the last ones were stored. */
+  const counted = new Set<number>();
+  const times = new Map<number, number>();
+  let seq = 0;
+  let ignored = 0;
+  let isClosed = false;
+  let messages: ConsumerMessages | null = null;
+  let reading: Promise<void> = Promise.resolve();
+
+  function take(
+    message: { readonly seq: number; readonly subject: string; readonly data: Uint8Array },
+    at: number,
+  ): void {
+    if (message.seq <= seq) return;
+    seq = message.seq;
+    const text = Buffer.from(message.data).toString('utf8');
+    times.set(seq, at);
+    if (times.size > TIMES_MAX) times.delete(times.keys().next().value as number);
+    if (!registry.take({ subject: message.subject, text, at })) {
+      ignored++;
+      return;
+    }
+    counted.add(seq);
+    for (const listener of listeners) listener();
+  }
+
+  /** One after the other: a record is taken in the order of the stream. */
+  function refresh(): Promise<void> {
+    const done = reading.then(async () => {
+      const { state } = await manager.streams.info(stream);
+      while (seq < state.last_seq) {
+        const found = await manager.streams.getMessage(stream, { seq: seq + 1 }).catch((error) => {
+          // A message that was taken away is passed over: what it said counts no more for who starts now.
+          if (apiCode(error) === API.noMessage) return null;
+          throw error;
+        });
+        if (found === null) seq++;
+        else take(found, found.time.getTime());
+      }
+    });
+    reading = done.catch(() => {});
+    return done;
+  }
+
+  async function follow(): Promise<void> {
+    const consumer = await js.consumers.get(stream, {
+      ...{ opt_start_seq: seq + 1, headers_only: true },
+      deliver_policy: 'by_start_sequence' as DeliverPolicy,
+    });
+    messages = await consumer.consume();
+    if (isClosed) messages.stop();
+    for await (const _ of messages) {
+      if (isClosed) return;
+      await refresh();
+    }
+  }
+
+  async function begin(): Promise<void> {
+    while (!isClosed) {
+      // Whoever asks next is told what is wrong with NATS; a follower only begins again.
+      await follow().catch(() => {});
+      if (isClosed) return;
+      await wait(FOLLOW_AGAIN_MS, undefined, { ref: false });
+      await refresh().catch(() => {});
+    }
+  }
+
+  try {
+    if (options.mayMake !== false) await ensureStream(link, place, stream);
+    await refresh();
+  } catch (error) {
+    throw natsFailure(shownPlace(place), 'read the registry of', error);
+  }
+  if (options.isFollowed) void begin();
+
+  return {
+    registry,
+    get ignored() {
+      return ignored;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    refresh,
+    async add(judge, key, token) {
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        await refresh();
+        const before = seq;
+        const entry = judge();
+        const text = writeRecord(entry, key, token);
+        try {
+          const { seq: stored } = await js.publish(subjectOf(prefix, entry), text, {
+            expect: { lastSequence: before },
+          });
+          await refresh();
+          return { counts: counted.has(stored), at: times.get(stored) ?? 0 };
+        } catch (error) {
+          if (apiCode(error) !== API.wrongLastSequence)
+            throw natsFailure(shownPlace(place), 'write to the registry of', error);
+        }
+      }
+      throw natsFailure(
+        shownPlace(place),
+        'write to the registry of',
+        new Error('others write to it all the time; try again'),
+      );
+    },
+    close() {
+      isClosed = true;
+      messages?.stop();
+      listeners.clear();
+    },
+  };
+}
+
+async function ensureStream({ manager }: Link, place: NatsPlace, name: string): Promise<void> {
+  try {
+    await manager.streams.info(name);
+  } catch (error) {
+    if (apiCode(error) !== API.streamNotFound) throw error;
+    const { prefix } = place;
+    const config: Partial<StreamConfig> & { name: string } = {
+      name,
+      subjects: [`${prefix}.servers.*`, `${prefix}.joins.*`, `${prefix}.revoked.*`],
+      ...({ storage: 'file', retention: 'limits', discard: 'new' } as Partial<StreamConfig>),
+      num_replicas: place.replicas,
+      ...{ max_msgs: RECORDS_MAX, max_msg_size: RECORD_BYTES_MAX },
+      ...{ max_msgs_per_subject: OF_ONE_MAX, discard_new_per_subject: true },
+      ...{ deny_delete: true, deny_purge: true },
+    };
+    try {
+      await manager.streams.add(config);
+    } catch (cause) {
+      if (apiCode(cause) !== API.streamNameInUse) throw cause;
+    }
+  }
+}
