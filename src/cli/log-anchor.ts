@@ -6,8 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { anchorsPath, noteAnchor, readAnchorNotes } from '../log/anchor-notes.ts';
-import { headsPath, readHeads } from '../log/heads-file.ts';
+import type { Heads } from '../log/heads.ts';
 import type { Log } from '../log/log.ts';
 import { headOf, originOf } from '../log/origin.ts';
 import {
@@ -19,7 +18,14 @@ import {
 import { pushAnchor } from './anchor-git.ts';
 import { handle } from './context.ts';
 import { fail } from './failure.ts';
-import { type LogPlace, openAt, placeOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
+import {
+  headsAt,
+  type LogPlace,
+  openAt,
+  placeOf,
+  STORE_FLAG,
+  type StoreFlags,
+} from './log-place.ts';
 import { ownKey } from './record-key.ts';
 
 interface AnchorFlags extends StoreFlags {
@@ -42,14 +48,13 @@ export function registerAnchor(log: Command): void {
     .option('--rfc3161 <url>', 'have it stamped by this time stamp authority first');
   handle<AnchorFlags>(command, async ({ flags, show, print, remark, isJson }) => {
     const place = await placeOf(flags);
-    if (place.url.startsWith('nats:')) {
-      throw fail('cli.usage', 'heads of a store at nats:// are neither signed nor anchored yet', {
-        hint: 'import an export of it into a file, and anchor that',
-      });
-    }
-    if (!existsSync(place.path)) throw fail('cli.no-input', `${place.path} does not exist`);
+    const isFile = !place.url.startsWith('nats:');
+    if (isFile && !existsSync(place.path))
+      throw fail('cli.no-input', `${place.path} does not exist`);
     const log = await openAt(place, true);
-    const head = await currentHead(place, log).finally(() => log.close());
+    const head = await withHeads(place, (heads) => currentHead(place, log, heads)).finally(() =>
+      log.close(),
+    );
     const { line, stamped } = await stampedLine(head, flags.rfc3161);
     const ways = put(line, head, flags);
     if (flags.rfc3161 !== undefined) ways.push('rfc3161');
@@ -62,7 +67,7 @@ export function registerAnchor(log: Command): void {
       );
       return;
     }
-    noteAnchor(anchorsPath(place.path), { head, way: ways.join(',') });
+    await withHeads(place, (heads) => heads.note({ head, way: ways.join(',') }));
     const by =
       stamped === null
         ? ''
@@ -76,13 +81,27 @@ export function registerAnchor(log: Command): void {
 
 /** What goes into an export to vouch for it: every anchor that was noted, and its end. */
 export async function vouchers(place: LogPlace, log: Log): Promise<SignedHead[]> {
-  const noted = readAnchorNotes(anchorsPath(place.path)).map(({ head }) => head);
-  return [...noted, await currentHead(place, log)];
+  return withHeads(place, async (heads) => {
+    const noted = heads.notes.map(({ head }) => head);
+    return [...noted, await currentHead(place, log, heads)];
+  });
+}
+
+async function withHeads<T>(
+  place: LogPlace,
+  work: (heads: Heads) => T | Promise<T>,
+): Promise<Awaited<T>> {
+  const heads = await headsAt(place);
+  try {
+    return await work(heads);
+  } finally {
+    await heads.close();
+  }
 }
 
 /** As the log is now, signed here; without the key, as the hub signed it last. */
-async function currentHead(place: LogPlace, log: Log): Promise<SignedHead> {
-  const signed = readHeads(headsPath(place.path)).heads.at(-1) ?? null;
+async function currentHead(place: LogPlace, log: Log, heads: Heads): Promise<SignedHead> {
+  const signed = heads.heads.at(-1) ?? null;
   await requireAgrees(place, log, signed);
   const key = ownKey();
   const origin = await originOf(log);

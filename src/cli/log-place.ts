@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { dataDirectory, type Globals } from '../client/node/target.ts';
+import type { Heads } from '../log/heads.ts';
 import type { Log } from '../log/log.ts';
 import { fail } from './failure.ts';
 
@@ -24,6 +25,18 @@ export const STORE_FLAG = [
 export async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {
   const { openLog } = await import('../server/run/open-log.ts');
   return openLog(place.url, { readOnly });
+}
+
+/** The signed heads of the log and the notes of its anchors. */
+export async function headsAt(place: LogPlace): Promise<Heads> {
+  const { parseStoreUrl } = await import('../server/run/store-url.ts');
+  const store = parseStoreUrl(place.url);
+  if (store?.kind === 'nats') {
+    const { openNatsHeads } = await import('../log/nats/heads.ts');
+    return openNatsHeads(store.place, place.space ?? 'default');
+  }
+  const { openHeadsBeside } = await import('../log/heads.ts');
+  return openHeadsBeside(place.path);
 }
 
 export async function placeOf(flags: StoreFlags): Promise<LogPlace> {

@@ -11,6 +11,7 @@ import type { Verified } from '../log/verify.ts';
 import { handle } from './context.ts';
 import { EXITS, fail, failureText } from './failure.ts';
 import {
+  headsAt,
   type LogPlace,
   openAt,
   placeOf,
@@ -102,7 +103,9 @@ async function verifyOne(place: LogPlace, log: Log, held: Held): Promise<Found> 
   const now = Date.now();
   const origin = anchors.length === 0 ? null : await originOf(log);
   const pins = pinsOf(anchors, { space, origin }, keys, now);
-  const beside = pinsBeside(path, now);
+  const heads = await headsAt(place);
+  const beside = pinsBeside(heads, now);
+  await heads.close();
   // Anchors first: where several are contradicted, the one that counts more is named.
   const all = [...pins, ...(given === null ? [] : [given]), ...beside.pins];
   const verified = await verifyLog(log, all);

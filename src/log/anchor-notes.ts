@@ -40,11 +40,11 @@ export function noteAnchor(path: string, note: AnchorNote): void {
   }
 }
 
-function encodeNote({ head, way }: AnchorNote): string {
+export function encodeNote({ head, way }: AnchorNote): string {
   return `${JSON.stringify({ ...JSON.parse(encodeSignedHead(head)), way })}\n`;
 }
 
-function parseNote(line: string): AnchorNote[] {
+export function parseNote(line: string): AnchorNote[] {
   const head = parseSignedHead(line);
   if (head === null) return [];
   const { way } = JSON.parse(line) as { way?: unknown };

@@ -3,7 +3,7 @@
  * against a log it must be sound itself: signed as it says, by a key that is known, and of this log [RC3].
  * What is not has a code of its own; what is becomes a pin, a head that the chain must have.
  */
-import { headsPath, readHeads } from './heads-file.ts';
+import type { Heads } from './heads.ts';
 import { LogError } from './log.ts';
 import { hasGoodSignature, parseSignedHead, type SignedHead } from './signed-head.ts';
 
@@ -86,9 +86,10 @@ export function pinsOf(
  * The signed heads that lie beside a log, as pins, and what is wrong with them. They prove nothing against
  * somebody who takes them away; against whoever forgets to, and has not the key, they do.
  */
-export function pinsBeside(store: string, now: number): { pins: Pin[]; changed: string | null } {
-  const path = headsPath(store);
-  const { heads, strange } = readHeads(path);
+export function pinsBeside(
+  { heads, strange, where: path }: Pick<Heads, 'heads' | 'strange' | 'where'>,
+  now: number,
+): { pins: Pin[]; changed: string | null } {
   const bad = heads.filter((head) => !hasGoodSignature(head)).length;
   const pins = heads.map(({ at, position, head }) => {
     return { position, head, what: `the head signed at ${timeText(at, now)}` };

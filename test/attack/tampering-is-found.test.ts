@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAnchors, pinsBeside, pinsOf } from '../../src/log/anchors.ts';
 import { decodeBatch, encodeBatch, GENESIS } from '../../src/log/batch.ts';
 import { compactLog } from '../../src/log/compact.ts';
+import { openHeadsBeside } from '../../src/log/heads.ts';
 import type { Log } from '../../src/log/log.ts';
 import { originOf } from '../../src/log/origin.ts';
 import {
@@ -320,7 +321,9 @@ describe('with its anchor', () => {
     const last = lines.findLastIndex((line) => line !== '');
     lines[last] = encodeSignedHead({ ...anchor, position: anchor.position - 1 });
     writeFileSync(heads, lines.join('\n'));
-    expect(pinsBeside(pathIn(dir), Date.now()).changed).toContain('1 heads that were changed');
+    expect(pinsBeside(openHeadsBeside(pathIn(dir)), Date.now()).changed).toContain(
+      '1 heads that were changed',
+    );
     const told = await withHub(dir, async (hub) => hub.log.join('\n'));
     expect(told).toContain('does not carry the signature it says');
     // The log itself is what it was.

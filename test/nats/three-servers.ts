@@ -16,6 +16,9 @@ export interface ThreeServers {
   urlOf(name: Name): string;
   start(name: Name): Promise<void>;
   kill(name: Name): Promise<void>;
+  /** As an operator does it. */
+  stop(name: Name): Promise<void>;
+  stderr(name: Name): string;
   /** Headers of the owner of a server. */
   owner(name: Name): Who;
   /** What the server answered, or `refused` with what it said instead. */
@@ -61,6 +64,11 @@ export async function openThreeServers(
       });
       if (!isRunning(started)) throw new Error(started.stderr);
       servers.set(name, started);
+    },
+    stderr: (name) => servers.get(name)?.stderr() ?? '',
+    async stop(name) {
+      await servers.get(name)?.stop();
+      servers.delete(name);
     },
     async kill(name) {
       await servers.get(name)?.kill();

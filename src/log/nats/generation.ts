@@ -16,6 +16,8 @@ export interface Generation {
   readonly space: string;
   readonly id: string;
   readonly compacted: Compacted | null;
+  /** The id of its first generation: what is signed of the log is found by that. */
+  readonly lineage?: string;
   /** The space was removed; its streams are those of this generation. */
   readonly removed?: { readonly at: number };
 }

@@ -22,7 +22,8 @@ export async function replaceStream(
   compacted: Compacted,
 ): Promise<void> {
   const { link, subject, path } = target;
-  const fresh: Generation = { space: old.space, id: createId(), compacted };
+  const { space, id, lineage = id } = old;
+  const fresh: Generation = { space, id: createId(), compacted, lineage };
   await addStreams(link, place, fresh);
   try {
     const names = namesOf(place, fresh);

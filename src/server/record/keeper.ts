@@ -6,7 +6,9 @@ import { Worker } from 'node:worker_threads';
 import { breakText } from '../../core/docket/log-broken.ts';
 import { SERVER } from '../../core/law/principal.ts';
 import type { Hub } from '../../hub/hub.ts';
+import { type Heads, openHeadsBeside } from '../../log/heads.ts';
 import type { Log } from '../../log/log.ts';
+import type { NatsPlace } from '../../log/nats/place.ts';
 import type { SigningKey } from '../../log/signed-head.ts';
 import type { Verified } from '../../log/verify.ts';
 import type { RecordView } from '../desk/record-view.ts';
@@ -19,10 +21,15 @@ const VERIFY_AFTER_MS = 10_000;
 const VERIFY_EVERY_MS = 6 * 3_600_000;
 
 /** Where the store of a space lies, for the thread that walks it. */
-export interface StorePlace {
+export type StorePlace = FilePlace | { readonly kind: 'nats'; readonly place: NatsPlace };
+
+export interface FilePlace {
   readonly kind: 'sqlite' | 'file';
   readonly path: string;
 }
+
+/** What the thread is told. */
+export type Walked = StorePlace & { readonly space: string };
 
 export interface KeeperOptions {
   readonly key: SigningKey | null;
@@ -53,6 +60,18 @@ interface Kept {
   verifyAt: number;
 }
 
+/** Of several servers that which sequences signs and walks; the others would only repeat it. */
+function isOurs(hub: Hub | null): boolean {
+  const standing = hub?.standing ?? null;
+  return standing === null || standing.sequencer === standing.server;
+}
+
+async function openHeads(place: StorePlace, space: string): Promise<Heads> {
+  if (place.kind !== 'nats') return openHeadsBeside(place.path);
+  const { openNatsHeads } = await import('../../log/nats/heads.ts');
+  return openNatsHeads(place.place, space);
+}
+
 export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
   const { now, onTrouble } = options;
   const verifyAfterMs = options.verifyAfterMs ?? VERIFY_AFTER_MS;
@@ -72,12 +91,14 @@ export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
   }
 
   async function verifyNext(): Promise<void> {
-    const due = [...spaces].find(([, kept]) => kept.place !== null && kept.verifyAt <= now());
+    const due = [...spaces].find(
+      ([, kept]) => kept.place !== null && kept.verifyAt <= now() && isOurs(kept.hub),
+    );
     if (due === undefined || isClosed) return;
     const [space, kept] = due;
     kept.verifyAt = now() + VERIFY_EVERY_MS;
     try {
-      const verified = await walk(kept.place as StorePlace);
+      const verified = await walk({ ...(kept.place as StorePlace), space });
       const before = kept.record.view().verification;
       const { ok } = verified;
       const through = ok ? verified.length : verified.position;
@@ -102,7 +123,7 @@ export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
   }
 
   /** In a thread of its own: a walk over a long log would hold everybody up. */
-  function walk(place: StorePlace): Promise<Verified> {
+  function walk(place: Walked): Promise<Verified> {
     return new Promise((resolve, reject) => {
       const end = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
       const thread = new Worker(new URL(`./verify-thread.${end}`, import.meta.url), {
@@ -121,8 +142,12 @@ export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
 
   return {
     async open(space, log, place) {
+      const heads = place === null ? null : await openHeads(place, space);
+      /** Said when it closes: by then nobody sequences any more. */
+      let isLast: boolean | null = null;
       const record = openSpaceRecord({
-        ...{ space, log, path: place?.path ?? null, key: options.key, now },
+        ...{ space, log, heads, key: options.key, now },
+        maySign: () => isLast ?? isOurs(kept.hub),
         onTrouble: (what, cause) => onTrouble(`space ${space}: ${what}`, cause),
       });
       const kept: Kept = { record, place, verifyAt: now(), hub: null };
@@ -137,11 +162,13 @@ export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
         },
         async beginClose() {
           stop();
+          isLast = isOurs(kept.hub);
           if (spaces.get(space) === kept) spaces.delete(space);
           await record.findOrigin();
         },
         async finishClose(isRemoved) {
           if (!isRemoved) await record.sign();
+          await heads?.close();
         },
       };
     },

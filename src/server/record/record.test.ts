@@ -14,6 +14,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { within } from '../../../test/e2e/deadline.ts';
 import { openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
+import { openHeadsBeside } from '../../log/heads.ts';
 import { openHeadsFile, readHeads } from '../../log/heads-file.ts';
 import { openMemoryLog } from '../../log/memory.ts';
 import {
@@ -66,7 +67,10 @@ describe('heads', () => {
     const log = openMemoryLog();
     const path = join(dir, 'log');
     const onTrouble = (what: string): never => expect.fail(what);
-    const record = openSpaceRecord({ space: 's', log, path, key, now: () => 0, onTrouble });
+    const record = openSpaceRecord({
+      ...{ space: 's', log, heads: openHeadsBeside(path), key, now: () => 0, onTrouble },
+      maySign: () => true,
+    });
     const positions = (): number[] =>
       readHeads(`${path}.HEADS`).heads.map(({ position }) => position);
     for (const signed of [[], [12_000], [12_000]]) {

@@ -3,9 +3,7 @@
  * closed [RC1]; and what is known of its record: the last signed head, the last anchor, and what the last
  * verification said. The newest signed head is compared with the log when it is opened [RC4].
  */
-import { statSync } from 'node:fs';
-import { anchorsPath, readAnchorNotes } from '../../log/anchor-notes.ts';
-import { headsPath, openHeadsFile } from '../../log/heads-file.ts';
+import type { Heads } from '../../log/heads.ts';
 import type { Log } from '../../log/log.ts';
 import { headOf, originOf } from '../../log/origin.ts';
 import { hasGoodSignature, type SignedHead, type SigningKey } from '../../log/signed-head.ts';
@@ -17,8 +15,10 @@ const SIGN_EVERY_ENTRIES = 10_000;
 export interface SpaceRecordOptions {
   readonly space: string;
   readonly log: Log;
-  /** Where the store lies; null where it has no path, and then heads are kept in memory alone. */
-  readonly path: string | null;
+  /** Null where the log is not kept: then heads are in memory alone. */
+  readonly heads: Heads | null;
+  /** Of several servers one signs, that which sequences. */
+  readonly maySign: () => boolean;
   /** Null: nothing is signed. */
   readonly key: SigningKey | null;
   readonly now: () => number;
@@ -47,44 +47,51 @@ export interface SpaceRecord {
 }
 
 export function openSpaceRecord(options: SpaceRecordOptions): SpaceRecord {
-  const { space, log, path, key, now } = options;
-  const file = path === null ? null : openHeadsFile(headsPath(path));
-  let signed: SignedHead | null = file?.heads.at(-1) ?? null;
+  const { space, log, heads, key, now } = options;
+  /** Where there is nowhere else to keep it. */
+  let unkept: SignedHead | null = null;
+  const newest = (): SignedHead | null => (heads === null ? unkept : (heads.heads.at(-1) ?? null));
   let origin: string | null = null;
   let verification: Verification | null = null;
   let isTold = false;
-  let anchor: { mtimeMs: number; newest: RecordView['anchor'] } = { mtimeMs: 0, newest: null };
+  let isSigning = false;
 
   async function findOrigin(): Promise<void> {
     if (log.length > 0) origin ??= await originOf(log);
   }
 
   async function sign(): Promise<void> {
-    if (key === null || log.length === 0) return;
+    if (key === null || log.length === 0 || !options.maySign() || isSigning) return;
+    isSigning = true;
     try {
       if (origin === null) await findOrigin();
       // Both are of one moment: nothing is waited for between them and the signature.
       const { length, head } = log;
-      if (origin === null || (signed?.position === length && signed.head === head)) return;
+      const last = newest();
+      if (origin === null || (last?.position === length && last.head === head)) return;
       const at = new Date(now()).toISOString();
-      signed = key.sign({ space, origin, position: length, head, at });
-      file?.add(signed);
+      unkept = key.sign({ space, origin, position: length, head, at });
+      await heads?.add(unkept);
     } catch (cause) {
       // Once: a disk that is full says so to everybody who writes.
       if (!isTold) options.onTrouble('the head of the log could not be signed', cause);
       isTold = true;
+    } finally {
+      isSigning = false;
     }
   }
 
   /** The newest alone: whatever was changed before it has changed the head there. */
   async function check(): Promise<Contradiction | null> {
-    const strange = file?.strange ?? 0;
+    const strange = heads?.strange ?? 0;
+    const signed = newest();
     // A crash can cut the last line short, and no other.
-    if (strange > 1)
-      return setAside(`${strange} lines of ${headsPath(path ?? '')} are no signed heads`);
+    if (strange > 1) return setAside(`${strange} lines of ${heads?.where} are no signed heads`);
     if (signed === null) return null;
     const when = `the head signed at ${signed.at}`;
     if (!hasGoodSignature(signed)) return setAside(`${when} does not carry the signature it says`);
+    // Another server may have come further than this opening knows.
+    if (signed.position > log.length) for await (const _ of log.read(log.length));
     if (signed.position > log.length) {
       return setAside(`${log.length} entries, ${when} says at least ${signed.position}`);
     }
@@ -95,23 +102,17 @@ export function openSpaceRecord(options: SpaceRecordOptions): SpaceRecord {
   }
 
   /** The heads are kept as they are, and signing goes on from what is there. */
-  function setAside(why: string): Contradiction {
-    const { position, head } = signed ?? { position: log.length, head: log.head };
-    const aside = file?.setAside(now()) ?? null;
-    signed = null;
+  async function setAside(why: string): Promise<Contradiction> {
+    const { position, head } = newest() ?? { position: log.length, head: log.head };
+    const aside = (await heads?.setAside(now())) ?? null;
+    unkept = null;
     const reason = aside === null ? why : `${why}; what was signed is kept in ${aside}`;
     return { through: Math.min(position, log.length), head, reason };
   }
 
-  /** Read again only when the file has changed: the question is asked often. */
   function lastAnchor(): RecordView['anchor'] {
-    if (path === null) return null;
-    const mtimeMs = statSync(anchorsPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (mtimeMs !== anchor.mtimeMs) {
-      const note = readAnchorNotes(anchorsPath(path)).at(-1);
-      anchor = { mtimeMs, newest: note === undefined ? null : { ...note.head, way: note.way } };
-    }
-    return anchor.newest;
+    const note = heads?.notes.at(-1);
+    return note === undefined ? null : { ...note.head, way: note.way };
   }
 
   return {
@@ -119,7 +120,7 @@ export function openSpaceRecord(options: SpaceRecordOptions): SpaceRecord {
     sign,
     findOrigin,
     onGrown() {
-      if (log.length - (signed?.position ?? 0) >= SIGN_EVERY_ENTRIES) void sign();
+      if (log.length - (newest()?.position ?? 0) >= SIGN_EVERY_ENTRIES) void sign();
     },
     note(verified) {
       verification = verified;
@@ -127,7 +128,7 @@ export function openSpaceRecord(options: SpaceRecordOptions): SpaceRecord {
     view: () => ({
       length: log.length,
       head: log.head,
-      signed,
+      signed: newest(),
       anchor: lastAnchor(),
       verification,
     }),

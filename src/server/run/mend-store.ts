@@ -21,7 +21,7 @@ import { type Log, LogError, type StoredBatch } from '../../log/log.ts';
 import { openSqliteLog } from '../../log/sqlite.ts';
 import { writeSqliteBatches } from '../../log/sqlite-batches.ts';
 import { createWalk } from '../../log/verify.ts';
-import type { StorePlace } from '../record/keeper.ts';
+import type { FilePlace } from '../record/keeper.ts';
 import { storeFiles } from './open-log.ts';
 
 /** In capitals, as no space is named. */
@@ -30,7 +30,7 @@ const MENDED = '.MENDED';
 const SIDECARS = ['', '-wal', '-shm'];
 
 /** What was found and done; null when there is nothing here that can be mended. */
-export async function mendStore(place: StorePlace, now: number): Promise<Break | null> {
+export async function mendStore(place: FilePlace, now: number): Promise<Break | null> {
   const { kind, path } = place;
   const lock = lockStore(path, kind);
   try {
@@ -84,7 +84,7 @@ export async function finishMending(store: string | null, dir: string): Promise<
 /** Everything before the first break; null when there is none, or nothing can be kept. */
 async function copySound(
   broken: Log,
-  kind: StorePlace['kind'],
+  kind: FilePlace['kind'],
   fresh: string,
 ): Promise<Omit<Break, 'file'> | null> {
   if (broken.compacted !== null) return null;
@@ -122,7 +122,7 @@ async function writeFileBatches(path: string, batches: AsyncIterable<StoredBatch
 /** The entry that says what happened, behind what was sound; its head is the one it had. */
 async function finish(
   fresh: string,
-  kind: StorePlace['kind'],
+  kind: FilePlace['kind'],
   facts: Break,
   at: number,
 ): Promise<void> {

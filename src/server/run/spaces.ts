@@ -121,7 +121,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       const place = placeOf(url);
       const isCorrupt = cause instanceof LogError && cause.code === 'log.corrupt';
       const found =
-        isCorrupt && place !== null ? await mendStore(place, options.clock.now()) : null;
+        isCorrupt && place !== null && place.kind !== 'nats'
+          ? await mendStore(place, options.clock.now())
+          : null;
       if (found === null) throw cause;
       options.onTrouble(`space ${name}: ${breakText(found)}`, cause);
       return openAt(name, url, revives);
@@ -365,6 +367,7 @@ function notFound(name: string, known: readonly string[]): Refusal {
 /** Where the store lies, for who looks at it beside the hub. */
 function placeOf(url: string): StorePlace | null {
   const store = parseStoreUrl(url);
+  if (store?.kind === 'nats') return { kind: 'nats', place: store.place };
   return hasPath(store) ? { kind: store.kind, path: store.path } : null;
 }
 

@@ -1,0 +1,152 @@
+/**
+ * The signed heads of a log in JetStream, and the notes of its anchors: a stream of their own under the prefix, one
+ * subject for each log, which a compaction does not change. Servers that share the log hear what the others sign. Like
+ * the file beside a log they prove nothing by themselves: anchors are made of them, and an opening compares the log
+ * with the newest [RC4] [RC9].
+ */
+import type { DeliverPolicy, StreamConfig } from '@nats-io/jetstream';
+import { type AnchorNote, encodeNote, parseNote } from '../anchor-notes.ts';
+import type { Heads } from '../heads.ts';
+import { encodeSignedHead, parseSignedHead, type SignedHead } from '../signed-head.ts';
+import { API, apiCode, natsFailure } from './failure.ts';
+import { readPointer, streamWord } from './generation.ts';
+import { type Link, openLink } from './link.ts';
+import { type NatsPlace, shownPlace } from './place.ts';
+
+/** The newest of each log; every one of them vouches for all that was before it. */
+const KEPT_MAX = 1_000;
+
+export async function openNatsHeads(place: NatsPlace, space: string): Promise<Heads> {
+  const link = await openLink(place);
+  try {
+    return await openOn(link, place, space);
+  } catch (error) {
+    await link.release();
+    throw natsFailure(shownPlace(place), 'read the signed heads of', error);
+  }
+}
+
+async function openOn(link: Link, place: NatsPlace, space: string): Promise<Heads> {
+  const { js, manager, connection } = link;
+  const stream = `${place.prefix}-heads`;
+  let isThere = false;
+  const generation = (await readPointer(link, place, space))?.generation;
+  const log = `${streamWord(space)}-${generation?.lineage ?? generation?.id ?? 'none'}`;
+  const headsSubject = `${place.prefix}.heads.${log}`;
+  const anchorsSubject = `${place.prefix}.anchors.${log}`;
+  let heads: SignedHead[] = [];
+  let strange = 0;
+  let notes: AnchorNote[] = [];
+
+  function hearHead(line: string): void {
+    const head = parseSignedHead(line);
+    if (head === null) strange++;
+    else if (heads.at(-1)?.signature !== head.signature) heads = [...heads, head].slice(-KEPT_MAX);
+  }
+  function hearNote(line: string): void {
+    notes = [...notes, ...parseNote(line)].slice(-KEPT_MAX);
+  }
+
+  for (const line of await readSubject(link, stream, headsSubject)) hearHead(line);
+  for (const line of await readSubject(link, stream, anchorsSubject)) hearNote(line);
+  const subscriptions = [
+    connection.subscribe(headsSubject, {
+      callback: (error, message) => void (error ?? hearHead(message.string())),
+    }),
+    connection.subscribe(anchorsSubject, {
+      callback: (error, message) => void (error ?? hearNote(message.string())),
+    }),
+  ];
+
+  /** Reading makes none. */
+  async function put(subject: string, line: string): Promise<void> {
+    if (!isThere) await addStream(link, place, stream);
+    isThere = true;
+    await js.publish(subject, line);
+  }
+
+  return {
+    where: `the stream ${stream} (${headsSubject})`,
+    get heads() {
+      return heads;
+    },
+    get strange() {
+      return strange;
+    },
+    get notes() {
+      return notes;
+    },
+    async add(head) {
+      await put(headsSubject, encodeSignedHead(head));
+      hearHead(encodeSignedHead(head));
+    },
+    async note(note) {
+      await put(anchorsSubject, encodeNote(note).trim());
+    },
+    async setAside(now) {
+      const aside = `${headsSubject}-BROKEN-${now}`;
+      for (const line of await readSubject(link, stream, headsSubject)) {
+        await put(aside, line);
+      }
+      await manager.streams.purge(stream, { filter: headsSubject });
+      heads = [];
+      strange = 0;
+      return `${stream} (${aside})`;
+    },
+    async close() {
+      for (const one of subscriptions) one.unsubscribe();
+      await link.release();
+    },
+  };
+}
+
+async function addStream({ manager }: Link, place: NatsPlace, name: string): Promise<void> {
+  try {
+    await manager.streams.info(name);
+  } catch (error) {
+    if (apiCode(error) !== API.streamNotFound) throw error;
+    const config = {
+      ...{ name, subjects: [`${place.prefix}.heads.*`, `${place.prefix}.anchors.*`] },
+      ...{ storage: 'file', retention: 'limits', num_replicas: place.replicas },
+      max_msgs_per_subject: KEPT_MAX,
+    } as Partial<StreamConfig> & { name: string };
+    await manager.streams.add(config).catch((cause: unknown) => {
+      if (apiCode(cause) !== API.streamNameInUse) throw cause;
+    });
+  }
+}
+
+/** Every message of a subject as text, oldest first. */
+async function readSubject(
+  { js, manager }: Link,
+  stream: string,
+  subject: string,
+): Promise<string[]> {
+  const info = await manager.streams
+    .info(stream, { subjects_filter: subject })
+    .catch((error: unknown) => {
+      if (apiCode(error) !== API.streamNotFound) throw error;
+      return null;
+    });
+  let left = info?.state.subjects?.[subject] ?? 0;
+  if (left === 0) return [];
+  const consumer = await js.consumers.get(stream, {
+    ...{ filter_subjects: subject, deliver_policy: 'all' as DeliverPolicy },
+  });
+  const lines: string[] = [];
+  try {
+    while (left > 0) {
+      const messages = await consumer.fetch({ max_messages: Math.min(left, 256), expires: 5_000 });
+      let came = 0;
+      for await (const message of messages) {
+        came++;
+        lines.push(message.string());
+      }
+      if (came === 0) break;
+      left -= came;
+    }
+    return lines;
+  } finally {
+    await consumer.delete().catch(() => {});
+  }
+}
