@@ -20,7 +20,9 @@ import { type Machine, type Report, toMarkdown, toPeerMarkdown } from './report.
 import type { Measure, Scenario, Setting } from './scenario.ts';
 import { bus, busPeer } from './scenarios/bus.ts';
 import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.ts';
+import { cluster } from './scenarios/cluster.ts';
 import { commands } from './scenarios/commands.ts';
+import { failover } from './scenarios/failover.ts';
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
 import { httpSend } from './scenarios/http-send.ts';
 import { latency, readMachineCost } from './scenarios/latency.ts';
@@ -69,6 +71,8 @@ const scenarios: readonly Scenario[] = [
   workflows,
   spans,
   page,
+  cluster,
+  failover,
 ];
 
 const { values: flags } = parseArgs({
@@ -126,7 +130,7 @@ async function main(): Promise<void> {
   const machine = await readMachine(setting);
   const measures: (Measure & { scenario: string })[] = [];
   for (const scenario of scenarios) {
-    if (flags.only !== undefined && !flags.only.includes(scenario.name)) continue;
+    if (!(flags.only?.includes(scenario.name) ?? !scenario.isAskedFor)) continue;
     if (flags.peers && scenario.isPeer !== true) continue;
     const from = performance.now();
     try {

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly name: string;
   /** One of the rows that stand beside the originals, which `--peers` runs. */
   readonly isPeer?: boolean;
+  /** Runs when it is named, and not with all the others: it takes minutes, or a program that may be absent. */
+  readonly isAskedFor?: boolean;
   run(setting: Setting): Promise<Measure[]>;
 }
 

@@ -21,6 +21,8 @@ export type ServerName = 'hub' | 'bare' | 'broadcast';
 export interface Server {
   readonly url: string;
   readonly pid: number;
+  /** Resolves when its process has ended, however that came. */
+  readonly gone: Promise<void>;
   /** Where it speaks Synapse; only of a hub that was asked to. */
   readonly synapse: string;
   /** From the start of the process to its first answer over HTTP. */
@@ -43,13 +45,20 @@ export const isBuilt: boolean = !existsSync(join(HUB_ROOT, 'src/cli/main.ts'));
 
 export async function openServer(
   name: ServerName,
-  options: { dir?: string; isInspected?: boolean; hasSynapse?: boolean } = {},
+  options: {
+    dir?: string;
+    isInspected?: boolean;
+    hasSynapse?: boolean;
+    /** Behind all others: the last of two that say the same counts. */
+    args?: readonly string[];
+  } = {},
 ): Promise<Server> {
   const dir = options.dir ?? (await createScratch());
   const inspect = options.isInspected === true ? ['--inspect=127.0.0.1:0'] : [];
   const from = performance.now();
   const more = options.hasSynapse === true ? ['--synapse', '0', '--synapse-token', 'none'] : [];
-  const child = spawn(process.execPath, [...inspect, ...commandOf(name, dir), ...more], {
+  const args = [...commandOf(name, dir), ...more, ...(options.args ?? [])];
+  const child = spawn(process.execPath, [...inspect, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -61,6 +70,7 @@ export async function openServer(
   // The broadcaster has no HTTP; it answers 426, which is an answer.
   await (await fetch(`${url}/health`)).arrayBuffer();
   const startMs = performance.now() - from;
+  const gone = once(child, 'exit').then(() => {});
   child.once('exit', (code) => {
     if (code !== 0 && code !== null)
       process.stderr.write(`${name} ended with ${code}: ${complaint}\n`);
@@ -69,6 +79,7 @@ export async function openServer(
     url,
     synapse,
     pid: child.pid as number,
+    gone,
     startMs,
     settled: () => settled(child),
     async readMemory() {

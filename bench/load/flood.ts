@@ -18,6 +18,9 @@ export interface FloodJob {
   /** How long to measure; or, when `sends` is given, how many sends in all. */
   readonly measureMs: number;
   readonly sends?: number;
+  /** Further servers that senders are spread over, and spaces; else all are at the one, in its default space. */
+  readonly beside?: readonly string[];
+  readonly spaces?: readonly string[];
   /** Further listeners that never read; what is owed to them counts for nothing. */
   readonly stopped?: number;
 }
@@ -78,7 +81,14 @@ async function gather(job: FloodJob): Promise<Party> {
   }
   const senders: Sender[] = [];
   for (let n = 0; n < job.senders; n++) {
-    const socket = await openLoadSocket(job.url, `sender-${run}-${n}`);
+    const urls = [job.url, ...(job.beside ?? [])];
+    const { spaces = [] } = job;
+    const space = spaces[Math.floor(n / urls.length) % spaces.length];
+    const socket = await openLoadSocket(
+      urls[n % urls.length] as string,
+      `sender-${run}-${n}`,
+      space,
+    );
     const params = { channel: `bench:${run}-${n}`, body: BODY };
     senders.push({ socket, stamp: createRequestStamp('channels.send', params), sent: 0 });
   }

@@ -33,13 +33,18 @@ export interface LoadSocket {
   close(): void;
 }
 
-export async function openLoadSocket(url: string, agent: string): Promise<LoadSocket> {
+export async function openLoadSocket(
+  url: string,
+  agent: string,
+  space?: string,
+): Promise<LoadSocket> {
   const { hostname, port } = new URL(url);
   const tcp = connect(Number(port), hostname);
   tcp.setNoDelay(true);
   tcp.write(
     `GET /ws HTTP/1.1\r\nHost: ${hostname}:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
       'Sec-WebSocket-Key: c3lub2QtYmVuY2gtbG9hZA==\r\nSec-WebSocket-Version: 13\r\n' +
+      (space === undefined ? '' : `X-SOX-Namespace: ${space}\r\n`) +
       `X-SOX-Agent-ID: ${agent}\r\n\r\n`,
   );
   const rest = await upgraded(tcp);

@@ -13,6 +13,8 @@ import type { AgentSpent, Held, Seen, Whisper } from './whisper.ts';
 export const TICK_MS = 250;
 /** When an agent uses much of a limit, or opens much, within a tick; no two messages are closer. */
 const EARLY_MS = 25;
+/** Somebody came, or left: who is asked for them next must know. No two such messages are closer. */
+const SUDDEN_MS = 5;
 /** Words in one tick. */
 export const WORDS_MAX = 2_000;
 /** Of one agent's refreshed offers in one tick. */
@@ -201,8 +203,8 @@ export function createWhispers(options: WhispersOptions): Whispers {
       const oldest = said.size > SAID_MAX ? said.keys().next().value : undefined;
       if (oldest !== undefined) forget(oldest);
       stirred.add(agent);
-      // Two messages are never closer than that.
-      soon(isSudden ? Math.max(0, saidAt + EARLY_MS - clock.now()) : TICK_MS);
+      const isNew = isSudden || (!there.has(agent) && isThere(read(), clock.now()));
+      soon(isNew ? Math.max(0, saidAt + SUDDEN_MS - clock.now()) : TICK_MS);
       rest();
     },
     spend(limit, key, cost, much) {

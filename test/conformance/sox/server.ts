@@ -16,6 +16,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 import { createSharedStore, IS_CLUSTER, SERVER_NAMES } from '../../cluster/shared-store.ts';
+import { enrolByFlags } from '../../nats/enrol.ts';
 import { BIN, CACHE } from '../../program.ts';
 import { type PluginPackage, writePlugins } from './plugin-project.ts';
 import type { Boot } from './story.ts';
@@ -96,6 +97,7 @@ async function launchOne(
 ): Promise<Launched> {
   const project = await mkdtemp(join(tmpdir(), 'sox-conformance-'));
   await writeProject(project, boot, plugins);
+  if (IS_CLUSTER) await enrolByFlags(join(project, 'hub'), store);
   const child = spawn(process.execPath, [SYNOD, ...serveArgs(project, boot, store)], {
     cwd: project,
     env: {

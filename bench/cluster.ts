@@ -1,0 +1,125 @@
+/**
+ * Three servers on three NATS nodes, all on this machine, for the scenarios of a cluster. The nodes are those of
+ * the tests: `nats-server`, or what SYNOD_NATS_SERVER names.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openLink } from '../src/log/nats/link.ts';
+import { parseNatsUrl } from '../src/log/nats/place.ts';
+import { enrol } from '../test/nats/enrol.ts';
+import { NO_NATS, openNatsCluster } from '../test/nats/server.ts';
+import { openServer, type Server } from './server.ts';
+
+const DEADLINE_MS = 30_000;
+const NAMES = ['one', 'two', 'three'] as const;
+export type Name = (typeof NAMES)[number];
+
+export interface BenchCluster extends AsyncDisposable {
+  readonly store: string;
+  readonly urls: readonly string[];
+  readonly names: readonly Name[];
+  server(name: Name): Server;
+  /** kill -9, or with SIGTERM as one that is stopped; resolves when it is gone. */
+  end(name: Name, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  start(name: Name): Promise<void>;
+  /** Messages and bytes in the logs of all spaces. */
+  stored(): Promise<{ readonly batches: number; readonly bytes: number }>;
+}
+
+export async function openBenchCluster(
+  options: { readonly isInspected?: boolean } = {},
+): Promise<BenchCluster> {
+  if (NO_NATS !== null) throw new Error(NO_NATS);
+  const dir = mkdtempSync(join(tmpdir(), 'synod-bench-cluster-'));
+  const nodes = await openNatsCluster(NAMES.length);
+  const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const store = `nats://${hosts}/bench`;
+  const place = parseNatsUrl(store);
+  if (place === null) throw new Error(`${store} is no address of NATS`);
+  const servers = new Map<Name, Server>();
+
+  async function start(name: Name): Promise<void> {
+    const args = ['--store', store, '--server-name', name];
+    await enrol(store, join(dir, name), name);
+    servers.set(name, await openServer('hub', { ...options, dir: join(dir, name), args }));
+  }
+
+  function server(name: Name): Server {
+    const found = servers.get(name);
+    if (found === undefined) throw new Error(`the server ${name} is not there`);
+    return found;
+  }
+
+  const link = await openLink(place);
+  for (const name of NAMES) await start(name);
+  return {
+    store,
+    names: NAMES,
+    server,
+    start,
+    get urls() {
+      return NAMES.map((name) => server(name).url);
+    },
+    async end(name, signal) {
+      const { pid, gone } = server(name);
+      servers.delete(name);
+      process.kill(pid, signal);
+      await gone;
+    },
+    async stored() {
+      let batches = 0;
+      let bytes = 0;
+      for await (const { config, state } of link.manager.streams.list()) {
+        if (!config.name.startsWith('bench-log-')) continue;
+        batches += state.messages;
+        bytes += state.bytes;
+      }
+      return { batches, bytes };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...servers.values()].map((one) => one.close()));
+      await link.release();
+      await Promise.all(nodes.map((node) => node.close()));
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Answer {
+  readonly cluster?: { readonly sequencer?: string | null };
+}
+
+/** Null where the server is not there or refuses. */
+export async function ask(
+  url: string,
+  operation: string,
+  input: object,
+  space = 'default',
+): Promise<Answer | null> {
+  const answer = await fetch(`${url}/v1/ops/${operation}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-sox-agent-id': 'ada',
+      'x-sox-namespace': space,
+    },
+    body: JSON.stringify(input),
+  }).catch(() => null);
+  return answer?.ok ? ((await answer.json()) as Answer) : null;
+}
+
+/** Asks again and again at both others, as clients do that are not told to wait. */
+export async function untilSent(urls: readonly string[], space = 'default'): Promise<void> {
+  const stopAt = performance.now() + DEADLINE_MS;
+  const tries = urls.map(async (url) => {
+    for (let n = 0; performance.now() < stopAt; n++) {
+      const input = { channel: 'general', body: { n } };
+      if ((await ask(url, 'send', input, space)) !== null) return;
+      await wait(10);
+    }
+    throw new Error(`${url} took nothing for ${DEADLINE_MS} ms`);
+  });
+  await Promise.race(tries);
+}
