@@ -9,6 +9,8 @@ import { fail } from './failure.ts';
 
 /** Well within the minute after which the hub closes the door by itself. */
 const KEEP_MS = 20_000;
+/** Light squares around the code: what the standard wants, and the terminal beside it is dark. */
+const QUIET_SQUARES = 4;
 
 interface PhoneFlags {
   readonly host?: string;
@@ -56,7 +58,7 @@ async function showLink({ show, remark }: Context<object>, opened: Opened): Prom
   // White on black whatever the terminal's colours are: a camera wants it so.
   const paint = (line: string): string =>
     process.stdout.isTTY ? `\x1b[40;97m${line}\x1b[0m` : line;
-  const code = renderUnicodeCompact(url ?? '')
+  const code = renderUnicodeCompact(url ?? '', { border: QUIET_SQUARES })
     .split('\n')
     .map(paint);
   show(opened, () => [...code, url ?? '']);

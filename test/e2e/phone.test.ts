@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { openHome } from './cli-run.ts';
 import { until, within } from './deadline.ts';
+import { readQr, readSquares } from './qr-reader.ts';
 import {
   fetchReply,
   type Headers,
@@ -151,7 +152,11 @@ test('[WD8] synod web --phone serves until it is stopped; synod web --json print
   expect(printed.stdout).toMatch(/^http:\/\/localhost:\d+\/in\/[\w-]{43}\n$/);
   const args = ['web', '--no-spawn', '--phone', '--host', HERE];
   const running = home.start(args, { env });
-  await running.printed(/█[\s\S]+https:\/\/127\.0\.0\.1:\d+\/in\/[\w-]{43}\n/);
+  const [shown, link] = await running.printed(
+    /█[\s\S]+?(https:\/\/127\.0\.0\.1:\d+\/in\/[\w-]{43})\n/,
+  );
+  // What a camera makes of the code is the link that is printed below it.
+  expect(readQr(readSquares(shown.split('\n').slice(0, -2)))).toBe(link);
   await running.printed(/([0-9A-F]{2}:){31}[0-9A-F]{2}\n[\s\S]*ctrl-c/);
   running.child.kill('SIGINT');
   const { code, stdout } = await running.exited();
