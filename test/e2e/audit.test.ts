@@ -1,7 +1,10 @@
 /** What was done is on the record and can be asked for, at the doors: by persons, with bounds, without a body. */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isDeed } from '../../src/core/law/audit.ts';
 import { DURABLE_KINDS } from '../../src/core/law/shape.ts';
+import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { type AttackedHub, type Holder, openAttackedHub } from '../attack/attacked-hub.ts';
 import type { Json } from './running-hub.ts';
 
@@ -99,3 +102,49 @@ test('[AU1] pages go back through all of it, each row once, and time cuts it', a
   expect((await hub.owned.refusal('audit', { after: 'x' })).detail.reason).toBe('input.invalid');
   expect(DURABLE_KINDS).toContain('wake.recorded');
 });
+
+test('[AU3] what keeps the books and decides nothing is in the log and not in the list', async () => {
+  expect(DURABLE_KINDS.filter((kind) => !isDeed(kind)).toSorted()).toEqual(BOOKKEEPING);
+  await hub.agent.ask('subscribe', { pattern: 'books' });
+  await hub.other.ask('send', { channel: 'books', body: { text: 'one' } });
+  expect((await hub.agent.ask('recv', {})).messages).not.toEqual([]);
+  const log = await openSqliteLog(join(hub.dir, 'spaces', 'default.sqlite'), { readOnly: true });
+  const stored = new Set<string>();
+  for await (const { entries } of log.read(0)) {
+    for (const entry of entries) stored.add(JSON.parse(entry).type);
+  }
+  await log.close();
+  expect(stored).toContain('inbox.drained');
+  const told = new Set<string>();
+  for (let after: string | undefined; ; ) {
+    const page = await hub.owned.ask('audit', { limit: 500, after });
+    for (const { action } of page.deeds) told.add(action);
+    if (page.next === null) break;
+    after = page.next;
+  }
+  expect(told).toEqual(new Set([...stored].filter((kind) => !BOOKKEEPING.includes(kind))));
+  // Asked for by name it is told apart from what never happened.
+  const asked = await hub.owned.refusal('audit', { action: 'inbox.drained' });
+  expect([asked.detail.reason, asked.message]).toEqual([
+    'input.invalid',
+    expect.stringContaining('synod log export'),
+  ]);
+  expect(await list(hub.owned, { action: 'inbox' })).toEqual([]);
+});
+
+/** Leases that go on, what was looked at and when, and steps that lie in a journal of their own. */
+const BOOKKEEPING: readonly string[] = [
+  'agent.seen',
+  'claim.keyed',
+  'claim.renewed',
+  'docket.noticed',
+  'inbox.drained',
+  'inbox.lapsed',
+  'instance.renewed',
+  'presence.changed',
+  'run.recorded',
+  'run.renewed',
+  'run.woken',
+  'snapshot.taken',
+  'turn.renewed',
+];

@@ -233,6 +233,11 @@ export function isDeed(type: string): type is DurableEvent['type'] {
   return (TELLERS as Readonly<Record<string, unknown>>)[type] != null;
 }
 
+/** A kind that is stored and is no deed [AU3]. */
+export function isBookkeeping(type: string): boolean {
+  return Object.hasOwn(TELLERS, type) && !isDeed(type);
+}
+
 export function deedOf(event: DurableEvent): Deed | null {
   const tell = TELLERS[event.type] as ((event: DurableEvent) => Deed) | null;
   return tell === null ? null : tell(event);

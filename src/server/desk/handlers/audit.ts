@@ -4,8 +4,8 @@
  * groups is told to administrators, and to a person who may read there; the hash of a body, to who may
  * read the body.
  */
-import { deedOf, isDeed } from '../../../core/law/audit.ts';
-import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
+import { deedOf, isBookkeeping, isDeed } from '../../../core/law/audit.ts';
+import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { decodeEvent } from '../../../core/law/entry.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
@@ -38,7 +38,8 @@ const KIND = /^\{"type":"([a-z.-]+)"/;
 export const auditHandlers: Handlers<'audit.list'> = {
   async 'audit.list'(room, input) {
     const { hub } = room;
-    const { limit } = input;
+    const { limit, action } = input;
+    if (action !== undefined && isBookkeeping(action)) return noDeed(action);
     const end = input.after === undefined ? hub.stats.entries : Number(input.after);
     const until = input.until === undefined ? end : await hub.positionAt(input.until * 1000);
     const bottom = input.since === undefined ? 0 : await hub.positionAt(input.since * 1000);
@@ -60,6 +61,11 @@ export const auditHandlers: Handlers<'audit.list'> = {
     return { deeds, next: next > bottom ? String(next) : null };
   },
 };
+
+function noDeed(action: string): Refusal {
+  const issue = `${action} is bookkeeping, which is not listed; synod log export has it`;
+  return refuse('input.invalid', `action: ${issue}`, { violations: [{ field: 'action', issue }] });
+}
 
 async function shownOf(
   { hub, by, platform }: Room,
