@@ -114,6 +114,11 @@ test('[RC3] an anchor that cannot be put is said with the way that failed, and w
     expect.stringMatching(/gave no time stamp[\s\S]*nothing was anchored/),
   ]);
   expect(existsSync(join(outside, 'unreached.ndjson'))).toBe(false);
+  const homeless = await synod('log', 'anchor', '--git', './absent.git');
+  expect([homeless.code, homeless.stderr]).toEqual([
+    74,
+    expect.stringMatching(/log\.anchor-not-put[\s\S]*\(git\)[\s\S]*nothing was anchored/),
+  ]);
 });
 
 describe('an RFC 3161 authority that is not ours', () => {

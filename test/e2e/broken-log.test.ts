@@ -17,6 +17,7 @@ import { openFileLog } from '../../src/log/file.ts';
 import type { Log } from '../../src/log/log.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { verifyLog } from '../../src/log/verify.ts';
+import { openHome } from './cli-run.ts';
 import { within } from './deadline.ts';
 import { type HubOptions, type Json, openRunningHub, type RunningHub } from './running-hub.ts';
 
@@ -93,6 +94,16 @@ describe('a real break', () => {
       expect(trouble).toMatch(new RegExp(`sound up to position ${through}: .*kept in default`));
       const items = await alerts(hub);
       expect(items).toMatchObject([{ count: 1, text: trouble }]);
+      const home = openHome();
+      const env = { SYNOD_DIR: dir };
+      const told = await home.run(['status'], { env });
+      expect([told.code, told.stdout]).toEqual([
+        0,
+        expect.stringMatching(/^running .*[\s\S]*^record +BROKEN: .*sound up to position \d/m),
+      ]);
+      expect(told.stdout).toContain(trouble);
+      expect(await home.json(['status'], { env })).toMatchObject({ running: true, trouble });
+      await home.close();
       // It is a hub like any other.
       await hub.ask('ada', 'send', { channel: 'work', body: { i: 10 } });
       expect(hub.log.filter((line) => line.includes('sound up to position'))).toHaveLength(1);
@@ -114,6 +125,11 @@ describe('a real break', () => {
       expect(await alerts(hub)).toEqual([first]);
       await hub.admin('docket_close', { item_id: first.item_id, outcome: 'done' });
       expect((await hub.admin('status')).trouble).toBe(null);
+      const home = openHome();
+      expect((await home.run(['status'], { env: { SYNOD_DIR: dir } })).stdout).not.toMatch(
+        /BROKEN/,
+      );
+      await home.close();
       expect(hub.log.filter((line) => line.startsWith('error'))).toEqual([]);
     });
   });

@@ -2,9 +2,13 @@
  * `synod gates` and `synod person` as a person runs them: a terminal, a passphrase that is not shown, and
  * a refusal where nobody sits.
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NO_TMUX, openTerminal, type Terminal } from './chat-terminal.ts';
 import { type Home, openHome } from './cli-run.ts';
+import { fetchReply, type Json } from './running-hub.ts';
+import { createSoftPasskey } from './soft-passkey.ts';
 
 const SECRET = 'correct horse battery';
 
@@ -63,7 +67,38 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     await terminal.shows(/drop-passkey abc[\s\S]*Passphrase of mia:/);
     await terminal.enter(SECRET);
     await terminal.shows(/passkey\.not-found[\s\S]*left with [1-9]/);
+
+    const id = await addPasskey();
+    const listed = await home.run(['person', 'passkeys']);
+    expect(listed.stdout).toMatch(new RegExp(`^${id} +mia +her laptop +since `));
+    await terminal.enter('clear');
+    await terminal.synod(`person drop-passkey ${id}`);
+    await terminal.shows(/drop-passkey[\s\S]*Passphrase of mia:/);
+    await terminal.enter(SECRET);
+    await terminal.shows(/mia cannot prove it with[\s\S]*left with 0/);
+    expect((await home.json(['person', 'passkeys'])).passkeys).toEqual([]);
   }, 60_000);
+
+  /** As the page does it, with a device in software. */
+  async function addPasskey(): Promise<string> {
+    const { url } = await home.json(['status']);
+    const key = createSoftPasskey(`http://localhost:${new URL(String(url)).port}`);
+    const { proof } = await asOwner('people_prove', { name: 'mia', passphrase: SECRET });
+    const { challenge } = await asOwner('people_passkey_begin', { purpose: 'add', proof });
+    const offer = { ...key.offer(challenge), label: 'her laptop', proof };
+    return (await asOwner('people_passkey_add', offer)).passkey_id;
+
+    async function asOwner(operation: string, input: object): Promise<Json> {
+      const owner = (await readFile(join(home.dir, 'credential'), 'utf8')).trim();
+      const { status, body, text } = await fetchReply(`${url}/v1/ops/${operation}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${owner}` },
+        body: JSON.stringify(input),
+      });
+      expect([status, text]).toEqual([200, text]);
+      return body;
+    }
+  }
 
   test('[GT12] a denial says why, and whoever waits leaves with 1', async () => {
     const { gate_id } = await home.json(['gates', 'ask', 'drop', 'the table', '--as', 'ada']);

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openHome } from './cli-run.ts';
 import { openRawSocket } from './raw-socket.ts';
 import { openRpcSocket, type RpcSocket, turnedAway } from './rpc-socket.ts';
 import { fetchReply, type Headers, openRunningHub, type RunningHub } from './running-hub.ts';
@@ -218,6 +219,32 @@ describe('the session', () => {
     const again = await hub.admin('web_revoke', { session_id: mine.session_id });
     expect(again.revoked).toBe(false);
   });
+
+  test('[WD2] synod web sessions lists who is in, and revoke has one out at once', async () => {
+    const came = await comeIn(await linkFor('lena'), {
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    });
+    const socket = await pageSocket(came);
+    const terminal = openHome();
+    const synod = (...args: string[]) =>
+      terminal.run(['web', 'sessions', ...args], { env: { SYNOD_DIR: hub.dir } });
+    const listed = await synod();
+    const [, id = ''] =
+      /^(\S+) +lena +Firefox on Linux +since .* +until .*$/m.exec(listed.stdout) ?? [];
+    expect([listed.code, id]).toEqual([0, expect.stringMatching(/./)]);
+    const json = JSON.parse((await synod('--json')).stdout);
+    expect(json.sessions.map((one: { session_id: string }) => one.session_id)).toContain(id);
+    expect(await synod('revoke', id)).toMatchObject({ code: 0, stdout: `${id} is out\n` });
+    expect((await socket.closed).code).toBe(4001);
+    expect((await synod('revoke', id)).stdout).toBe(`${id} was out before\n`);
+    expect((await synod()).stdout).not.toContain('lena');
+    const unknown = await synod('revoke', 'nobody');
+    expect([unknown.code !== 0, unknown.stderr]).toEqual([
+      true,
+      expect.stringContaining('token.not-found'),
+    ]);
+    await terminal.close();
+  }, 60_000);
 
   test('[WD2] web.revoke ends no other token', async () => {
     const { token_id } = await hub.admin('tokens_create', { agent_id: 'bob' });

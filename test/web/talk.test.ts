@@ -151,6 +151,22 @@ test('[WI5] a reader at the end stays there when the window is made smaller', as
   await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
   await page.setViewportSize({ width: 360, height: 480 });
   await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
+  // The browser tells of a scroll before the list has measured itself: that is nobody who scrolls away.
+  for (const maxHeight of ['200px', '']) {
+    await list.evaluate((one, to) => {
+      one.style.maxHeight = to;
+      one.scrollTop -= 1;
+    }, maxHeight);
+    await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
+  }
+  // Somebody who does scroll away is left there.
+  const fromEnd = (): Promise<number> =>
+    list.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
+  await list.evaluate((one) => {
+    one.scrollTop -= 400;
+  });
+  await page.setViewportSize({ width: 360, height: 440 });
+  await expect.poll(fromEnd, { timeout: 15_000 }).toBeGreaterThan(300);
   await page.setViewportSize({ width: 1024, height: 720 });
   await page.goto(page.url().replace(/#.*/, '#/talk/general'));
 });

@@ -84,6 +84,24 @@ test('[MI1] messages, receipts and gates are lines in the order of the log, for 
   expect((await stat(join(mirror, 'default'))).mode & 0o777).toBe(0o700);
 });
 
+test('[MI1] a mark is a line of the channel of its thread, with who made it and the note', async () => {
+  const { ask, post, as } = await open();
+  const { message_id } = await say('ada', 'team/plan', 'shall we?');
+  await ask('ada', 'threads_mark', { message_id, mark: 'close', note: 'we shall not' });
+  await ask('ada', 'threads_mark', { message_id, mark: 'close', note: 'said already' });
+  const stranger = await post('threads_mark', { message_id, mark: 'pin' }, as('mal'));
+  expect(stranger.body.detail.reason).toBe('mark.not-author');
+  await ask('ada', 'threads_mark', { message_id, mark: 'reopen' });
+  await ask('ada', 'threads_mark', { message_id, mark: 'resolve' });
+  const all = await untilLines(fileNameOf('team/plan'), 4);
+  const common = { kind: 'mark', action: 'thread.marked', actor: 'ada', subject: message_id };
+  expect(all.slice(1)).toMatchObject([
+    { ...common, outcome: 'close', note: 'we shall not', detail: { version: 1 } },
+    { ...common, outcome: 'reopen', detail: { version: 2 } },
+    { ...common, outcome: 'resolve', detail: { version: 3 } },
+  ]);
+});
+
 test('[MI1] what is held is in it when it is released, and what is refused never', async () => {
   const { admin, post } = await open();
   const { token } = await admin('tokens_create', { agent_id: 'mal', tier: 'untrusted' });

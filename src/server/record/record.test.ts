@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { within } from '../../../test/e2e/deadline.ts';
 import { openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
 import { openHeadsBeside } from '../../log/heads.ts';
@@ -88,6 +88,30 @@ describe('heads', () => {
     const kept = readHeads(join(dir, 'many')).heads.map(({ position }) => position);
     expect(kept.length).toBeLessThanOrEqual(1_000);
     expect([kept[0], kept.at(-1)]).toEqual([1, 2_500]);
+  });
+
+  test('[RC1] are signed every minute, and only when there is something new', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const hub = await used(1, 2);
+    try {
+      const signedAt = async (): Promise<number | null> =>
+        (await hub.admin('record_head')).signed?.position ?? null;
+      expect(await signedAt()).toBe(null);
+      vi.advanceTimersByTime(59_999);
+      expect(await signedAt()).toBe(null);
+      const { length } = await hub.admin('record_head');
+      vi.advanceTimersByTime(1);
+      await expect.poll(signedAt, { timeout: 15_000 }).toBe(length);
+      await hub.ask('ada', 'send', { channel: 'c', body: { n: 3 } });
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(signedAt, { timeout: 15_000 }).toBe(length + 1);
+      vi.advanceTimersByTime(600_000);
+      expect(await signedAt()).toBe(length + 1);
+      expect(readHeads(`${store()}.HEADS`).heads).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+      await hub.close();
+    }
   });
 
   test('[RC4] that the log contradicts are told on opening and kept, and signing goes on', async () => {
