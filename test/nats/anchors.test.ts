@@ -31,7 +31,7 @@ describe.skipIf(NO_NATS !== null)(`what proves a log in JetStream ${NO_NATS ?? '
     for (const at of NAMES) {
       for (let i = 0; i < 5; i++) await three.ask(at, 'ada', 'send', { channel: 'x', body: { i } });
     }
-  }, 120_000);
+  }, 130_000);
   afterAll(async () => {
     await three?.close();
     await home?.close();
@@ -47,7 +47,7 @@ describe.skipIf(NO_NATS !== null)(`what proves a log in JetStream ${NO_NATS ?? '
       'what it signed is known',
       () => headAt(other),
       (one) => one.signed != null,
-      20_000,
+      30_000,
     );
     expect(signed.signed).toMatchObject({
       position: expect.any(Number),
@@ -69,7 +69,7 @@ describe.skipIf(NO_NATS !== null)(`what proves a log in JetStream ${NO_NATS ?? '
       'the hub knows of the anchor',
       () => headAt('b'),
       (one) => one.anchor != null,
-      20_000,
+      30_000,
     );
     expect(noted.anchor).toMatchObject({ key });
     const holds = await synod('log', 'verify', '--anchors', anchors, '--key', key);
@@ -98,7 +98,7 @@ describe.skipIf(NO_NATS !== null)(`what proves a log in JetStream ${NO_NATS ?? '
       'the hub tells of it',
       async () => three.stderr('a'),
       (text) => text.includes('the head signed at'),
-      20_000,
+      30_000,
     );
   }, 90_000);
 

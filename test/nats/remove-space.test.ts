@@ -44,10 +44,10 @@ describe.skipIf(NO_NATS !== null)(`a space removed ${NO_NATS ?? ''}`, () => {
         `${at} refuses it`,
         () => say(at, 'alpha'),
         (one) => code(one).includes('space.removed'),
-        15_000,
+        30_000,
       );
     }
-    const ended = await within('the feed at c has ended', feed.text(), 15_000);
+    const ended = await within('the feed at c has ended', feed.text(), 30_000);
     expect(ended).toContain('"reason":"space_removed"');
     // What it held is kept, and nobody writes to it any more.
     expect(await streams()).toContain(removed.kept);
@@ -65,7 +65,7 @@ describe.skipIf(NO_NATS !== null)(`a space removed ${NO_NATS ?? ''}`, () => {
         `${at} has it again`,
         () => three.ask(at, ada('alpha'), 'status', {}),
         (one) => one.refused === undefined,
-        15_000,
+        30_000,
       );
     }
     expect((await say('c', 'alpha')).seq).toBe(1);
@@ -82,10 +82,10 @@ describe.skipIf(NO_NATS !== null)(`a space removed ${NO_NATS ?? ''}`, () => {
       'a refuses it',
       () => say('a', 'beta'),
       (one) => code(one).includes('space.removed'),
-      15_000,
+      30_000,
     );
     const kept = await three.ask('c', owner, 'spaces_remove', { name: 'default' });
     expect(kept.refused).toBeDefined();
     expect((await say('a', 'default')).seq).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type HubProcess, isRunning, startHubProcess } from '../e2e/hub-process.ts';
 import { fetchReply, type Json } from '../e2e/running-hub.ts';
-import { type NatsNode, openNatsNode } from './server.ts';
+import { type NatsNode, type NodeOptions, openNatsNode } from './server.ts';
 
 export const NAMES = ['a', 'b', 'c'] as const;
 export type Name = (typeof NAMES)[number];
@@ -43,8 +43,9 @@ export function headersOf(who: Who): Record<string, string> {
 
 export async function openThreeServers(
   config: Readonly<Record<string, unknown>> = {},
+  nats: NodeOptions = {},
 ): Promise<ThreeServers> {
-  const node = await openNatsNode();
+  const node = await openNatsNode(nats);
   const dir = mkdtempSync(join(tmpdir(), 'synod-three-'));
   const file = join(dir, 'synod.json');
   writeFileSync(file, JSON.stringify(config));

@@ -73,6 +73,13 @@ export function openCourier(
     }
   }
 
+  /** What is in memory alone is left out where there is no room for it: it is whispered as well. */
+  function answerBytes(reply: Reply): Uint8Array {
+    const bytes = serialize(reply);
+    const fits = bytes.byteLength <= link.payloadMax - ENVELOPE_BYTES;
+    return fits || !('passing' in reply) ? bytes : serialize({ ...reply, passing: [] });
+  }
+
   function sealedAsk(to: string, commands: readonly Command[]): Uint8Array | null {
     const known = sent.get(commands);
     if (known?.to === to) return known.sealed;
@@ -114,14 +121,14 @@ export function openCourier(
           if (error !== null) return;
           const opened = seals.open({ purpose: 'ask', space, to: as }, message.data);
           if (opened === null) return;
-          answered(opened, answer).then(
-            (reply) => {
+          answered(opened, answer)
+            .then((reply) => {
               if (reply === null) return;
               const sealed = { purpose: 'answer', space, to: opened.mark } as const;
-              message.respond(seals.seal(sealed, serialize(reply)));
-            },
-            (cause) => onTrouble(`space ${space}: a forwarded command failed`, cause),
-          );
+              message.respond(seals.seal(sealed, answerBytes(reply)));
+            })
+            // Who asked hears nothing, and takes it for unknown: it may well have been done.
+            .catch((cause) => onTrouble(`space ${space}: a forwarded command failed`, cause));
         },
       });
       return () => asks.unsubscribe();
