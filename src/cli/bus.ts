@@ -19,6 +19,7 @@ import { dataDirectory, type Globals } from '../client/node/target.ts';
 import { type Context, collect, handle } from './context.ts';
 import { type CliError, fail } from './failure.ts';
 import { neutralise } from './terminal.ts';
+import { holdYoungSpace } from './young-space.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 /** Whoever does not read our log must not fill our memory. */
@@ -101,6 +102,7 @@ async function serve({ flags, show }: Context<BusFlags & Globals>): Promise<void
   delete process.env.SYNOD_BUS_TOKEN;
   const needsToken = door !== 'stdio' && 'host' in door && config.clients.length === 0;
   const token = given || (needsToken ? await ownToken(flags.dir, onLog) : null);
+  holdYoungSpace();
   const end = await serveBus({
     config,
     source,

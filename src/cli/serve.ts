@@ -15,6 +15,7 @@ import { pathLine } from './on-path.ts';
 import { addServeFlags, readConfig, type ServeOptions } from './serve-flags.ts';
 import { synapseLine } from './synapse-line.ts';
 import { jsonText, neutralise } from './terminal.ts';
+import { holdYoungSpace } from './young-space.ts';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const STOPPED_BY_SIGINT = 130;
@@ -34,6 +35,7 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   const server = await startServer(config, { log }).catch((cause) => {
     throw startFailure(cause, config);
   });
+  holdYoungSpace();
   // Whoever waited for the ready line may close the pipe behind it; the hub goes on.
   process.stdout.removeAllListeners('error').on('error', () => {});
   // Listening before anybody is told that it is ready: the first thing they do may be to stop it.
