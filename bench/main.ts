@@ -24,6 +24,7 @@ import { cluster } from './scenarios/cluster.ts';
 import { commands } from './scenarios/commands.ts';
 import { failover } from './scenarios/failover.ts';
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
+import { hostile } from './scenarios/hostile.ts';
 import { httpSend } from './scenarios/http-send.ts';
 import { latency, readMachineCost } from './scenarios/latency.ts';
 import { memoryConnection, memoryMessage } from './scenarios/memory.ts';
@@ -64,6 +65,7 @@ const scenarios: readonly Scenario[] = [
   busPeer,
   httpSend,
   commands,
+  hostile,
   turnStart,
   turnRate,
   turnIdle,

@@ -7,8 +7,10 @@
 import { type BoardJob, board } from './board.ts';
 import { type BusJob, bus } from './bus.ts';
 import { type ClaimsJob, claims } from './claims.ts';
+import { type DeadWorkerJob, deadWorker } from './dead-worker.ts';
 import { type FloodJob, flood } from './flood.ts';
 import { type HoldJob, hold } from './hold.ts';
+import { type HostileJob, hostile } from './hostile.ts';
 import { type HttpSendJob, httpSend } from './http-send.ts';
 import { type LatencyJob, latency } from './latency.ts';
 import { type RecvJob, recv } from './recv.ts';
@@ -30,8 +32,10 @@ export type Job =
   | ChatJob
   | ClaimsJob
   | ConnectsJob
+  | DeadWorkerJob
   | FloodJob
   | HoldJob
+  | HostileJob
   | HttpSendJob
   | LatencyJob
   | RecvJob
@@ -48,6 +52,10 @@ function run(job: Job): Promise<object> {
       return bus(job);
     case 'claims':
       return claims(job);
+    case 'dead-worker':
+      return deadWorker(job);
+    case 'hostile':
+      return hostile(job);
     case 'flood':
       return flood(job);
     case 'hold':

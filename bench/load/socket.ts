@@ -172,16 +172,12 @@ function createWalker(
 /** One masked client frame. */
 export function encodeMasked(text: string): Buffer {
   const length = Buffer.byteLength(text);
-  const header = length < 126 ? 6 : 8;
-  if (length > 65_535) throw new RangeError('load frames are at most 65,535 bytes');
+  const header = length < 126 ? 6 : length < 65_536 ? 8 : 14;
   const frame = Buffer.allocUnsafe(header + length);
   frame[0] = 0x81;
-  if (header === 6) {
-    frame[1] = 0x80 | length;
-  } else {
-    frame[1] = 0x80 | 126;
-    frame.writeUInt16BE(length, 2);
-  }
+  frame[1] = 0x80 | (header === 6 ? length : header === 8 ? 126 : 127);
+  if (header === 8) frame.writeUInt16BE(length, 2);
+  if (header === 14) frame.writeBigUInt64BE(BigInt(length), 2);
   frame.set(MASK, header - 4);
   frame.write(text, header);
   for (let i = 0; i < length; i++) {

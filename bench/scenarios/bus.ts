@@ -94,7 +94,7 @@ async function measure(
   });
   const sides: Sides = { 'bare pipe': take(Array.from({ length: shape.workers }, () => worker)) };
   if (PEER_BUS) sides.original = take([stdio([PEER_BUS])]);
-  const closers: (() => Promise<void>)[] = [];
+  const closers: { close(): Promise<void> }[] = [];
   try {
     if (setting.hasHub) {
       sides.hub = take([stdio([process.execPath, SYNOD, 'bus'])]);
@@ -125,7 +125,7 @@ async function measure(
       { what: `bus round trip p99, ${what}`, unit: 'ms', sides: figures('p99') },
     ];
   } finally {
-    await Promise.all(closers.map((close) => close()));
+    await Promise.all(closers.map((bus) => bus.close()));
   }
 }
 
@@ -168,10 +168,10 @@ function configOf({ worker, workers }: Shape): object {
 }
 
 /** A bus that listens, until closed; it is there when it takes a connection. */
-async function openBus(
+export async function openBus(
   args: readonly string[],
   open: () => ReturnType<typeof connect>,
-): Promise<() => Promise<void>> {
+): Promise<{ readonly pid: number; close(): Promise<void> }> {
   const child: ChildProcess = spawn(process.execPath, [SYNOD, 'bus', ...args], { stdio: 'ignore' });
   const ended = once(child, 'exit');
   const until = performance.now() + READY_TIMEOUT_MS;
@@ -187,8 +187,11 @@ async function openBus(
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return async () => {
-    child.kill('SIGTERM');
-    await ended;
+  return {
+    pid: child.pid as number,
+    async close() {
+      child.kill('SIGTERM');
+      await ended;
+    },
   };
 }

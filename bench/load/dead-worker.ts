@@ -1,0 +1,73 @@
+/**
+ * A flood of requests to a pool whose worker dies, and a bystander on the same bus whose worker lives. Every
+ * request is answered, with an error that has a name, or counted as unanswered.
+ */
+import { connect, type Socket } from 'node:net';
+import { percentiles } from '../percentiles.ts';
+
+export interface DeadWorkerJob {
+  readonly kind: 'dead-worker';
+  /** The bus's Unix socket; pools `dead` and `alive`. */
+  readonly path: string;
+  readonly asks: number;
+  readonly trips: number;
+}
+
+export interface DeadWorkerResult {
+  readonly p50: number;
+  readonly p99: number;
+  readonly refused: number;
+  readonly unanswered: number;
+}
+
+const DEADLINE_MS = 60_000;
+
+export async function deadWorker(job: DeadWorkerJob): Promise<DeadWorkerResult> {
+  let refused = 0;
+  const done = Promise.withResolvers<void>();
+  const flood = await open(job.path, (line) => {
+    if (line.includes('"error"')) refused += 1;
+    if (refused >= job.asks) done.resolve();
+  });
+  for (let id = 1; id <= job.asks; id++) flood.write(ask(id, 'dead'));
+  const takenMs = await bystand(job);
+  const timer = setTimeout(done.resolve, DEADLINE_MS);
+  if (job.asks > 0) await done.promise;
+  clearTimeout(timer);
+  flood.destroy();
+  return { ...percentiles(takenMs), refused, unanswered: job.asks - refused };
+}
+
+const ask = (id: number, pool: string) =>
+  `{"jsonrpc":"2.0","id":${id},"pool":"${pool}","method":"echo","params":{}}\n`;
+
+async function bystand({ path, trips }: DeadWorkerJob): Promise<number[]> {
+  let answered = Promise.withResolvers<string>();
+  const socket = await open(path, (line) => answered.resolve(line));
+  const takenMs: number[] = [];
+  for (let id = 1; id <= trips; id++) {
+    answered = Promise.withResolvers();
+    const from = performance.now();
+    socket.write(ask(id, 'alive'));
+    const line = await answered.promise;
+    if (!line.includes('"result"')) throw new Error(`the bystander got ${line.slice(0, 200)}`);
+    takenMs.push(performance.now() - from);
+  }
+  socket.destroy();
+  return takenMs;
+}
+
+async function open(path: string, onLine: (line: string) => void): Promise<Socket> {
+  const socket = connect(path);
+  await new Promise((resolve, reject) => {
+    socket.once('connect', resolve).once('error', reject);
+  });
+  let tail = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    const lines = (tail + text).split('\n');
+    tail = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  });
+  socket.on('error', () => {});
+  return socket;
+}
