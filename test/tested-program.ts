@@ -41,11 +41,16 @@ const KEPT_MS = 2 * 60 * 60 * 1000;
 /** Before the first test of a run. Who watches changes the sources: then they run themselves. */
 export async function setup({ vitest }: TestProject): Promise<void> {
   if (vitest.config.watch || process.env.SYNOD_TESTED_BIN !== undefined) return;
+  process.env.SYNOD_TESTED_BIN = await bundleProgram();
+}
+
+/** Where its `bin` lies; made if it is not there yet. */
+export async function bundleProgram(): Promise<string> {
   const place = join(SHELF, stampOf(ROOT));
   if (!isThere(place)) await buildInto(place);
   utimesSync(place, new Date(), new Date());
   forgetOld();
-  process.env.SYNOD_TESTED_BIN = join(place, 'bin');
+  return join(place, 'bin');
 }
 
 function stampOf(root: string): string {

@@ -31,6 +31,9 @@ const CATCH_UPS_MAX = 50;
 const POSITIONS_MAX = 3;
 /** So many batches after another writer was met, the log is read before the next is decided. */
 const WARY_BATCHES = 64;
+/** How often, and how long after another, who sequences is asked whether it has read what we stored. */
+const TOLD_MAX = 100;
+const TOLD_MS = 20;
 const UNDER_WAY = Promise.resolve(null);
 
 export interface CommitterOptions {
@@ -106,7 +109,10 @@ export function createCommitter(options: CommitterOptions): Committer {
         return goDown('the law broke; memory is made anew from the log', cause);
       }
       try {
-        if (await isAppended(batch)) return settle(batch);
+        if (await isAppended(batch)) {
+          await tellSequencer(batch);
+          return settle(batch);
+        }
       } catch (cause) {
         beginDoubt(batch, cause);
         return goDown('an append failed; the log is read to see what became of it', cause);
@@ -198,6 +204,21 @@ export function createCommitter(options: CommitterOptions): Committer {
     wary = Math.max(0, wary - 1);
     await replica.catchUp();
     if (replica.length > before) wary = WARY_BATCHES;
+  }
+
+  /**
+   * What was too large to be sent to who sequences, or was on its way when that became another, is stored by us: that one
+   * answers questions without asking anybody, so it has read it before we say that it is done.
+   */
+  async function tellSequencer({ entries }: Batch): Promise<void> {
+    const { sequencing } = options;
+    const length = replica.length + entries.length;
+    for (let tries = 0; tries < TOLD_MAX && entries.length > 0; tries++) {
+      if (!sequencing?.isElsewhere) return;
+      const told = await sequencing.forward([]);
+      if (typeof told === 'string' || told.length >= length) return;
+      await pause(TOLD_MS);
+    }
   }
 
   /** False when another writer was first. */

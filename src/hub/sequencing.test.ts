@@ -179,3 +179,12 @@ test('[SQ1] a position that another server told is waited for, not refused', asy
   await b.until(b.hub.reach(told + 1));
   expect(b.listen({ ...options, from: told + 1 }).refusal).not.toBe(null);
 });
+
+test('[SQ1] what is too large to be forwarded is known to who sequences before it is acknowledged', async () => {
+  const { a, b, concert } = await openThree();
+  await a.subscribe(bob, 'x');
+  concert.enlarge();
+  expect(codeOf(await b.send(ada, 'x'))).toBe(null);
+  // It asks nobody before it answers.
+  expect(await a.take(bob)).toEqual([1]);
+});

@@ -26,12 +26,14 @@ import {
   type GenerationOptions,
   namesOf,
   openGeneration,
+  pointersOf,
 } from './nats/generation.ts';
 import { type Link, openLink } from './nats/link.ts';
 import { readMessage } from './nats/message.ts';
 import { type NatsPlace, shownPlace } from './nats/place.ts';
 import { createReader, SIGNS_OF_LIFE } from './nats/reader.ts';
 import { replaceStream } from './nats/replace.ts';
+import { requireKeeping } from './nats/settings.ts';
 import { createNatsSnapshots } from './nats/snapshots.ts';
 import { putBatch, type Target } from './nats/writer.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
@@ -63,7 +65,11 @@ export async function openNatsLog(
   const link = await openLink(place);
   try {
     const generation = await openGeneration(link, place, space, options);
-    const info = await link.manager.streams.info(namesOf(place, generation).log);
+    const { streams } = link.manager;
+    const info = await streams.info(namesOf(place, generation).log);
+    // What names the log is worth as much as the log.
+    await requireDurable(place, await streams.info(pointersOf(place.prefix)));
+    requireKeeping(shownPlace(place), info.config, 0);
     const durability = await requireDurable(place, info);
     return await openOn(link, place, generation, durability, options.patienceMs ?? PATIENCE_MS);
   } catch (error) {

@@ -13,6 +13,8 @@ export interface Concert {
   conduct(name: string | null): void;
   /** The next command that is forwarded is lost, before or after it was decided. */
   lose(when: 'before' | 'after'): void;
+  /** The next that is forwarded is too large for that. */
+  enlarge(): void;
   /** How many commands were forwarded. */
   readonly forwarded: number;
 }
@@ -23,6 +25,7 @@ export function createConcert(): Concert {
   const ears = new Map<string, (words: readonly Whisper[], from: string) => void>();
   let conductor: string | null = null;
   let lost: 'before' | 'after' | null = null;
+  let isLarge = false;
   let forwarded = 0;
 
   return {
@@ -36,6 +39,9 @@ export function createConcert(): Concert {
     lose(when) {
       lost = when;
     },
+    enlarge() {
+      isLarge = true;
+    },
     part: (name) => ({
       play: (hub) => void hubs.set(name, hub),
       get standing() {
@@ -45,7 +51,10 @@ export function createConcert(): Concert {
         return conductor !== name;
       },
       async forward(commands): Promise<Forwarded> {
-        if (conductor === name) return 'here';
+        if (conductor === name || isLarge) {
+          isLarge = false;
+          return 'here';
+        }
         const hub = conductor === null ? undefined : hubs.get(conductor);
         if (hub === undefined) return 'nobody';
         const loss = lost;

@@ -26,7 +26,7 @@ describe.skipIf(NO_NATS !== null)(`three servers on three nodes ${NO_NATS ?? ''}
   let theatre: Theatre;
 
   beforeAll(async () => {
-    theatre = await openTheatre(false);
+    theatre = await openTheatre(false, () => {});
   }, 120_000);
   afterAll(() => theatre?.close(), 60_000);
 
@@ -46,9 +46,11 @@ describe.skipIf(NO_NATS !== null)(`three servers on three nodes ${NO_NATS ?? ''}
   test.each(LIES)(
     '[CH1] a server that lies is found out: %s',
     async (lie) => {
+      let lies = 0;
       const run = await runChaos(theatre, {
-        ...{ name: `-${lie}`, seed: 3, seconds: 2, actors: 4, faults: [], tell: () => {} },
-        ask: (ask, chance) => lieAbout(lie, ask, chance),
+        ...{ name: `-${lie}`, seed: 3, seconds: 1, actors: 4, faults: [], tell: () => {} },
+        ask: (ask, chance) => lieAbout(lie, ask, chance, () => lies++),
+        isEnough: () => lies > 2,
       });
       expect(run.broken.join('\n')).toMatch(TOLD[lie]);
     },

@@ -48,9 +48,9 @@ function checkKeys<S, A extends KeyAct>(
   return broken;
 }
 
-/** A read that failed says nothing, and one of a copy may be behind: that is looked at elsewhere. */
-function isTelling({ act, outcome, copy }: Done): boolean {
-  return act.op !== 'get' || (outcome === 'ok' && copy === undefined);
+/** A read that failed says nothing. */
+function isTelling({ act, outcome }: Done): boolean {
+  return act.op !== 'get' || outcome === 'ok';
 }
 
 function placedOf<A extends Act>(one: Done<A>): Placed<A> {

@@ -58,7 +58,7 @@ export interface Done<A extends Act = Act> {
   readonly from: number;
   /** Null: never answered. */
   readonly to: number | null;
-  /** The process that answered. A read is told from its own copy, which may be behind and never goes back. */
+  /** The process that answered: what one tells never goes back. */
   readonly copy?: string;
 }
 

@@ -8,25 +8,34 @@ export type Lie = (typeof LIES)[number];
 
 const SHARE = 0.05;
 
-export function lieAbout(lie: Lie, ask: Ask, chance: Chance): Ask {
+export function lieAbout(lie: Lie, ask: Ask, chance: Chance, onLie: () => void): Ask {
   let seq = 0;
   return async (server, agent, operation, input, timeoutMs) => {
     const isLie = chance.isLikely(SHARE);
     const { url, copy } = server;
-    if (lie === 'drop' && operation === 'send' && isLie && url !== null)
+    if (lie === 'drop' && operation === 'send' && isLie && url !== null) {
+      onLie();
       return { kind: 'done', body: { seq: seq + 1 }, copy };
+    }
     const reply = await ask(server, agent, operation, input, timeoutMs);
     if (operation === 'send' && reply.kind === 'done') {
       seq = reply.body.seq;
       const { idempotency_key: _, ...again } = input as { idempotency_key?: string };
-      if (lie === 'twice' && isLie) await ask(server, agent, operation, again, timeoutMs);
+      if (lie === 'twice' && isLie) {
+        const second = await ask(server, agent, operation, again, timeoutMs);
+        if (second.kind === 'done') onLie();
+      }
     }
     const isRefused = reply.kind === 'refused';
-    if (lie === 'holder' && isRefused && reply.reason === 'claim.held')
+    if (lie === 'holder' && isRefused && reply.reason === 'claim.held') {
+      onLie();
       return { kind: 'done', body: { claim: { epoch: undefined } }, copy };
+    }
     if (lie === 'exchange' && isRefused && reply.reason === 'context.version') {
       const { if_version: _, idempotency_key: __, ...blind } = input as Record<string, unknown>;
-      return ask(server, agent, operation, blind, timeoutMs);
+      const written = await ask(server, agent, operation, blind, timeoutMs);
+      if (written.kind === 'done') onLie();
+      return written;
     }
     return reply;
   };

@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly faults: readonly string[];
   /** In place of asking as it is done: to break it on purpose. */
   readonly ask?: (ask: Ask, chance: Chance) => Ask;
+  /** It goes on until this is so, for a while at the most. */
+  readonly isEnough?: () => boolean;
   tell(line: string): void;
 }
 
@@ -47,10 +49,14 @@ const NAMES = ['a', 'b', 'c'] as const;
 const AGREE_MS = 30_000;
 const SETUP_MS = 20_000;
 const PAGE = 1_000;
+const ENOUGH_S = 60;
 
-export async function openTheatre(hasDisks: boolean): Promise<Theatre> {
+export async function openTheatre(
+  hasDisks: boolean,
+  tell: (line: string) => void,
+): Promise<Theatre> {
   const nodes = await openNodes(NAMES, hasDisks);
-  const group = createServers(NAMES, nodes.storeFor);
+  const group = createServers(NAMES, nodes.storeFor, tell);
   const close = async (): Promise<void> => {
     await group.close();
     await nodes.close();
@@ -83,6 +89,7 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
     runActor(`agent-${i}${name}`, chance.fork(), stage),
   );
   await applyFaults(options, world, chance.fork(), recorder);
+  while (!(options.isEnough?.() ?? true) && recorder.now() < seconds + ENOUGH_S) await wait(50);
   isOver = true;
   await Promise.all(acting);
   recorder.happened('all is mended');

@@ -33,9 +33,10 @@ export interface Servers {
 export function createServers(
   names: readonly string[],
   storeFor: (name: string) => string,
+  tell: (line: string) => void,
 ): Servers {
   const dir = mkdtempSync(join(tmpdir(), 'synod-chaos-servers-'));
-  const all = names.map((name) => createServer(join(dir, name), name, storeFor(name)));
+  const all = names.map((name) => createServer(join(dir, name), name, storeFor(name), tell));
   return {
     all,
     async close() {
@@ -45,7 +46,12 @@ export function createServers(
   };
 }
 
-function createServer(dir: string, name: string, store: string): ChaosServer {
+function createServer(
+  dir: string,
+  name: string,
+  store: string,
+  tell: (line: string) => void,
+): ChaosServer {
   mkdirSync(dir, { recursive: true });
   const clock = join(dir, 'clock');
   let running: HubProcess | null = null;
@@ -79,6 +85,9 @@ function createServer(dir: string, name: string, store: string): ChaosServer {
           return;
         }
         said += begun.stderr;
+        tell(
+          `          server ${name} does not start yet: ${begun.stderr.trim().split('\n').at(-1)}`,
+        );
         if (tries >= TRIES_MAX) throw new Error(`${name} does not start: ${begun.stderr}`);
         await wait(AGAIN_MS);
       }

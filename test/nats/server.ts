@@ -25,6 +25,8 @@ export const NO_NATS: string | null =
 export interface NatsNode {
   readonly port: number;
   readonly monitor: string;
+  /** Settings of JetStream, from the next start on. */
+  configure(settings: string): void;
   /** With a signal that nothing can be done about. */
   kill(): Promise<void>;
   pause(): void;
@@ -48,17 +50,19 @@ export async function openNatsNode(options: NodeOptions = {}): Promise<NatsNode>
   const dir = mkdtempSync(join(tmpdir(), 'synod-nats-'));
   const [port, http] = await freePorts(2);
   const config = join(dir, 'nats.conf');
-  writeFileSync(
-    config,
-    [
-      `port: ${port}`,
-      options.top ?? '',
-      'host: 127.0.0.1',
-      `http: 127.0.0.1:${http}`,
-      `jetstream {\n store_dir: "${options.storeDir ?? join(dir, 'data')}"\n ${options.settings ?? ''}\n}`,
-    ].join('\n'),
-  );
-  return openNode({ dir, config, port: port as number, http: http as number });
+  const write = (settings: string): void =>
+    writeFileSync(
+      config,
+      [
+        `port: ${port}`,
+        options.top ?? '',
+        'host: 127.0.0.1',
+        `http: 127.0.0.1:${http}`,
+        `jetstream {\n store_dir: "${options.storeDir ?? join(dir, 'data')}"\n ${settings}\n}`,
+      ].join('\n'),
+    );
+  write(options.settings ?? '');
+  return openNode({ dir, config, write, port: port as number, http: http as number });
 }
 
 /** Nodes of one cluster; ready when they have chosen who leads it. */
@@ -106,16 +110,18 @@ export const CAN_SYNC: boolean = MAJOR > 2 || (MAJOR === 2 && MINOR >= 10);
 interface NodeFiles {
   readonly dir: string;
   readonly config: string;
+  write(settings: string): void;
   readonly port: number;
   readonly http: number;
 }
 
-async function openNode({ dir, config, port, http }: NodeFiles): Promise<NatsNode> {
+async function openNode({ dir, config, write, port, http }: NodeFiles): Promise<NatsNode> {
   let child: ChildProcess | null = null;
   const monitor = `http://127.0.0.1:${http}`;
   const node: NatsNode = {
     port,
     monitor,
+    configure: write,
     async kill() {
       const running = child;
       child = null;

@@ -8,6 +8,7 @@ import {
   type Generation,
   openPointers,
   parsePointer,
+  pointerSubject,
   pointersOf,
   readPointer,
 } from './generation.ts';
@@ -30,7 +31,8 @@ export async function listNatsSpaces(link: Link, place: NatsPlace): Promise<stri
       last_by_subj: subject,
     });
     const pointer = message === null ? null : parsePointer(message.data);
-    if (pointer !== null && pointer.removed === undefined) spaces.push(pointer.space);
+    if (pointer === null || pointer.removed !== undefined) continue;
+    if (pointerSubject(place, pointer.space) === subject) spaces.push(pointer.space);
   }
   return spaces.sort();
 }
@@ -70,9 +72,11 @@ export function followNatsSpaces(
     });
     messages = await consumer.consume();
     if (isStopped) messages.stop();
-    for await (const { data } of messages) {
+    for await (const { data, subject } of messages) {
       if (isStopped) return;
-      hear(spaceOf(place, parsePointer(data)));
+      const pointer = parsePointer(data);
+      if (pointer !== null && pointerSubject(place, pointer.space) === subject)
+        hear(spaceOf(place, pointer));
     }
   };
   const begin = async (): Promise<void> => {

@@ -11,6 +11,8 @@ export const API = {
   replicasNotSupported: 10_074,
   noSuitablePeers: 10_005,
   insufficientStorage: 10_047,
+  insufficientResources: 10_023,
+  storeFailed: 10_077,
   wrongLastSequence: 10_071,
 } as const;
 
@@ -29,12 +31,20 @@ export function natsFailure(path: string, tried: string, error: unknown): LogErr
   });
 }
 
+const NO_ROOM: ReadonlySet<number> = new Set([
+  ...[API.insufficientStorage, API.insufficientResources, API.storeFailed],
+]);
+
 function wordsOf(name: string, why: string, error: unknown): string {
   const code = apiCode(error);
   if (name === 'AuthorizationError' || name === 'UserAuthenticationExpiredError')
     return `the server refuses these credentials (${why}); mend the user, token or creds of the store`;
-  if (name === 'PermissionViolationError')
+  if (name === 'PermissionViolationError' || /permissions violation/i.test(why))
     return `the server does not let this user do that (${why}); its permissions need the subjects of the prefix and $JS.API.>`;
+  if ((error as { code?: unknown } | null)?.code === 'ENOENT')
+    return `a file that the store names is not there (${why}); mend creds or ca`;
+  if (/\btls\b/i.test(why))
+    return `the server and the store do not agree about TLS (${why}); mend tls and ca of the store, or the server`;
   if (name === 'ConnectionError' || /ECONNREFUSED|CONNECTION_REFUSED/.test(why))
     return `no NATS server answers (${why}); start one, or mend the address of the store`;
   if (
@@ -42,9 +52,9 @@ function wordsOf(name: string, why: string, error: unknown): string {
     code === API.notEnabled ||
     code === API.notEnabledForAccount
   )
-    return 'the server runs without JetStream; start it with -js and a storage directory';
-  if (code === API.insufficientStorage)
-    return `the server has no room left (${why}); give JetStream more, or compact the log`;
+    return 'the server, or the account of this user, runs without JetStream; start it with -js and a storage directory';
+  if (code !== null && NO_ROOM.has(code))
+    return `the server has no room left (${why}); nothing that it acknowledged is lost: give JetStream more, or compact the log`;
   if (code === API.replicasNotSupported || code === API.noSuitablePeers)
     return `so many replicas are not to be had there (${why}); with one server say ?replicas=1, which asks for sync_interval: always, or durability=relaxed`;
   if (code === API.streamNotFound)

@@ -11,6 +11,7 @@ import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
 import { readMessage } from './message.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
+import { requireKeeping } from './settings.ts';
 
 export interface Generation {
   readonly space: string;
@@ -139,6 +140,7 @@ export async function openPointers(link: Link, place: NatsPlace): Promise<void> 
   const subjects = POINTERS.map((kind) => `${place.prefix}.${kind}.*`);
   try {
     const { config } = await link.manager.streams.info(name);
+    requireKeeping(shownPlace(place), config, 1);
     if (subjects.every((one) => config.subjects.includes(one))) return;
     const all = [...new Set([...config.subjects, ...subjects])];
     await link.manager.streams.update(name, { subjects: all });
@@ -163,11 +165,21 @@ export async function readPointer(
 ): Promise<{ readonly generation: Generation; readonly seq: number } | null> {
   const last_by_subj = pointerSubject(place, space);
   const message = await manager.streams.getMessage(pointersOf(place.prefix), { last_by_subj });
-  return message === null ? null : { generation: parsePointer(message.data), seq: message.seq };
+  if (message === null) return null;
+  const generation = parsePointer(message.data);
+  if (generation?.space !== space) throw otherSpace(place, space, generation);
+  return { generation, seq: message.seq };
 }
 
-export function parsePointer(data: Uint8Array): Generation {
-  return JSON.parse(Buffer.from(data).toString('utf8')) as Generation;
+/** Null for what is no pointer: anybody may publish under a prefix that is not guarded. */
+export function parsePointer(data: Uint8Array): Generation | null {
+  try {
+    const found = JSON.parse(Buffer.from(data).toString('utf8')) as Partial<Generation> | null;
+    const isPointer = typeof found?.space === 'string' && typeof found.id === 'string';
+    return isPointer ? ({ compacted: null, ...found } as Generation) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Somebody else who was first has said the same, or something newer; the next look tells. */
@@ -202,7 +214,10 @@ async function replacementOf(
     const last = await manager.streams.getMessage(log, { last_by_subj: logSubject });
     if (last === null) return null;
     const { replaced, data } = readMessage(last);
-    return replaced === null ? null : parsePointer(data);
+    const next = replaced === null ? null : parsePointer(data);
+    if (replaced !== null && next?.space !== generation.space)
+      throw otherSpace(place, generation.space, next);
+    return next;
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw error;
     throw streamGone(place, generation.space, log, error);
@@ -217,6 +232,15 @@ function wasRemoved(place: NatsPlace, space: string, at: number): LogError {
     {
       path: shownPlace(place),
     },
+  );
+}
+
+function otherSpace(place: NatsPlace, space: string, found: Generation | null): LogError {
+  const named = found === null ? 'something else' : `the log of the space ${found.space}`;
+  return new LogError(
+    'log.corrupt',
+    `${shownPlace(place)} has, where the log of the space ${space} should be named, ${named}: somebody else writes under this prefix, or copied it there; use another prefix, or restore the space from an export`,
+    { path: shownPlace(place) },
   );
 }
 

@@ -69,7 +69,8 @@ export async function natsRemovals(place: NatsPlace): Promise<NatsRemoval[]> {
     const found: NatsRemoval[] = [];
     for (const last_by_subj of Object.keys(state.subjects ?? {})) {
       const message = await link.manager.streams.getMessage(stream, { last_by_subj });
-      const removal = message === null ? null : removalOf(place, parsePointer(message.data));
+      const pointer = message === null ? null : parsePointer(message.data);
+      const removal = pointer === null ? null : removalOf(place, pointer);
       if (removal !== null) found.push(removal);
     }
     return found;
