@@ -21,6 +21,7 @@ import type { Measure, Scenario, Setting } from './scenario.ts';
 import { bus, busPeer } from './scenarios/bus.ts';
 import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.ts';
 import { cluster } from './scenarios/cluster.ts';
+import { clusterSize } from './scenarios/cluster-size.ts';
 import { commands } from './scenarios/commands.ts';
 import { failover } from './scenarios/failover.ts';
 import { fanOut10, fanOut100, sends } from './scenarios/flood.ts';
@@ -74,6 +75,7 @@ const scenarios: readonly Scenario[] = [
   spans,
   page,
   cluster,
+  clusterSize,
   failover,
 ];
 

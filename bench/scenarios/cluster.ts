@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BenchCluster, openBenchCluster, untilSent } from '../cluster.ts';
+import { type BenchCluster, openBenchCluster, takeAgain, untilSent } from '../cluster.ts';
 import { runLoad } from '../load.ts';
 import { busyUsOf } from '../process.ts';
 import { type Measure, type Scenario, type Setting, type Sides, takeTurns } from '../scenario.ts';
@@ -43,7 +43,7 @@ async function run(setting: Setting): Promise<Measure[]> {
     cluster.names.reduce((sum, name) => sum + busyUsOf(cluster.server(name).pid), 0);
   const sides: Sides = {};
   for (const { spaces, servers } of SHAPES) {
-    sides[`hub ${spaces} ${servers}`] = async () => {
+    const take = async () => {
       const before = await cluster.stored();
       const busyBefore = busyUs();
       const [url = '', ...beside] = cluster.urls.slice(0, servers);
@@ -57,6 +57,7 @@ async function run(setting: Setting): Promise<Measure[]> {
       const batch = sends / count;
       return { hub: sendsPerSecond, jetstream: loop * batch, batch, cost };
     };
+    sides[`hub ${spaces} ${servers}`] = () => takeAgain(take);
   }
   for (const spaces of [1, 2, 4]) {
     sides[`sqlite ${spaces}`] = async () => {
