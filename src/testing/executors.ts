@@ -9,7 +9,7 @@ import type { Command } from '../core/law/world.ts';
 import type { RunEntry, WaitAsked } from '../core/workflows/run-events.ts';
 import { isOver, type RunState } from '../core/workflows/run-state.ts';
 import { ADA, MIA } from './persons.ts';
-import type { RunModel } from './run-model.ts';
+import { FORCED, type RunModel } from './run-model.ts';
 import type { Venue } from './simulated-process.ts';
 import type { Stage } from './stage.ts';
 import { createPrincipal } from './story.ts';
@@ -262,14 +262,17 @@ export function createExecutors(stage: Stage, model: RunModel): Executors {
   return {
     act: () => chance.pick(started < 2 ? [declare, start] : acts)(),
     serve() {
+      // One that was cancelled and is held is about to end; one that its executor gave back all the same sleeps.
       const asleep = [...model.runs.values()].filter(
         (run) =>
-          (run.cancelling === null || run.state === 'stuck') &&
+          (run.cancelling === null || run.state === 'stuck' || run.holder === null) &&
           !isOver(run.state as RunState) &&
           !model.isReady(run),
       );
-      for (const { id } of asleep.slice(0, 5)) {
-        submit(MIA, `ends ${id}`, { type: 'run.cancel', id, reason: null, isForced: false });
+      for (const { id, cancelling, state } of asleep.slice(0, 5)) {
+        const isForced = cancelling !== null && state !== 'stuck';
+        const reason = isForced ? FORCED : null;
+        submit(MIA, `ends ${id}`, { type: 'run.cancel', id, reason, isForced });
       }
       for (const by of EXECUTORS) {
         stage.begin(`${by.id} serves`, async (hub) => {

@@ -39,6 +39,9 @@ interface ModelRun {
   signals: string[];
 }
 
+/** The reason of a cancelling by force, which asks nobody what is to be undone. */
+export const FORCED = 'forced';
+
 export interface RunModel {
   readonly counts: Readonly<Record<string, number>>;
   readonly runs: ReadonlyMap<string, ModelRun>;
@@ -263,7 +266,7 @@ export function createRunModel(): RunModel {
       run.cancelling = reason ?? '';
       if (isDone) {
         const isBusy = run.holder !== null || run.done.length > 0;
-        if (isBusy) fail(`${id} is over at once, and did something`);
+        if (isBusy && reason !== FORCED) fail(`${id} is over at once, and did something`);
         return end(run, 'cancelled');
       }
       if (run.state === 'stuck') run.state = 'running';
