@@ -1,6 +1,7 @@
 /** `synod cluster …`: the servers that share a store. */
 import type { Command } from 'commander';
 import type { CallOutput } from '../client/operations.ts';
+import { registerServers } from './cluster-servers.ts';
 import { handle } from './context.ts';
 import { ageText } from './message-text.ts';
 import { columns } from './terminal.ts';
@@ -9,6 +10,7 @@ type Status = CallOutput<'cluster.status'>;
 
 export function registerCluster(program: Command): void {
   const cluster = program.command('cluster').description('the servers that share the store');
+  registerServers(cluster);
   const status = cluster
     .command('status')
     .description('who is there, who sequences each space, and how far each has come');

@@ -1,8 +1,9 @@
 /** The flags of `serve`, which `up` and plain `synod` take too, and the config file they name. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { dataDirectory } from '../client/node/target.ts';
 import type { Config, ConfigInput, ConfigProblem } from '../server/run/config.ts';
 import type { ServeFlags } from '../server/run/config-sources.ts';
 import { collect } from './context.ts';
@@ -26,7 +27,10 @@ export function addServeFlags(command: Command): Command {
       '--auth <mode>',
       'local: owner and tokens; open: names at their word, loopback only (local)',
     )
-    .option('--config <file>', 'a JSON file of settings; flags and variables win over it')
+    .option(
+      '--config <file>',
+      'a JSON file of settings (config.json of the data directory); flags and variables win over it',
+    )
     .option('--cors-origin <origin>', 'web pages of this origin may call; may be repeated', collect)
     .option('--allow-host <name>', 'another name this hub is reached by; may be repeated', collect)
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
@@ -90,7 +94,9 @@ export async function readConfig(options: ServeOptions): Promise<Config> {
 
 /** What the world says about the configuration, before anybody has judged it. */
 export function readConfigInput(options: ServeOptions): ConfigInput {
-  const file = options.config === undefined ? undefined : readConfigFile(options.config);
+  const own = join(dataDirectory(options.dir, process.env), 'config.json');
+  const path = options.config ?? (existsSync(own) ? own : undefined);
+  const file = path === undefined ? undefined : readConfigFile(path);
   return { flags: options, env: process.env, file, home: homedir(), cwd: process.cwd() };
 }
 
@@ -111,7 +117,7 @@ function placeOf(source: string, options: ServeOptions): string {
   const places: Record<string, string> = {
     flag: 'a flag',
     env: 'the environment',
-    file: String(options.config),
+    file: options.config ?? 'config.json of the data directory',
   };
   return places[source] ?? source;
 }

@@ -176,6 +176,10 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'spaces.remove': false,
   'spaces.configure': true,
   'cluster.status': true,
+  'cluster.invite': false,
+  'cluster.servers': true,
+  'cluster.revoke': false,
+  'cluster.permissions': true,
 };
 
 /** May this very call be asked again when its answer was lost? [K8] */

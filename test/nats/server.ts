@@ -23,6 +23,8 @@ export const NO_NATS: string | null =
     : null;
 
 export interface NatsNode {
+  /** Where its configuration lies. */
+  readonly dir: string;
   readonly port: number;
   readonly monitor: string;
   /** Settings of JetStream, from the next start on. */
@@ -42,6 +44,8 @@ export interface NodeOptions {
   /** Outside of the block of JetStream. */
   readonly top?: string;
   readonly settings?: string;
+  /** Beside its configuration, for `include`. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Where JetStream keeps its files; a folder of its own unless it is named. */
   readonly storeDir?: string;
 }
@@ -50,6 +54,8 @@ export async function openNatsNode(options: NodeOptions = {}): Promise<NatsNode>
   const dir = mkdtempSync(join(tmpdir(), 'synod-nats-'));
   const [port, http] = await freePorts(2);
   const config = join(dir, 'nats.conf');
+  for (const [name, text] of Object.entries(options.files ?? {}))
+    writeFileSync(join(dir, name), text);
   const write = (settings: string): void =>
     writeFileSync(
       config,
@@ -119,6 +125,7 @@ async function openNode({ dir, config, write, port, http }: NodeFiles): Promise<
   let child: ChildProcess | null = null;
   const monitor = `http://127.0.0.1:${http}`;
   const node: NatsNode = {
+    dir,
     port,
     monitor,
     configure: write,

@@ -16,6 +16,7 @@ import { openCourier } from './courier.ts';
 import { vouchLeases } from './lease-vouch.ts';
 import { type Member, openMember } from './member.ts';
 import { openNews, type SpaceNews } from './news.ts';
+import { createRegistryDesk, type RegistryDesk } from './registry-desk.ts';
 import { type ClusterStatus, clusterStatus } from './status.ts';
 
 export interface Cluster {
@@ -26,6 +27,8 @@ export interface Cluster {
   refuses(space: string): Refusal | null;
   /** Told when it is taken out: from then on it refuses every space. */
   onRevoked(listener: () => void): () => void;
+  /** For the owner: who is a server, and who becomes one. */
+  readonly registry: RegistryDesk;
   /** Before the hub of a space is opened. */
   join(space: string): Promise<Membership>;
   /** Whether there is such a space, or was, by whichever server it was made. */
@@ -122,6 +125,7 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
     },
     refuses: member.refuses,
     onRevoked: member.onRevoked,
+    registry: createRegistryDesk(link, place, member),
     async join(space) {
       try {
         const lease = await leases.of(space);

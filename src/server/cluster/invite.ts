@@ -142,7 +142,7 @@ function itself(name: string): Refusal {
   );
 }
 
-function notFound(what: string): Refusal {
+export function notFound(what: string): Refusal {
   return refuse(
     'cluster.not-found',
     `no server and no open token ${JSON.stringify(what.slice(0, 64))} is in the registry; see cluster.servers`,

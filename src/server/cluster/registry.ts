@@ -13,6 +13,8 @@ export interface Server {
   readonly key: KeyObject;
   /** Null: all. */
   readonly spaces: readonly string[] | null;
+  /** Of the token it joined with, by which NATS knows it; null for the founder. */
+  readonly tokenKey: string | null;
   /** Who invited it; null for the founder. */
   readonly joinedBy: string | null;
   /** Milliseconds since the epoch, by NATS. */
@@ -124,7 +126,7 @@ export function createRegistry(prefix: string): Registry {
     cluster = clusterIdOf(record);
     servers.set(entry.name, {
       ...{ name: entry.name, publicKey: entry.key, key, spaces: null },
-      ...{ joinedBy: null, joinedAt: at, revoked: null },
+      ...{ tokenKey: null, joinedBy: null, joinedAt: at, revoked: null },
     });
     return true;
   }
@@ -155,7 +157,7 @@ export function createRegistry(prefix: string): Registry {
     invitations.set(invitation.id, { ...invitation, usedBy: name });
     servers.set(name, {
       ...{ name, publicKey: entry.key, key, spaces: invitation.spaces },
-      ...{ joinedBy: invitation.by, joinedAt: at, revoked: null },
+      ...{ tokenKey: invitation.publicKey, joinedBy: invitation.by, joinedAt: at, revoked: null },
     });
     return true;
   }

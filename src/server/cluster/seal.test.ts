@@ -27,7 +27,16 @@ function parties(...scopes: [name: string, spaces: readonly string[] | null][]) 
 
 function serverOf(name: string, publicKey: string, spaces: readonly string[] | null): Server {
   const key = readKey(publicKey);
-  return { name, publicKey, key, spaces, joinedBy: null, joinedAt: 0, revoked: null };
+  return {
+    name,
+    publicKey,
+    key,
+    spaces,
+    tokenKey: null,
+    joinedBy: null,
+    joinedAt: 0,
+    revoked: null,
+  };
 }
 
 const { readPublicKey } = await import('./keys.ts');

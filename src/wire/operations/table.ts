@@ -10,6 +10,7 @@ import * as audit from './audit.ts';
 import * as channels from './channels.ts';
 import * as claims from './claims.ts';
 import * as cluster from './cluster.ts';
+import * as clusterServers from './cluster-servers.ts';
 import * as context from './context.ts';
 import * as docket from './docket.ts';
 import * as findings from './findings.ts';
@@ -194,6 +195,10 @@ export const OPERATIONS = {
   'spaces.remove': admin.spaceRemove,
   'spaces.configure': admin.spaceConfigure,
   'cluster.status': cluster.clusterStatus,
+  'cluster.invite': clusterServers.clusterInvite,
+  'cluster.servers': clusterServers.clusterServers,
+  'cluster.revoke': clusterServers.clusterRevoke,
+  'cluster.permissions': clusterServers.clusterPermissions,
 } as const;
 
 export type OperationId = keyof typeof OPERATIONS;

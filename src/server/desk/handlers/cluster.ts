@@ -8,7 +8,7 @@ export const clusterHandlers: Handlers<'cluster.status'> = {
   },
 };
 
-function alone(): Refusal {
+export function alone(): Refusal {
   return refuse(
     'cluster.none',
     'this hub is alone; several share a store at nats://, each started with a name: synod serve --store nats://… --server-name NAME',

@@ -5,6 +5,7 @@ import { auditHandlers } from './audit.ts';
 import { channelHandlers } from './channels.ts';
 import { claimHandlers } from './claims.ts';
 import { clusterHandlers } from './cluster.ts';
+import { clusterServerHandlers } from './cluster-servers.ts';
 import { contextHandlers } from './context.ts';
 import { digestHandlers } from './digest.ts';
 import { docketHandlers } from './docket.ts';
@@ -39,6 +40,7 @@ export const HANDLERS: Handlers<HandledId> = {
   ...inboxHandlers,
   ...adminHandlers,
   ...clusterHandlers,
+  ...clusterServerHandlers,
   ...claimHandlers,
   ...planHandlers,
   ...offerHandlers,
