@@ -91,12 +91,14 @@ export function createCommitter(options: CommitterOptions): Committer {
   let stopWaiting: (() => void) | null = null;
   let wary = 0;
 
-  async function commit(items: readonly Item[]): Promise<void> {
+  async function commit(given: readonly Item[]): Promise<void> {
+    let items = given;
     if (status !== 'open') return refuseAll(items, unavailable());
     for (let tries = 0; tries <= REBASES_MAX; tries++) {
       // Also when it was decided before: who was first may be who sequences now.
       const wasElsewhere = isElsewhere();
-      if (wasElsewhere && (await isForwarded(options.sequencing as Sequencing, items))) return;
+      if (wasElsewhere) items = await forwardAll(options.sequencing as Sequencing, items);
+      if (items.length === 0) return;
       // It fell to us while they waited, or others write too: what they stored is known first.
       const isWary = wasElsewhere || wary > 0;
       if (isWary && !(await hasCaughtUp())) return refuseAll(items, unavailable());
@@ -136,20 +138,28 @@ export function createCommitter(options: CommitterOptions): Committer {
     return options.sequencing?.isElsewhere === true;
   }
 
-  /** Has the commands of a batch decided by who sequences the space; false when it must be done here. */
-  async function isForwarded(sequencing: Sequencing, items: readonly Item[]): Promise<boolean> {
+  /** Has the commands of a batch decided by who sequences the space; answers with those to be decided here. */
+  async function forwardAll(
+    sequencing: Sequencing,
+    items: readonly Item[],
+  ): Promise<readonly Item[]> {
     const commands = items.filter((item) => 'command' in item);
     const questions = items.filter((item) => 'question' in item);
     const forwarded = await forward(
       sequencing,
       commands.map(({ command }) => command),
     );
-    if (forwarded === 'here') return false;
+    if (forwarded === 'here') return items;
+    if (forwarded === 'too large') {
+      const half = items.length >> 1;
+      options.putBack(items.slice(half));
+      return forwardAll(sequencing, items.slice(0, half));
+    }
     if (typeof forwarded !== 'string') {
       if (!(await hasReached(forwarded.length))) {
         refuseAll(commands, unknown());
         refuseAll(questions, unavailable());
-        return true;
+        return [];
       }
       options.onHeard(forwarded.passing);
       for (const [i, item] of commands.entries()) release(item, forwarded.outcomes[i]);
@@ -158,11 +168,11 @@ export function createCommitter(options: CommitterOptions): Committer {
       // Who sequences now says how far they have to look.
       options.putBack(questions);
       options.onSettled();
-      return true;
+      return [];
     }
     for (const item of questions) release(item, options.look(item.question));
     options.onSettled();
-    return true;
+    return [];
   }
 
   async function hasCaughtUp(): Promise<boolean> {
@@ -206,10 +216,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     if (replica.length > before) wary = WARY_BATCHES;
   }
 
-  /**
-   * What was too large to be sent to who sequences, or was on its way when that became another, is stored by us: that one
-   * answers questions without asking anybody, so it has read it before we say that it is done.
-   */
+  /** What we stored although another sequences, that one has read before we say so: it answers without asking anybody. */
   async function tellSequencer({ entries }: Batch): Promise<void> {
     const { sequencing } = options;
     const length = replica.length + entries.length;

@@ -115,12 +115,15 @@ export function noteFresh(history: History, { channel, seq, position }: Due): vo
   if (!history.cursors.has(channel)) begin(history, channel, seq, position);
 }
 
-/** A message that was held is there for whoever listens now; true when the feed has passed its place. */
+/** A message that was held is there for whoever listens now, also where the feed has passed its place. */
 export function noteReleased(history: History, message: Due): void {
   const { channel, seq, position } = message;
   const cursor = history.cursors.get(channel);
+  // Before its first look a feed does not listen yet: what it goes on from may have been seen at another
+  // hub, which had read of this release already.
+  if (history.world === null) return;
   const isPassed =
-    history.unseen !== null || history.world === null
+    history.unseen !== null
       ? position <= history.reached || seq <= (history.starts.get(channel) ?? -1)
       : cursor === undefined || cursor.seq > seq;
   if (isPassed) history.next.put({ channel, seq, position, isOne: true, heapIndex: -1 });

@@ -278,6 +278,31 @@ describe('released messages', () => {
     );
   });
 
+  test('[F4] who saw it at one hub and goes on at another that has not read of the release is not shown it again', async () => {
+    const one = await open();
+    const other = await one.beside();
+    await one.subscribe(bob, 'a');
+    const live = one.listen({ ...mine, from: 'now' });
+    await one.send(eve, 'a');
+    await one.send(ada, 'a');
+    await one.clock.pass(1000);
+    await review(one, 1, 1);
+    await one.until(Promise.resolve());
+    expect([live.positions, other.hub.stats.entries]).toEqual([[2, 1], 3]);
+    live.close();
+    const moved = other.listen({ ...mine, from: 2 });
+    await one.clock.pass(1000);
+    await one.send(ada, 'a');
+    await one.clock.pass(1000);
+    expect(moved.positions).toEqual([4]);
+    // What is released while it listens there is shown, wherever it was released.
+    await one.send(eve, 'a');
+    await one.clock.pass(1000);
+    await review(one, 5, 4);
+    await one.clock.pass(1000);
+    expect(moved.positions).toEqual([4, 5]);
+  });
+
   test('[F4] a refused message is pushed to nobody', async () => {
     const rig = await open();
     await rig.subscribe(bob, 'a');

@@ -146,7 +146,7 @@ export function createForwarding(
         const { holder } = lease;
         if (holder !== null && holder.id !== lease.id) {
           const reply = await answerOf(holder.id, commands);
-          if (reply === 'too large') return 'here';
+          if (reply === 'too large') return commands.length > 1 ? reply : 'here';
           if (reply === 'unknown') return reply;
           if (reply !== 'nobody' && 'outcomes' in reply) return reply;
         }

@@ -366,7 +366,12 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       // In the queue: what stands there is looked at after the log was read.
       await new Promise((done) => enqueue({ question: () => null, done }));
     },
-    openFeed: (feed, sink) => (isServing() ? feeds.open(feed, sink) : committer.unavailable()),
+    openFeed(feed, sink) {
+      if (!isServing()) return committer.unavailable();
+      // Who goes on from a position may have seen at another hub what we have not read yet.
+      if (typeof feed.from === 'number') onBehind();
+      return feeds.open(feed, sink);
+    },
     get isAvailable() {
       return isServing();
     },

@@ -36,8 +36,10 @@ export type Forwarded =
       readonly length: number;
       readonly passing: readonly Whisper[];
     }
-  /** Decide here: nobody else does, or they are too large to be sent. */
+  /** Decide here: nobody else does, or the one there is is too large to be sent. */
   | 'here'
+  /** Not sent: fewer of them would be. */
+  | 'too large'
   /** Nobody sequences the space now; nothing was changed. */
   | 'nobody'
   /** Sent, and not answered. */

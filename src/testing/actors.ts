@@ -54,6 +54,8 @@ export function createActors(stage: Stage): Actors {
   /** How often a drain that was answered handed out a message. */
   const answered = new Map<string, number>();
   const inHand = new Map<string, number[]>();
+  /** The newest message that anybody was told is stored. */
+  let acknowledged = -1;
 
   stage.onEnd((process) => {
     for (const [wish, where] of trying) {
@@ -104,6 +106,7 @@ export function createActors(stage: Stage): Actors {
           );
         }
         wish.position = answer.position;
+        acknowledged = Math.max(acknowledged, answer.position);
         if (stage.cluster !== null) await mustSee(hub, answer.position);
         const stored = model.messages.find(({ position }) => position === answer.position);
         if (stored?.body.id !== wish.id || stored.seq !== answer.seq) {
@@ -248,6 +251,8 @@ export function createActors(stage: Stage): Actors {
   function look(): void {
     const by = chance.pick(PEOPLE);
     stage.begin(`${by.id} looks`, async (hub) => {
+      const before = acknowledged;
+      const unanswered = stage.cluster?.unanswered;
       const seen = await hub.ask((world) => ({
         length: world.length,
         owed: peek(world, by.id, null, 999),
@@ -256,6 +261,10 @@ export function createActors(stage: Stage): Actors {
       stage.learn();
       if (seen.length > model.length)
         stage.fail(`a question saw ${seen.length} entries, ${model.length} are stored`);
+      // Where who sequences cannot be asked, a server answers from what it has.
+      const isSure = stage.cluster !== null && unanswered === stage.cluster.unanswered;
+      if (isSure && seen.length <= before)
+        stage.fail(`${before} was acknowledged, and who asks elsewhere does not see it`);
     });
   }
 

@@ -12,6 +12,8 @@ import type { VirtualClock } from './virtual-clock.ts';
 export interface Cluster extends Pick<SimulatedCluster, 'counts'> {
   /** What makes a process one of its servers. */
   part(name: string): Pick<ProcessOptions, 'join' | 'skewMs' | 'faults'>;
+  /** How often nobody said what became of what was forwarded, or of a question how far the log is. */
+  readonly unanswered: number;
   people(servers: readonly SimulatedProcess[]): void;
   mishap(): void;
   /** Everybody goes on and hears everybody. */
@@ -84,6 +86,10 @@ export function createCluster({ chance, clock, faults, note, fail }: ClusterStag
 
   return {
     counts: cluster.counts,
+    get unanswered() {
+      const { nobody = 0, unknown = 0 } = cluster.counts;
+      return nobody + unknown;
+    },
     part: (name) => ({
       join: cluster.join,
       skewMs: () => skews.get(name) ?? 0,

@@ -16,6 +16,8 @@ const DISK_TROUBLES: ReadonlySet<string> = new Set([
   'log.unavailable',
   'log.unknown',
   'log.closed',
+  // A word of its last life may come so late that a server takes it for another of its name, once.
+  'log.locked',
 ]);
 
 /** What actors act through: a hub, or whatever stands in front of one. */
@@ -77,7 +79,7 @@ export function createProcess(options: ProcessOptions): SimulatedProcess {
     const joined = await options.join?.(name, host);
     member = joined;
     const log = openFaultyLog(disk, own, chance, faults);
-    const opening = openHub({
+    const opened = await openHub({
       space: 'simulated',
       log: joined === undefined ? log : watched(log, joined),
       ...(joined === undefined ? {} : { sequencing: joined.sequencing }),
@@ -87,8 +89,6 @@ export function createProcess(options: ProcessOptions): SimulatedProcess {
       queueMax: QUEUE_MAX,
       onTrouble: (_, cause) => failUnlessDisk(cause),
     });
-    opening.catch(() => joined?.leave());
-    const opened = await opening;
     joined?.serve(opened);
     return opened;
   }
@@ -118,6 +118,7 @@ export function createProcess(options: ProcessOptions): SimulatedProcess {
       (cause) => {
         if (mine !== life) return;
         isOpening = false;
+        host.kill();
         note(`${name} did not open: ${cause}`);
         failUnlessDisk(cause);
       },
