@@ -294,7 +294,8 @@ function checkBounds(stage: Stage, streamers: Streamers): void {
     if (hub === null) continue;
     const { stats } = hub;
     feeds += stats.feeds;
-    if (stats.queued > QUEUE_MAX) stage.fail(`${stats.queued} commands are queued`);
+    // What was taken and put back had its room; meanwhile others came.
+    if (stats.queued > 2 * QUEUE_MAX) stage.fail(`${stats.queued} commands are queued`);
     if (stats.entries > stored)
       stage.fail(`the hub counts ${stats.entries} durable entries, ${stored} are stored`);
   }

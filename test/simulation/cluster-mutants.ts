@@ -68,7 +68,7 @@ function forwarding(
 
 export const CLUSTER_MUTANTS: Readonly<Record<string, Mutant>> = {
   'publishes before it is durable': {
-    ...{ why: /was shown|is not stored/, from: 10 },
+    ...{ why: /was shown|is not stored/, from: 11 },
     ...follower(({ replica, onDurable }, item) => {
       const decision = decide(replica.world, item.command);
       if (isRefusal(decision)) return item;
@@ -86,11 +86,11 @@ export const CLUSTER_MUTANTS: Readonly<Record<string, Mutant>> = {
     }),
   },
   'sends again what was not answered': {
-    ...{ why: /is stored 2 times|of what another has decided/, from: 4 },
+    ...{ why: /is stored 2 times|of what another has decided/, from: 7 },
     ...forwarding((said, again) => (said === 'unknown' ? again() : said)),
   },
   'says that nobody was there when it does not know': {
-    ...{ why: /says 'nobody' of what another has decided|was refused and is stored/, from: 6 },
+    ...{ why: /says 'nobody' of what another has decided|was refused and is stored/, from: 22 },
     ...forwarding((said) => (said === 'unknown' ? 'nobody' : said)),
   },
   'answers before its copy has come so far': {
@@ -114,7 +114,7 @@ export const CLUSTER_MUTANTS: Readonly<Record<string, Mutant>> = {
     }),
   },
   'publishes twice what it reads after another was first': {
-    ...{ why: /twice/, from: 6 },
+    ...{ why: /twice/, from: 7 },
     path: '../../src/hub/replica.ts',
     mutate: (part) => ({
       async openReplica(log, onDurable, onTrouble) {
