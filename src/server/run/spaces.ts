@@ -3,11 +3,9 @@
  * lies on disk exists; a new one is made only for those who may.
  */
 import { breakText } from '../../core/docket/log-broken.ts';
-import { isRefusal, type Refusal, refuse, refuseFull } from '../../core/law/decider.ts';
+import { type Refusal, refuse, refuseFull } from '../../core/law/decider.ts';
 import { SPACES_MAX } from '../../core/law/limits.ts';
 import { nearest } from '../../core/law/nearest.ts';
-import { SERVER } from '../../core/law/principal.ts';
-import type { SpaceSettings } from '../../core/law/state.ts';
 import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
 import { LogError } from '../../log/log.ts';
@@ -21,6 +19,7 @@ import {
   type Spaces,
 } from '../desk/spaces.ts';
 import type { KeptSpace, RecordKeeper, StorePlace } from '../record/keeper.ts';
+import { type LaidDown, layDown } from './lay-down.ts';
 import { finishMending, mendStore } from './mend-store.ts';
 import { hasPath, isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
 import {
@@ -38,13 +37,10 @@ import { createUnsettledSpaces } from './unsettled-spaces.ts';
 
 const NEAREST_MAX = 3;
 
-export interface SpacesOptions {
+export interface SpacesOptions extends LaidDown {
   readonly store: string | null;
   readonly dir: string;
   readonly clock: Clock;
-  readonly settings: Partial<SpaceSettings>;
-  /** JSON Schemas by channel, laid down in every space; given, even empty, only these channels exist. */
-  readonly typedChannels: Readonly<Record<string, unknown>> | null;
   /** Spaces that exist because the configuration names them. */
   readonly named: readonly string[];
   /** Absent where this server is alone. */
@@ -152,7 +148,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       });
       membership?.serve(hub, log);
       if (membership !== undefined) memberships.set(hub, membership);
-      await configure(hub, options);
+      await layDown(hub, options);
       record?.follow(hub);
       if (record !== undefined) kept.set(hub, record);
       if (!known.has(name) && canUnmake) unsettled.made(name, hub.stats.entries);
@@ -378,31 +374,4 @@ function located(cause: LogError, url: string): LogError {
   const { path } = store;
   const told = cause.message.slice(cause.code.length + 2);
   return new LogError(cause.code, `${path}: ${told}`, { cause, path });
-}
-
-/** Lays the configuration down; what is so already leaves no trace in the log. */
-async function configure(hub: Hub, { settings, typedChannels }: SpacesOptions): Promise<void> {
-  const typed = Object.entries(typedChannels ?? {});
-  for (const [channel, schema] of typed) {
-    await taken(
-      hub.submit({
-        type: 'channel.configure',
-        by: SERVER,
-        at: hub.stamp(),
-        channel,
-        change: { schema: JSON.stringify(schema) },
-      }),
-    );
-  }
-  const change = typedChannels === null ? settings : { ...settings, isTypedOnly: true };
-  if (Object.keys(change).length === 0) return;
-  await taken(hub.submit({ type: 'space.configure', by: SERVER, at: hub.stamp(), change }));
-}
-
-/** A hub must not run under other rules than its operator wrote down. */
-async function taken(answer: Promise<object | Refusal>): Promise<void> {
-  const outcome = await answer;
-  if (isRefusal(outcome)) {
-    throw new LogError('log.unavailable', `the configuration was not taken: ${outcome.message}`);
-  }
 }
