@@ -1,10 +1,13 @@
 /** NATS that knows its users: wrong credentials are told, and a server joins with the user that is printed for it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect, nkeyAuthenticator, nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { joinCluster } from '../../src/server/run/join-cluster.ts';
-import { openRunningHub, type RunningHub } from '../e2e/running-hub.ts';
+import { until } from '../e2e/deadline.ts';
+import { type Json, openRunningHub, type RunningHub } from '../e2e/running-hub.ts';
 import { type NatsNode, NO_NATS, openNatsNode } from './server.ts';
 
 describe.skipIf(NO_NATS !== null)(`users of NATS ${NO_NATS ?? ''}`, () => {
@@ -33,7 +36,7 @@ describe.skipIf(NO_NATS !== null)(`users of NATS ${NO_NATS ?? ''}`, () => {
     await expect(tried).rejects.toThrow(/refuses these credentials.*mend the user/);
   }, 60_000);
 
-  test('[JN8] NATS takes the user that is printed, and the server joins with it', async () => {
+  test('[JN8] a server of one space joins, serves and signs with the user that is printed, and is refused elsewhere', async () => {
     const flags = { store: place('one:secret-of-one@'), serverName: 'one' };
     const one = await openRunningHub({ dir: join(dir, 'one'), flags });
     hubs.push(one);
@@ -49,5 +52,103 @@ describe.skipIf(NO_NATS !== null)(`users of NATS ${NO_NATS ?? ''}`, () => {
     const wish = { token: invited.token, dir: two, name: null, store: null, ca: null };
     const { store } = await joinCluster(wish);
     expect(store).toContain('nkey=');
-  }, 120_000);
+
+    // It serves: of the two one sequences, and the other forwards to it.
+    const open = (): Promise<RunningHub> =>
+      openRunningHub({ dir: two, flags: { store, serverName: 'two' } });
+    let second = await open();
+    hubs.push(second);
+    const say = (text: string): Promise<Json> =>
+      second.ask('bob', 'send', { channel: 'general', body: { text } }, 'blue');
+    const sequencer = async (): Promise<string | null> =>
+      (await second.ask('bob', 'status', {}, 'blue')).cluster.sequencer;
+    await second.ask('bob', 'subscribe', { pattern: 'general' }, 'blue');
+    await say('forwarded');
+    await one.ask('ada', 'send', { channel: 'general', body: { text: 'by one' } }, 'blue');
+    const texts = await until(
+      'it hears what the other wrote',
+      async () => {
+        const { messages } = await second.ask('bob', 'replay', { channel: 'general' }, 'blue');
+        return messages.map((one: Json) => one.body.text ?? one.body.from);
+      },
+      (all) => all.length === 3,
+    );
+    expect(texts).toEqual(['one', 'forwarded', 'by one']);
+    const claim = { task_id: 'parse', paths: ['src/parser.ts'], worktree: '/' };
+    await second.ask('bob', 'claims.take', claim, 'blue');
+    const { claims } = await one.ask('ada', 'claims.list', {}, 'blue');
+    expect(claims).toMatchObject([{ task_id: 'parse' }]);
+    const elsewhere = await second.post('send', { channel: 'general', body }, second.as('bob'));
+    expect(elsewhere.body.detail).toMatchObject({ reason: 'space.elsewhere' });
+
+    // The other is gone: now it decides and appends itself, and signs what it appended.
+    await one.close();
+    await until('it sequences', sequencer, (who) => who === 'two', 30_000);
+    await say('decided here');
+    await second.close();
+    second = await open();
+    hubs.push(second);
+    const head = await second.admin('record.head', {}, 'blue');
+    expect(head.signed).toMatchObject({ position: head.length });
+    expect(second.log.join('\n')).not.toMatch(/permission/i);
+
+    await refusedElsewhere(two);
+  }, 180_000);
+
+  /** Whoever has the key of the server, and asks NATS itself. */
+  async function refusedElsewhere(two: string): Promise<void> {
+    const seed = readFileSync(join(two, 'nats.nk'));
+    const key = nkeys.fromSeed(Buffer.from(seed.toString().trim()));
+    const servers = [`127.0.0.1:${node.port}`];
+    const owner = await connect({ servers, user: 'one', pass: 'secret-of-one' });
+    const streams = (await jetstreamManager(owner)).streams;
+    const [log = ''] = (await streams.names('synod.log.>').next()).filter((name: string) =>
+      name.startsWith('synod-log-default-'),
+    );
+    const before = await streams.info(log);
+    const subject = before.config.subjects[0] as string;
+    const word = log.slice('synod-log-'.length);
+    const thief = await connect({
+      servers,
+      authenticator: nkeyAuthenticator(key.getSeed()),
+      inboxPrefix: `_INBOX.${key.getPublicKey()}`,
+    });
+    const refused = new Set<string>();
+    void (async () => {
+      for await (const { type, error } of thief.status() as AsyncIterable<Json>)
+        if (type === 'error') refused.add(`${error.operation} ${error.subject}`);
+    })();
+    const published = [
+      ...[subject, `synod.snap.${word}.1`, `synod.heads.${word}`, `synod.anchors.${word}`],
+      ...['synod.lease.default', 'synod.ask.default.one', 'synod.whisper.default'],
+      ...['synod.spaces.default', 'synod.spaces.blue', 'synod.joins.x', 'synod.revoked.one'],
+      ...['synod.servers.one', 'synod.alive.one'],
+      ...['INFO', 'MSG.GET', 'PURGE', 'DELETE', 'UPDATE'].map(
+        (word) => `$JS.API.STREAM.${word}.${log}`,
+      ),
+      ...[`$JS.API.DIRECT.GET.${log}`, `$JS.API.CONSUMER.CREATE.${log}`],
+      ...['$JS.API.STREAM.PURGE.synod-spaces', '$JS.API.STREAM.PURGE.synod-heads'],
+      ...['$JS.API.STREAM.DELETE.synod-servers', '$JS.API.STREAM.CREATE.mine'],
+    ];
+    for (const one of published) thief.publish(one, '{}');
+    const heard = [subject, 'synod.ask.default.*', 'synod.whisper.default', 'synod.>', '_INBOX.>'];
+    for (const one of heard) thief.subscribe(one, { callback: () => {} });
+    const all = [
+      ...published.map((one) => `publish ${one}`),
+      ...heard.map((one) => `subscription ${one}`),
+    ].sort();
+    await until(
+      'each is refused',
+      async () => {
+        await thief.flush();
+        return refused.size;
+      },
+      (count) => count >= all.length,
+      10_000,
+    ).catch(() => {});
+    expect([...refused].sort()).toEqual(all);
+    expect((await streams.info(log)).state.last_seq).toBe(before.state.last_seq);
+    await thief.close();
+    await owner.close();
+  }
 });

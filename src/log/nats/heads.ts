@@ -9,7 +9,7 @@ import { type AnchorNote, encodeNote, parseNote } from '../anchor-notes.ts';
 import type { Heads } from '../heads.ts';
 import { encodeSignedHead, parseSignedHead, type SignedHead } from '../signed-head.ts';
 import { API, apiCode, natsFailure } from './failure.ts';
-import { readPointer, streamWord } from './generation.ts';
+import { type Generation, readPointer, streamWord } from './generation.ts';
 import { type Link, openLink } from './link.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
 
@@ -28,12 +28,9 @@ export async function openNatsHeads(place: NatsPlace, space: string): Promise<He
 
 async function openOn(link: Link, place: NatsPlace, space: string): Promise<Heads> {
   const { js, manager, connection } = link;
-  const stream = `${place.prefix}-heads`;
   let isThere = false;
-  const generation = (await readPointer(link, place, space))?.generation;
-  const log = `${streamWord(space)}-${generation?.lineage ?? generation?.id ?? 'none'}`;
-  const headsSubject = `${place.prefix}.heads.${log}`;
-  const anchorsSubject = `${place.prefix}.anchors.${log}`;
+  const generation = (await readPointer(link, place, space))?.generation ?? null;
+  const { stream, headsSubject, anchorsSubject } = headNames(place, space, generation);
   let heads: SignedHead[] = [];
   let strange = 0;
   let notes: AnchorNote[] = [];
@@ -60,7 +57,7 @@ async function openOn(link: Link, place: NatsPlace, space: string): Promise<Head
 
   /** Reading makes none. */
   async function put(subject: string, line: string): Promise<void> {
-    if (!isThere) await addStream(link, place, stream);
+    if (!isThere) await ensureHeads(link, place);
     isThere = true;
     await js.publish(subject, line);
   }
@@ -100,7 +97,26 @@ async function openOn(link: Link, place: NatsPlace, space: string): Promise<Head
   };
 }
 
-async function addStream({ manager }: Link, place: NatsPlace, name: string): Promise<void> {
+export function headsStreamOf(prefix: string): string {
+  return `${prefix}-heads`;
+}
+
+/** Where the heads and the anchors of a log lie; a compaction does not move them. */
+export function headNames(
+  { prefix }: NatsPlace,
+  space: string,
+  generation: Pick<Generation, 'id' | 'lineage'> | null,
+): { readonly stream: string; readonly headsSubject: string; readonly anchorsSubject: string } {
+  const log = `${streamWord(space)}-${generation?.lineage ?? generation?.id ?? 'none'}`;
+  return {
+    stream: headsStreamOf(prefix),
+    headsSubject: `${prefix}.heads.${log}`,
+    anchorsSubject: `${prefix}.anchors.${log}`,
+  };
+}
+
+export async function ensureHeads({ manager }: Link, place: NatsPlace): Promise<void> {
+  const name = headsStreamOf(place.prefix);
   try {
     await manager.streams.info(name);
   } catch (error) {

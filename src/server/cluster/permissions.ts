@@ -1,9 +1,11 @@
 /**
  * What a server may do at NATS, as a user in its configuration: the subjects that it needs and no others. A server of some
  * spaces reads and writes the streams of these alone. Wildcards of NATS stand for whole words, and the name of a stream is
- * one, so the streams are named as they are now: print it again when a space was made or compacted [JN8].
+ * one, so the streams are named as they are now: print it again when a space was made or compacted. To which
+ * subject JetStream answers cannot be limited: it bounds mistakes, not a server that is hostile [JN8].
  */
 import { namesOf, pointersOf, readPointer, streamWord } from '../../log/nats/generation.ts';
+import { ensureHeads, headNames, headsStreamOf } from '../../log/nats/heads.ts';
 import { inboxOf, type Link } from '../../log/nats/link.ts';
 import { writeNkeyPublic } from '../../log/nats/nkey.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
@@ -74,12 +76,14 @@ async function ofSome(
   const { prefix } = place;
   const own = name === null ? '*' : nameWord(name);
   const alive = name === null ? '*' : streamWord(name);
+  // It may make no stream, and this one is made when the first head is signed.
+  await ensureHeads(link, place);
   const publish = [
     ...['news', 'hello', 'hello.*', `servers.${own}`, `alive.${alive}`].map(
       (word) => `${prefix}.${word}`,
     ),
     '$JS.API.INFO',
-    ...[pointersOf(prefix), registryStreamOf(prefix), `${prefix}-heads`].flatMap(reading),
+    ...[pointersOf(prefix), registryStreamOf(prefix), headsStreamOf(prefix)].flatMap(reading),
   ];
   const subscribe = [
     ...['news', 'hello', `hello.${own}`, 'alive.*', 'lease.*'].map((word) => `${prefix}.${word}`),
@@ -96,10 +100,9 @@ async function ofSome(
       continue;
     }
     const names = namesOf(place, pointer.generation);
-    const heads = ['heads', 'anchors'].map((kind) =>
-      names.logSubject.replace(`${prefix}.log.`, `${prefix}.${kind}.`),
-    );
-    publish.push(names.logSubject, `${names.snapshotSubject}.*`, ...heads);
+    const { headsSubject, anchorsSubject } = headNames(place, space, pointer.generation);
+    subscribe.push(headsSubject, anchorsSubject);
+    publish.push(names.logSubject, `${names.snapshotSubject}.*`, headsSubject, anchorsSubject);
     publish.push(...reading(names.log), ...reading(names.snapshots));
     publish.push(`$JS.API.STREAM.PURGE.${names.snapshots}`);
   }
