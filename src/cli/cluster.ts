@@ -14,6 +14,7 @@ export function registerCluster(program: Command): void {
   const status = cluster
     .command('status')
     .description('who is there, who sequences each space, and how far each has come');
+  registerDrain(cluster);
   handle(status, async ({ call, show, colours }) => {
     const first = await call('cluster.status', {});
     const spaces = [...first.spaces];
@@ -31,6 +32,26 @@ export function registerCluster(program: Command): void {
       '',
       ...columns(spaceRows(told)).map((line, i) => (i === 0 ? colours.dim(line) : line)),
     ]);
+  });
+}
+
+/** `synod drain` and `synod cluster drain` are one. */
+export function registerDrain(program: Command): void {
+  const drain = program
+    .command('drain')
+    .description('hand over every space this server sequences and take none, before it is stopped')
+    .option('--undo', 'take spaces again');
+  handle<{ undo?: boolean }>(drain, async ({ flags, call, say, remark }) => {
+    const undo = flags.undo === true;
+    let told = await call('cluster.drain', { undo });
+    while (!undo && told.left > 0) {
+      remark(`${told.left} spaces are left`);
+      told = await call('cluster.drain', {});
+    }
+    const line = undo
+      ? `${told.server} takes spaces again`
+      : `${told.server} is empty: it sequences nothing, and can be stopped`;
+    say(told, line);
   });
 }
 

@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   'claims.take': 'synod claim',
   'claims.unwait': 'synod claims unwait',
   'claims.wait': 'synod claims wait',
+  'cluster.drain': 'synod drain',
   'cluster.status': 'synod cluster status',
   'cluster.invite': 'synod cluster invite',
   'cluster.servers': 'synod cluster servers',

@@ -180,6 +180,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'cluster.servers': true,
   'cluster.revoke': false,
   'cluster.permissions': true,
+  'cluster.drain': true,
 };
 
 /** May this very call be asked again when its answer was lost? [K8] */

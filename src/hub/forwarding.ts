@@ -38,12 +38,14 @@ export type Unanswered =
 type Decider = Pick<Hub, 'submit' | 'ask' | 'stamp' | 'stats' | 'whispers'>;
 
 export interface Forwarding extends Sequencing {
+  /** Commands that another server decided. */
+  readonly forwarded: number;
   /** Decides what other servers forward, while this one sequences. */
   serve(hub: Decider): void;
   /** Another sequences from now on; all that was forwarded before is answered first. False: it stays here. */
   handOver(to: Holder): Promise<boolean>;
-  /** What was forwarded is answered; what comes later is for another. */
-  yield(): Promise<void>;
+  /** What was forwarded is answered; what comes later is for another, who need not wait. */
+  leave(): Promise<void>;
   close(): void;
 }
 
@@ -52,8 +54,9 @@ const NOBODY_MS = 6_000;
 const AGAIN_MS = 50;
 /** An answer may be overtaken by the news that another sequences now. */
 const LATE_MS = 500;
+const FAREWELL_MS = 200;
 /** What was forwarded is answered by then, or the space stays where it is. */
-const YIELD_MS = 2_000;
+const YIELD_MS = 4_000;
 
 export function createForwarding(
   name: string,
@@ -62,11 +65,11 @@ export function createForwarding(
   steady: Steady,
 ): Forwarding {
   let stopAttending: (() => void) | null = null;
-  let stopServing: (() => void) | null = null;
   let isClosed = false;
   /** Asked by others and not answered yet. */
   let underWay = 0;
   let isYielding = false;
+  let forwarded = 0;
   let onAnswered = (): void => {};
 
   async function decide(hub: Decider, commands: readonly Command[]): Promise<Reply> {
@@ -132,6 +135,9 @@ export function createForwarding(
       const { holder, changes } = lease;
       return { server: name, sequencer: holder?.name ?? null, changes };
     },
+    get forwarded() {
+      return forwarded;
+    },
     get isElsewhere() {
       return !lease.isMine;
     },
@@ -148,22 +154,18 @@ export function createForwarding(
           const reply = await answerOf(holder.id, commands);
           if (reply === 'too large') return commands.length > 1 ? reply : 'here';
           if (reply === 'unknown') return reply;
-          if (reply !== 'nobody' && 'outcomes' in reply) return reply;
+          if (reply !== 'nobody' && 'outcomes' in reply) {
+            forwarded += commands.length;
+            return reply;
+          }
         }
         if (steady.now() > stopAt) return 'nobody';
         await pause();
       }
     },
     serve(hub) {
-      const attend = (): void => {
-        if (lease.isMine) stopAttending ??= courier.attend(lease.id, (asked) => decide(hub, asked));
-        else {
-          stopAttending?.();
-          stopAttending = null;
-        }
-      };
-      attend();
-      stopServing = lease.onChange(attend);
+      // Always: what comes for one that does not sequence any more is told so, and not left unanswered.
+      stopAttending = courier.attend(lease.id, (asked) => decide(hub, asked));
       lease.stand();
     },
     async handOver(to) {
@@ -175,13 +177,16 @@ export function createForwarding(
         isYielding = false;
       }
     },
-    async yield() {
+    async leave() {
+      const wasMine = lease.isMine;
       isYielding = true;
       await answered();
+      await lease.close();
+      // What was sent before that was known is still told whom to ask.
+      if (wasMine) await new Promise<void>((resolve) => void steady.after(FAREWELL_MS, resolve));
     },
     close() {
       isClosed = true;
-      stopServing?.();
       stopAttending?.();
     },
   };

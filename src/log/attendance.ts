@@ -63,13 +63,15 @@ interface Peer {
   /** When any answer about it was asked for last. */
   readAt: number;
   hereSince: number;
-  /** It was heard to renew, so it was there after we had met it. */
-  isProven: boolean;
+  /** How often it was heard to renew since we met it. */
+  renewals: number;
   /** It was there when it was last looked at. */
   isCounted: boolean;
 }
 
 const WATCH_MS = 100;
+/** The last words of one that died may come late; so many do not. */
+const PROOF = 3;
 /** One that is gone is heard of when it comes back; should that be missed, it is looked for now and then. */
 const ABSENT_MS = 5_000;
 /** Whoever may speak to NATS may make up names. */
@@ -122,14 +124,14 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     const known = peers.get(key);
     const peer = known ?? {
       ...{ word: null, seq: 0, heardAt: now, readAt: begun, hereSince: now },
-      ...{ isProven: false, isCounted: false },
+      ...{ renewals: 0, isCounted: false },
     };
     if (known === undefined && peers.size < PEERS_MAX) peers.set(key, peer);
     peer.readAt = begun;
     const isNews = (last?.seq ?? 0) !== peer.seq;
     const isOther = last?.word.by !== peer.word?.by;
     if (isNews) {
-      peer.isProven = known !== undefined;
+      if (known !== undefined) peer.renewals++;
       peer.heardAt = now;
     }
     peer.seq = last?.seq ?? 0;
@@ -181,7 +183,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     for (;;) {
       if (!(await isThere(word))) return false;
       const peer = await meet(serverKey(word));
-      if (peer.isProven && peer.word?.by === word.by) return isPeerHere(peer);
+      if (peer.renewals >= PROOF && peer.word?.by === word.by) return isPeerHere(peer);
       await new Promise<void>((resolve) => void steady.after(WATCH_MS, resolve));
     }
   }

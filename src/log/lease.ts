@@ -79,6 +79,8 @@ interface Entry {
   seq: number;
   word: LeaseWord | null;
   holder: Holder | null;
+  /** Of the last that had it. */
+  lastId: string | null;
   changes: number;
   mineSince: number;
   /** How many gaps we had when it became ours. */
@@ -109,7 +111,9 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
 
   function become(entry: Entry, next: Holder | null): void {
     if (next?.id === entry.holder?.id) return;
-    if (entry.holder !== null && next !== null) entry.changes++;
+    // Also where nobody had it for a while between.
+    if (next !== null && entry.lastId !== null && entry.lastId !== next.id) entry.changes++;
+    if (next !== null) entry.lastId = next.id;
     if (next !== null) entry.freeSince = null;
     if (next?.id === id) entry.mineSince = steady.now();
     entry.holder = next;
@@ -244,7 +248,16 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
   async function of(space: string): Promise<Lease> {
     const entry: Entry = {
       ...{ space, key: `space ${space}`, listeners: new Set<() => void>() },
-      ...{ seq: 0, word: null, holder: null, changes: 0, mineSince: 0, gaps: 0, freeSince: null },
+      ...{
+        seq: 0,
+        word: null,
+        holder: null,
+        lastId: null,
+        changes: 0,
+        mineSince: 0,
+        gaps: 0,
+        freeSince: null,
+      },
       ...{ isStanding: false, isHanding: false, isClosed: false },
       ...{ looking: Promise.resolve(), isLookAsked: false },
     };

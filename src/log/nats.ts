@@ -43,6 +43,8 @@ export interface NatsLogOptions extends GenerationOptions {
 }
 
 export interface NatsLog extends Log {
+  /** How often another writer was first, since it was opened. */
+  readonly conflicts: number;
   readonly durability: Durability;
 }
 
@@ -107,6 +109,7 @@ async function openOn(
   const snapshots = createNatsSnapshots(link, names.snapshots, names.snapshotSubject, createId);
   const followers = new Set<() => void>();
   let isOpen = true;
+  let conflicts = 0;
   let tail: Tail = { length: 0, head: GENESIS, seq: 0 };
   let appending: Promise<unknown> = Promise.resolve();
   let following: { stop(): void } | null = null;
@@ -264,6 +267,9 @@ async function openOn(
 
   return {
     durability,
+    get conflicts() {
+      return conflicts;
+    },
     get length(): number {
       return tail.length;
     },
@@ -272,7 +278,9 @@ async function openOn(
     },
     async append(expected, entries) {
       requireOpen();
-      return guard('append to', () => inTurn(() => append(expected, entries)));
+      const appended = await guard('append to', () => inTurn(() => append(expected, entries)));
+      if ('conflict' in appended) conflicts++;
+      return appended;
     },
     async *read(from): AsyncGenerator<Chunk> {
       requireOpen();

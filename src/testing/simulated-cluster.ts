@@ -229,8 +229,7 @@ export function createSimulatedCluster({
         },
         serve: real.serve,
         async leave() {
-          await real.yield();
-          await lease.close();
+          await real.leave();
           real.close();
           await leases.close();
         },

@@ -65,6 +65,7 @@ export const REFUSALS: Readonly<Record<RefusalCode, Sound>> = {
   'claim.version': { sox: 'validation_error', http: 409, rpc: -32_059, exit: 12 },
   'cluster.itself': { sox: 'validation_error', http: 409, rpc: -31_203, exit: 12 },
   'cluster.name-taken': { sox: 'validation_error', http: 409, rpc: -31_204, exit: 12 },
+  'cluster.last': { sox: 'validation_error', http: 409, rpc: -31_201, exit: 12 },
   'cluster.none': { sox: 'validation_error', http: 409, rpc: -31_200, exit: 12 },
   'cluster.not-found': { sox: 'validation_error', http: 404, rpc: -31_205, exit: 21 },
   'cluster.revoked': { sox: 'store_unavailable', http: 503, rpc: -31_206, exit: 69 },

@@ -103,6 +103,7 @@ export type RefusalCode =
   | 'claim.version'
   | 'cluster.itself'
   | 'cluster.name-taken'
+  | 'cluster.last'
   | 'cluster.none'
   | 'cluster.not-found'
   | 'cluster.revoked'

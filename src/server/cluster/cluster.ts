@@ -1,9 +1,9 @@
 /** A server among several that serve the same spaces: for each space its part in it, and how all of them stand. */
 import type { Refusal } from '../../core/law/decider.ts';
-import { createForwarding } from '../../hub/forwarding.ts';
+import { createForwarding, type Forwarding } from '../../hub/forwarding.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Sequencing } from '../../hub/sequencing.ts';
-import { openLeases } from '../../log/lease.ts';
+import { type Lease, openLeases } from '../../log/lease.ts';
 import type { Log } from '../../log/log.ts';
 import { findNatsSpace, followNatsSpaces, type NatsSpace } from '../../log/nats/directory.ts';
 import type { Durability } from '../../log/nats/durability.ts';
@@ -12,12 +12,17 @@ import { createId } from '../../log/nats/generation.ts';
 import { openLeaseStore, STEADY } from '../../log/nats/lease-store.ts';
 import { type Link, openLink } from '../../log/nats/link.ts';
 import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
+import type { NatsLog } from '../../log/nats.ts';
 import { openCourier } from './courier.ts';
 import { vouchLeases } from './lease-vouch.ts';
 import { type Member, openMember } from './member.ts';
+import { clusterMetrics } from './metrics.ts';
 import { openNews, type SpaceNews } from './news.ts';
 import { createRegistryDesk, type RegistryDesk } from './registry-desk.ts';
+import { serves } from './seal.ts';
+import { createSpread, type Movable } from './spread.ts';
 import { type ClusterStatus, clusterStatus } from './status.ts';
+import { type OpenSpace, openSummons } from './summons.ts';
 
 export interface Cluster {
   readonly name: string;
@@ -36,8 +41,21 @@ export interface Cluster {
   /** Tells of every space that is there, is made or is removed at any server; the answer stops the telling. */
   followSpaces(hear: (space: NatsSpace) => void): () => void;
   read(after: string | null, limit: number): ClusterStatus;
+  /** Opens spaces that another server wants this one to have. */
+  heed(open: OpenSpace): void;
+  /** Hands over all that is sequenced here and takes none; null when nobody else is there. */
+  drain(isDraining: boolean): Promise<DrainStatus | null>;
+  /** For Prometheus. */
+  metrics(): string;
   /** When no space is open any more. */
   close(): Promise<void>;
+}
+
+export interface DrainStatus {
+  readonly server: string;
+  readonly draining: boolean;
+  /** Spaces it sequences. */
+  readonly left: number;
 }
 
 export interface Membership {
@@ -61,8 +79,14 @@ export interface ClusterOptions {
 
 interface Served {
   readonly hub: Hub;
-  readonly sequencing: Sequencing;
+  readonly log: Partial<NatsLog>;
+  readonly sequencing: Forwarding;
+  readonly lease: Lease;
 }
+
+/** Who asks for a drain is answered by then. */
+const DRAIN_MS_MAX = 20_000;
+const DRAIN_LOOK_MS = 100;
 
 /** Throws ClusterError when this server may not take part. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
@@ -85,6 +109,7 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
   const served = new Map<string, Served>();
   const since = Date.now();
   let url: string | null = null;
+  let isDraining = false;
   // As it was asked for, until a log says what it has.
   let durability: Durability = {
     ...{ replicas: place.replicas, storage: 'file', isSynced: null, isStrict: false },
@@ -97,9 +122,32 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
     }),
   );
   const news = openNews(link, place, seals, () => ({
-    ...{ name, version, url, since },
+    ...{ name, version, url, since, isDraining },
     spaces: [...served].map(([space, one]) => told(space, one)),
   }));
+
+  const summons = openSummons(link, place, leases.id, seals);
+  const spread = createSpread({
+    ...{ name, steady: STEADY, servers: leases.servers, summon: summons.summon },
+    mayHave(server, space) {
+      const known = member.stream.registry.servers.get(server);
+      return known !== undefined && known.revoked === null && serves(known, space);
+    },
+    spaces: () => [...served].map(([space, one]) => [space, movable(one)] as const),
+  });
+  /** Of spaces that were closed: what was counted stays counted. */
+  const ended = { conflicts: 0, forwarded: 0 };
+
+  function movable({ lease, sequencing }: Served): Movable {
+    return {
+      ...{ isMine: lease.isMine, isHeld: lease.holder !== null, mineMs: lease.mineMs },
+      handOver: sequencing.handOver,
+    };
+  }
+
+  function sequenced(): number {
+    return [...served.values()].filter(({ lease }) => lease.isMine).length;
+  }
 
   async function begin<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -134,14 +182,18 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
         return {
           sequencing,
           serve(hub, log) {
-            served.set(space, { hub, sequencing });
-            if ('durability' in log) durability = log.durability as Durability;
+            const natsLog = log as Partial<NatsLog> & Log;
+            served.set(space, { hub, log: natsLog, sequencing, lease });
+            durability = natsLog.durability ?? durability;
             sequencing.serve(hub);
+            if (isDraining) void spread.look();
           },
           async leave() {
+            const last = served.get(space);
+            ended.conflicts += last?.log.conflicts ?? 0;
+            ended.forwarded += sequencing.forwarded;
             served.delete(space);
-            await sequencing.yield();
-            await lease.close();
+            await sequencing.leave();
             sequencing.close();
             courier.close();
           },
@@ -159,7 +211,32 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
         after,
         limit,
       ),
+    heed: summons.heed,
+    async drain(is) {
+      const others = leases.servers().filter((one) => one.id !== leases.id && !one.isAlone);
+      if (is && others.every((one) => one.isDraining)) return null;
+      isDraining = is;
+      await leases.drain(is);
+      spread.drain(is);
+      const stopAt = STEADY.now() + DRAIN_MS_MAX;
+      while (isDraining && is && sequenced() > 0 && STEADY.now() < stopAt) {
+        await spread.look();
+        if (sequenced() > 0) await new Promise<void>((go) => void STEADY.after(DRAIN_LOOK_MS, go));
+      }
+      return { server: name, draining: isDraining, left: sequenced() };
+    },
+    metrics() {
+      const all = [...served];
+      return clusterMetrics({
+        failovers: leases.failovers,
+        conflicts: all.reduce((sum, [, one]) => sum + (one.log.conflicts ?? 0), ended.conflicts),
+        forwarded: all.reduce((sum, [, one]) => sum + one.sequencing.forwarded, ended.forwarded),
+        spaces: all.map(([space, one]) => told(space, one)),
+      });
+    },
     async close() {
+      spread.close();
+      summons.close();
       news.close();
       await leases.close();
       member.close();

@@ -21,6 +21,7 @@ export interface ServerNews {
   readonly url: string | null;
   /** When it started, by its own clock. */
   readonly since: number;
+  readonly isDraining: boolean;
   readonly spaces: readonly SpaceNews[];
 }
 
@@ -119,6 +120,8 @@ export function openNews(link: Link, place: NatsPlace, seals: Seals, tell: () =>
   return {
     servers() {
       const now = performance.now();
+      // Of ourselves we know more than we told last.
+      hear({ news: tell(), isRoundEnd: true }, now);
       return [...heard.values()]
         .map(({ at, news, spaces }) => ({
           ...{ ...news, spaces: [...spaces.values()] },
@@ -156,7 +159,8 @@ export function parseNews(data: Uint8Array): Told | null {
       Number.isFinite(since) &&
       spaces.length <= SPACES_TOLD_MAX &&
       spaces.every((one) => isShort(one.space) && isCount(one.position) && isCount(one.lag));
-    return isWhole ? { news, isRoundEnd: isRoundEnd === true } : null;
+    const isDraining = news.isDraining === true;
+    return isWhole ? { news: { ...news, isDraining }, isRoundEnd: isRoundEnd === true } : null;
   } catch {
     return null;
   }

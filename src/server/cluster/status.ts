@@ -24,7 +24,7 @@ export interface ClusterStatus {
 
 interface ServerStatus {
   readonly name: string;
-  readonly state: 'alive' | 'gone';
+  readonly state: 'alive' | 'draining' | 'gone';
   readonly version: string;
   readonly url: string | null;
   readonly since: number;
@@ -74,7 +74,8 @@ export function clusterStatus(
 
 function serverStatus({ isGone, heardMs, since, spaces, ...one }: HeardServer): ServerStatus {
   return {
-    ...{ name: one.name, state: isGone ? 'gone' : 'alive', version: one.version, url: one.url },
+    ...{ name: one.name, version: one.version, url: one.url },
+    state: isGone ? 'gone' : one.isDraining ? 'draining' : 'alive',
     ...{ since: since / 1000, heard_s: heardMs / 1000 },
     spaces: spaces.length,
     sequences: isGone ? 0 : spaces.filter(({ isMine }) => isMine).length,

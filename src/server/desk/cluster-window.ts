@@ -2,7 +2,7 @@
 
 import type { Refusal } from '../../core/law/decider.ts';
 import type { OutputOf } from '../../wire/operation.ts';
-import type { clusterStatus } from '../../wire/operations/cluster.ts';
+import type { clusterDrain, clusterStatus } from '../../wire/operations/cluster.ts';
 import type {
   clusterInvite,
   clusterPermissions,
@@ -12,9 +12,13 @@ import type {
 
 export type ClusterReading = OutputOf<typeof clusterStatus>;
 
+export type DrainReading = OutputOf<typeof clusterDrain>;
+
 export interface ClusterWindow {
   /** So many spaces behind one, in the order of their names. */
   read(after: string | null, limit: number): ClusterReading;
+  /** When this server is empty, or after a while; null when nobody else is there. */
+  drain(isDraining: boolean): Promise<DrainReading | null>;
   readonly registry: RegistryWindow;
 }
 

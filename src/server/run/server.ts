@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../../core/law/assert.ts';
+import { isRefusal } from '../../core/law/decider.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { lockDirectory } from '../../log/lock.ts';
 import { createMcpTools } from '../../wire/mcp/tools.ts';
@@ -144,6 +145,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       onAppended: vitals.noteAppend,
     });
     closers.push(() => spaces.close());
+    cluster?.heed(async (name) => !isRefusal(await spaces.open(name, { mayCreate: false })));
 
     const credential = await ensureSecret(config.dir, 'owner');
     let bus: HubBus | null = null;
@@ -202,7 +204,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       ).createMetrics(parts.desk, {
         ...{ hubs: openHubs, connections },
         slowReaders: () => websocket.slowReaders + sse.slowReaders,
-        more: async () => (await bus?.readMetrics()) ?? '',
+        more: async () => ((await bus?.readMetrics()) ?? '') + (cluster?.metrics() ?? ''),
       }));
     const counted = vitals.count(metrics?.desk ?? parts.desk);
     const desk = telemetry === null ? counted : traceDesk(counted, telemetry);

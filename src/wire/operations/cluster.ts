@@ -1,6 +1,6 @@
 /** Several servers of one store: who is there, who sequences what, and how far each has come. For the owner. */
 import { z } from 'zod';
-import { operation, READS } from '../operation.ts';
+import { operation, READS, SETS } from '../operation.ts';
 import { seconds, spaceName } from '../schemas.ts';
 
 const SPACES_LISTED_MAX = 500;
@@ -24,7 +24,9 @@ export const clusterStatus = operation({
       .array(
         z.object({
           name: z.string(),
-          state: z.enum(['alive', 'gone']).describe('gone: not heard of for 3 seconds'),
+          state: z
+            .enum(['alive', 'draining', 'gone'])
+            .describe('draining: it takes no space; gone: not heard of for 3 seconds'),
           version: z.string(),
           url: z.string().nullable(),
           since: seconds.describe('when it started, by its own clock'),
@@ -58,5 +60,24 @@ export const clusterStatus = operation({
         .describe('written to the disk before it is acknowledged; null: not known'),
       strict: z.boolean().describe('one machine that loses power loses nothing acknowledged'),
     }),
+  }),
+});
+
+export const clusterDrain = operation({
+  id: 'cluster.drain',
+  name: 'cluster_drain',
+  title: 'Drain this server',
+  doc: 'Have this server hand over every space it sequences and take none, until it is undone or starts again. Answers when it is empty, or after a while with how many are left: ask again. For the owner.',
+  isAboutSpaces: true,
+  access: 'owner',
+  toolset: 'admin',
+  hints: SETS,
+  input: z.strictObject({
+    undo: z.boolean().default(false).describe('it takes spaces again'),
+  }),
+  output: z.object({
+    server: z.string(),
+    draining: z.boolean(),
+    left: z.int().describe('spaces it sequences; 0 while draining: stopping it is not noticed'),
   }),
 });

@@ -199,6 +199,7 @@ export const OPERATIONS = {
   'cluster.servers': clusterServers.clusterServers,
   'cluster.revoke': clusterServers.clusterRevoke,
   'cluster.permissions': clusterServers.clusterPermissions,
+  'cluster.drain': cluster.clusterDrain,
 } as const;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -2,9 +2,15 @@
 import { type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { Handlers } from '../room.ts';
 
-export const clusterHandlers: Handlers<'cluster.status'> = {
+export const clusterHandlers: Handlers<'cluster.status' | 'cluster.drain'> = {
   async 'cluster.status'({ platform }, { after, limit }) {
     return platform.cluster?.read(after ?? null, limit) ?? alone();
+  },
+
+  async 'cluster.drain'({ platform }, { undo }) {
+    const { cluster } = platform;
+    if (cluster === undefined) return alone();
+    return (await cluster.drain(!undo)) ?? last();
   },
 };
 
@@ -12,5 +18,12 @@ export function alone(): Refusal {
   return refuse(
     'cluster.none',
     'this hub is alone; several share a store at nats://, each started with a name: synod serve --store nats://… --server-name NAME',
+  );
+}
+
+function last(): Refusal {
+  return refuse(
+    'cluster.last',
+    'no other server is there to take over; start one first, or stop this one without draining it',
   );
 }
