@@ -26,6 +26,8 @@ export type LeaseKey = `server ${string}` | `space ${string}`;
 /** Keeps the last word about each thing, and numbers them. */
 export interface LeaseStore {
   read(key: LeaseKey): Promise<SaidWord | null>;
+  /** What a server without a name says of it, whom nobody vouches for; null when it is none's. */
+  readAlone?(key: LeaseKey): Promise<LeaseWord | null>;
   /** Its number, or 'stale' when the last word about it is another than `previous`; throws when nobody knows. */
   write(key: LeaseKey, word: LeaseWord, previous: number): Promise<number | 'stale'>;
   /** Servers that words were said of. */

@@ -230,7 +230,7 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
 
   /** Servers that share a space and one that does not cannot both have it. */
   async function requireOurKind(entry: Entry): Promise<void> {
-    const { word } = entry;
+    const word = (isAlone ? null : await store.readAlone?.(entry.key)) ?? entry.word;
     if (word === null) return;
     const isShared = word.isAlone !== true;
     if (!word.isReleased && word.by !== id && (isAlone || !isShared)) {

@@ -67,7 +67,8 @@ export async function openLeaseStore(
 
   /** As it counts: a word that nobody vouches for, or that was said once before, is nobody's. */
   function wordOf(key: LeaseKey, data: Uint8Array, seq: number): LeaseWord {
-    if (vouch === null) return parseWord(data) ?? NOBODYS;
+    // A server without a name has no key to vouch with; what it says counts against opening, and nowhere else.
+    if (vouch === null || key.startsWith('server =')) return parseWord(data) ?? NOBODYS;
     const said = vouched(vouch, key, data);
     const last = newest.get(key) ?? 0;
     newest.set(key, Math.max(last, seq));
@@ -83,6 +84,11 @@ export async function openLeaseStore(
       const found = await link.manager.streams.getMessage(stream, { last_by_subj: subject });
       if (found === null) return null;
       return { word: wordOf(key, found.data, found.seq), seq: found.seq };
+    },
+    async readAlone(key) {
+      const found = await link.manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) });
+      const word = found === null ? null : parseWord(found.data);
+      return word?.isAlone === true && !word.isReleased ? word : null;
     },
     async write(key, word, previous) {
       const expect = { lastSubjectSequence: previous };
