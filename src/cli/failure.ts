@@ -23,6 +23,7 @@ export const EXITS = {
   'cluster.foreign': 78,
   'cluster.lost': 78,
   'cluster.name-used': 78,
+  'cluster.nameless': 78,
   'cluster.not-member': 78,
   'cluster.revoked': 78,
   'cluster.token-expired': 65,

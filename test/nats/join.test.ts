@@ -122,6 +122,24 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     expect(strayed.stderr).toContain('cluster.foreign');
   }, 240_000);
 
+  test('[JN2] a server without a name is refused where there is a cluster, and told what to do', async () => {
+    await servers.get('one')?.stop();
+    for (const [name, remedy] of [
+      ['nameless', 'synod join TOKEN'],
+      ['one', 'this data directory is its server one: say --server-name one'],
+    ] as const) {
+      const refused = await startHubProcess(at(name), { args: ['--store', store()] });
+      expect(refused).toMatchObject({ exitCode: 78 });
+      expect(refused.stderr).toContain('cluster.nameless');
+      expect(refused.stderr).toContain(remedy);
+    }
+    await found('one');
+    // Where there is none it has the store for itself, as ever.
+    const alone = await startHubProcess(at('alone'), { args: ['--store', store('alone')] });
+    expect(isRunning(alone)).toBe(true);
+    if (isRunning(alone)) await alone.stop();
+  }, 240_000);
+
   test('[JN6] a server of some spaces serves these; one that is taken out says so and is not heard', async () => {
     expect((await send('one', 'blue')).status).toBe(200);
     const { token } = await cluster('invite', { name: 'three', spaces: ['blue'] });

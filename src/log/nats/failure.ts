@@ -43,8 +43,12 @@ function wordsOf(name: string, why: string, error: unknown): string {
     return `the server does not let this user do that (${why}); its permissions need the subjects of the prefix and $JS.API.>`;
   if ((error as { code?: unknown } | null)?.code === 'ENOENT')
     return `a file that the store names is not there (${why}); mend creds or ca`;
-  if (/\btls\b/i.test(why))
+  const certificate = certificateWords(error, why);
+  if (certificate !== null) return certificate;
+  if (/'tls'|\bTLS\b|\bSSL\b/.test(why))
     return `the server and the store do not agree about TLS (${why}); mend tls and ca of the store, or the server`;
+  if (name === 'TimeoutError')
+    return `nobody answers there as NATS does (${why}); mend the address of the store, or the server`;
   if (name === 'ConnectionError' || /ECONNREFUSED|CONNECTION_REFUSED/.test(why))
     return `no NATS server answers (${why}); start one, or mend the address of the store`;
   if (
@@ -60,4 +64,24 @@ function wordsOf(name: string, why: string, error: unknown): string {
   if (code === API.streamNotFound)
     return 'its stream is gone; if a compaction replaced it, open the log again, else restore it from an export';
   return why;
+}
+
+const UNVERIFIED: ReadonlySet<unknown> = new Set([
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_UNTRUSTED'],
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ...['CERT_SIGNATURE_FAILURE', 'INVALID_CA'],
+]);
+
+/** Null where it is not the certificate of the server that is wrong. */
+function certificateWords(error: unknown, why: string): string | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  // Behind it Node tells what its own users may do.
+  const [said] = why.split(';');
+  if (UNVERIFIED.has(code))
+    return `the certificate of the server is of no authority that is known here (${said}); name the file of its authority as ca of the store`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `the certificate of the server is for another address (${said}); name the server in the store as its certificate does`;
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `the certificate of the server is not good now (${said}); renew it, or mend the clock`;
+  return null;
 }

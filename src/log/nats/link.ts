@@ -8,6 +8,7 @@ import type { ConnectionOptions, MsgHdrs, NatsConnection } from '@nats-io/transp
 import { LogError } from '../log.ts';
 import { natsFailure } from './failure.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
+import { tlsOptions } from './tls.ts';
 
 export interface Link {
   readonly connection: NatsConnection;
@@ -80,7 +81,7 @@ async function open(place: NatsPlace): Promise<Omit<Link, 'release'>> {
       // Answers come by subjects that no other user may listen to.
       inboxPrefix: inboxOf(transport.nkeys.fromSeed(nkey).getPublicKey()),
     }),
-    ...(tls !== null && { tls: tls.ca === null ? {} : { caFile: tls.ca } }),
+    ...(tls !== null && { tls: tlsOptions(place, tls.ca) }),
   };
   const connection = await transport.connect(options);
   try {

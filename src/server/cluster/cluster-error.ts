@@ -3,6 +3,8 @@
 export type ClusterErrorCode =
   /** The cluster has a registry, and this server is not in it. */
   | 'cluster.not-member'
+  /** The cluster has a registry, and this server was started without a name. */
+  | 'cluster.nameless'
   /** It was taken out. */
   | 'cluster.revoked'
   /** The prefix belongs to another cluster than this data directory. */

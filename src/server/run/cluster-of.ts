@@ -11,7 +11,12 @@ export async function clusterOf(
   warn: (line: string) => void,
 ): Promise<Cluster | undefined> {
   const parsed = store === null ? null : parseStoreUrl(store);
-  if (serverName === null || parsed?.kind !== 'nats') return undefined;
+  if (parsed?.kind !== 'nats') return undefined;
+  if (serverName === null) {
+    const { requireNoCluster } = await import('../cluster/alone.ts');
+    await requireNoCluster(parsed.place, dir);
+    return undefined;
+  }
   const { openCluster } = await import('../cluster/cluster.ts');
   return openCluster({ place: parsed.place, name: serverName, version, dir, onTrouble, warn });
 }
