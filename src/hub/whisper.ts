@@ -15,6 +15,7 @@ export type Whisper =
   | AgentSeen
   | AgentSpent
   | AgentHolds
+  | TurnSaid
   /** I am here, and have nothing else to say. */
   | { readonly type: 'server.here' }
   /** I know nothing of you: say again who is at your doors. */
@@ -74,6 +75,19 @@ export interface AgentHolds {
   readonly agent: string;
   readonly what: Held;
   readonly count: number;
+}
+
+/** Lines that a turn said at the server that runs it. */
+export interface TurnSaid {
+  readonly type: 'turn.said';
+  readonly turn: string;
+  readonly agent: string;
+  readonly lines: readonly {
+    /** Milliseconds since the epoch. */
+    readonly at: number;
+    readonly from: 'out' | 'err' | 'note';
+    readonly text: string;
+  }[];
 }
 
 export type Held = 'waits' | 'feeds';

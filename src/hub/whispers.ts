@@ -7,7 +7,8 @@ import type { EphemeralEvent } from '../core/law/world.ts';
 import type { Clock } from './clock.ts';
 import { createOthers, type Others } from './others.ts';
 import type { Sequencing } from './sequencing.ts';
-import type { AgentSpent, Held, Seen, Whisper } from './whisper.ts';
+import { createUtterances, type Utterances } from './utterances.ts';
+import type { AgentSpent, Held, Seen, TurnSaid, Whisper } from './whisper.ts';
 
 /** What happened is said by then. */
 export const TICK_MS = 250;
@@ -38,6 +39,9 @@ export interface Whispers {
   onSpent(listener: (spent: AgentSpent) => void): () => void;
   /** How many an agent has open here now; told in steps, so that few are worth a word. */
   hold(agent: string, what: Held, count: number, max: number): void;
+  /** A turn that runs here said something. */
+  utter: Utterances['add'];
+  onTurnSaid(listener: (said: TurnSaid) => void): () => void;
   /** What is not said yet of these agents, for one who asked and must see what it did. */
   unsaid(agents: ReadonlySet<string>): Whisper[];
   readonly others: Pick<Others, 'seen' | 'names' | 'holds'>;
@@ -72,6 +76,8 @@ export function createWhispers(options: WhispersOptions): Whispers {
   const heldSaid = new Map<string, number>();
   /** Who was there when we spoke of them last. */
   const there = new Set<string>();
+  const utterances = createUtterances();
+  const saidListeners = new Set<(one: TurnSaid) => void>();
   const spentListeners = new Set<(one: AgentSpent) => void>();
   let flushing: { readonly at: number; cancel(): void } | null = null;
   let resting: (() => void) | null = null;
@@ -81,7 +87,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
   let isClosed = false;
 
   function isEmpty(): boolean {
-    return [beats, offers, shown, stirred, spent, held].every(({ size }) => size === 0);
+    return [beats, offers, shown, stirred, spent, held, utterances].every(({ size }) => size === 0);
   }
 
   function soon(ms: number): void {
@@ -112,6 +118,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
     const hasRoom = (): boolean => words.length < WORDS_MAX;
     if (asksWho) words.push({ type: 'server.hello' });
     asksWho = false;
+    words.push(...utterances.take());
     drain(spent, hasRoom, (word) => words.push(word));
     drain(held, hasRoom, (word) => words.push(word));
     drain(beats, hasRoom, (word) => words.push(word));
@@ -173,6 +180,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
       if (others.hear(from, word)) asksWho = true;
       if (word.type === 'server.hello') stirAll(() => true);
       else if (word.type === 'agent.spent') for (const hear of spentListeners) hear(word);
+      else if (word.type === 'turn.said') for (const hear of saidListeners) hear(word);
       else events.push(word);
     }
     if (asksWho) soon(TICK_MS);
@@ -226,6 +234,14 @@ export function createWhispers(options: WhispersOptions): Whispers {
       else heldSaid.set(place, count);
       held.set(place, { type: 'agent.holds', agent, what, count });
       soon(EARLY_MS);
+    },
+    utter(said) {
+      utterances.add(said);
+      soon(Math.max(0, saidAt + EARLY_MS - clock.now()));
+    },
+    onTurnSaid(listener) {
+      saidListeners.add(listener);
+      return () => saidListeners.delete(listener);
     },
     unsaid(agents) {
       const words: Whisper[] = [];

@@ -1,6 +1,6 @@
 /**
- * A part of `npm run test:cluster`, so that every run of the tests has it: claims, the race for one of them, and
- * stories of SOX, each as it is, against three servers on three NATS nodes.
+ * A part of `npm run test:cluster`, so that every run of the tests has it: claims, the race for one of them, what turns
+ * say, and stories of SOX, each as it is, against three servers on three NATS nodes.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,12 +13,13 @@ import { NO_NATS } from './server.ts';
 const FILES = [
   'src/server/desk/handlers/claims.test.ts',
   'test/e2e/work-race.test.ts',
+  'test/e2e/turns-run.test.ts',
   'test/conformance/sox/sox.test.ts',
 ];
 /** That somebody came is told in passing, a moment later: who asks for them at another server may be too early [SQ13]. */
 const LATER = String.raw`(?!.*(\[CM8\] a claim is offered|\[CM4\] one that was robbed))`;
 /** Of SOX those that share their servers: sending and receiving, order, subscriptions, threads. */
-const NAMES = String.raw`^${LATER}.*(claims over HTTP|a race of 64|SOX-(4[89]|5[0-9]|6[0-3])\] .* over http)`;
+const NAMES = String.raw`^${LATER}.*(claims over HTTP|a race of 64|\[RU1[01]\] |SOX-(4[89]|5[0-9]|6[0-3])\] .* over http)`;
 
 test.skipIf(NO_NATS !== null)(
   `[SQ1] suites of one server pass at three ${NO_NATS ?? ''}`,

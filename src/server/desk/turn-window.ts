@@ -1,12 +1,9 @@
-/** What turns say that run here, as the desk shows it: the last lines, and new ones as they come. */
+/** What turns say, as the desk shows it: the last lines, and new ones as they come. */
+
+import type { TurnSaid } from '../../hub/whisper.ts';
 
 /** One line that a turn said. */
-export interface TurnLine {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly from: 'out' | 'err' | 'note';
-  readonly text: string;
-}
+export type TurnLine = TurnSaid['lines'][number];
 
 export interface TurnOutput {
   readonly space: string;
@@ -16,8 +13,8 @@ export interface TurnOutput {
 }
 
 export interface TurnWindow {
-  /** The last lines of a turn, also while it runs. */
-  tail(space: string, turnId: string): readonly TurnLine[];
+  /** The last lines of a turn, also while it runs; of one that is lively the first may be on their way from another server. */
+  tail(space: string, turnId: string, isLively: boolean): Promise<readonly TurnLine[]>;
   /** Tells what turns say as they say it, until the answer is called. */
   follow(listener: (output: TurnOutput) => void): () => void;
 }

@@ -31,7 +31,7 @@ export function createPlatform(
     ...windows,
     checkRunner: (choice) => turnsOf().check(choice),
     turns: {
-      tail: (space, turnId) => turnsOf().window.tail(space, turnId),
+      tail: (...of) => turnsOf().window.tail(...of),
       follow: (listener) => turnsOf().window.follow(listener),
     },
     schemas: createSchemaCheck(),

@@ -16,6 +16,7 @@ import type { OpenRunners } from '../runners/open-runners.ts';
 import type { ManagedAgent } from './config-file.ts';
 import { configureAgents } from './configured-agents.ts';
 import type { OpenSpaces } from './spaces.ts';
+import { createTurnEcho } from './turn-echo.ts';
 import { readTurnSpaces, writeTurnSpaces } from './turn-spaces.ts';
 
 export interface HubTurnsOptions {
@@ -54,6 +55,7 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
   const doors = Promise.withResolvers<OpenDoors>();
   const closers: (() => void)[] = [];
   const listeners = new Set<(output: TurnOutput) => void>();
+  const echo = createTurnEcho();
   let opening: Promise<OpenRunners> | null = null;
   let opened: OpenRunners | null = null;
   let isClosed = false;
@@ -67,6 +69,8 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
     const { openRunners } = await import('../runners/open-runners.ts');
     opened = await openRunners({ ...options, ...(await doors.promise) });
     opened.transcripts.follow((output) => {
+      const { space, turn_id: turn, agent_id: agent, lines } = output;
+      spaces.find(space)?.whispers?.utter({ turn, agent, lines });
       for (const listener of listeners) listener(output);
     });
     return opened;
@@ -99,10 +103,21 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
   return {
     check: async (choice) => (await open()).chooser.check(choice),
     window: {
-      tail: (space, turnId) => opened?.transcripts.tail(space, turnId) ?? [],
+      async tail(space, turnId, isLively) {
+        const here = opened?.transcripts.tail(space, turnId) ?? [];
+        const isShared = spaces.find(space)?.whispers != null;
+        if (here.length === 0 && isLively && isShared) await echo.first(space, turnId);
+        const there = echo.tail(space, turnId);
+        // Attempts of one turn may run at one server after the other.
+        return (there.at(-1)?.at ?? 0) > (here.at(-1)?.at ?? 0) ? there : here;
+      },
       follow(listener) {
         listeners.add(listener);
-        return () => listeners.delete(listener);
+        const stop = echo.follow(listener);
+        return () => {
+          stop();
+          listeners.delete(listener);
+        };
       },
     },
     async start(now) {
@@ -111,9 +126,13 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
       if (existsSync(join(dir, 'turns', 'live'))) await open();
       closers.push(
         spaces.onOpened((hub) => {
+          closers.push(echo.hear(hub));
           look(hub).catch((cause) => options.onFailure('turns cannot be run', cause));
         }),
-        spaces.onRemoved((name) => opened?.supervisor.detach(name)),
+        spaces.onRemoved((name) => {
+          opened?.supervisor.detach(name);
+          echo.forget(name);
+        }),
       );
       await configureAgents(now.desk, dir, options);
       for (const name of readTurnSpaces(dir).spaces) {

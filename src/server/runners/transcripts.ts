@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TurnOutput, TurnWindow } from '../desk/turn-window.ts';
+import type { TurnLine, TurnOutput, TurnWindow } from '../desk/turn-window.ts';
 import { type OpenTranscript, openTranscript, readTail } from './transcript.ts';
 
 interface Room {
@@ -21,7 +21,9 @@ export interface OfTurn {
   readonly attempt: number;
 }
 
-export interface Transcripts extends TurnWindow {
+export interface Transcripts extends Pick<TurnWindow, 'follow'> {
+  /** The last lines of a turn that runs or ran here. */
+  tail(space: string, turnId: string): readonly TurnLine[];
   /** Attempts of one turn are one transcript. */
   open(turn: OfTurn, onSign: () => void): OpenTranscript;
 }

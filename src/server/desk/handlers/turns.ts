@@ -25,6 +25,9 @@ import { managedView, turnView } from '../turn-view.ts';
 /** One shape for each kind is too much for a list of tools, so that it is looked at here. */
 const RUNNER = z.object({ runner: runnerChoice });
 
+/** What a turn said last may be on its way for so long after its end. */
+const LIVELY_MS = 2_000;
+
 export const turnHandlers: Handlers<
   | 'agents.manage'
   | 'agents.unmanage'
@@ -97,7 +100,9 @@ export const turnHandlers: Handlers<
   async 'turns.get'(room, { turn_id }) {
     const turn = await turnOf(room, turn_id);
     if (isRefusal(turn)) return turn;
-    const said = room.platform.turns?.tail(room.hub.space, turn_id) ?? [];
+    const { hub, platform } = room;
+    const isLively = turn.state === 'busy' || hub.stamp() - (turn.ended_at ?? 0) * 1000 < LIVELY_MS;
+    const said = (await platform.turns?.tail(hub.space, turn_id, isLively)) ?? [];
     return { ...turn, output: said.map((line) => ({ ...line, at: line.at / 1000 })) };
   },
 
