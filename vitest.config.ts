@@ -13,6 +13,7 @@ const FIRST = [
 /** They replace modules, or measure the process that they run in. */
 const ALONE = [
   'test/simulation/simulation.test.ts',
+  'test/simulation/cluster.test.ts',
   'test/simulation/runs.test.ts',
   'test/e2e/bus-hard.test.ts',
   'test/bus/process/flow.test.ts',

@@ -178,7 +178,7 @@ const REPEATABLE: Readonly<Record<CallId, boolean | 'keyed'>> = {
   'cluster.status': true,
   'cluster.invite': false,
   'cluster.servers': true,
-  'cluster.revoke': false,
+  'cluster.revoke': true,
   'cluster.permissions': true,
   'cluster.drain': true,
 };

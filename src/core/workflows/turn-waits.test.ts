@@ -93,3 +93,24 @@ test('[WF8] a turn that was over before the wait began ends it at once', () => {
   expect(takeRun(story)).toEqual(['a']);
   expect(waitOf(story)?.ended).toMatchObject({ word: 'gave_up', who: turn.turn.id });
 });
+
+test('[WF8] of two turns that a run waits for each ends its own wait', () => {
+  const { story, position } = asked(true);
+  const other = story.send(ada, 'elsewhere').position;
+  const on = (replies: number) => ({ replies, count: 1, as: 'turn' }) as const;
+  const entries: RunEntry[] = [
+    { kind: 'waiting', step: 't', on: on(position) },
+    { kind: 'waiting', step: 'u', on: on(other) },
+    { kind: 'released' },
+  ];
+  const epoch = findRun(story.world.workflows, 'a')?.epoch as number;
+  accepted(story.do(ada, { type: 'run.record', id: 'a', epoch, entries, leaseMs: null }));
+  const turn = taken(story);
+  accepted(finish(story, turn, 'done'));
+  expect(takeRun(story)).toEqual(['a']);
+  const ends = findRun(story.world.workflows, 'a')?.waits.map(({ step, ended }) => [step, ended]);
+  expect(ends).toEqual([
+    ['t', expect.objectContaining({ who: turn.turn.id })],
+    ['u', null],
+  ]);
+});

@@ -119,11 +119,11 @@ function isInTurn(world: World, on: WaitOn, agent: string): boolean {
 export function onTurnOver(world: World, turn: Turn, isKept: boolean, at: number): void {
   const isAnswerless = !isKept && (ANSWERLESS.has(turn.state) || turn.state === 'cancelled');
   for (const { position } of turn.messages) {
-    endAwaited(world, `message ${position}`, at, ({ on, had }) =>
-      on.kind === 'replies' && on.as === 'turn' && (isAnswerless || had.length >= on.count)
-        ? { by: 'event', at, position: null, word: turn.state, who: turn.id }
-        : null,
-    );
+    endAwaited(world, `message ${position}`, at, ({ on, had }) => {
+      const isIts = on.kind === 'replies' && on.as === 'turn' && on.message === position;
+      if (!isIts || !(isAnswerless || had.length >= on.count)) return null;
+      return { by: 'event', at, position: null, word: turn.state, who: turn.id };
+    });
   }
 }
 
