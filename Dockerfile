@@ -10,7 +10,8 @@ COPY . .
 RUN rm -rf node_modules \
  && npm install --omit=dev --ignore-scripts --no-audit --no-fund \
  && npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund \
-      @agentclientprotocol/sdk@2 @modelcontextprotocol/client@2
+      @agentclientprotocol/sdk@2 @modelcontextprotocol/client@2 \
+      @nats-io/transport-node@3 @nats-io/jetstream@3
 
 FROM node:24-slim
 COPY --from=packages /opt/synod /opt/synod

@@ -21,6 +21,7 @@ test('[CL21] a refusal names commands, with what is typed after them', () => {
     'take away what has ended with "synod call plan.remove"',
   );
   expect(inCommandWords('group.not-member and a.b stay')).toBe('group.not-member and a.b stay');
+  expect(inCommandWords('move cluster.json away')).toBe('move cluster.json away');
 });
 
 test('[CL21] every operation is known by its id, and every command is one', () => {
