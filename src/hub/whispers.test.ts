@@ -147,3 +147,20 @@ test('[SQ16] what is used and what is open is told, much of it at once', async (
   await clock.pass(30);
   expect(b.others.holds('eve', 'waits')).toBe(0);
 });
+
+test('[SQ18] what an agent did at another server is waited for, for a tick', async () => {
+  const { clock, servers } = openServers(2);
+  const [a, b] = servers as [Server, Server];
+  await clock.pass(1_000);
+  const nothing = b.news('eve');
+  a.stir('bob', () => ({ ...NOBODY, connections: 1 }), true);
+  await clock.pass(TICK_MS);
+  expect(await nothing).toBe(false);
+  const something = b.news('eve');
+  a.stir('eve', () => ({ ...NOBODY, connections: 1 }), true);
+  await clock.pass(10);
+  expect(await something).toBe(true);
+  const last = b.news('eve');
+  b.close();
+  expect(await last).toBe(false);
+});

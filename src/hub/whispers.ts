@@ -39,6 +39,8 @@ export interface Whispers {
   onSpent(listener: (spent: AgentSpent) => void): () => void;
   /** How many an agent has open here now; told in steps, so that few are worth a word. */
   hold(agent: string, what: Held, count: number, max: number): void;
+  /** Whether something of the agent is heard within a tick: what it did at another server may be on its way [SQ18]. */
+  news(agent: string): Promise<boolean>;
   /** A turn that runs here said something. */
   utter: Utterances['add'];
   onTurnSaid(listener: (said: TurnSaid) => void): () => void;
@@ -78,6 +80,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
   const there = new Set<string>();
   const utterances = createUtterances();
   const saidListeners = new Set<(one: TurnSaid) => void>();
+  const awaited = new Set<{ readonly agent: string; come(isHeard: boolean): void }>();
   const spentListeners = new Set<(one: AgentSpent) => void>();
   let flushing: { readonly at: number; cancel(): void } | null = null;
   let resting: (() => void) | null = null;
@@ -178,6 +181,8 @@ export function createWhispers(options: WhispersOptions): Whispers {
     const events: Whisper[] = [];
     for (const word of words) {
       if (others.hear(from, word)) asksWho = true;
+      if (word.type === 'agent.seen')
+        for (const one of awaited) if (one.agent === word.agent) one.come(true);
       if (word.type === 'server.hello') stirAll(() => true);
       else if (word.type === 'agent.spent') for (const hear of spentListeners) hear(word);
       else if (word.type === 'turn.said') for (const hear of saidListeners) hear(word);
@@ -235,6 +240,16 @@ export function createWhispers(options: WhispersOptions): Whispers {
       held.set(place, { type: 'agent.holds', agent, what, count });
       soon(EARLY_MS);
     },
+    async news(agent) {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const one = { agent, come: resolve };
+      awaited.add(one);
+      const cancel = clock.after(TICK_MS, () => resolve(false));
+      const isHeard = await promise;
+      cancel();
+      awaited.delete(one);
+      return isHeard;
+    },
     utter(said) {
       utterances.add(said);
       soon(Math.max(0, saidAt + EARLY_MS - clock.now()));
@@ -255,6 +270,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
     close() {
       if (isClosed) return;
       isClosed = true;
+      for (const one of awaited) one.come(false);
       flushing?.cancel();
       resting?.();
       stop();

@@ -16,10 +16,8 @@ const FILES = [
   'test/e2e/turns-run.test.ts',
   'test/conformance/sox/sox.test.ts',
 ];
-/** That somebody came is told in passing, a moment later: who asks for them at another server may be too early [SQ13]. */
-const LATER = String.raw`(?!.*(\[CM8\] a claim is offered|\[CM4\] one that was robbed))`;
 /** Of SOX those that share their servers: sending and receiving, order, subscriptions, threads. */
-const NAMES = String.raw`^${LATER}.*(claims over HTTP|a race of 64|\[RU1[01]\] |SOX-(4[89]|5[0-9]|6[0-3])\] .* over http)`;
+const NAMES = String.raw`^.*(claims over HTTP|a race of 64|\[RU1[01]\] |SOX-(4[89]|5[0-9]|6[0-3])\] .* over http)`;
 
 test.skipIf(NO_NATS !== null)(
   `[SQ1] suites of one server pass at three ${NO_NATS ?? ''}`,

@@ -37,13 +37,15 @@ export interface Activities {
   of(space: string, agent: string): Activity;
   /** At the doors of all servers. */
   find(space: string, agent: string): ActivityView | undefined;
+  /** Whether another server says something of the agent within a moment: nobody is called absent before [SQ18]. */
+  news(space: string, agent: string): Promise<boolean>;
   /** Who holds a connection anywhere, known to the space otherwise or not. */
   connected(space: string): string[];
   /** A space was opened: whoever is at its doors already, the others are told. */
   opened(space: string): void;
 }
 
-type WhispersOf = (space: string) => Pick<Whispers, 'stir' | 'others'> | null;
+type WhispersOf = (space: string) => Pick<Whispers, 'stir' | 'others' | 'news'> | null;
 
 export function createActivities(whispersOf: WhispersOf | null = null): Activities {
   const known = new Map<string, Activity>();
@@ -85,6 +87,7 @@ export function createActivities(whispersOf: WhispersOf | null = null): Activiti
       const there = whispersOf?.(space)?.others.seen(agent) ?? [];
       return there.length === 0 ? here : mergeSeen(here, there);
     },
+    news: async (space, agent) => whispersOf?.(space)?.news(agent) ?? false,
     connected(space) {
       const names = new Set<string>();
       for (const { connections, agent } of at(space)) if (connections > 0) names.add(agent);

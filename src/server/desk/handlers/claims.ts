@@ -124,10 +124,14 @@ export const claimHandlers: Handlers<
 
   async 'claims.handoff'(room, input) {
     const { hub, caller, activities } = room;
-    const at = hub.stamp();
-    const there = await hub.ask((world) => ({
-      isThere: isThere(world, input.to, activities.find(caller.space, input.to), at),
-    }));
+    const look = () =>
+      hub.ask((world) => ({
+        isThere: isThere(world, input.to, activities.find(caller.space, input.to), hub.stamp()),
+      }));
+    let there = await look();
+    if (isRefusal(there)) return there;
+    // It may have come to another server this moment.
+    if (!there.isThere && (await activities.news(caller.space, input.to))) there = await look();
     if (isRefusal(there)) return there;
     const answer = await hub.submit({
       type: 'claim.hand-off',
