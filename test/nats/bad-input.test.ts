@@ -190,9 +190,13 @@ describe.skipIf(NO_NATS !== null)(`at the door ${NO_NATS ?? ''}`, () => {
     expect((await send(a, large[0] as string)).status).toBe(200);
     expect((await send(b, large[1] as string)).status).toBe(200);
     for (const hub of [a, b]) expect(await read(hub)).toEqual(large);
-    // Beyond what a message may be at all it is refused by name, and nothing is stored of it.
-    const huge = await send(b, 'c'.repeat(20_000_000));
-    expect(huge.status).toBeGreaterThanOrEqual(400);
+    // Beyond what a message may be at all it is refused, and nothing is stored of it.
+    const huge = await send(b, 'c'.repeat(20_000_000)).then(
+      ({ status }) => (status >= 400 ? 'refused' : 'taken'),
+      // The hub does not read it to its end: whoever still writes may find the door closed before the answer.
+      ({ code }) => (code === 'EPIPE' || code === 'ECONNRESET' ? 'refused' : code),
+    );
+    expect(huge).toBe('refused');
     expect(await read(b)).toEqual(large);
   }, 120_000);
 });

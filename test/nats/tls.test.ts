@@ -105,7 +105,7 @@ describe.skipIf(NO_NATS !== null)(`NATS behind TLS ${NO_NATS ?? ''}`, () => {
       [plain.port, ours, /do not agree about TLS .*mend tls and ca of the store/],
       [secure.port, `&ca=${file('missing.crt')}`, /is not there .*mend creds or ca/],
       [secure.port, `&ca=${file('empty.crt')}`, /empty.crt holds no certificate/],
-      [port, ours, /nobody answers there as NATS does .*mend the address/],
+      [port, ours, /no answer came in time .*mend the address/],
     ];
     for (const [at, options, sentence] of cases) {
       const told = await refusal(at, options);

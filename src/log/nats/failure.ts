@@ -48,7 +48,7 @@ function wordsOf(name: string, why: string, error: unknown): string {
   if (/'tls'|\bTLS\b|\bSSL\b/.test(why))
     return `the server and the store do not agree about TLS (${why}); mend tls and ca of the store, or the server`;
   if (name === 'TimeoutError')
-    return `nobody answers there as NATS does (${why}); mend the address of the store, or the server`;
+    return `no answer came in time (${why}); mend the address of the store, or start so many of its servers that JetStream has a leader, and try again`;
   if (name === 'ConnectionError' || /ECONNREFUSED|CONNECTION_REFUSED/.test(why))
     return `no NATS server answers (${why}); start one, or mend the address of the store`;
   if (
