@@ -36,8 +36,8 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
     await within(
       'one without a name is refused',
       expect(openRunningHub({ flags: { store } })).rejects.toMatchObject({
-        code: 'log.locked',
-        message: expect.stringContaining('give both a name'),
+        code: 'cluster.nameless',
+        message: expect.stringContaining('synod cluster invite'),
       }),
       5_000,
     );
@@ -64,7 +64,9 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
     await alone.close();
     const named = await openRunningHub(a);
     await named.close();
-    const after = await openRunningHub({ flags: { store } });
-    await after.close();
+    // The prefix is the cluster's from then on.
+    await expect(openRunningHub({ flags: { store } })).rejects.toMatchObject({
+      code: 'cluster.nameless',
+    });
   }, 60_000);
 });

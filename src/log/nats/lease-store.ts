@@ -143,7 +143,17 @@ export async function takeLease(place: NatsPlace, space: string): Promise<SoleLe
   const path = shownPlace(place);
   const link = await openLink(place);
   try {
-    const store = await openLeaseStore(link, place);
+    const opened = await openLeaseStore(link, place);
+    /** Why nothing could be written, where it was not another that was first. */
+    let refusal: unknown = null;
+    const store: LeaseStore = {
+      ...opened,
+      write: (key, word, previous) =>
+        opened.write(key, word, previous).catch((cause: unknown) => {
+          refusal = cause;
+          throw cause;
+        }),
+    };
     const leases = await openLeases({
       ...{ name: `${hostname()} ${process.pid}`, id: createId(), isAlone: true, path },
       ...{ store, steady: STEADY, onLost: () => {} },
@@ -165,6 +175,7 @@ export async function takeLease(place: NatsPlace, space: string): Promise<SoleLe
     if (await isMine) return { release };
     await lease.close();
     await leases.close();
+    if (refusal !== null) throw refusal;
     throw new LogError('log.locked', `${path} (${space}) was taken by another server just now`, {
       path,
     });
