@@ -16,6 +16,8 @@ export type Whisper =
   | AgentSpent
   | AgentHolds
   | TurnSaid
+  /** A name that only one connection bears was taken over here: whoever bears it elsewhere gives it up. */
+  | { readonly type: 'name.taken'; readonly name: string }
   /** I am here, and have nothing else to say. */
   | { readonly type: 'server.here' }
   /** I know nothing of you: say again who is at your doors. */

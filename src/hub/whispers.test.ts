@@ -164,3 +164,18 @@ test('[SQ18] what an agent did at another server is waited for, for a tick', asy
   b.close();
   expect(await last).toBe(false);
 });
+
+test('[SQ19] a name that was taken over is told to the others at once, and once', async () => {
+  const { clock, servers } = openServers(3);
+  const [a, b, c] = servers as [Server, Server, Server];
+  await clock.pass(1_000);
+  const heard: string[] = [];
+  for (const [at, server] of Object.entries({ a, b, c })) {
+    server.onNameTaken((name) => void heard.push(`${at} ${name}`));
+  }
+  a.takeName('ada');
+  await clock.pass(10);
+  expect(heard).toEqual(['b ada', 'c ada']);
+  await clock.pass(1_000);
+  expect(heard).toHaveLength(2);
+});

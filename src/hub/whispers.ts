@@ -41,6 +41,9 @@ export interface Whispers {
   hold(agent: string, what: Held, count: number, max: number): void;
   /** Whether something of the agent is heard within a tick: what it did at another server may be on its way [SQ18]. */
   news(agent: string): Promise<boolean>;
+  /** Somebody here took a name over from whoever bore it. */
+  takeName(name: string): void;
+  onNameTaken(listener: (name: string) => void): () => void;
   /** A turn that runs here said something. */
   utter: Utterances['add'];
   onTurnSaid(listener: (said: TurnSaid) => void): () => void;
@@ -81,6 +84,8 @@ export function createWhispers(options: WhispersOptions): Whispers {
   const utterances = createUtterances();
   const saidListeners = new Set<(one: TurnSaid) => void>();
   const awaited = new Set<{ readonly agent: string; come(isHeard: boolean): void }>();
+  const takenNames = new Set<string>();
+  const nameListeners = new Set<(name: string) => void>();
   const spentListeners = new Set<(one: AgentSpent) => void>();
   let flushing: { readonly at: number; cancel(): void } | null = null;
   let resting: (() => void) | null = null;
@@ -90,7 +95,9 @@ export function createWhispers(options: WhispersOptions): Whispers {
   let isClosed = false;
 
   function isEmpty(): boolean {
-    return [beats, offers, shown, stirred, spent, held, utterances].every(({ size }) => size === 0);
+    return [beats, offers, shown, stirred, spent, held, utterances, takenNames].every(
+      ({ size }) => size === 0,
+    );
   }
 
   function soon(ms: number): void {
@@ -121,6 +128,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
     const hasRoom = (): boolean => words.length < WORDS_MAX;
     if (asksWho) words.push({ type: 'server.hello' });
     asksWho = false;
+    for (const name of taken(takenNames, hasRoom)) words.push({ type: 'name.taken', name });
     words.push(...utterances.take());
     drain(spent, hasRoom, (word) => words.push(word));
     drain(held, hasRoom, (word) => words.push(word));
@@ -185,6 +193,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
         for (const one of awaited) if (one.agent === word.agent) one.come(true);
       if (word.type === 'server.hello') stirAll(() => true);
       else if (word.type === 'agent.spent') for (const hear of spentListeners) hear(word);
+      else if (word.type === 'name.taken') for (const hear of nameListeners) hear(word.name);
       else if (word.type === 'turn.said') for (const hear of saidListeners) hear(word);
       else events.push(word);
     }
@@ -249,6 +258,14 @@ export function createWhispers(options: WhispersOptions): Whispers {
       cancel();
       awaited.delete(one);
       return isHeard;
+    },
+    takeName(name) {
+      takenNames.add(name);
+      soon(Math.max(0, saidAt + SUDDEN_MS - clock.now()));
+    },
+    onNameTaken(listener) {
+      nameListeners.add(listener);
+      return () => nameListeners.delete(listener);
     },
     utter(said) {
       utterances.add(said);

@@ -3,7 +3,7 @@
  * hub looks at the token first, in constant time, and keeps it nowhere [SY3]; a wrong one is
  * answered late and put on the record. The name of an agent with a token of its own, or that came
  * by another door, is not given away [SY10]. A name has one live socket: a second is turned away,
- * or takes over when it says so.
+ * or takes over when it says so, also from another server's door [SQ19].
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -30,16 +30,27 @@ export interface BindingOptions {
   readonly wrongTokenMs: number;
   welcome(client: SynapseClient): void;
   onBound(client: SynapseClient, isNew: boolean): void;
+  /** Its name is borne at another server now. */
+  onEvicted(client: SynapseClient): void;
 }
 
-/** True when the socket is bound to the sender of the frame; else it has been told and closed. */
-export type Bind = (client: SynapseClient, frame: Frame) => Promise<boolean>;
+export interface Binding {
+  /** True when the socket is bound to the sender of the frame; else it has been told and closed. */
+  bind(client: SynapseClient, frame: Frame): Promise<boolean>;
+  close(): void;
+}
 
-export function createBinding(options: BindingOptions): Bind {
+export function createBinding(options: BindingOptions): Binding {
   const { desk, hub, names, speech, token, cooldownMs, wrongTokenMs } = options;
   const digest = token === null ? null : digestOf(token);
   const takenOverAt = new Map<string, number>();
   let anonymous = 0;
+
+  /** A socket at the door of another server has the name. */
+  function isElsewhere(name: string): boolean {
+    const seen = hub.whispers?.others.seen(name) ?? [];
+    return seen.some(({ connections, home }) => connections > 0 && home === 'vouched');
+  }
 
   function refuse(client: SynapseClient, type: string, code: number, payload: string): false {
     client.peer.send(speech.say(type, 'self', payload));
@@ -58,14 +69,14 @@ export function createBinding(options: BindingOptions): Bind {
   }
 
   function nextAnonymous(): string {
-    while (names.has(`anon-${++anonymous}`));
+    while (names.has(`anon-${++anonymous}`) || isElsewhere(`anon-${anonymous}`));
     return `anon-${anonymous}`;
   }
 
   /** False: nobody bore the name. Null: it may not be taken now. */
   function takeName(client: SynapseClient, name: string, frame: Frame): boolean | null {
     const holder = names.get(name);
-    if (holder === undefined) {
+    if (holder === undefined && !isElsewhere(name)) {
       names.set(name, client);
       return false;
     }
@@ -78,9 +89,10 @@ export function createBinding(options: BindingOptions): Bind {
       client.isEnded = true;
       return null;
     }
-    for (const [one, at] of takenOverAt) if (now - at >= cooldownMs) takenOverAt.delete(one);
-    takenOverAt.set(name, now);
+    noteTakeover(name, now);
+    hub.whispers?.takeName(name);
     names.set(name, client);
+    if (holder === undefined) return true;
     // What the name waits for goes with the name, and ends with its last socket.
     for (const wait of holder.waits) client.waits.add(wait);
     holder.waits.clear();
@@ -88,7 +100,21 @@ export function createBinding(options: BindingOptions): Bind {
     return true;
   }
 
-  return async (client, frame) => {
+  function noteTakeover(name: string, now: number): void {
+    for (const [one, at] of takenOverAt) if (now - at >= cooldownMs) takenOverAt.delete(one);
+    takenOverAt.set(name, now);
+  }
+
+  const stop = hub.whispers?.onNameTaken((name) => {
+    noteTakeover(name, performance.now());
+    const holder = names.get(name);
+    if (holder === undefined) return;
+    names.delete(name);
+    options.onEvicted(holder);
+    holder.peer.close(4010, 'superseded');
+  });
+
+  async function bind(client: SynapseClient, frame: Frame): Promise<boolean> {
     const sender = textOf(frame, 'sender');
     if (client.caller !== null) {
       if (sender === '' || sender === client.name) return true;
@@ -128,6 +154,9 @@ export function createBinding(options: BindingOptions): Bind {
         : (['auth_denied', 4010] as const);
       return refuse(client, type, code, caller.message);
     }
+    // One that left another server this moment is not heard of yet.
+    if (isElsewhere(name) && own(frame, 'takeover') !== true) await hub.whispers?.news(name);
+    if (client.isEnded) return false;
     const isTakeover = takeName(client, name, frame);
     if (isTakeover === null) return false;
     client.name = name;
@@ -137,7 +166,9 @@ export function createBinding(options: BindingOptions): Bind {
     if (!client.isWelcome) options.welcome(client);
     options.onBound(client, !isTakeover);
     return true;
-  };
+  }
+
+  return { bind, close: () => stop?.() };
 }
 
 const NAME_RULE = `${AGENT_NAME_RULE}, and is not ${HUB_NAME}`;

@@ -79,7 +79,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     clientCount: () => clients.size,
     callerOf: (name) => names.get(name)?.caller ?? null,
   });
-  const bind = createBinding({
+  const binding = createBinding({
     desk,
     hub,
     names,
@@ -92,6 +92,8 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
       beat(client);
       bulletin.joined(client.name, isNew);
     },
+    // What it waited for is of its connection, and that is another server's now.
+    onEvicted: endWaits,
   });
   let isClosing = false;
 
@@ -118,7 +120,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
         if (token !== null && client.caller === null) peer.close(4010, 'auth required');
         return;
       }
-      if (await bind(client, frame)) await dispatch(client, frame);
+      if (await binding.bind(client, frame)) await dispatch(client, frame);
     } catch (cause) {
       const { refused, message, detail } = report('a Synapse frame failed', cause);
       peer.send(speech.say('error', client.name, message, { reason_code: refused, ...detail }));
@@ -181,10 +183,17 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     client.countOut();
     // One that was superseded left its name and its waits to its successor.
     if (isClosing || !isCurrent) return;
-    for (const wait of client.waits) void desk.call(caller, claimUnwait, { wait });
-    if (caller.activity.connections > 0) return;
+    endWaits(client);
+    const elsewhere = hub.whispers?.others.seen(name) ?? [];
+    if ([caller.activity, ...elsewhere].some(({ connections }) => connections > 0)) return;
     bulletin.left(name);
     void desk.call(caller, heartbeat, { status: 'offline' });
+  }
+
+  function endWaits({ caller, waits }: SynapseClient): void {
+    if (caller === null) return;
+    for (const wait of waits) void desk.call(caller, claimUnwait, { wait });
+    waits.clear();
   }
 
   function beat({ caller }: SynapseClient): void {
@@ -215,6 +224,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     close() {
       isClosing = true;
       bulletin.close();
+      binding.close();
       upgrades.close();
     },
   };
