@@ -56,6 +56,10 @@ function startClient(args: string[], onLine: (line: Json) => void): Promise<unkn
 async function loadAndKill(hub: HubProcess, credential: string, told: Told): Promise<void> {
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const counts = new Map(SENDERS.map((name) => [name, 0]));
+  const idle = new Set(DRAINERS);
+  const look = (): void => {
+    if (idle.size === 0 && [...counts.values()].every((count) => count >= ACKED_MIN)) resolve();
+  };
   const ended = [
     ...SENDERS.map((name) => {
       const mine = told.acked.get(name) ?? new Map();
@@ -65,7 +69,7 @@ async function loadAndKill(hub: HubProcess, credential: string, told: Told): Pro
       return startClient(['sender', hub.url, credential, name, String(from)], (line) => {
         mine.set(line.n, line);
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        if ([...counts.values()].every((count) => count >= ACKED_MIN)) resolve();
+        look();
       });
     }),
     ...DRAINERS.map((name) => {
@@ -73,10 +77,16 @@ async function loadAndKill(hub: HubProcess, credential: string, told: Told): Pro
       told.drained.set(name, mine);
       return startClient(['drainer', hub.url, credential, name], (line) => {
         mine.push(...line.drained);
+        if (line.drained.length > 0) idle.delete(name);
+        look();
       });
     }),
   ];
-  await within('every sender was acknowledged enough', enough, 15_000);
+  await within(
+    'every sender was acknowledged enough, and who drains has some of it',
+    enough,
+    15_000,
+  );
   await hub.kill();
   await within('the clients noticed', Promise.all(ended));
 }

@@ -4,10 +4,9 @@
  * transcript [RU2]. A program that exits with another code than 0, or gives no result, has failed.
  */
 import { isRefusal } from '../../core/law/decider.ts';
-import type { SpawnPlan } from '../../guard/spawn.ts';
 import { isFields, parseJson } from '../../wire/fields.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
-import { checkPolicy, planCommand } from './guarded-command.ts';
+import { checkPolicy, planTurn } from './guarded-command.ts';
 import type { LiveRecord } from './live-record.ts';
 import { writeMcpConfig } from './mcp-config.ts';
 import { checkProgram } from './program.ts';
@@ -36,20 +35,15 @@ async function run(
   job: TurnJob<CommandSpec>,
   options: Parameters<typeof createCommandRunner>[0],
 ): Promise<TurnResult> {
-  const { spec, turn, messages, hub, transcript, signal, cwd } = job;
+  const { spec, turn, messages, hub, transcript, signal } = job;
   const candidates: string[] = [];
   const env = { ...job.env, SYNOD_MCP_CONFIG: await writeMcpConfig(job) };
-  let plan: SpawnPlan | null = null;
-  try {
-    if (spec.policy !== undefined) plan = await planCommand(job, spec.policy, env);
-  } catch (error) {
-    return failedResult(`its policy does not let it run: ${(error as Error).message}`);
-  }
-  for (const gap of plan?.decision.gaps ?? []) transcript.append(`sandbox: ${gap}`, 'note');
+  const plan = await planTurn(job, spec.command, env);
+  if (isRefusal(plan)) return failedResult(plan.message);
   const program = startTurnProcess({
     ...options,
-    ...{ argv: plan?.command ?? spec.command, cwd: plan?.cwd ?? cwd },
-    ...{ transcript, signal, started: job.started, env: plan?.env ?? env },
+    ...{ argv: plan.argv, cwd: plan.cwd, env: plan.env },
+    ...{ transcript, signal, started: job.started },
     onLine(line) {
       transcript.append(line);
       if (!line.trimStart().startsWith('{')) return;
@@ -60,7 +54,7 @@ async function run(
   program.write(`${JSON.stringify({ turn, messages, hub, session_ref: job.sessionRef })}\n`);
   program.endInput();
   const { problem, stderr } = await program.ended;
-  await plan?.close();
+  await plan.close();
   if (problem !== null) return failedResult(problem, stderr);
   const value = candidates.reverse().map(parseJson).find(isFields);
   if (value === undefined) return failedResult('no result', stderr);

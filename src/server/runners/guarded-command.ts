@@ -11,10 +11,21 @@ import type { SpawnPlan } from '../../guard/spawn.ts';
 import type { SpecOf } from '../../wire/operations/runner-spec.ts';
 import type { TurnJob } from './runner.ts';
 
-type CommandSpec = SpecOf<'command'>;
+type GuardedSpec = SpecOf<'command' | 'claude' | 'codex' | 'acp'>;
+
+/** What is started for a turn, in the sandbox where the runner has a policy. */
+export interface TurnPlan {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** When the program has ended. */
+  close(): Promise<void>;
+}
 
 /** Asked when the runner is configured: a policy that cannot be held is found then, not when mail comes. */
-export async function checkPolicy({ policy }: CommandSpec): Promise<Refusal | null> {
+export async function checkPolicy({
+  policy,
+}: Pick<GuardedSpec, 'policy'>): Promise<Refusal | null> {
   if (policy === undefined) return null;
   const unusable = (why: string): Refusal =>
     refuse('runner.unusable', `the policy of the runner: ${why}`, { field: 'policy' });
@@ -29,12 +40,30 @@ export async function checkPolicy({ policy }: CommandSpec): Promise<Refusal | nu
   return isThere ? null : unusable(`${why}; install bubblewrap, or take the policy away`);
 }
 
-export function planCommand(
-  { spec, cwd, scratch, hub, turn, decided }: TurnJob<CommandSpec>,
+export async function planTurn(
+  job: TurnJob<GuardedSpec>,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<TurnPlan | Refusal> {
+  const { policy } = job.spec;
+  if (policy === undefined) return { argv, cwd: job.cwd, env, close: async () => {} };
+  try {
+    const plan = await planGuarded(job, policy, argv, env);
+    for (const gap of plan.decision.gaps ?? []) job.transcript.append(`sandbox: ${gap}`, 'note');
+    return { argv: plan.command, cwd: plan.cwd, env: plan.env, close: () => plan.close() };
+  } catch (error) {
+    const why = `its policy does not let it run: ${(error as Error).message}`;
+    return refuse('runner.unusable', why, { field: 'policy' });
+  }
+}
+
+function planGuarded(
+  { cwd, scratch, hub, turn, decided }: TurnJob<GuardedSpec>,
   policy: Policy,
+  argv: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<SpawnPlan> {
-  const [program = '', ...args] = spec.command;
+  const [program = '', ...args] = argv;
   const { hostname, port, protocol } = new URL(hub.url);
   const isTls = protocol === 'https:';
   const guard: Guard = createGuard(

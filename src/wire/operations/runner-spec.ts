@@ -63,8 +63,13 @@ const common = {
   timeout_ms: z.int().min(1_000).max(DAY_MS).optional().describe('then the turn is ended'),
 };
 
+const policy = jsonObject
+  .optional()
+  .describe('what its turns may read, write, delete and connect to; then they run in a sandbox');
+
 const vendor = {
   ...common,
+  policy,
   command: argv.optional().describe('the program and arguments before ours; else as installed'),
   sign_in: z.enum(['subscription', 'api']).optional(),
   secret: secret.optional().describe('with sign_in api'),
@@ -79,9 +84,7 @@ const commandSpec = z.strictObject({
   kind: z.literal('command'),
   ...common,
   command: argv,
-  policy: jsonObject
-    .optional()
-    .describe('what its turns may read, write, delete and connect to; then they run in a sandbox'),
+  policy,
 });
 
 const ruleSpec = z.strictObject({

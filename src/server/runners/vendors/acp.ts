@@ -22,6 +22,7 @@ import { brief } from '../../../vendor/spoken.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
 import { SERVER_NAME, toolNameFor } from '../../../wire/tool-names.ts';
+import { planTurn } from '../guarded-command.ts';
 import type { TurnJob, TurnResult } from '../runner.ts';
 import { startTurnProcess } from '../turn-process.ts';
 import { failedResult } from '../turn-result.ts';
@@ -75,10 +76,12 @@ function ownArguments({ command }: AcpSpec): readonly string[] {
 }
 
 async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
-  const { spec, cwd, transcript, signal } = job;
+  const { spec, transcript, signal } = job;
   const signed = await signedIn(spec, job.env, parts.env);
   if (isRefusal(signed)) return failedResult(signed.message);
   if (signed.secret !== null) transcript.hide(signed.secret);
+  const plan = await planTurn(job, [...commandOf(spec), ...ownArguments(spec)], signed.env);
+  if (isRefusal(plan)) return failedResult(plan.message);
   const now = parts.now ?? Date.now;
   const reader = createAcpReader((text) => transcript.append(text), now, job.spent);
   const prompt = turnPrompt(job, TOOL_PREFIX, now());
@@ -88,10 +91,9 @@ async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
   let session: string | null = null;
   let isPrompted = false;
   const program = startTurnProcess({
-    ...{ cwd, transcript, signal, record: parts.record ?? null, env: signed.env },
-    started: job.started,
+    ...{ argv: plan.argv, cwd: plan.cwd, env: plan.env, started: job.started },
+    ...{ transcript, signal, record: parts.record ?? null },
     ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
-    argv: [...commandOf(spec), ...ownArguments(spec)],
     onLine: (line) => rpc.hear(line),
   });
   const permissions = permissionsOf(job);
@@ -120,6 +122,7 @@ async function run(job: AcpJob, parts: VendorParts): Promise<TurnResult> {
   }
   leave(program);
   const end = await program.ended;
+  await plan.close();
   const learnt = reader.learnt(session);
   const result = endingOf(learnt, prompt.shown, null);
   if (learnt.finalText !== null || learnt.trouble !== null) return result;

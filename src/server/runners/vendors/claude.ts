@@ -19,6 +19,7 @@ import { brief, parseLine } from '../../../vendor/spoken.ts';
 import { UNANSWERED } from '../../../vendor/unanswered.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
 import { toolNameFor } from '../../../wire/tool-names.ts';
+import { planTurn } from '../guarded-command.ts';
 import { writeMcpConfig } from '../mcp-config.ts';
 import type { TurnJob, TurnResult } from '../runner.ts';
 import { startTurnProcess } from '../turn-process.ts';
@@ -118,7 +119,10 @@ async function runOnce(
   mcpConfig: string,
   resume: string | null,
 ): Promise<TurnResult | 'no-session'> {
-  const { spec, cwd, transcript, signal } = job;
+  const { spec, transcript, signal } = job;
+  const argv = [...commandOf(spec), ...argumentsOf(spec, mcpConfig, resume)];
+  const plan = await planTurn(job, argv, env);
+  if (isRefusal(plan)) return failedResult(plan.message);
   const now = parts.now ?? Date.now;
   const reader = createClaudeReader((text) => transcript.append(text), now, job.spent);
   const permissions = permissionsOf(job);
@@ -126,9 +130,9 @@ async function runOnce(
   let hasBegun = false;
   let wrongBill: string | null = null;
   const claude = startTurnProcess({
-    ...{ cwd, env, transcript, signal, record: parts.record ?? null, started: job.started },
+    ...{ argv: plan.argv, cwd: plan.cwd, env: plan.env, started: job.started },
+    ...{ transcript, signal, record: parts.record ?? null },
     ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
-    argv: [...commandOf(spec), ...argumentsOf(spec, mcpConfig, resume)],
     onLine(line) {
       const news = reader.read(line);
       if (news === null) return;
@@ -153,6 +157,7 @@ async function runOnce(
 
   claude.write(claudeSays(prompt.text));
   const { problem, stderr, isStopped } = await claude.ended;
+  await plan.close();
   const learnt = reader.learnt();
   if (wrongBill !== null) return failedResult(wrongBill);
   const isLost = /No conversation found/i.test([learnt.trouble?.note, ...stderr].join('\n'));

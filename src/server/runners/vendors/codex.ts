@@ -17,6 +17,7 @@ import { type Ask, createProbe } from '../../../vendor/probe.ts';
 import { brief } from '../../../vendor/spoken.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { SpecOf } from '../../../wire/operations/runner-spec.ts';
+import { planTurn } from '../guarded-command.ts';
 import type { TurnJob, TurnResult } from '../runner.ts';
 import { startTurnProcess } from '../turn-process.ts';
 import { failedResult } from '../turn-result.ts';
@@ -72,10 +73,13 @@ async function account(ask: Ask): Promise<string | null> {
 }
 
 async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
-  const { spec, cwd, transcript, signal } = job;
+  const { spec, transcript, signal } = job;
   const signed = await signedIn(spec, job.env, parts.env);
   if (isRefusal(signed)) return failedResult(signed.message);
   if (signed.secret !== null) transcript.hide(signed.secret);
+  const argv = [...commandOf(spec), 'app-server', ...providerOf(spec, signed.env)];
+  const plan = await planTurn(job, argv, signed.env);
+  if (isRefusal(plan)) return failedResult(plan.message);
   const now = parts.now ?? Date.now;
   const reader = createCodexReader((text) => transcript.append(text), now, job.spent);
   const permissions = permissionsOf(job);
@@ -83,10 +87,9 @@ async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
   const limit = numberOption(spec, 'max_tokens');
   let threadId: string | null = null;
   const codex = startTurnProcess({
-    ...{ cwd, transcript, signal, record: parts.record ?? null, env: signed.env },
-    started: job.started,
+    ...{ argv: plan.argv, cwd: plan.cwd, env: plan.env, started: job.started },
+    ...{ transcript, signal, record: parts.record ?? null },
     ...(parts.graceMs !== undefined && { graceMs: parts.graceMs }),
-    argv: [...commandOf(spec), 'app-server', ...providerOf(spec, signed.env)],
     onLine: (line) => rpc.hear(line),
   });
   const rpc = createLineRpc({
@@ -121,6 +124,7 @@ async function run(job: CodexJob, parts: VendorParts): Promise<TurnResult> {
   }
   leave(codex);
   const end = await codex.ended;
+  await plan.close();
   const learnt = reader.learnt(threadId);
   if (learnt.finalText !== null || learnt.trouble !== null)
     return endingOf(learnt, prompt.shown, null);

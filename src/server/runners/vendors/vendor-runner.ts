@@ -7,6 +7,7 @@ import type { LineProcess } from '../../../bus/process/line-process.ts';
 import { type Refusal, refuse } from '../../../core/law/decider.ts';
 import { createPermissions, type Permissions } from '../../../vendor/permission.ts';
 import type { Ask, Probe, Probed } from '../../../vendor/probe.ts';
+import { checkPolicy } from '../guarded-command.ts';
 import type { LiveRecord } from '../live-record.ts';
 import type { Runner, TurnJob } from '../runner.ts';
 import { checkOptions, numberOption } from './options.ts';
@@ -39,7 +40,7 @@ export function commandOf(spec: VendorSpec): readonly string[] {
 }
 
 export async function checkVendor(spec: VendorSpec, probe: Probe): Promise<Refusal | null> {
-  const refused = checkOptions(spec) ?? (await checkSignIn(spec));
+  const refused = checkOptions(spec) ?? (await checkSignIn(spec)) ?? (await checkPolicy(spec));
   return refused ?? troubleOf(spec, await probe.look(commandOf(spec), spec.cwd ?? null));
 }
 

@@ -9,8 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Recordable } from '../../../guard/decision-queue.ts';
+import { findSandbox } from '../../../guard/sandbox.ts';
 import type { GateOutcome } from '../../../wire/gate-words.ts';
 import { createJob } from '../job.fixture.ts';
 import { runnerContract } from '../runner.contract.ts';
@@ -287,4 +289,35 @@ test.each([
 test('[RV3] an ACP agent is given no files of ours', async () => {
   const { words } = await run('acp', 'question');
   expect(words).not.toContain('root:');
+});
+
+const { isThere, why } = await findSandbox();
+describe.skipIf(!isThere)(`under a policy (${why})`, () => {
+  test.each(KINDS)(
+    '[RU24] a turn of %s runs in the sandbox, and that is on the record',
+    async (kind) => {
+      const decisions: Recordable[] = [];
+      const decided = (entry: Recordable) => void decisions.push(entry);
+      const { result } = await run(
+        kind,
+        'good',
+        { policy: { read: [dirname(process.execPath)] } },
+        { decided },
+      );
+      expect(result.outcome).toBe('done');
+      const held = { kind: 'execute', allowed: true, enforcement: 'os', as: 'ada' };
+      expect(decisions).toContainEqual(expect.objectContaining(held));
+    },
+  );
+
+  test.each(KINDS)(
+    '[RU24] a policy of %s that cannot be held is refused when it is configured',
+    async (kind) => {
+      const check = (policy: object) => RUNNERS[kind].check(specOf(kind, 'good', { policy }));
+      expect(await check({ read: ['/srv'] })).toBeNull();
+      const refusal = { refused: 'runner.unusable', detail: { field: 'policy' } };
+      expect(await check({ reed: [] })).toMatchObject(refusal);
+      expect(await check({ execute: [] })).toMatchObject(refusal);
+    },
+  );
 });
