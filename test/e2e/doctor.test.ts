@@ -56,7 +56,7 @@ test('[DO1] text for a person: a line for each hop, what to do below it, and a t
   );
   expect(well.stdout).toMatch(/^Claude Code, for this user:$/m);
   expect(well.stdout).toMatch(/^wake +means +works here +latency/m);
-  expect(well.stdout).toMatch(/^claude +its socket +yes +\d+ ms/m);
+  expect(well.stdout).toMatch(/^claude +its socket +yes +[\d.]+ ms/m);
   expect(well.stdout).toMatch(/^all hops hold: /m);
   scene.put('home/.claude.json', '{"mcpServers": {"synod": {"command": "false"}}}');
   const ill = await scene.doctorText(['claude', '--quick']);

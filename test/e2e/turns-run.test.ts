@@ -203,8 +203,8 @@ test('[RU17] a turn that gives up puts its question on the docket', async () => 
 
 describe('what cannot work', () => {
   // A turn that failed above is tried again some time, and what is stored must not change meanwhile.
-  beforeAll(() => hub.admin('agents_pause', {}));
-  afterAll(() => hub.admin('agents_resume', {}));
+  beforeAll(() => hub.admin('turns_pause', { all: true }));
+  afterAll(() => hub.admin('turns_resume', { all: true }));
   const readable = (): string => {
     const path = join(work, 'key');
     writeFileSync(path, 'sk-1');
