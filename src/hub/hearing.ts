@@ -4,9 +4,12 @@
  * so that nothing is claimed that nobody saw [R5].
  */
 import { evolve } from '../core/law/world.ts';
+import { armPresence } from '../core/talk/presence.ts';
 import { evolvePresented, type Presented } from '../core/talk/presented.ts';
+import type { Clock } from './clock.ts';
 import type { Replica } from './replica.ts';
 import type { Whisper } from './whisper.ts';
+import type { Beaten } from './whispers.ts';
 
 /** Releases that are remembered. */
 const KEPT_MAX = 1_000;
@@ -18,10 +21,15 @@ export interface Hearing {
   noteRelease(position: number, entry: number): void;
   /** What feeds have shown the agent, as it is now, to be told to the others. */
   presentedTo(agent: string): Whisper | null;
+  /** The last beat of everybody who is not gone. */
+  beats(): Iterable<Beaten>;
+  /** For how long every beat was heard, by us or by who told us [SQ5]. */
+  awakeMs(): number;
 }
 
 export function createHearing(
   replica: Pick<Replica, 'world' | 'length'>,
+  clock: Pick<Clock, 'now'>,
   onTrouble: (what: string, cause: unknown) => void,
 ): Hearing {
   let released: { readonly position: number; readonly entry: number }[] = [];
@@ -30,8 +38,17 @@ export function createHearing(
 
   function take(word: Whisper): void {
     const { world } = replica;
-    if (word.type === 'presence.beaten' || word.type === 'offer.refreshed') {
+    if (word.type === 'presence.beaten') {
+      const known = world.agents.get(word.agent)?.presence.beatAt ?? 0;
+      // Said again to a newcomer, it is old news to the others.
+      if (word.at > known) evolve(world, word, world.length);
+    } else if (word.type === 'offer.refreshed') {
       evolve(world, word, world.length);
+    } else if (word.type === 'server.awake') {
+      const from = clock.now() - word.forMs;
+      if (from >= world.awakeFrom) return;
+      world.awakeFrom = from;
+      for (const name of world.agents.keys()) armPresence(world, name);
     } else if (word.type === 'inbox.presented') {
       const shown = certain(word);
       if (shown !== null) evolvePresented(world, shown);
@@ -71,5 +88,13 @@ export function createHearing(
       const [from, to] = shown;
       return { type: 'inbox.presented', at: world.at, by, from, to, length };
     },
+    *beats() {
+      for (const [agent, { presence }] of replica.world.agents) {
+        const { beatAt: at, staleMs, offlineMs, state } = presence;
+        if (at === 0 || state === 'offline') continue;
+        yield { type: 'presence.beaten', at, agent, beat: { staleMs, offlineMs } };
+      }
+    },
+    awakeMs: () => clock.now() - replica.world.awakeFrom,
   };
 }

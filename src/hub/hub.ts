@@ -129,13 +129,14 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     ...{ name: nameSnapshot, onTrouble },
   });
   const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
-  const hearing = createHearing(replica, onTrouble);
+  const hearing = createHearing(replica, clock, onTrouble);
   const onHeard: Hearing['hear'] = (words) => {
     hearing.hear(words);
     alarm.set();
   };
-  const { presentedTo } = hearing;
-  const whispers = sequencing && createWhispers({ sequencing, clock, presentedTo, hear: onHeard });
+  const { presentedTo, beats, awakeMs } = hearing;
+  const whispers =
+    sequencing && createWhispers({ sequencing, clock, presentedTo, beats, awakeMs, hear: onHeard });
   const watch = createWatch(clock, onTrouble, whispers);
   const feeds = createFeeds({
     ...{ store, ask, whispers, turns: createTurns((run) => clock.soon(run)) },

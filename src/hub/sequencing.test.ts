@@ -150,6 +150,40 @@ test('[SQ5] a beat at one is known at all', async () => {
   expect(seen[0]).toBeGreaterThan(10_000);
 });
 
+test('[SQ5] one that comes later, and sequences, counts silence from the beats that the others heard', async () => {
+  const concert = createConcert();
+  concert.conduct('a');
+  const [first, later] = [concert.part('a'), concert.part('late')];
+  const a = await openRig(() => setImmediate(), { sequencing: first });
+  first.play(a.hub);
+  const beat = async (by: typeof ada) =>
+    void (await a.until(
+      a.hub.submit({
+        ...{ type: 'presence.beat', by, at: a.hub.stamp(), status: 'online', ttlMs: null },
+      }),
+    ));
+  await beat(ada);
+  await beat(bob);
+  await a.clock.pass(20_000);
+  await beat(bob);
+  await a.clock.pass(5_000);
+  const late = await a.beside({ sequencing: later });
+  later.play(late.hub);
+  concert.conduct('late');
+  const states = () =>
+    late.until(
+      late.hub.ask(({ agents }) => ['ada', 'bob'].map((name) => agents.get(name)?.presence.state)),
+    );
+  await a.clock.pass(1_000);
+  expect(await states()).toEqual(['online', 'online']);
+  // Ada was silent for thirty seconds, bob for eleven, whoever was there to hear it.
+  await a.clock.pass(5_000);
+  expect(await states()).toEqual(['stale', 'online']);
+  await a.clock.pass(20_000);
+  expect(await states()).toEqual(['stale', 'stale']);
+  expect([...a.troubles, ...late.troubles]).toEqual([]);
+});
+
 const setValue = (rig: Rig, value: string, ifVersion: number) =>
   rig.until(
     rig.hub.submit({

@@ -20,8 +20,10 @@ export type Whisper =
   | { readonly type: 'name.taken'; readonly name: string }
   /** I am here, and have nothing else to say. */
   | { readonly type: 'server.here' }
-  /** I know nothing of you: say again who is at your doors. */
+  /** I know nothing of you: say again who is at your doors, and what you have heard. */
   | { readonly type: 'server.hello' }
+  /** Every beat of the last `forMs` that I know of I have said: who was silent since then was silent. */
+  | { readonly type: 'server.awake'; readonly forMs: number }
   | { readonly type: 'server.left' };
 
 /** What the doors of the server see of an agent. */

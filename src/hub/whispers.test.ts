@@ -36,6 +36,8 @@ function openServers(count: number): { clock: VirtualClock; servers: Server[] } 
     const whispers = createWhispers({
       ...{ sequencing, clock: own },
       presentedTo: (by) => ({ type: 'inbox.presented', at: 1, by, from: 1, to: 2, length: 3 }),
+      beats: () => [],
+      awakeMs: () => 0,
       hear: (words) => void heard.push(...words),
     });
     const cut = (): void => {

@@ -61,11 +61,15 @@ export interface WhispersOptions {
   readonly clock: Clock;
   /** What a live feed has shown an agent, as it is now. */
   presentedTo(agent: string): Whisper | null;
+  /** The last beat of everybody who is not gone, for a server that was not there to hear it. */
+  beats(): Iterable<Beaten>;
+  /** For how long every beat was heard here. */
+  awakeMs(): number;
   /** Takes in what changes the state. */
   hear(events: readonly Whisper[]): void;
 }
 
-type Beaten = Extract<Whisper, { type: 'presence.beaten' }>;
+export type Beaten = Extract<Whisper, { type: 'presence.beaten' }>;
 type Refreshed = Extract<Whisper, { type: 'offer.refreshed' }>;
 
 export function createWhispers(options: WhispersOptions): Whispers {
@@ -92,6 +96,8 @@ export function createWhispers(options: WhispersOptions): Whispers {
   let roundAt = 0;
   let saidAt = 0;
   let asksWho = true;
+  /** Somebody has to be told all beats, and that these were all. */
+  let owesBeats = false;
   let isClosed = false;
 
   function isEmpty(): boolean {
@@ -133,6 +139,10 @@ export function createWhispers(options: WhispersOptions): Whispers {
     drain(spent, hasRoom, (word) => words.push(word));
     drain(held, hasRoom, (word) => words.push(word));
     drain(beats, hasRoom, (word) => words.push(word));
+    if (owesBeats && beats.size === 0) {
+      words.push({ type: 'server.awake', forMs: options.awakeMs() });
+      owesBeats = false;
+    }
     for (const agent of taken(shown, hasRoom)) {
       const word = options.presentedTo(agent);
       if (word !== null) words.push(word);
@@ -180,6 +190,14 @@ export function createWhispers(options: WhispersOptions): Whispers {
     if (stirred.size > 0) soon(TICK_MS);
   }
 
+  /** Another has begun: it knows nothing of what was said before. */
+  function welcome(): void {
+    stirAll(() => true);
+    for (const beat of options.beats()) if (!beats.has(beat.agent)) beats.set(beat.agent, beat);
+    owesBeats = true;
+    soon(TICK_MS);
+  }
+
   function forget(agent: string): void {
     said.delete(agent);
     there.delete(agent);
@@ -191,7 +209,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
       if (others.hear(from, word)) asksWho = true;
       if (word.type === 'agent.seen')
         for (const one of awaited) if (one.agent === word.agent) one.come(true);
-      if (word.type === 'server.hello') stirAll(() => true);
+      if (word.type === 'server.hello') welcome();
       else if (word.type === 'agent.spent') for (const hear of spentListeners) hear(word);
       else if (word.type === 'name.taken') for (const hear of nameListeners) hear(word.name);
       else if (word.type === 'turn.said') for (const hear of saidListeners) hear(word);
