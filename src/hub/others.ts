@@ -12,6 +12,8 @@ const SAME_CLOCK_MS = 2_000;
 /** Agents that are remembered of one server. */
 const AGENTS_MAX = 100_000;
 const SERVERS_MAX = 64;
+/** What somebody has open is said again with every round; what was not for so long is not open any more. */
+const HELD_MS = 35_000;
 
 export interface Others {
   /** True when the server was not known: it has to say again who is there. */
@@ -29,7 +31,7 @@ export interface Others {
 interface Other {
   heardAt: number;
   readonly seen: Map<string, Seen>;
-  readonly holds: Map<string, number>;
+  readonly holds: Map<string, { readonly count: number; readonly at: number }>;
 }
 
 export function createOthers(clock: Clock): Others {
@@ -62,8 +64,8 @@ export function createOthers(clock: Clock): Others {
         keep(other.seen, AGENTS_MAX);
       } else if (word.type === 'agent.holds') {
         const key = `${word.what} ${word.agent}`;
-        if (word.count > 0) other.holds.set(key, word.count);
-        else other.holds.delete(key);
+        other.holds.delete(key);
+        if (word.count > 0) other.holds.set(key, { count: word.count, at: now });
         keep(other.holds, AGENTS_MAX);
       }
       return isNew && word.type !== 'server.hello';
@@ -77,7 +79,10 @@ export function createOthers(clock: Clock): Others {
     },
     holds(agent, what) {
       let count = 0;
-      for (const { holds } of others.values()) count += holds.get(`${what} ${agent}`) ?? 0;
+      for (const { holds } of others.values()) {
+        const held = holds.get(`${what} ${agent}`);
+        if (held !== undefined && clock.now() - held.at < HELD_MS) count += held.count;
+      }
       return count;
     },
     sweep() {

@@ -16,8 +16,7 @@ export type Whisper =
   | AgentSpent
   | AgentHolds
   | TurnSaid
-  /** A name that only one connection bears was taken over here: whoever bears it elsewhere gives it up. */
-  | { readonly type: 'name.taken'; readonly name: string }
+  | NameTaken
   /** I am here, and have nothing else to say. */
   | { readonly type: 'server.here' }
   /** I know nothing of you: say again who is at your doors, and what you have heard. */
@@ -73,12 +72,22 @@ export interface AgentSpent {
   readonly cost: number;
 }
 
-/** How much an agent has open at the server, roughly. */
+/** How much an agent has open at the server, or what it bears or keeps there. */
 export interface AgentHolds {
   readonly type: 'agent.holds';
   readonly agent: string;
   readonly what: Held;
   readonly count: number;
+}
+
+/** A name that only one connection bears was taken over: whoever bears it elsewhere gives it up. */
+export interface NameTaken {
+  readonly type: 'name.taken';
+  readonly name: string;
+  /** Counts takeovers of the name that follow each other closely. */
+  readonly turn: number;
+  /** The server where it was taken. */
+  readonly by: string;
 }
 
 /** Lines that a turn said at the server that runs it. */
@@ -94,7 +103,11 @@ export interface TurnSaid {
   }[];
 }
 
-export type Held = 'waits' | 'feeds';
+/**
+ * Waits and feeds are counted roughly. A name is borne or not; a door that is an agent's of its own keeps sockets, and
+ * strangers are those of them that have not shown who they are.
+ */
+export type Held = 'waits' | 'feeds' | 'name' | 'sockets' | 'strangers';
 
 /** The same times, by a clock that differs from the teller's. */
 export function shiftSeen(seen: Seen, byMs: number): Seen {

@@ -24,6 +24,7 @@ function openServers(count: number): { clock: VirtualClock; servers: Server[] } 
     const heard: Whisper[] = [];
     const { clock: own, kill } = clock.fork();
     const sequencing = {
+      standing: { server: name, sequencer: null, changes: 0 },
       whisper(words: readonly Whisper[]) {
         sent.push(words);
         for (const [other, hear] of ears) if (other !== name) hear(structuredClone(words), name);
@@ -150,6 +151,31 @@ test('[SQ16] what is used and what is open is told, much of it at once', async (
   expect(b.others.holds('eve', 'waits')).toBe(0);
 });
 
+test('[SQ24] what is exact is told at once, again to one that comes, and is over when it is not said again', async () => {
+  const { clock, servers } = openServers(3);
+  const [a, b, c] = servers as [Server, Server, Server];
+  await clock.pass(1_000);
+  a.hold('door', 'sockets', 3);
+  await clock.pass(10);
+  expect(b.others.holds('door', 'sockets')).toBe(3);
+  // Nobody is at its doors whom it could name, and it is there all the same.
+  await clock.pass(60_000);
+  expect(b.others.holds('door', 'sockets')).toBe(3);
+  // One that has forgotten, as one that was started again, asks.
+  c.cut();
+  const before = a.sent.length;
+  b.hold('door', 'sockets', 1);
+  await clock.pass(1_000);
+  expect(a.others.holds('door', 'sockets')).toBe(1);
+  await clock.pass(11_000);
+  expect(a.sent.slice(before).flat()).toContainEqual({
+    ...{ type: 'agent.holds', agent: 'door', what: 'sockets', count: 3 },
+  });
+  a.cut();
+  await clock.pass(6_000);
+  expect(b.others.holds('door', 'sockets')).toBe(0);
+});
+
 test('[SQ18] what an agent did at another server is waited for, for a tick', async () => {
   const { clock, servers } = openServers(2);
   const [a, b] = servers as [Server, Server];
@@ -180,4 +206,11 @@ test('[SQ19] a name that was taken over is told to the others at once, and once'
   expect(heard).toEqual(['b ada', 'c ada']);
   await clock.pass(1_000);
   expect(heard).toHaveLength(2);
+  // Of two at once one is told to give way, and it alone.
+  heard.length = 0;
+  b.takeName('bob');
+  c.takeName('bob');
+  await clock.pass(1_000);
+  expect(heard).toContain('c bob');
+  expect(heard).not.toContain('b bob');
 });

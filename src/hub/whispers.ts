@@ -7,8 +7,17 @@ import type { EphemeralEvent } from '../core/law/world.ts';
 import type { Clock } from './clock.ts';
 import { createOthers, type Others } from './others.ts';
 import type { Sequencing } from './sequencing.ts';
+import { createTakenNames } from './taken-names.ts';
 import { createUtterances, type Utterances } from './utterances.ts';
-import type { AgentSpent, Held, Seen, TurnSaid, Whisper } from './whisper.ts';
+import type {
+  AgentHolds,
+  AgentSpent,
+  Held,
+  NameTaken,
+  Seen,
+  TurnSaid,
+  Whisper,
+} from './whisper.ts';
 
 /** What happened is said by then. */
 export const TICK_MS = 250;
@@ -37,10 +46,12 @@ export interface Whispers {
   /** Somebody was let do something; from `much` on the others do not wait for the tick. */
   spend(limit: string, key: string, cost: number, much: number): void;
   onSpent(listener: (spent: AgentSpent) => void): () => void;
-  /** How many an agent has open here now; told in steps, so that few are worth a word. */
-  hold(agent: string, what: Held, count: number, max: number): void;
+  /** How many an agent has open here now; told in steps of what it may, so that few are worth a word, or exactly and at once. */
+  hold(agent: string, what: Held, count: number, max?: number): void;
   /** Whether something of the agent is heard within a tick: what it did at another server may be on its way [SQ18]. */
   news(agent: string): Promise<boolean>;
+  /** By then, whatever happened at another server before is known here. */
+  moment(): Promise<void>;
   /** Somebody here took a name over from whoever bore it. */
   takeName(name: string): void;
   onNameTaken(listener: (name: string) => void): () => void;
@@ -80,15 +91,15 @@ export function createWhispers(options: WhispersOptions): Whispers {
   const shown = new Set<string>();
   const stirred = new Set<string>();
   const spent = new Map<string, AgentSpent>();
-  const held = new Map<string, Extract<Whisper, { type: 'agent.holds' }>>();
+  const held = new Map<string, AgentHolds>();
   const said = new Map<string, () => Seen>();
-  const heldSaid = new Map<string, number>();
+  const heldSaid = new Map<string, AgentHolds>();
   /** Who was there when we spoke of them last. */
   const there = new Set<string>();
   const utterances = createUtterances();
   const saidListeners = new Set<(one: TurnSaid) => void>();
   const awaited = new Set<{ readonly agent: string; come(isHeard: boolean): void }>();
-  const takenNames = new Set<string>();
+  const takenNames = createTakenNames(() => sequencing.standing.server, clock);
   const nameListeners = new Set<(name: string) => void>();
   const spentListeners = new Set<(one: AgentSpent) => void>();
   let flushing: { readonly at: number; cancel(): void } | null = null;
@@ -134,7 +145,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
     const hasRoom = (): boolean => words.length < WORDS_MAX;
     if (asksWho) words.push({ type: 'server.hello' });
     asksWho = false;
-    for (const name of taken(takenNames, hasRoom)) words.push({ type: 'name.taken', name });
+    words.push(...takenNames.drain(hasRoom));
     words.push(...utterances.take());
     drain(spent, hasRoom, (word) => words.push(word));
     drain(held, hasRoom, (word) => words.push(word));
@@ -171,7 +182,8 @@ export function createWhispers(options: WhispersOptions): Whispers {
 
   /** Goes on as long as there is somebody to speak of or to listen for. */
   function rest(): void {
-    if (resting !== null || isClosed || (said.size === 0 && others.size === 0)) return;
+    const isAlone = said.size + heldSaid.size + others.size === 0;
+    if (resting !== null || isClosed || isAlone) return;
     resting = clock.after(HERE_MS, () => {
       resting = null;
       others.sweep();
@@ -180,14 +192,26 @@ export function createWhispers(options: WhispersOptions): Whispers {
         roundAt = now + ROUND_MS;
         stirAll((agent, seen) => there.has(agent) || isThere(seen, now));
       }
-      if (said.size > 0 && now - saidAt >= HERE_MS - TICK_MS) say([{ type: 'server.here' }]);
+      if (said.size + heldSaid.size > 0 && now - saidAt >= HERE_MS - TICK_MS)
+        say([{ type: 'server.here' }]);
       rest();
     });
   }
 
   function stirAll(isWanted: (agent: string, seen: Seen) => boolean): void {
     for (const [agent, read] of said) if (isWanted(agent, read())) stirred.add(agent);
-    if (stirred.size > 0) soon(TICK_MS);
+    for (const [place, word] of heldSaid) held.set(place, word);
+    if (stirred.size + held.size > 0) soon(TICK_MS);
+  }
+
+  /** For what is asked about next; no two such messages are close. */
+  function atOnce(): void {
+    soon(Math.max(0, saidAt + SUDDEN_MS - clock.now()));
+  }
+
+  function hearTaken(word: NameTaken): void {
+    if (takenNames.hear(word)) for (const hear of nameListeners) hear(word.name);
+    else if (takenNames.size > 0) atOnce();
   }
 
   /** Another has begun: it knows nothing of what was said before. */
@@ -211,7 +235,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
         for (const one of awaited) if (one.agent === word.agent) one.come(true);
       if (word.type === 'server.hello') welcome();
       else if (word.type === 'agent.spent') for (const hear of spentListeners) hear(word);
-      else if (word.type === 'name.taken') for (const hear of nameListeners) hear(word.name);
+      else if (word.type === 'name.taken') hearTaken(word);
       else if (word.type === 'turn.said') for (const hear of saidListeners) hear(word);
       else events.push(word);
     }
@@ -244,7 +268,8 @@ export function createWhispers(options: WhispersOptions): Whispers {
       if (oldest !== undefined) forget(oldest);
       stirred.add(agent);
       const isNew = isSudden || (!there.has(agent) && isThere(read(), clock.now()));
-      soon(isNew ? Math.max(0, saidAt + SUDDEN_MS - clock.now()) : TICK_MS);
+      if (isNew) atOnce();
+      else soon(TICK_MS);
       rest();
     },
     spend(limit, key, cost, much) {
@@ -259,13 +284,16 @@ export function createWhispers(options: WhispersOptions): Whispers {
     },
     hold(agent, what, exact, max) {
       const place = `${what} ${agent}`;
-      const step = Math.max(1, Math.floor(max / HOLD_STEPS));
+      const step = Math.max(1, Math.floor((max ?? 1) / HOLD_STEPS));
       const count = exact - (exact % step);
-      if ((heldSaid.get(place) ?? 0) === count) return;
+      if ((heldSaid.get(place)?.count ?? 0) === count) return;
+      const word: AgentHolds = { type: 'agent.holds', agent, what, count };
       if (count === 0) heldSaid.delete(place);
-      else heldSaid.set(place, count);
-      held.set(place, { type: 'agent.holds', agent, what, count });
-      soon(EARLY_MS);
+      else heldSaid.set(place, word);
+      held.set(place, word);
+      if (max === undefined) atOnce();
+      else soon(EARLY_MS);
+      rest();
     },
     async news(agent) {
       const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -277,9 +305,10 @@ export function createWhispers(options: WhispersOptions): Whispers {
       awaited.delete(one);
       return isHeard;
     },
+    moment: () => new Promise((resolve) => void clock.after(TICK_MS, resolve)),
     takeName(name) {
-      takenNames.add(name);
-      soon(Math.max(0, saidAt + SUDDEN_MS - clock.now()));
+      takenNames.take(name);
+      atOnce();
     },
     onNameTaken(listener) {
       nameListeners.add(listener);

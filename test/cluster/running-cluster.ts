@@ -45,7 +45,10 @@ export async function openRunningCluster(
     for (const [i, serverName] of SERVER_NAMES.entries()) {
       const own = dirs[i] as string;
       if (i > 0) await adopt(dir, own);
-      const flags = { ...options.flags, store: store.urls[i], serverName };
+      // A file that a server writes is of its machine.
+      const isElsewhere = i > 0 && options.flags?.synapseRelay !== undefined;
+      const relay = isElsewhere ? { synapseRelay: join(own, 'relay.ndjson') } : {};
+      const flags = { ...options.flags, ...relay, store: store.urls[i], serverName };
       hubs.push(await openOne({ ...options, dir: own, flags }));
     }
   } catch (cause) {

@@ -7,10 +7,11 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isRefusal } from '../../../core/law/decider.ts';
+import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
 import { AGENT_NAME_RULE, isAgentName } from '../../../core/law/principal.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { countConnection } from '../../desk/activity.ts';
+import type { Caller } from '../../desk/caller.ts';
 import type { Desk } from '../../desk/desk.ts';
 import { DEFAULT_SPACE } from '../../desk/spaces.ts';
 import type { SynapseClient } from './client.ts';
@@ -37,6 +38,10 @@ export interface BindingOptions {
 export interface Binding {
   /** True when the socket is bound to the sender of the frame; else it has been told and closed. */
   bind(client: SynapseClient, frame: Frame): Promise<boolean>;
+  /** Nobody here bears the name any more. */
+  leave(name: string): void;
+  /** Whoever bears the name, at the door of any server; null when nobody does [SQ25]. */
+  callerOf(name: string): Promise<Caller | null>;
   close(): void;
 }
 
@@ -48,8 +53,41 @@ export function createBinding(options: BindingOptions): Binding {
 
   /** A socket at the door of another server has the name. */
   function isElsewhere(name: string): boolean {
-    const seen = hub.whispers?.others.seen(name) ?? [];
-    return seen.some(({ connections, home }) => connections > 0 && home === 'vouched');
+    return (hub.whispers?.others.holds(name, 'name') ?? 0) > 0;
+  }
+
+  function bear(name: string, client: SynapseClient): void {
+    names.set(name, client);
+    hub.whispers?.hold(name, 'name', 1);
+  }
+
+  function leave(name: string): void {
+    names.delete(name);
+    hub.whispers?.hold(name, 'name', 0);
+  }
+
+  function introduce(name: string, isVouchedFor: boolean): Promise<Caller | Refusal> {
+    return desk.authenticate({
+      token: null,
+      agent: name,
+      space: DEFAULT_SPACE,
+      clientVersion: null,
+      isOwnerSocket: false,
+      wantsOwner: false,
+      transport: 'http',
+      connectionId: `synapse-${speech.hubId}-${name}`,
+      isVouchedFor,
+    });
+  }
+
+  async function callerOf(name: string): Promise<Caller | null> {
+    const here = names.get(name);
+    if (here !== undefined || hub.whispers === null) return here?.caller ?? null;
+    // One that came to another server this moment is not heard of yet.
+    if (!isElsewhere(name)) await hub.whispers.news(name);
+    if (!isElsewhere(name)) return null;
+    const caller = await introduce(name, true);
+    return isRefusal(caller) ? null : caller;
   }
 
   function refuse(client: SynapseClient, type: string, code: number, payload: string): false {
@@ -77,7 +115,7 @@ export function createBinding(options: BindingOptions): Binding {
   function takeName(client: SynapseClient, name: string, frame: Frame): boolean | null {
     const holder = names.get(name);
     if (holder === undefined && !isElsewhere(name)) {
-      names.set(name, client);
+      bear(name, client);
       return false;
     }
     if (own(frame, 'takeover') !== true) {
@@ -91,7 +129,7 @@ export function createBinding(options: BindingOptions): Binding {
     }
     noteTakeover(name, now);
     hub.whispers?.takeName(name);
-    names.set(name, client);
+    bear(name, client);
     if (holder === undefined) return true;
     // What the name waits for goes with the name, and ends with its last socket.
     for (const wait of holder.waits) client.waits.add(wait);
@@ -109,7 +147,7 @@ export function createBinding(options: BindingOptions): Binding {
     noteTakeover(name, performance.now());
     const holder = names.get(name);
     if (holder === undefined) return;
-    names.delete(name);
+    leave(name);
     options.onEvicted(holder);
     holder.peer.close(4010, 'superseded');
   });
@@ -130,17 +168,7 @@ export function createBinding(options: BindingOptions): Binding {
     if (isVouchedFor && (!isAgentName(name) || name === HUB_NAME)) {
       return refuse(client, 'name_conflict', 4009, NAME_RULE);
     }
-    const caller = await desk.authenticate({
-      token: null,
-      agent: name,
-      space: DEFAULT_SPACE,
-      clientVersion: null,
-      isOwnerSocket: false,
-      wantsOwner: false,
-      transport: 'http',
-      connectionId: `synapse-${speech.hubId}-${name}`,
-      isVouchedFor,
-    });
+    const caller = await introduce(name, isVouchedFor);
     if (!isVouchedFor) {
       // Guessing is slow, and each guess is on the record.
       await pause(wrongTokenMs, undefined, { signal: client.gone.signal }).catch(() => {});
@@ -168,7 +196,7 @@ export function createBinding(options: BindingOptions): Binding {
     return true;
   }
 
-  return { bind, close: () => stop?.() };
+  return { bind, leave, callerOf, close: () => stop?.() };
 }
 
 const NAME_RULE = `${AGENT_NAME_RULE}, and is not ${HUB_NAME}`;

@@ -23,8 +23,8 @@ export interface DispatchOptions {
   readonly speech: Speech;
   roster(): string[];
   clientCount(): number;
-  /** Null when nobody of that name is at this door. */
-  callerOf(name: string): Caller | null;
+  /** Null when nobody of that name is at this door, of whatever server. */
+  callerOf(name: string): Promise<Caller | null>;
 }
 
 /** Settles when the frame has been carried out, or, for a chat, handed over. */
@@ -88,7 +88,7 @@ function turnOf(
     },
     call: (operation, input) => desk.call(caller, operation, input, { signal: client.gone.signal }),
     async callFor(name, operation, input) {
-      const other = callerOf(name);
+      const other = await callerOf(name);
       return other === null ? null : desk.call(other, operation, input);
     },
     callAs: (operation, input, run) =>

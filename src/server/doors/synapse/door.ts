@@ -21,6 +21,7 @@ import { createClient, type SynapseClient } from './client.ts';
 import { createDispatch } from './dispatch.ts';
 import { parseFrame } from './frame.ts';
 import { readMail } from './mail.ts';
+import { createSeats } from './seats.ts';
 import { createSpeech } from './speech.ts';
 
 const CLIENTS_MAX = 1_024;
@@ -66,18 +67,21 @@ export interface SynapseDoor {
 export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
   const { desk, hub, token, report } = options;
   const clientsMax = options.clientsMax ?? CLIENTS_MAX;
-  const unauthenticatedMax = options.unauthenticatedMax ?? clientsMax;
   const speech = createSpeech(() => Date.now());
   const clients = new Set<SynapseClient>();
   const names: NameBook = new Map();
+  const seats = createSeats({
+    ...{ whispers: hub.whispers, clients, clientsMax },
+    strangersMax: token === null ? null : (options.unauthenticatedMax ?? clientsMax),
+  });
   const bulletin = openBulletin({ hub, speech, clients, names, report });
   const dispatch = createDispatch({
     desk,
     hub,
     speech,
     roster: () => bulletin.roster(),
-    clientCount: () => clients.size,
-    callerOf: (name) => names.get(name)?.caller ?? null,
+    clientCount: () => seats.taken,
+    callerOf: (name) => binding.callerOf(name),
   });
   const binding = createBinding({
     desk,
@@ -89,6 +93,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     wrongTokenMs: options.wrongTokenMs ?? WRONG_TOKEN_MS,
     welcome,
     onBound(client, isNew) {
+      seats.changed();
       beat(client);
       bulletin.joined(client.name, isNew);
     },
@@ -100,7 +105,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
   function welcome(client: SynapseClient): void {
     client.isWelcome = true;
     const online_agents = bulletin.roster(client.name);
-    const fields = { connected_clients: clients.size, online_agents };
+    const fields = { connected_clients: seats.taken, online_agents };
     client.peer.send(speech.say('welcome', 'self', 'welcome', fields));
   }
 
@@ -127,17 +132,9 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     }
   }
 
-  function unauthenticated(): number {
-    let count = 0;
-    for (const { caller } of clients) if (caller === null) count++;
-    return count;
-  }
-
   function seat(ws: WebSocket, arrival: Arrival): Peer | null {
-    if (clients.size >= clientsMax) return turnOut(ws, 4013, 'hub at capacity');
-    if (token !== null && unauthenticated() >= unauthenticatedMax) {
-      return turnOut(ws, 4014, 'too many unauthenticated');
-    }
+    const no = seats.whyNot();
+    if (no !== null) return turnOut(ws, ...no);
     // Frames of one client are carried out one after the other.
     let last: Promise<void> = Promise.resolve();
     const client = createClient((of) =>
@@ -162,6 +159,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
       }),
     );
     clients.add(client);
+    seats.changed();
     if (token === null) welcome(client);
     else {
       const timer = setTimeout(() => {
@@ -175,10 +173,11 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
   function onClose(client: SynapseClient): void {
     client.isEnded = true;
     clients.delete(client);
+    seats.changed();
     client.gone.abort();
     const { caller, name } = client;
     const isCurrent = names.get(name) === client;
-    if (isCurrent) names.delete(name);
+    if (isCurrent) binding.leave(name);
     if (caller === null) return;
     client.countOut();
     // One that was superseded left its name and its waits to its successor.
@@ -207,7 +206,10 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     ...options,
     frameBytesMax: INPUT_BYTES_MAX,
     pingMs: options.pingMs ?? PING_MS,
-    admit: async (arrival) => (ws) => seat(ws, arrival),
+    async admit(arrival) {
+      await seats.looked();
+      return (ws) => seat(ws, arrival);
+    },
     onPing() {
       for (const client of clients) {
         beat(client);
