@@ -24,6 +24,7 @@ import type {
   WireClaimsJob,
   WireClaimsResult,
 } from './load/synapse.ts';
+import type { ThreadsJob, ThreadsResult } from './load/threads.ts';
 import type { WideJob, WideResult } from './load/wide.ts';
 import type { Percentiles } from './percentiles.ts';
 
@@ -37,6 +38,7 @@ export function runLoad(job: ClaimsJob): Promise<ClaimsResult>;
 export function runLoad(job: RecvJob): Promise<RecvResult>;
 export function runLoad(job: ReplayJob): Promise<ReplayResult>;
 export function runLoad(job: StormJob): Promise<StormResult>;
+export function runLoad(job: ThreadsJob): Promise<ThreadsResult>;
 export function runLoad(job: WideJob): Promise<WideResult>;
 export function runLoad(job: HostileJob): Promise<HostileResult>;
 export function runLoad(job: DeadWorkerJob): Promise<DeadWorkerResult>;

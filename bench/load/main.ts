@@ -24,6 +24,7 @@ import {
   type WireClaimsJob,
   wireClaims,
 } from './synapse.ts';
+import { type ThreadsJob, threads } from './threads.ts';
 import { type WideJob, wide } from './wide.ts';
 
 export type Job =
@@ -41,6 +42,7 @@ export type Job =
   | RecvJob
   | ReplayJob
   | StormJob
+  | ThreadsJob
   | WideJob
   | WireClaimsJob;
 
@@ -76,6 +78,8 @@ function run(job: Job): Promise<object> {
       return wireClaims(job);
     case 'synapse-connects':
       return connects(job);
+    case 'threads':
+      return threads(job);
     case 'wide':
       return wide(job);
   }

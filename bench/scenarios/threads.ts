@@ -3,8 +3,8 @@
  * costs in memory where nine of ten are replies. The log is written beforehand: threads of a few
  * replies, some of hundreds, one of 10,000, and a mark on one root in ten. Memory is a slope: what
  * the second half of the log adds to the first, of everything that is kept, and so also of who replied
- * to what. It is measured when the hub has nothing else to do, and once more before that. `--messages N`
- * makes the log shorter.
+ * to what. It is measured when the hub has nothing else to do, and once more before that, by a process of
+ * its own. `--messages N` makes the log shorter.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,8 @@ import { encodeEvent } from '../../src/core/law/entry.ts';
 import type { DurableEvent } from '../../src/core/law/world.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { createChance } from '../../src/testing/chance.ts';
-import { percentiles } from '../percentiles.ts';
+import type { ReadFigures } from '../load/threads.ts';
+import { runLoad } from '../load.ts';
 import type { Measure, Scenario } from '../scenario.ts';
 import { createScratch, openServer } from '../server.ts';
 
@@ -25,6 +26,8 @@ const OPEN_MAX = 50;
 const LONGEST = 10_000;
 const WARM_READS = 200;
 const READS = 2_000;
+/** Times that the longest is read from its first page to its last. */
+const LONGEST_READS = 10;
 const START = 1_700_000_000_000;
 const TEXT = 'A reply as agents write it: src/core/law/world.ts has a reason. '.repeat(6);
 
@@ -101,54 +104,12 @@ async function writeLog(dir: string, { events }: Talk, length: number): Promise<
   await log.close();
 }
 
-interface Page {
-  readonly next: string | null;
-  readonly thread: { readonly reply_count: number };
-}
-
-async function ask(url: string, position: number, after?: string | null): Promise<Page> {
-  const response = await fetch(`${url}/v1/ops/threads.get`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-sox-agent-id': 'agent7' },
-    body: JSON.stringify({ message_id: `m${position}`, ...(after != null && { after }) }),
-  });
-  const answer = (await response.json()) as Page;
-  if (!response.ok) throw new Error(`threads.get m${position}: ${JSON.stringify(answer)}`);
-  return answer;
-}
-
-/** Reads of any message's thread, a page of a hundred. */
-async function readVarious(url: string, positions: readonly number[]): Promise<number[]> {
-  const chance = createChance(5);
-  const times: number[] = [];
-  for (let i = 0; i < WARM_READS + READS; i++) {
-    const begun = performance.now();
-    await ask(url, chance.pick(positions));
-    if (i >= WARM_READS) times.push(performance.now() - begun);
-  }
-  return times;
-}
-
-/** The longest, asked for by one of its messages, from its first page to its last, twice. */
-async function readLongest(url: string, positions: readonly number[]): Promise<number[]> {
-  const times: number[] = [];
-  for (const position of [positions[0] ?? 0, positions.at(-1) ?? 0]) {
-    let next: string | null = null;
-    do {
-      const begun = performance.now();
-      ({ next } = await ask(url, position, next));
-      times.push(performance.now() - begun);
-    } while (next !== null);
-  }
-  return times;
-}
-
 interface Figures {
   readonly heap: number;
   /** While the hub is busy with having begun. */
-  readonly early: number[];
-  readonly various: number[];
-  readonly longest: number[];
+  readonly early: ReadFigures;
+  readonly various: ReadFigures;
+  readonly longest: ReadFigures;
 }
 
 async function measure(messages: number, length: number): Promise<Figures> {
@@ -156,12 +117,17 @@ async function measure(messages: number, length: number): Promise<Figures> {
   try {
     const talk = createTalk(messages);
     await writeLog(dir, talk, length);
+    const chance = createChance(5);
+    const picked = Array.from({ length: WARM_READS + READS }, () => chance.pick(talk.various));
     const server = await openServer('hub', { dir, isInspected: true });
+    const { url, pid } = server;
+    const job = { kind: 'threads', url, pid, messages: picked, warm: WARM_READS } as const;
     // A hub that opens a million entries for the first time walks their chain and writes its index meanwhile.
-    const early = await readVarious(server.url, talk.various);
+    const { various: early } = await runLoad({ ...job, whole: [] });
     await server.settled();
-    const various = await readVarious(server.url, talk.various);
-    const longest = await readLongest(server.url, talk.longest);
+    // From its first page to its last, asked for by one of its messages.
+    const whole = Array.from({ length: LONGEST_READS }, () => chance.pick(talk.longest));
+    const { various, whole: longest } = await runLoad({ ...job, whole });
     // Last: what is made once by reading is made by both logs.
     const { heap } = await server.readMemory();
     await server.close();
@@ -169,6 +135,11 @@ async function measure(messages: number, length: number): Promise<Figures> {
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** The answer of a page that says next to nothing stands beside: of the same hub, in turns. */
+function besidePing(what: string, { wall, ping }: ReadFigures, figure: 'p50' | 'p99'): Measure {
+  return { what, unit: 'ms', sides: { hub: [wall[figure]], ping: [ping[figure]] } };
 }
 
 export const threads: Scenario = {
@@ -179,19 +150,21 @@ export const threads: Scenario = {
     const half = Math.floor(messages / 2);
     const before = await measure(messages, half);
     const after = await measure(messages, messages);
-    const { p50, p99 } = percentiles(after.various);
-    const longest = percentiles(after.longest).p99;
     const slope = (after.heap - before.heap) / (messages - half);
     const among = `among ${messages.toLocaleString('en')} messages`;
+    const ours = (one: ReadFigures) => ({ unit: 'ms', sides: { hub: [one.processor.p99] } });
     const goal = { atMost: 5 };
     return [
-      { what: `threads.get ${among}, p50`, unit: 'ms', sides: { hub: [p50] } },
-      { what: 'the same, p99', unit: 'ms', sides: { hub: [p99] }, goal },
-      {
-        what: 'the same, p99, of a hub that has just opened that log for the first time',
-        ...{ unit: 'ms', sides: { hub: [percentiles(after.early).p99] } },
-      },
-      { what: 'pages of the longest thread, p99', unit: 'ms', sides: { hub: [longest] }, goal },
+      besidePing(`threads.get ${among}, p50`, after.various, 'p50'),
+      { ...besidePing('the same, p99', after.various, 'p99'), goal },
+      { what: 'threads.get, p99 by processor time of the hub', ...ours(after.various) },
+      besidePing(
+        'the same, p99, of a hub that has just opened that log for the first time',
+        after.early,
+        'p99',
+      ),
+      { ...besidePing('pages of the longest thread, p99', after.longest, 'p99'), goal },
+      { what: 'pages of the longest, p99 by processor time of the hub', ...ours(after.longest) },
       {
         what: 'memory per stored message with threads (heap)',
         ...{ unit: 'B', sides: { hub: [slope] }, goal: { atMost: 40 } },
