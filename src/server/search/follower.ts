@@ -15,6 +15,8 @@ const PAGE_BYTES = 128 * 1024;
 const GATHER_MS = 1_000;
 /** While the hub is busy, and nobody searches, the index takes a fifth of a processor and no more. */
 const REST_TIMES = 4;
+/** An index that nobody has asked for lets a busy hub go first altogether, until it pauses or for so long. */
+const GIVE_WAY_MS = 30_000;
 const BUSY_BATCHES_PER_MS = 0.05;
 /** Searches that wait for the index to come up; the others take it as it is. */
 const WAITERS_MAX = 1_000;
@@ -63,7 +65,11 @@ export function createFollower(options: FollowerOptions): Follower {
   let timer: NodeJS.Timeout | null = null;
   let stopListening: (() => void) | null = null;
   const waiters = new Set<() => void>();
+  /** Somebody has searched since it was last put to sleep. */
+  let isAsked = false;
   let wakeUp: (() => void) | null = null;
+  /** From then on it gives way no longer; put off whenever the hub pauses. */
+  let firmAt = 0;
 
   const tell = (): void => {
     for (const waiter of [...waiters]) waiter();
@@ -99,6 +105,18 @@ export function createFollower(options: FollowerOptions): Follower {
     const tookMs = performance.now() - begun;
     const isBusy = hub.stats.batches - batches > tookMs * BUSY_BATCHES_PER_MS;
     if (isBusy && waiters.size === 0) await rest(tookMs * REST_TIMES);
+    if (isBusy) await giveWay();
+  }
+
+  /** Ends when the hub has paused, has been busy for long, or somebody searches. */
+  async function giveWay(): Promise<void> {
+    while (!isClosed && !isAsked && performance.now() < firmAt) {
+      const { batches } = hub.stats;
+      await rest(GATHER_MS);
+      if (hub.stats.batches - batches > GATHER_MS * BUSY_BATCHES_PER_MS) continue;
+      firmAt = performance.now() + GIVE_WAY_MS;
+      return;
+    }
   }
 
   /** Ends early when somebody searches. */
@@ -117,7 +135,9 @@ export function createFollower(options: FollowerOptions): Follower {
   async function run(): Promise<void> {
     if (isRunning || isClosed) return;
     isRunning = true;
+    firmAt = performance.now() + GIVE_WAY_MS;
     try {
+      await giveWay();
       while (!isClosed && (standing === null || standing.position < hub.stats.entries)) {
         if (standing === null) await open();
         else await takeIn(standing);
@@ -165,11 +185,13 @@ export function createFollower(options: FollowerOptions): Follower {
       return isRunning;
     },
     async sleep() {
+      isAsked = false;
       if (standing === null) return;
       standing = null;
       await asker.ask({ kind: 'close', space });
     },
     async reach(waitMs) {
+      isAsked = true;
       start();
       const length = hub.stats.entries;
       const isThere = (): boolean => standing !== null && standing.position >= length;

@@ -100,3 +100,39 @@ test('[FT5] after a rest a search finds what was said meanwhile', async () => {
   await search.close();
   threads.stop();
 });
+
+test('[FT5] while the hub is busy and nobody has searched, no thread is begun until it pauses', async () => {
+  const threads = watchThreads();
+  const { hub, say } = openHub('busy');
+  const options = { pathOf: () => join(dir, 'busy'), beginAfterMs: 0, restAfterMs: 0 };
+  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
+  const stats = hub.stats as { batches: number };
+  const work = setInterval(() => {
+    stats.batches += 10;
+  }, 10);
+  say(FAR + 1);
+  search.follow(hub);
+  await expect.poll(() => stats.batches, { timeout: 20_000 }).toBeGreaterThan(2_000);
+  expect(threads.begun).toHaveLength(0);
+  clearInterval(work);
+  await expect.poll(() => threads.begun.length, { timeout: 20_000 }).toBe(1);
+  await threads.begun[0];
+  await search.close();
+  threads.stop();
+});
+
+test('[FT5] a search does not wait for a busy hub to pause', async () => {
+  const { hub, say } = openHub('urgent');
+  const options = { pathOf: () => join(dir, 'urgent'), beginAfterMs: 0, restAfterMs: 0 };
+  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
+  const stats = hub.stats as { batches: number };
+  const work = setInterval(() => {
+    stats.batches += 10;
+  }, 10);
+  say(FAR + 1);
+  search.follow(hub);
+  const isComplete = async () => (await search.reach(hub, 'ada')) as { isComplete: boolean };
+  await expect.poll(isComplete, { timeout: 20_000 }).toMatchObject({ isComplete: true });
+  clearInterval(work);
+  await search.close();
+});
