@@ -34,6 +34,8 @@ const WARY_BATCHES = 64;
 /** How often, and how long after another, who sequences is asked whether it has read what we stored. */
 const TOLD_MAX = 100;
 const TOLD_MS = 20;
+/** What is stored is told to every server; one that was not told by then asks. */
+const NEWS_MS = 100;
 const UNDER_WAY = Promise.resolve(null);
 
 export interface CommitterOptions {
@@ -65,8 +67,10 @@ export interface Committer {
   readonly batches: number;
   /** Never throws; everybody asked is answered, at once or within bounds. */
   commit(items: readonly Item[]): Promise<void>;
-  /** Takes in what another writer stored. */
-  catchUp(): Promise<void>;
+  /** Takes in what another writer stored; where `enough` entries are known already, the log is not asked for more. */
+  catchUp(enough: number): Promise<void>;
+  /** The log knows of more than before. */
+  onNews(): void;
   release(item: Item, outcome: unknown): void;
   unavailable(): Refusal;
   close(): void;
@@ -90,6 +94,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   let doubt: Doubt | null = null;
   let stopWaiting: (() => void) | null = null;
   let wary = 0;
+  let heardNews = (): void => {};
 
   async function commit(given: readonly Item[]): Promise<void> {
     let items = given;
@@ -198,8 +203,9 @@ export function createCommitter(options: CommitterOptions): Committer {
   /** Who asks sees what was answered to anybody before: our copy has come as far as who sequences [SQ1]. */
   async function hasReached(length: number): Promise<boolean> {
     try {
+      if (replica.length < length) await news(length);
       for (let tries = 0; replica.length < length && tries < CATCH_UPS_MAX; tries++) {
-        await readOn();
+        await readOn(length);
       }
       return replica.length >= length;
     } catch (cause) {
@@ -208,11 +214,24 @@ export function createCommitter(options: CommitterOptions): Committer {
     }
   }
 
+  /** Until the log knows of so many entries; if no news comes, somebody has to ask. */
+  function news(length: number): Promise<void> {
+    if (log.length >= length) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = clock.after(NEWS_MS, resolve);
+      heardNews = () => {
+        if (log.length < length) return;
+        cancel();
+        resolve();
+      };
+    });
+  }
+
   /** Takes in what others stored; what they store while a batch is decided costs a world. */
-  async function readOn(): Promise<void> {
+  async function readOn(enough = Number.POSITIVE_INFINITY): Promise<void> {
     const before = replica.length;
     wary = Math.max(0, wary - 1);
-    await replica.catchUp();
+    await replica.catchUp(enough);
     if (replica.length > before) wary = WARY_BATCHES;
   }
 
@@ -366,9 +385,10 @@ export function createCommitter(options: CommitterOptions): Committer {
       return batches;
     },
     commit,
-    async catchUp() {
+    onNews: () => heardNews(),
+    async catchUp(enough) {
       try {
-        await readOn();
+        await readOn(enough);
         options.onSettled();
       } catch (cause) {
         goDown('what another writer stored cannot be read', cause);

@@ -116,8 +116,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   let closing: Promise<void> | null = null;
   let isScheduled = false;
   let isRunning = false;
-  /** Another writer has stored what is not taken in yet. */
-  let isBehind = false;
+  /** Another writer has stored what is not taken in yet: so many entries are known; all, where one has to look. */
+  let behind = 0;
   let onIdle: (() => void) | null = null;
 
   const queueMax = options.queueMax ?? QUEUE_MAX;
@@ -179,7 +179,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   );
   alarm.set();
   const stops = [
-    log.follow(onBehind),
+    log.follow(onNews),
     sequencing?.onChange(() => {
       alarm.set();
       // What the last one stored comes before whatever we answer for all.
@@ -203,7 +203,13 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   }
 
   function onBehind(): void {
-    isBehind = true;
+    behind = Number.POSITIVE_INFINITY;
+    wake();
+  }
+
+  function onNews(): void {
+    behind = Math.max(behind, log.length);
+    committer.onNews();
     wake();
   }
 
@@ -236,7 +242,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       const item = { question, done: (outcome: unknown) => resolve(outcome as T | Refusal) };
       // With nothing under way or due, memory and log agree and nobody stands before us. Where another
       // sequences it is asked how far that is.
-      const isIdle = queue.length === 0 && !isRunning && !isBehind && !isElsewhere();
+      const isIdle = queue.length === 0 && !isRunning && behind === 0 && !isElsewhere();
       if (isServing() && isIdle && !isDue(replica.world, stamp()))
         committer.release(item, look(item.question));
       else enqueue(item);
@@ -260,19 +266,20 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     if (isRunning) return;
     isRunning = true;
     try {
-      if (isBehind) await takeIn();
+      if (behind > 0) await takeIn();
       if (queue.length > 0) await committer.commit(queue.take());
     } finally {
       isRunning = false;
     }
-    if (queue.length > 0 || (isBehind && closing === null)) wake();
+    if (queue.length > 0 || (behind > 0 && closing === null)) wake();
     else onIdle?.();
   }
 
   async function takeIn(): Promise<void> {
-    isBehind = false;
+    const enough = behind;
+    behind = 0;
     // A hub that is down reads on by itself.
-    if (committer.isOpen) await committer.catchUp();
+    if (committer.isOpen && enough > replica.length) await committer.catchUp(enough);
   }
 
   function look(question: (world: WorldView) => unknown): unknown {

@@ -38,7 +38,7 @@ export async function rebuild(
     snapshotEnd: 0,
   };
   const { world } = rebuilt;
-  for await (const chunk of log.read(world.length)) {
+  for await (const chunk of log.read(world.length, length)) {
     for (const entry of chunk.entries) {
       if (world.length >= length) return rebuilt;
       applyEntry(world, entry);

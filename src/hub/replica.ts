@@ -5,14 +5,14 @@
  */
 import { assert } from '../core/law/assert.ts';
 import { carryMemory } from '../core/law/carry.ts';
-import { encodeEvent } from '../core/law/entry.ts';
+import { encodeRead } from '../core/law/entry.ts';
 import type { World } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import type { Log } from '../log/log.ts';
 import { applyEntry } from './apply-entry.ts';
 import { rebuild, rebuildWorld } from './rebuild.ts';
 
-/** Told of entries that have become durable, in log order and once each; such as this program writes them. */
+/** Told of entries that have become durable, in log order and once each; messages such as this program writes them. */
 export type OnDurable = (
   first: number,
   events: readonly DurableEvent[],
@@ -30,8 +30,8 @@ export interface Replica {
   confirm(): void;
   /** Throws away what was decided: the world is made anew from the log, as far as it was known. */
   rewind(): Promise<void>;
-  /** Reads on to the end of the log. */
-  catchUp(): Promise<void>;
+  /** Reads on to the end of the log; where `enough` entries of it are known, to the end of what is known. */
+  catchUp(enough?: number): Promise<void>;
 }
 
 export async function openReplica(
@@ -60,12 +60,13 @@ export async function openReplica(
       carryMemory(world, fresh);
       world = fresh;
     },
-    async catchUp() {
-      for await (const { first, entries } of log.read(length)) {
+    async catchUp(enough) {
+      for await (const { first, entries } of log.read(length, enough)) {
         assert(world.length === first && length === first, 'what is read follows what is known');
         const events = entries.map((entry) => withText(applyEntry(world, entry)));
         length = world.length;
-        onDurable(first, events, events.map(encodeEvent));
+        const own = events.map((event, i) => encodeRead(event, entries[i] as string));
+        onDurable(first, events, own);
       }
     },
   };
@@ -73,5 +74,6 @@ export async function openReplica(
 
 /** As it was decided: listeners get a message's body as text. */
 function withText(event: DurableEvent): DurableEvent {
-  return event.type === 'message.sent' ? { ...event, body: JSON.stringify(event.body) } : event;
+  if (event.type === 'message.sent') (event as { body: string }).body = JSON.stringify(event.body);
+  return event;
 }

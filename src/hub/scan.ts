@@ -17,7 +17,7 @@ export async function scanLog(
   const events: { position: number; event: DurableEvent }[] = [];
   // A cursor from beyond the end waits there; the log itself refuses to be read from nowhere.
   if (range.from >= range.to) return { events, next: range.from };
-  for await (const chunk of log.read(range.from)) {
+  for await (const chunk of log.read(range.from, range.to)) {
     let position = chunk.first;
     for (const entry of chunk.entries) {
       if (position >= range.to || events.length >= range.limit) return { events, next: position };
@@ -49,7 +49,7 @@ export async function readEntries(
   const read: string[] = [];
   let left = range.bytesMax;
   if (range.from >= range.to) return read;
-  for await (const chunk of log.read(range.from)) {
+  for await (const chunk of log.read(range.from, range.to)) {
     for (const entry of chunk.entries) {
       if (left <= 0 || range.from + read.length >= range.to) return read;
       read.push(entry);

@@ -5,10 +5,18 @@ import { LogError, type Snapshot, type StoredBatch } from './log.ts';
 /** Entries in one chunk, at most. */
 export const CHUNK_ENTRIES_MAX = 4096;
 
-/** The entries of a stored batch from `position` on, each checked against its checksum. */
-export function checkedEntries(batch: StoredBatch, position: number, path: string): string[] {
+/**
+ * The entries of a stored batch from `position` on, each checked against its checksum; where the batch is known to
+ * make the head it carries, no byte of it can have changed.
+ */
+export function checkedEntries(
+  batch: StoredBatch,
+  position: number,
+  path: string,
+  isChained = false,
+): string[] {
   if (!holds(batch, position)) throw missing(path, position);
-  const bad = firstBadEntry(batch.bytes);
+  const bad = isChained ? null : firstBadEntry(batch.bytes);
   if (bad !== null) throw corruptAt(path, batch.first + bad);
   const entries = decodeBatch(batch.bytes);
   if (entries.length !== batch.count) throw corruptAt(path, batch.first);

@@ -24,8 +24,11 @@ export interface Log {
   /** The chain head after the last append: 64 hex digits. */
   readonly head: string;
   append(expected: number, entries: readonly string[]): Promise<Appended>;
-  /** Chunks of consecutive entries from `from` to what is stored now, by whichever writer. */
-  read(from: number): AsyncIterable<Chunk>;
+  /**
+   * Chunks of consecutive entries from `from` to what is stored now, by whichever writer. Where `enough`
+   * entries are known here already, nobody needs to be asked for more: those are read.
+   */
+  read(from: number, enough?: number): AsyncIterable<Chunk>;
   /** Entries by position, in the order asked; throws LogError 'log.position' for one out of range. */
   at(positions: readonly number[]): Promise<string[]>;
   /** Calls back whenever another writer has stored more, until the returned function is called. */

@@ -3,9 +3,7 @@
  * and each append names the sequence it was decided on, so that one of two can win a position and no stale
  * writer can do anything [G2]. What a server did not answer is asked for again, never guessed [G9].
  */
-import { setTimeout as wait } from 'node:timers/promises';
-import type { ConsumerMessages, DeliverPolicy } from '@nats-io/jetstream';
-import { encodeBatch, entryAt, GENESIS } from './batch.ts';
+import { chainHead, encodeBatch, entryAt, GENESIS } from './batch.ts';
 import {
   CHUNK_ENTRIES_MAX,
   checkedEntries,
@@ -20,6 +18,7 @@ import { LogError } from './log.ts';
 import { listNatsSpaces } from './nats/directory.ts';
 import { type Durability, requireDurable } from './nats/durability.ts';
 import { natsFailure } from './nats/failure.ts';
+import { followStream } from './nats/follower.ts';
 import {
   createId,
   type Generation,
@@ -29,9 +28,9 @@ import {
   pointersOf,
 } from './nats/generation.ts';
 import { type Link, openLink } from './nats/link.ts';
-import { readMessage } from './nats/message.ts';
+import { createAssembler, type Whole } from './nats/message.ts';
 import { type NatsPlace, shownPlace } from './nats/place.ts';
-import { createReader, SIGNS_OF_LIFE } from './nats/reader.ts';
+import { createReader } from './nats/reader.ts';
 import { replaceStream } from './nats/replace.ts';
 import { requireKeeping } from './nats/settings.ts';
 import { createNatsSnapshots } from './nats/snapshots.ts';
@@ -49,8 +48,6 @@ export interface NatsLog extends Log {
 }
 
 const PATIENCE_MS = 10_000;
-/** A follower that lost its place begins again after this long. */
-const FOLLOW_AGAIN_MS = 1_000;
 
 interface Tail {
   readonly length: number;
@@ -98,7 +95,7 @@ async function openOn(
   durability: Durability,
   patienceMs: number,
 ): Promise<NatsLog> {
-  const { js, manager } = link;
+  const { manager } = link;
   const names = namesOf(place, generation);
   const path = `${shownPlace(place)} (${generation.space})`;
   const by = createId();
@@ -108,6 +105,8 @@ async function openOn(
   const reader = createReader(link, names.log);
   const snapshots = createNatsSnapshots(link, names.snapshots, names.snapshotSubject, createId);
   const followers = new Set<() => void>();
+  /** Batches that are known to make their heads. */
+  const chained = new WeakSet<StoredBatch>();
   let isOpen = true;
   let conflicts = 0;
   let tail: Tail = { length: 0, head: GENESIS, seq: 0 };
@@ -172,6 +171,7 @@ async function openOn(
       const put = await putBatch(target, batch, after);
       if (put !== 'conflict') {
         if (put.lastSeq > tail.seq) tail = { length, head, seq: put.lastSeq };
+        chained.add(batch);
         reader.learn({ batch, firstSeq: after + 1, lastSeq: put.lastSeq });
         return { length };
       }
@@ -219,40 +219,30 @@ async function openOn(
     return first + count === position ? head : null;
   }
 
-  /** Told by the server of every message that is stored; of those of others, the followers are told. */
+  function learn(whole: Whole): void {
+    const { first, bytes, head } = whole.batch;
+    if (first === tail.length && chainHead(tail.head, bytes) === head) chained.add(whole.batch);
+    reader.learn(whole);
+  }
+
+  /** Of what others stored the followers are told, once it can be read here. */
   function listen(): { stop(): void } {
-    let isStopped = false;
-    let messages: ConsumerMessages | null = null;
-    const run = async (): Promise<void> => {
-      const consumer = await js.consumers.get(names.log, {
-        ...{ opt_start_seq: tail.seq + 1, headers_only: true },
-        deliver_policy: 'by_start_sequence' as DeliverPolicy,
-      });
-      messages = await consumer.consume({ ...SIGNS_OF_LIFE });
-      if (isStopped) messages.stop();
-      for await (const message of messages) {
-        if (isStopped) return;
-        const { label, seq } = readMessage(message);
-        if (label === null || label.by === by || label.part !== label.parts) continue;
-        const { first, count, head, parts } = label;
-        if (parts === 1) take({ length: first + count, head, seq });
+    const assemble = createAssembler();
+    return followStream(link, names.log, {
+      from: () => tail.seq + 1,
+      async hear(stored, isWhole) {
+        const { label, seq } = stored;
+        if (label === null) return null;
+        if (label.by === by) return 'mine';
+        const whole = isWhole ? assemble(stored) : null;
+        if (whole !== null) learn(whole);
+        if (label.part !== label.parts) return 'theirs';
+        const { first, count, head } = label;
+        if (whole !== null || label.parts === 1) take({ length: first + count, head, seq });
         else await inTurn(refresh);
-      }
-    };
-    const begin = async (): Promise<void> => {
-      while (!isStopped) {
-        // What went wrong is said by who reads or appends next; a follower only begins again.
-        await run().catch(() => {});
-        if (!isStopped) await wait(FOLLOW_AGAIN_MS, undefined, { ref: false });
-      }
-    };
-    void begin();
-    return {
-      stop() {
-        isStopped = true;
-        messages?.stop();
+        return 'theirs';
       },
-    };
+    });
   }
 
   async function close(): Promise<void> {
@@ -282,15 +272,15 @@ async function openOn(
       if ('conflict' in appended) conflicts++;
       return appended;
     },
-    async *read(from): AsyncGenerator<Chunk> {
+    async *read(from, enough = Number.POSITIVE_INFINITY): AsyncGenerator<Chunk> {
       requireOpen();
-      await guard('read', () => inTurn(refresh));
+      if (tail.length < enough) await guard('read', () => inTurn(refresh));
       const end = tail;
       requirePosition(from, end.length, path);
       let position = from;
       for await (const batch of wholes(from, end)) {
         requireOpen();
-        const entries = checkedEntries(batch, position, path);
+        const entries = checkedEntries(batch, position, path, chained.has(batch));
         for (let start = 0; start < entries.length; start += CHUNK_ENTRIES_MAX) {
           const slice = entries.slice(start, start + CHUNK_ENTRIES_MAX);
           yield { first: position + start, entries: slice };

@@ -105,7 +105,7 @@ export const CLUSTER_MUTANTS: Readonly<Record<string, Mutant>> = {
         const real = part.createCommitter(options);
         const alone = part.createCommitter({ ...options, sequencing: undefined });
         const catchUp = async (): Promise<void> => {
-          await real.catchUp();
+          await real.catchUp(Number.POSITIVE_INFINITY);
           if (!real.isOpen || !isDue(options.replica.world, options.stamp())) return;
           await alone.commit([{ question: () => null, done: () => {} }]);
         };

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { decodeEvent, decodeMessage, EntryError } from './entry.ts';
+import {
+  decodeEvent,
+  decodeMessage,
+  decodeOwnMessage,
+  EntryError,
+  encodeEvent,
+  encodeRead,
+} from './entry.ts';
 import { evolveSettings, type SpaceConfigured } from './settings.ts';
 import { createWorld, DEFAULT_SETTINGS } from './state.ts';
 
@@ -14,6 +21,25 @@ function problemOf(entry: string): readonly [problem: string, message: string] {
 }
 
 describe('an entry', () => {
+  test('[L6] that another program wrote is remembered as this one writes it, and its own as it is', () => {
+    const head = '"at":1,"by":"ada","channel":"c","seq":1';
+    const own = `{"type":"message.sent",${head},"body":{"a":"x","body":{"b":1}}}`;
+    const others = [
+      `{"type":"message.sent","body":{"a":"x"},${head}}`,
+      `{"type":"message.sent",${head},"body":{ "a": 1.0 }}`,
+    ];
+    for (const entry of [own, ...others]) {
+      const { body } = decodeMessage(entry) ?? { body: {} };
+      const event = { ...decodeEvent(entry), body: JSON.stringify(body) } as never;
+      const written = encodeRead(event, entry);
+      expect(JSON.parse(written)).toEqual(JSON.parse(encodeEvent(event)));
+      expect(written === entry).toBe(entry === own);
+      expect(decodeOwnMessage(written)?.body).toBe(JSON.stringify(body));
+    }
+    const joined = '{"type":"agent.assumed","at":1,"by":"ada","roles":["lead"]}';
+    expect(encodeRead(decodeEvent(joined), joined)).toBe(joined);
+  });
+
   test('[L2] of a kind this program does not know is refused by its name', () => {
     expect(problemOf('{"type":"future.thing","at":1}')).toEqual([
       'newer',

@@ -19,6 +19,18 @@ export function encodeEvent(event: DurableEvent): string {
   return `${head.slice(0, -1)}${BODY_MARK}${event.body}}`;
 }
 
+/**
+ * What `encodeEvent` makes of an event that was read from this entry; of an event that is no message, something that
+ * is none. Where the entry is written so already, nothing is made.
+ */
+export function encodeRead(event: DurableEvent, entry: string): string {
+  if (event.type !== 'message.sent')
+    return entry.startsWith(MESSAGE_START) ? encodeEvent(event) : entry;
+  const tail = `${BODY_MARK}${event.body}}`;
+  const isOwn = entry.endsWith(tail) && entry.indexOf(BODY_MARK) === entry.length - tail.length;
+  return isOwn && entry.startsWith(MESSAGE_START) ? entry : encodeEvent(event);
+}
+
 /** The event without its body: all that `evolve` needs. Throws EntryError for what it cannot read [L2]. */
 export function decodeEvent(entry: string): DurableEvent {
   return read(entry) as unknown as DurableEvent;

@@ -25,11 +25,14 @@ export interface Reader {
   learn(whole: Whole): void;
 }
 
-/** So many messages are asked for one by one; more are streamed. */
+/** So many batches are asked for one by one; who reads on then has them streamed. */
 const FEW = 16;
 /** A server that is gone does not say so: whoever reads a stream hears of it by a sign of life that does not come. */
 export const SIGNS_OF_LIFE = { expires: 5_000, idle_heartbeat: 1_000 } as const;
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+/** On the way at a time, about: whoever stops reading has not had all the rest sent to it. */
+const STREAMED_BYTES = 2 * 1024 * 1024;
+const STREAMED_MIN = 4;
 const STREAMED_MAX = 256;
 
 export function createReader({ manager, js }: Link, stream: string): Reader {
@@ -80,6 +83,8 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
     learn,
     async find(position, end) {
       const { low: below, high: above } = places.around(position);
+      const near = below === null ? undefined : kept.get(below.seq);
+      if (near !== undefined && holds(near, position)) return near;
       let low = below ?? { first: 0, seq: 1 };
       let high = above ?? { first: end.length, seq: end.seq + 1 };
       for (let turn = 0; low.seq < high.seq; turn++) {
@@ -105,19 +110,25 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
       }
       return null;
     },
-    async *from(seq, lastSeq) {
-      if (lastSeq - seq < FEW) {
-        for (let at = seq; at <= lastSeq; ) {
-          const found = await whole(at);
-          if (found !== null) yield found;
-          at = found === null ? at + 1 : found.lastSeq + 1;
-        }
-        return;
+    async *from(firstSeq, lastSeq) {
+      let seq = firstSeq;
+      let bytes = 0;
+      // What is at hand costs nothing, however much it is.
+      for (let asked = 0; seq <= lastSeq && (asked < FEW || kept.has(seq)); ) {
+        if (!kept.has(seq)) asked++;
+        const found = await whole(seq);
+        bytes += found?.batch.bytes.byteLength ?? 0;
+        if (found !== null) yield found;
+        seq = found === null ? seq + 1 : found.lastSeq + 1;
       }
+      if (seq > lastSeq) return;
       const consumer = await js.consumers.get(stream, {
         ...{ opt_start_seq: seq, deliver_policy: 'by_start_sequence' as DeliverPolicy },
       });
-      const messages = await consumer.consume({ max_messages: STREAMED_MAX, ...SIGNS_OF_LIFE });
+      // Those that follow will be about as large as those before them.
+      const fitting = Math.floor((STREAMED_BYTES * (seq - firstSeq)) / Math.max(1, bytes));
+      const max_messages = Math.max(STREAMED_MIN, Math.min(STREAMED_MAX, fitting));
+      const messages = await consumer.consume({ max_messages, ...SIGNS_OF_LIFE });
       const assemble = createAssembler();
       try {
         for await (const one of messages) {
