@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openLink } from '../src/log/nats/link.ts';
 import { parseNatsUrl } from '../src/log/nats/place.ts';
 import { enrol } from '../test/nats/enrol.ts';
-import { NO_NATS, openNatsCluster } from '../test/nats/server.ts';
+import { type NatsNode, NO_NATS, openNatsCluster } from '../test/nats/server.ts';
 import { openServer, type Server } from './server.ts';
 
 const DEADLINE_MS = 30_000;
@@ -20,12 +20,15 @@ export interface BenchCluster extends AsyncDisposable {
   readonly store: string;
   readonly urls: readonly string[];
   readonly names: readonly Name[];
+  readonly nodes: readonly NatsNode[];
   server(name: Name): Server;
   /** kill -9, or with SIGTERM as one that is stopped; resolves when it is gone. */
   end(name: Name, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   start(name: Name): Promise<void>;
   /** Messages and bytes in the logs of all spaces. */
   stored(): Promise<{ readonly batches: number; readonly bytes: number }>;
+  /** Messages that clients and nodes have exchanged, in both directions. */
+  exchanged(): Promise<number>;
 }
 
 export async function openBenchCluster(
@@ -67,6 +70,7 @@ export async function openBenchCluster(
   }
   return {
     store,
+    nodes,
     names: NAMES,
     server,
     start,
@@ -89,8 +93,21 @@ export async function openBenchCluster(
       }
       return { batches, bytes };
     },
+    async exchanged() {
+      let count = 0;
+      for (const { monitor } of nodes) {
+        const told = (await (await fetch(`${monitor}/connz`)).json()) as Connections;
+        for (const { in_msgs, out_msgs } of told.connections) count += in_msgs + out_msgs;
+      }
+      return count;
+    },
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Of what a node says of its clients; other nodes are none. */
+interface Connections {
+  readonly connections: readonly { readonly in_msgs: number; readonly out_msgs: number }[];
 }
 
 interface Answer {

@@ -16,7 +16,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Memory, openInspector } from './inspector.ts';
 import { busyUsOf } from './process.ts';
 
-export type ServerName = 'hub' | 'bare' | 'broadcast';
+export type ServerName = 'hub' | 'bare' | 'jetstream' | 'broadcast';
 
 export interface Server {
   readonly url: string;
@@ -125,6 +125,8 @@ export function createScratch(): Promise<string> {
 
 function commandOf(name: ServerName, dir: string): string[] {
   if (name === 'bare') return [join(ROOT, 'bench/baseline/bare-loop.ts'), dir];
+  // Behind it comes the store, among what the caller gives.
+  if (name === 'jetstream') return [join(ROOT, 'bench/baseline/jetstream-server.ts')];
   if (name === 'broadcast') return [join(ROOT, 'bench/baseline/ws-broadcast.ts')];
   const where = ['--host', '127.0.0.1', '--port', '0', '--dir', dir];
   const store = ['--store', `sqlite://${join(dir, 'log.sqlite')}`];

@@ -1,14 +1,12 @@
 /**
  * Durable sends at a cluster of three servers on three NATS nodes: one, two and four spaces, with senders at one, two
- * and three of the servers, beside one server with SQLite, and beside a bare loop of JetStream appends. The loop is
- * given what the hub's appends were: as many bytes, for as many sends.
+ * and three of the servers. Beside one server with SQLite, and beside the bare loop on JetStream, which takes the same
+ * load. `appends` is JetStream alone: a loop that has as many bytes ready for as many sends as the hub's appends had.
  */
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type BenchCluster, openBenchCluster, takeAgain, untilSent } from '../cluster.ts';
-import { runLoad } from '../load.ts';
-import { busyUsOf } from '../process.ts';
+import { runLoad, runNode } from '../load.ts';
+import { ranUsOf } from '../process.ts';
 import { type Measure, type Scenario, type Setting, type Sides, takeTurns } from '../scenario.ts';
 import { openServer } from '../server.ts';
 
@@ -24,14 +22,15 @@ async function appendsPerSecond(
   bytes: number,
   ms: number,
 ): Promise<number> {
-  const args = [LOOP, store, String(streams), String(Math.round(bytes)), String(ms)];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  return (JSON.parse(stdout) as { appendsPerSecond: number }).appendsPerSecond;
+  const parameters = [store, String(streams), String(Math.round(bytes)), String(ms)];
+  const told = (await runNode(LOOP, parameters)) as { appendsPerSecond: number };
+  return told.appendsPerSecond;
 }
 
 async function run(setting: Setting): Promise<Measure[]> {
   await using cluster = await openBenchCluster();
   const alone = await openServer('hub');
+  const bare = await openServer('jetstream', { args: [cluster.store] });
   const { measureMs, window } = setting;
   // A space that is new is three streams at three nodes: that takes longer than what is measured.
   for (const space of SPACES) for (const url of cluster.urls) await untilSent([url], space);
@@ -39,37 +38,44 @@ async function run(setting: Setting): Promise<Measure[]> {
   const flood = (url: string, beside: readonly string[], spaces: number) =>
     runLoad({ ...shape, url, beside, spaces: SPACES.slice(0, spaces), measureMs });
   /** Of all servers: what is decided at one and forwarded by another costs both. */
-  const busyUs = () =>
-    cluster.names.reduce((sum, name) => sum + busyUsOf(cluster.server(name).pid), 0);
+  const ranUs = () =>
+    cluster.names.reduce((sum, name) => sum + ranUsOf(cluster.server(name).pid), 0);
   const sides: Sides = {};
   for (const { spaces, servers } of SHAPES) {
     const take = async () => {
-      const before = await cluster.stored();
-      const busyBefore = busyUs();
+      const [before, exchangedBefore] = [await cluster.stored(), await cluster.exchanged()];
+      const ranBefore = ranUs();
       const [url = '', ...beside] = cluster.urls.slice(0, servers);
       const { sendsPerSecond, sends } = await flood(url, beside, spaces);
-      const cost = (busyUs() - busyBefore) / sends;
-      const after = await cluster.stored();
+      const cost = (ranUs() - ranBefore) / sends;
+      const [after, exchangedAfter] = [await cluster.stored(), await cluster.exchanged()];
       const count = after.batches - before.batches;
       const bytes = (after.bytes - before.bytes) / count;
-      // At once: what the hub had of the machine, the loop has too.
-      const loop = await appendsPerSecond(cluster, spaces, bytes, measureMs);
+      const exchanged = (exchangedAfter - exchangedBefore) / count;
+      // At once: what the hub had of the machine, the loops have too.
+      const { sendsPerSecond: jetstream } = await flood(bare.url, [], spaces);
+      const appends = await appendsPerSecond(cluster, spaces, bytes, measureMs);
       const batch = sends / count;
-      return { hub: sendsPerSecond, jetstream: loop * batch, batch, cost };
+      return {
+        ...{ hub: sendsPerSecond, jetstream, appends: appends * batch },
+        ...{ batch, cost, exchanged },
+      };
     };
     sides[`hub ${spaces} ${servers}`] = () => takeAgain(take);
   }
   for (const spaces of [1, 2, 4]) {
     sides[`sqlite ${spaces}`] = async () => {
-      const busyBefore = busyUsOf(alone.pid);
+      const ranBefore = ranUsOf(alone.pid);
       const { sendsPerSecond, sends } = await flood(alone.url, [], spaces);
-      return { hub: sendsPerSecond, cost: (busyUsOf(alone.pid) - busyBefore) / sends };
+      return { hub: sendsPerSecond, cost: (ranUsOf(alone.pid) - ranBefore) / sends };
     };
   }
   try {
+    // Its streams are made by the first who comes; that is not measured.
+    await flood(bare.url, [], SPACES.length);
     const figures = await takeTurns(setting.rounds, sides);
-    const [hub, jetstream, batch] = [figures('hub'), figures('jetstream'), figures('batch')];
-    const cost = figures('cost');
+    const [hub, jetstream, appends] = [figures('hub'), figures('jetstream'), figures('appends')];
+    const [batch, cost, exchanged] = [figures('batch'), figures('cost'), figures('exchanged')];
     return SHAPES.flatMap(({ spaces, servers }): Measure[] => {
       const key = `hub ${spaces} ${servers}`;
       const at = `${spaces} ${spaces === 1 ? 'space' : 'spaces'}, senders at ${servers} of 3 servers`;
@@ -80,11 +86,17 @@ async function run(setting: Setting): Promise<Measure[]> {
           sides: {
             hub: hub[key] ?? [],
             jetstream: jetstream[key] ?? [],
+            appends: appends[key] ?? [],
             sqlite: hub[`sqlite ${spaces}`] ?? [],
           },
           goal: { against: 'jetstream', atLeast: 0.6 },
         },
         { what: `sends in one append, ${at}`, unit: '', sides: { hub: batch[key] ?? [] } },
+        {
+          what: `messages that servers and NATS exchanged for one append, ${at}`,
+          unit: '',
+          sides: { hub: exchanged[key] ?? [] },
+        },
         {
           what: `processor time of one send, all servers, ${at}`,
           unit: 'µs',
@@ -93,6 +105,7 @@ async function run(setting: Setting): Promise<Measure[]> {
       ];
     });
   } finally {
+    await bare.close();
     await alone.close();
   }
 }

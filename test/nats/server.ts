@@ -26,6 +26,8 @@ export interface NatsNode {
   /** Where its configuration lies. */
   readonly dir: string;
   readonly port: number;
+  /** Of the process, while it runs. */
+  readonly pid: number | null;
   readonly monitor: string;
   /** Settings of JetStream, from the next start on. */
   configure(settings: string): void;
@@ -127,6 +129,9 @@ async function openNode({ dir, config, write, port, http }: NodeFiles): Promise<
   const node: NatsNode = {
     dir,
     port,
+    get pid() {
+      return child?.pid ?? null;
+    },
     monitor,
     configure: write,
     async kill() {
