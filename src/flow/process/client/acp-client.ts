@@ -24,6 +24,7 @@ import {
   type AgentClientOptions,
   type AgentSession,
   type AgentTurn,
+  checkOpen,
   checkSessionId,
   checkText,
   checkUnheard,
@@ -151,7 +152,7 @@ export class AcpClient implements AgentClient {
   }
 
   #connected(): Promise<Opened> {
-    if (this.#isClosed) throw new AgentClientError('vendor.closed', 'this client is closed');
+    checkOpen(this.#isClosed);
     this.#opened ??= this.#connect().catch((error) => {
       this.#opened = null;
       throw error;
@@ -162,7 +163,7 @@ export class AcpClient implements AgentClient {
   async #connect(): Promise<Opened> {
     await this.#probe.check();
     const cwd = this.#options.cwd ?? process.cwd();
-    const plan = await planClient(this.#options, this.#command, cwd);
+    const plan = await planClient(this.#options, this.#command, cwd, () => this.#isClosed);
     const link = openRpcLink(this.#options, this.vendor, plan, {
       onNotice: (method, { sessionId, update }) => {
         if (method !== 'session/update' || !isFields(update)) return;
@@ -176,10 +177,11 @@ export class AcpClient implements AgentClient {
         this.#opened = null;
       },
     });
-    const hello = await link.call('initialize', ACP_HELLO, this.#options.answerTimeoutMs);
+    const hello = await link.greet('initialize', ACP_HELLO, this.#options.answerTimeoutMs);
     const lack = acpLack(hello);
-    if (lack !== null) throw new AgentClientError('vendor.unusable', `${this.vendor} ${lack}`);
-    return { link, hello };
+    if (lack === null) return { link, hello };
+    await link.close();
+    throw new AgentClientError('vendor.unusable', `${this.vendor} ${lack}`);
   }
 
   async #open(

@@ -216,6 +216,10 @@ export function checkUnheard(count: number): void {
 }
 
 /** An id goes into a command line or a call as it is. */
+export function checkOpen(isClosed: boolean): void {
+  if (isClosed) throw new AgentClientError('vendor.closed', 'this client is closed');
+}
+
 export function checkSessionId(id: unknown): string {
   if (typeof id === 'string' && /^[\w.:-]{1,200}$/.test(id) && !id.startsWith('-')) return id;
   throw new AgentClientError('vendor.invalid', `${JSON.stringify(id)} is no id of a session`);

@@ -24,6 +24,7 @@ import {
   type AgentClientOptions,
   type AgentSession,
   type AgentTurn,
+  checkOpen,
   checkSessionId,
   checkText,
   checkUnheard,
@@ -139,12 +140,12 @@ export class ClaudeClient implements AgentClient {
     which: readonly string[],
     options: SessionOptions,
   ): Promise<AgentSession> {
-    if (this.#isClosed) throw new AgentClientError('vendor.closed', 'this client is closed');
+    checkOpen(this.#isClosed);
     await this.#probe.check();
     let running: Running | null = null;
     const argv = [...this.#command, ...this.#argumentsOf(which, options)];
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
-    const plan = await planClient(this.#options, argv, cwd);
+    const plan = await planClient(this.#options, argv, cwd, () => this.#isClosed);
     const link = openClientLink(this.#options, 'Claude Code', plan, (text) => {
       const line = parseLine(text);
       if (line !== null) return void (running !== null && this.#hear(link, running, line));

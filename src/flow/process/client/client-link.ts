@@ -9,7 +9,12 @@ import { type LineRpc, RpcFailure } from '../../../vendor/line-rpc.ts';
 import { type Ask, createProbe, type Probe } from '../../../vendor/probe.ts';
 import { type ProgramPlan, planProgram } from '../plan-program.ts';
 import { attempt } from '../supervised-run.ts';
-import { AgentClientError, type AgentClientOptions, type ProbedProgram } from './agent-client.ts';
+import {
+  AgentClientError,
+  type AgentClientOptions,
+  checkOpen,
+  type ProbedProgram,
+} from './agent-client.ts';
 
 const ANSWER_MS = 60_000;
 const GRACE_MS = 5_000;
@@ -26,16 +31,21 @@ export interface ClientLink {
   close(): Promise<void>;
 }
 
-/** How the program is to be started; a guard that says no is a refusal. */
+/** How the program is to be started; a guard that says no is a refusal, and so is that the client was closed meanwhile. */
 export async function planClient(
   { guard, env = {}, inheritEnv = [] }: AgentClientOptions,
   argv: readonly string[],
   cwd: string,
+  isClosed: () => boolean,
 ): Promise<ProgramPlan> {
   const given = workerEnvironment(process.env, inheritEnv, { ...env });
-  return planProgram(guard, argv, cwd, given, Object.keys(env)).catch((error: Error) => {
+  const needed = Object.keys(env);
+  const plan = await planProgram(guard, argv, cwd, given, needed).catch((error: Error) => {
     throw new AgentClientError('vendor.refused', error.message, error);
   });
+  if (isClosed()) await plan.close();
+  checkOpen(isClosed());
+  return plan;
 }
 
 export function openClientLink(

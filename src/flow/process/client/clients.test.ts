@@ -21,9 +21,10 @@ import {
 } from './agent-client.ts';
 import type { AgentItem } from './agent-item.ts';
 import { ClaudeClient } from './claude-client.ts';
-import { callWithin } from './client-link.ts';
+import { callWithin, planClient } from './client-link.ts';
 import { CodexClient } from './codex-client.ts';
 import { OpencodeClient } from './gemini-client.ts';
+import { openRpcLink } from './rpc-link.ts';
 import { type StandInKind, type StandInWay, writeClientStandIn } from './stand-in.fixture.ts';
 import { createTurnStream, ITEMS_MAX } from './turn-stream.ts';
 
@@ -285,6 +286,28 @@ describe.each(KINDS)('%s', (kind) => {
     expect(() => readFileSync(`/proc/${pid}/stat`)).toThrow();
     await expect(async () => client.start()).rejects.toMatchObject({ code: 'vendor.closed' });
   });
+
+  test('[VC6] one that is closed while it starts leaves no program', async () => {
+    const client = open(kind, { env: { SYNOD_TEST_MARK: `closing-${kind}` } });
+    const starting = client.start().then(
+      () => 'started',
+      ({ code }) => code,
+    );
+    await client.close();
+    expect(await starting).toMatch(/^vendor\.(closed|ended)$/);
+    expect(processWith(`closing-${kind}`)).toBe(0);
+  });
+});
+
+test('[VC6] a program that does not greet is ended', async () => {
+  const argv = [process.execPath, '-e', 'process.stdin.resume()', 'mute'];
+  const plan = await planClient({}, argv, folder, () => false);
+  const link = openRpcLink({ graceMs: 500 }, 'the agent', plan, {
+    ...{ onNotice() {}, onRequest: async () => null, turns: () => [], onEnded() {} },
+  });
+  const isGone = link.ended;
+  await expect(link.greet('initialize', {}, 100)).rejects.toMatchObject({ code: 'vendor.timeout' });
+  expect(await isGone).toContain('the agent ended');
 });
 
 /** The process whose environment has this mark. */

@@ -18,6 +18,7 @@ import {
   type AgentClientOptions,
   type AgentSession,
   type AgentTurn,
+  checkOpen,
   checkSessionId,
   checkText,
   type ProbedProgram,
@@ -126,7 +127,7 @@ export class CodexClient implements AgentClient {
   }
 
   #connected(): Promise<RpcLink> {
-    if (this.#isClosed) throw new AgentClientError('vendor.closed', 'this client is closed');
+    checkOpen(this.#isClosed);
     this.#link ??= this.#connect().catch((error) => {
       this.#link = null;
       throw error;
@@ -137,7 +138,12 @@ export class CodexClient implements AgentClient {
   async #connect(): Promise<RpcLink> {
     await this.#probe.check();
     const cwd = this.#options.cwd ?? process.cwd();
-    const plan = await planClient(this.#options, [...this.#command, 'app-server'], cwd);
+    const plan = await planClient(
+      this.#options,
+      [...this.#command, 'app-server'],
+      cwd,
+      () => this.#isClosed,
+    );
     const link = openRpcLink(this.#options, 'Codex', plan, {
       onNotice: (method, params) => {
         this.#running.get(String(params.threadId))?.items.notice(method, params);
@@ -148,7 +154,7 @@ export class CodexClient implements AgentClient {
         this.#link = null;
       },
     });
-    await link.call('initialize', CODEX_HELLO, this.#options.answerTimeoutMs);
+    await link.greet('initialize', CODEX_HELLO, this.#options.answerTimeoutMs);
     link.rpc.tell('initialized');
     return link;
   }

@@ -12,6 +12,10 @@ import type { TurnStream } from './turn-stream.ts';
 export interface RpcLink {
   readonly rpc: LineRpc;
   call(method: string, params: object, withinMs?: number): Promise<Params>;
+  /** The first call: a program that does not answer it is ended, nobody has it yet. */
+  greet(method: string, params: object, withinMs?: number): Promise<Params>;
+  /** Why the program ended, when it has. */
+  readonly ended: Promise<string>;
   close(): Promise<void>;
 }
 
@@ -46,15 +50,25 @@ export function openRpcLink(
     rpc.end(reason);
     for (const turn of turns()) turn.end('failed', reason);
   });
+  async function call(method: string, params: object, withinMs?: number): Promise<Params> {
+    try {
+      return await callWithin(rpc, method, params, withinMs);
+    } catch (error) {
+      throw asClientError(error);
+    }
+  }
   return {
     rpc,
-    async call(method, params, withinMs) {
+    call,
+    async greet(method, params, withinMs) {
       try {
-        return await callWithin(rpc, method, params, withinMs);
+        return await call(method, params, withinMs);
       } catch (error) {
-        throw asClientError(error);
+        await link.close();
+        throw error;
       }
     },
+    ended: link.ended,
     close: () => link.close(),
   };
 }
