@@ -72,16 +72,35 @@ export const REMOVES: Hints = {
   openWorldHint: false,
 };
 
+/** As written down: of its shapes how to make them, because a process meets few of some hundred. */
 type Declared<I extends z.ZodType, O extends z.ZodType> = Omit<
   Operation<I, O>,
-  'aliases' | 'isStreaming' | 'isAboutSpaces'
+  'input' | 'output' | 'aliases' | 'isStreaming' | 'isAboutSpaces'
 > &
-  Partial<Pick<Operation<I, O>, 'aliases' | 'isStreaming' | 'isAboutSpaces'>>;
+  Partial<Pick<Operation<I, O>, 'aliases' | 'isStreaming' | 'isAboutSpaces'>> & {
+    readonly input: () => I;
+    readonly output: () => O;
+  };
 
-export function operation<I extends z.ZodType, O extends z.ZodType>(
-  declared: Declared<I, O>,
-): Operation<I, O> {
-  return { aliases: [], isStreaming: false, isAboutSpaces: false, ...declared };
+export function operation<I extends z.ZodType, O extends z.ZodType>({
+  input: makeInput,
+  output: makeOutput,
+  ...rest
+}: Declared<I, O>): Operation<I, O> {
+  let input: I | undefined;
+  let output: O | undefined;
+  return {
+    ...{ aliases: [], isStreaming: false, isAboutSpaces: false },
+    ...rest,
+    get input() {
+      input ??= makeInput();
+      return input;
+    },
+    get output() {
+      output ??= makeOutput();
+      return output;
+    },
+  };
 }
 
 /** Whether it may be the first thing in a space: what only reads or takes away needs one that is there [SP3]. */

@@ -45,15 +45,16 @@ export const tokenCreate = operation({
   access: 'admin',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    agent_id: agentId,
-    kind: principalKind.default('agent'),
-    tier: trustTier.default('standard'),
-    label: z.string().max(256).nullish(),
-    roles: roles.nullish().describe('what it may be told as, role:<role>'),
-    ttl,
-  }),
-  output: z.object({ token: z.string(), ...tokenView.shape }),
+  input: () =>
+    z.strictObject({
+      agent_id: agentId,
+      kind: principalKind.default('agent'),
+      tier: trustTier.default('standard'),
+      label: z.string().max(256).nullish(),
+      roles: roles.nullish().describe('what it may be told as, role:<role>'),
+      ttl,
+    }),
+  output: () => z.object({ token: z.string(), ...tokenView.shape }),
 });
 
 export const tokenList = operation({
@@ -64,8 +65,8 @@ export const tokenList = operation({
   access: 'admin',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({ tokens: z.array(tokenView) }),
+  input: () => z.strictObject({}),
+  output: () => z.object({ tokens: z.array(tokenView) }),
 });
 
 export const tokenRotate = operation({
@@ -76,8 +77,8 @@ export const tokenRotate = operation({
   access: 'admin',
   toolset: 'admin',
   hints: { ...REMOVES, idempotentHint: false },
-  input: z.strictObject({ token_id: tokenId, ttl }),
-  output: z.object({ token: z.string(), ...tokenView.shape }),
+  input: () => z.strictObject({ token_id: tokenId, ttl }),
+  output: () => z.object({ token: z.string(), ...tokenView.shape }),
 });
 
 export const tokenRevoke = operation({
@@ -88,8 +89,8 @@ export const tokenRevoke = operation({
   access: 'admin',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({ token_id: tokenId, idempotency_key: idempotencyKey }),
-  output: z.object({ token_id: z.string(), revoked: z.boolean() }),
+  input: () => z.strictObject({ token_id: tokenId, idempotency_key: idempotencyKey }),
+  output: () => z.object({ token_id: z.string(), revoked: z.boolean() }),
 });
 
 export const spaceList = operation({
@@ -101,8 +102,8 @@ export const spaceList = operation({
   access: 'owner',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({ spaces: z.array(z.object({ name: z.string(), entries: z.int() })) }),
+  input: () => z.strictObject({}),
+  output: () => z.object({ spaces: z.array(z.object({ name: z.string(), entries: z.int() })) }),
 });
 
 export const spaceCreate = operation({
@@ -114,8 +115,8 @@ export const spaceCreate = operation({
   access: 'owner',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({ name: spaceName }),
-  output: z.object({ name: z.string(), created: z.boolean() }),
+  input: () => z.strictObject({ name: spaceName }),
+  output: () => z.object({ name: z.string(), created: z.boolean() }),
 });
 
 export const spaceRemove = operation({
@@ -127,15 +128,20 @@ export const spaceRemove = operation({
   access: 'owner',
   toolset: 'admin',
   hints: { ...REMOVES, idempotentHint: false },
-  input: z.strictObject({
-    name: spaceName,
-    delete: z.boolean().optional().describe('delete what it held, also when it was removed before'),
-  }),
-  output: z.object({
-    name: z.string(),
-    removed_at: seconds,
-    kept: z.string().nullable().describe('where what it held lies now; null: nothing is kept'),
-  }),
+  input: () =>
+    z.strictObject({
+      name: spaceName,
+      delete: z
+        .boolean()
+        .optional()
+        .describe('delete what it held, also when it was removed before'),
+    }),
+  output: () =>
+    z.object({
+      name: z.string(),
+      removed_at: seconds,
+      kept: z.string().nullable().describe('where what it held lies now; null: nothing is kept'),
+    }),
 });
 
 const gatesProof = z.enum(['person', 'none']);
@@ -155,78 +161,80 @@ export const spaceConfigure = operation({
   access: 'admin',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    backpressure_mode: backpressureMode.optional(),
-    queue_limit: z.int().min(1).max(10_000_000).optional(),
-    idempotency_ttl_ms: z
-      .int()
-      .min(1)
-      .max(30 * 86_400_000)
-      .optional(),
-    typed_only: z.boolean().optional(),
-    hold_untrusted: z.boolean().optional(),
-    held_ttl_ms: z
-      .int()
-      .min(60_000)
-      .max(YEAR_MS)
-      .optional()
-      .describe('then a held message expires'),
-    agent_idle_ms: z
-      .int()
-      .min(86_400_000)
-      .max(10 * YEAR_MS)
-      .optional()
-      .describe('then an agent that is owed nothing is forgotten'),
-    message_retention_ms: messageRetention.describe(
-      'older bodies go at compaction; null keeps all',
-    ),
-    memory_retention_ms: messageRetention.describe(
-      'then checkpoints of claims that are gone are forgotten and findings no longer shown; null keeps all',
-    ),
-    supervise_every_ms: period.describe('how often the supervisor looks at the plan; null: 30 s'),
-    stalled_after_ms: period.describe(
-      'then a task that nobody moves is offered again; null: 300 s',
-    ),
-    gates_proof: gatesProof
-      .optional()
-      .describe('none: the owner’s credential decides gates of tier 1; a person says so'),
-    gates_proof_ms: z
-      .int()
-      .min(60_000)
-      .max(86_400_000)
-      .nullable()
-      .optional()
-      .describe('how long a proof lasts; null: 15 min'),
-    proof: proofText,
-    claims_per_agent: perAgent(CLAIMS_PER_AGENT_SET_MAX).describe('held at once; null: 128'),
-    offers_per_agent: perAgent(OFFERS_PER_AGENT_SET_MAX).describe('made at once; null: 64'),
-    turns_parallel_max: z
-      .int()
-      .min(1)
-      .max(1_000)
-      .nullish()
-      .describe('turns of managed agents that run at once; null: 4'),
-    turns_day_usd: z.number().min(0).nullish().describe('what all turns of a day may cost'),
-    turns_day_tokens: z.int().min(0).nullish().describe('likewise in tokens'),
-  }),
-  output: z.object({
-    backpressure_mode: backpressureMode,
-    queue_limit: z.int(),
-    idempotency_ttl_ms: z.int(),
-    typed_only: z.boolean(),
-    hold_untrusted: z.boolean(),
-    held_ttl_ms: z.int(),
-    agent_idle_ms: z.int(),
-    message_retention_ms: z.int().nullable(),
-    memory_retention_ms: z.int().nullable(),
-    supervise_every_ms: z.int().nullable(),
-    stalled_after_ms: z.int().nullable(),
-    gates_proof: gatesProof,
-    gates_proof_ms: z.int().nullable(),
-    claims_per_agent: z.int().nullable(),
-    offers_per_agent: z.int().nullable(),
-    turns_parallel_max: z.int().nullable(),
-    turns_day_usd: z.number().nullable(),
-    turns_day_tokens: z.int().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      backpressure_mode: backpressureMode.optional(),
+      queue_limit: z.int().min(1).max(10_000_000).optional(),
+      idempotency_ttl_ms: z
+        .int()
+        .min(1)
+        .max(30 * 86_400_000)
+        .optional(),
+      typed_only: z.boolean().optional(),
+      hold_untrusted: z.boolean().optional(),
+      held_ttl_ms: z
+        .int()
+        .min(60_000)
+        .max(YEAR_MS)
+        .optional()
+        .describe('then a held message expires'),
+      agent_idle_ms: z
+        .int()
+        .min(86_400_000)
+        .max(10 * YEAR_MS)
+        .optional()
+        .describe('then an agent that is owed nothing is forgotten'),
+      message_retention_ms: messageRetention.describe(
+        'older bodies go at compaction; null keeps all',
+      ),
+      memory_retention_ms: messageRetention.describe(
+        'then checkpoints of claims that are gone are forgotten and findings no longer shown; null keeps all',
+      ),
+      supervise_every_ms: period.describe('how often the supervisor looks at the plan; null: 30 s'),
+      stalled_after_ms: period.describe(
+        'then a task that nobody moves is offered again; null: 300 s',
+      ),
+      gates_proof: gatesProof
+        .optional()
+        .describe('none: the owner’s credential decides gates of tier 1; a person says so'),
+      gates_proof_ms: z
+        .int()
+        .min(60_000)
+        .max(86_400_000)
+        .nullable()
+        .optional()
+        .describe('how long a proof lasts; null: 15 min'),
+      proof: proofText,
+      claims_per_agent: perAgent(CLAIMS_PER_AGENT_SET_MAX).describe('held at once; null: 128'),
+      offers_per_agent: perAgent(OFFERS_PER_AGENT_SET_MAX).describe('made at once; null: 64'),
+      turns_parallel_max: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .nullish()
+        .describe('turns of managed agents that run at once; null: 4'),
+      turns_day_usd: z.number().min(0).nullish().describe('what all turns of a day may cost'),
+      turns_day_tokens: z.int().min(0).nullish().describe('likewise in tokens'),
+    }),
+  output: () =>
+    z.object({
+      backpressure_mode: backpressureMode,
+      queue_limit: z.int(),
+      idempotency_ttl_ms: z.int(),
+      typed_only: z.boolean(),
+      hold_untrusted: z.boolean(),
+      held_ttl_ms: z.int(),
+      agent_idle_ms: z.int(),
+      message_retention_ms: z.int().nullable(),
+      memory_retention_ms: z.int().nullable(),
+      supervise_every_ms: z.int().nullable(),
+      stalled_after_ms: z.int().nullable(),
+      gates_proof: gatesProof,
+      gates_proof_ms: z.int().nullable(),
+      claims_per_agent: z.int().nullable(),
+      offers_per_agent: z.int().nullable(),
+      turns_parallel_max: z.int().nullable(),
+      turns_day_usd: z.number().nullable(),
+      turns_day_tokens: z.int().nullable(),
+    }),
 });

@@ -24,30 +24,32 @@ export const auditList = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({
-    since: seconds.optional().describe('then or later'),
-    until: seconds.optional().describe('before then'),
-    actor: z.string().min(1).max(256).optional(),
-    action: z
-      .string()
-      .min(1)
-      .max(64)
-      .optional()
-      .describe('one kind (gate.approved), or all of a noun (gate)'),
-    subject: z.string().min(1).max(256).optional(),
-    outcome: z.string().min(1).max(64).optional(),
-    after: z
-      .string()
-      .regex(/^\d{1,15}$/)
-      .optional()
-      .describe('`next` of the page before'),
-    limit: z.int().min(1).max(AUDIT_ROWS_MAX).default(100),
-  }),
-  output: z.object({
-    deeds: z.array(deed),
-    next: z
-      .string()
-      .nullable()
-      .describe('give it as `after`; a page may be short or empty and still have one'),
-  }),
+  input: () =>
+    z.strictObject({
+      since: seconds.optional().describe('then or later'),
+      until: seconds.optional().describe('before then'),
+      actor: z.string().min(1).max(256).optional(),
+      action: z
+        .string()
+        .min(1)
+        .max(64)
+        .optional()
+        .describe('one kind (gate.approved), or all of a noun (gate)'),
+      subject: z.string().min(1).max(256).optional(),
+      outcome: z.string().min(1).max(64).optional(),
+      after: z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .optional()
+        .describe('`next` of the page before'),
+      limit: z.int().min(1).max(AUDIT_ROWS_MAX).default(100),
+    }),
+  output: () =>
+    z.object({
+      deeds: z.array(deed),
+      next: z
+        .string()
+        .nullable()
+        .describe('give it as `after`; a page may be short or empty and still have one'),
+    }),
 });

@@ -27,26 +27,27 @@ export const claimTake = operation({
   access: 'writer',
   toolset: 'core',
   hints: SETS,
-  input: z.strictObject({
-    task_id: claimId,
-    paths,
-    worktree: z.string().nullish().describe('its directory'),
-    branch: z.string().nullish(),
-    git: z
-      .strictObject({
-        repository: z.string().max(4096).nullish(),
-        base: z.string().max(512).default('main'),
-        auto_release_on: z.enum(['manual', 'commit', 'merge']).default('manual'),
-      })
-      .nullish(),
-    note: text.nullish(),
-    ttl_seconds: ttl,
-    // Renews that tenure only; 0 renews none.
-    epoch: z.int().min(0).optional(),
-    wait_ms: z.int().min(0).max(WAIT_MS_MAX).nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ claim: claimView, renewed: z.boolean() }),
+  input: () =>
+    z.strictObject({
+      task_id: claimId,
+      paths,
+      worktree: z.string().nullish().describe('its directory'),
+      branch: z.string().nullish(),
+      git: z
+        .strictObject({
+          repository: z.string().max(4096).nullish(),
+          base: z.string().max(512).default('main'),
+          auto_release_on: z.enum(['manual', 'commit', 'merge']).default('manual'),
+        })
+        .nullish(),
+      note: text.nullish(),
+      ttl_seconds: ttl,
+      // Renews that tenure only; 0 renews none.
+      epoch: z.int().min(0).optional(),
+      wait_ms: z.int().min(0).max(WAIT_MS_MAX).nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ claim: claimView, renewed: z.boolean() }),
 });
 
 export const claimRelease = operation({
@@ -57,14 +58,15 @@ export const claimRelease = operation({
   access: 'writer',
   toolset: 'core',
   hints: REMOVES,
-  input: z.strictObject({
-    task_id: claimId,
-    epoch,
-    evidence: z.string().max(EVIDENCE_CHARS_MAX).nullish(),
-    force: z.boolean().default(false).describe('of another: people and administrators only'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ task_id: z.string(), released: z.boolean(), was_owner: z.string() }),
+  input: () =>
+    z.strictObject({
+      task_id: claimId,
+      epoch,
+      evidence: z.string().max(EVIDENCE_CHARS_MAX).nullish(),
+      force: z.boolean().default(false).describe('of another: people and administrators only'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ task_id: z.string(), released: z.boolean(), was_owner: z.string() }),
 });
 
 export const claimUpdate = operation({
@@ -75,16 +77,17 @@ export const claimUpdate = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({
-    task_id: claimId,
-    status: claimStatus.nullish(),
-    note: text.nullish(),
-    data_ref: text.nullish(),
-    epoch,
-    expected_version: z.int().min(0).nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ claim: claimView }),
+  input: () =>
+    z.strictObject({
+      task_id: claimId,
+      status: claimStatus.nullish(),
+      note: text.nullish(),
+      data_ref: text.nullish(),
+      epoch,
+      expected_version: z.int().min(0).nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ claim: claimView }),
 });
 
 export const claimCheckpoint = operation({
@@ -95,13 +98,14 @@ export const claimCheckpoint = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({
-    task_id: claimId,
-    checkpoint: z.string().max(CHECKPOINT_CHARS_MAX),
-    epoch,
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ claim: claimView }),
+  input: () =>
+    z.strictObject({
+      task_id: claimId,
+      checkpoint: z.string().max(CHECKPOINT_CHARS_MAX),
+      epoch,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ claim: claimView }),
 });
 
 export const claimHandoff = operation({
@@ -112,14 +116,15 @@ export const claimHandoff = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({
-    task_id: claimId,
-    to: z.string().min(1).max(128),
-    note: text.nullish(),
-    epoch,
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ claim: claimView }),
+  input: () =>
+    z.strictObject({
+      task_id: claimId,
+      to: z.string().min(1).max(128),
+      note: text.nullish(),
+      epoch,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ claim: claimView }),
 });
 
 const overlapView = z.object({ mine: z.string(), theirs: z.string(), witness: z.string() });
@@ -132,15 +137,17 @@ export const claimCheck = operation({
   access: 'reader',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({
-    paths: z.array(z.string()).min(1).max(4096),
-    worktree: z.string().nullish(),
-  }),
-  output: z.object({
-    free: z.boolean(),
-    mine: z.boolean().describe('a claim of yours covers all of them'),
-    conflicts: z.array(z.object({ claim: claimView, overlaps: z.array(overlapView) })),
-  }),
+  input: () =>
+    z.strictObject({
+      paths: z.array(z.string()).min(1).max(4096),
+      worktree: z.string().nullish(),
+    }),
+  output: () =>
+    z.object({
+      free: z.boolean(),
+      mine: z.boolean().describe('a claim of yours covers all of them'),
+      conflicts: z.array(z.object({ claim: claimView, overlaps: z.array(overlapView) })),
+    }),
 });
 
 export const claimList = operation({
@@ -151,32 +158,34 @@ export const claimList = operation({
   access: 'reader',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({
-    owner: z.string().max(128).optional(),
-    offered_to: z.string().max(128).optional().describe('who may take it over'),
-    worktree: z
-      .string()
-      .max(4096)
-      .optional()
-      .describe('only those in it, or in a folder of one: those that cover something there'),
-    after: claimId.optional(),
-    limit: z.int().min(1).max(PAGE_MAX).default(100),
-  }),
-  output: z.object({
-    claims: z.array(claimView),
-    next: z.string().nullable(),
-    waits: z
-      .array(
-        z.object({
-          agent_id: z.string(),
-          task_id: z.string().nullable().describe('null: for paths alone'),
-          since: seconds,
-          reserved: z.boolean().describe('its turn has come'),
-          waits_for: z.array(z.string()).describe('who holds what it waits for'),
-        }),
-      )
-      .describe(`the first ${WAITS_SHOWN_MAX} of the queue, oldest first; none on a later page`),
-  }),
+  input: () =>
+    z.strictObject({
+      owner: z.string().max(128).optional(),
+      offered_to: z.string().max(128).optional().describe('who may take it over'),
+      worktree: z
+        .string()
+        .max(4096)
+        .optional()
+        .describe('only those in it, or in a folder of one: those that cover something there'),
+      after: claimId.optional(),
+      limit: z.int().min(1).max(PAGE_MAX).default(100),
+    }),
+  output: () =>
+    z.object({
+      claims: z.array(claimView),
+      next: z.string().nullable(),
+      waits: z
+        .array(
+          z.object({
+            agent_id: z.string(),
+            task_id: z.string().nullable().describe('null: for paths alone'),
+            since: seconds,
+            reserved: z.boolean().describe('its turn has come'),
+            waits_for: z.array(z.string()).describe('who holds what it waits for'),
+          }),
+        )
+        .describe(`the first ${WAITS_SHOWN_MAX} of the queue, oldest first; none on a later page`),
+    }),
 });
 
 export const claimWait = operation({
@@ -187,18 +196,20 @@ export const claimWait = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({
-    task_id: claimId.nullish(),
-    paths,
-    worktree: z.string().nullish(),
-    ttl_seconds: ttl,
-  }),
-  output: z.object({
-    wait: z.int(),
-    until: seconds,
-    ahead: z.int().min(0),
-    reserved: z.boolean().describe('it is free and kept for you'),
-  }),
+  input: () =>
+    z.strictObject({
+      task_id: claimId.nullish(),
+      paths,
+      worktree: z.string().nullish(),
+      ttl_seconds: ttl,
+    }),
+  output: () =>
+    z.object({
+      wait: z.int(),
+      until: seconds,
+      ahead: z.int().min(0),
+      reserved: z.boolean().describe('it is free and kept for you'),
+    }),
 });
 
 export const claimUnwait = operation({
@@ -209,8 +220,8 @@ export const claimUnwait = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({ wait: z.int().min(1) }),
-  output: z.object({ ended: z.boolean() }),
+  input: () => z.strictObject({ wait: z.int().min(1) }),
+  output: () => z.object({ ended: z.boolean() }),
 });
 
 export const claimForget = operation({
@@ -221,9 +232,14 @@ export const claimForget = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({
-    task_id: claimId.optional(),
-    agent_id: z.string().max(128).optional().describe('of another: people and administrators only'),
-  }),
-  output: z.object({ forgotten: z.int() }),
+  input: () =>
+    z.strictObject({
+      task_id: claimId.optional(),
+      agent_id: z
+        .string()
+        .max(128)
+        .optional()
+        .describe('of another: people and administrators only'),
+    }),
+  output: () => z.object({ forgotten: z.int() }),
 });

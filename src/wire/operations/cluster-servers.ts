@@ -26,25 +26,27 @@ export const clusterInvite = operation({
   access: 'owner',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    name: serverName.nullish().describe('the server that may use it'),
-    spaces: z
-      .array(spaceName)
-      .min(1)
-      .max(SPACES_OF_ONE_MAX)
-      .nullish()
-      .describe('it serves these alone, and may neither invite nor revoke'),
-    ttl_ms: z
-      .int()
-      .min(1_000)
-      .max(30 * DAY_MS)
-      .default(DAY_MS),
-  }),
-  output: z.object({
-    token: z.string().describe('for synod join'),
-    ...invitation.shape,
-    nats_user: z.string().describe('for the configuration of NATS, where it knows its users'),
-  }),
+  input: () =>
+    z.strictObject({
+      name: serverName.nullish().describe('the server that may use it'),
+      spaces: z
+        .array(spaceName)
+        .min(1)
+        .max(SPACES_OF_ONE_MAX)
+        .nullish()
+        .describe('it serves these alone, and may neither invite nor revoke'),
+      ttl_ms: z
+        .int()
+        .min(1_000)
+        .max(30 * DAY_MS)
+        .default(DAY_MS),
+    }),
+  output: () =>
+    z.object({
+      token: z.string().describe('for synod join'),
+      ...invitation.shape,
+      nats_user: z.string().describe('for the configuration of NATS, where it knows its users'),
+    }),
 });
 
 export const clusterServers = operation({
@@ -56,22 +58,23 @@ export const clusterServers = operation({
   access: 'owner',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({
-    cluster: z.string(),
-    servers: z.array(
-      z.object({
-        name: z.string(),
-        key: z.string(),
-        spaces: scope,
-        joined_by: z.string().nullable().describe('null: it founded the cluster'),
-        joined_at: seconds,
-        revoked,
-      }),
-    ),
-    tokens: z.array(invitation).describe('neither used nor taken back'),
-    dropped: z.int().describe('messages that no server vouched for, since this one started'),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      cluster: z.string(),
+      servers: z.array(
+        z.object({
+          name: z.string(),
+          key: z.string(),
+          spaces: scope,
+          joined_by: z.string().nullable().describe('null: it founded the cluster'),
+          joined_at: seconds,
+          revoked,
+        }),
+      ),
+      tokens: z.array(invitation).describe('neither used nor taken back'),
+      dropped: z.int().describe('messages that no server vouched for, since this one started'),
+    }),
 });
 
 export const clusterRevoke = operation({
@@ -83,10 +86,11 @@ export const clusterRevoke = operation({
   access: 'owner',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({
-    name: z.string().min(1).max(64).describe('of a server, or the id of a token'),
-  }),
-  output: z.object({ revoked: z.enum(['server', 'token']), name: z.string() }),
+  input: () =>
+    z.strictObject({
+      name: z.string().min(1).max(64).describe('of a server, or the id of a token'),
+    }),
+  output: () => z.object({ revoked: z.enum(['server', 'token']), name: z.string() }),
 });
 
 export const clusterPermissions = operation({
@@ -98,8 +102,9 @@ export const clusterPermissions = operation({
   access: 'owner',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({
-    name: z.string().min(1).max(64).describe('of a server, or the id of a token'),
-  }),
-  output: z.object({ nats_user: z.string() }),
+  input: () =>
+    z.strictObject({
+      name: z.string().min(1).max(64).describe('of a server, or the id of a token'),
+    }),
+  output: () => z.object({ nats_user: z.string() }),
 });

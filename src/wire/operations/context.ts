@@ -58,20 +58,22 @@ export const contextSet = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    ns,
-    key,
-    value: json,
-    if_version: version.nullish(),
-    ttl: z
-      .number()
-      .min(1)
-      .max(CONTEXT_TTL_MS_MAX / 1000)
-      .nullish()
-      .describe('seconds, then it is gone; omitted: never'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ ns: z.string(), key: z.string(), version, expires_at: seconds.nullable() }),
+  input: () =>
+    z.strictObject({
+      ns,
+      key,
+      value: json,
+      if_version: version.nullish(),
+      ttl: z
+        .number()
+        .min(1)
+        .max(CONTEXT_TTL_MS_MAX / 1000)
+        .nullish()
+        .describe('seconds, then it is gone; omitted: never'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () =>
+    z.object({ ns: z.string(), key: z.string(), version, expires_at: seconds.nullable() }),
 });
 
 export const contextGet = operation({
@@ -82,17 +84,18 @@ export const contextGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ ns, key, at: snapshot.optional() }),
-  output: z.object({
-    ns: z.string(),
-    key: z.string(),
-    version,
-    value: json.describe('null also where there is none: look at version'),
-    by: z.string().nullable(),
-    set_at: seconds.nullable(),
-    expires_at: seconds.nullable(),
-    dropped: z.literal(true).optional(),
-  }),
+  input: () => z.strictObject({ ns, key, at: snapshot.optional() }),
+  output: () =>
+    z.object({
+      ns: z.string(),
+      key: z.string(),
+      version,
+      value: json.describe('null also where there is none: look at version'),
+      by: z.string().nullable(),
+      set_at: seconds.nullable(),
+      expires_at: seconds.nullable(),
+      dropped: z.literal(true).optional(),
+    }),
 });
 
 export const contextDelete = operation({
@@ -103,17 +106,19 @@ export const contextDelete = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({
-    ns,
-    key: key.optional(),
-    prefix: prefix.optional(),
-    if_version: version.nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({
-    deleted: z.int(),
-    more: z.boolean().describe('there are more with that prefix: ask again'),
-  }),
+  input: () =>
+    z.strictObject({
+      ns,
+      key: key.optional(),
+      prefix: prefix.optional(),
+      if_version: version.nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () =>
+    z.object({
+      deleted: z.int(),
+      more: z.boolean().describe('there are more with that prefix: ask again'),
+    }),
 });
 
 export const contextList = operation({
@@ -124,21 +129,23 @@ export const contextList = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    ns: ns.optional(),
-    prefix: prefix.optional(),
-    at: snapshot.optional(),
-    values: z.boolean().default(false),
-    ...page,
-  }),
-  output: z.object({
-    snapshot: version.describe('what was read; ask for the next page at it'),
-    entries: z.array(entry),
-    namespaces: z.array(
-      z.object({ ns: z.string(), keys: z.int(), bytes: z.int(), version: version }),
-    ),
-    next: z.string().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      ns: ns.optional(),
+      prefix: prefix.optional(),
+      at: snapshot.optional(),
+      values: z.boolean().default(false),
+      ...page,
+    }),
+  output: () =>
+    z.object({
+      snapshot: version.describe('what was read; ask for the next page at it'),
+      entries: z.array(entry),
+      namespaces: z.array(
+        z.object({ ns: z.string(), keys: z.int(), bytes: z.int(), version: version }),
+      ),
+      next: z.string().nullable(),
+    }),
 });
 
 export const contextSnapshot = operation({
@@ -149,12 +156,13 @@ export const contextSnapshot = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ ns: ns.optional() }),
-  output: z.object({
-    snapshot: version,
-    keys: z.int().nullable().describe('of the namespace'),
-    bytes: z.int().nullable(),
-  }),
+  input: () => z.strictObject({ ns: ns.optional() }),
+  output: () =>
+    z.object({
+      snapshot: version,
+      keys: z.int().nullable().describe('of the namespace'),
+      bytes: z.int().nullable(),
+    }),
 });
 
 export const contextDiff = operation({
@@ -165,20 +173,22 @@ export const contextDiff = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    ns,
-    from: version,
-    to: version.optional().describe('omitted: now'),
-    prefix: prefix.optional(),
-    values: z.boolean().default(false),
-    ...page,
-  }),
-  output: z.object({
-    from: version,
-    to: version,
-    changes: z.array(change),
-    next: z.string().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      ns,
+      from: version,
+      to: version.optional().describe('omitted: now'),
+      prefix: prefix.optional(),
+      values: z.boolean().default(false),
+      ...page,
+    }),
+  output: () =>
+    z.object({
+      from: version,
+      to: version,
+      changes: z.array(change),
+      next: z.string().nullable(),
+    }),
 });
 
 export const contextWatch = operation({
@@ -189,20 +199,22 @@ export const contextWatch = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    ns,
-    since: version.describe('a snapshot; what came after it is told'),
-    prefix: prefix.optional(),
-    values: z.boolean().default(false),
-    wait_ms: z.int().min(0).max(WAIT_MS_MAX).optional(),
-    limit: page.limit,
-  }),
-  output: z.object({
-    snapshot: version.describe('ask again since this'),
-    changes: z.array(change).describe('none: nothing changed in time'),
-    next: z
-      .string()
-      .nullable()
-      .describe('more changed than is shown: context.diff from since to snapshot after this'),
-  }),
+  input: () =>
+    z.strictObject({
+      ns,
+      since: version.describe('a snapshot; what came after it is told'),
+      prefix: prefix.optional(),
+      values: z.boolean().default(false),
+      wait_ms: z.int().min(0).max(WAIT_MS_MAX).optional(),
+      limit: page.limit,
+    }),
+  output: () =>
+    z.object({
+      snapshot: version.describe('ask again since this'),
+      changes: z.array(change).describe('none: nothing changed in time'),
+      next: z
+        .string()
+        .nullable()
+        .describe('more changed than is shown: context.diff from since to snapshot after this'),
+    }),
 });

@@ -56,17 +56,19 @@ export const docketList = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    state: z.enum(['open', 'taken', 'closed']).optional().describe('none: open and taken'),
-    kind: itemKind.optional(),
-    after: itemIdText.optional(),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-  }),
-  output: z.object({
-    items: z.array(item),
-    next: z.string().nullable(),
-    open: z.int().describe('how many wait in all'),
-  }),
+  input: () =>
+    z.strictObject({
+      state: z.enum(['open', 'taken', 'closed']).optional().describe('none: open and taken'),
+      kind: itemKind.optional(),
+      after: itemIdText.optional(),
+      limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
+    }),
+  output: () =>
+    z.object({
+      items: z.array(item),
+      next: z.string().nullable(),
+      open: z.int().describe('how many wait in all'),
+    }),
 });
 
 export const docketGet = operation({
@@ -77,8 +79,8 @@ export const docketGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ item_id: itemIdText, after: z.string().max(512).optional() }),
-  output: z.object({ item, next: z.string().nullable() }),
+  input: () => z.strictObject({ item_id: itemIdText, after: z.string().max(512).optional() }),
+  output: () => z.object({ item, next: z.string().nullable() }),
 });
 
 export const docketTake = operation({
@@ -89,8 +91,8 @@ export const docketTake = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({ item_id: itemIdText, force: z.boolean().default(false) }),
-  output: z.object({ item }),
+  input: () => z.strictObject({ item_id: itemIdText, force: z.boolean().default(false) }),
+  output: () => z.object({ item }),
 });
 
 export const docketClose = operation({
@@ -101,14 +103,15 @@ export const docketClose = operation({
   access: 'person',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({
-    item_id: itemIdText,
-    subject: z.string().max(256).optional().describe('one of the things it is about'),
-    outcome: z.enum(CLOSE_OUTCOMES),
-    note: z.string().max(DOCKET_TEXT_CHARS_MAX).nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ item }),
+  input: () =>
+    z.strictObject({
+      item_id: itemIdText,
+      subject: z.string().max(256).optional().describe('one of the things it is about'),
+      outcome: z.enum(CLOSE_OUTCOMES),
+      note: z.string().max(DOCKET_TEXT_CHARS_MAX).nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ item }),
 });
 
 export const docketRaise = operation({
@@ -119,13 +122,14 @@ export const docketRaise = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    kind: z.literal('question').default('question'),
-    text: z.string().min(1).max(DOCKET_TEXT_CHARS_MAX),
-    to: agentId.nullish().describe('a person; none: anybody'),
-    thread: z.string().min(1).max(DOCKET_REASON_CHARS_MAX).nullish(),
-    until: seconds.nullish().describe('then it is no longer asked; at most 30 days ahead'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ item, question: z.string() }),
+  input: () =>
+    z.strictObject({
+      kind: z.literal('question').default('question'),
+      text: z.string().min(1).max(DOCKET_TEXT_CHARS_MAX),
+      to: agentId.nullish().describe('a person; none: anybody'),
+      thread: z.string().min(1).max(DOCKET_REASON_CHARS_MAX).nullish(),
+      until: seconds.nullish().describe('then it is no longer asked; at most 30 days ahead'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ item, question: z.string() }),
 });

@@ -89,44 +89,45 @@ export const gateAsk = operation({
   access: 'writer',
   toolset: 'work',
   hints: ADDS,
-  input: z.strictObject({
-    action: word,
-    subject: z.string().min(1).max(GATE_SUBJECT_CHARS_MAX),
-    tier: z.union([z.literal(1), z.literal(2)]).default(1),
-    by: z
-      .strictObject({
-        kinds: z
-          .array(z.enum(['human', 'admin']))
-          .max(2)
-          .optional(),
-        names: z.array(z.string().min(1).max(128)).max(GATE_NAMES_LIST_MAX).optional(),
-        count: z.int().min(1).max(GATE_COUNT_LIST_MAX).optional(),
-      })
-      .optional()
-      .describe('who decides, and how many different people'),
-    deadline: z
-      .union([
-        z
-          .number()
-          .min(1)
-          .max(GATE_DEADLINE_MS_MAX / 1_000),
-        z.literal('never'),
-      ])
-      .default(GATE_DEADLINE_MS / 1_000)
-      .describe('seconds; then it expires, which is no approval'),
-    thread: word.nullish(),
-    payload,
-    payload_hash: hash,
-    policy,
-    keep: z.boolean().default(false).describe('outlives the turn that asked'),
-    tell: z
-      .boolean()
-      .default(true)
-      .describe('false: you wait for it; no message says how it ended'),
-    wait_ms: waitMs,
-    idempotency_key: idempotencyKey,
-  }),
-  output: gateView,
+  input: () =>
+    z.strictObject({
+      action: word,
+      subject: z.string().min(1).max(GATE_SUBJECT_CHARS_MAX),
+      tier: z.union([z.literal(1), z.literal(2)]).default(1),
+      by: z
+        .strictObject({
+          kinds: z
+            .array(z.enum(['human', 'admin']))
+            .max(2)
+            .optional(),
+          names: z.array(z.string().min(1).max(128)).max(GATE_NAMES_LIST_MAX).optional(),
+          count: z.int().min(1).max(GATE_COUNT_LIST_MAX).optional(),
+        })
+        .optional()
+        .describe('who decides, and how many different people'),
+      deadline: z
+        .union([
+          z
+            .number()
+            .min(1)
+            .max(GATE_DEADLINE_MS_MAX / 1_000),
+          z.literal('never'),
+        ])
+        .default(GATE_DEADLINE_MS / 1_000)
+        .describe('seconds; then it expires, which is no approval'),
+      thread: word.nullish(),
+      payload,
+      payload_hash: hash,
+      policy,
+      keep: z.boolean().default(false).describe('outlives the turn that asked'),
+      tell: z
+        .boolean()
+        .default(true)
+        .describe('false: you wait for it; no message says how it ended'),
+      wait_ms: waitMs,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => gateView,
 });
 
 export const gateGet = operation({
@@ -137,8 +138,8 @@ export const gateGet = operation({
   access: 'writer',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({ gate_id: gateId, wait_ms: waitMs }),
-  output: gateView,
+  input: () => z.strictObject({ gate_id: gateId, wait_ms: waitMs }),
+  output: () => gateView,
 });
 
 export const gateConsume = operation({
@@ -149,14 +150,15 @@ export const gateConsume = operation({
   access: 'writer',
   toolset: 'work',
   hints: { ...REMOVES, destructiveHint: false },
-  input: z.strictObject({
-    gate_id: gateId,
-    payload,
-    payload_hash: hash,
-    policy,
-    idempotency_key: idempotencyKey,
-  }),
-  output: gateView,
+  input: () =>
+    z.strictObject({
+      gate_id: gateId,
+      payload,
+      payload_hash: hash,
+      policy,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => gateView,
 });
 
 export const gateWithdraw = operation({
@@ -167,8 +169,8 @@ export const gateWithdraw = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({ gate_id: gateId, reason, idempotency_key: idempotencyKey }),
-  output: gateView,
+  input: () => z.strictObject({ gate_id: gateId, reason, idempotency_key: idempotencyKey }),
+  output: () => gateView,
 });
 
 export const gateList = operation({
@@ -179,13 +181,14 @@ export const gateList = operation({
   access: 'writer',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    state: z.union([gateState, z.literal('all')]).default('pending'),
-    mine: z.boolean().default(false).describe('those you asked for'),
-    after: gateId.optional(),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-  }),
-  output: z.object({ gates: z.array(gateView), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      state: z.union([gateState, z.literal('all')]).default('pending'),
+      mine: z.boolean().default(false).describe('those you asked for'),
+      after: gateId.optional(),
+      limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
+    }),
+  output: () => z.object({ gates: z.array(gateView), next: z.string().nullable() }),
 });
 
 export const gateDecide = operation({
@@ -197,13 +200,14 @@ export const gateDecide = operation({
   access: 'reader',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    gate_id: gateId,
-    decision: z.enum(['approve', 'deny']),
-    reason,
-    payload_hash: hash,
-    proof: proofText,
-    idempotency_key: idempotencyKey,
-  }),
-  output: gateView,
+  input: () =>
+    z.strictObject({
+      gate_id: gateId,
+      decision: z.enum(['approve', 'deny']),
+      reason,
+      payload_hash: hash,
+      proof: proofText,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => gateView,
 });

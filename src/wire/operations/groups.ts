@@ -16,14 +16,20 @@ export const groupCreate = operation({
   toolset: 'groups',
   hints: ADDS,
   aliases: ['channels__group_create'],
-  input: z.strictObject({
-    group_id: z.string().min(1).max(128).optional().describe('bare id; omitted: the hub picks one'),
-    id_mode: z.enum(['client', 'server']).optional(),
-    display_name: z.string().max(256).optional(),
-    namespace: z.string().min(1).optional(),
-    replay_policy: replayPolicy.optional(),
-  }),
-  output: z.object({ group_id: z.string(), created_at: wholeSeconds }),
+  input: () =>
+    z.strictObject({
+      group_id: z
+        .string()
+        .min(1)
+        .max(128)
+        .optional()
+        .describe('bare id; omitted: the hub picks one'),
+      id_mode: z.enum(['client', 'server']).optional(),
+      display_name: z.string().max(256).optional(),
+      namespace: z.string().min(1).optional(),
+      replay_policy: replayPolicy.optional(),
+    }),
+  output: () => z.object({ group_id: z.string(), created_at: wholeSeconds }),
 });
 
 export const groupInvite = operation({
@@ -35,12 +41,13 @@ export const groupInvite = operation({
   toolset: 'groups',
   hints: ADDS,
   aliases: ['channels__group_invite'],
-  input: z.strictObject({
-    group_id: groupId,
-    agent_id: agentId,
-    message: z.string().max(INVITE_MESSAGE_CHARS_MAX).optional(),
-  }),
-  output: z.object({ invited: z.boolean(), agent_id: z.string(), invited_at: wholeSeconds }),
+  input: () =>
+    z.strictObject({
+      group_id: groupId,
+      agent_id: agentId,
+      message: z.string().max(INVITE_MESSAGE_CHARS_MAX).optional(),
+    }),
+  output: () => z.object({ invited: z.boolean(), agent_id: z.string(), invited_at: wholeSeconds }),
 });
 
 export const groupJoin = operation({
@@ -52,13 +59,14 @@ export const groupJoin = operation({
   toolset: 'groups',
   hints: SETS,
   aliases: ['channels__group_join'],
-  input: z.strictObject({ group_id: groupId }),
-  output: z.object({
-    joined: z.boolean(),
-    group_id: z.string(),
-    member_count: z.int().min(1),
-    joined_at: wholeSeconds,
-  }),
+  input: () => z.strictObject({ group_id: groupId }),
+  output: () =>
+    z.object({
+      joined: z.boolean(),
+      group_id: z.string(),
+      member_count: z.int().min(1),
+      joined_at: wholeSeconds,
+    }),
 });
 
 export const groupLeave = operation({
@@ -70,8 +78,8 @@ export const groupLeave = operation({
   toolset: 'groups',
   hints: REMOVES,
   aliases: ['channels__group_leave'],
-  input: z.strictObject({ group_id: groupId }),
-  output: z.object({ left: z.boolean(), group_id: z.string(), left_at: wholeSeconds }),
+  input: () => z.strictObject({ group_id: groupId }),
+  output: () => z.object({ left: z.boolean(), group_id: z.string(), left_at: wholeSeconds }),
 });
 
 export const groupRemove = operation({
@@ -83,8 +91,9 @@ export const groupRemove = operation({
   toolset: 'groups',
   hints: REMOVES,
   aliases: ['channels__group_remove'],
-  input: z.strictObject({ group_id: groupId, idempotency_key: idempotencyKey }),
-  output: z.object({ removed: z.boolean(), group_id: z.string(), member_count: z.int().min(0) }),
+  input: () => z.strictObject({ group_id: groupId, idempotency_key: idempotencyKey }),
+  output: () =>
+    z.object({ removed: z.boolean(), group_id: z.string(), member_count: z.int().min(0) }),
 });
 
 export const groupListMembers = operation({
@@ -96,18 +105,19 @@ export const groupListMembers = operation({
   toolset: 'groups',
   hints: READS,
   aliases: ['channels__group_list_members'],
-  input: z.strictObject({ group_id: groupId, include_presence: z.boolean().default(false) }),
-  output: z.object({
-    group_id: z.string(),
-    members: z.array(
-      z.object({
-        agent_id: z.string(),
-        status: z.enum(['active', 'invited']),
-        joined_at: wholeSeconds,
-        presence_state: z.string().nullable(),
-      }),
-    ),
-  }),
+  input: () => z.strictObject({ group_id: groupId, include_presence: z.boolean().default(false) }),
+  output: () =>
+    z.object({
+      group_id: z.string(),
+      members: z.array(
+        z.object({
+          agent_id: z.string(),
+          status: z.enum(['active', 'invited']),
+          joined_at: wholeSeconds,
+          presence_state: z.string().nullable(),
+        }),
+      ),
+    }),
 });
 
 export const groupList = operation({
@@ -118,15 +128,16 @@ export const groupList = operation({
   access: 'reader',
   toolset: 'groups',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({
-    groups: z.array(
-      z.object({
-        group_id: z.string(),
-        display_name: z.string().nullable(),
-        status: z.enum(['active', 'invited']),
-        member_count: z.int(),
-      }),
-    ),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      groups: z.array(
+        z.object({
+          group_id: z.string(),
+          display_name: z.string().nullable(),
+          status: z.enum(['active', 'invited']),
+          member_count: z.int(),
+        }),
+      ),
+    }),
 });

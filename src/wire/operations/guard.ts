@@ -14,29 +14,30 @@ export const guardRecord = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    decisions: z
-      .array(
-        z.strictObject({
-          guard: name.describe('the name of the guard'),
-          kind: z.enum(GUARDED_KINDS),
-          what: z.string().max(4_096).describe('the path, address or program; long ones are cut'),
-          allowed: z.boolean(),
-          code: name,
-          why: z.string().max(4_096),
-          enforcement: z.enum(['advisory', 'os']),
-          as: name.nullish().describe('for whom your program says that it asked'),
-          times: z.int().min(1).max(1_000_000).default(1),
-        }),
-      )
-      .min(1)
-      .max(GUARD_LIST_MAX),
-    missed: z
-      .int()
-      .min(0)
-      .max(1_000_000_000)
-      .default(0)
-      .describe('decisions that could not be told since the last ones that were'),
-  }),
-  output: z.object({ recorded: z.int() }),
+  input: () =>
+    z.strictObject({
+      decisions: z
+        .array(
+          z.strictObject({
+            guard: name.describe('the name of the guard'),
+            kind: z.enum(GUARDED_KINDS),
+            what: z.string().max(4_096).describe('the path, address or program; long ones are cut'),
+            allowed: z.boolean(),
+            code: name,
+            why: z.string().max(4_096),
+            enforcement: z.enum(['advisory', 'os']),
+            as: name.nullish().describe('for whom your program says that it asked'),
+            times: z.int().min(1).max(1_000_000).default(1),
+          }),
+        )
+        .min(1)
+        .max(GUARD_LIST_MAX),
+      missed: z
+        .int()
+        .min(0)
+        .max(1_000_000_000)
+        .default(0)
+        .describe('decisions that could not be told since the last ones that were'),
+    }),
+  output: () => z.object({ recorded: z.int() }),
 });

@@ -11,12 +11,13 @@ export const inboxPeek = operation({
   access: 'reader',
   toolset: 'core',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({
-    owed: z.int().min(0),
-    channels: z.array(z.object({ channel: z.string(), owed: z.int() })),
-    leased: z.int().min(0),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      owed: z.int().min(0),
+      channels: z.array(z.object({ channel: z.string(), owed: z.int() })),
+      leased: z.int().min(0),
+    }),
 });
 
 export const inboxCommit = operation({
@@ -27,8 +28,8 @@ export const inboxCommit = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({ through: z.int().min(0) }),
-  output: z.object({ committed: z.int().min(0) }),
+  input: () => z.strictObject({ through: z.int().min(0) }),
+  output: () => z.object({ committed: z.int().min(0) }),
 });
 
 export const streamOpen = operation({
@@ -40,16 +41,17 @@ export const streamOpen = operation({
   toolset: 'more',
   hints: READS,
   isStreaming: true,
-  input: z.strictObject({
-    from: z.union([z.literal('now'), z.literal('inbox'), z.int().min(-1)]).default('now'),
-    channels: z.array(channelName).max(100).nullish(),
-    receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
-    marks: z.boolean().default(false).describe('also push marks of threads that this follows'),
-    gates: z.boolean().default(false).describe('also push gates as they are asked and decided'),
-    turns: z.boolean().default(false).describe('also push what turns say as they run'),
-    changes: z.boolean().default(false).describe('for people: also push which nouns changed'),
-  }),
-  output: z.object({ stream: z.string(), position: z.int().min(-1) }),
+  input: () =>
+    z.strictObject({
+      from: z.union([z.literal('now'), z.literal('inbox'), z.int().min(-1)]).default('now'),
+      channels: z.array(channelName).max(100).nullish(),
+      receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
+      marks: z.boolean().default(false).describe('also push marks of threads that this follows'),
+      gates: z.boolean().default(false).describe('also push gates as they are asked and decided'),
+      turns: z.boolean().default(false).describe('also push what turns say as they run'),
+      changes: z.boolean().default(false).describe('for people: also push which nouns changed'),
+    }),
+  output: () => z.object({ stream: z.string(), position: z.int().min(-1) }),
 });
 
 export const streamClose = operation({
@@ -61,8 +63,8 @@ export const streamClose = operation({
   toolset: 'more',
   hints: SETS,
   isStreaming: true,
-  input: z.strictObject({ stream: z.string().min(1).max(64) }),
-  output: z.object({ closed: z.boolean() }),
+  input: () => z.strictObject({ stream: z.string().min(1).max(64) }),
+  output: () => z.object({ closed: z.boolean() }),
 });
 
 export const whoami = operation({
@@ -73,14 +75,15 @@ export const whoami = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({
-    agent_id: z.string(),
-    kind: principalKind,
-    tier: trustTier,
-    space: z.string(),
-    subscriptions: z.array(z.string()),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      agent_id: z.string(),
+      kind: principalKind,
+      tier: trustTier,
+      space: z.string(),
+      subscriptions: z.array(z.string()),
+    }),
 });
 
 export const hubStatus = operation({
@@ -91,28 +94,29 @@ export const hubStatus = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({
-    version: z.string(),
-    protocol_version: z.string(),
-    node_id: z.string(),
-    uptime_s: z.number(),
-    store_ok: z.boolean(),
-    space: z.string(),
-    entries: z.int(),
-    head: z.string(),
-    channels: z.int(),
-    agents: z.int(),
-    trouble: z
-      .string()
-      .nullable()
-      .describe('what is wrong with the log, until a person has closed its item'),
-    cluster: z
-      .object({ server: z.string(), sequencer: z.string().nullable(), changes: z.int() })
-      .nullable()
-      .describe('its part among several servers of one store'),
-    feeds: z.int(),
-    queued: z.int(),
-    plugins: z.array(z.string()),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      version: z.string(),
+      protocol_version: z.string(),
+      node_id: z.string(),
+      uptime_s: z.number(),
+      store_ok: z.boolean(),
+      space: z.string(),
+      entries: z.int(),
+      head: z.string(),
+      channels: z.int(),
+      agents: z.int(),
+      trouble: z
+        .string()
+        .nullable()
+        .describe('what is wrong with the log, until a person has closed its item'),
+      cluster: z
+        .object({ server: z.string(), sequencer: z.string().nullable(), changes: z.int() })
+        .nullable()
+        .describe('its part among several servers of one store'),
+      feeds: z.int(),
+      queued: z.int(),
+      plugins: z.array(z.string()),
+    }),
 });

@@ -30,14 +30,15 @@ export const offerMake = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({
-    kind: word,
-    name: word,
-    capacity: z.int().min(1).max(OFFER_CAPACITY_MAX).default(1),
-    meta: jsonObject.nullish(),
-    ttl_seconds: z.number().min(1).max(DAY_S).optional(),
-  }),
-  output: offer,
+  input: () =>
+    z.strictObject({
+      kind: word,
+      name: word,
+      capacity: z.int().min(1).max(OFFER_CAPACITY_MAX).default(1),
+      meta: jsonObject.nullish(),
+      ttl_seconds: z.number().min(1).max(DAY_S).optional(),
+    }),
+  output: () => offer,
 });
 
 export const offerWithdraw = operation({
@@ -48,8 +49,8 @@ export const offerWithdraw = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({ kind: word, name: word, idempotency_key: idempotencyKey }),
-  output: offer,
+  input: () => z.strictObject({ kind: word, name: word, idempotency_key: idempotencyKey }),
+  output: () => offer,
 });
 
 export const offerList = operation({
@@ -60,13 +61,14 @@ export const offerList = operation({
   access: 'reader',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({
-    agent_id: z.string().max(256).optional(),
-    kind: z.string().max(OFFER_NAME_CHARS_MAX).optional(),
-    after: z.string().max(1024).optional(),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-  }),
-  output: z.object({ offers: z.array(offer), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      agent_id: z.string().max(256).optional(),
+      kind: z.string().max(OFFER_NAME_CHARS_MAX).optional(),
+      after: z.string().max(1024).optional(),
+      limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
+    }),
+  output: () => z.object({ offers: z.array(offer), next: z.string().nullable() }),
 });
 
 const cardView = z.looseObject({ agent_id: z.string(), advertised_at: seconds });
@@ -79,8 +81,8 @@ export const cardAdvertise = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({ card: jsonObject }),
-  output: cardView,
+  input: () => z.strictObject({ card: jsonObject }),
+  output: () => cardView,
 });
 
 export const cardWithdraw = operation({
@@ -91,8 +93,8 @@ export const cardWithdraw = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({ idempotency_key: idempotencyKey }),
-  output: z.object({ withdrawn: z.boolean() }),
+  input: () => z.strictObject({ idempotency_key: idempotencyKey }),
+  output: () => z.object({ withdrawn: z.boolean() }),
 });
 
 export const cardManifest = operation({
@@ -103,11 +105,12 @@ export const cardManifest = operation({
   access: 'reader',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({
-    after: z.string().max(256).optional(),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-  }),
-  output: z.object({ cards: z.array(cardView), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      after: z.string().max(256).optional(),
+      limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
+    }),
+  output: () => z.object({ cards: z.array(cardView), next: z.string().nullable() }),
 });
 
 const candidate = z.object({
@@ -127,15 +130,17 @@ export const cardRoute = operation({
   access: 'reader',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({
-    class: z.string().max(128).optional(),
-    skills: z.array(z.string().min(1).max(256)).max(64).optional(),
-    text: z.string().max(8192).optional(),
-  }),
-  output: z.object({
-    class: z.string().nullable(),
-    chosen: candidate.nullable(),
-    runners_up: z.array(candidate),
-    why: z.string(),
-  }),
+  input: () =>
+    z.strictObject({
+      class: z.string().max(128).optional(),
+      skills: z.array(z.string().min(1).max(256)).max(64).optional(),
+      text: z.string().max(8192).optional(),
+    }),
+  output: () =>
+    z.object({
+      class: z.string().nullable(),
+      chosen: candidate.nullable(),
+      runners_up: z.array(candidate),
+      why: z.string(),
+    }),
 });

@@ -21,17 +21,19 @@ export const passkeyBegin = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    purpose: z.enum(['add', 'prove']),
-    name: agentId.optional().describe('who; omitted: the caller'),
-    proof: proofText,
-  }),
-  output: z.object({
-    challenge: z.string(),
-    rp_id: z.string(),
-    name: z.string(),
-    passkey_ids: z.array(z.string()),
-  }),
+  input: () =>
+    z.strictObject({
+      purpose: z.enum(['add', 'prove']),
+      name: agentId.optional().describe('who; omitted: the caller'),
+      proof: proofText,
+    }),
+  output: () =>
+    z.object({
+      challenge: z.string(),
+      rp_id: z.string(),
+      name: z.string(),
+      passkey_ids: z.array(z.string()),
+    }),
 });
 
 export const passkeyAdd = operation({
@@ -42,16 +44,17 @@ export const passkeyAdd = operation({
   access: 'person',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    challenge,
-    passkey_id: key,
-    public_key: key,
-    client_data: base64url,
-    authenticator_data: base64url,
-    label: z.string().min(1).max(64).optional(),
-    proof: proofText,
-  }),
-  output: z.object({ passkey_id: z.string(), name: z.string() }),
+  input: () =>
+    z.strictObject({
+      challenge,
+      passkey_id: key,
+      public_key: key,
+      client_data: base64url,
+      authenticator_data: base64url,
+      label: z.string().min(1).max(64).optional(),
+      proof: proofText,
+    }),
+  output: () => z.object({ passkey_id: z.string(), name: z.string() }),
 });
 
 export const passkeyProve = operation({
@@ -63,14 +66,15 @@ export const passkeyProve = operation({
   toolset: 'admin',
   // A challenge is answered once.
   hints: { ...SETS, idempotentHint: false },
-  input: z.strictObject({
-    challenge,
-    passkey_id: key,
-    client_data: base64url,
-    authenticator_data: base64url,
-    signature: base64url,
-  }),
-  output: z.object({ name: z.string(), proof: z.string(), expires_at: seconds }),
+  input: () =>
+    z.strictObject({
+      challenge,
+      passkey_id: key,
+      client_data: base64url,
+      authenticator_data: base64url,
+      signature: base64url,
+    }),
+  output: () => z.object({ name: z.string(), proof: z.string(), expires_at: seconds }),
 });
 
 export const passkeyList = operation({
@@ -81,17 +85,18 @@ export const passkeyList = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({
-    passkeys: z.array(
-      z.object({
-        passkey_id: z.string(),
-        name: z.string(),
-        label: z.string().nullable(),
-        added_at: seconds,
-      }),
-    ),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      passkeys: z.array(
+        z.object({
+          passkey_id: z.string(),
+          name: z.string(),
+          label: z.string().nullable(),
+          added_at: seconds,
+        }),
+      ),
+    }),
 });
 
 export const passkeyRemove = operation({
@@ -102,6 +107,6 @@ export const passkeyRemove = operation({
   access: 'person',
   toolset: 'admin',
   hints: { ...REMOVES, idempotentHint: false },
-  input: z.strictObject({ passkey_id: key, proof: proofText }),
-  output: z.object({ passkey_id: z.string(), name: z.string() }),
+  input: () => z.strictObject({ passkey_id: key, proof: proofText }),
+  output: () => z.object({ passkey_id: z.string(), name: z.string() }),
 });

@@ -22,12 +22,13 @@ export const personAdd = operation({
   access: 'admin',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    name: agentId,
-    passphrase: passphrase.min(PASSPHRASE_CHARS_MIN),
-    proof: proofText,
-  }),
-  output: personView,
+  input: () =>
+    z.strictObject({
+      name: agentId,
+      passphrase: passphrase.min(PASSPHRASE_CHARS_MIN),
+      proof: proofText,
+    }),
+  output: () => personView,
 });
 
 export const personList = operation({
@@ -38,8 +39,8 @@ export const personList = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({ people: z.array(personView) }),
+  input: () => z.strictObject({}),
+  output: () => z.object({ people: z.array(personView) }),
 });
 
 export const personRemove = operation({
@@ -50,8 +51,8 @@ export const personRemove = operation({
   access: 'admin',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({ name: agentId, proof: proofText, idempotency_key: idempotencyKey }),
-  output: z.object({ name: z.string(), removed: z.boolean() }),
+  input: () => z.strictObject({ name: agentId, proof: proofText, idempotency_key: idempotencyKey }),
+  output: () => z.object({ name: z.string(), removed: z.boolean() }),
 });
 
 export const personProve = operation({
@@ -62,6 +63,6 @@ export const personProve = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({ name: agentId, passphrase }),
-  output: z.object({ name: z.string(), proof: z.string(), expires_at: seconds }),
+  input: () => z.strictObject({ name: agentId, passphrase }),
+  output: () => z.object({ name: z.string(), proof: z.string(), expires_at: seconds }),
 });

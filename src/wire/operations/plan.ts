@@ -46,19 +46,20 @@ export const planDeclare = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({
-    task_id: taskId,
-    title: z.string().min(1).max(TASK_TITLE_CHARS_MAX),
-    description: z.string().max(TASK_DESCRIPTION_CHARS_MAX).default(''),
-    depends_on: z.array(taskId).max(DEPENDENCIES_PER_TASK_MAX).default([]),
-    project: z.string().max(PROJECT_CHARS_MAX).nullish(),
-    suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
-    causal_parent: z.string().max(TASK_ID_CHARS_MAX).nullish(),
-    expected_version: version.nullish(),
-    allow_unknown: z.boolean().default(false).describe('dependencies may be declared later'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: taskAnswer,
+  input: () =>
+    z.strictObject({
+      task_id: taskId,
+      title: z.string().min(1).max(TASK_TITLE_CHARS_MAX),
+      description: z.string().max(TASK_DESCRIPTION_CHARS_MAX).default(''),
+      depends_on: z.array(taskId).max(DEPENDENCIES_PER_TASK_MAX).default([]),
+      project: z.string().max(PROJECT_CHARS_MAX).nullish(),
+      suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
+      causal_parent: z.string().max(TASK_ID_CHARS_MAX).nullish(),
+      expected_version: version.nullish(),
+      allow_unknown: z.boolean().default(false).describe('dependencies may be declared later'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => taskAnswer,
 });
 
 export const planUpdate = operation({
@@ -69,14 +70,15 @@ export const planUpdate = operation({
   access: 'writer',
   toolset: 'core',
   hints: SETS,
-  input: z.strictObject({
-    task_id: taskId,
-    status: taskStatus.nullish(),
-    suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
-    expected_version: version.nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: taskAnswer,
+  input: () =>
+    z.strictObject({
+      task_id: taskId,
+      status: taskStatus.nullish(),
+      suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
+      expected_version: version.nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => taskAnswer,
 });
 
 export const planRemove = operation({
@@ -87,8 +89,8 @@ export const planRemove = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: z.strictObject({ task_id: taskId, idempotency_key: idempotencyKey }),
-  output: taskAnswer,
+  input: () => z.strictObject({ task_id: taskId, idempotency_key: idempotencyKey }),
+  output: () => taskAnswer,
 });
 
 export const planProgress = operation({
@@ -99,13 +101,14 @@ export const planProgress = operation({
   access: 'writer',
   toolset: 'core',
   hints: ADDS,
-  input: z.strictObject({
-    task_id: taskId.nullish(),
-    kind: progressKind.default('note'),
-    text: z.string().min(1).max(NOTE_CHARS_MAX),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ seq: z.int() }),
+  input: () =>
+    z.strictObject({
+      task_id: taskId.nullish(),
+      kind: progressKind.default('note'),
+      text: z.string().min(1).max(NOTE_CHARS_MAX),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ seq: z.int() }),
 });
 
 export const planBoard = operation({
@@ -116,25 +119,27 @@ export const planBoard = operation({
   access: 'reader',
   toolset: 'core',
   hints: READS,
-  input: z.strictObject({
-    project: z.string().max(PROJECT_CHARS_MAX).optional(),
-    status: taskStatus.optional(),
-    ready: z.boolean().optional(),
-    after: z.string().max(TASK_ID_CHARS_MAX).optional(),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(50),
-  }),
-  output: z.object({
-    tasks: z.array(
-      z.object({
-        ...task.shape,
-        ready: z.boolean(),
-        escalated: z.boolean(),
-        claim: claimView.nullable(),
-      }),
-    ),
-    totals: z.record(z.string(), z.int()),
-    next: z.string().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      project: z.string().max(PROJECT_CHARS_MAX).optional(),
+      status: taskStatus.optional(),
+      ready: z.boolean().optional(),
+      after: z.string().max(TASK_ID_CHARS_MAX).optional(),
+      limit: z.int().min(1).max(PAGE_ROWS_MAX).default(50),
+    }),
+  output: () =>
+    z.object({
+      tasks: z.array(
+        z.object({
+          ...task.shape,
+          ready: z.boolean(),
+          escalated: z.boolean(),
+          claim: claimView.nullable(),
+        }),
+      ),
+      totals: z.record(z.string(), z.int()),
+      next: z.string().nullable(),
+    }),
 });
 
 export const planNotes = operation({
@@ -145,22 +150,24 @@ export const planNotes = operation({
   access: 'reader',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({
-    task_id: taskId.nullish(),
-    after: z.int().min(0).optional(),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-  }),
-  output: z.object({
-    notes: z.array(
-      z.object({
-        seq: z.int(),
-        task_id: z.string().nullable(),
-        kind: progressKind,
-        text: z.string(),
-        author: z.string(),
-        posted_at: seconds,
-      }),
-    ),
-    next: z.int().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      task_id: taskId.nullish(),
+      after: z.int().min(0).optional(),
+      limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
+    }),
+  output: () =>
+    z.object({
+      notes: z.array(
+        z.object({
+          seq: z.int(),
+          task_id: z.string().nullable(),
+          kind: progressKind,
+          text: z.string(),
+          author: z.string(),
+          posted_at: seconds,
+        }),
+      ),
+      next: z.int().nullable(),
+    }),
 });

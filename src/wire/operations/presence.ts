@@ -23,35 +23,37 @@ export const presenceList = operation({
   access: 'reader',
   toolset: 'work',
   hints: READS,
-  input: z.strictObject({
-    state: z.array(state).min(1).optional(),
-    project: z.string().max(128).optional(),
-    after: z.string().max(128).optional(),
-    limit: z.int().min(1).max(500).default(100),
-  }),
-  output: z.object({
-    agents: z.array(
-      z.object({
-        agent_id: z.string(),
-        project: z.string().nullable(),
-        roles: z.array(z.string()),
-        state,
-        since: seconds.nullable(),
-        note: z.string().nullable(),
-        evidence: z.object({
-          connections: z.int(),
-          last_heartbeat: seconds.nullable(),
-          last_call: seconds.nullable(),
-          last_operation: z.string().nullable(),
-          last_hook: seconds.nullable(),
-          process: z.int().nullable(),
+  input: () =>
+    z.strictObject({
+      state: z.array(state).min(1).optional(),
+      project: z.string().max(128).optional(),
+      after: z.string().max(128).optional(),
+      limit: z.int().min(1).max(500).default(100),
+    }),
+  output: () =>
+    z.object({
+      agents: z.array(
+        z.object({
+          agent_id: z.string(),
+          project: z.string().nullable(),
+          roles: z.array(z.string()),
+          state,
+          since: seconds.nullable(),
+          note: z.string().nullable(),
+          evidence: z.object({
+            connections: z.int(),
+            last_heartbeat: seconds.nullable(),
+            last_call: seconds.nullable(),
+            last_operation: z.string().nullable(),
+            last_hook: seconds.nullable(),
+            process: z.int().nullable(),
+          }),
+          claims: z.int(),
+          owed: z.int(),
         }),
-        claims: z.int(),
-        owed: z.int(),
-      }),
-    ),
-    next: z.string().nullable(),
-  }),
+      ),
+      next: z.string().nullable(),
+    }),
 });
 
 export const presenceReport = operation({
@@ -62,14 +64,15 @@ export const presenceReport = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: z.strictObject({
-    state: z.enum(['idle', 'busy', 'blocked']),
-    note: z.string().max(1024).nullish(),
-    roles: roles.nullish().describe('administrators only'),
-    process: z.int().min(1).nullish(),
-    ttl: z.int().min(1).max(86_400).nullish().describe('seconds; 120, a day if blocked'),
-  }),
-  output: z.object({ agent_id: z.string(), state, expires_at: seconds }),
+  input: () =>
+    z.strictObject({
+      state: z.enum(['idle', 'busy', 'blocked']),
+      note: z.string().max(1024).nullish(),
+      roles: roles.nullish().describe('administrators only'),
+      process: z.int().min(1).nullish(),
+      ttl: z.int().min(1).max(86_400).nullish().describe('seconds; 120, a day if blocked'),
+    }),
+  output: () => z.object({ agent_id: z.string(), state, expires_at: seconds }),
 });
 
 export const agentsTell = operation({
@@ -80,17 +83,19 @@ export const agentsTell = operation({
   access: 'writer',
   toolset: 'core',
   hints: ADDS,
-  input: z.strictObject({
-    to: z.union([z.string().min(1).max(256), z.array(z.string().min(1).max(256)).min(1).max(64)]),
-    body: jsonObject,
-    reply_to: messageIdText.nullish(),
-    correlation_id: correlationId.nullish(),
-    ttl_ms: z.int().min(1).max(TTL_MS_MAX).nullish(),
-  }),
-  output: z.object({
-    recipients: z.array(z.object({ agent_id: z.string(), message_id: z.string() })),
-    unmatched: z.array(z.string()),
-  }),
+  input: () =>
+    z.strictObject({
+      to: z.union([z.string().min(1).max(256), z.array(z.string().min(1).max(256)).min(1).max(64)]),
+      body: jsonObject,
+      reply_to: messageIdText.nullish(),
+      correlation_id: correlationId.nullish(),
+      ttl_ms: z.int().min(1).max(TTL_MS_MAX).nullish(),
+    }),
+  output: () =>
+    z.object({
+      recipients: z.array(z.object({ agent_id: z.string(), message_id: z.string() })),
+      unmatched: z.array(z.string()),
+    }),
 });
 
 export const agentsAssign = operation({
@@ -101,8 +106,8 @@ export const agentsAssign = operation({
   access: 'admin',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({ agent_id: agentId, roles }),
-  output: z.object({ agent_id: z.string(), roles: z.array(z.string()) }),
+  input: () => z.strictObject({ agent_id: agentId, roles }),
+  output: () => z.object({ agent_id: z.string(), roles: z.array(z.string()) }),
 });
 
 export const agentsRemove = operation({
@@ -113,20 +118,22 @@ export const agentsRemove = operation({
   access: 'admin',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({
-    agent_id: agentId,
-    force: z.boolean().default(false).describe('its claims lapse and its tokens end at once'),
-    with_channels: z
-      .boolean()
-      .default(false)
-      .describe('also retire the channels and groups it made that nobody else follows by name'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({
-    agent_id: z.string(),
-    removed: z.boolean(),
-    subscriptions: z.int().min(0),
-    tokens_revoked: z.int().min(0),
-    channels_retired: z.int().min(0),
-  }),
+  input: () =>
+    z.strictObject({
+      agent_id: agentId,
+      force: z.boolean().default(false).describe('its claims lapse and its tokens end at once'),
+      with_channels: z
+        .boolean()
+        .default(false)
+        .describe('also retire the channels and groups it made that nobody else follows by name'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () =>
+    z.object({
+      agent_id: z.string(),
+      removed: z.boolean(),
+      subscriptions: z.int().min(0),
+      tokens_revoked: z.int().min(0),
+      channels_retired: z.int().min(0),
+    }),
 });

@@ -90,20 +90,21 @@ export const agentsDefine = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    agent_id: agentId,
-    capabilities: z.array(capability).max(CAPABILITIES_LIST_MAX).default([]),
-    max_instances: z.int().min(1).max(INSTANCES_PER_AGENT_MAX).default(1),
-    singleton: z.boolean().default(false),
-    limits: z
-      .record(z.string(), z.unknown())
-      .nullish()
-      .describe(
-        'memory_mb, cpu (seconds), files, wall (seconds); one that is left out is not bounded',
-      ),
-    card: jsonObject.nullish().describe('advertised while an instance runs; see cards.advertise'),
-  }),
-  output: foundView,
+  input: () =>
+    z.strictObject({
+      agent_id: agentId,
+      capabilities: z.array(capability).max(CAPABILITIES_LIST_MAX).default([]),
+      max_instances: z.int().min(1).max(INSTANCES_PER_AGENT_MAX).default(1),
+      singleton: z.boolean().default(false),
+      limits: z
+        .record(z.string(), z.unknown())
+        .nullish()
+        .describe(
+          'memory_mb, cpu (seconds), files, wall (seconds); one that is left out is not bounded',
+        ),
+      card: jsonObject.nullish().describe('advertised while an instance runs; see cards.advertise'),
+    }),
+  output: () => foundView,
 });
 
 export const agentsUndefine = operation({
@@ -114,8 +115,8 @@ export const agentsUndefine = operation({
   access: 'person',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({ agent_id: agentId, idempotency_key: idempotencyKey }),
-  output: z.object({ agent_id: z.string(), undefined: z.literal(true) }),
+  input: () => z.strictObject({ agent_id: agentId, idempotency_key: idempotencyKey }),
+  output: () => z.object({ agent_id: z.string(), undefined: z.literal(true) }),
 });
 
 export const agentsStart = operation({
@@ -126,14 +127,15 @@ export const agentsStart = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    agent_id: agentId,
-    hold: z.boolean().default(false),
-    host,
-    lease_ms: leaseMs,
-    idempotency_key: idempotencyKey,
-  }),
-  output: instanceView,
+  input: () =>
+    z.strictObject({
+      agent_id: agentId,
+      hold: z.boolean().default(false),
+      host,
+      lease_ms: leaseMs,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => instanceView,
 });
 
 export const agentsStop = operation({
@@ -144,13 +146,15 @@ export const agentsStop = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({
-    instance_id: instanceId.optional(),
-    agent_id: agentId.optional(),
-    reason,
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ stopped: z.array(z.string()).describe('ids that now stop or have stopped') }),
+  input: () =>
+    z.strictObject({
+      instance_id: instanceId.optional(),
+      agent_id: agentId.optional(),
+      reason,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () =>
+    z.object({ stopped: z.array(z.string()).describe('ids that now stop or have stopped') }),
 });
 
 export const agentsTake = operation({
@@ -161,12 +165,13 @@ export const agentsTake = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    agents: z.array(agentId).min(1).max(1_000).optional().describe('omitted: all you may host'),
-    host,
-    lease_ms: leaseMs,
-  }),
-  output: z.object({ instance: instanceView.nullable() }),
+  input: () =>
+    z.strictObject({
+      agents: z.array(agentId).min(1).max(1_000).optional().describe('omitted: all you may host'),
+      host,
+      lease_ms: leaseMs,
+    }),
+  output: () => z.object({ instance: instanceView.nullable() }),
 });
 
 export const agentsReport = operation({
@@ -177,19 +182,20 @@ export const agentsReport = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    instance_id: instanceId,
-    epoch: z.int().min(1).describe('the number it was taken with'),
-    state: instanceState.optional(),
-    pid: z.int().min(1).nullish(),
-    usage: usage.nullish(),
-    reason,
-    lines: z
-      .array(z.string().max(INSTANCE_LINE_CHARS_MAX))
-      .max(INSTANCE_LINES_LIST_MAX)
-      .default([]),
-  }),
-  output: instanceView,
+  input: () =>
+    z.strictObject({
+      instance_id: instanceId,
+      epoch: z.int().min(1).describe('the number it was taken with'),
+      state: instanceState.optional(),
+      pid: z.int().min(1).nullish(),
+      usage: usage.nullish(),
+      reason,
+      lines: z
+        .array(z.string().max(INSTANCE_LINE_CHARS_MAX))
+        .max(INSTANCE_LINES_LIST_MAX)
+        .default([]),
+    }),
+  output: () => instanceView,
 });
 
 export const agentsInstances = operation({
@@ -200,13 +206,14 @@ export const agentsInstances = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    agent_id: agentId.optional(),
-    state: instanceState.optional(),
-    all: z.boolean().default(false).describe('also those that are over'),
-    ...page,
-  }),
-  output: z.object({ instances: z.array(instanceView), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      agent_id: agentId.optional(),
+      state: instanceState.optional(),
+      all: z.boolean().default(false).describe('also those that are over'),
+      ...page,
+    }),
+  output: () => z.object({ instances: z.array(instanceView), next: z.string().nullable() }),
 });
 
 export const agentsFind = operation({
@@ -217,11 +224,12 @@ export const agentsFind = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    capability: capability.optional(),
-    agent_id: agentId.optional(),
-    up: z.boolean().default(false).describe('only those that are there'),
-    ...page,
-  }),
-  output: z.object({ agents: z.array(foundView), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      capability: capability.optional(),
+      agent_id: agentId.optional(),
+      up: z.boolean().default(false).describe('only those that are there'),
+      ...page,
+    }),
+  output: () => z.object({ agents: z.array(foundView), next: z.string().nullable() }),
 });

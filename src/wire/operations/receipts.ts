@@ -15,12 +15,13 @@ export const ack = operation({
   access: 'writer',
   toolset: 'core',
   hints: SETS,
-  input: z.strictObject({
-    message_id: messageIdText,
-    status: ackStatus,
-    reason: z.string().max(ACK_REASON_CHARS_MAX).nullish(),
-  }),
-  output: z.object({ message_id: z.string(), status: ackStatus, acked_at: seconds }),
+  input: () =>
+    z.strictObject({
+      message_id: messageIdText,
+      status: ackStatus,
+      reason: z.string().max(ACK_REASON_CHARS_MAX).nullish(),
+    }),
+  output: () => z.object({ message_id: z.string(), status: ackStatus, acked_at: seconds }),
 });
 
 export const collect = operation({
@@ -31,24 +32,26 @@ export const collect = operation({
   access: 'writer',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    reply_to: messageIdText,
-    count: z.int().min(1).max(100_000),
-    timeout: z.number().min(0.1).describe('seconds, at most 300'),
-    status_filter: z.array(ackStatus).nullish(),
-  }),
-  output: z.object({
-    received: z.array(
-      z.object({
-        agent_id: z.string(),
-        message_id: z.string(),
-        status: ackStatus,
-        acked_at: seconds,
-      }),
-    ),
-    missing: z.array(z.string()),
-    timed_out: z.boolean(),
-  }),
+  input: () =>
+    z.strictObject({
+      reply_to: messageIdText,
+      count: z.int().min(1).max(100_000),
+      timeout: z.number().min(0.1).describe('seconds, at most 300'),
+      status_filter: z.array(ackStatus).nullish(),
+    }),
+  output: () =>
+    z.object({
+      received: z.array(
+        z.object({
+          agent_id: z.string(),
+          message_id: z.string(),
+          status: ackStatus,
+          acked_at: seconds,
+        }),
+      ),
+      missing: z.array(z.string()),
+      timed_out: z.boolean(),
+    }),
 });
 
 export const receiptsGet = operation({
@@ -59,19 +62,20 @@ export const receiptsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ message_id: messageIdText }),
-  output: z.object({
-    message_id: z.string(),
-    channel: z.string(),
-    receipts: z.array(
-      z.object({
-        agent_id: z.string(),
-        state: receiptState,
-        reason: z.string().nullable(),
-        at: seconds.nullable(),
-      }),
-    ),
-  }),
+  input: () => z.strictObject({ message_id: messageIdText }),
+  output: () =>
+    z.object({
+      message_id: z.string(),
+      channel: z.string(),
+      receipts: z.array(
+        z.object({
+          agent_id: z.string(),
+          state: receiptState,
+          reason: z.string().nullable(),
+          at: seconds.nullable(),
+        }),
+      ),
+    }),
 });
 
 export const receiptsWaits = operation({
@@ -82,24 +86,25 @@ export const receiptsWaits = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ limit: z.int().min(1).max(WAITS_SHOWN_MAX).default(50) }),
-  output: z.object({
-    waits: z.array(
-      z.object({
-        agent_id: z.string().describe('who asked'),
-        waits_for: z.array(z.string()),
-        delivered_to: z.array(z.string()).describe('of those, who has read it'),
-        message_id: z.string(),
-        channel: z.string(),
-        since: seconds,
-        deadlocked: z.boolean(),
-      }),
-    ),
-    deadlocked: z
-      .array(z.string())
-      .describe('each has asked what only others of this list could answer'),
-    has_more: z.boolean().describe('some were not looked at, or not shown'),
-  }),
+  input: () => z.strictObject({ limit: z.int().min(1).max(WAITS_SHOWN_MAX).default(50) }),
+  output: () =>
+    z.object({
+      waits: z.array(
+        z.object({
+          agent_id: z.string().describe('who asked'),
+          waits_for: z.array(z.string()),
+          delivered_to: z.array(z.string()).describe('of those, who has read it'),
+          message_id: z.string(),
+          channel: z.string(),
+          since: seconds,
+          deadlocked: z.boolean(),
+        }),
+      ),
+      deadlocked: z
+        .array(z.string())
+        .describe('each has asked what only others of this list could answer'),
+      has_more: z.boolean().describe('some were not looked at, or not shown'),
+    }),
 });
 
 export const heldList = operation({
@@ -110,11 +115,12 @@ export const heldList = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({ limit: z.int().min(1).max(1000).default(100) }),
-  output: z.object({
-    held: z.array(z.object({ message: messageEnvelope, reason: z.string(), since: seconds })),
-    has_more: z.boolean(),
-  }),
+  input: () => z.strictObject({ limit: z.int().min(1).max(1000).default(100) }),
+  output: () =>
+    z.object({
+      held: z.array(z.object({ message: messageEnvelope, reason: z.string(), since: seconds })),
+      has_more: z.boolean(),
+    }),
 });
 
 export const heldReview = operation({
@@ -125,10 +131,11 @@ export const heldReview = operation({
   access: 'person',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    message_id: messageIdText,
-    decision: z.enum(['release', 'refuse']),
-    reason: z.string().max(ACK_REASON_CHARS_MAX).nullish(),
-  }),
-  output: z.object({ message_id: z.string(), decision: z.enum(['release', 'refuse']) }),
+  input: () =>
+    z.strictObject({
+      message_id: messageIdText,
+      decision: z.enum(['release', 'refuse']),
+      reason: z.string().max(ACK_REASON_CHARS_MAX).nullish(),
+    }),
+  output: () => z.object({ message_id: z.string(), decision: z.enum(['release', 'refuse']) }),
 });

@@ -18,26 +18,29 @@ export const recordHead = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({
-    length: z.int(),
-    head: z.string(),
-    signed: z
-      .object(signedHead)
-      .nullable()
-      .describe('null: nothing is signed yet, or no key is had'),
-    anchor: z
-      .object({ ...signedHead, way: z.string() })
-      .nullable()
-      .describe('as noted beside the log by `synod log anchor`; the anchor itself lies elsewhere'),
-    verified: z
-      .object({
-        ok: z.boolean(),
-        through: z.int().describe('how many entries are sound'),
-        at: seconds,
-        reason: z.string().nullable().describe('what is wrong behind them'),
-      })
-      .nullable()
-      .describe('null: the chain was not walked yet'),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.object({
+      length: z.int(),
+      head: z.string(),
+      signed: z
+        .object(signedHead)
+        .nullable()
+        .describe('null: nothing is signed yet, or no key is had'),
+      anchor: z
+        .object({ ...signedHead, way: z.string() })
+        .nullable()
+        .describe(
+          'as noted beside the log by `synod log anchor`; the anchor itself lies elsewhere',
+        ),
+      verified: z
+        .object({
+          ok: z.boolean(),
+          through: z.int().describe('how many entries are sound'),
+          at: seconds,
+          reason: z.string().nullable().describe('what is wrong behind them'),
+        })
+        .nullable()
+        .describe('null: the chain was not walked yet'),
+    }),
 });

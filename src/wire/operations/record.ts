@@ -22,22 +22,24 @@ export const recordAt = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({
-    position: position.optional(),
-    time: time.optional().describe('Unix seconds; instead of position, and neither means now'),
-    operation: z
-      .string()
-      .min(1)
-      .max(128)
-      .describe('one that reads: plan.board, claims.list, channels.replay, …'),
-    input: z.record(z.string(), z.unknown()).optional().describe('what that operation takes'),
-  }),
-  output: z.object({
-    position: z.int(),
-    at: seconds.nullable().describe('what the clock showed; null before the first entry'),
-    operation: z.string(),
-    answer: z.record(z.string(), z.unknown()).describe('as that operation gives it'),
-  }),
+  input: () =>
+    z.strictObject({
+      position: position.optional(),
+      time: time.optional().describe('Unix seconds; instead of position, and neither means now'),
+      operation: z
+        .string()
+        .min(1)
+        .max(128)
+        .describe('one that reads: plan.board, claims.list, channels.replay, …'),
+      input: z.record(z.string(), z.unknown()).optional().describe('what that operation takes'),
+    }),
+  output: () =>
+    z.object({
+      position: z.int(),
+      at: seconds.nullable().describe('what the clock showed; null before the first entry'),
+      operation: z.string(),
+      answer: z.record(z.string(), z.unknown()).describe('as that operation gives it'),
+    }),
 });
 
 export const recordSpan = operation({
@@ -48,18 +50,22 @@ export const recordSpan = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({
-    buckets: z.int().min(1).max(SPAN_BUCKETS_MAX),
-    from: time.optional().describe('Unix seconds; left out: the first entry'),
-    to: time.optional().describe('Unix seconds; left out: the last entry'),
-  }),
-  output: z.object({
-    length: z.int(),
-    first: seconds.nullable().describe('when the first entry was stored; null while there is none'),
-    last: seconds.nullable(),
-    from: seconds.nullable().describe('where the first slice begins'),
-    to: seconds.nullable().describe('where the last one ends; each is as long as the others'),
-    entries: z.array(z.int()).describe('stored in each slice'),
-    positions: z.array(z.int()).describe('the position at the end of each slice'),
-  }),
+  input: () =>
+    z.strictObject({
+      buckets: z.int().min(1).max(SPAN_BUCKETS_MAX),
+      from: time.optional().describe('Unix seconds; left out: the first entry'),
+      to: time.optional().describe('Unix seconds; left out: the last entry'),
+    }),
+  output: () =>
+    z.object({
+      length: z.int(),
+      first: seconds
+        .nullable()
+        .describe('when the first entry was stored; null while there is none'),
+      last: seconds.nullable(),
+      from: seconds.nullable().describe('where the first slice begins'),
+      to: seconds.nullable().describe('where the last one ends; each is as long as the others'),
+      entries: z.array(z.int()).describe('stored in each slice'),
+      positions: z.array(z.int()).describe('the position at the end of each slice'),
+    }),
 });

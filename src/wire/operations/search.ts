@@ -13,25 +13,27 @@ export const searchMessages = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    query: z.string(),
-    channel: channelName.optional().describe('as in:CHANNEL'),
-    author: z.string().min(1).max(256).optional().describe('as from:NAME'),
-    since: seconds.optional().describe('sent then or later'),
-    until: seconds.optional().describe('sent before then'),
-    after: z.string().max(32).optional().describe('`next` of the page before'),
-    limit: z.int().min(1).max(SEARCH_ROWS_MAX).default(20),
-  }),
-  output: z.object({
-    messages: z.array(
-      messageEnvelope.extend({
-        excerpt: z.string().describe('the part in which something was found; text, never markup'),
-        found: z
-          .array(z.array(z.int()))
-          .describe('where in the excerpt: [from, to] in UTF-16 units'),
-      }),
-    ),
-    next: z.string().nullable().describe('give it as `after` for the next page'),
-    complete: z.boolean().describe('false while the index is still built from the log'),
-  }),
+  input: () =>
+    z.strictObject({
+      query: z.string(),
+      channel: channelName.optional().describe('as in:CHANNEL'),
+      author: z.string().min(1).max(256).optional().describe('as from:NAME'),
+      since: seconds.optional().describe('sent then or later'),
+      until: seconds.optional().describe('sent before then'),
+      after: z.string().max(32).optional().describe('`next` of the page before'),
+      limit: z.int().min(1).max(SEARCH_ROWS_MAX).default(20),
+    }),
+  output: () =>
+    z.object({
+      messages: z.array(
+        messageEnvelope.extend({
+          excerpt: z.string().describe('the part in which something was found; text, never markup'),
+          found: z
+            .array(z.array(z.int()))
+            .describe('where in the excerpt: [from, to] in UTF-16 units'),
+        }),
+      ),
+      next: z.string().nullable().describe('give it as `after` for the next page'),
+      complete: z.boolean().describe('false while the index is still built from the log'),
+    }),
 });

@@ -153,14 +153,15 @@ export const sessionsCreate = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    agent_id: agentId.optional().describe('who holds it; omitted: you. For people'),
-    key,
-    ttl_ms: ttlMs,
-    seed: items.default([]).describe('its first items'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: sessionView.extend({ created: z.boolean() }),
+  input: () =>
+    z.strictObject({
+      agent_id: agentId.optional().describe('who holds it; omitted: you. For people'),
+      key,
+      ttl_ms: ttlMs,
+      seed: items.default([]).describe('its first items'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => sessionView.extend({ created: z.boolean() }),
 });
 
 export const sessionsGet = operation({
@@ -171,28 +172,30 @@ export const sessionsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    session_id: sessionId,
-    from: count.default(0).describe('the index of the first item'),
-    last: z
-      .int()
-      .min(0)
-      .max(ITEMS_PER_SESSION_MAX)
-      .optional()
-      .describe('only so many of the newest'),
-    limit: z.int().min(0).max(PAGE_ROWS_MAX).default(100),
-    cut: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('instead: what this rewind, compaction or filter took away'),
-  }),
-  output: z.object({
-    session: sessionView,
-    items: z.array(sessionItem),
-    next: z.int().nullable().describe('go on with it as from; null: that was all'),
-    previous_cut: z.int().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      from: count.default(0).describe('the index of the first item'),
+      last: z
+        .int()
+        .min(0)
+        .max(ITEMS_PER_SESSION_MAX)
+        .optional()
+        .describe('only so many of the newest'),
+      limit: z.int().min(0).max(PAGE_ROWS_MAX).default(100),
+      cut: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('instead: what this rewind, compaction or filter took away'),
+    }),
+  output: () =>
+    z.object({
+      session: sessionView,
+      items: z.array(sessionItem),
+      next: z.int().nullable().describe('go on with it as from; null: that was all'),
+      previous_cut: z.int().nullable(),
+    }),
 });
 
 export const sessionsList = operation({
@@ -203,14 +206,15 @@ export const sessionsList = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    agent_id: agentId.optional().describe('who holds or created it'),
-    key: z.string().min(1).max(SESSION_KEY_CHARS_MAX).optional(),
-    all: z.boolean().default(false).describe('also those that are over'),
-    after: z.string().max(32).optional(),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-  }),
-  output: z.object({ sessions: z.array(sessionView), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      agent_id: agentId.optional().describe('who holds or created it'),
+      key: z.string().min(1).max(SESSION_KEY_CHARS_MAX).optional(),
+      all: z.boolean().default(false).describe('also those that are over'),
+      after: z.string().max(32).optional(),
+      limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
+    }),
+  output: () => z.object({ sessions: z.array(sessionView), next: z.string().nullable() }),
 });
 
 export const sessionsAppend = operation({
@@ -221,18 +225,22 @@ export const sessionsAppend = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    session_id: sessionId,
-    items: items.min(1),
-    expected_length: expectedLength,
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({
-    session: sessionView,
-    claims: z
-      .array(z.object({ claim_id: z.string(), taken: z.boolean(), reason: z.string().nullable() }))
-      .describe('that came with the hand-off'),
-  }),
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      items: items.min(1),
+      expected_length: expectedLength,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () =>
+    z.object({
+      session: sessionView,
+      claims: z
+        .array(
+          z.object({ claim_id: z.string(), taken: z.boolean(), reason: z.string().nullable() }),
+        )
+        .describe('that came with the hand-off'),
+    }),
 });
 
 export const sessionsFork = operation({
@@ -243,16 +251,17 @@ export const sessionsFork = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    session_id: sessionId,
-    length: count
-      .optional()
-      .describe('of its items; omitted: all that split no call from its result'),
-    key,
-    ttl_ms: ttlMs.describe('omitted: as the one that is forked'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: sessionView.extend({ created: z.boolean() }),
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      length: count
+        .optional()
+        .describe('of its items; omitted: all that split no call from its result'),
+      key,
+      ttl_ms: ttlMs.describe('omitted: as the one that is forked'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => sessionView.extend({ created: z.boolean() }),
 });
 
 export const sessionsRewind = operation({
@@ -263,13 +272,14 @@ export const sessionsRewind = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({
-    session_id: sessionId,
-    length: count,
-    expected_length: expectedLength,
-    idempotency_key: idempotencyKey,
-  }),
-  output: sessionView,
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      length: count,
+      expected_length: expectedLength,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => sessionView,
 });
 
 export const sessionsCompact = operation({
@@ -280,15 +290,16 @@ export const sessionsCompact = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({
-    session_id: sessionId,
-    summary: content,
-    keep: count.default(0).describe('how many of the newest stay as they are, at the least'),
-    data,
-    expected_length: expectedLength,
-    idempotency_key: idempotencyKey,
-  }),
-  output: sessionView,
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      summary: content,
+      keep: count.default(0).describe('how many of the newest stay as they are, at the least'),
+      data,
+      expected_length: expectedLength,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => sessionView,
 });
 
 export const sessionsShare = operation({
@@ -299,12 +310,13 @@ export const sessionsShare = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    session_id: sessionId,
-    agent_id: agentId,
-    access: z.enum(['read', 'append', 'none']).default('read'),
-  }),
-  output: sessionView,
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      agent_id: agentId,
+      access: z.enum(['read', 'append', 'none']).default('read'),
+    }),
+  output: () => sessionView,
 });
 
 export const sessionsClose = operation({
@@ -315,12 +327,13 @@ export const sessionsClose = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({
-    session_id: sessionId,
-    reason: z.string().max(HANDOFF_WHY_CHARS_MAX).nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: sessionView,
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      reason: z.string().max(HANDOFF_WHY_CHARS_MAX).nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => sessionView,
 });
 
 export const sessionsHandoff = operation({
@@ -331,29 +344,31 @@ export const sessionsHandoff = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    session_id: sessionId,
-    to: agentId,
-    why: z.string().min(1).max(HANDOFF_WHY_CHARS_MAX),
-    input: z.unknown().optional().describe('what it is to work on'),
-    keep: z
-      .array(z.tuple([count, count]))
-      .max(ITEMS_PER_SESSION_MAX)
-      .nullish()
-      .describe('ranges [from, until) of items that go along; omitted: all'),
-    claims: z
-      .array(z.string().min(1).max(256))
-      .max(HANDOFF_CLAIMS_LIST_MAX)
-      .nullish()
-      .describe('of the holder, offered along; omitted: all it holds'),
-    expected_length: expectedLength,
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({
-    session: sessionView,
-    parked: z
-      .boolean()
-      .describe('it went round too often: it was not handed on, a person was asked'),
-    claims: z.array(z.string()),
-  }),
+  input: () =>
+    z.strictObject({
+      session_id: sessionId,
+      to: agentId,
+      why: z.string().min(1).max(HANDOFF_WHY_CHARS_MAX),
+      input: z.unknown().optional().describe('what it is to work on'),
+      keep: z
+        .array(z.tuple([count, count]))
+        .max(ITEMS_PER_SESSION_MAX)
+        .nullish()
+        .describe('ranges [from, until) of items that go along; omitted: all'),
+      claims: z
+        .array(z.string().min(1).max(256))
+        .max(HANDOFF_CLAIMS_LIST_MAX)
+        .nullish()
+        .describe('of the holder, offered along; omitted: all it holds'),
+      expected_length: expectedLength,
+      idempotency_key: idempotencyKey,
+    }),
+  output: () =>
+    z.object({
+      session: sessionView,
+      parked: z
+        .boolean()
+        .describe('it went round too often: it was not handed on, a person was asked'),
+      claims: z.array(z.string()),
+    }),
 });

@@ -80,14 +80,15 @@ export const messagesGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ message_id: messageIdText }),
-  output: z.object({
-    message: messageEnvelope.extend({
-      quote: z.literal(true).optional().describe('reply_to is a link to another thread'),
-      held: z.literal(true).optional().describe('it waits for a person, or was refused by one'),
+  input: () => z.strictObject({ message_id: messageIdText }),
+  output: () =>
+    z.object({
+      message: messageEnvelope.extend({
+        quote: z.literal(true).optional().describe('reply_to is a link to another thread'),
+        held: z.literal(true).optional().describe('it waits for a person, or was refused by one'),
+      }),
+      thread_id: z.string().nullable().describe('null when its channel was retired'),
     }),
-    thread_id: z.string().nullable().describe('null when its channel was retired'),
-  }),
 });
 
 export const threadsGet = operation({
@@ -98,20 +99,22 @@ export const threadsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    message_id: messageIdText.describe('any message of the thread'),
-    after: messageIdText.optional().describe('`next` of the page before'),
-    limit: z.int().min(1).max(THREAD_PAGE_MAX).default(100),
-    marks_before: z.int().min(0).optional().describe('`marks_next` of the page before'),
-  }),
-  output: z.object({
-    thread: threadView,
-    root: pagedMessage.nullable().describe('null when it is not for you to read'),
-    replies: z.array(pagedMessage),
-    next: z.string().nullable(),
-    marks: z.array(markView).describe('the newest first'),
-    marks_next: z.int().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      message_id: messageIdText.describe('any message of the thread'),
+      after: messageIdText.optional().describe('`next` of the page before'),
+      limit: z.int().min(1).max(THREAD_PAGE_MAX).default(100),
+      marks_before: z.int().min(0).optional().describe('`marks_next` of the page before'),
+    }),
+  output: () =>
+    z.object({
+      thread: threadView,
+      root: pagedMessage.nullable().describe('null when it is not for you to read'),
+      replies: z.array(pagedMessage),
+      next: z.string().nullable(),
+      marks: z.array(markView).describe('the newest first'),
+      marks_next: z.int().nullable(),
+    }),
 });
 
 export const threadsMark = operation({
@@ -122,17 +125,19 @@ export const threadsMark = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    message_id: messageIdText.describe('any message of the thread'),
-    mark,
-    note: z.string().nullish().describe('why; needed to close'),
-    expected_version: z.int().min(0).nullish().describe('refuse when it was marked since'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({
-    thread: threadView,
-    changed: z.boolean().describe('false: it was so already, and nothing was stored'),
-  }),
+  input: () =>
+    z.strictObject({
+      message_id: messageIdText.describe('any message of the thread'),
+      mark,
+      note: z.string().nullish().describe('why; needed to close'),
+      expected_version: z.int().min(0).nullish().describe('refuse when it was marked since'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () =>
+    z.object({
+      thread: threadView,
+      changed: z.boolean().describe('false: it was so already, and nothing was stored'),
+    }),
 });
 
 export const threadsList = operation({
@@ -143,15 +148,16 @@ export const threadsList = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    channel: channelName.optional(),
-    state: z.enum(THREAD_STATES).optional(),
-    author: agentId.optional(),
-    type: z.string().min(1).max(64).optional(),
-    after: messageIdText.optional().describe('`next` of the page before'),
-    limit: z.int().min(1).max(HEADLINES_PAGE_MAX).default(50),
-  }),
-  output: z.object({ threads: z.array(headline), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      channel: channelName.optional(),
+      state: z.enum(THREAD_STATES).optional(),
+      author: agentId.optional(),
+      type: z.string().min(1).max(64).optional(),
+      after: messageIdText.optional().describe('`next` of the page before'),
+      limit: z.int().min(1).max(HEADLINES_PAGE_MAX).default(50),
+    }),
+  output: () => z.object({ threads: z.array(headline), next: z.string().nullable() }),
 });
 
 export const DIGEST_VIEWS = ['headlines', 'recent', 'full'] as const;
@@ -164,26 +170,30 @@ export const channelsDescribe = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    channel: channelName,
-    title: z.string().nullish(),
-    description: z.string().nullish(),
-    standing: z.boolean().optional().describe('it stays although nobody uses it'),
-    types: z.array(z.string()).nullish().describe('the types a post may have; none: any'),
-    tiers: z.array(z.int().min(0).max(2)).max(3).nullish().describe('none: 0, 1 and 2'),
-    post_schema: jsonObject.nullish().describe('JSON Schema 2020-12 for bodies whose kind is post'),
-  }),
-  output: z.object({
-    channel: z.string(),
-    title: z.string().nullable(),
-    description: z.string().nullable(),
-    standing: z.boolean(),
-    types: z.array(z.string()),
-    tiers: z.array(z.int()),
-    post_schema: jsonObject.nullable(),
-    described_by: z.string(),
-    described_at: seconds,
-  }),
+  input: () =>
+    z.strictObject({
+      channel: channelName,
+      title: z.string().nullish(),
+      description: z.string().nullish(),
+      standing: z.boolean().optional().describe('it stays although nobody uses it'),
+      types: z.array(z.string()).nullish().describe('the types a post may have; none: any'),
+      tiers: z.array(z.int().min(0).max(2)).max(3).nullish().describe('none: 0, 1 and 2'),
+      post_schema: jsonObject
+        .nullish()
+        .describe('JSON Schema 2020-12 for bodies whose kind is post'),
+    }),
+  output: () =>
+    z.object({
+      channel: z.string(),
+      title: z.string().nullable(),
+      description: z.string().nullable(),
+      standing: z.boolean(),
+      types: z.array(z.string()),
+      tiers: z.array(z.int()),
+      post_schema: jsonObject.nullable(),
+      described_by: z.string(),
+      described_at: seconds,
+    }),
 });
 
 export const DIGEST_CHANNELS_MAX = 50;
@@ -196,29 +206,31 @@ export const channelsDigest = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    channels: z
-      .array(channelName)
-      .min(1)
-      .max(DIGEST_CHANNELS_MAX)
-      .optional()
-      .describe('exact names; default those you follow, or else see'),
-    view: z.enum(DIGEST_VIEWS),
-    since: seconds.optional().describe('Unix seconds: nothing older'),
-    limit: z.int().min(1).max(20).default(5).describe('of each channel'),
-  }),
-  output: z.object({
-    view: z.enum(DIGEST_VIEWS),
-    rows: z.array(headline).describe('of headlines and recent'),
-    messages: z.array(pagedMessage).describe('of full, the oldest first'),
-    channels: z.array(
-      z.object({
-        channel: z.string(),
-        title: z.string().nullable(),
-        shown: z.int().min(0),
-        more: z.boolean().describe('it has more than is shown'),
-      }),
-    ),
-    channels_left_out: z.int().min(0),
-  }),
+  input: () =>
+    z.strictObject({
+      channels: z
+        .array(channelName)
+        .min(1)
+        .max(DIGEST_CHANNELS_MAX)
+        .optional()
+        .describe('exact names; default those you follow, or else see'),
+      view: z.enum(DIGEST_VIEWS),
+      since: seconds.optional().describe('Unix seconds: nothing older'),
+      limit: z.int().min(1).max(20).default(5).describe('of each channel'),
+    }),
+  output: () =>
+    z.object({
+      view: z.enum(DIGEST_VIEWS),
+      rows: z.array(headline).describe('of headlines and recent'),
+      messages: z.array(pagedMessage).describe('of full, the oldest first'),
+      channels: z.array(
+        z.object({
+          channel: z.string(),
+          title: z.string().nullable(),
+          shown: z.int().min(0),
+          more: z.boolean().describe('it has more than is shown'),
+        }),
+      ),
+      channels_left_out: z.int().min(0),
+    }),
 });

@@ -133,26 +133,27 @@ export const agentsManage = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    agent_id: agentId,
-    runner: z
-      .union([z.string().max(64), jsonObject])
-      .describe(
-        'a kind and its fields (what starts programs: the owner alone), or the name of a configured runner',
-      ),
-    wake: wake.nullish(),
-    limits: z
-      .record(z.string(), z.unknown())
-      .nullish()
-      .describe('by name; see docs/reference/limits.md'),
-    session: z.enum(['resume', 'fresh']).default('resume'),
-    tools: z
-      .array(z.string().min(1).max(64))
-      .max(TURN_TOOLS_LIST_MAX)
-      .nullish()
-      .describe('operations that a turn may use, besides asking people; omitted: all for agents'),
-  }),
-  output: managedView,
+  input: () =>
+    z.strictObject({
+      agent_id: agentId,
+      runner: z
+        .union([z.string().max(64), jsonObject])
+        .describe(
+          'a kind and its fields (what starts programs: the owner alone), or the name of a configured runner',
+        ),
+      wake: wake.nullish(),
+      limits: z
+        .record(z.string(), z.unknown())
+        .nullish()
+        .describe('by name; see docs/reference/limits.md'),
+      session: z.enum(['resume', 'fresh']).default('resume'),
+      tools: z
+        .array(z.string().min(1).max(64))
+        .max(TURN_TOOLS_LIST_MAX)
+        .nullish()
+        .describe('operations that a turn may use, besides asking people; omitted: all for agents'),
+    }),
+  output: () => managedView,
 });
 
 export const agentsUnmanage = operation({
@@ -163,8 +164,8 @@ export const agentsUnmanage = operation({
   access: 'person',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({ agent_id: agentId, idempotency_key: idempotencyKey }),
-  output: z.object({ agent_id: z.string(), unmanaged: z.literal(true) }),
+  input: () => z.strictObject({ agent_id: agentId, idempotency_key: idempotencyKey }),
+  output: () => z.object({ agent_id: z.string(), unmanaged: z.literal(true) }),
 });
 
 export const agentsManaged = operation({
@@ -175,8 +176,8 @@ export const agentsManaged = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ state: agentState.optional(), ...page }),
-  output: z.object({ agents: z.array(managedView), next: z.string().nullable() }),
+  input: () => z.strictObject({ state: agentState.optional(), ...page }),
+  output: () => z.object({ agents: z.array(managedView), next: z.string().nullable() }),
 });
 
 export const turnsList = operation({
@@ -187,8 +188,9 @@ export const turnsList = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ agent_id: agentId.optional(), state: turnState.optional(), ...page }),
-  output: z.object({ turns: z.array(turnView), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({ agent_id: agentId.optional(), state: turnState.optional(), ...page }),
+  output: () => z.object({ turns: z.array(turnView), next: z.string().nullable() }),
 });
 
 export const turnsGet = operation({
@@ -199,12 +201,13 @@ export const turnsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ turn_id: turnId }),
-  output: turnView.extend({
-    output: z
-      .array(z.object({ at: seconds, from: z.enum(['out', 'err', 'note']), text: z.string() }))
-      .describe('the last lines of its transcript'),
-  }),
+  input: () => z.strictObject({ turn_id: turnId }),
+  output: () =>
+    turnView.extend({
+      output: z
+        .array(z.object({ at: seconds, from: z.enum(['out', 'err', 'note']), text: z.string() }))
+        .describe('the last lines of its transcript'),
+    }),
 });
 
 export const turnsCancel = operation({
@@ -215,12 +218,13 @@ export const turnsCancel = operation({
   access: 'person',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({
-    turn_id: turnId,
-    reason: word.nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: turnView,
+  input: () =>
+    z.strictObject({
+      turn_id: turnId,
+      reason: word.nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => turnView,
 });
 
 export const turnsRetry = operation({
@@ -231,8 +235,8 @@ export const turnsRetry = operation({
   access: 'person',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({ turn_id: turnId, idempotency_key: idempotencyKey }),
-  output: turnView,
+  input: () => z.strictObject({ turn_id: turnId, idempotency_key: idempotencyKey }),
+  output: () => turnView,
 });
 
 const whom = {
@@ -248,8 +252,8 @@ export const turnsPause = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({ ...whom, reason: word.nullish() }),
-  output: z.object({ paused: z.array(z.string()) }),
+  input: () => z.strictObject({ ...whom, reason: word.nullish() }),
+  output: () => z.object({ paused: z.array(z.string()) }),
 });
 
 export const turnsResume = operation({
@@ -260,8 +264,8 @@ export const turnsResume = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject(whom),
-  output: z.object({ resumed: z.array(z.string()) }),
+  input: () => z.strictObject(whom),
+  output: () => z.object({ resumed: z.array(z.string()) }),
 });
 
 export const turnsTake = operation({
@@ -272,25 +276,27 @@ export const turnsTake = operation({
   access: 'admin',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    agents: z
-      .array(agentId)
-      .min(1)
-      .max(1_000)
-      .optional()
-      .describe('omitted: all with runner outside'),
-    wait_ms: z.int().min(0).max(60_000).optional(),
-    lease_ms: leaseMs
-      .optional()
-      .describe('renew it before; omitted: 10 s to begin, then turn_timeout_ms'),
-  }),
-  output: z.object({
-    turn: turnView.nullable(),
-    messages: z.array(given).max(MESSAGES_PER_TURN_MAX),
-    token: z.string().nullable().describe('what the turn runs with; it dies with the turn'),
-    runner: jsonObject.nullable(),
-    session_ref: z.string().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      agents: z
+        .array(agentId)
+        .min(1)
+        .max(1_000)
+        .optional()
+        .describe('omitted: all with runner outside'),
+      wait_ms: z.int().min(0).max(60_000).optional(),
+      lease_ms: leaseMs
+        .optional()
+        .describe('renew it before; omitted: 10 s to begin, then turn_timeout_ms'),
+    }),
+  output: () =>
+    z.object({
+      turn: turnView.nullable(),
+      messages: z.array(given).max(MESSAGES_PER_TURN_MAX),
+      token: z.string().nullable().describe('what the turn runs with; it dies with the turn'),
+      runner: jsonObject.nullable(),
+      session_ref: z.string().nullable(),
+    }),
 });
 
 export const turnsRenew = operation({
@@ -301,15 +307,16 @@ export const turnsRenew = operation({
   access: 'admin',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    turn_id: turnId,
-    epoch,
-    lease_ms: leaseMs.optional(),
-    pid: z.int().min(1).nullish(),
-    transcript: word.nullish(),
-    cost: cost.nullish().describe('of this attempt, so far'),
-  }),
-  output: turnView,
+  input: () =>
+    z.strictObject({
+      turn_id: turnId,
+      epoch,
+      lease_ms: leaseMs.optional(),
+      pid: z.int().min(1).nullish(),
+      transcript: word.nullish(),
+      cost: cost.nullish().describe('of this attempt, so far'),
+    }),
+  output: () => turnView,
 });
 
 export const turnsFinish = operation({
@@ -320,22 +327,23 @@ export const turnsFinish = operation({
   access: 'admin',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    turn_id: turnId,
-    epoch,
-    outcome: z.enum(['done', 'failed', 'gave_up', 'nothing']),
-    output: z.string().max(TURN_OUTPUT_CHARS_MAX).nullish().describe('what it said; not kept'),
-    note: z.string().max(TURN_NOTE_CHARS_MAX).nullish(),
-    session_ref: word.nullish(),
-    cost: cost.nullish().describe('of this attempt'),
-    consumed: z
-      .union([z.literal('all'), z.array(z.string().max(64)).max(MESSAGES_PER_TURN_MAX)])
-      .optional()
-      .describe('ids of given messages that it has read; omitted: none'),
-    quota: z
-      .strictObject({ kind: z.enum(['exhausted', 'overloaded']), until: seconds.nullish() })
-      .nullish(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: turnView,
+  input: () =>
+    z.strictObject({
+      turn_id: turnId,
+      epoch,
+      outcome: z.enum(['done', 'failed', 'gave_up', 'nothing']),
+      output: z.string().max(TURN_OUTPUT_CHARS_MAX).nullish().describe('what it said; not kept'),
+      note: z.string().max(TURN_NOTE_CHARS_MAX).nullish(),
+      session_ref: word.nullish(),
+      cost: cost.nullish().describe('of this attempt'),
+      consumed: z
+        .union([z.literal('all'), z.array(z.string().max(64)).max(MESSAGES_PER_TURN_MAX)])
+        .optional()
+        .describe('ids of given messages that it has read; omitted: none'),
+      quota: z
+        .strictObject({ kind: z.enum(['exhausted', 'overloaded']), until: seconds.nullish() })
+        .nullish(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => turnView,
 });

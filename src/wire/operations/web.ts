@@ -19,12 +19,13 @@ export const webLink = operation({
   access: 'owner',
   toolset: 'admin',
   hints: ADDS,
-  input: z.strictObject({
-    name: agentId
-      .optional()
-      .describe('who sits there; omitted: the one person of the space, or the owner'),
-  }),
-  output: z.object({ url: z.string(), name: z.string(), expires_at: seconds }),
+  input: () =>
+    z.strictObject({
+      name: agentId
+        .optional()
+        .describe('who sits there; omitted: the one person of the space, or the owner'),
+    }),
+  output: () => z.object({ url: z.string(), name: z.string(), expires_at: seconds }),
 });
 
 export const webSessions = operation({
@@ -35,8 +36,8 @@ export const webSessions = operation({
   access: 'owner',
   toolset: 'admin',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({ sessions: z.array(sessionView) }),
+  input: () => z.strictObject({}),
+  output: () => z.object({ sessions: z.array(sessionView) }),
 });
 
 export const webRevoke = operation({
@@ -47,11 +48,12 @@ export const webRevoke = operation({
   access: 'owner',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({ session_id: z.string().min(1).max(64) }),
-  output: z.object({
-    session_id: z.string(),
-    revoked: z.boolean().describe('false: it was over before'),
-  }),
+  input: () => z.strictObject({ session_id: z.string().min(1).max(64) }),
+  output: () =>
+    z.object({
+      session_id: z.string(),
+      revoked: z.boolean().describe('false: it was over before'),
+    }),
 });
 
 export const webPhoneOpen = operation({
@@ -62,19 +64,26 @@ export const webPhoneOpen = operation({
   access: 'owner',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    host: z.string().min(1).max(64).optional().describe('an address of this machine'),
-    port: z.int().min(1).max(65_535).optional().describe('omitted: the hub’s, if it is free there'),
-    name: agentId.optional().describe('who holds the phone; see web.link'),
-    link: z.boolean().default(true).describe('false: only keep it open'),
-  }),
-  output: z.object({
-    url: z.string().nullable().describe('the link, good once and for one minute'),
-    name: z.string().nullable(),
-    origin: z.string(),
-    fingerprint: z.string().describe('SHA-256 of the certificate, to compare on the phone'),
-    open_until: seconds,
-  }),
+  input: () =>
+    z.strictObject({
+      host: z.string().min(1).max(64).optional().describe('an address of this machine'),
+      port: z
+        .int()
+        .min(1)
+        .max(65_535)
+        .optional()
+        .describe('omitted: the hub’s, if it is free there'),
+      name: agentId.optional().describe('who holds the phone; see web.link'),
+      link: z.boolean().default(true).describe('false: only keep it open'),
+    }),
+  output: () =>
+    z.object({
+      url: z.string().nullable().describe('the link, good once and for one minute'),
+      name: z.string().nullable(),
+      origin: z.string(),
+      fingerprint: z.string().describe('SHA-256 of the certificate, to compare on the phone'),
+      open_until: seconds,
+    }),
 });
 
 export const webPhoneClose = operation({
@@ -85,6 +94,6 @@ export const webPhoneClose = operation({
   access: 'owner',
   toolset: 'admin',
   hints: REMOVES,
-  input: z.strictObject({}),
-  output: z.object({ closed: z.boolean().describe('false: it was not open') }),
+  input: () => z.strictObject({}),
+  output: () => z.object({ closed: z.boolean().describe('false: it was not open') }),
 });

@@ -50,22 +50,25 @@ export const workflowsStart = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    name: workflowName,
-    input: json.optional(),
-    id: runId.optional(),
-    version: version.optional().describe('only executors that offer this version take it'),
-    queue: queueName.optional(),
-    key: runKey.optional().describe('what a queue counts by per_key'),
-    priority: z.int().min(-PRIORITY_HIGHEST).max(PRIORITY_HIGHEST).default(0),
-    delay_ms: sleepMs.default(0),
-    dedup: runKey.optional().describe('while a run with this word is not over, that one is meant'),
-    parent: z.strictObject({ id: runId, step: stepName, key: stepKey }).optional(),
-    steps: z.array(stepName).max(STEP_NAMES_LIST_MAX).default([]),
-    traceparent: z.string().max(256).optional(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: runView.extend({ existing: z.boolean().describe('it was there before') }),
+  input: () =>
+    z.strictObject({
+      name: workflowName,
+      input: json.optional(),
+      id: runId.optional(),
+      version: version.optional().describe('only executors that offer this version take it'),
+      queue: queueName.optional(),
+      key: runKey.optional().describe('what a queue counts by per_key'),
+      priority: z.int().min(-PRIORITY_HIGHEST).max(PRIORITY_HIGHEST).default(0),
+      delay_ms: sleepMs.default(0),
+      dedup: runKey
+        .optional()
+        .describe('while a run with this word is not over, that one is meant'),
+      parent: z.strictObject({ id: runId, step: stepName, key: stepKey }).optional(),
+      steps: z.array(stepName).max(STEP_NAMES_LIST_MAX).default([]),
+      traceparent: z.string().max(256).optional(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => runView.extend({ existing: z.boolean().describe('it was there before') }),
 });
 
 export const workflowsGet = operation({
@@ -76,8 +79,8 @@ export const workflowsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ id: runId }),
-  output: runView,
+  input: () => z.strictObject({ id: runId }),
+  output: () => runView,
 });
 
 export const workflowsWait = operation({
@@ -88,8 +91,8 @@ export const workflowsWait = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ id: runId, timeout_ms: waitMs.default(30_000) }),
-  output: runView,
+  input: () => z.strictObject({ id: runId, timeout_ms: waitMs.default(30_000) }),
+  output: () => runView,
 });
 
 export const workflowsList = operation({
@@ -100,13 +103,14 @@ export const workflowsList = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({
-    state: z.union([runState, z.literal('all')]).optional(),
-    name: workflowName.optional(),
-    parent: runId.optional().describe('only those that this run started'),
-    ...page,
-  }),
-  output: z.object({ runs: z.array(runHead), next: z.string().nullable() }),
+  input: () =>
+    z.strictObject({
+      state: z.union([runState, z.literal('all')]).optional(),
+      name: workflowName.optional(),
+      parent: runId.optional().describe('only those that this run started'),
+      ...page,
+    }),
+  output: () => z.object({ runs: z.array(runHead), next: z.string().nullable() }),
 });
 
 export const workflowsSteps = operation({
@@ -117,8 +121,8 @@ export const workflowsSteps = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({ id: runId, ...page }),
-  output: z.object({ steps: z.array(stepView), next: z.string().nullable() }),
+  input: () => z.strictObject({ id: runId, ...page }),
+  output: () => z.object({ steps: z.array(stepView), next: z.string().nullable() }),
 });
 
 export const workflowsSignal = operation({
@@ -129,13 +133,14 @@ export const workflowsSignal = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    id: runId,
-    name: z.string().min(1).max(SIGNAL_NAME_CHARS_MAX),
-    value: json.optional(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: z.object({ id: z.string(), name: z.string(), kept: z.boolean() }),
+  input: () =>
+    z.strictObject({
+      id: runId,
+      name: z.string().min(1).max(SIGNAL_NAME_CHARS_MAX),
+      value: json.optional(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => z.object({ id: z.string(), name: z.string(), kept: z.boolean() }),
 });
 
 export const workflowsCancel = operation({
@@ -146,15 +151,16 @@ export const workflowsCancel = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: z.strictObject({
-    id: runId,
-    reason: z.string().max(RUN_REASON_CHARS_MAX).optional(),
-    force: z
-      .boolean()
-      .default(false)
-      .describe('it is over at once, whoever holds it; nothing is undone'),
-  }),
-  output: runView,
+  input: () =>
+    z.strictObject({
+      id: runId,
+      reason: z.string().max(RUN_REASON_CHARS_MAX).optional(),
+      force: z
+        .boolean()
+        .default(false)
+        .describe('it is over at once, whoever holds it; nothing is undone'),
+    }),
+  output: () => runView,
 });
 
 export const workflowsRetry = operation({
@@ -165,16 +171,17 @@ export const workflowsRetry = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    id: runId,
-    from_step: stepRef.optional(),
-    map: z
-      .record(stepName, stepName)
-      .optional()
-      .describe('new names of steps by the names they have in the journal'),
-    idempotency_key: idempotencyKey,
-  }),
-  output: runView,
+  input: () =>
+    z.strictObject({
+      id: runId,
+      from_step: stepRef.optional(),
+      map: z
+        .record(stepName, stepName)
+        .optional()
+        .describe('new names of steps by the names they have in the journal'),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => runView,
 });
 
 export const workflowsFork = operation({
@@ -185,15 +192,16 @@ export const workflowsFork = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    id: runId,
-    at_step: stepRef,
-    input: json.optional(),
-    new_id: runId.optional(),
-    version: version.optional(),
-    idempotency_key: idempotencyKey,
-  }),
-  output: runView,
+  input: () =>
+    z.strictObject({
+      id: runId,
+      at_step: stepRef,
+      input: json.optional(),
+      new_id: runId.optional(),
+      version: version.optional(),
+      idempotency_key: idempotencyKey,
+    }),
+  output: () => runView,
 });
 
 export const workflowsAnswer = operation({
@@ -205,13 +213,14 @@ export const workflowsAnswer = operation({
   toolset: 'more',
   // A step asks once; a second answer finds nobody who asks.
   hints: { ...SETS, idempotentHint: false },
-  input: z.strictObject({
-    id: runId,
-    step: stepName,
-    key: stepKey,
-    answer: z.enum(['retry', 'fail']),
-  }),
-  output: runView,
+  input: () =>
+    z.strictObject({
+      id: runId,
+      step: stepName,
+      key: stepKey,
+      answer: z.enum(['retry', 'fail']),
+    }),
+  output: () => runView,
 });
 
 export const workflowsQueue = operation({
@@ -222,21 +231,22 @@ export const workflowsQueue = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: z.strictObject({
-    name: queueName,
-    concurrency: z.int().min(1).max(RUNS_MAX).nullish(),
-    per_key: z.int().min(1).max(RUNS_MAX).nullish(),
-    per_agent: z.int().min(1).max(RUNS_MAX).nullish(),
-    rate: z
-      .strictObject({
-        limit: z.int().min(1).max(RATE_LIST_MAX),
-        per_ms: z.int().min(1).max(SLEEP_MS_MAX),
-      })
-      .nullish(),
-    executors: z.array(agentId).max(QUEUE_EXECUTORS_LIST_MAX).default([]),
-    remove: z.boolean().default(false).describe('take it away; its runs must be over'),
-  }),
-  output: queueView.extend({ removed: z.boolean() }),
+  input: () =>
+    z.strictObject({
+      name: queueName,
+      concurrency: z.int().min(1).max(RUNS_MAX).nullish(),
+      per_key: z.int().min(1).max(RUNS_MAX).nullish(),
+      per_agent: z.int().min(1).max(RUNS_MAX).nullish(),
+      rate: z
+        .strictObject({
+          limit: z.int().min(1).max(RATE_LIST_MAX),
+          per_ms: z.int().min(1).max(SLEEP_MS_MAX),
+        })
+        .nullish(),
+      executors: z.array(agentId).max(QUEUE_EXECUTORS_LIST_MAX).default([]),
+      remove: z.boolean().default(false).describe('take it away; its runs must be over'),
+    }),
+  output: () => queueView.extend({ removed: z.boolean() }),
 });
 
 export const workflowsQueues = operation({
@@ -247,8 +257,8 @@ export const workflowsQueues = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: z.strictObject({}),
-  output: z.object({ queues: z.array(queueView) }),
+  input: () => z.strictObject({}),
+  output: () => z.object({ queues: z.array(queueView) }),
 });
 
 export const workflowsTake = operation({
@@ -259,34 +269,36 @@ export const workflowsTake = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    workflows: z
-      .array(z.strictObject({ name: workflowName, version: version.optional() }))
-      .min(1)
-      .max(WORKFLOWS_LIST_MAX),
-    executor,
-    limit: z.int().min(0).max(TAKE_LIST_MAX).default(1).describe('0: news alone'),
-    lease_ms: leaseMs,
-    wait_ms: waitMs.default(0),
-    holding: z
-      .array(z.strictObject({ id: runId, epoch, news: z.int().min(0) }))
-      .max(HELD_RUNS_LIST_MAX)
-      .default([])
-      .describe('runs you hold, with the number of news you have heard of each'),
-  }),
-  output: z.object({
-    runs: z.array(
-      z.object({
-        run: runView,
-        epoch: z.int(),
-        news: z.int(),
-        journal: z.array(stepView),
-        journal_next: z.string().nullable().describe('more: workflows.steps with this as after'),
-        resolved: z.array(resolvedView),
-      }),
-    ),
-    news: z.array(newsView),
-  }),
+  input: () =>
+    z.strictObject({
+      workflows: z
+        .array(z.strictObject({ name: workflowName, version: version.optional() }))
+        .min(1)
+        .max(WORKFLOWS_LIST_MAX),
+      executor,
+      limit: z.int().min(0).max(TAKE_LIST_MAX).default(1).describe('0: news alone'),
+      lease_ms: leaseMs,
+      wait_ms: waitMs.default(0),
+      holding: z
+        .array(z.strictObject({ id: runId, epoch, news: z.int().min(0) }))
+        .max(HELD_RUNS_LIST_MAX)
+        .default([])
+        .describe('runs you hold, with the number of news you have heard of each'),
+    }),
+  output: () =>
+    z.object({
+      runs: z.array(
+        z.object({
+          run: runView,
+          epoch: z.int(),
+          news: z.int(),
+          journal: z.array(stepView),
+          journal_next: z.string().nullable().describe('more: workflows.steps with this as after'),
+          resolved: z.array(resolvedView),
+        }),
+      ),
+      news: z.array(newsView),
+    }),
 });
 
 export const workflowsRecord = operation({
@@ -297,17 +309,19 @@ export const workflowsRecord = operation({
   access: 'writer',
   toolset: 'more',
   hints: ADDS,
-  input: z.strictObject({
-    id: runId,
-    epoch,
-    entries: z.array(entry).min(1).max(ENTRIES_LIST_MAX),
-    lease_ms: leaseMs,
-  }),
-  output: z.object({
-    id: z.string(),
-    news: z.int(),
-    cancelling: z.string().nullable(),
-  }),
+  input: () =>
+    z.strictObject({
+      id: runId,
+      epoch,
+      entries: z.array(entry).min(1).max(ENTRIES_LIST_MAX),
+      lease_ms: leaseMs,
+    }),
+  output: () =>
+    z.object({
+      id: z.string(),
+      news: z.int(),
+      cancelling: z.string().nullable(),
+    }),
 });
 
 export const workflowsRenew = operation({
@@ -318,22 +332,24 @@ export const workflowsRenew = operation({
   access: 'writer',
   toolset: 'more',
   hints: SETS,
-  input: z.strictObject({
-    executor: executor.optional(),
-    runs: z
-      .array(z.strictObject({ id: runId, epoch }))
-      .min(1)
-      .max(HELD_RUNS_LIST_MAX),
-    lease_ms: leaseMs,
-  }),
-  output: z.object({
-    runs: z.array(
-      z.object({
-        id: z.string(),
-        ok: z.boolean(),
-        news: z.int(),
-        cancelling: z.string().nullable(),
-      }),
-    ),
-  }),
+  input: () =>
+    z.strictObject({
+      executor: executor.optional(),
+      runs: z
+        .array(z.strictObject({ id: runId, epoch }))
+        .min(1)
+        .max(HELD_RUNS_LIST_MAX),
+      lease_ms: leaseMs,
+    }),
+  output: () =>
+    z.object({
+      runs: z.array(
+        z.object({
+          id: z.string(),
+          ok: z.boolean(),
+          news: z.int(),
+          cancelling: z.string().nullable(),
+        }),
+      ),
+    }),
 });
