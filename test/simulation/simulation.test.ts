@@ -102,12 +102,28 @@ describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] 
   });
 });
 
-/** The first seed at which something was noticed; fails when nothing was. */
+/** Where those are noticed that the first seed does not betray: told first, so that few are told for nothing. */
+const NOTICED_AT: Readonly<Record<string, number>> = {
+  'forgets idempotency keys': 51,
+  'does not let those mark a thread whom its root names': 10,
+  'forgets channels.past when it freezes': 5,
+  'takes replies to a closed thread': 4,
+  'lets a run that is over end the turn': 3,
+  'has a desk that shows another body': 3,
+  'forgets gates.open.approvals when it freezes': 2,
+  'forgets the fence': 2,
+  'wakes an agent by its own words': 2,
+  'lets a gate be used twice': 2,
+};
+
+/** What was noticed first, at any of sixty seeds; fails when nothing was. */
 async function noticed(
+  name: string,
   options: Partial<Parameters<typeof runSimulation>[0]>,
   run = runSimulation,
 ): Promise<string> {
-  for (let seed = 1; seed <= 60; seed++) {
+  const others = Array.from({ length: 60 }, (_, at) => at + 1);
+  for (const seed of new Set([NOTICED_AT[name] ?? 1, ...others])) {
     try {
       await run({ seed, steps: STEPS, flush, ...options });
     } catch (cause) {
@@ -118,14 +134,23 @@ async function noticed(
 }
 
 describe('the simulator notices', () => {
-  test.each(Object.entries(MUTANTS))('a hub that %s', { timeout: 120_000 }, async (_, mutate) => {
-    expect(await noticed({ mutate })).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
+  test('whom the list of seeds names', () => {
+    const names = [...Object.keys(MUTANTS), ...Object.keys(PART_MUTANTS)];
+    expect(names).toEqual(expect.arrayContaining(Object.keys(NOTICED_AT)));
   });
+
+  test.each(Object.entries(MUTANTS))(
+    'a hub that %s',
+    { timeout: 120_000 },
+    async (name, mutate) => {
+      expect(await noticed(name, { mutate })).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
+    },
+  );
 
   describe('a hub with a part that', () => {
     afterEach(() => vi.resetModules());
 
-    test.each(Object.entries(PART_MUTANTS))('%s', { timeout: 120_000 }, async (_, mutant) => {
+    test.each(Object.entries(PART_MUTANTS))('%s', { timeout: 120_000 }, async (name, mutant) => {
       vi.resetModules();
       vi.doMock(mutant.path, async (importOriginal) => {
         const part = await importOriginal<never>();
@@ -133,7 +158,7 @@ describe('the simulator notices', () => {
       });
       const { runSimulation: run } = await import('../../src/testing/index.ts');
       vi.doUnmock(mutant.path);
-      expect(await noticed({}, run)).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
+      expect(await noticed(name, {}, run)).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
     });
   });
 
@@ -146,7 +171,7 @@ describe('the simulator notices', () => {
     ['changes-a-byte', /chain breaks/],
     ['stores-twice', /jumps to seq|chain breaks|takes|memory has|not stored/],
   ])('a log that %s', { timeout: 120_000 }, async (lie, why) => {
-    expect(await noticed({ lie })).toMatch(why);
+    expect(await noticed(lie, { lie })).toMatch(why);
   });
 
   test('nothing where nothing is wrong, and the same for the same seed', async () => {

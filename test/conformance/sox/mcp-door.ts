@@ -98,7 +98,7 @@ function requestMeta(call: Call, options: DoorOptions): Record<string, unknown> 
 }
 
 async function overHttp(call: Call, options: DoorOptions): Promise<Connection> {
-  const transport = new StreamableHTTPClientTransport(new URL('/mcp?tools=all', options.url), {
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp?tools=sox', options.url), {
     requestInit: { headers: { ...identityHeaders(call.agent, options) } },
   });
   const client = await connectClient(transport, options);
@@ -114,7 +114,7 @@ async function overHttp(call: Call, options: DoorOptions): Promise<Connection> {
 async function overStdio(call: Call, options: DoorOptions): Promise<Connection> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [SYNOD, 'mcp', '--as', call.agent, '--url', options.url, '--tools', 'all'],
+    args: [SYNOD, 'mcp', '--as', call.agent, '--url', options.url, '--tools', 'sox'],
     env: {
       ...environment('/nonexistent'),
       // The fixtures count every operation and presence event.
