@@ -13,6 +13,7 @@ import {
   type Steady,
   WRITE_MS_MAX,
 } from './lease-words.ts';
+import { takeSoleLease } from './sole-lease.ts';
 
 interface World {
   readonly words: Map<LeaseKey, SaidWord>;
@@ -226,6 +227,34 @@ test('[SQ7] [NL5] a server without a name shares with nobody: whoever comes seco
   await until(world, named.lease.close());
   await expect(start(world, 'host 4', 'h4', true)).rejects.toMatchObject({
     message: expect.stringContaining('give both a name'),
+  });
+});
+
+test('[NL5] late words of one that died are waited out, and the next start is not refused', async () => {
+  const world = createWorld();
+  const dead = await start(world, 'host 1', 'h1', true);
+  await world.pass(1_000);
+  dead.machine.isDead = true;
+  const { steady, store } = world.machine();
+  const options = { name: 'host 2', id: 'h2', isAlone: true, store, steady, onLost: () => {} };
+  const leases = await until(world, openLeases(options));
+  let late = 2;
+  const of = async (space: string): Promise<Lease> => {
+    const lease = await leases.of(space);
+    // It was seen to be gone, and then this arrives.
+    const last = world.words.get('server =h1');
+    if (last !== undefined && late-- > 0)
+      world.words.set('server =h1', { ...last, seq: last.seq + 1 });
+    return lease;
+  };
+  const lease = await until(world, takeSoleLease({ of }, 'x', steady));
+  expect([lease?.isMine, late]).toEqual([true, -1]);
+  // One that lives goes on saying so, and is not waited for.
+  const third = world.machine();
+  const more = { ...options, name: 'host 3', id: 'h3', store: third.store, steady: third.steady };
+  const others = await until(world, openLeases(more));
+  await expect(until(world, takeSoleLease(others, 'x', third.steady))).rejects.toMatchObject({
+    message: expect.stringContaining('open at host 2'),
   });
 });
 

@@ -13,6 +13,7 @@ import {
   WRITE_MS_MAX,
 } from '../lease-words.ts';
 import { LogError } from '../log.ts';
+import { takeSoleLease } from '../sole-lease.ts';
 import { API, apiCode, natsFailure } from './failure.ts';
 import { createId, openPointers, pointersOf, streamWord } from './generation.ts';
 import { type Link, openLink } from './link.ts';
@@ -158,22 +159,19 @@ export async function takeLease(place: NatsPlace, space: string): Promise<SoleLe
       ...{ name: `${hostname()} ${process.pid}`, id: createId(), isAlone: true, path },
       ...{ store, steady: STEADY, onLost: () => {} },
     });
+    const isRefused = (): boolean => refusal !== null;
+    const lease = await takeSoleLease(leases, space, STEADY, isRefused).catch(
+      async (cause: unknown) => {
+        await leases.close();
+        throw cause;
+      },
+    );
     const release = async (): Promise<void> => {
       await lease?.close();
       await leases.close();
       await link.release();
     };
-    const lease = await leases.of(space).catch(async (cause: unknown) => {
-      await leases.close();
-      throw cause;
-    });
-    const isMine = new Promise<boolean>((resolve) => {
-      lease.onChange(() => lease.isMine && resolve(true));
-      STEADY.after(WRITE_MS_MAX, () => resolve(lease.isMine));
-      lease.stand();
-    });
-    if (await isMine) return { release };
-    await lease.close();
+    if (lease !== null) return { release };
     await leases.close();
     if (refusal !== null) throw refusal;
     throw new LogError('log.locked', `${path} (${space}) was taken by another server just now`, {
