@@ -15,6 +15,8 @@ export interface LogPlace {
   readonly url: string;
   /** The file or directory, for messages. */
   readonly path: string;
+  /** The data directory. */
+  readonly dir: string;
 }
 
 export const STORE_FLAG = [
@@ -23,6 +25,10 @@ export const STORE_FLAG = [
 ] as const;
 
 export async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {
+  if (!readOnly) {
+    const { requireMayWrite } = await import('../server/run/cluster-of.ts');
+    await requireMayWrite(place.url, place.dir);
+  }
   const { openLog } = await import('../server/run/open-log.ts');
   return openLog(place.url, { readOnly });
 }
@@ -40,9 +46,10 @@ export async function headsAt(place: LogPlace): Promise<Heads> {
 }
 
 export async function placeOf(flags: StoreFlags): Promise<LogPlace> {
-  if (flags.store !== undefined) return storePlace(flags.store, flags.space);
+  const dir = dataDirectory(flags.dir, process.env);
+  if (flags.store !== undefined) return storePlace(flags.store, flags.space, dir);
   const space = flags.space ?? (process.env.SOX_NAMESPACE || 'default');
-  return spacePlace(dataDirectory(flags.dir, process.env), space);
+  return spacePlace(dir, space);
 }
 
 export async function placesOf(flags: StoreFlags): Promise<LogPlace[]> {
@@ -65,16 +72,16 @@ function spacePlace(dir: string, space: string): LogPlace {
     throw fail('cli.usage', `${space} is not the name of a space: 1 to 64 of a-z, 0-9, _ and -`);
   }
   const path = join(dir, 'spaces', `${space}.sqlite`);
-  return { space, url: `sqlite://${path}`, path };
+  return { space, url: `sqlite://${path}`, path, dir };
 }
 
-async function storePlace(text: string, space: string | undefined): Promise<LogPlace> {
+async function storePlace(text: string, space: string | undefined, dir: string): Promise<LogPlace> {
   const { parseStoreUrl, shownStore, storeUrl } = await import('../server/run/store-url.ts');
   const store = parseStoreUrl(text);
   if (store?.kind === 'nats') {
     const named = space ?? store.space ?? 'default';
     const url = storeUrl({ ...store, space: named });
-    return { space: named, url, path: shownStore(url) };
+    return { space: named, url, path: shownStore(url), dir };
   }
   if (store === null || !('path' in store)) {
     throw fail(
@@ -82,5 +89,5 @@ async function storePlace(text: string, space: string | undefined): Promise<LogP
       `--store must be sqlite:///path or file:///dir (absolute), or nats://HOST:PORT/PREFIX; found ${text}`,
     );
   }
-  return { space: null, url: storeUrl(store), path: store.path };
+  return { space: null, url: storeUrl(store), path: store.path, dir };
 }

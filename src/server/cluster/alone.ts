@@ -1,20 +1,38 @@
-/** A server without a name serves alone, and so not where servers with names have a registry: it could not be vouched for [JN2]. */
+/**
+ * Who is not one of several servers: it serves alone, and so not where servers with names have a registry, as nobody could
+ * vouch for it [JN2]; nor does it write to a log there past them, unless it has the data directory of one of them [JN9].
+ */
 import { API, apiCode, natsFailure } from '../../log/nats/failure.ts';
 import { type Link, openLink } from '../../log/nats/link.ts';
 import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
 import { ClusterError } from './cluster-error.ts';
-import { readKnownCluster } from './identity.ts';
+import { requireServer } from './enter.ts';
+import { ensureServerKey, readKnownCluster } from './identity.ts';
+import type { Registry } from './registry.ts';
 import { openRegistryStream, registryStreamOf } from './registry-stream.ts';
 
 /** Throws ClusterError where there is a cluster. */
 export async function requireNoCluster(place: NatsPlace, dir: string): Promise<void> {
+  if ((await registryAt(place)) !== null) throw nameless(place, readKnownCluster(dir)?.name);
+}
+
+/** Throws ClusterError where there is a cluster that the data directory is no server of. */
+export async function requireServerOf(place: NatsPlace, dir: string): Promise<void> {
+  const registry = await registryAt(place);
+  if (registry === null) return;
+  const known = readKnownCluster(dir);
+  if (known === null || known.cluster !== registry.cluster) throw stranger(place);
+  requireServer(registry.servers.get(known.name), place, known.name, ensureServerKey(dir));
+}
+
+/** Null where nobody has founded a cluster. */
+async function registryAt(place: NatsPlace): Promise<Registry | null> {
   const link = await openLink(place);
   try {
-    if (!(await hasRegistry(link, place))) return;
+    if (!(await hasRegistry(link, place))) return null;
     const stream = await openRegistryStream(link, place, { isFollowed: false, mayMake: false });
     stream.close();
-    // A stream that nobody has founded a cluster in yet keeps nobody out.
-    if (stream.registry.cluster !== null) throw nameless(place, readKnownCluster(dir)?.name);
+    return stream.registry.cluster === null ? null : stream.registry;
   } finally {
     await link.release();
   }
@@ -38,5 +56,12 @@ function nameless(place: NatsPlace, known: string | undefined): ClusterError {
   return new ClusterError(
     'cluster.nameless',
     `${shownPlace(place)} belongs to a cluster, and this server has no name: ${remedy}`,
+  );
+}
+
+function stranger(place: NatsPlace): ClusterError {
+  return new ClusterError(
+    'cluster.not-member',
+    `${shownPlace(place)} belongs to a cluster, and its logs are written by its servers: stop them and name the data directory of one of them with --dir, or use another prefix`,
   );
 }

@@ -53,7 +53,8 @@ async function found(
   }
 }
 
-function requireServer(
+/** That it is in the registry, with this key, and was not taken out. */
+export function requireServer(
   server: Server | undefined,
   place: NatsPlace,
   name: string,

@@ -1,4 +1,4 @@
-/** The part of this server among several, as it is configured. */
+/** The part of this server among several, as it is configured; and who may write past them. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from './config.ts';
 import { parseStoreUrl } from './store-url.ts';
@@ -19,4 +19,12 @@ export async function clusterOf(
   }
   const { openCluster } = await import('../cluster/cluster.ts');
   return openCluster({ place: parsed.place, name: serverName, version, dir, onTrouble, warn });
+}
+
+/** Throws where the store belongs to servers of which the data directory is none. */
+export async function requireMayWrite(store: string, dir: string): Promise<void> {
+  const parsed = parseStoreUrl(store);
+  if (parsed?.kind !== 'nats') return;
+  const { requireServerOf } = await import('../cluster/alone.ts');
+  await requireServerOf(parsed.place, dir);
 }
