@@ -17,35 +17,46 @@ export type Ask = (
   timeoutMs: number,
 ) => Promise<Reply>;
 
+/** Asks with the credential of the server's owner. */
+export const OWNER = 'owner';
+
 const NOT_SENT: Reply = { kind: 'refused', reason: 'not.sent', message: 'nobody is there' };
 const LOST: Reply = { kind: 'lost' };
 
-export const ask: Ask = (server, agent, operation, input, timeoutMs) => {
-  const { url, copy } = server;
-  if (url === null) return Promise.resolve(NOT_SENT);
-  const text = JSON.stringify(input);
-  return new Promise((resolve) => {
-    const sent = request(
-      `${url}/v1/ops/${operation}`,
-      {
-        ...{ method: 'POST', agent: false, signal: AbortSignal.timeout(timeoutMs) },
-        headers: { 'content-type': 'application/json', 'x-sox-agent-id': agent },
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', () => resolve(LOST));
-        response.on('end', () => {
-          resolve(replyOf(response.statusCode ?? 0, Buffer.concat(chunks).toString(), copy));
-        });
-      },
-    );
-    sent.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'ECONNREFUSED' ? NOT_SENT : LOST),
-    );
-    sent.end(text);
-  });
-};
+export const askIn =
+  (space: string): Ask =>
+  (server, agent, operation, input, timeoutMs) => {
+    const { url, copy } = server;
+    if (url === null) return Promise.resolve(NOT_SENT);
+    const text = JSON.stringify(input);
+    return new Promise((resolve) => {
+      const sent = request(
+        `${url}/v1/ops/${operation}`,
+        {
+          ...{ method: 'POST', agent: false, signal: AbortSignal.timeout(timeoutMs) },
+          headers: { ...headersOf(server, agent), 'x-sox-namespace': space },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', () => resolve(LOST));
+          response.on('end', () => {
+            resolve(replyOf(response.statusCode ?? 0, Buffer.concat(chunks).toString(), copy));
+          });
+        },
+      );
+      sent.on('error', (error: NodeJS.ErrnoException) =>
+        resolve(error.code === 'ECONNREFUSED' ? NOT_SENT : LOST),
+      );
+      sent.end(text);
+    });
+  };
+
+function headersOf(server: ChaosServer, agent: string): Record<string, string> {
+  const json = { 'content-type': 'application/json' };
+  if (agent !== OWNER) return { ...json, 'x-sox-agent-id': agent };
+  return { ...json, authorization: `Bearer ${server.credential}`, 'x-synod-owner': '1' };
+}
 
 function replyOf(status: number, text: string, copy: string): Reply {
   let body: Json;

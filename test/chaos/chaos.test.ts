@@ -18,6 +18,8 @@ const TOLD: Readonly<Record<Lie, RegExp>> = {
   twice: /^twice: send/m,
   holder: /^lock-\d-holder: no order explains take/m,
   exchange: /^value-\d-exchange: no order explains set/m,
+  turn: /^turn: handed out twice: begin t\d+/m,
+  gate: /^g\d+@default: no order explains (approve|deny)/m,
 };
 
 if (NO_NATS !== null) process.stderr.write(`NO CHAOS: ${NO_NATS}\n`);
@@ -33,7 +35,7 @@ describe.skipIf(NO_NATS !== null)(`three servers on three nodes ${NO_NATS ?? ''}
   test('[CH1] [CH2] are killed, paused, cut off and misled, and keep what is promised', async () => {
     const faults: string[] = [];
     const run = await runChaos(theatre, {
-      ...{ name: '-f', seed: 14, seconds: 8, actors: 4, faults: FAULTS },
+      ...{ name: '-f', seed: 14, seconds: 8, actors: 6, spaces: 2, faults: FAULTS },
       tell: (line) => void faults.push(line),
     });
     expect([run.broken, faults]).toEqual([[], faults]);

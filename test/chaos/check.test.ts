@@ -28,6 +28,13 @@ const set = (from: string | null, to: string, version?: number): Act => {
   return { op: 'set', key: 'value', from, to, ...(version !== undefined && { version }) };
 };
 const get = (value: string | null): Act => ({ op: 'get', key: 'value', value });
+const begin = (turn: string, epoch: number, ...given: string[]): Act => {
+  return { op: 'begin', agent: 'wes', channel: 'talk', max: 20, turn, epoch, given };
+};
+const finish = (turn: string, epoch: number): Act => ({ op: 'finish', agent: 'wes', turn, epoch });
+const decide = (answer: 'approve' | 'deny'): Act => ({ op: 'decide', key: 'g1', answer });
+const consume: Act = { op: 'consume', key: 'g1' };
+const gate = (state: string): Act => ({ op: 'gate', key: 'g1', state });
 const [ONE, TWO] = [
   { text: 'one', seq: 1 },
   { text: 'two', seq: 2 },
@@ -56,6 +63,27 @@ test('[CH1] a history in which all went well passes, with answers that were lost
     ['bob', 'b', set('x', 'y'), 4, null, 'unknown'],
     ['ada', 'a', get('x'), 5, 6],
     ['ada', 'a', get('y'), 7, 8],
+  ];
+  expect(check(historyOf(rows, ALIKE))).toEqual([]);
+});
+
+test('[CH1] turns that lapse and gates whose answers are lost pass', () => {
+  const rows: Row[] = [
+    ...SENT,
+    // The first time lapses; whoever had it comes late and is told so.
+    ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+    ['tom', 'b', begin('t1', 2, 'one'), 5, 6],
+    ['sue', 'a', finish('t1', 1), 7, 8, 'fail'],
+    ['tom', 'b', finish('t1', 2), 7, 9],
+    ['sue', 'a', begin('t2', 3, 'two'), 8, 10],
+    ['sue', 'a', finish('t2', 3), 11, null, 'unknown'],
+    ['ada', 'a', gate('pending'), 0, 1],
+    ['mia', 'a', decide('approve'), 2, null, 'unknown'],
+    ['mia', 'b', decide('deny'), 3, 4, 'fail'],
+    ['ada', 'c', gate('approved'), 5, 6],
+    ['ada', 'c', consume, 7, 8],
+    ['ada', 'c', consume, 9, 10, 'fail'],
+    ['mia', 'a', gate('consumed'), 11, 12],
   ];
   expect(check(historyOf(rows, ALIKE))).toEqual([]);
 });
@@ -207,6 +235,105 @@ const BAD: readonly [what: string, sentence: string, History][] = [
     historyOf([
       ['ada', 'a', set(null, 'x', 7), 0, 1],
       ['bob', 'b', set('x', 'y', 7), 2, 3],
+    ]),
+  ],
+  [
+    'a turn that two have',
+    'turn: handed out twice: begin t1 of wes (epoch 1) by sue at a (1.000–2.000 s, given 1) and begin t1 of wes (epoch 1) by tom at b (3.000–4.000 s, given 1)',
+    historyOf([
+      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+      ['tom', 'b', begin('t1', 1, 'one'), 3, 4],
+    ]),
+  ],
+  [
+    'a turn that is ended twice',
+    'turn: ended twice: finish t1 of wes (epoch 1) by sue at a (3.000–4.000 s, acknowledged) and finish t1 of wes (epoch 2) by tom at b (3.000–4.000 s, acknowledged)',
+    historyOf([
+      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+      ['tom', 'b', begin('t1', 2, 'one'), 2, 5],
+      ['sue', 'a', finish('t1', 1), 3, 4],
+      ['tom', 'b', finish('t1', 2), 3, 4],
+    ]),
+  ],
+  [
+    'a turn that is ended by one who was overtaken',
+    'turn: overtaken: finish t1 of wes (epoch 1) by sue at a (5.000–6.000 s, acknowledged) although begin t1 of wes (epoch 2) by tom at b (3.000–4.000 s, given 1) was before it',
+    historyOf([
+      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+      ['tom', 'b', begin('t1', 2, 'one'), 3, 4],
+      ['sue', 'a', finish('t1', 1), 5, 6],
+    ]),
+  ],
+  [
+    'a turn that goes on after its end',
+    'turn: not over: begin t1 of wes (epoch 2) by tom at b (5.000–6.000 s, given 1) after finish t1 of wes (epoch 1) by sue at a (3.000–4.000 s, acknowledged)',
+    historyOf([
+      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+      ['sue', 'a', finish('t1', 1), 3, 4],
+      ['tom', 'b', begin('t1', 2, 'one'), 5, 6],
+    ]),
+  ],
+  [
+    'a message that a turn consumed and another is given',
+    'turn: given again: "one" by begin t2 of wes (epoch 2) by tom at b (5.000–6.000 s, given 1) after finish t1 of wes (epoch 1) by sue at a (3.000–4.000 s, acknowledged)',
+    historyOf([
+      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+      ['sue', 'a', finish('t1', 1), 3, 4],
+      ['tom', 'b', begin('t2', 2, 'one'), 5, 6],
+    ]),
+  ],
+  [
+    'an epoch of turns that goes back',
+    'turn: begin t2 of wes (epoch 1) by tom at b (3.000–4.000 s, given 1) has a lower epoch than begin t1 of wes (epoch 2) by sue at a (1.000–2.000 s, given 1) before it',
+    historyOf([
+      ['sue', 'a', begin('t1', 2, 'one'), 1, 2],
+      ['tom', 'b', begin('t2', 1, 'two'), 3, 4],
+    ]),
+  ],
+  [
+    'a message that begins no turn',
+    'turn: kept back: 1 of talk began no turn of wes, the first "two", and 0 answers were lost',
+    historyOf([...SENT, ['sue', 'a', begin('t1', 1, 'one'), 1, 2]], ALIKE),
+  ],
+  [
+    'a gate with two answers',
+    'g1: no order explains deny g1 by mia at b (3.000–4.000 s, acknowledged) after approve g1 by mia at a (1.000–2.000 s, acknowledged)',
+    historyOf([
+      ['mia', 'a', decide('approve'), 1, 2],
+      ['mia', 'b', decide('deny'), 3, 4],
+    ]),
+  ],
+  [
+    'a gate that is decided twice',
+    'g1: no order explains approve g1 by tom at b (3.000–4.000 s, acknowledged) after approve g1 by mia at a (1.000–2.000 s, acknowledged)',
+    historyOf([
+      ['mia', 'a', decide('approve'), 1, 2],
+      ['tom', 'b', decide('approve'), 3, 4],
+    ]),
+  ],
+  [
+    'an approval that is used twice',
+    'g1: no order explains consume g1 by ada at b (5.000–6.000 s, acknowledged) after approve g1 by mia at a (1.000–2.000 s, acknowledged) and consume g1 by ada at a (3.000–4.000 s, acknowledged)',
+    historyOf([
+      ['mia', 'a', decide('approve'), 1, 2],
+      ['ada', 'a', consume, 3, 4],
+      ['ada', 'b', consume, 5, 6],
+    ]),
+  ],
+  [
+    'a gate that is used although it was denied',
+    'g1: no order explains consume g1 by ada at a (3.000–4.000 s, acknowledged) after deny g1 by mia at a (1.000–2.000 s, acknowledged)',
+    historyOf([
+      ['mia', 'a', decide('deny'), 1, 2],
+      ['ada', 'a', consume, 3, 4],
+    ]),
+  ],
+  [
+    'an answer that is told otherwise',
+    'g1: no order explains gate g1 by ada at c (3.000–4.000 s, told denied) after approve g1 by mia at a (1.000–2.000 s, acknowledged)',
+    historyOf([
+      ['mia', 'a', decide('approve'), 1, 2],
+      ['ada', 'c', gate('denied'), 3, 4],
     ]),
   ],
 ];

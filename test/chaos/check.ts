@@ -1,29 +1,33 @@
 /**
  * Whether a history keeps what is promised: nothing acknowledged is lost, nothing is there twice, nothing that was
- * refused is there, every reader sees one order, a value is exchanged only for the one it was decided on, and a lock has
- * one holder [CH1]. What is broken is told in a sentence that names the acts, the shortest first.
+ * refused is there, every reader sees one order, a value is exchanged only for the one it was decided on, a lock has
+ * one holder, a gate one answer, and a turn is run by one at a time [CH1]. What is broken is told in a sentence that names the acts, the shortest first.
  */
 
 import { checkMessages } from './check-messages.ts';
 import { checkNumbers } from './check-numbers.ts';
 import { checkReaders } from './check-readers.ts';
+import { checkTurns } from './check-turns.ts';
 import { type Act, type ActOf, type Done, describe, type History, isOf } from './history.ts';
 import { linearize, type Model, type Timed } from './linearize.ts';
-import { type Answered, LOCK, REGISTER } from './models.ts';
+import { type Answered, GATE, LOCK, REGISTER } from './models.ts';
 
 export function check({ done, ...history }: History): string[] {
   const values = done.filter((one) => isOf(one, 'set', 'get'));
   const locks = done.filter((one) => isOf(one, 'take', 'release', 'holder'));
+  const gates = done.filter((one) => isOf(one, 'decide', 'consume', 'gate'));
   return [
     ...checkMessages({ done, ...history }),
     ...checkReaders({ done, ...history }),
     ...checkKeys(values, REGISTER),
     ...checkKeys(locks, LOCK),
+    ...checkKeys(gates, GATE),
+    ...checkTurns({ done, ...history }),
     ...checkNumbers(done),
   ].sort((a, b) => a.length - b.length);
 }
 
-type KeyAct = ActOf<'set' | 'get' | 'take' | 'release' | 'holder'>;
+type KeyAct = ActOf<'set' | 'get' | 'take' | 'release' | 'holder' | 'decide' | 'consume' | 'gate'>;
 
 interface Placed<A extends Act> extends Timed<Answered<A>> {
   readonly one: Done<A>;

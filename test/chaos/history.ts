@@ -45,7 +45,24 @@ export type Act =
       readonly key: string;
       readonly value: string | null;
       readonly version?: number;
-    };
+    }
+  /** A turn is handed out, with the messages of the channel that it is about. */
+  | {
+      readonly op: 'begin';
+      readonly agent: string;
+      readonly channel: string;
+      /** So many messages at most, also when the answer is lost. */
+      readonly max: number;
+      /** Absent where the answer was lost. */
+      readonly turn?: string;
+      readonly epoch?: number;
+      readonly given?: readonly string[];
+    }
+  | { readonly op: 'finish'; readonly agent: string; readonly turn: string; readonly epoch: number }
+  /** Of a gate, by its id. */
+  | { readonly op: 'decide'; readonly key: string; readonly answer: 'approve' | 'deny' }
+  | { readonly op: 'consume'; readonly key: string }
+  | { readonly op: 'gate'; readonly key: string; readonly state: string };
 
 export interface Done<A extends Act = Act> {
   readonly id: number;
@@ -112,8 +129,18 @@ function wordsOf(act: Act): string {
       if (from === undefined) return `set ${key} to ${to}`;
       return `set ${key} from ${from ?? 'nothing'} to ${to}`;
     }
+    case 'begin':
+      return act.turn === undefined
+        ? `begin a turn of ${act.agent}`
+        : `begin ${act.turn} of ${act.agent} (epoch ${act.epoch})`;
+    case 'finish':
+      return `finish ${act.turn} of ${act.agent} (epoch ${act.epoch})`;
+    case 'decide':
+      return `${act.answer} ${act.key}`;
     case 'get':
     case 'holder':
+    case 'consume':
+    case 'gate':
       return `${act.op} ${act.key}`;
   }
 }
@@ -124,6 +151,8 @@ function toldOf(act: Act, outcome: Outcome): string {
   if (act.op === 'send') return `acknowledged as ${act.seq}`;
   if (act.op === 'holder') return `told ${act.owner ?? 'nobody'}`;
   if (act.op === 'get') return `told ${act.value ?? 'nothing'}`;
+  if (act.op === 'gate') return `told ${act.state}`;
+  if (act.op === 'begin') return `given ${act.given?.length ?? 0}`;
   if (act.op === 'recv' || act.op === 'feed') return `got ${act.got.length}`;
   return 'acknowledged';
 }

@@ -1,15 +1,22 @@
 /** Servers that lie, to show that a run can fail: what stands between agents and servers breaks one promise. */
 import type { Chance } from '../../src/testing/chance.ts';
-import type { Ask } from './ask.ts';
+import type { Ask, Reply } from './ask.ts';
 
-/** Acknowledge and drop; store twice; give a claim that another has; exchange whatever is there. */
-export const LIES = ['drop', 'twice', 'holder', 'exchange'] as const;
+/**
+ * Acknowledge and drop; store twice; give a claim that another has; exchange whatever is there; hand out a turn again; take a
+ * second answer to a gate.
+ */
+export const LIES = ['drop', 'twice', 'holder', 'exchange', 'turn', 'gate'] as const;
 export type Lie = (typeof LIES)[number];
 
 const SHARE = 0.05;
+/** Then it is over, or whoever waits for the last turn would wait long. */
+const TURNS_AGAIN = 4;
 
 export function lieAbout(lie: Lie, ask: Ask, chance: Chance, onLie: () => void): Ask {
   let seq = 0;
+  let begun: Reply | null = null;
+  let again = 0;
   return async (server, agent, operation, input, timeoutMs) => {
     const isLie = chance.isLikely(SHARE);
     const { url, copy } = server;
@@ -26,7 +33,18 @@ export function lieAbout(lie: Lie, ask: Ask, chance: Chance, onLie: () => void):
         if (second.kind === 'done') onLie();
       }
     }
+    if (lie === 'turn' && operation === 'turns.take' && reply.kind === 'done') {
+      if (reply.body.turn !== null) begun = reply;
+      else if (begun !== null && again++ < TURNS_AGAIN) {
+        onLie();
+        return begun;
+      }
+    }
     const isRefused = reply.kind === 'refused';
+    if (lie === 'gate' && operation === 'gates.decide' && isRefused) {
+      if (reply.reason === 'gate.ended') onLie();
+      return { kind: 'done', body: {}, copy };
+    }
     if (lie === 'holder' && isRefused && reply.reason === 'claim.held') {
       onLie();
       return { kind: 'done', body: { claim: { epoch: undefined } }, copy };

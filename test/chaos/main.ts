@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seconds N [--seed S] [--faults a,b] [--break WAY] [--keep]`: a run under faults, judged. A history that breaks
+ * `npm run chaos -- --seconds N [--seed S] [--spaces N] [--faults a,b] [--break WAY] [--keep]`: a run under faults, judged. A history that breaks
  * a promise is kept in a file, and told with its seed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string' },
     faults: { type: 'string' },
-    actors: { type: 'string', default: '6' },
+    actors: { type: 'string', default: '8' },
+    spaces: { type: 'string', default: '2' },
     break: { type: 'string' },
     out: { type: 'string', default: 'chaos-histories' },
     keep: { type: 'boolean', default: false },
@@ -33,9 +34,10 @@ function fail(why: string): never {
 if (NO_NATS !== null) fail(NO_NATS);
 const seconds = Number(values.seconds);
 const actors = Number(values.actors);
+const spaces = Number(values.spaces);
 const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
-if (!(seconds > 0) || !(actors > 0) || !Number.isSafeInteger(seed))
-  fail('--seconds and --actors are numbers above 0, --seed is a whole number');
+if (!(seconds > 0) || !(actors > 0) || !(spaces > 0) || !Number.isSafeInteger(seed))
+  fail('--seconds, --actors and --spaces are numbers above 0, --seed is a whole number');
 const wanted = values.faults?.split(',') ?? FAULT_NAMES;
 const strange = wanted.filter((name) => !FAULT_NAMES.includes(name));
 if (strange.length > 0)
@@ -48,13 +50,13 @@ if (wanted.includes('disk') && !hasDisks)
   say('no disk of their own can be mounted here: the fault disk is left out');
 const faults = wanted.filter((name) => name !== 'disk' || hasDisks);
 
-say(`seed ${seed}, ${seconds} s, ${actors} agents, faults: ${faults.join(', ')}`);
+say(`seed ${seed}, ${seconds} s, ${actors} agents, ${spaces} spaces, faults: ${faults.join(', ')}`);
 // Before what starts it is loaded: bundled it is up in half the time, and edits meanwhile do not reach it.
 process.env.SYNOD_TESTED_BIN ??= await bundleProgram();
 const { openTheatre, runChaos } = await import('./run.ts');
 const theatre = await openTheatre(hasDisks, say);
 const run = await runChaos(theatre, {
-  ...{ seed, seconds, actors, faults, tell: say },
+  ...{ seed, seconds, actors, spaces, faults, tell: say },
   ...(way !== undefined && { ask: (ask, chance) => lieAbout(way as Lie, ask, chance, () => {}) }),
 }).catch(async (cause: unknown) => {
   await theatre.close();

@@ -1,4 +1,7 @@
-/** What is promised of one key: a value that is exchanged only for the one it was decided on, and a lock with one holder. */
+/**
+ * What is promised of one key: a value that is exchanged only for the one it was decided on, a lock with one holder, and a
+ * gate that is decided once and used once.
+ */
 import type { ActOf, Outcome } from './history.ts';
 import type { Model } from './linearize.ts';
 
@@ -9,6 +12,7 @@ export interface Answered<A> {
 }
 
 type RegisterAct = Answered<ActOf<'set' | 'get'>>;
+type GateAct = Answered<ActOf<'decide' | 'consume' | 'gate'>>;
 type LockAct = Answered<ActOf<'take' | 'release' | 'holder'>>;
 
 /** Wrapped, since nothing being there is a state and not the lack of one. */
@@ -43,4 +47,21 @@ export const LOCK: Model<Lock, LockAct> = {
     return { holder: act.op === 'take' ? by : null };
   },
   name: ({ holder }) => holder ?? '',
+};
+
+interface Gate {
+  readonly state: string;
+}
+
+export const GATE: Model<Gate, GateAct> = {
+  initial: { state: 'pending' },
+  step(gate, { act, outcome }) {
+    if (act.op === 'gate') return act.state === gate.state ? gate : null;
+    const fits = gate.state === (act.op === 'decide' ? 'pending' : 'approved');
+    if (outcome === 'fail') return fits ? null : gate;
+    if (!fits) return null;
+    if (act.op === 'consume') return { state: 'consumed' };
+    return { state: act.answer === 'approve' ? 'approved' : 'denied' };
+  },
+  name: ({ state }) => state,
 };

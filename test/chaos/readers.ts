@@ -7,8 +7,8 @@ import { createClient } from '../../src/client/client.ts';
 import type { Socket } from '../../src/client/socket.ts';
 import type { Chance } from '../../src/testing/chance.ts';
 import type { Json } from '../e2e/running-hub.ts';
-import type { Stage } from './actors.ts';
 import type { Told } from './history.ts';
+import type { Stage } from './stage.ts';
 
 export interface Reader {
   /** Reads on when all is mended, until it has everything or nothing comes any more. */
@@ -82,6 +82,7 @@ export function startFollower(name: string, channel: string, chance: Chance, sta
   const client = createClient({
     url: 'http://127.0.0.1:1',
     agent: name,
+    space: stage.space,
     reconnect: { minMs: 50, maxMs: 500, random: () => chance.next() },
     livenessMs: 3_000,
     openSocket(url, protocols) {

@@ -5,15 +5,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Chance, createChance } from '../../src/testing/chance.ts';
 import type { Json } from '../e2e/running-hub.ts';
-import { NAMESPACE, runActor, type Stage, type Things, thingsOf } from './actors.ts';
-import { type Ask, ask } from './ask.ts';
+import { runActor } from './actors.ts';
+import { type Ask, askIn, OWNER } from './ask.ts';
 import { check } from './check.ts';
 import { drawFault, type Fault, type World } from './faults.ts';
 import type { History, Reading, Told } from './history.ts';
 import { type Nodes, openNodes } from './nodes.ts';
-import { startDrainer, startFollower } from './readers.ts';
+import { type Reader, startDrainer, startFollower } from './readers.ts';
 import { createRecorder, longestSilence, type Recorder } from './recorder.ts';
 import { type ChaosServer, createServers } from './servers.ts';
+import { NAMESPACE, type Stage, thingsOf } from './stage.ts';
+import { startSupervisor, WORKER_LIMITS } from './turn-acts.ts';
 
 /** Where runs take place. */
 export interface Theatre {
@@ -29,6 +31,8 @@ export interface RunOptions {
   readonly seconds: number;
   readonly actors: number;
   readonly faults: readonly string[];
+  /** So many; each has actors and readers of its own. */
+  readonly spaces?: number;
   /** In place of asking as it is done: to break it on purpose. */
   readonly ask?: (ask: Ask, chance: Chance) => Ask;
   /** It goes on until this is so, for a while at the most. */
@@ -50,6 +54,8 @@ const AGREE_MS = 30_000;
 const SETUP_MS = 20_000;
 const PAGE = 1_000;
 const ENOUGH_S = 60;
+/** What ended longest ago is forgotten by the law. */
+const GATES_READ = 30;
 
 export async function openTheatre(
   hasDisks: boolean,
@@ -74,35 +80,53 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
   const { name = '', seed, seconds, tell } = options;
   const chance = createChance(seed);
   const recorder = createRecorder(tell);
-  const things = thingsOf(name);
   let isOver = false;
-  const stage: Stage = {
-    ...{ servers, recorder, things, ask: options.ask?.(ask, chance.fork()) ?? ask },
-    pause: (ms) => wait(ms),
-    get isOver() {
-      return isOver;
-    },
-  };
-  const readers = await startReaders(name, stage, chance);
-  const world: World = { nodes, servers, sequencer: () => sequencerOf(servers) };
+  const stages = Array.from({ length: options.spaces ?? 1 }, (_, i): Stage => {
+    const space = i === 0 ? 'default' : `space-${i}`;
+    const asked = askIn(space);
+    return {
+      ...{
+        servers,
+        recorder,
+        space,
+        gates: [],
+        things: thingsOf(i === 0 ? name : `${name}-s${i}`),
+      },
+      ask: options.ask?.(asked, chance.fork()) ?? asked,
+      pause: (ms) => wait(ms),
+      get isOver() {
+        return isOver;
+      },
+    };
+  });
+  const casts: (readonly Reader[])[] = [];
+  for (const stage of stages) casts.push(await startReaders(stage, chance));
+  const sequencer = (): Promise<ChaosServer | null> =>
+    sequencerOf(servers, chance.pick(stages).space);
   const acting = Array.from({ length: options.actors }, (_, i) =>
-    runActor(`agent-${i}${name}`, chance.fork(), stage),
+    runActor(`agent-${i}${name}`, chance.fork(), stages[i % stages.length] as Stage),
   );
-  await applyFaults(options, world, chance.fork(), recorder);
+  await applyFaults(options, { nodes, servers, sequencer }, chance.fork(), recorder);
   while (!(options.isEnough?.() ?? true) && recorder.now() < seconds + ENOUGH_S) await wait(50);
   isOver = true;
   await Promise.all(acting);
   recorder.happened('all is mended');
   const broken: string[] = [];
-  const split = await agree(servers, things);
-  if (split === null) recorder.happened('all servers agree');
-  else broken.push(split);
-  const readings = split === null ? await readBack(servers, recorder, things) : [];
-  const [first] = NAMES;
-  const expected = new Map(
-    readings.filter(({ server }) => server === first).map((one) => [one.channel, one.messages]),
-  );
-  if (split === null) for (const reader of readers) await reader.finish(expected);
+  const readings: Reading[] = [];
+  for (const [i, stage] of stages.entries()) {
+    const split = await agree(stage);
+    if (split !== null) {
+      broken.push(split);
+      continue;
+    }
+    const told = await readBack(stage);
+    readings.push(...told);
+    const expected = new Map(
+      told.filter(({ server }) => server === NAMES[0]).map((one) => [one.channel, one.messages]),
+    );
+    for (const reader of casts[i] ?? []) await reader.finish(expected);
+  }
+  if (broken.length === 0) recorder.happened('all servers agree');
   const { done, faults } = recorder;
   const history: History = { seed, faults, done, readings };
   broken.push(...check(history));
@@ -111,24 +135,42 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
 }
 
 /** They are owed everything, so they are there before anybody speaks. */
-async function startReaders(name: string, stage: Stage, chance: Chance) {
-  const [talk, more] = stage.things.channels;
-  const [drainer, leaser, follower] = ['drainer', 'leaser', 'follower'].map(
-    (one) => one + name,
-  ) as [...[string, string, string]];
+async function startReaders(stage: Stage, chance: Chance): Promise<Reader[]> {
+  const { channels } = stage.things;
+  const [talk, more, jobs] = channels;
+  const [drainer, leaser, follower, worker] = ['drainer', 'leaser', 'follower', 'worker'].map(
+    (one) => `${one}-${talk}`,
+  ) as [string, string, string, string];
   for (const [agent, channel] of [
     [drainer, talk],
     [leaser, more],
     [follower, talk],
-    ['auditor', talk],
-    ['auditor', more],
+    [worker, jobs],
+    ...channels.map((one) => ['auditor', one] as const),
   ] as const)
-    await insist(stage.servers, agent, 'subscribe', { pattern: channel });
+    await insist(stage, stage.servers, agent, 'subscribe', { pattern: channel });
+  await insist(stage, stage.servers, OWNER, 'agents.manage', {
+    ...{ agent_id: worker, runner: { kind: 'outside' }, limits: WORKER_LIMITS },
+  });
+  await letOwnerDecide(stage);
   return [
     startDrainer(drainer, talk, false, chance.fork(), stage),
     startDrainer(leaser, more, true, chance.fork(), stage),
     startFollower(follower, talk, chance.fork(), stage),
+    startSupervisor(`first-${worker}`, worker, chance.fork(), stage),
+    startSupervisor(`second-${worker}`, worker, chance.fork(), stage),
   ];
+}
+
+/** By its credential alone: a proof is known to the server that it was shown to. */
+async function letOwnerDecide(stage: Stage): Promise<void> {
+  const known = { name: 'mia', passphrase: 'correct horse battery' };
+  const owner = (operation: string, input: object): Promise<Json> =>
+    insist(stage, stage.servers.slice(0, 1), OWNER, operation, input);
+  const { people } = await owner('people.list', {});
+  if (people.length === 0) await owner('people.add', known);
+  const { proof } = await owner('people.prove', known);
+  await owner('spaces.configure', { gates_proof: 'none', proof });
 }
 
 async function applyFaults(
@@ -160,9 +202,12 @@ async function applyFaults(
   await Promise.all(open.values());
 }
 
-async function sequencerOf(servers: readonly ChaosServer[]): Promise<ChaosServer | null> {
+async function sequencerOf(
+  servers: readonly ChaosServer[],
+  space: string,
+): Promise<ChaosServer | null> {
   for (const server of servers) {
-    const reply = await ask(server, 'auditor', 'status', {}, 1_000);
+    const reply = await askIn(space)(server, 'auditor', 'status', {}, 1_000);
     const name = reply.kind === 'done' ? reply.body.cluster?.sequencer : null;
     const found = servers.find((one) => one.name === name);
     if (found !== undefined) return found;
@@ -171,15 +216,19 @@ async function sequencerOf(servers: readonly ChaosServer[]): Promise<ChaosServer
 }
 
 /** Null when they do; else what each of them says. */
-async function agree(
-  servers: readonly ChaosServer[],
-  { channels }: Things,
-): Promise<string | null> {
+async function agree({ servers, space, things }: Stage): Promise<string | null> {
+  const ask = askIn(space);
   const stopAt = performance.now() + AGREE_MS;
   let last = '';
   while (performance.now() < stopAt) {
     // Something is decided, so that everybody who is behind hears of it.
-    await ask(servers[0] as ChaosServer, 'auditor', 'subscribe', { pattern: channels[0] }, 15_000);
+    await ask(
+      servers[0] as ChaosServer,
+      'auditor',
+      'subscribe',
+      { pattern: things.channels[0] },
+      15_000,
+    );
     const told = await Promise.all(
       servers.map((server) => ask(server, 'auditor', 'status', {}, 5_000)),
     );
@@ -192,21 +241,18 @@ async function agree(
     if (told.every(({ kind }) => kind === 'done') && new Set(marks).size === 1) return null;
     await wait(250);
   }
-  return `apart: ${AGREE_MS / 1000} s after all was mended the servers do not agree: ${last}`;
+  return `apart: ${AGREE_MS / 1000} s after all was mended the servers do not agree on ${space}: ${last}`;
 }
 
-async function readBack(
-  servers: readonly ChaosServer[],
-  recorder: Recorder,
-  things: Things,
-): Promise<Reading[]> {
+async function readBack(stage: Stage): Promise<Reading[]> {
+  const { servers, recorder, things } = stage;
   const readings: Reading[] = [];
   for (const server of servers) {
     for (const channel of things.channels) {
       const messages: Told[] = [];
       for (let since = 1; ; ) {
         const input = { channel, since, limit: PAGE };
-        const page = await insist([server], 'auditor', 'replay', input);
+        const page = await insist(stage, [server], 'auditor', 'replay', input);
         for (const one of page.messages) messages.push({ text: one.body.text, seq: one.seq });
         if (!page.has_more || page.messages.length === 0) break;
         since = (messages.at(-1) as Told).seq + 1;
@@ -215,16 +261,21 @@ async function readBack(
     }
     for (const key of things.values) {
       const from = recorder.now();
-      const { value, version } = await insist([server], 'auditor', 'context.get', {
+      const { value, version } = await insist(stage, [server], 'auditor', 'context.get', {
         ...{ ns: NAMESPACE, key },
       });
       recorder.record('auditor', server.name, { op: 'get', key, value, version }, 'ok', from);
     }
-    const { claims } = await insist([server], 'auditor', 'claims.list', {});
+    const { claims } = await insist(stage, [server], 'auditor', 'claims.list', {});
     for (const key of things.locks) {
       const from = recorder.now();
       const owner = claims.find((one: Json) => one.task_id === key)?.owner ?? null;
       recorder.record('auditor', server.name, { op: 'holder', key, owner }, 'ok', from);
+    }
+    for (const { id, key } of stage.gates.slice(-GATES_READ)) {
+      const from = recorder.now();
+      const { state } = await insist(stage, [server], OWNER, 'gates.get', { gate_id: id });
+      recorder.record('auditor', server.name, { op: 'gate', key, state }, 'ok', from);
     }
   }
   return readings;
@@ -232,6 +283,7 @@ async function readBack(
 
 /** When nothing is in the way it is done, at one of the servers. */
 async function insist(
+  { space }: Stage,
   servers: readonly ChaosServer[],
   agent: string,
   operation: string,
@@ -240,7 +292,7 @@ async function insist(
   let last = '';
   for (const stopAt = performance.now() + SETUP_MS; performance.now() < stopAt; ) {
     for (const server of servers) {
-      const reply = await ask(server, agent, operation, input, SETUP_MS);
+      const reply = await askIn(space)(server, agent, operation, input, SETUP_MS);
       if (reply.kind === 'done') return reply.body;
       last = `${server.name}: ${JSON.stringify(reply)}`;
     }

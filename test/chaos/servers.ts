@@ -1,5 +1,5 @@
 /** Synod servers, each a process, that are killed, paused, started again, and have a clock that can be wrong. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,6 +9,8 @@ export interface ChaosServer {
   readonly name: string;
   /** Null while it is not there. */
   readonly url: string | null;
+  /** Of its owner. */
+  readonly credential: string;
   /** Of this process: another one after each start. */
   readonly copy: string;
   kill(): Promise<void>;
@@ -55,6 +57,7 @@ function createServer(
   mkdirSync(dir, { recursive: true });
   const clock = join(dir, 'clock');
   let running: HubProcess | null = null;
+  let credential: string | undefined;
   let starts = 0;
   let said = '';
   // The clock is loaded by Node itself; `env` becomes the server, so that signals reach it.
@@ -64,6 +67,10 @@ function createServer(
     name,
     get url() {
       return running?.url ?? null;
+    },
+    get credential() {
+      credential ??= readFileSync(join(dir, 'credential'), 'utf8').trim();
+      return credential;
     },
     get copy() {
       return `${name}#${starts}`;
