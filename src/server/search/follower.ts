@@ -17,7 +17,9 @@ const GATHER_MS = 1_000;
 const REST_TIMES = 4;
 /** An index that nobody has asked for lets a busy hub go first altogether, until it pauses or for so long. */
 const GIVE_WAY_MS = 30_000;
-const BUSY_BATCHES_PER_MS = 0.05;
+const BUSY_PER_MS = 0.05;
+/** As much work as an append of its own: a server that follows others appends nothing, and is busy all the same. */
+const BUSY_ENTRIES = 20;
 /** Searches that wait for the index to come up; the others take it as it is. */
 const WAITERS_MAX = 1_000;
 const START_MS_MAX = 20_000;
@@ -99,11 +101,11 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   async function takeIn(from: Standing): Promise<void> {
-    const { batches } = hub.stats;
+    const before = workOf(hub);
     const begun = performance.now();
     standing = await told(asker.ask({ kind: 'add', space, page: await pageOf(hub, from) }));
     const tookMs = performance.now() - begun;
-    const isBusy = hub.stats.batches - batches > tookMs * BUSY_BATCHES_PER_MS;
+    const isBusy = workOf(hub) - before > tookMs * BUSY_PER_MS;
     if (isBusy && waiters.size === 0) await rest(tookMs * REST_TIMES);
     if (isBusy) await giveWay();
   }
@@ -111,9 +113,9 @@ export function createFollower(options: FollowerOptions): Follower {
   /** Ends when the hub has paused, has been busy for long, or somebody searches. */
   async function giveWay(): Promise<void> {
     while (!isClosed && !isAsked && performance.now() < firmAt) {
-      const { batches } = hub.stats;
+      const before = workOf(hub);
       await rest(GATHER_MS);
-      if (hub.stats.batches - batches > GATHER_MS * BUSY_BATCHES_PER_MS) continue;
+      if (workOf(hub) - before > GATHER_MS * BUSY_PER_MS) continue;
       firmAt = performance.now() + GIVE_WAY_MS;
       return;
     }
@@ -241,6 +243,11 @@ export function createFollower(options: FollowerOptions): Follower {
       if (standing !== null || isRunning) void asker.ask({ kind: 'close', space });
     },
   };
+}
+
+/** Of a hub so far, in appends. */
+function workOf({ stats }: Hub): number {
+  return stats.batches + stats.entries / BUSY_ENTRIES;
 }
 
 async function pageOf(hub: Hub, { position }: Standing): Promise<Entries> {

@@ -121,6 +121,24 @@ test('[FT5] while the hub is busy and nobody has searched, no thread is begun un
   threads.stop();
 });
 
+test('[FT5] a server that takes in what others append is as busy as who appends', async () => {
+  const threads = watchThreads();
+  const { hub, say } = openHub('follows');
+  const options = { pathOf: () => join(dir, 'follows'), beginAfterMs: 0, restAfterMs: 0 };
+  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
+  say(FAR + 1);
+  const work = setInterval(() => say(100), 10);
+  search.follow(hub);
+  const entries = () => hub.stats.entries;
+  await expect.poll(entries, { timeout: 20_000 }).toBeGreaterThan(FAR + 20_000);
+  expect(threads.begun).toHaveLength(0);
+  clearInterval(work);
+  await expect.poll(() => threads.begun.length, { timeout: 20_000 }).toBe(1);
+  await threads.begun[0];
+  await search.close();
+  threads.stop();
+});
+
 test('[FT5] a search does not wait for a busy hub to pause', async () => {
   const { hub, say } = openHub('urgent');
   const options = { pathOf: () => join(dir, 'urgent'), beginAfterMs: 0, restAfterMs: 0 };
