@@ -2,7 +2,7 @@
  * Three servers on three NATS nodes, all on this machine, for the scenarios of a cluster. The nodes are those of
  * the tests: `nats-server`, or what SYNOD_NATS_SERVER names.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -25,6 +25,8 @@ export interface BenchCluster extends AsyncDisposable {
   /** kill -9, or with SIGTERM as one that is stopped; resolves when it is gone. */
   end(name: Name, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   start(name: Name): Promise<void>;
+  /** As its owner: it hands over what it sequences, or takes spaces again; answers how many are left. */
+  drain(name: Name, isUndone?: boolean): Promise<number>;
   /** Messages and bytes in the logs of all spaces. */
   stored(): Promise<{ readonly batches: number; readonly bytes: number }>;
   /** Messages that clients and nodes have exchanged, in both directions. */
@@ -82,6 +84,16 @@ export async function openBenchCluster(
       servers.delete(name);
       process.kill(pid, signal);
       await gone;
+    },
+    async drain(name, undo = false) {
+      const secret = readFileSync(join(dir, name, 'credential'), 'utf8').trim();
+      const answer = await fetch(`${server(name).url}/v1/ops/cluster.drain`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ undo }),
+      });
+      if (!answer.ok) throw new Error(`${name} does not drain: ${await answer.text()}`);
+      return ((await answer.json()) as { left: number }).left;
     },
     async stored() {
       let batches = 0;
