@@ -4,12 +4,12 @@
  * checked waits for itself [T5]. Compiled schemas are kept by their text, up to a bound.
  */
 import { createRequire } from 'node:module';
-import { type Context, createContext, Script } from 'node:vm';
 import type * as Ajv from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Checked, SchemaCheck } from '../desk/platform.ts';
 import { createRateLimit } from '../desk/rate-limit.ts';
+import { isTooLate, usedMs, within } from './call-off.ts';
 
 const COMPILED_MAX = 1_000;
 /** Of their texts; what is made of them is many times larger. */
@@ -55,7 +55,7 @@ export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
   function counted<T>(whose: string, run: () => T): T | Refusal {
     const limited = spent.check(whose, 0);
     if (limited !== null) return limited;
-    const begun = performance.now();
+    const begun = process.threadCpuUsage();
     try {
       return run();
     } catch (cause) {
@@ -64,7 +64,7 @@ export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
         'to check this takes too long: a simpler schema (patterns, references), or a smaller body';
       return refuse('schema.slow', message);
     } finally {
-      const ms = performance.now() - begun;
+      const ms = usedMs(begun);
       if (ms >= COUNTED_MS_MIN) spent.charge(whose, ms);
     }
   }
@@ -92,24 +92,6 @@ export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
       }
     },
   };
-}
-
-const CALL = new Script('run()');
-let context: Context | null = null;
-
-/** Calls it, and ends it from another thread when it takes longer: also a pattern in the middle of its work. */
-function within<T>(ms: number, run: () => T): T {
-  context ??= createContext({});
-  let outcome: { readonly value: T } | null = null;
-  context.run = () => {
-    outcome = { value: run() };
-  };
-  CALL.runInContext(context, { timeout: ms });
-  return (outcome as unknown as { readonly value: T }).value;
-}
-
-function isTooLate(cause: unknown): boolean {
-  return (cause as NodeJS.ErrnoException | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }
 
 function toViolation({ instancePath, params, message }: ErrorObject): {
