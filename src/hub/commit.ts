@@ -12,6 +12,7 @@ import { type Log, LogError } from '../log/log.ts';
 import { type Batch, decideBatch } from './batch.ts';
 import type { Clock } from './clock.ts';
 import type { Item } from './queue.ts';
+import { createReadingOn } from './reading-on.ts';
 import type { OnDurable, Replica } from './replica.ts';
 import type { Forwarded, Sequencing } from './sequencing.ts';
 import type { Whisper } from './whisper.ts';
@@ -25,17 +26,11 @@ const DOUBT_MS_MAX = 5_000;
 const RECOVER_MS_MIN = 100;
 const RECOVER_MS_MAX = 10_000;
 const RETRY_MS = 1_000;
-/** A copy that a server reads from may be behind the one that took the write. */
-const CATCH_UPS_MAX = 50;
 /** How often who sequences is asked for the length of the log, when there is no answer. */
 const POSITIONS_MAX = 3;
-/** So many batches after another writer was met, the log is read before the next is decided. */
-const WARY_BATCHES = 64;
 /** How often, and how long after another, who sequences is asked whether it has read what we stored. */
 const TOLD_MAX = 100;
 const TOLD_MS = 20;
-/** What is stored is told to every server; one that was not told by then asks. */
-const NEWS_MS = 100;
 const UNDER_WAY = Promise.resolve(null);
 
 export interface CommitterOptions {
@@ -89,12 +84,11 @@ interface Doubt {
 
 export function createCommitter(options: CommitterOptions): Committer {
   const { log, clock, replica, onTrouble } = options;
+  const reading = createReadingOn(log, clock, replica);
   let status: 'open' | 'down' | 'closed' = 'open';
   let batches = 0;
   let doubt: Doubt | null = null;
   let stopWaiting: (() => void) | null = null;
-  let wary = 0;
-  let heardNews = (): void => {};
 
   async function commit(given: readonly Item[]): Promise<void> {
     let items = given;
@@ -105,7 +99,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       if (wasElsewhere) items = await forwardAll(options.sequencing as Sequencing, items);
       if (items.length === 0) return;
       // It fell to us while they waited, or others write too: what they stored is known first.
-      const isWary = wasElsewhere || wary > 0;
+      const isWary = wasElsewhere || reading.isWary;
       if (isWary && !(await hasCaughtUp())) return refuseAll(items, unavailable());
       if (!wasElsewhere && isElsewhere()) continue;
       let batch: Batch;
@@ -125,9 +119,9 @@ export function createCommitter(options: CommitterOptions): Committer {
         return goDown('an append failed; the log is read to see what became of it', cause);
       }
       try {
-        wary = WARY_BATCHES;
+        reading.beWary();
         await replica.rewind();
-        await readOn();
+        await reading.readOn();
       } catch (cause) {
         // The log said that somebody else was first: this batch is not stored.
         refuseAll(items, unavailable());
@@ -182,7 +176,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   async function hasCaughtUp(): Promise<boolean> {
     try {
-      await readOn();
+      await reading.readOn();
       return true;
     } catch (cause) {
       goDown('what another writer stored cannot be read', cause);
@@ -203,36 +197,11 @@ export function createCommitter(options: CommitterOptions): Committer {
   /** Who asks sees what was answered to anybody before: our copy has come as far as who sequences [SQ1]. */
   async function hasReached(length: number): Promise<boolean> {
     try {
-      if (replica.length < length) await news(length);
-      for (let tries = 0; replica.length < length && tries < CATCH_UPS_MAX; tries++) {
-        await readOn(length);
-      }
-      return replica.length >= length;
+      return await reading.reach(length);
     } catch (cause) {
       goDown('what another server stored cannot be read', cause);
       return false;
     }
-  }
-
-  /** Until the log knows of so many entries; if no news comes, somebody has to ask. */
-  function news(length: number): Promise<void> {
-    if (log.length >= length) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancel = clock.after(NEWS_MS, resolve);
-      heardNews = () => {
-        if (log.length < length) return;
-        cancel();
-        resolve();
-      };
-    });
-  }
-
-  /** Takes in what others stored; what they store while a batch is decided costs a world. */
-  async function readOn(enough = Number.POSITIVE_INFINITY): Promise<void> {
-    const before = replica.length;
-    wary = Math.max(0, wary - 1);
-    await replica.catchUp(enough);
-    if (replica.length > before) wary = WARY_BATCHES;
   }
 
   /** What we stored although another sequences, that one has read before we say so: it answers without asking anybody. */
@@ -385,10 +354,10 @@ export function createCommitter(options: CommitterOptions): Committer {
       return batches;
     },
     commit,
-    onNews: () => heardNews(),
+    onNews: reading.onNews,
     async catchUp(enough) {
       try {
-        await readOn(enough);
+        await reading.readOn(enough);
         options.onSettled();
       } catch (cause) {
         goDown('what another writer stored cannot be read', cause);
