@@ -37,7 +37,7 @@ export interface BindingOptions {
 
 export interface Binding {
   /** True when the socket is bound to the sender of the frame; else it has been told and closed. */
-  bind(client: SynapseClient, frame: Frame): Promise<boolean>;
+  bind(client: SynapseClient, frame: Frame): boolean | Promise<boolean>;
   /** Nobody here bears the name any more. */
   leave(name: string): void;
   /** Whoever bears the name, at the door of any server; null when nobody does [SQ25]. */
@@ -152,17 +152,16 @@ export function createBinding(options: BindingOptions): Binding {
     holder.peer.close(4010, 'superseded');
   });
 
-  async function bind(client: SynapseClient, frame: Frame): Promise<boolean> {
+  /** Of a socket that has its name nothing is awaited: frames of a crowd come by here. */
+  function bind(client: SynapseClient, frame: Frame): boolean | Promise<boolean> {
     const sender = textOf(frame, 'sender');
-    if (client.caller !== null) {
-      if (sender === '' || sender === client.name) return true;
-      return refuse(
-        client,
-        'name_conflict',
-        4009,
-        `this socket is ${client.name}; connect again to be another`,
-      );
-    }
+    if (client.caller === null) return giveName(client, frame, sender);
+    if (sender === '' || sender === client.name) return true;
+    const payload = `this socket is ${client.name}; connect again to be another`;
+    return refuse(client, 'name_conflict', 4009, payload);
+  }
+
+  async function giveName(client: SynapseClient, frame: Frame, sender: string): Promise<boolean> {
     const isVouchedFor = isLetIn(frame);
     const name = sender || nextAnonymous();
     if (isVouchedFor && (!isAgentName(name) || name === HUB_NAME)) {

@@ -1,6 +1,6 @@
 /**
- * News for the sockets: what is recorded in the space becomes frames, encoded once and written
- * to everybody at once; what concerns one agent goes to its socket alone. It also keeps the
+ * News for the sockets: what is recorded in the space becomes frames, those of a batch encoded once and
+ * written to everybody at once; what concerns one agent goes to its socket alone. It also keeps the
  * roster: everybody who is here, by whatever door.
  */
 import { isRefusal } from '../../../core/law/decider.ts';
@@ -14,7 +14,7 @@ import { encodeFrames } from '../frames.ts';
 import type { NameBook } from './binding.ts';
 import { CHAT_CHANNEL, chatFrame, recipientsIn, type Spoken } from './chat-body.ts';
 import type { SynapseClient } from './client.ts';
-import { newsOf } from './news.ts';
+import { heardAs, type News, newsOf } from './news.ts';
 import { awaitedBy, projectOf, waiterOf } from './recipients.ts';
 import type { Fields, Speech } from './speech.ts';
 
@@ -53,21 +53,32 @@ export function openBulletin(options: BulletinOptions): Bulletin {
       .slice(0, ROSTER_MAX);
   }
 
-  function broadcast(type: string, about: string, text: string): void {
-    broadcastAll([{ type, about, text }]);
+  interface Told {
+    /** By this whoever asked for it knows that it was told; null when nobody looks. */
+    readonly heard: string | null;
+    readonly text: string;
   }
 
-  function broadcastAll(told: readonly { type: string; about: string; text: string }[]): void {
+  /** For everybody, of the batch that is being told: it goes before whatever goes to one alone. */
+  let gathered: Told[] = [];
+
+  function flush(): void {
+    const told = gathered;
+    gathered = [];
+    if (told.length > 0) broadcastAll(told);
+  }
+
+  function broadcastAll(told: readonly Told[]): void {
     const frames = encodeFrames(told.map(({ text }) => text));
     for (const client of clients) {
       if (!client.isWelcome) continue;
-      if (client.isBusy) for (const { type, about } of told) client.heard.add(`${type}\n${about}`);
+      if (client.isBusy) for (const { heard } of told) if (heard !== null) client.heard.add(heard);
       client.peer.sendFrames(frames);
     }
   }
 
-  function tell(type: string, about: string, payload: string, fields: Fields): void {
-    broadcast(type, about, speech.say(type, 'all', payload, fields));
+  function tell({ type, about, payload, fields }: News): void {
+    gathered.push({ heard: heardAs(type, about), text: speech.say(type, 'all', payload, fields) });
   }
 
   interface Change {
@@ -97,12 +108,12 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   }
 
   function tellChanges(changes: readonly Change[]): void {
+    flush();
     const online_agents = roster();
     const type = 'presence_update';
     broadcastAll(
       changes.map(({ event, agent }) => ({
-        type,
-        about: agent,
+        heard: heardAs(type, agent),
         text: speech.say(type, 'all', `${agent} ${event}`, { event, agent, online_agents }),
       })),
     );
@@ -114,11 +125,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
       else if (clients.size === 0) continue;
       else if (event.type === 'message.sent') onMessage(event, first + i);
       else if (event.type === 'wait.reserved') onTurn(event);
-      else {
-        for (const one of newsOf(world, event)) {
-          tell(one.type, one.about, one.payload, one.fields);
-        }
-      }
+      else for (const one of newsOf(world, event)) tell(one);
     }
   }
 
@@ -127,10 +134,12 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     const { by, at, channel } = event;
     const spoken = () => ({ by, at, position, body: JSON.parse(event.body) as unknown });
     if (channel === CHAT_CHANNEL) {
-      return broadcast('chat', by, speech.relay(chatFrame(spoken(), 'all')));
+      gathered.push({ heard: null, text: speech.relay(chatFrame(spoken(), 'all')) });
+      return;
     }
     const recipient = recipientOf(event);
     if (recipient === null) return;
+    flush();
     for (const name of [recipient, waiterOf(recipient)]) {
       const client = names.get(name);
       if (client?.caller != null) show(client, chatFrame(spoken(), awaitedBy(recipient)));
@@ -163,6 +172,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   function onTurn({ agent, id, number, until }: EventOf<'wait.reserved'>): void {
     const client = names.get(agent);
     if (client?.caller == null || !client.waits.has(number)) return;
+    flush();
     client.mail.add(toChannel(agent));
     const payload = `${id ?? 'what you wait for'} is free and kept for you; claim it`;
     client.peer.send(
@@ -189,6 +199,8 @@ export function openBulletin(options: BulletinOptions): Bulletin {
       onEvents(world, first, events);
     } catch (cause) {
       report('news could not be told at the Synapse door', cause);
+    } finally {
+      flush();
     }
   });
   void hub

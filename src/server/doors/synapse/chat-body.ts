@@ -26,6 +26,10 @@ const DROPPED: ReadonlySet<string> = new Set([
 /** What a body says in fields of its own. */
 const TOLD: ReadonlySet<string> = new Set(['type', 'target', 'payload', 'timestamp']);
 
+const NOT_ASIDE: ReadonlySet<string> = new Set([...DROPPED, ...TOLD]);
+const NOT_SHOWN: ReadonlySet<string> = new Set([...DROPPED, ASIDE, 'text']);
+const NONE: ReadonlySet<string> = new Set();
+
 export interface Spoken {
   readonly by: string;
   readonly at: number;
@@ -37,13 +41,12 @@ export interface Spoken {
 export function chatBody(frame: Frame, nowMs: number, beside: Fields = {}): Fields {
   const timestamp = numberOf(frame, 'timestamp');
   const isOff = timestamp !== undefined && Math.abs(timestamp - nowMs / 1000) > CLOCK_SKEW_S;
-  const aside = {
-    ...without(frame, (name) => DROPPED.has(name) || TOLD.has(name)),
-    ...(isOff && timestamp !== 0 && { timestamp }),
-    ...beside,
-  };
+  const aside: Record<string, unknown> = {};
+  copy(aside, frame, NOT_ASIDE);
+  if (isOff && timestamp !== 0) aside.timestamp = timestamp;
+  copy(aside, beside, NONE);
   const text = payloadOf(frame, '');
-  return Object.keys(aside).length === 0 ? { text } : { text, [ASIDE]: aside };
+  return isEmpty(aside) ? { text } : { text, [ASIDE]: aside };
 }
 
 /** The chat frame of a message, whoever sent it and through whatever door. */
@@ -51,17 +54,17 @@ export function chatFrame(spoken: Spoken, target: string): Fields {
   const { by, at, position, body } = spoken;
   const fields = isFields(body) ? body : {};
   const aside = objectOf(fields, ASIDE) ?? {};
-  return {
-    ...without(fields, (name) => DROPPED.has(name) || name === ASIDE || name === 'text'),
-    ...without(aside, (name) => DROPPED.has(name)),
-    sender: by,
-    target: textOf(aside, 'target') || textOf(fields, 'target') || target,
-    type: 'chat',
-    payload: payloadOf(fields, JSON.stringify(body)),
-    timestamp: numberOf(aside, 'timestamp') || numberOf(fields, 'timestamp') || at / 1000,
-    sent_at: at / 1000,
-    msg_id: position + 1,
-  };
+  const frame: Record<string, unknown> = {};
+  copy(frame, fields, NOT_SHOWN);
+  copy(frame, aside, DROPPED);
+  frame.sender = by;
+  frame.target = textOf(aside, 'target') || textOf(fields, 'target') || target;
+  frame.type = 'chat';
+  frame.payload = payloadOf(fields, body);
+  frame.timestamp = numberOf(aside, 'timestamp') || numberOf(fields, 'timestamp') || at / 1000;
+  frame.sent_at = at / 1000;
+  frame.msg_id = position + 1;
+  return frame;
 }
 
 /** Whom a directed chat means, on the first of its copies; null on the others and on what is no chat. */
@@ -70,13 +73,27 @@ export function recipientsIn(body: Fields): readonly unknown[] | null {
   return Array.isArray(named) ? named : null;
 }
 
-function without(fields: Fields, isLeft: (name: string) => boolean): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !isLeft(name)));
+/** A loop, because every chat passes here twice; a field of any name stays a field. */
+function copy(to: Record<string, unknown>, from: Fields, left: ReadonlySet<string>): void {
+  for (const name of Object.keys(from)) {
+    if (left.has(name)) continue;
+    const value = from[name];
+    if (name !== '__proto__') to[name] = value;
+    else Object.defineProperty(to, name, { value, ...PLAIN });
+  }
+}
+
+const PLAIN = { enumerable: true, configurable: true, writable: true } as const;
+
+function isEmpty(fields: Fields): boolean {
+  for (const _ in fields) return false;
+  return true;
 }
 
 /** Text as it is; anything else as JSON; a message of another door by its text, or whole. */
-function payloadOf(fields: Frame, otherwise: string): string {
+function payloadOf(fields: Frame, otherwise: unknown): string {
   const payload = own(fields, 'payload') ?? own(fields, 'text');
   if (typeof payload === 'string') return payload;
-  return payload === undefined || payload === null ? otherwise : JSON.stringify(payload);
+  if (payload !== undefined && payload !== null) return JSON.stringify(payload);
+  return typeof otherwise === 'string' ? otherwise : JSON.stringify(otherwise);
 }

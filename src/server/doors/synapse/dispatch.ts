@@ -1,12 +1,15 @@
 /** From a frame of a bound socket to the handler of its type, with what the handler may use. */
-
+import type { Refusal } from '../../../core/law/decider.ts';
 import type { Hub } from '../../../hub/hub.ts';
+import type { Operation } from '../../../wire/operation.ts';
+import type { Answer } from '../../desk/answer.ts';
 import type { Caller } from '../../desk/caller.ts';
 import type { Desk } from '../../desk/desk.ts';
 import { chatHandler, historyHandler, resumeHandler } from './chat.ts';
 import { claimFrames } from './claim-frames.ts';
 import type { SynapseClient } from './client.ts';
 import { type Frame, own, textOf } from './frame.ts';
+import { heardAs } from './news.ts';
 import { snapshotFrames } from './snapshots.ts';
 import type { Fields, Speech } from './speech.ts';
 import type { Handler, Turn } from './turn.ts';
@@ -27,8 +30,12 @@ export interface DispatchOptions {
   callerOf(name: string): Promise<Caller | null>;
 }
 
-/** Settles when the frame has been carried out, or, for a chat, handed over. */
-export type Dispatch = (client: SynapseClient, frame: Frame) => Promise<void>;
+/** Settles when the frame has been carried out, or, for a chat, handed over; undefined: it has been. */
+export type Dispatch = (
+  client: SynapseClient,
+  frame: Frame,
+  chars: number,
+) => Promise<void> | undefined;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { speech } = options;
@@ -42,25 +49,36 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     ['offer_resource', workFrames.resource as Handler],
   ]);
 
-  return async (client, frame) => {
+  return (client, frame, chars) => {
     const { caller } = client;
-    if (caller === null) return;
+    if (caller === null) return undefined;
     const type = typeOf(frame);
-    const turn = turnOf(options, client, caller, frame, type);
+    const turn = new FrameTurn(options, client, caller, { frame, type, chars });
     const handler = handlers.get(type);
     if (handler === undefined) {
       const request_type = type.slice(0, NAME_CHARS_MAX);
       const payload = `there is no message type ${request_type}`;
       turn.reply('error', payload, { reason_code: 'operation.unknown', request_type });
-      return;
+      return undefined;
     }
     client.heard.clear();
     client.isBusy = true;
-    await handler(turn).finally(() => {
-      client.isBusy = false;
-    });
-    if (client.underWay >= CHATS_MAX) await client.relief();
+    let done: Promise<void> | undefined;
+    try {
+      done = handler(turn);
+    } finally {
+      if (done === undefined) client.isBusy = false;
+    }
+    if (done !== undefined) return inTurn(client, done);
+    return client.underWay >= CHATS_MAX ? client.relief() : undefined;
   };
+}
+
+async function inTurn(client: SynapseClient, done: Promise<void>): Promise<void> {
+  await done.finally(() => {
+    client.isBusy = false;
+  });
+  if (client.underWay >= CHATS_MAX) await client.relief();
 }
 
 /** Missing is chat; what is no text is no type. */
@@ -69,42 +87,85 @@ function typeOf(frame: Frame): string {
   return typeof said === 'string' ? said.trim().toLowerCase() || 'chat' : '?';
 }
 
-function turnOf(
-  { desk, hub, speech, roster, clientCount, callerOf }: DispatchOptions,
-  client: SynapseClient,
-  caller: Caller,
-  frame: Frame,
-  type: string,
-): Turn {
-  const id = requestId(frame);
-  return {
-    frame,
-    type,
-    name: client.name,
-    hub,
-    waits: client.waits,
-    get clients() {
-      return clientCount();
-    },
-    call: (operation, input) => desk.call(caller, operation, input, { signal: client.gone.signal }),
-    async callFor(name, operation, input) {
-      const other = await callerOf(name);
-      return other === null ? null : desk.call(other, operation, input);
-    },
-    callAs: (operation, input, run) =>
-      desk.callAs(caller, operation, input, run, client.gone.signal),
-    callThen(operation, input, done) {
-      client.underWay++;
-      desk.callThen(caller, operation, input, (answer) => {
-        client.finish();
-        done(answer);
-      });
-    },
-    reply: (replyType, payload, fields = {}) =>
-      client.peer.send(speech.say(replyType, client.name, payload, { ...fields, ...id })),
-    hasHeard: (heardType, about) => client.heard.has(`${heardType}\n${about}`),
-    online: roster,
-  };
+/** A class, because every frame makes one and most use one of its methods. */
+class FrameTurn implements Turn {
+  readonly frame: Frame;
+  readonly type: string;
+  readonly chars: number;
+  readonly #options: DispatchOptions;
+  readonly #client: SynapseClient;
+  readonly #caller: Caller;
+
+  constructor(
+    options: DispatchOptions,
+    client: SynapseClient,
+    caller: Caller,
+    { frame, type, chars }: Pick<Turn, 'frame' | 'type' | 'chars'>,
+  ) {
+    this.frame = frame;
+    this.type = type;
+    this.chars = chars;
+    this.#options = options;
+    this.#client = client;
+    this.#caller = caller;
+  }
+
+  get name(): string {
+    return this.#client.name;
+  }
+
+  get hub(): Hub {
+    return this.#options.hub;
+  }
+
+  get waits(): Set<number> {
+    return this.#client.waits;
+  }
+
+  get clients(): number {
+    return this.#options.clientCount();
+  }
+
+  call(operation: Operation, input: unknown): Promise<Answer> {
+    const { signal } = this.#client.gone;
+    return this.#options.desk.call(this.#caller, operation, input, { signal });
+  }
+
+  async callFor(name: string, operation: Operation, input: unknown): Promise<Answer | null> {
+    const other = await this.#options.callerOf(name);
+    return other === null ? null : this.#options.desk.call(other, operation, input);
+  }
+
+  callAs(
+    operation: Operation,
+    input: unknown,
+    run: () => Promise<Fields | Refusal>,
+  ): Promise<Answer> {
+    const { signal } = this.#client.gone;
+    return this.#options.desk.callAs(this.#caller, operation, input, run, signal);
+  }
+
+  callThen(operation: Operation, input: unknown, done: (answer: Answer) => void): void {
+    const client = this.#client;
+    client.underWay++;
+    this.#options.desk.callThen(this.#caller, operation, input, (answer) => {
+      client.finish();
+      done(answer);
+    });
+  }
+
+  reply(type: string, payload: string, fields: Fields = {}): void {
+    const said = { ...fields, ...requestId(this.frame) };
+    this.#client.peer.send(this.#options.speech.say(type, this.#client.name, payload, said));
+  }
+
+  hasHeard(type: string, about: string): boolean {
+    return this.#client.heard.has(heardAs(type, about));
+  }
+
+  online(): readonly string[] {
+    return this.#options.roster();
+  }
 }
 
 /** The original has no such field; who sends one gets it back with private replies. */

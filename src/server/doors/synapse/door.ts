@@ -109,48 +109,72 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     client.peer.send(speech.say('welcome', 'self', 'welcome', fields));
   }
 
-  async function onFrame(client: SynapseClient, text: string, arrival: Arrival): Promise<void> {
+  /** Undefined when it has been carried out already; never rejects. */
+  function onFrame(
+    client: SynapseClient,
+    text: string,
+    arrival: Arrival,
+  ): Promise<void> | undefined {
     const { peer } = client;
+    if (client.isEnded) return undefined;
     try {
       const limited = options.hostLimit?.check(addressOf(arrival)) ?? null;
       if (limited !== null) {
         const fields = { reason_code: limited.refused, retry_at: (limited.retryAt ?? 0) / 1000 };
         peer.send(speech.say('error', client.name, limited.message, fields));
-        return;
+        return undefined;
       }
       const frame = parseFrame(text);
       if (frame === null) {
         const payload = 'the frame is no JSON object, or nests deeper than 64 levels';
         peer.send(speech.say('error', 'all', payload, { reason_code: 'input.not-json' }));
         if (token !== null && client.caller === null) peer.close(4010, 'auth required');
-        return;
+        return undefined;
       }
-      if (await binding.bind(client, frame)) await dispatch(client, frame);
+      const carryOut = (isBound: boolean) =>
+        isBound ? dispatch(client, frame, text.length) : undefined;
+      const bound = binding.bind(client, frame);
+      const done = typeof bound === 'boolean' ? carryOut(bound) : bound.then(carryOut);
+      return done?.catch((cause) => tellFailure(client, cause));
     } catch (cause) {
-      const { refused, message, detail } = report('a Synapse frame failed', cause);
-      peer.send(speech.say('error', client.name, message, { reason_code: refused, ...detail }));
+      tellFailure(client, cause);
+      return undefined;
     }
+  }
+
+  function tellFailure({ peer, name }: SynapseClient, cause: unknown): void {
+    const { refused, message, detail } = report('a Synapse frame failed', cause);
+    peer.send(speech.say('error', name, message, { reason_code: refused, ...detail }));
   }
 
   function seat(ws: WebSocket, arrival: Arrival): Peer | null {
     const no = seats.whyNot();
     if (no !== null) return turnOut(ws, ...no);
-    // Frames of one client are carried out one after the other.
-    let last: Promise<void> = Promise.resolve();
+    // Frames of one client are carried out one after the other; null when none is under way.
+    let last: Promise<void> | null = null;
+    const inTurn = (run: () => Promise<void> | undefined): void => {
+      const done = last === null ? run() : last.then(run);
+      if (done === undefined) return;
+      last = done;
+      void done.then(() => {
+        if (last === done) last = null;
+      });
+    };
     const client = createClient((of) =>
       createPeer(ws, arrival.stream, {
         outputBytesMax: options.outputBytesMax ?? OUTPUT_BYTES_MAX,
         underWayMax: INPUT_FRAMES_MAX,
         onText(text) {
           of.peer.begin();
-          last = last.then(async () => {
-            if (!of.isEnded) await onFrame(of, text, arrival);
-            of.peer.done();
+          inTurn(() => {
+            const done = onFrame(of, text, arrival)?.then(of.peer.done);
+            if (done === undefined) of.peer.done();
+            return done;
           });
         },
         onClose(isOurs) {
           if (isOurs) onClose(of);
-          else last = last.then(() => onClose(of));
+          else inTurn(async () => onClose(of));
         },
         onSlowReader(bytes) {
           if (of.caller !== null) options.onCutOff?.(of.caller, bytes, 'Synapse');

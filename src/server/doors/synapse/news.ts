@@ -33,6 +33,11 @@ export function aboutOf(by: string, id: string): string {
   return `${by}\n${id}`;
 }
 
+/** What a socket notes of a broadcast that reached it while its own frame is carried out. */
+export function heardAs(type: string, about: string): string {
+  return `${type}\n${about}`;
+}
+
 export function newsOf(world: WorldView, event: DurableEvent): News[] {
   switch (event.type) {
     case 'claim.taken':

@@ -16,6 +16,8 @@ import type { Fields } from './speech.ts';
 
 export interface Turn {
   readonly frame: Frame;
+  /** How long its text is. */
+  readonly chars: number;
   /** `type` of the frame, in lower case. */
   readonly type: string;
   /** The agent. */
@@ -43,7 +45,8 @@ export interface Turn {
   readonly waits: Set<number>;
 }
 
-export type Handler = (turn: Turn) => Promise<void>;
+/** Undefined when there is nothing to wait for. */
+export type Handler = (turn: Turn) => Promise<void> | undefined;
 
 /** A mutation's answer: nothing when its broadcast has been heard, else in private (a repeat, a refresh). */
 export function confirm(turn: Turn, type: string, id: string, fields: Fields): void {
