@@ -1,4 +1,6 @@
 /** Messages read back: the same from memory and from the log, and no more memory than was allowed. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { encodeEvent } from '../core/law/entry.ts';
 import type { DurableEvent } from '../core/law/world.ts';
@@ -66,5 +68,24 @@ describe('a message', () => {
     expect(reads).toBe(0);
     await store.read([0, 1]);
     expect(reads).toBe(1);
+  });
+
+  test('[M7] that has left memory is held there by nothing', async () => {
+    setFlagsFromString('--expose_gc');
+    const collect = runInNewContext('gc') as () => void;
+    const entry = encodeEvent(sent(1));
+    const store = createMessageStore(openMemoryLog(), 6 * entry.length);
+    const remember = (first: number): WeakRef<readonly string[]> => {
+      const entries = [entry];
+      store.remember(first, entries);
+      return new WeakRef(entries);
+    };
+    const all = Array.from({ length: 10 }, (_, first) => remember(first));
+    // A reference that was made in this turn keeps what it refers to until the next.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    collect();
+    const held = all.map((one) => one.deref() !== undefined);
+    expect(held).toEqual([...new Array(4).fill(false), ...new Array(6).fill(true)]);
+    await store.read([]);
   });
 });

@@ -38,6 +38,8 @@ interface Batch {
   chars: number;
 }
 
+const FORGOTTEN: Batch = { first: -1, entries: [], messages: null, chars: 0 };
+
 /** What a message weighs that was read, beside the text it is a part of. */
 const READ_CHARS = 256;
 
@@ -48,7 +50,11 @@ export function createMessageStore(log: Pick<Log, 'at'>, bytesMax: number): Mess
   let chars = 0;
 
   function forget(): void {
-    while (chars > bytesMax && start < batches.length) chars -= (batches[start++] as Batch).chars;
+    while (chars > bytesMax && start < batches.length) {
+      chars -= (batches[start] as Batch).chars;
+      // Its place stays until the list is moved; what it held must not.
+      batches[start++] = FORGOTTEN;
+    }
     // Moving the list costs its length; done when half of it is gone, that is nothing per batch.
     if (start * 2 <= batches.length) return;
     batches = batches.slice(start);
