@@ -1,5 +1,5 @@
 /** What a person wants to say: a text, `-` for standard input (bounded), or a JSON object or file. */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { fail } from './failure.ts';
 import { parseObject } from './parse-value.ts';
 
@@ -38,7 +38,7 @@ export async function readStdin(): Promise<string> {
 /** A file that a person named, as JSON. */
 export async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
     const why = (cause as Error).message;
     throw fail('config.invalid', `${path} cannot be read as JSON: ${why}`, { cause });

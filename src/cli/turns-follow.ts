@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { answerOf, callHub, reach } from '../client/node/call.ts';
+import { answerOfAll, callHub, reach } from '../client/node/call.ts';
 import { readEvents } from '../client/node/event-stream.ts';
 import type { Target } from '../client/node/target.ts';
 import type { CallOutput } from '../client/operations.ts';
@@ -93,7 +93,7 @@ async function* outputs(target: Target, signal: AbortSignal): AsyncGenerator<Sai
     headers: { accept: 'text/event-stream', 'x-synod-owner': '1' },
     signal,
   });
-  if (response.statusCode !== 200) await answerOf(target, response);
+  if (response.statusCode !== 200) await answerOfAll(target, response);
   try {
     for await (const { event, data } of readEvents(response)) {
       if (event === 'turn.output') yield JSON.parse(data) as Said;

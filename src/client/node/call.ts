@@ -6,7 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { type Fields, waitMsOf } from '../../wire/fields.ts';
 import { envelopeError, SynodError } from '../error.ts';
 import type { CallId, CallInput, CallOutput } from '../operations.ts';
-import { ask, type Question, readAnswer } from './http.ts';
+import { answerIn, ask, askOnce, type Question, readText } from './http.ts';
+import type { Told } from './one-go.ts';
 import type { Target } from './target.ts';
 
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -37,7 +38,7 @@ export async function callHub<Id extends CallId>(
 
 /** An operation that may not be in our table, by its id or its name. */
 export async function callByName(target: Target, name: string, input: Fields): Promise<Fields> {
-  const response = await reach(target, {
+  const asked = askOnce(target, {
     method: 'POST',
     path: `/v1/ops/${encodeURIComponent(name)}`,
     body: JSON.stringify(input),
@@ -45,7 +46,7 @@ export async function callByName(target: Target, name: string, input: Fields): P
     headers: isAdministration(name, input) ? { 'x-synod-owner': '1' } : {},
     timeoutMs: ANSWER_TIMEOUT_MS + waitMsOf(input),
   });
-  return answerOf(target, response);
+  return answerOf(target, await orInWords(target, asked));
 }
 
 /** An agent reports as well, but no roles. */
@@ -59,23 +60,31 @@ function isAdministration(name: string, input: Fields): boolean {
 }
 
 /** Asks, and says in words when no hub is there. */
-export async function reach(target: Target, question: Question): Promise<IncomingMessage> {
+export function reach(target: Target, question: Question): Promise<IncomingMessage> {
+  return orInWords(target, ask(target, question));
+}
+
+/** The answer of an operation to a question whose answer would have been read as it comes. */
+export async function answerOfAll(target: Target, response: IncomingMessage): Promise<Fields> {
+  const { statusCode = 0 } = response;
+  return answerOf(target, { statusCode, text: await orInWords(target, readText(response)) });
+}
+
+async function orInWords<T>(target: Target, asked: Promise<T>): Promise<T> {
   try {
-    return await ask(target, question);
+    return await asked;
   } catch (cause) {
     throw cause instanceof SynodError ? cause : unreachable(target, cause);
   }
 }
 
 /** The answer of an operation, or its refusal thrown. */
-export async function answerOf(target: Target, response: IncomingMessage): Promise<Fields> {
-  const answer = await readAnswer(response).catch((cause) => {
-    throw unreachable(target, cause);
-  });
+function answerOf(target: Target, told: Told): Fields {
+  const answer = answerIn(told);
   if (answer === null) {
     throw new SynodError(
       'hub.foreign',
-      `what answers at ${target.url.origin} (status ${response.statusCode}) is not a Synod hub`,
+      `what answers at ${target.url.origin} (status ${told.statusCode}) is not a Synod hub`,
       { detail: { hint: 'check --url and SYNOD_URL' } },
     );
   }

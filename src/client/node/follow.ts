@@ -8,7 +8,7 @@ import type { ErrorEnvelope } from '../../wire/errors.ts';
 import { envelopeError, SynodError } from '../error.ts';
 import type { Message } from '../messages.ts';
 import type { ReceiptChange } from '../receipts.ts';
-import { answerOf, reach } from './call.ts';
+import { answerOfAll, reach } from './call.ts';
 import { readEvents } from './event-stream.ts';
 import type { Target } from './target.ts';
 
@@ -73,7 +73,7 @@ export async function* follow(
       headers: { accept: 'text/event-stream' },
       ...(signal && { signal }),
     });
-    if (response.statusCode !== 200) await answerOf(target, response);
+    if (response.statusCode !== 200) await answerOfAll(target, response);
     options.onOpen?.(wasOpen);
     wasOpen = true;
     isOpen = true;

@@ -1,15 +1,13 @@
 /**
- * One question to the hub over HTTP: by TCP, TLS or its Unix socket. `node:http` and nothing else,
- * because a one-shot command is mostly start-up. What the system says when it fails is thrown as it
- * is: whether nothing was sent, or nobody knows, is the caller's to judge.
+ * One question to the hub over HTTP: by TCP, TLS or its Unix socket. `node:http` at most, and not even
+ * that where one call is all there is: a one-shot command is mostly start-up. What the system says when it
+ * fails is thrown as it is: whether nothing was sent, or nobody knows, is the caller's to judge.
  */
 import type { Agent, IncomingMessage } from 'node:http';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
 import { type Fields, isFields, parseJson } from '../../wire/fields.ts';
+import { askInOneGo, isPlain, type Told } from './one-go.ts';
 import { headersOf, type Target } from './target.ts';
-
-/** Imported, it would bring the whole of `fetch` with it, which is a third of a command's start [CL37]. */
-const http = process.getBuiltinModule('node:http');
 
 export interface Question {
   readonly method: 'GET' | 'POST';
@@ -47,28 +45,24 @@ export function openConnections(): Connections {
 export async function ask(target: Target, question: Question): Promise<IncomingMessage> {
   const { url, socketPath } = target;
   if (target.mustProve) await (await import('./proof.ts')).checkProof(target);
-  const { method, body, signal, timeoutMs, connections } = question;
+  const { method, signal, timeoutMs, connections } = question;
   const isSecure = url.protocol === 'https:' && socketPath === null;
-  const { request, Agent } = isSecure ? await import('node:https') : http;
+  const { request, Agent } = isSecure
+    ? await import('node:https')
+    : // Imported, it would bring the whole of `fetch` with it, a third of a command's start [CL37].
+      process.getBuiltinModule('node:http');
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request({
     method,
-    path: `${url.pathname.replace(/\/+$/, '')}${question.path}`,
+    path: pathOf(target, question),
     agent: connections?.agentOf(Agent) ?? false,
+    // Without TLS there is none; left out, Node looks for an address in it, which takes 4 ms the first time.
+    ...(!isSecure && { servername: '' }),
     ...(signal !== undefined && { signal }),
     ...(socketPath === null
       ? { protocol: url.protocol, hostname: hostOf(url), port: url.port }
       : { socketPath, setHost: false }),
-    headers: {
-      accept: 'application/json',
-      ...(socketPath !== null && { host: 'localhost' }),
-      ...(body !== undefined && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      }),
-      ...headersOf(target),
-      ...question.headers,
-    },
+    headers: fieldsOf(target, question),
   });
   sent.once('response', resolve);
   sent.once('error', reject);
@@ -77,8 +71,41 @@ export async function ask(target: Target, question: Question): Promise<IncomingM
       sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
     );
   }
-  sent.end(body);
+  sent.end(question.body);
   return promise;
+}
+
+/** The same, read to its end: over the hub's own socket the short way. */
+export async function askOnce(
+  target: Target,
+  question: Question & { readonly body: string; readonly timeoutMs: number },
+): Promise<Told> {
+  const { socketPath, mustProve } = target;
+  const headers = fieldsOf(target, question);
+  if (socketPath !== null && !mustProve && isPlain(headers)) {
+    const { method, body, timeoutMs } = question;
+    const path = pathOf(target, question);
+    return askInOneGo({ socketPath, method, path, headers, body, timeoutMs });
+  }
+  const response = await ask(target, question);
+  return { statusCode: response.statusCode ?? 0, text: await readText(response) };
+}
+
+function pathOf({ url }: Target, { path }: Question): string {
+  return `${url.pathname.replace(/\/+$/, '')}${path}`;
+}
+
+function fieldsOf(target: Target, { body, headers }: Question): Record<string, string | number> {
+  return {
+    accept: 'application/json',
+    ...(target.socketPath !== null && { host: 'localhost' }),
+    ...(body !== undefined && {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    }),
+    ...headersOf(target),
+    ...headers,
+  };
 }
 
 /** An IPv6 address stands in brackets in a URL and without them everywhere else. */
@@ -97,8 +124,13 @@ export type HubAnswer = { readonly ok: Fields } | { readonly error: ErrorEnvelop
 
 /** Null when no hub would answer so. */
 export async function readAnswer(response: IncomingMessage): Promise<HubAnswer | null> {
-  const value = parseJson(await readText(response));
-  const isOk = response.statusCode === 200;
+  return answerIn({ statusCode: response.statusCode ?? 0, text: await readText(response) });
+}
+
+/** The same of an answer that was read already. */
+export function answerIn({ statusCode, text }: Told): HubAnswer | null {
+  const value = parseJson(text);
+  const isOk = statusCode === 200;
   if (!isFields(value) || isOk === 'error_code' in value) return null;
   return isOk ? { ok: value } : { error: value as Fields & ErrorEnvelope };
 }
