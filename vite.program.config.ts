@@ -4,7 +4,7 @@
  * believing that it lies where `tsc` puts it, so that what it finds beside itself (threads, the page, the
  * executable) is found there. What is loaded by name at run time, and what is optional, stays outside.
  */
-import { readFileSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,9 @@ import { defineConfig, type Plugin } from 'vite';
 
 const SOURCES = fileURLToPath(new URL('src/', import.meta.url));
 const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+/** What nearly every command needs: one file of it is found, read and linked sooner than seven. */
+const EVERY_COMMAND =
+  /\/(commander\/|src\/(cli\/(main|program|commands|command-words|context|failure|terminal|parse-value|body-input)|client\/(error|node\/(call|http|one-go|target))|wire\/(errors|fields|plain-line)|core\/law\/(nearest|hidden))\.ts$)/;
 const optional = Object.keys(peerDependencies).map((name) => new RegExp(`^${name}(/|$)`));
 
 /** `import.meta.url` of a bundled module: the file that was built of it alone. */
@@ -33,20 +36,67 @@ function ownUrl(): Plugin {
  * take whole and most processes never use is asked for when it is.
  */
 function builtinsByName(): Plugin {
-  const statement = /^import (?:([\w$]+)|\* as ([\w$]+)|\{([^}]*)\}) from "((?:node:)?[\w/]+)";$/gm;
+  const statement =
+    /^import (?:([\w$]+)|\* as ([\w$]+)|(?:([\w$]+), )?\{([^}]*)\}) from "((?:node:)?[\w/]+)";$/gm;
   const wholeByRequire = /__require\("(https|tls)"\)/g;
   const ask = (id: string) => `globalThis.process.getBuiltinModule("${id}")`;
   const askLater = (id: string) => `new Proxy({}, { get: (_, name) => ${ask(id)}[name] })`;
   return {
     name: 'builtins-by-name',
     renderChunk(code) {
-      const told = code.replace(statement, (line, one, all, names, id) => {
+      const told = code.replace(statement, (line, one, all, beside, names, id) => {
         if (!isBuiltin(id)) return line;
-        if (names !== undefined) return `const {${names.replaceAll(' as ', ': ')}} = ${ask(id)};`;
+        const whole = beside === undefined ? '' : `const ${beside} = ${ask(id)}; `;
+        if (names !== undefined)
+          return `${whole}const {${names.replaceAll(' as ', ': ')}} = ${ask(id)};`;
         const isLater = /^(node:)?child_process$/.test(id);
         return `const ${one ?? all} = ${isLater ? askLater(id) : ask(id)};`;
       });
       return { code: told.replace(wholeByRequire, (_, id) => askLater(id)), map: null };
+    },
+  };
+}
+
+/**
+ * Which sources there are, for the executable of a checkout: of all, and of the commands that are made of few
+ * and find nothing beside themselves, of which.
+ */
+function sourcesList(): Plugin {
+  const command = /^ {2}'?([\w-]+)'?: async \(\) => \(await import\('\.\/([\w-]+\.ts)'\)\)/gm;
+  const fewMax = 100;
+  return {
+    name: 'sources-list',
+    generateBundle() {
+      const all = readdirSync(SOURCES, { recursive: true, withFileTypes: true });
+      const nameOf = (entry: (typeof all)[number]) =>
+        relative(SOURCES, join(entry.parentPath, entry.name));
+      const folders = ['', ...all.filter((one) => one.isDirectory()).map(nameOf)];
+      const files = all.filter((one) => /(?<!\.test)\.ts$/.test(one.name)).map(nameOf);
+      const reached = (from: string, isWhole: boolean): Set<string> => {
+        const found = new Set([from]);
+        for (const id of found) {
+          const info = this.getModuleInfo(id);
+          const next = [
+            ...(info?.importedIds ?? []),
+            ...(isWhole ? (info?.dynamicallyImportedIds ?? []) : []),
+          ];
+          for (const one of next) if (one.startsWith(SOURCES)) found.add(one);
+        }
+        return found;
+      };
+      const always = reached(join(SOURCES, 'cli/main.ts'), false);
+      const commands: Record<string, number[]> = {};
+      const table = readFileSync(join(SOURCES, 'cli/commands.ts'), 'utf8');
+      for (const [, name = '', file = ''] of table.matchAll(command)) {
+        const ids = always.union(reached(join(SOURCES, 'cli', file), true));
+        const isAlone = [...ids].every(
+          (id) => !readFileSync(id, 'utf8').includes('import.meta.url'),
+        );
+        if (ids.size > fewMax || !isAlone) continue;
+        commands[name] = [...ids].map((id) => files.indexOf(relative(SOURCES, id)));
+      }
+      const source = JSON.stringify({ folders, files, commands });
+      this.emitFile({ type: 'asset', fileName: 'sources.json', source });
     },
   };
 }
@@ -67,7 +117,7 @@ function asOldAsItsSources(): Plugin {
 
 export default defineConfig({
   publicDir: false,
-  plugins: [ownUrl(), builtinsByName(), asOldAsItsSources()],
+  plugins: [ownUrl(), builtinsByName(), sourcesList(), asOldAsItsSources()],
   ssr: { noExternal: true },
   build: {
     ssr: true,
@@ -79,7 +129,10 @@ export default defineConfig({
     rolldownOptions: {
       input: { main: 'src/cli/main.ts' },
       external: optional,
-      output: { chunkFileNames: '[name]-[hash].js' },
+      output: {
+        chunkFileNames: '[name]-[hash].js',
+        codeSplitting: { groups: [{ name: 'command', test: EVERY_COMMAND }] },
+      },
     },
   },
 });

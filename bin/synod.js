@@ -12,13 +12,12 @@ import * as nodeModule from 'module';
 
 // What an import brings is brought whole, and most of it is for a way that is not taken.
 const require = nodeModule.createRequire(import.meta.url);
-const { existsSync, readdirSync, readFileSync, statSync } = require('fs');
+const { existsSync, readFileSync, statSync } = require('fs');
 const { join } = require('path');
 const { fileURLToPath, pathToFileURL } = require('url');
 
 const NODE_MAJOR_MIN = 24;
 const LAST_WAIT_MS = 1000;
-const IS_SOURCE = /(?<!\.test)\.ts$/;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 function majorOf(version) {
@@ -103,20 +102,25 @@ function holdLifeline() {
   line.unref();
 }
 
-/** Whether the program was built of the sources as they are: of none that was changed, added or taken away since. */
+/**
+ * Whether the program was built of the sources as they are: of none that was changed since, or was added or
+ * taken away. The build wrote down which there are, and of which a short command is made: looking at all
+ * takes as long as all of such a command.
+ */
 function isNewest(built) {
-  if (!existsSync(built)) return false;
+  const list = join(root, 'dist', 'program', 'sources.json');
+  if (!existsSync(built) || !existsSync(list)) return false;
   const builtAt = statSync(built).mtimeMs;
-  const folders = [join(root, 'src')];
-  for (const folder of folders) {
-    if (statSync(folder).mtimeMs > builtAt) return false;
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) folders.push(path);
-      else if (IS_SOURCE.test(entry.name) && statSync(path).mtimeMs > builtAt) return false;
-    }
-  }
-  return true;
+  const { folders, files, commands } = JSON.parse(readFileSync(list, 'utf8'));
+  const isOlder = (name) => {
+    const found = statSync(`${root}src/${name}`, { throwIfNoEntry: false });
+    return found !== undefined && found.mtimeMs <= builtAt;
+  };
+  const ofCommand = commands[process.argv[2]];
+  return (
+    folders.every(isOlder) &&
+    (ofCommand ? ofCommand.every((at) => isOlder(files[at])) : files.every(isOlder))
+  );
 }
 
 function run() {

@@ -103,6 +103,11 @@ test('[CL6] in a checkout the built files run until a source is changed, added o
   writeFileSync(main, "export function main() { console.log('sources'); }");
   writeFileSync(other, '');
   writeMain("export function main() { console.log('built'); }");
+  const files = ['cli/main.ts', 'cli/other.ts'];
+  writeFileSync(
+    join(root, 'dist', 'program', 'sources.json'),
+    JSON.stringify({ folders: ['', 'cli'], files, commands: { short: [0] } }),
+  );
   const [before, built, after] = [1, 2, 3].map((minute) => new Date(minute * 60_000)) as [
     Date,
     Date,
@@ -113,16 +118,26 @@ test('[CL6] in a checkout the built files run until a source is changed, added o
     for (const path of [main, other, cli, join(root, 'src')]) utimesSync(path, before, before);
     utimesSync(join(root, 'dist', 'program', 'main.js'), built, built);
   };
-  const said = async () => (await finish(start([], false))).stdout;
+  const said = async (...args: string[]) => (await finish(start(args, false))).stdout;
   settle();
   expect(await said()).toBe('built\n');
   utimesSync(other, after, after);
   expect(await said()).toBe('sources\n');
+  // What a command is not made of does not make it older.
+  expect(await said('short')).toBe('built\n');
+  utimesSync(main, after, after);
+  expect(await said('short')).toBe('sources\n');
   settle();
   writeFileSync(join(cli, 'more.test.ts'), '');
   utimesSync(cli, before, before);
   expect(await said()).toBe('built\n');
+  writeFileSync(join(cli, 'added.ts'), '');
+  expect(await said('short')).toBe('sources\n');
+  settle();
   rmSync(other);
+  expect(await said()).toBe('sources\n');
+  expect(await said('short')).toBe('sources\n');
+  rmSync(join(root, 'dist', 'program', 'sources.json'));
   expect(await said()).toBe('sources\n');
 });
 
