@@ -47,6 +47,15 @@ interface Visit<Holder> {
   readonly places: readonly number[];
 }
 
+/** A search for one pattern: what was found, and which entries were looked at, once there was one. */
+interface Hunt<Holder> {
+  readonly search: Search<Holder>;
+  readonly found: Found<Holder>[];
+  seen: Set<Entry<Holder>> | null;
+}
+
+type NameSegment = Extract<Segment, { kind: 'name' }>;
+
 const BARE_MIN = 256;
 
 export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
@@ -67,12 +76,13 @@ export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
       const entry = { holder, pattern };
       for (const segments of pattern.alternatives) {
         let node = this.#root;
-        for (const name of plainNames(segments)) {
+        for (const segment of segments) {
+          if (segment.kind !== 'name') break;
           node.children ??= new Map();
-          let child = node.children.get(name);
+          let child = node.children.get(segment.key);
           if (child === undefined) {
             child = { children: null, entries: null };
-            node.children.set(name, child);
+            node.children.set(segment.key, child);
           }
           node = child;
         }
@@ -85,7 +95,7 @@ export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
 
   remove(holder: Holder): void {
     for (const pattern of this.#holders.get(holder) ?? []) {
-      for (const segments of pattern.alternatives) this.#cut(holder, plainNames(segments));
+      for (const segments of pattern.alternatives) this.#cut(holder, segments);
     }
     this.#holders.delete(holder);
   }
@@ -93,33 +103,40 @@ export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
   /** Where the patterns meet those of others; one row for each pair of paths that meet. */
   find(patterns: readonly PathPattern[], search: Search<Holder> = {}): Found<Holder>[] {
     const found: Found<Holder>[] = [];
-    const limit = search.limit ?? Number.POSITIVE_INFINITY;
     for (const pattern of patterns) {
-      const seen = new Set<Entry<Holder>>();
+      const hunt: Hunt<Holder> = { search, found, seen: null };
       for (const segments of pattern.alternatives) {
-        const open: Visit<Holder>[] = [{ node: this.#root, places: closePlaces(segments, [0]) }];
-        for (let at = open.pop(); at !== undefined; at = open.pop()) {
-          for (const entry of at.node.entries ?? []) {
-            if (seen.has(entry) || search.skip?.(entry.holder)) continue;
-            seen.add(entry);
-            if (search.fits !== undefined && !search.fits(entry.pattern)) continue;
-            const met = overlap(pattern, entry.pattern);
-            if (met === null) continue;
-            const { holder } = entry;
-            found.push({ holder, mine: pattern.text, theirs: entry.pattern.text, ...met });
-            search.onFound?.(holder);
-            if (found.length >= limit) return found;
-          }
-          if (at.node.children !== null) reach(at.node.children, segments, at.places, open);
-        }
+        if (this.#findFrom(pattern, segments, hunt)) return found;
       }
     }
     return found;
   }
 
-  #cut(holder: Holder, names: readonly string[]): void {
+  /** True when there are as many as were asked for. */
+  #findFrom(pattern: PathPattern, segments: readonly Segment[], hunt: Hunt<Holder>): boolean {
+    // The plain names in front lead one way: nothing is kept for them of where one has been.
+    let node = this.#root;
+    let place = 0;
+    for (; segments[place]?.kind === 'name'; place++) {
+      if (look(node, pattern, hunt)) return true;
+      const child = node.children?.get((segments[place] as NameSegment).key);
+      if (child === undefined) return false;
+      node = child;
+    }
+    const open: Visit<Holder>[] = [{ node, places: closePlaces(segments, [place]) }];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (look(at.node, pattern, hunt)) return true;
+      if (at.node.children !== null) reach(at.node.children, segments, at.places, open);
+    }
+    return false;
+  }
+
+  #cut(holder: Holder, segments: readonly Segment[]): void {
     let node: Node<Holder> | undefined = this.#root;
-    for (const name of names) node = node?.children?.get(name);
+    for (const segment of segments) {
+      if (segment.kind !== 'name') break;
+      node = node?.children?.get(segment.key);
+    }
     const entries = node?.entries ?? null;
     // Two alternatives with the same plain names: the first pass has cut both.
     if (node === undefined || entries === null) return;
@@ -131,6 +148,25 @@ export class ScopeIndex<Holder extends object> implements Searchable<Holder> {
     prune(this.#root);
     this.#bareCount = 0;
   }
+}
+
+/** What hangs at one node; true when there are as many as were asked for. */
+function look<Holder>(node: Node<Holder>, pattern: PathPattern, hunt: Hunt<Holder>): boolean {
+  if (node.entries === null) return false;
+  const { search, found } = hunt;
+  hunt.seen ??= new Set();
+  for (const entry of node.entries) {
+    if (hunt.seen.has(entry) || search.skip?.(entry.holder)) continue;
+    hunt.seen.add(entry);
+    if (search.fits !== undefined && !search.fits(entry.pattern)) continue;
+    const met = overlap(pattern, entry.pattern);
+    if (met === null) continue;
+    const { holder } = entry;
+    found.push({ holder, mine: pattern.text, theirs: entry.pattern.text, ...met });
+    search.onFound?.(holder);
+    if (found.length >= (search.limit ?? Number.POSITIVE_INFINITY)) return true;
+  }
+  return false;
 }
 
 /** True when nothing is left at the node or below it. */
@@ -158,13 +194,4 @@ function reach<Holder>(
     const next = hasEnded ? places : stepPlaces(segments, places, name);
     if (next.length > 0) open.push({ node, places: next });
   }
-}
-
-function plainNames(segments: readonly Segment[]): string[] {
-  const names: string[] = [];
-  for (const segment of segments) {
-    if (segment.kind !== 'name') break;
-    names.push(segment.key);
-  }
-  return names;
 }

@@ -53,8 +53,27 @@ const ONE: Token = { kind: 'one' };
 /** Everything there is in the worktree. */
 export const WHOLE: PathPattern = { text: '**', isGlob: true, alternatives: [[DEEP]] };
 
+/** Names of letters, digits and marks that mean nothing in a pattern: what most paths are. */
+const PLAIN = /^[\w@+-][\w.@+-]*(?:\/[\w@+-][\w.@+-]*)*$/;
+
+/** A plain path is spelt as it is shown, and each of its names is one segment. */
+function compilePlain(text: string): PathPattern {
+  const segments: Segment[] = [];
+  const names = text.toLowerCase().split('/');
+  const last = names.length - 1;
+  for (let i = 0; i < last; i++) segments.push({ kind: 'name', key: names[i] as string });
+  const key = names[last] as string;
+  segments.push(isFileName(key) ? { kind: 'name', key, isFile: true } : { kind: 'name', key });
+  return { text, isGlob: false, alternatives: [segments] };
+}
+
 /** `text` is in Unicode NFC and holds no backslash and nothing unprintable. */
 export function compilePath(text: string): PathPattern | PathProblem {
+  return PLAIN.test(text) ? compilePlain(text) : compileAny(text);
+}
+
+/** Exported for the test that compares the two. */
+export function compileAny(text: string): PathPattern | PathProblem {
   const spellings = text.includes('{') ? multiplyOut(text) : [text];
   if (spellings === null) return { problem: 'too-many-alternatives' };
   const alternatives: Segment[][] = [];
@@ -210,9 +229,16 @@ function nameSegment(name: string): Segment {
   return { kind: 'name', key: foldText(name) };
 }
 
+/** Of the characters that most names are made of there is one token each. */
+const ASCII: readonly Token[] = Array.from({ length: 128 }, (_, code) => ({ kind: 'char', code }));
+
+function charToken(code: number): Token {
+  return ASCII[code] ?? { kind: 'char', code };
+}
+
 /** Plain text as tokens, folded. */
 export function literal(text: string): Token[] {
-  return [...foldText(text)].map((char) => ({ kind: 'char', code: char.codePointAt(0) as number }));
+  return Array.from(foldText(text), (char) => charToken(char.codePointAt(0) as number));
 }
 
 /** An unclosed `[` is an ordinary character; a `]` right behind the opening stands for itself. */
