@@ -2,8 +2,11 @@
 import type { z } from 'zod';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import type { Operation } from '../../wire/operation.ts';
+import { narrowSchema } from './narrow-schema.ts';
 
 export function parseInput(operation: Operation, input: unknown): { value: unknown } | Refusal {
+  const narrow = narrowSchema(operation.input, input)?.safeParse(input);
+  if (narrow?.success) return { value: narrow.data };
   return parseFields(operation.name, operation.input, input);
 }
 
