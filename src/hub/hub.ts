@@ -305,7 +305,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       published.push({ position: first + i, event });
     }
     // Releases first: what a feed claims to have shown with the rest must not cover them.
-    for (const [i, event] of events.entries()) {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as DurableEvent;
       if (event.type !== 'message.reviewed' || !event.isReleased) continue;
       hearing.noteRelease(event.position, first + i);
       // A page that was on its way while this was being stored may have claimed too much.

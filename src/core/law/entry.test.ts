@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { MessageSent } from '../talk/message.ts';
 import {
   decodeEvent,
   decodeMessage,
@@ -108,4 +109,17 @@ describe('an entry from before a setting existed', () => {
       },
     });
   });
+});
+
+test('[L2] a plain message is stored as JSON would write it, with its body last', () => {
+  for (const name of ['agent-1', 'quote "and\\ back', 'é\u2028\u0001', '\ud83d\ude00']) {
+    const head = { type: 'message.sent', at: 1_700_000_000_123, by: name, as: 'agent/trusted' };
+    const sent = { ...head, channel: `c ${name}`, seq: 7, body: '{"text":"x"}' } as const;
+    const { body, ...rest } = sent;
+    const expected = `${JSON.stringify(rest).slice(0, -1)},"body":${body}}`;
+    expect(encodeEvent(sent as MessageSent)).toBe(expected);
+    expect(encodeEvent({ ...(sent as MessageSent), key: 'k' })).toContain('"key":"k"');
+    const { as: _, ...without } = sent;
+    expect(encodeEvent({ ...without, key: 'k' } as MessageSent)).toContain('"key":"k"');
+  }
 });

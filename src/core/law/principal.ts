@@ -22,8 +22,27 @@ export interface Principal {
 /** What is remembered of a principal with what it said; its name may mean another one day. */
 export type Standing = `${PrincipalKind}/${TrustTier}`;
 
+type Standings = Readonly<Record<TrustTier, Standing>>;
+
+/** Made once: a standing is stored with every message. */
+const STANDINGS: Readonly<Record<PrincipalKind, Standings>> = {
+  agent: standingsOf('agent'),
+  human: standingsOf('human'),
+  observer: standingsOf('observer'),
+  admin: standingsOf('admin'),
+};
+
+function standingsOf(kind: PrincipalKind): Standings {
+  return {
+    owner: `${kind}/owner`,
+    trusted: `${kind}/trusted`,
+    standard: `${kind}/standard`,
+    untrusted: `${kind}/untrusted`,
+  };
+}
+
 export function standingOf({ kind, tier }: Principal): Standing {
-  return `${kind}/${tier}`;
+  return STANDINGS[kind][tier];
 }
 
 /** The hub itself, when it speaks on `sox/…` channels or lets a deadline pass. */

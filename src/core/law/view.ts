@@ -52,3 +52,6 @@ type ViewOfOurs<T> = T extends Positions
                 : T extends object
                   ? { readonly [K in keyof T]: View<T[K]> }
                   : T;
+
+/** For who makes one, field by field, before it is anybody's. */
+export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -2,6 +2,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { shortOutput } from './handlers/send.ts';
 import { outputFromText, outputText } from './output-text.ts';
 
 const TEXT = '{"messages":[{"n":1}], "has_more":false}';
@@ -40,4 +41,18 @@ test('[O1] what was answered is forgotten by the next small collection, not kept
   }
   // They are sixteen megabytes.
   expect(most).toBeLessThan(4_000_000);
+});
+
+test('[O1] what a send is answered is written as its fields are', () => {
+  for (const [depth, limit] of [
+    [0, 1_000],
+    [800, 1_000],
+    [1_000, 1_000],
+  ] as const) {
+    const sent = shortOutput({ at: 1_700_000_000_123, position: 41, seq: 7, depth, limit });
+    expect(outputText(sent)).toBe(JSON.stringify({ ...sent }));
+    expect(Object.keys(sent)).toEqual(['sent_at', 'message_id', 'seq', 'backpressure']);
+  }
+  const gated = shortOutput({ at: 1, position: 1, seq: 1, depth: 0, limit: 1, gate: 'g1' });
+  expect(JSON.parse(outputText(gated)).metadata).toEqual({ gate_id: 'g1' });
 });

@@ -47,6 +47,12 @@ export function outputFromText<T extends object>(
   return output as T;
 }
 
+/** An output that knows its own text, which is that of its fields. */
+export abstract class WritesItself {
+  abstract toText(): string;
+}
+
 export function outputText(output: object): string {
+  if (output instanceof WritesItself) return output.toText();
   return (output as Output)[MADE]?.text ?? JSON.stringify(output);
 }

@@ -65,6 +65,7 @@ export function createConnection(
   const streams = new Map<string, Stream>();
   // Whoever waits on this connection is told when it is gone: nothing may be handed out to it then.
   const gone = new AbortController();
+  const plain = { signal: gone.signal };
   let streamCount = 0;
   let streamsOpening = 0;
 
@@ -96,7 +97,13 @@ export function createConnection(
     };
     const { params, traceparent } = request;
     if (!operation.isStreaming)
-      desk.callThen(caller, operation, params, done, { signal: gone.signal, traceparent });
+      desk.callThen(
+        caller,
+        operation,
+        params,
+        done,
+        traceparent === null ? plain : { ...plain, traceparent },
+      );
     else if (operation.id === 'stream.open') void openStream(request.params, done);
     else done(closeStream(request.params));
   }

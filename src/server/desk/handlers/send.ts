@@ -4,7 +4,7 @@
  */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { Described } from '../../../core/law/state.ts';
-import type { View } from '../../../core/law/view.ts';
+import type { View, Writable } from '../../../core/law/view.ts';
 import type { SendMessage, SentAnswer } from '../../../core/talk/message.ts';
 import { messageId } from '../../../core/talk/message-id.ts';
 import type { RootRef } from '../../../core/threads/mark.ts';
@@ -15,6 +15,7 @@ import type { send } from '../../../wire/operations/channels.ts';
 import { ANY_POST, flawsOf, isPost } from '../../../wire/post.ts';
 import { bodyText } from '../body.ts';
 import type { Caller } from '../caller.ts';
+import { WritesItself } from '../output-text.ts';
 import { checkedFor, type SchemaCheck } from '../platform.ts';
 import { credentialOf } from '../proofs.ts';
 import type { Room } from '../room.ts';
@@ -23,7 +24,6 @@ import { closingOf, findRoot } from './threads.ts';
 
 type Input = ParsedInputOf<typeof send>;
 type Output = OutputOf<typeof send>;
-
 const SCHEMA_RETRIES_MAX = 3;
 
 /** Tries the short way; false when the message needs the long one. */
@@ -43,7 +43,7 @@ export function sendThen(
     hub.submitThen(command, (outcome) => {
       const answer = outcome as SentAnswer | Refusal;
       if (isRefusal(answer)) done(answer);
-      else if (answer.isRepeat === undefined) done(sendOutput(answer));
+      else if (answer.isRepeat === undefined) done(shortOutput(answer));
       else void repeatOutput(hub, answer, command.body).then(done);
     });
   }
@@ -153,7 +153,7 @@ function sendCommand(
   const described = isPost(input.body) ? hub.describedAs(input.channel) : undefined;
   const flaw = described === undefined ? null : checkPost(described, input, caller, schemas);
   if (flaw !== null) return flaw;
-  return {
+  const command: Writable<SendMessage> = {
     type: 'message.send',
     by: caller.principal,
     at: hub.stamp(),
@@ -164,13 +164,15 @@ function sendCommand(
     key: input.idempotency_key ?? null,
     ttlMs: input.ttl_ms ?? null,
     schemaVersion,
-    ...(input.quote && { isQuote: true }),
-    ...(reopens !== null && { reopens }),
-    ...(described !== undefined && { postVersion: described?.version ?? 0 }),
     asks: hub.hasManaged ? asksOf(input.body) : null,
     tier2: isTier2(input.body) ? { credential: credentialOf(caller) } : null,
-    ...(trace !== null && { trace }),
   };
+  // Most messages have none of these, and spreading nothing into an object costs as much as a field.
+  if (input.quote) command.isQuote = true;
+  if (reopens !== null) command.reopens = reopens;
+  if (described !== undefined) command.postVersion = described?.version ?? 0;
+  if (trace !== null) command.trace = trace;
+  return command;
 }
 
 /**
@@ -190,16 +192,43 @@ async function repeatOutput(hub: Hub, answer: SentAnswer, body: string): Promise
 }
 
 function sendOutput(answer: SentAnswer): Output {
-  const { at, position, seq, depth, limit } = answer;
-  return {
-    sent_at: at / 1000,
-    message_id: messageId(position),
-    seq,
-    backpressure: {
+  const output: Output = new Sent(answer).fields();
+  if (answer.gate !== undefined) output.metadata = { gate_id: answer.gate };
+  return output;
+}
+
+/** The same where it is only written, which is all that most are for. */
+export function shortOutput(answer: SentAnswer): Output {
+  return answer.gate === undefined ? (new Sent(answer) as unknown as Output) : sendOutput(answer);
+}
+
+/** What is said of a message that was stored and waits for nobody. */
+class Sent extends WritesItself {
+  readonly sent_at: number;
+  readonly message_id: string;
+  readonly seq: number;
+  readonly backpressure: Output['backpressure'];
+  constructor({ at, position, seq, depth, limit }: SentAnswer) {
+    super();
+    this.sent_at = at / 1000;
+    this.message_id = messageId(position);
+    this.seq = seq;
+    this.backpressure = {
       queue_depth: depth,
       threshold: limit,
       state: depth < 0.8 * limit ? 'ok' : depth < limit ? 'warn' : 'over',
-    },
-    ...(answer.gate !== undefined && { metadata: { gate_id: answer.gate } }),
-  };
+    };
+  }
+
+  fields(): Output {
+    return { ...this };
+  }
+
+  toText(): string {
+    const { queue_depth, threshold, state } = this.backpressure;
+    return (
+      `{"sent_at":${this.sent_at},"message_id":"${this.message_id}","seq":${this.seq},` +
+      `"backpressure":{"queue_depth":${queue_depth},"threshold":${threshold},"state":"${state}"}}`
+    );
+  }
 }
