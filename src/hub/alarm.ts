@@ -5,6 +5,7 @@
  */
 import type { Deadlines } from '../core/law/deadlines.ts';
 import type { Clock } from './clock.ts';
+import type { Stamps } from './stamps.ts';
 
 /** A timer further away than this is set in stages; real ones overflow at 2^31 ms. */
 const STAGE_MS_MAX = 3_600_000;
@@ -20,7 +21,7 @@ export interface Alarm {
 
 export function createAlarm(
   clock: Clock,
-  stamp: () => number,
+  stamps: Stamps,
   deadlines: () => Pick<Deadlines, 'next'>,
   /** Has all that is due recorded, and tells how that ended. */
   settle: (done: (outcome: AlarmOutcome) => void) => void,
@@ -33,7 +34,7 @@ export function createAlarm(
   function wakeAt(at: number): void {
     cancel?.();
     setFor = at;
-    cancel = clock.after(Math.min(Math.max(0, at - clock.now()), STAGE_MS_MAX), () => {
+    cancel = clock.after(Math.min(stamps.untilMs(at), STAGE_MS_MAX), () => {
       cancel = null;
       setFor = Number.POSITIVE_INFINITY;
       ring();
@@ -53,8 +54,8 @@ export function createAlarm(
       isRinging = false;
       if (isClosed || outcome === 'down') return;
       const due = deadlines().next?.at;
-      if (due === undefined || due > stamp()) set();
-      else if (outcome === 'refused') wakeAt(clock.now() + PAUSE_MS);
+      if (due === undefined || due > stamps.next()) set();
+      else if (outcome === 'refused') wakeAt(stamps.next() + PAUSE_MS);
       else ring();
     });
   }

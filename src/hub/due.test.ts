@@ -126,3 +126,22 @@ test('[H10] much that is due at once is recorded in bounded batches, and before 
     expect(entries.length).toBeLessThanOrEqual(DUE_EVENTS_MAX);
   }
 });
+
+test('[H22] what is due while the clock catches up comes in twice its time, and not when it has caught up', async () => {
+  const HOUR = 3_600_000;
+  const rig = await open();
+  await rig.subscribe(bob, 'a');
+  rig.clock.jump(HOUR);
+  await rig.send(ada, 'a');
+  rig.clock.jump(-HOUR);
+  expect(await rig.take(bob, 1_000)).toEqual([1]);
+  const leased = async (): Promise<number> => (await rig.take(bob, 1_000)).length;
+  await rig.clock.pass(1_900);
+  expect(await leased()).toBe(0);
+  await rig.clock.pass(200);
+  expect(await leased()).toBe(1);
+  // A server that comes after one whose clock was ahead does the same.
+  const again = await rig.reopen();
+  await again.clock.pass(2_100);
+  expect((await again.take(bob, 1_000)).length).toBe(1);
+});

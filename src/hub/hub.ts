@@ -28,6 +28,7 @@ import { openReplica } from './replica.ts';
 import { eventsAt, positionAt, readEntries, type Scanned, scanLog } from './scan.ts';
 import type { Sequencing, Standing } from './sequencing.ts';
 import { createSnapshots } from './snapshots.ts';
+import { createStamps } from './stamps.ts';
 import { createTurns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
 import { createWhispers, type Whispers } from './whispers.ts';
@@ -112,7 +113,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const { log, clock, space, sequencing } = options;
   const onTrouble = options.onTrouble ?? (() => {});
 
-  let lastStamp = 0;
+  const stamps = createStamps(clock, () => replica.world.at);
+  const stamp = stamps.next;
   let closing: Promise<void> | null = null;
   let isScheduled = false;
   let isRunning = false;
@@ -166,7 +168,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   });
   const alarm = createAlarm(
     clock,
-    stamp,
+    stamps,
     // What is due is recorded where commands are decided.
     () => (isElsewhere() ? NO_DEADLINES : replica.world.deadlines),
     (done) =>
@@ -211,11 +213,6 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     behind = Math.max(behind, log.length);
     committer.onNews();
     wake();
-  }
-
-  function stamp(): number {
-    lastStamp = Math.max(lastStamp, clock.now(), replica.world.at);
-    return lastStamp;
   }
 
   function enqueue(item: Item): void {
