@@ -119,6 +119,7 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
       broken.push(split);
       continue;
     }
+    recorder.happened(`all servers agree on ${stage.space}`);
     const told = await readBack(stage);
     readings.push(...told);
     const expected = new Map(
@@ -126,7 +127,7 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
     );
     for (const reader of casts[i] ?? []) await reader.finish(expected);
   }
-  if (broken.length === 0) recorder.happened('all servers agree');
+  recorder.happened('all is read');
   const { done, faults } = recorder;
   const history: History = { seed, faults, done, readings };
   broken.push(...check(history));

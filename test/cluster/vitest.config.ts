@@ -14,6 +14,7 @@ export default defineConfig({
       'test/e2e/{work-race,turns-run,turns-outside}.test.ts',
     ],
     globalSetup: ['test/cluster/start-nats.ts', 'test/tested-program.ts'],
+    reporters: ['default', 'test/cluster/tell-skipped.ts'],
     testTimeout: 240_000,
     hookTimeout: 120_000,
     pool: 'forks',
