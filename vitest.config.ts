@@ -21,6 +21,8 @@ const ALONE = [
 
 /** Rooms start few processes, from the sources if nobody bundled them. */
 const PROGRAM = 'test/tested-program.ts';
+/** Says at the end of a run what was not proved, for want of a program. */
+const LACKS = 'test/lacks.ts';
 
 const absent = [...FIRST, ...ALONE].filter((path) => !existsSync(path));
 if (absent.length > 0) throw new Error(`vitest.config.ts names ${absent.join(', ')}`);
@@ -39,7 +41,10 @@ export default defineConfig({
   test: {
     projects: [
       // Beside what they test, with nothing of their own to leave behind: one worker runs many of them.
-      { extends: true, test: { name: 'rooms', include: ['src/**/*.test.ts'], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'rooms', include: ['src/**/*.test.ts'], isolate: false, globalSetup: LACKS },
+      },
       // Through doors and processes: they share the modules of a hub, and each stops what it started.
       {
         extends: true,
@@ -49,10 +54,10 @@ export default defineConfig({
           // Real vendors' programs: `npm run test:live`.
           exclude: ['test/live/**', ...ALONE, '**/node_modules/**'],
           isolate: false,
-          globalSetup: PROGRAM,
+          globalSetup: [PROGRAM, LACKS],
         },
       },
-      { extends: true, test: { name: 'alone', include: ALONE, globalSetup: PROGRAM } },
+      { extends: true, test: { name: 'alone', include: ALONE, globalSetup: [PROGRAM, LACKS] } },
     ],
     sequence: { sequencer: LongFirst },
     // Most of a test's time is waiting for a process; four at once keep two cores busy.

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => hub.close());
 
-/** What a farewell gets of those who do read: a stopped reader has longer. */
+/** What a farewell gets of those who do read: a stopped reader has longer, and sits here until that is past. */
 const FAREWELL_MS = 1_000;
 const text = 'x'.repeat(900_000);
 

@@ -13,7 +13,7 @@ const SCREEN_MS = 30_000;
 
 /** Why the tests that need it are skipped; null when it is there. */
 export const NO_TMUX: string | null =
-  spawnSync('tmux', ['-V']).status === 0 ? null : 'tmux is not installed';
+  spawnSync('tmux', ['-V']).status === 0 ? null : 'no tmux: install the package tmux';
 
 export interface Terminal {
   /** Text and keys as tmux names them: `Enter`, `C-c`, `PPage`. */

@@ -90,8 +90,9 @@ export async function run(
   return { code: child.exitCode, stdout, stderr };
 }
 
-export async function openDoctorScene(): Promise<DoctorScene> {
-  const cli = openHome();
+/** With a hub's home of its own, or that of a hub which several machines share in turn. */
+export async function openDoctorScene(shared: Home | null = null): Promise<DoctorScene> {
+  const cli = shared ?? openHome();
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'synod-patient-')));
   const app = join(root, 'app');
   const put = (path: string, words: string, mode?: number): void => {
@@ -129,7 +130,7 @@ export async function openDoctorScene(): Promise<DoctorScene> {
     doctorText: (args) => run(['doctor', ...args], environment({}), app),
     read: (path) => readFileSync(join(root, path), 'utf8'),
     async close() {
-      await cli.close();
+      if (shared === null) await cli.close();
       rmSync(root, { recursive: true, force: true });
     },
   };

@@ -3,18 +3,25 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { VENDORS } from '../../src/wire/tool-names.ts';
+import { type Home, openHome } from './cli-run.ts';
 import { type DoctorScene, openDoctorScene } from './doctor-scene.ts';
 
 // Several programs are started in each.
 vi.setConfig({ testTimeout: 60_000 });
 
+/** One hub is asked about every machine here: what is broken is the machine. */
+let hub: Home;
 let scene: DoctorScene;
+beforeAll(async () => {
+  hub = openHome();
+  expect(await hub.run(['up', '--port', '0'])).toMatchObject({ code: 0 });
+});
+afterAll(() => hub.close());
 beforeEach(async () => {
-  scene = await openDoctorScene();
-  expect(await scene.synod(['up', '--port', '0'])).toMatchObject({ code: 0 });
+  scene = await openDoctorScene(hub);
 });
 afterEach(async () => await scene.close());
 
@@ -220,8 +227,10 @@ printf '%s' "$event" | "\${0%/*}/hook-before" "$@"`);
   expect(of('guard')[0]).toMatch(
     /^fail: an edit of a file that another agent holds was let through/,
   );
-  writeFileSync(join(scene.dir, 'policy.toml'), '[guard]\nmode = "off"\n');
+  const policy = join(scene.dir, 'policy.toml');
+  writeFileSync(policy, '[guard]\nmode = "off"\n');
   const off = await scene.doctor(['claude', '--quick']);
+  rmSync(policy);
   expect(off.of('guard')[0]).toMatch(/^warn: the guard is switched off/);
 });
 

@@ -9,7 +9,8 @@ import { createInterface } from 'node:readline';
 import { BIN, CACHE } from '../program.ts';
 import { within } from './deadline.ts';
 
-const READY_MS = 20_000;
+/** Long: a machine that runs ten of them at once is not wrong. */
+const READY_MS = 50_000;
 
 export interface HubProcess {
   readonly url: string;

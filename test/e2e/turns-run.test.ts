@@ -168,7 +168,9 @@ describe('a turn that the hub runs', () => {
   });
 
   test('[RU18] runs with others, as many as the space allows', async () => {
-    const script = `echo + >> count; sleep 0.2; echo - >> count; ${DONE}`;
+    // Each waits until a second one runs, however busy the machine is; a third would be seen in the time behind it.
+    const second = 'until [ "$(grep -c + count)" -ge 2 ]; do sleep 0.02; done';
+    const script = `echo + >> count; ${second}; sleep 0.2; echo - >> count; ${DONE}`;
     const agents = ['p1', 'p2', 'p3', 'p4', 'p5'];
     await Promise.all(agents.map((agent) => tell(agent, sh(script))));
     await Promise.all(agents.map((agent) => turnIn(agent, 'done')));

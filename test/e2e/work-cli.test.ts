@@ -1,22 +1,13 @@
 /**
  * Working together from the command line, against a real hub in a process of its own: claims and
- * waiting, the plan, being woken, git hooks and the guard, and how what is typed wrong is refused.
+ * waiting, the plan, being woken, and how what is typed wrong is refused. Git and the guard: `git-cli.test.ts`.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { shellQuote } from '../../src/place/hook-script.ts';
-import {
-  commit,
-  git,
-  initRepository,
-  scriptOnPath,
-  tempFolder,
-  tryGit,
-  write,
-} from '../place/real-repository.ts';
-import { BIN, type Home, openHome, type Ran } from './cli-run.ts';
+import { commit, git, initRepository, tempFolder } from '../place/real-repository.ts';
+import { type Home, openHome } from './cli-run.ts';
 
 let home: Home;
 /** No repository, and nobody's home. */
@@ -369,81 +360,6 @@ describe('who is who', () => {
     });
     const lost = await home.json(['whoami'], as('ada'));
     expect(lost.warnings).toMatchObject([{ warning: 'identity.no-project' }]);
-  });
-});
-
-describe('git', () => {
-  interface Scene {
-    readonly app: string;
-    git(agent: string, ...args: string[]): ReturnType<typeof tryGit>;
-    synod(agent: string, line: string, cwd?: string): Promise<Ran>;
-  }
-
-  function openScene(): Scene {
-    const app = makeRepository();
-    const script = `#!/bin/sh\nexec ${shellQuote(process.execPath)} ${shellQuote(BIN)} "$@"\n`;
-    const path = scriptOnPath(tempFolder(), 'synod', script);
-    return {
-      app,
-      git: (agent, ...args) =>
-        tryGit(app, args, { PATH: path, SYNOD_DIR: home.dir, SYNOD_AGENT: agent }),
-      synod: (agent, line, cwd = app) => home.run(words(line), as(agent, cwd)),
-    };
-  }
-
-  test('[GI18] [GI22] a commit that touches what ada holds is refused to bob, and releases the claim for ada', async () => {
-    const scene = openScene();
-    expect((await scene.synod('ada', 'git hooks install')).code).toBe(0);
-    const claimed = await scene.synod('ada', 'git claim g1 src --release-on commit');
-    expect(claimed).toMatchObject({ code: 0, stderr: '' });
-    write(scene.app, 'src/a.ts', 'changed');
-    const refused = scene.git('bob', 'commit', '-q', '-am', 'mine');
-    expect(refused).toMatchObject({ exit: 1, stderr: expect.stringContaining('held by ada') });
-    expect(git(scene.app, 'log', '--oneline').split('\n')).toHaveLength(1);
-    write(scene.app, 'docs/x', 'free');
-    expect(scene.git('bob', 'commit', '-q', '-m', 'docs', 'docs/x')).toMatchObject({ exit: 0 });
-    const passed = scene.git('ada', 'commit', '-q', '-am', 'ada');
-    expect(passed).toMatchObject({ exit: 0, stderr: expect.stringContaining('released g1') });
-    expect((await scene.synod('ada', 'release g1')).code).toBe(21);
-    expect((await scene.synod('ada', 'git hooks uninstall')).code).toBe(0);
-  });
-
-  test('[GI18] [GI19] the guard answers for paths and for commands, by its exit code', async () => {
-    const { app, synod } = openScene();
-    await home.json(['claim', 'g2', '--paths', 'src/**/*.ts'], as('ada', app));
-    const guard = async (agent: string, ...args: string[]) =>
-      (await home.run(['guard', ...args], as(agent, join(app, 'src')))).code;
-    expect(await guard('bob', 'a.ts')).toBe(2);
-    expect(await guard('ada', 'a.ts')).toBe(0);
-    expect(await guard('bob', '../docs/x')).toBe(0);
-    expect(await guard('bob', '--command', 'echo hi > ../src/a.ts')).toBe(2);
-    expect(await guard('bob', '--command', 'npm run build')).toBe(3);
-    expect(await guard('bob', '--must-hold', '../docs/x')).toBe(2);
-    const denied = await synod('bob', 'guard src/a.ts --json');
-    expect(JSON.parse(denied.stdout)).toMatchObject({ verdict: 'deny' });
-    await synod('ada', 'release g2');
-    expect(await guard('bob', 'a.ts')).toBe(0);
-  });
-
-  test('[GI20] [GI21] conflicts leave by 0, 2 or 1', async () => {
-    const { app, synod } = openScene();
-    for (const name of ['ada', 'bob']) {
-      git(app, 'worktree', 'add', '-q', '-b', name, join(app, '..', name));
-      const claimed = await synod(
-        name,
-        `git claim c-${name} src --release-on manual`,
-        join(app, '..', name),
-      );
-      expect(claimed.code).toBe(0);
-      commit(join(app, '..', name), { [`src/${name}.ts`]: name });
-    }
-    const some = await synod('ada', 'conflicts');
-    expect(some.code).toBe(2);
-    expect(some.stdout).toBe('ada (c-ada, ada) and bob (c-bob, bob) on main: src\n');
-    expect((await synod('ada', 'conflicts --check-diff')).code).toBe(0);
-    expect((await synod('ada', 'conflicts --url http://127.0.0.1:1')).code).toBe(1);
-    for (const name of ['ada', 'bob']) await synod(name, `release c-${name}`);
-    expect(await synod('ada', 'conflicts')).toMatchObject({ code: 0, stdout: '' });
   });
 });
 

@@ -35,6 +35,7 @@ async function take(lock: string): Promise<boolean> {
     if (pid > 0 ? !isAlive(pid) : await isForgotten(lock)) {
       await rm(lock, { recursive: true, force: true });
     }
+    // A folder that goes tells nobody: it is looked for again.
     await new Promise((resolve) => setTimeout(resolve, 100));
     return false;
   }

@@ -147,6 +147,7 @@ test('[WO8] a bus killed while it starts and stops workers leaves none of them',
     });
     ours.add(child);
     await within('the storm begins', once(child.stdout, 'data'));
+    // Nothing is waited for: it is killed at moments that nobody chose.
     await new Promise((resolve) => setTimeout(resolve, delayMs));
     child.kill('SIGKILL');
     await once(child, 'exit');

@@ -117,6 +117,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     begin(response);
     while (!response.destroyed) {
       response.write(piece('and on '));
+      // As a model does: a word, and some time until the next.
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   },

@@ -91,8 +91,8 @@ test('[WP18] what no rule matches is refused, and a bad file is named by its fie
 function tiersFile(name: string, change: object = {}): string {
   return file(name, {
     tiers: {
-      small: { model: 'small', baseUrl: server.url, idleMs: 200, apiKeyEnv: 'SMALL_KEY' },
-      large: { model: 'large', baseUrl: server.url, idleMs: 200, apiKeyEnv: 'LARGE_KEY' },
+      small: { model: 'small', baseUrl: server.url, apiKeyEnv: 'SMALL_KEY' },
+      large: { model: 'large', baseUrl: server.url, apiKeyEnv: 'LARGE_KEY' },
       rule: { rules: [{ pattern: '^ping$', answer: 'pong' }] },
     },
     classes: { chat: 'small', code: 'large', ping: 'rule' },

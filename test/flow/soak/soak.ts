@@ -79,6 +79,7 @@ export async function soak(runs: number, seed: number): Promise<SoakReport> {
       const { child, started: here, say } = await openRound(store, effects, kills);
       const some = wanted.filter(({ id }) => !started.has(id)).slice(0, chance.int(size, 3 * size));
       for (const one of some) say(JSON.stringify(one));
+      // Killed at any moment of its work, so there is none to wait for.
       await new Promise((resolve) => setTimeout(resolve, chance.int(50, 800)));
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -167,7 +168,7 @@ async function readEffects(path: string): Promise<Effect[]> {
   });
 }
 
-/** Lets the last worker finish: it is asked to stop when nothing moved for a while. */
+/** Lets the last worker finish: it is asked to stop when nothing moved for a while, and silence is waited for. */
 async function settle(store: string, { child, say }: Round): Promise<void> {
   const path = store.slice('sqlite://'.length);
   let before = '';
