@@ -37,10 +37,13 @@ export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
   function compile(text: string): ValidateFunction {
     const known = compiled.get(text);
     if (known !== undefined) return known;
-    // A fresh instance each time: two schemas may carry the same $id.
     const { Ajv2020 } = load('ajv/dist/2020.js') as typeof Ajv;
-    const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
-    const validate = within(COMPILE_MS_MAX, () => ajv.compile(JSON.parse(text) as object));
+    // A fresh instance each time, also of one schema begun again: two may carry the same $id.
+    const validate = within(COMPILE_MS_MAX, () =>
+      new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(
+        JSON.parse(text) as object,
+      ),
+    );
     compiled.set(text, validate);
     chars += text.length;
     for (const oldest of compiled.keys()) {
