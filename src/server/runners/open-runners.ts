@@ -9,6 +9,7 @@ import { createChooser, type RunnerChooser } from './choose-runner.ts';
 import { createCommandRunner } from './command.ts';
 import { openLiveRecord } from './live-record.ts';
 import { createModelRunner } from './model.ts';
+import { openOwnTurns } from './own-turns.ts';
 import { createPoolRunner } from './pool.ts';
 import { createRuleRunner } from './rule.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
@@ -64,7 +65,7 @@ export async function openRunners(options: RunnersOptions): Promise<OpenRunners>
   const transcripts = createTranscripts(join(own, 'transcripts'));
   const supervisor = createSupervisor({
     ...options,
-    ...{ chooser, places, transcripts },
+    ...{ chooser, places, transcripts, own: openOwnTurns(join(own, 'running')) },
     openAgent: (token, turnId) => createTurnAgent(desk, token, turnId),
   });
   return {

@@ -11,11 +11,13 @@ import type { DurableEvent } from '../../core/law/world.ts';
 import type { Turn } from '../../core/turns/turn-state.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { finishTurn } from './finish-turn.ts';
+import type { OwnTurns } from './own-turns.ts';
 import { type RunTurnOptions, runTurn } from './run-turn.ts';
 import { TurnStopped } from './runner.ts';
 import { failedResult } from './turn-result.ts';
 
 export interface SupervisorOptions extends RunTurnOptions {
+  readonly own: OwnTurns;
   newSecret(): string;
   digest(text: string): string;
   onFailure(what: string, cause: unknown): void;
@@ -78,10 +80,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (isRefusal(taken) || taken === null) return false;
       const stop = new AbortController();
       running.set(taken.turn.id, stop);
+      options.own.add(hub.space, taken.turn);
       const end = runTurn({ hub, taken, secret, stop }, options)
         .catch((cause) => options.onFailure(`turn ${taken.turn.id} could not be run`, cause))
         .finally(() => {
           if (running.get(taken.turn.id) === stop) running.delete(taken.turn.id);
+          options.own.remove(hub.space, taken.turn);
           ends.delete(end);
         });
       ends.add(end);
@@ -133,8 +137,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** Turns that a hub before us took, and did not finish: their processes are gone. */
-async function cutOff(hub: Hub, { warn }: SupervisorOptions): Promise<void> {
+/** Turns that a hub before us took, and did not finish: their processes are gone. Those of other servers run [RU25]. */
+async function cutOff(hub: Hub, { warn, own }: SupervisorOptions): Promise<void> {
+  const isOurs = (turn: Turn): boolean => hub.whispers === null || own.has(hub.space, turn);
   const left = await hub.ask((world) =>
     [...world.turns.turns.values()].filter(
       ({ state, takenBy }) => state === 'busy' && takenBy === SERVER.id,
@@ -142,11 +147,12 @@ async function cutOff(hub: Hub, { warn }: SupervisorOptions): Promise<void> {
   );
   if (isRefusal(left)) return;
   const result = failedResult('the hub ended while it ran');
-  for (const turn of left as readonly Turn[]) {
+  for (const turn of (left as readonly Turn[]).filter(isOurs)) {
     await finishTurn(hub, turn, result, {
       ...{ notes: [], isRestart: true, warn },
       clean: (text) => text,
     });
+    own.remove(hub.space, turn);
   }
 }
 
