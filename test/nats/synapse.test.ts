@@ -1,5 +1,5 @@
 /** The Synapse doors of three servers, each a process, are one door: its names, its bounds, and who is at it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   connectSynapse,
   type SynapseClient,
@@ -24,6 +24,7 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
     });
   }, 120_000);
   afterAll(() => three?.close());
+  afterEach(leave);
 
   async function connect(at: Name, name: string, more = {}): Promise<SynapseClient> {
     const client = await connectSynapse(await synapseUrl(three.dirOf(at)), name, {
@@ -56,7 +57,7 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
   test('[SQ25] a claim is handed to whoever bears the name at the door of another server', async () => {
     const ada = await connect('a', 'ada');
     const bob = await connect('b', 'bob');
-    expect((await bob.next('welcome')).connected_clients).toBe(2);
+    await counted(2, ada, bob);
     await ada.ask({ type: 'claim', task_id: 'T1', paths: ['src/a'] }, 'claim_granted');
     const seen = bob.next('handoff_granted');
     const asked = { type: 'handoff', task_id: 'T1', to_agent: 'bob', note: 'yours' };
@@ -73,7 +74,28 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
     expect(await ada.ask(offered, 'handoff_denied')).toMatchObject({
       reason_code: 'claim.offered',
     });
-    await leave();
+  }, 120_000);
+
+  test('[SQ19] [SY9] what one waits for goes with its name to another server', async () => {
+    const bob = await connect('c', 'bob');
+    await bob.ask({ type: 'claim', task_id: 'W1', paths: ['src/w'] }, 'claim_granted');
+    const before = await connect('a', 'ada');
+    await before.ask({ type: 'wait_request', task_id: 'W1' }, 'wait_granted');
+    const after = await silent('b');
+    after.send({ type: 'heartbeat', sender: 'ada', token: TOKEN, takeover: true });
+    expect((await before.closed).code).toBe(4010);
+    // Its next frame is carried out when it has everything that is the name's.
+    await count(after, 'ada');
+    const told = after.next('wait_granted', ({ free }) => free);
+    await bob.ask({ type: 'release', task_id: 'W1' }, 'release_granted');
+    expect(await told).toMatchObject({ task_id: 'W1' });
+    // And it ends with its last socket: nobody is kept out for it.
+    await after.close();
+    await until(
+      'it is free again',
+      () => three.ask('c', 'bob', 'claims.take', { task_id: 'W1', worktree: 'w', paths: ['w'] }),
+      ({ refused }) => refused === undefined,
+    );
   }, 120_000);
 
   test('[SQ24] sockets of all servers fill one door, and one that leaves makes room at any', async () => {
@@ -91,7 +113,6 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
     await counted(SOCKETS_MAX - 1, bob);
     await connect('b', 'eve');
     await counted(SOCKETS_MAX, ada, cy);
-    await leave();
   }, 120_000);
 
   test('[SQ24] so many have not shown the token at all servers together', async () => {
@@ -103,7 +124,6 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
     const third = await silent('c');
     third.send({ type: 'heartbeat', sender: 'cy', token: TOKEN });
     await third.next('welcome');
-    await leave();
   }, 120_000);
 
   test('[SQ24] [SQ14] sockets of a server that died are not counted any more', async () => {
@@ -117,7 +137,6 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
     // And one that comes is told what is at the others.
     const again = await connect('b', 'bob');
     await counted(3, again);
-    await leave();
   }, 120_000);
 
   test('[SQ19] of two who take one name over at two servers in the same moment exactly one stays', async () => {

@@ -51,14 +51,24 @@ export function openCourier(
       const opened = seals.open({ purpose: 'whisper', space }, message.data);
       if (opened === null) return;
       const heard = seals.hear(opened);
-      if (heard === 'unconfirmed') void hellos.confirm(opened.from);
-      if (heard !== 'fresh') return;
-      const words = deserialize(opened.bytes) as readonly Whisper[];
-      // A server that was started again is another: what the one before was told of is gone.
-      const from = `${opened.from} ${opened.incarnation}`;
-      for (const listener of listeners) listener(words, from);
+      if (heard === 'unconfirmed') void meet(opened);
+      if (heard === 'fresh') tell(deserialize(opened.bytes) as readonly Whisper[], opened);
     },
   });
+
+  function tell(words: readonly Whisper[], { from, incarnation }: Opened): void {
+    // A server that was started again is another: what the one before was told of is gone.
+    for (const listener of listeners) listener(words, `${from} ${incarnation}`);
+  }
+
+  /** What one said before it was confirmed is not heard: whoever listens is told that it is there, and asks for it [SQ14]. */
+  async function meet(opened: Opened): Promise<void> {
+    const { from, incarnation, count } = opened;
+    if (!(await hellos.confirm(from))) return;
+    // Of the one that lives, and not of one before it, which somebody repeats.
+    if (seals.replays.hear(from, incarnation, count) !== 'unconfirmed')
+      tell([{ type: 'server.here' }], opened);
+  }
 
   /** In halves where it is too large for one message; a word that is too large by itself is left out. */
   function whisper(words: readonly Whisper[]): void {

@@ -31,8 +31,6 @@ export interface BindingOptions {
   readonly wrongTokenMs: number;
   welcome(client: SynapseClient): void;
   onBound(client: SynapseClient, isNew: boolean): void;
-  /** Its name is borne at another server now. */
-  onEvicted(client: SynapseClient): void;
 }
 
 export interface Binding {
@@ -148,7 +146,8 @@ export function createBinding(options: BindingOptions): Binding {
     const holder = names.get(name);
     if (holder === undefined) return;
     leave(name);
-    options.onEvicted(holder);
+    // What it waits for goes on: the name is borne at another server.
+    holder.waits.clear();
     holder.peer.close(4010, 'superseded');
   });
 
@@ -159,6 +158,14 @@ export function createBinding(options: BindingOptions): Binding {
     if (sender === '' || sender === client.name) return true;
     const payload = `this socket is ${client.name}; connect again to be another`;
     return refuse(client, 'name_conflict', 4009, payload);
+  }
+
+  /** Of one that bore the name at another server the record tells: names of this door are of no other [SY10]. */
+  async function inheritWaits(client: SynapseClient, name: string): Promise<void> {
+    const found = await hub.ask(({ claims }) =>
+      Array.from(claims.waitsByAgent.get(name) ?? [], (wait) => wait.number),
+    );
+    if (!isRefusal(found)) for (const wait of found) client.waits.add(wait);
   }
 
   async function giveName(client: SynapseClient, frame: Frame, sender: string): Promise<boolean> {
@@ -184,6 +191,7 @@ export function createBinding(options: BindingOptions): Binding {
     // One that left another server this moment is not heard of yet.
     if (isElsewhere(name) && own(frame, 'takeover') !== true) await hub.whispers?.news(name);
     if (client.isEnded) return false;
+    const isHere = names.has(name);
     const isTakeover = takeName(client, name, frame);
     if (isTakeover === null) return false;
     client.name = name;
@@ -192,7 +200,8 @@ export function createBinding(options: BindingOptions): Binding {
     client.countOut = countConnection(caller.activity, Date.now);
     if (!client.isWelcome) options.welcome(client);
     options.onBound(client, !isTakeover);
-    return true;
+    if (isTakeover && !isHere) await inheritWaits(client, name);
+    return !client.isEnded;
   }
 
   return { bind, leave, callerOf, close: () => stop?.() };

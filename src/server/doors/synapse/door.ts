@@ -97,8 +97,6 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
       beat(client);
       bulletin.joined(client.name, isNew);
     },
-    // What it waited for is of its connection, and that is another server's now.
-    onEvicted: endWaits,
   });
   let isClosing = false;
 
