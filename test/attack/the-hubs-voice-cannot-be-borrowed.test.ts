@@ -4,33 +4,20 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectSynapse, synapseUrl } from '../conformance/synapse/synapse-client.ts';
-import { fetchReply, type Json } from '../e2e/running-hub.ts';
+import type { Json } from '../e2e/running-hub.ts';
 import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
+import { beginHookedAgent } from './hooked-agent.ts';
 
 let hub: AttackedHub;
-let tools = 0;
+let claude: Awaited<ReturnType<typeof beginHookedAgent>>;
 beforeAll(async () => {
   hub = await openAttackedHub({ flags: { synapse: '0' } });
-  await hook('SessionStart', { source: 'startup' });
+  claude = await beginHookedAgent(hub);
   await hub.ask('claude', 'presence_report', { state: 'busy' });
 });
 afterAll(() => hub.close());
 
-async function hook(name: string, more: object = {}): Promise<Json> {
-  const event = { session_id: 's', hook_event_name: name, cwd: hub.dir, ...more };
-  const reply = await fetchReply(`${hub.url}/v1/hooks/claude`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${hub.owner}` },
-    body: JSON.stringify(event),
-  });
-  return reply.body;
-}
-
-async function shown(): Promise<string> {
-  const tool_use_id = `t${++tools}`;
-  const answer = await hook('PostToolUse', { tool_name: 'Read', tool_input: {}, tool_use_id });
-  return answer.hookSpecificOutput?.additionalContext ?? '';
-}
+const shown = (): Promise<string> => claude.shown();
 
 const claimsOf = async (owner: string): Promise<string[]> =>
   (await hub.ask(owner, 'claims_list', { owner })).claims.map(({ task_id }: Json) => task_id);

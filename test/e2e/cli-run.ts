@@ -12,7 +12,8 @@ import { BIN, CACHE } from '../program.ts';
 
 export { BIN };
 
-const RUN_TIMEOUT_MS = 15_000;
+/** Long: a busy machine is not wrong. */
+const RUN_TIMEOUT_MS = 50_000;
 
 export interface Ran {
   readonly code: number | null;
@@ -34,6 +35,10 @@ export interface Home {
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Runs with --json and answers the document; throws when it failed. */
   json(args: readonly string[], options?: RunOptions): Promise<Record<string, unknown>>;
+  /** What it printed; fails when it failed. */
+  said(...args: string[]): Promise<string>;
+  /** How it was refused; fails when it printed anything but that. */
+  refused(...args: string[]): Promise<{ readonly code: number | null; readonly text: string }>;
   /** A process that stays; its output is handed over as it comes. */
   start(args: readonly string[], options?: RunOptions): Running;
   close(): Promise<void>;
@@ -113,6 +118,16 @@ export function openHome(): Home {
       const { code, stdout, stderr } = await run([...args, '--json'], options);
       if (code !== 0) throw new Error(`${args.join(' ')} left with ${code}: ${stderr}`);
       return JSON.parse(stdout);
+    },
+    async said(...args) {
+      const { code, stdout, stderr } = await run(args);
+      if (code !== 0) throw new Error(`${args.join(' ')} left with ${code}: ${stderr}`);
+      return stdout.trimEnd();
+    },
+    async refused(...args) {
+      const { code, stdout, stderr } = await run(args);
+      if (stdout !== '') throw new Error(`${args.join(' ')} was not refused: ${stdout}`);
+      return { code, text: stderr };
     },
     async close() {
       const ends = [...alive].map((child) => once(child, 'close'));

@@ -9,16 +9,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => home.close());
 
-const said = async (...args: string[]) => {
-  const ran = await home.run(args);
-  expect(ran.code, ran.stderr).toBe(0);
-  return ran.stdout.trimEnd();
-};
-const refused = async (...args: string[]) => {
-  const ran = await home.run(args);
-  expect(ran.stdout).toBe('');
-  return { code: ran.code, text: ran.stderr };
-};
+const said = (...args: string[]) => home.said(...args);
+const refused = (...args: string[]) => home.refused(...args);
 const ada = ['--as', 'ada'];
 
 test('[CL38] a session is begun, appended to, shown, cut and closed', async () => {

@@ -16,16 +16,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => home.close());
 
-const said = async (...args: string[]) => {
-  const ran = await home.run(args);
-  expect(ran.code, ran.stderr).toBe(0);
-  return ran.stdout.trimEnd();
-};
-const refused = async (...args: string[]) => {
-  const ran = await home.run(args);
-  expect(ran.stdout).toBe('');
-  return { code: ran.code, text: ran.stderr };
-};
+const said = (...args: string[]) => home.said(...args);
+const refused = (...args: string[]) => home.refused(...args);
 
 test('[CL36] [TM2] a thread is read whole, with the marks by author, time and note', async () => {
   await said('send', 'design', 'the \u001b[31mold one', '--reply-to', post, '--as', 'bob');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NODES_READABLE } from '../../src/web/rooms/work/fold-plan.ts';
 import { until } from '../e2e/deadline.ts';
 import { tellTurns, tellWork } from './room-story.ts';
-import { axeFinds, openScene, type Scene } from './scene.ts';
+import { faultsIn, openScene, type Scene } from './scene.ts';
 
 const BEAT_MS = 200;
 let scene: Scene;
@@ -214,26 +214,11 @@ test('[WI10] [WI12] what others wrote is text in these rooms, whatever it preten
 test.each(['light', 'dark'] as const)(
   '[WI3] axe finds nothing in these rooms, %s, and on a phone nothing is wider than the screen',
   async (scheme) => {
-    const found: string[] = [];
     await page.emulateMedia({ colorScheme: scheme });
-    for (const width of scheme === 'light' ? [1280, 360] : [1280]) {
-      await page.setViewportSize({ width, height: 800 });
-      for (const room of [
-        'work',
-        'work/graph',
-        'work/claims',
-        'agents/reviewer',
-        'record',
-        'health',
-      ]) {
-        await goTo(room);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        if (width > 360) found.push(...(await axeFinds(page)).map((one) => `${room}: ${one}`));
-        const wide = 'document.getElementById("room").scrollWidth - innerWidth';
-        if (Number(await page.evaluate(wide)) > 0) found.push(`${room} is wider than ${width}`);
-      }
-    }
-    expect(found).toEqual([]);
+    const rooms = ['work', 'work/graph', 'work/claims', 'agents/reviewer', 'record', 'health'];
+    expect(await faultsIn(page, goTo, rooms, scheme === 'light' ? [1280, 360] : [1280])).toEqual(
+      [],
+    );
   },
   60_000,
 );

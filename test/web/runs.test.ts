@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NODES_READABLE } from '../../src/web/rooms/work/fold-plan.ts';
 import { startRun, type ToldRun, tellRuns } from './run-story.ts';
-import { axeFinds, openScene, type Scene } from './scene.ts';
+import { faultsIn, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
 let page: Page;
@@ -101,23 +101,9 @@ test('[WI17] [WI5] hundreds of steps can be read, and what others wrote is text'
 test.each(['light', 'dark'] as const)(
   '[WI3] axe finds nothing here, %s',
   async (scheme) => {
-    const found: string[] = [];
     await page.emulateMedia({ colorScheme: scheme });
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 800 });
-      for (const room of [
-        'work/runs',
-        'work/runs/import-7',
-        'work/runs/land-topic-lexer/browser',
-      ]) {
-        await goTo(room);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        if (width > 360) found.push(...(await axeFinds(page)).map((one) => `${room}: ${one}`));
-        const wide = 'document.getElementById("room").scrollWidth - innerWidth';
-        if (Number(await page.evaluate(wide)) > 0) found.push(`${room} is wider than ${width}`);
-      }
-    }
-    expect(found).toEqual([]);
+    const rooms = ['work/runs', 'work/runs/import-7', 'work/runs/land-topic-lexer/browser'];
+    expect(await faultsIn(page, goTo, rooms)).toEqual([]);
   },
   60_000,
 );

@@ -63,3 +63,24 @@ export async function axeFinds(page: Page): Promise<string[]> {
     return violations.flatMap((one) => one.nodes.map((node) => one.id + ': ' + node.target));
   })()`);
 }
+
+/** What is wrong in these rooms: what axe finds on a screen, and what is wider than a phone. */
+export async function faultsIn(
+  page: Page,
+  goTo: (room: string) => Promise<void>,
+  rooms: readonly string[],
+  widths: readonly number[] = [1280, 360],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const room of rooms) {
+      await goTo(room);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      if (width > 360) found.push(...(await axeFinds(page)).map((one) => `${room}: ${one}`));
+      const wide = 'document.getElementById("room").scrollWidth - innerWidth';
+      if (Number(await page.evaluate(wide)) > 0) found.push(`${room} is wider than ${width}`);
+    }
+  }
+  return found;
+}

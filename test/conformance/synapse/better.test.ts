@@ -9,6 +9,7 @@ import {
   openRunningHub,
   type RunningHub,
 } from '../../e2e/running-hub.ts';
+import { CLIENT_TYPES } from './message-types.ts';
 import { connectSynapse, type SynapseClient, synapseUrl } from './synapse-client.ts';
 
 let hub: RunningHub;
@@ -138,28 +139,7 @@ describe('availability', () => {
   test('[SY7] random frames never hurt the hub or another socket', async () => {
     await start();
     const bob = await connect('bob');
-    const types = [
-      'claim',
-      'release',
-      'task_update',
-      'handoff',
-      'checkpoint',
-      'wait_request',
-      'resource',
-      'ledger_task',
-      'ledger_task_update',
-      'ledger_progress',
-      'board_request',
-      'advertise',
-      'state_request',
-      'history_request',
-      'resume_request',
-      'recall_log',
-      'finding',
-      'chat',
-      'constructor',
-      '__proto__',
-    ];
+    const types = [...CLIENT_TYPES, 'constructor', '__proto__'];
     const field = fc.constantFrom(
       'task_id',
       'payload',
