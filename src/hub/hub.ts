@@ -255,7 +255,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     isScheduled = true;
     clock.soon(() => {
       isScheduled = false;
-      void run();
+      void (queue.isFilling() ? wake() : run());
     });
   }
 

@@ -10,6 +10,9 @@ export const QUEUE_MAX = 100_000;
 /** One append carries the outcome of at most this many commands. */
 const BATCH_MAX = 2_048;
 const BATCH_CHARS_MAX: number = 8 * 1024 * 1024;
+/** What came together is answered together, and is asked again together: so few and for so many turns. */
+const FILL_MAX = 32;
+const FILL_TURNS_MAX = 4;
 
 export interface CommandItem {
   readonly command: Command;
@@ -28,12 +31,17 @@ export interface Queue {
   /** False when there is no room. */
   push(item: Item): boolean;
   take(): Item[];
+  /** Asked once a turn: more came with this one, and fewer wait than an append is worth. One alone never waits. */
+  isFilling(): boolean;
   /** What was taken and has to wait is next again; it had its room already. */
   putBack(taken: readonly Item[]): void;
 }
 
 export function createQueue(max: number): Queue {
   let items: Item[] = [];
+  let lastTaken = 0;
+  let turns = 0;
+  let seen = 0;
 
   /** Large bodies make short batches, so that one append stays a bounded piece of work. */
   function batchSize(): number {
@@ -61,7 +69,15 @@ export function createQueue(max: number): Queue {
       const size = batchSize();
       const batch = size === items.length ? items : items.slice(0, size);
       items = size === items.length ? [] : items.slice(size);
+      [lastTaken, turns, seen] = [size, 0, 0];
       return batch;
+    },
+    isFilling() {
+      const isFull = items.length >= Math.min(lastTaken > 1 ? lastTaken * 2 : 0, FILL_MAX);
+      if (isFull || items.length <= seen || turns >= FILL_TURNS_MAX) return false;
+      seen = items.length;
+      turns++;
+      return true;
     },
     putBack(taken) {
       if (taken.length > 0) items = [...taken, ...items];
