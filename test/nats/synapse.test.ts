@@ -76,7 +76,7 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
     });
   }, 120_000);
 
-  test('[SQ19] [SY9] what one waits for goes with its name to another server', async () => {
+  test('[SQ19] what one waits for goes with its name to another server', async () => {
     const bob = await connect('c', 'bob');
     await bob.ask({ type: 'claim', task_id: 'W1', paths: ['src/w'] }, 'claim_granted');
     const before = await connect('a', 'ada');
