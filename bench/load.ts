@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { BoardJob } from './load/board.ts';
+import type { BoardJob, BoardResult } from './load/board.ts';
 import type { BusJob, BusResult } from './load/bus.ts';
 import type { ClaimsJob, ClaimsResult } from './load/claims.ts';
 import type { DeadWorkerJob, DeadWorkerResult } from './load/dead-worker.ts';
@@ -32,7 +32,8 @@ import type { Percentiles } from './percentiles.ts';
 const TIMEOUT_MS = 300_000;
 
 export function runLoad(job: FloodJob): Promise<FloodResult>;
-export function runLoad(job: BoardJob | LatencyJob): Promise<Percentiles>;
+export function runLoad(job: BoardJob): Promise<BoardResult>;
+export function runLoad(job: LatencyJob): Promise<Percentiles>;
 export function runLoad(job: BusJob): Promise<BusResult>;
 export function runLoad(job: ClaimsJob): Promise<ClaimsResult>;
 export function runLoad(job: RecvJob): Promise<RecvResult>;

@@ -33,6 +33,29 @@ export function ranUsOf(pid: number): number {
   return (Number(fields[userAt]) + Number(fields[systemAt])) * 10_000;
 }
 
+/** The same of its main thread alone: what bounds it when it is busy. */
+export function mainUsOf(pid: number): number {
+  const line = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
+  return Number(line.split(' ')[0]) / 1000;
+}
+
+export interface Cost {
+  /** Microseconds of all its threads, and of its main thread, for one. */
+  readonly busyUs: number;
+  readonly mainUs: number;
+}
+
+/** What a server has run since, for each of so many. */
+export function createMeter(pid: number): { costOf(count: number): Cost } {
+  const from = { busy: busyUsOf(pid), main: mainUsOf(pid) };
+  return {
+    costOf: (count) => ({
+      busyUs: (busyUsOf(pid) - from.busy) / count,
+      mainUs: (mainUsOf(pid) - from.main) / count,
+    }),
+  };
+}
+
 /** Milliseconds that the children this process has waited for ran, to a hundredth of a second. */
 export function childrenBusyMs(): number {
   const fields = fieldsOf('/proc/self/stat');

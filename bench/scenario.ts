@@ -70,6 +70,17 @@ export async function takeTurns(
     );
 }
 
+/** By processor time, which a busy machine leaves nearly alone. */
+export function costs(
+  what: string,
+  figures: (figure: string) => Record<string, number[]>,
+): Measure[] {
+  return [
+    { what: `${what}: processor time`, unit: 'µs', sides: figures('busyUs') },
+    { what: `${what}: processor time of the main thread`, unit: 'µs', sides: figures('mainUs') },
+  ];
+}
+
 /** Of each round. */
 export function ratiosTo(measure: Measure, side: string): number[] {
   const ours = measure.sides.hub ?? [];

@@ -99,9 +99,15 @@ export async function openServer(
 export async function openServers(
   names: readonly ServerName[],
   hasHub: boolean,
-): Promise<AsyncDisposable & { readonly urls: ReadonlyMap<ServerName, string> }> {
+): Promise<
+  AsyncDisposable & {
+    readonly urls: ReadonlyMap<ServerName, string>;
+    readonly all: ReadonlyMap<ServerName, Server>;
+  }
+> {
   const opened: Server[] = [];
   const urls = new Map<ServerName, string>();
+  const all = new Map<ServerName, Server>();
   const close = async () => {
     await Promise.all(opened.map((server) => server.close()));
   };
@@ -111,12 +117,13 @@ export async function openServers(
       const server = await openServer(name);
       opened.push(server);
       urls.set(name, server.url);
+      all.set(name, server);
     }
   } catch (cause) {
     await close();
     throw cause;
   }
-  return { urls, [Symbol.asyncDispose]: close };
+  return { urls, all, [Symbol.asyncDispose]: close };
 }
 
 export function createScratch(): Promise<string> {

@@ -3,21 +3,25 @@
  * for each server: a third depends on another, and some are in progress.
  */
 import { type Percentiles, percentiles } from '../percentiles.ts';
+import { type Cost, createMeter } from '../process.ts';
 import { encodeMasked, openLoadSocket } from './socket.ts';
 
 export interface BoardJob {
   readonly kind: 'board';
   readonly url: string;
+  readonly pid: number;
   /** Tasks on the plan. */
   readonly tasks: number;
   readonly isFilled: boolean;
   readonly reads: number;
 }
 
+export interface BoardResult extends Percentiles, Cost {}
+
 const WINDOW = 200;
 const PAGE = 50;
 
-export async function board(job: BoardJob): Promise<Percentiles> {
+export async function board(job: BoardJob): Promise<BoardResult> {
   const socket = await openLoadSocket(job.url, 'planner');
   const idOf = (n: number): string => `task-${String(n).padStart(6, '0')}`;
   for (let from = 0; !job.isFilled && from < job.tasks; from += WINDOW) {
@@ -37,6 +41,7 @@ export async function board(job: BoardJob): Promise<Percentiles> {
     await promise;
   }
   const times: number[] = [];
+  const meter = createMeter(job.pid);
   const rows = Math.min(PAGE, job.tasks);
   for (let n = 0; n < job.reads; n++) {
     const at = Math.floor(((n * 7919) % job.reads) * ((job.tasks - rows) / job.reads));
@@ -49,6 +54,7 @@ export async function board(job: BoardJob): Promise<Percentiles> {
     if (page.tasks?.length !== rows)
       throw new Error(`a page has ${page.tasks?.length} rows, not ${rows}`);
   }
+  const cost = meter.costOf(job.reads);
   socket.close();
-  return percentiles(times);
+  return { ...percentiles(times), ...cost };
 }

@@ -5,6 +5,7 @@
  * agents as the quota wants it. They are taken once for each server; a run after that only
  * measures. A pair is a take and, when it is answered, its release.
  */
+import { type Cost, createMeter } from '../process.ts';
 import { encodeMasked, type LoadSocket, openLoadSocket } from './socket.ts';
 
 export interface ClaimsJob {
@@ -14,9 +15,10 @@ export interface ClaimsJob {
   readonly live: number;
   readonly agents: number;
   readonly measureMs: number;
+  readonly pid: number;
 }
 
-export interface ClaimsResult {
+export interface ClaimsResult extends Cost {
   readonly pairsPerSecond: number;
 }
 
@@ -35,6 +37,7 @@ export async function claims(job: ClaimsJob): Promise<ClaimsResult> {
   const sockets: LoadSocket[] = [];
   for (let n = 0; n < job.agents; n++) sockets.push(await openLoadSocket(job.url, `${run}-${n}`));
   let pairs = 0;
+  const meter = createMeter(job.pid);
   const from = performance.now();
   await Promise.all(
     sockets.map(async (socket, n) => {
@@ -47,8 +50,9 @@ export async function claims(job: ClaimsJob): Promise<ClaimsResult> {
     }),
   );
   const seconds = (performance.now() - from) / 1000;
+  const cost = meter.costOf(pairs);
   for (const socket of sockets) socket.close();
-  return { pairsPerSecond: pairs / seconds };
+  return { pairsPerSecond: pairs / seconds, ...cost };
 }
 
 function wishOf(name: string | number) {

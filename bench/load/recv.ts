@@ -6,17 +6,19 @@
  * and the last page of each agent must hold exactly what was asked.
  */
 import { Agent, request } from 'node:http';
+import { type Cost, createMeter } from '../process.ts';
 import { createRequestStamp, type LoadSocket, openLoadSocket } from './socket.ts';
 
 export interface RecvJob {
   readonly kind: 'recv';
   readonly url: string;
+  readonly pid: number;
   readonly door: 'ws' | 'http';
   readonly agents: number;
   readonly measureMs: number;
 }
 
-export interface RecvResult {
+export interface RecvResult extends Cost {
   readonly recvsPerSecond: number;
 }
 
@@ -44,16 +46,23 @@ export async function recv(job: RecvJob): Promise<RecvResult> {
     );
   }
   let takenMs = 0;
+  let busyUs = 0;
+  let mainUs = 0;
   let recvs = 0;
   while (takenMs < job.measureMs) {
     await fill(sender, stamp(PAGE * PAGES), PAGE * PAGES);
     const from = performance.now();
+    const meter = createMeter(job.pid);
     await Promise.all(drains.map(drainAll));
+    const spent = meter.costOf(1);
+    busyUs += spent.busyUs;
+    mainUs += spent.mainUs;
     takenMs += performance.now() - from;
     recvs += job.agents * PAGES;
   }
   for (const socket of [sender, ...sockets]) socket.close();
-  return { recvsPerSecond: recvs / (takenMs / 1000) };
+  const cost = { busyUs: busyUs / recvs, mainUs: mainUs / recvs };
+  return { recvsPerSecond: recvs / (takenMs / 1000), ...cost };
 }
 
 function fill(sender: LoadSocket, frames: Buffer, count: number): Promise<void> {

@@ -4,17 +4,20 @@
  * The channel is filled first and readers wrap around, so a page is somewhere in the history and
  * not always the newest one. Every page must be full.
  */
+import { type Cost, createMeter } from '../process.ts';
 import { createRequestStamp, type LoadSocket, openLoadSocket } from './socket.ts';
 
 export interface ReplayJob {
   readonly kind: 'replay';
   readonly url: string;
+  readonly pid: number;
   readonly readers: number;
   readonly history: number;
   readonly measureMs: number;
 }
 
-export interface ReplayResult {
+/** What a message of a page costs. */
+export interface ReplayResult extends Cost {
   readonly messagesPerSecond: number;
 }
 
@@ -35,6 +38,7 @@ export async function replay(job: ReplayJob): Promise<ReplayResult> {
   sender.close();
   const until = performance.now() + job.measureMs;
   const from = performance.now();
+  const meter = createMeter(job.pid);
   const counts = await Promise.all(
     Array.from({ length: job.readers }, async (_, n) => {
       const socket = await openLoadSocket(job.url, `reads-${process.pid}-${n}`);
@@ -43,7 +47,8 @@ export async function replay(job: ReplayJob): Promise<ReplayResult> {
     }),
   );
   const seconds = (performance.now() - from) / 1000;
-  return { messagesPerSecond: counts.reduce((sum, count) => sum + count, 0) / seconds };
+  const read = counts.reduce((sum, count) => sum + count, 0);
+  return { messagesPerSecond: read / seconds, ...meter.costOf(read) };
 }
 
 async function readPages(

@@ -5,9 +5,9 @@
  * ninety-ninth is the machine and the hub's pauses, and stands beside the figure. What the hub's main
  * thread ran for each read is told too; a busy machine leaves that nearly alone.
  */
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type Percentiles, percentiles } from '../percentiles.ts';
+import { mainUsOf } from '../process.ts';
 
 export interface ThreadsJob {
   readonly kind: 'threads';
@@ -55,9 +55,9 @@ export async function threads(job: ThreadsJob): Promise<ThreadsResult> {
   return { various: various.figures(), whole: whole.figures() };
 
   async function read(taker: Taker, input: object, isTaken: boolean): Promise<Page> {
-    const before = mainThreadMs(job.pid);
+    const before = mainUsOf(job.pid);
     const answer = await ask(requestOf(job.url, 'POST', '/v1/ops/threads.get', input));
-    const processor = mainThreadMs(job.pid) - before;
+    const processor = (mainUsOf(job.pid) - before) / 1000;
     const ping = await ask(requestOf(job.url, 'GET', '/health'));
     if (isTaken) taker.take({ wall: answer.takenMs, ping: ping.takenMs, processor });
     const text = answer.text();
@@ -82,10 +82,6 @@ function createTaker() {
       processor: percentiles(taken.processor),
     }),
   };
-}
-
-function mainThreadMs(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }
 
 function requestOf(url: string, method: string, path: string, input?: object): Buffer {

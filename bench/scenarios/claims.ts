@@ -6,7 +6,7 @@
  * hub with little in it, in turns.
  */
 import { runLoad } from '../load.ts';
-import { type Measure, type Scenario, type Sides, takeTurns } from '../scenario.ts';
+import { costs, type Measure, type Scenario, type Sides, takeTurns } from '../scenario.ts';
 import { openServer, openServers, type Server } from '../server.ts';
 
 export const claims: Scenario = {
@@ -23,11 +23,11 @@ export const claims: Scenario = {
       ] as const) {
         const server = await openServer('hub');
         servers.push(server);
-        const { url } = server;
-        await runLoad({ kind: 'claims', url, live, agents: 64, measureMs: 500 });
+        const { url, pid } = server;
+        await runLoad({ kind: 'claims', url, pid, live, agents: 64, measureMs: 500 });
         const { measureMs } = setting;
         sides[side] = async () => ({
-          ...(await runLoad({ kind: 'claims', url, live: 0, agents: 64, measureMs })),
+          ...(await runLoad({ kind: 'claims', url, pid, live: 0, agents: 64, measureMs })),
         });
       }
       const figures = await takeTurns(setting.rounds, sides);
@@ -38,6 +38,7 @@ export const claims: Scenario = {
           sides: figures('pairsPerSecond'),
           goal: { against: 'with 10', atLeast: 0.9 },
         },
+        ...costs('such a pair', figures),
       ];
     } finally {
       await Promise.all(servers.map((server) => server.close()));
@@ -59,16 +60,17 @@ export const board: Scenario = {
       ] as const) {
         const server = await openServer('hub');
         servers.push(server);
-        const job = { kind: 'board', url: server.url, tasks } as const;
+        const job = { kind: 'board', url: server.url, pid: server.pid, tasks } as const;
         await runLoad({ ...job, isFilled: false, reads: 100 });
         sides[side] = async () => ({ ...(await runLoad({ ...job, isFilled: true, reads })) });
       }
       const figures = await takeTurns(setting.rounds, sides);
-      return (['p50', 'p99'] as const).map((figure) => ({
+      const pages = (['p50', 'p99'] as const).map((figure) => ({
         what: `a page of 50 of a board of 5,000, ${figure}`,
         unit: 'ms',
         sides: figures(figure),
       }));
+      return [...pages, ...costs('such a page', figures)];
     } finally {
       await Promise.all(servers.map((server) => server.close()));
     }

@@ -2,8 +2,15 @@
  * Durable sends with ten senders, and fan-out from one sender to ten and to a hundred listeners.
  */
 import { runLoad } from '../load.ts';
-import type { Measure, Scenario, Setting, Sides } from '../scenario.ts';
-import { takeTurns } from '../scenario.ts';
+import { createMeter } from '../process.ts';
+import {
+  costs,
+  type Measure,
+  type Scenario,
+  type Setting,
+  type Sides,
+  takeTurns,
+} from '../scenario.ts';
 import { openServers, type ServerName } from '../server.ts';
 
 async function floodAll(
@@ -14,10 +21,13 @@ async function floodAll(
   const sides: Sides = {};
   await using servers = await openServers(names, setting.hasHub);
   const { measureMs, window } = setting;
-  for (const [name, url] of servers.urls) {
-    sides[name] = async () => ({
-      ...(await runLoad({ kind: 'flood', url, ...shape, window, warmMs: 500, measureMs })),
-    });
+  for (const [name, { url, pid }] of servers.all) {
+    sides[name] = async () => {
+      const meter = createMeter(pid);
+      const job = { kind: 'flood', url, ...shape, window, warmMs: 500, measureMs } as const;
+      const result = await runLoad(job);
+      return { ...result, ...meter.costOf(result.sends) };
+    };
   }
   return await takeTurns(setting.rounds, sides);
 }
@@ -34,6 +44,7 @@ export const sends: Scenario = {
         sides: figures('sendsPerSecond'),
         goal: { against: 'bare', atLeast: 0.6 },
       },
+      ...costs('a durable send', figures),
     ];
   },
 };
@@ -51,6 +62,7 @@ function createFanOut(listeners: number): Scenario {
           sides: figures('deliveriesPerSecond'),
           goal: { against: 'bare', atLeast: 0.6 },
         },
+        ...costs(`a send to ${listeners}`, figures),
       ];
     },
   };

@@ -5,17 +5,23 @@
  * a range of rows: no inbox, no access rule.
  */
 import { runLoad } from '../load.ts';
-import type { Measure, Scenario, Setting, Sides } from '../scenario.ts';
-import { takeTurns } from '../scenario.ts';
-import { openServers } from '../server.ts';
+import {
+  costs,
+  type Measure,
+  type Scenario,
+  type Setting,
+  type Sides,
+  takeTurns,
+} from '../scenario.ts';
+import { openServers, type Server } from '../server.ts';
 
 async function readAll(
   setting: Setting,
-  take: (url: string) => Promise<Record<string, number>>,
+  take: (server: Server) => Promise<Record<string, number>>,
 ): Promise<(figure: string) => Record<string, number[]>> {
   const sides: Sides = {};
   await using servers = await openServers(['bare', 'hub'], setting.hasHub);
-  for (const [name, url] of servers.urls) sides[name] = () => take(url);
+  for (const [name, server] of servers.all) sides[name] = () => take(server);
   return await takeTurns(setting.rounds, sides);
 }
 
@@ -25,14 +31,14 @@ export const recv: Scenario = {
     const measures: Measure[] = [];
     for (const door of ['ws', 'http'] as const) {
       const { measureMs } = setting;
-      const figures = await readAll(setting, async (url) => ({
-        ...(await runLoad({ kind: 'recv', url, door, agents: 10, measureMs })),
+      const figures = await readAll(setting, async ({ url, pid }) => ({
+        ...(await runLoad({ kind: 'recv', url, pid, door, agents: 10, measureMs })),
       }));
-      measures.push({
-        what: `recv of 50, 10 agents, ${door === 'ws' ? 'WebSocket' : 'HTTP'}`,
-        unit: '/s',
-        sides: figures('recvsPerSecond'),
-      });
+      const what = `recv of 50, 10 agents, ${door === 'ws' ? 'WebSocket' : 'HTTP'}`;
+      measures.push(
+        { what, unit: '/s', sides: figures('recvsPerSecond') },
+        ...costs(what, figures),
+      );
     }
     return measures;
   },
@@ -71,8 +77,8 @@ export const replay: Scenario = {
   async run(setting): Promise<Measure[]> {
     const history = setting.isQuick ? 2_000 : 20_000;
     const { measureMs } = setting;
-    const figures = await readAll(setting, async (url) => ({
-      ...(await runLoad({ kind: 'replay', url, readers: 4, history, measureMs })),
+    const figures = await readAll(setting, async ({ url, pid }) => ({
+      ...(await runLoad({ kind: 'replay', url, pid, readers: 4, history, measureMs })),
     }));
     return [
       {
@@ -80,6 +86,7 @@ export const replay: Scenario = {
         unit: '/s',
         sides: figures('messagesPerSecond'),
       },
+      ...costs('a message replayed', figures),
     ];
   },
 };
