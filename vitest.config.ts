@@ -62,7 +62,9 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     // Most of a test's time is waiting for a process; four at once keep two cores busy.
     maxWorkers: 4,
-    testTimeout: 60_000,
+    // Long: they are reached only when something is wrong, and a busy machine is not wrong.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     pool: 'forks',
   },
 });

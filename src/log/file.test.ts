@@ -159,7 +159,7 @@ describe('damage', () => {
         writeFileSync(path, sound);
       }
     }
-  }, 60_000);
+  });
 
   test('[G8] a changed entry is named exactly, and read and at refuse to serve it', async () => {
     const { dir, segment, end } = await sample();

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await own.close();
   page = await context.newPage();
   await page.goto(`http://localhost:${(foreign.address() as AddressInfo).port}/`);
-}, 60_000);
+});
 afterAll(async () => {
   expect(await hub.mark()).toBe(before);
   await browser.close();

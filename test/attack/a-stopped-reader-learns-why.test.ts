@@ -38,7 +38,7 @@ test('[F3] over WebSocket it is cut off with a line in the log, and reads 4008 w
   await pause(FAREWELL_MS + 200);
   tcp.resume();
   expect(await within('the close', reader.closed)).toEqual({ code: 4008, reason: 'slow_reader' });
-}, 60_000);
+});
 
 test('[F3] over SSE it is told at the end of what it was sent', async () => {
   const reader = await hub.human.events('?channels=flood');
@@ -48,4 +48,4 @@ test('[F3] over SSE it is told at the end of what it was sent', async () => {
   reader.resume();
   expect((await reader.next('end')).body).toEqual({ reason: 'slow_reader' });
   await within('the end', reader.ended);
-}, 60_000);
+});

@@ -133,7 +133,7 @@ describe('[L11] tsc names what is new and has no row:', () => {
       ...STATES.map(([state, declared]) => withField(state, declared)),
       ...KINDS.map(([union, type]) => withKind(union, type)),
     ]);
-  }, 60_000);
+  });
 
   test.each(STATES)('a field of %s (%s)', (state, _, table) => {
     expect(saidOf(said, table).join('\n')).toMatch(`Property 'planted${state}' is missing`);
@@ -156,7 +156,7 @@ describe('[L11] tsc refuses to store as it is what is no plain JSON:', () => {
       const number = Number(/\((\d+),/.exec(one)?.[1]);
       return `${table[number - 1]} ${one}`;
     });
-  }, 60_000);
+  });
 
   test.each(RECORDS)('a map in %s (%s)', (record) => {
     expect(lines.filter((line) => new RegExp(`\\b${record}\\b`).test(line))).not.toEqual([]);

@@ -212,7 +212,7 @@ describe('the conformance tool of the MCP project', () => {
     );
     expect(failed).toEqual([]);
     for (const scenario of APPLICABLE) expect(results.get(scenario)).not.toHaveLength(0);
-  }, 60_000);
+  });
 });
 
 /** Runs all scenarios in a process of the tool's own, and reads the checks it writes. */

@@ -29,14 +29,14 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
 
   beforeAll(async () => {
     node = await openNatsNode();
-  }, 30_000);
+  });
   afterAll(() => node?.close());
 
   for (const { name, run } of logContract) {
     test(name, async () => {
       const prefix = fresh();
       await run(() => openNatsLog(place(prefix), 'default'));
-    }, 30_000);
+    });
   }
 
   test('[NL1] a batch over the limit of a message is cut, and is all there or not at all', async () => {
@@ -128,5 +128,5 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
     expect(await log.append(after.length, ['again'])).toEqual({ length: after.length + 1 });
     await log.close();
     await mortal.close();
-  }, 60_000);
+  });
 });

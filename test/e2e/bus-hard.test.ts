@@ -184,7 +184,7 @@ test('[BU10] a client that does not read, before a worker that floods: little me
   await dead.until('it is cut off', () => dead.isClosed);
   await goesOn(5);
   expect(grown()).toBeLessThan(GROWTH_BYTES_MAX);
-}, 60_000);
+});
 
 test('[WO8] kill -9 of the bus: no worker stays, however stubborn, nor what it has started', async () => {
   const bus = await serve({

@@ -12,7 +12,7 @@ beforeAll(async () => {
   home = openHome();
   ({ url } = (await home.json(['up', '--port', '0'])) as { url: string });
   for (const word of ['one', 'two', 'three']) await home.said('send', 'team', word, '--as', 'ada');
-}, 60_000);
+});
 afterAll(() => home.close());
 
 const text = (ran: { stdout: string }) => ran.stdout.trimEnd();
@@ -37,7 +37,7 @@ describe('the hub in the background', () => {
     } finally {
       await own.close();
     }
-  }, 60_000);
+  });
 
   test('[CL5] [G10] up waits for nobody when a hub of another directory has the store', async () => {
     const [own, other] = [openHome(), openHome()];
@@ -53,7 +53,7 @@ describe('the hub in the background', () => {
       await own.close();
       await other.close();
     }
-  }, 60_000);
+  });
 
   test('up says why it cannot', async () => {
     const own = openHome();

@@ -153,7 +153,7 @@ describe('tail', () => {
     } finally {
       await own.close();
     }
-  }, 60_000);
+  });
 
   test('with --json it prints a message a line, what is owed first when asked', async () => {
     await home.json(['subscribe', 'owed', '--as', 'late']);

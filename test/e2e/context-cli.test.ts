@@ -8,7 +8,7 @@ let hub: Running;
 beforeAll(async () => {
   home = openHome();
   await serve();
-}, 60_000);
+});
 
 async function serve(): Promise<void> {
   hub = home.start(['serve', '--json', '--port', '0']);
@@ -71,4 +71,4 @@ test('[CX5] [CX6] after kill -9 values, versions and snapshots are as they were,
   const version = String(/\d+$/.exec(set));
   const next = await said('set', 'kept', 'stays', '3', '--if-version', version, '--as', 'bob');
   expect(next).toMatch(/^kept stays is at version \d+$/);
-}, 60_000);
+});

@@ -8,7 +8,7 @@ let home: Home;
 beforeAll(async () => {
   home = openHome();
   await home.run(['up', '--port', '0']);
-}, 60_000);
+});
 afterAll(() => home.close());
 
 test('[DK11] in a pipe it lists what needs you first, and each verb does one thing', async () => {
@@ -34,7 +34,7 @@ test('[DK11] in a pipe it lists what needs you first, and each verb does one thi
     12,
     expect.stringMatching(/closed by \S+ \(dismissed\)/),
   ]);
-}, 60_000);
+});
 
 test('[DK11] a held message is read before it is decided, and approving releases it', async () => {
   const { token } = await home.json(['token', 'create', 'mal', '--tier', 'untrusted']);
@@ -46,7 +46,7 @@ test('[DK11] a held message is read before it is decided, and approving releases
   expect((await home.run(['docket', 'show', id])).stdout).toContain('  │ trust me');
   const { stdout } = await home.run(['docket', 'approve', id]);
   expect(stdout).toMatch(/^m\d+ is released to its readers\n$/);
-}, 60_000);
+});
 
 test('[DK5] a gate is not closed in a pipe, nor approved there', async () => {
   await home.json(['gates', 'ask', 'deploy', 'release 1.4', '--as', 'cyd']);
@@ -58,7 +58,7 @@ test('[DK5] a gate is not closed in a pipe, nor approved there', async () => {
   expect([closed.code, closed.stderr]).toEqual([12, expect.stringContaining('g1 waits for')]);
   const piped = await home.run(['docket', 'approve', id], { input: SECRET });
   expect([piped.code, piped.stderr]).toEqual([66, expect.stringContaining('terminal')]);
-}, 60_000);
+});
 
 describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
   test('[DK11] one process offers to make a person known, asks once, and decides line by line', async () => {
@@ -85,7 +85,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     await terminal.enter('');
     await terminal.shows(/nothing waits for a person[\s\S]*left with 0/);
     await terminal.close();
-  }, 60_000);
+  });
 
   test('[DK11] [GT12] in the chat a gate is approved with a passphrase that nobody sees', async () => {
     const { gate_id } = await home.json(['gates', 'ask', 'merge', 'main', '--as', 'dan']);
@@ -103,5 +103,5 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     await terminal.keys('Up');
     expect(await terminal.shows(/^> \/approve/m)).not.toContain('horse');
     await terminal.close();
-  }, 60_000);
+  });
 });

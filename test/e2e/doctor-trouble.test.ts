@@ -1,11 +1,8 @@
 /** The doctor and what goes wrong around it: each gets a sentence that says what, and how to mend it. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type DoctorScene, openDoctorScene } from './doctor-scene.ts';
-
-// Several programs are started in each.
-vi.setConfig({ testTimeout: 60_000 });
 
 let scene: DoctorScene;
 beforeEach(async () => {

@@ -3,14 +3,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { VENDORS } from '../../src/wire/tool-names.ts';
 import { type Home, openHome } from './cli-run.ts';
 import { type DoctorScene, openDoctorScene } from './doctor-scene.ts';
-
-// Several programs are started in each.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** One hub is asked about every machine here: what is broken is the machine. */
 let hub: Home;

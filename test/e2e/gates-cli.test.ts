@@ -20,7 +20,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     home = openHome();
     await home.run(['up', '--port', '0']);
     terminal = await openTerminal(home, 110, 40);
-  }, 60_000);
+  });
   afterAll(async () => {
     await terminal.close();
     await home.close();
@@ -39,7 +39,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     const screen = await terminal.shows(/mia is a person here[\s\S]*left with 0/);
     expect(screen).not.toContain('horse');
     expect((await home.json(['person', 'list'])).people).toMatchObject([{ name: 'mia' }]);
-  }, 60_000);
+  });
 
   test('[GT12] [GT2] a person approves with the passphrase, and who waited leaves with 0', async () => {
     const asked = ['gates', 'ask', 'push', 'origin main', '--as', 'ada'];
@@ -57,7 +57,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     const other = ['gates', 'consume', String(gate_id), '--as', 'ada', '--payload'];
     expect((await home.run([...other, '{"force":true}'])).code).toBe(12);
     expect(await home.json([...other, '{"force":false}'])).toMatchObject({ state: 'consumed' });
-  }, 60_000);
+  });
 
   test('[PK1] passkeys are listed, and one is dropped by who proves it, or not at all', async () => {
     expect((await home.json(['person', 'passkeys'])).passkeys).toEqual([]);
@@ -77,7 +77,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     await terminal.enter(SECRET);
     await terminal.shows(/mia cannot prove it with[\s\S]*left with 0/);
     expect((await home.json(['person', 'passkeys'])).passkeys).toEqual([]);
-  }, 60_000);
+  });
 
   /** As the page does it, with a device in software. */
   async function addPasskey(): Promise<string> {
@@ -115,7 +115,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     expect(stdout).toMatch(/asked by: +ada/);
     const late = await home.run(['gates', 'wait', 'g99']);
     expect([late.code, late.stderr]).toEqual([21, expect.stringContaining('synod gates list')]);
-  }, 60_000);
+  });
 
   test('[GT14] who sends what waits for a person is told so, and by which gate', async () => {
     await home.run(['call', 'channels.configure', '{"channel":"ops","gate_tier2":true}']);
@@ -123,5 +123,5 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     const sent = await home.run([...grave, '--as', 'ada']);
     expect(sent.stdout).toMatch(/^sent ops #1 /);
     expect(sent.stderr).toMatch(/^it is held until a person decides on g\d+: synod gates$/m);
-  }, 60_000);
+  });
 });

@@ -136,4 +136,4 @@ test('[GT1] [GT3] a hub killed between decision and answer has decided once, and
   expect(used.body.state).toBe('consumed');
   await second.hub.kill();
   await rm(dir, { recursive: true, force: true });
-}, 60_000);
+});

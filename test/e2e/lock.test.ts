@@ -41,4 +41,4 @@ test('[CL18] it keeps out others and other processes of the same agent, and ends
   expect(await home.json(['claims'])).toMatchObject({ claims: [] });
   const missing = await home.run(['lock', 'deploy', '--', 'no-such-command']);
   expect(missing.code).toBe(127);
-}, 60_000);
+});

@@ -215,4 +215,4 @@ test('[WK3] one claim lies at one place, over HTTP, over the bridge and on the c
   for (const [cwd, path, place] of table) {
     expect([...(await atEveryDoor(cwd, path))], `${path} from ${cwd}`).toEqual([place]);
   }
-}, 60_000);
+});

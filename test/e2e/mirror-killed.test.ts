@@ -59,4 +59,4 @@ test('[MI2] killed in the middle, a mirror has every message of the log, each on
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -148,7 +148,7 @@ test('[RE2] an upgrade from the package says what another one is, and installs n
   expect(stderr).toMatch(/synod \d+\.\d+\.\d+ from .*\.tgz\n\s+sha512-/);
   expect([status, stderr]).toEqual([2, expect.stringContaining('nobody is here to be asked')]);
   expect(upgrade(join(project, 'no-such.tgz')).stderr).toContain('there is no Synod to be had');
-}, 60_000);
+});
 
 test('[RE3] the public types and their examples hold for the packed declarations, and a looser one is noticed', () => {
   const compilerOptions = {
@@ -178,4 +178,4 @@ test('[RE3] the public types and their examples hold for the packed declarations
     exact.replace(output, 'export type CallOutput<Id extends CallId> = any;'),
   );
   expect(compile([file])).toMatch(/^public-types\.test\.ts\(\d+,\d+\): error TS/m);
-}, 60_000);
+});

@@ -166,4 +166,4 @@ test('[WD8] synod web --phone serves until it is stopped; synod web --json print
   const wrong = await home.run(['web', '--no-spawn', '--stop'], { env });
   expect(wrong.code).toBe(2);
   await home.close();
-}, 60_000);
+});

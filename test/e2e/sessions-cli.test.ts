@@ -6,7 +6,7 @@ let home: Home;
 beforeAll(async () => {
   home = openHome();
   await home.start(['serve', '--json', '--port', '0']).printed(/"ready":true/);
-}, 60_000);
+});
 afterAll(() => home.close());
 
 const said = (...args: string[]) => home.said(...args);
@@ -46,7 +46,7 @@ test('[CL38] a session is begun, appended to, shown, cut and closed', async () =
   await said('sessions', 'compact', 's1', 'a parcel', ...ada);
   expect(await said('sessions', 'close', 's2', '--reason', 'done', ...ada)).toBe('s2 is closed');
   expect(await said('sessions', '--all', ...ada)).toMatch(/s2 +closed +ada[\s\S]*s1 +open/);
-}, 60_000);
+});
 
 test('[CL38] it is shared and handed on, and what is refused says what to type', async () => {
   await said('subscribe', 'news', '--as', 'bob');
@@ -70,4 +70,4 @@ test('[CL38] it is shared and handed on, and what is refused says what to type',
   expect(over.text).toMatch(
     /^session\.over: .*pat closed it: "synod sessions show" still reads it/,
   );
-}, 60_000);
+});

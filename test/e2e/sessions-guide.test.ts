@@ -57,4 +57,4 @@ test('[SN1] [SN4] [SN5] [HO3] what the guide shows runs, and comes to what it sa
   const items = [{ kind: 'assistant', content: 'I look' }];
   const { claims } = await hub.ask('reviewer', 'sessions.append', { session_id: 's1', items });
   expect(claims).toEqual([{ claim_id: 'topic', taken: true, reason: null }]);
-}, 60_000);
+});

@@ -159,7 +159,7 @@ test('a brief that names nothing to make fails at intake, and says why', async (
     /the brief names nothing to convert/,
   );
   expect((await run.steps()).map(({ key }) => key)).toEqual(['intake']);
-}, 60_000);
+});
 
 test('with the word of a vendor its agent plays all eight roles, and is told each of them', async () => {
   const bin = join(base, 'bin');

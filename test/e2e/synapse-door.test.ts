@@ -22,7 +22,7 @@ test('[CL16] the first screen names the door, and the guide’s command for othe
   const other = connectSynapse(url, 'eve', { headers: { host: 'other.example.org' }, token });
   await expect(other).rejects.toThrow('HTTP 421');
   await home.close();
-}, 60_000);
+});
 
 test('[CL16] up says that a hub that runs has no door, status where it is, and a taken port is blamed on its flag', async () => {
   const home = openHome();
@@ -44,4 +44,4 @@ test('[CL16] up says that a hub that runs has no door, status where it is, and a
   expect(taken.stderr).toContain('choose another with --synapse');
   await second.close();
   await home.close();
-}, 60_000);
+});

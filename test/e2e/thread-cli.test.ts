@@ -13,7 +13,7 @@ beforeAll(async () => {
   const fields = ['--post', '--title', 'Shape', '--type', 'question', '--tier', '1'];
   const sent = await home.json(['send', 'design', 'old or new?', ...fields, '--as', 'ada']);
   post = sent.message_id as string;
-}, 60_000);
+});
 afterAll(() => home.close());
 
 const said = (...args: string[]) => home.said(...args);
@@ -40,7 +40,7 @@ test('[CL36] [TM2] a thread is read whole, with the marks by author, time and no
   expect(lines.join('')).not.toContain('\u001b');
   const document = await home.json(['thread', post]);
   expect(document).toMatchObject({ thread: { state: 'closed', version: 2 }, next: null });
-}, 60_000);
+});
 
 test('[CL36] [TM7] what is refused says what to type', async () => {
   const reply = ['send', 'design', 'and?', '--reply-to', post];
@@ -64,7 +64,7 @@ test('[CL36] [TM7] what is refused says what to type', async () => {
   expect(await said('thread', post)).toMatch(
     /: open, pinned; 2 replies\n[\s\S]*ada \(\S+\) reopened it$/,
   );
-}, 60_000);
+});
 
 test('[CL36] [TM10] threads are listed by channel, state, author and type, a page at a time', async () => {
   const [open, none, typed, page] = await Promise.all([
@@ -82,7 +82,7 @@ test('[CL36] [TM10] threads are listed by channel, state, author and type, a pag
   const [, after = ''] = /there is more: (--after m\d+)/.exec(page.stderr) ?? [];
   const rest = await said('thread', post, ...after.split(' '));
   expect(rest.split('\n')).toEqual([expect.stringMatching(/design #\d ada: and\?/)]);
-}, 60_000);
+});
 
 test('[CL36] [TM9] a channel is described, what is said of it is shown, and posts are held to it', async () => {
   const schema = join(home.dir, 'schema.json');
@@ -124,4 +124,4 @@ test('[CL36] [TM9] a channel is described, what is said of it is shown, and post
   expect(digest).toMatch(/ada: Old \(decision\)/);
   expect(full).toMatch(/^\S+ decisions #1 ada: post \(decision\): Old \[m\d+\]$/);
   expect(listed).toMatch(/^decisions +0 subscribers +\d\d:\d\d:\d\d +- +what$/m);
-}, 60_000);
+});

@@ -351,7 +351,7 @@ test('[TL10] one trace goes from a person’s message over a turn to a run, its 
   ]);
   const step = receiver.spans.find(({ name }) => name === 'step note');
   expect(step).toMatchObject({ traceId: TRACE, attributes: { 'synod.workflow': 'look-1' } });
-}, 60_000);
+});
 
 test('[TL11] a hub in the background is told of its collector by a flag, and a command of its trace', async () => {
   const home = openHome();
@@ -367,7 +367,7 @@ test('[TL11] a hub in the background is told of its collector by a flag, and a c
     await home.run(['down']);
     await home.close();
   }
-}, 60_000);
+});
 
 test('[TL3] a collector that never answers costs the hub nothing, and the log says what was lost', async () => {
   const mute = createServer(() => {});
@@ -381,4 +381,4 @@ test('[TL3] a collector that never answers costs the hub nothing, and the log sa
   mute.closeAllConnections();
   mute.close();
   expect(lonely.log.join('\n')).toMatch(/warn telemetry: otlp did not take \d+ records/);
-}, 30_000);
+});

@@ -245,7 +245,7 @@ test('[RU23] [GT16] killed between its answers and its end: each is said once, a
   await ask(second, one, 'gates_decide', { gate_id, decision: 'approve', proof });
   const { messages } = await ask(second, one, 'recv', {});
   expect(messages.map(({ body }: Json) => body.text)).toEqual(['drop the tables']);
-}, 60_000);
+});
 
 test('[RU19] killed before it began, it begins; killed behind its answer, nothing is lost', async () => {
   const one = scene('answered');
@@ -258,4 +258,4 @@ test('[RU19] killed before it began, it begins; killed behind its answer, nothin
   await noneAlive(one);
   const third = await start(one);
   await concluded(third, one, message_id);
-}, 60_000);
+});

@@ -6,7 +6,7 @@ let home: Home;
 beforeAll(async () => {
   home = openHome();
   await home.start(['serve', '--json', '--port', '0']).printed(/"ready":true/);
-}, 60_000);
+});
 afterAll(() => home.close());
 
 const said = async (...args: string[]): Promise<string> => {

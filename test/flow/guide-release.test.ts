@@ -124,4 +124,4 @@ test('[FW1] a hub inside a program is reached by nobody else while it runs', asy
   const { code, stderr } = await other.run(['up', '--port', '0', '--store', store]);
   expect([code === 0, stderr]).toEqual([false, expect.stringContaining('log.locked')]);
   await other.close();
-}, 60_000);
+});

@@ -30,7 +30,7 @@ describe.skipIf(NO_NATS !== null)(`the status of a cluster ${NO_NATS ?? ''}`, ()
     node = await openNatsNode();
     await start('one');
     await start('two');
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const server of servers.values()) await server.kill();
     await node?.close();
@@ -70,7 +70,7 @@ describe.skipIf(NO_NATS !== null)(`the status of a cluster ${NO_NATS ?? ''}`, ()
     expect(stdout).toMatch(/^store {2}nats:.*one copy in files.*RELAXED/m);
     expect(stdout).toMatch(/^one \(this\) +alive/m);
     expect(stdout).toMatch(/^default +(one|two) +\d+ +one \d+, two \d+/m);
-  }, 60_000);
+  });
 
   test('[SQ6] a server that is not heard of is shown as gone; who answers no more is said', async () => {
     await servers.get('one')?.kill();
@@ -84,7 +84,7 @@ describe.skipIf(NO_NATS !== null)(`the status of a cluster ${NO_NATS ?? ''}`, ()
     expect(told.spaces[0].positions).toMatchObject([{ server: 'two' }]);
     const { stdout } = await home.run([...at('two'), 'cluster', 'status']);
     expect(stdout).toMatch(/^one +GONE \d+/m);
-  }, 60_000);
+  });
 
   test('[SQ6] a hub that is alone refuses by name, and an agent is not told', async () => {
     const alone = await startHubProcess(join(dir, 'alone'), {});
@@ -95,5 +95,5 @@ describe.skipIf(NO_NATS !== null)(`the status of a cluster ${NO_NATS ?? ''}`, ()
     const eve = await home.run([...at('alone'), '--token', String(token), 'cluster', 'status']);
     expect([eve.code, eve.stderr]).toEqual([11, expect.stringContaining('owner')]);
     await alone.kill();
-  }, 60_000);
+  });
 });

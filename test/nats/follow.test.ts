@@ -54,7 +54,7 @@ describe.skipIf(NO_NATS !== null)(`a log that is followed ${NO_NATS ?? ''}`, () 
 
   beforeAll(async () => {
     node = await openNatsNode();
-  }, 30_000);
+  });
   afterAll(() => node?.close());
 
   test('[NL8] a follower that keeps up asks for nothing, also of what was cut', async () => {
@@ -79,7 +79,7 @@ describe.skipIf(NO_NATS !== null)(`a log that is followed ${NO_NATS ?? ''}`, () 
     stop();
     await mine.close();
     await writer.close();
-  }, 60_000);
+  });
 
   test('[NL8] one that writes is not sent its own, and hears of others all the same', async () => {
     const [mine, other] = [
@@ -101,7 +101,7 @@ describe.skipIf(NO_NATS !== null)(`a log that is followed ${NO_NATS ?? ''}`, () 
     expect(await known(mine, 32)).toEqual(['theirs 32', 'theirs 33', 'theirs 34', 'theirs 35']);
     await mine.close();
     await other.close();
-  }, 60_000);
+  });
 
   test('[NL8] who reads one entry of a long log is not sent what follows it', async () => {
     const writer = await openNatsLog(place('long'), 'default');
@@ -119,7 +119,7 @@ describe.skipIf(NO_NATS !== null)(`a log that is followed ${NO_NATS ?? ''}`, () 
     expect((await known(reader, 0)).length).toBe(120);
     await reader.close();
     await writer.close();
-  }, 60_000);
+  });
 
   /** Bytes that the node has sent to anybody. */
   async function sentTo(): Promise<number> {

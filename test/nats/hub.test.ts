@@ -17,7 +17,7 @@ describe.skipIf(NO_NATS !== null)(`a hub on JetStream ${NO_NATS ?? ''}`, () => {
     home = openHome();
     node = await openNatsNode();
     store = `nats://127.0.0.1:${node.port}/synod?replicas=1&durability=relaxed`;
-  }, 60_000);
+  });
   afterAll(async () => {
     await node?.close();
     await home?.close();
@@ -43,7 +43,7 @@ describe.skipIf(NO_NATS !== null)(`a hub on JetStream ${NO_NATS ?? ''}`, () => {
       'two',
     ]);
     await second.close();
-  }, 60_000);
+  });
 
   test('[NL1] [G11] the log is verified where it lies, and copied with its heads', async () => {
     const told = await home.json(['log', 'verify', '--store', store]);
@@ -68,7 +68,7 @@ describe.skipIf(NO_NATS !== null)(`a hub on JetStream ${NO_NATS ?? ''}`, () => {
       (one as { logs?: { head: string }[] } | undefined)?.logs?.[0]?.head;
     expect(headOf(here)).toMatch(/^[0-9a-f]{64}$/);
     expect(headOf(there)).toBe(headOf(here));
-  }, 60_000);
+  });
 
   test('[NL4] a store that is no address of NATS, or at which nobody answers, is refused', async () => {
     const strange = await home.run(['serve', '--store', 'nats://127.0.0.1/x?colour=red']);
@@ -76,5 +76,5 @@ describe.skipIf(NO_NATS !== null)(`a hub on JetStream ${NO_NATS ?? ''}`, () => {
     const nobody = await home.run(['serve', '--store', 'nats://127.0.0.1:1/x']);
     expect(nobody.stderr).toContain('no NATS server answers');
     expect(nobody.code).not.toBe(0);
-  }, 60_000);
+  });
 });

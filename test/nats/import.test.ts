@@ -17,7 +17,7 @@ describe.skipIf(NO_NATS !== null)(`an import into a cluster ${NO_NATS ?? ''}`, (
   beforeAll(async () => {
     home = openHome();
     node = await openNatsNode();
-  }, 60_000);
+  });
   afterAll(async () => {
     await node?.close();
     await home?.close();

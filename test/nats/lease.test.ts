@@ -16,7 +16,7 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
 
   beforeAll(async () => {
     node = await openNatsNode();
-  }, 60_000);
+  });
   afterAll(async () => {
     await node?.close();
     rmSync(dir, { recursive: true, force: true });
@@ -47,7 +47,7 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
     await first.close();
     const again = await openRunningHub(one);
     await again.close();
-  }, 60_000);
+  });
 
   test('[SQ7] where one without a name is, one with a name is refused, until that one is gone', async () => {
     const store = storeOf('alone');
@@ -68,5 +68,5 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
     await expect(openRunningHub({ flags: { store } })).rejects.toMatchObject({
       code: 'cluster.nameless',
     });
-  }, 60_000);
+  });
 });

@@ -26,7 +26,7 @@ describe.skipIf(NO_NATS !== null)(`users of NATS ${NO_NATS ?? ''}`, () => {
       top: 'authorization { include users.conf }',
       files: { 'users.conf': `users: [ ${admin}\n${narrow} ]` },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const hub of hubs) await hub.close();
     await node?.close();
@@ -37,12 +37,12 @@ describe.skipIf(NO_NATS !== null)(`users of NATS ${NO_NATS ?? ''}`, () => {
     const flags = { store: place('one:wrong@'), serverName: 'one' };
     const tried = openRunningHub({ dir: join(dir, 'wrong'), flags });
     await expect(tried).rejects.toThrow(/refuses these credentials.*mend the user/);
-  }, 60_000);
+  });
 
   test('[NL4] a prefix that the user may not publish under is said, and is not called locked', async () => {
     const store = place('narrow:narrow@').replace('/synod?', '/restored?');
     await expect(openLog(store)).rejects.toThrow(/unavailable: .*does not let this user do that/);
-  }, 60_000);
+  });
 
   test('[JN8] a server of one space joins, serves and signs with the user that is printed, and is refused elsewhere', async () => {
     const flags = { store: place('one:secret-of-one@'), serverName: 'one' };

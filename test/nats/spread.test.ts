@@ -156,5 +156,5 @@ describe.skipIf(NO_NATS !== null)(`spaces over servers ${NO_NATS ?? ''}`, () => 
       10_000,
     );
     expect(after).toBeGreaterThan(before);
-  }, 60_000);
+  });
 });

@@ -95,7 +95,7 @@ describe.skipIf(LACK !== null)(`NATS behind TLS ${LACK ?? ''}`, () => {
     const again = await openLog(url);
     expect(await again.at([0])).toEqual(['"one"']);
     await again.close();
-  }, 60_000);
+  });
 
   test('[NL4] [NL7] a certificate that is not good and a server without TLS are each said, and nothing hangs', async () => {
     const ours = `&tls=on&ca=${file('ours.crt')}`;
@@ -115,7 +115,7 @@ describe.skipIf(LACK !== null)(`NATS behind TLS ${LACK ?? ''}`, () => {
       expect(told).toMatch(/^log\.unavailable: /);
       expect(told).toMatch(sentence);
     }
-  }, 60_000);
+  });
 
   test('[JN7] a server founds a cluster behind TLS, and another joins it with the file of the authority', async () => {
     const options = `&tls=on&ca=${file('ours.crt')}`;

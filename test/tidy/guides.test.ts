@@ -21,7 +21,7 @@ const env = { ...environment(home), SYNOD_AGENT: 'ada' };
 afterAll(() => {
   run('synod down');
   rmSync(home, { recursive: true, force: true });
-}, 60_000);
+});
 
 function blocksOf(page: string, language: string): string[] {
   const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
@@ -155,12 +155,12 @@ test('the commands that keep a hub small run one after the other, beside those o
   const said = printed(script.join('\n'));
   expect(said).toContain('"stalled_after_ms": 120000');
   expect(said).toMatch(/^ok +archive\.ndjson/m);
-}, 60_000);
+});
 
 test('what was so is shown by position and by time', () => {
   const said = printed(blocksOf('docs/guide/look-back.md', 'sh').join('\n'));
   expect(said).toMatch(/^nothing$/m);
-}, 60_000);
+});
 
 test('[CL36] the guide of threads posts, replies, marks and describes as it says', () => {
   const said = printed(blocksOf('docs/guide/threads.md', 'sh').join('\n'));
@@ -168,7 +168,7 @@ test('[CL36] the guide of threads posts, replies, marks and describes as it says
   expect(said).toMatch(/^closed; m\d+ is closed, resolved, pinned$/m);
   expect(said).toMatch(/^types +decision, question$/m);
   expect(said).toMatch(/ada: Token shape \(question, open, resolved, pinned, 2 replies\)/);
-}, 60_000);
+});
 
 test('[RC6] [RC7] the guide of the record anchors, verifies and hands over as it says', () => {
   const [anchor = '', hand = ''] = blocksOf('docs/guide/record.md', 'sh');
@@ -176,7 +176,7 @@ test('[RC6] [RC7] the guide of the record anchors, verifies and hands over as it
     /anchored \d+ entries.*\n.*\nok .*1 anchor holds/,
   );
   expect(printed(hand, '', ROOT)).toMatch(/^ok: \d+ entries.*\n3 anchors hold/m);
-}, 60_000);
+});
 
 test('an agent that connects sees the tools of the table, and a token comes and goes', () => {
   const page = readText('docs/guide/connect-an-agent.md');
@@ -203,7 +203,7 @@ test('an agent that connects sees the tools of the table, and a token comes and 
   expect(printed('synod token create ada')).toMatch(/^syn_default\./);
   printed('synod token revoke "$(synod token list | cut -d " " -f 1)"');
   expect(printed('synod token list')).toContain('revoked');
-}, 60_000);
+});
 
 describe('the guide of the night', () => {
   const page = 'docs/guide/overnight.md';

@@ -33,7 +33,7 @@ function blocksOf(page: string, language: string): string[] {
 /** One script, which ends at the first command that fails. */
 function runScript(script: string, cwd: string, env: Record<string, string>) {
   const whole = `set -e\nsynod() { ${SYNOD} "$@"; }\n${script}`;
-  return spawnSync('bash', ['-c', whole], { cwd, env, encoding: 'utf8', timeout: 40_000 });
+  return spawnSync('bash', ['-c', whole], { cwd, env, encoding: 'utf8', timeout: 100_000 });
 }
 
 const homes: string[] = [];
@@ -44,7 +44,7 @@ function makeHome(): string {
 }
 afterAll(() => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
-}, 60_000);
+});
 
 test('the README fits one screen', () => {
   expect(readText('README.md').split('\n').length).toBeLessThanOrEqual(LINES_MAX);
@@ -99,7 +99,7 @@ test('the programs of the embedding guide run and print what is shown', async ()
       const { stdout, stderr, status } = spawnSync(process.execPath, [path], {
         env,
         encoding: 'utf8',
-        timeout: 20_000,
+        timeout: 100_000,
       });
       expect(status, `${program}\n${stderr}`).toBe(0);
       if (shown !== undefined) expect(stdout.trim()).toBe(shown.trim());
@@ -107,7 +107,7 @@ test('the programs of the embedding guide run and print what is shown', async ()
   } finally {
     await hub.stop();
   }
-}, 60_000);
+});
 
 test('the plugin of the guide loads and refuses as shown', async () => {
   const page = readText('docs/guide/write-a-plugin.md');
@@ -130,7 +130,7 @@ test('the plugin of the guide loads and refuses as shown', async () => {
   } finally {
     await hub.stop();
   }
-}, 60_000);
+});
 
 test.each(['docs/guide/http.md', 'docs/guide/work.md', 'docs/guide/context.md'])(
   '%s: its commands run one after the other',

@@ -13,7 +13,8 @@ export interface Step {
   readonly expected: readonly string[];
 }
 
-const START_TIMEOUT_MS = 30_000;
+/** Long: a busy machine is not wrong. */
+const START_TIMEOUT_MS = 100_000;
 
 export function readSteps(markdown: string): Step[] {
   const steps: { command: string; expected: string[] }[] = [];
@@ -44,10 +45,15 @@ export async function runStep(
 ): Promise<string[]> {
   const script = ['shopt -s expand_aliases', ...aliases, command].join('\n');
   const said = await new Promise<string>((resolve, reject) => {
-    execFile('bash', ['-c', script], { cwd: ROOT, env, timeout: 20_000 }, (error, out, err) => {
-      if (error === null) resolve(out);
-      else reject(new Error(`${command}\n${out}${err}`, { cause: error }));
-    });
+    execFile(
+      'bash',
+      ['-c', script],
+      { cwd: ROOT, env, timeout: START_TIMEOUT_MS },
+      (error, out, err) => {
+        if (error === null) resolve(out);
+        else reject(new Error(`${command}\n${out}${err}`, { cause: error }));
+      },
+    );
   });
   return said.trim().split('\n').map(comparable);
 }

@@ -36,7 +36,7 @@ beforeAll(() => printed('synod up').then(() => {}), 60_000);
 afterAll(async () => {
   await printed('synod down');
   rmSync(home, { recursive: true, force: true });
-}, 60_000);
+});
 
 const shape = (text: string): string => text.replace(/for \d+ \w+/g, 'for T').replace(/ +/g, ' ');
 
@@ -73,4 +73,4 @@ test('[SU1] the commands and the first program of the guide of processes run as 
   const owner = readFileSync(join(home, 'hub', 'credential'), 'utf8').trim();
   const said = await printed(`'${process.execPath}' '${path}' '${url}' '${owner}'`);
   expect(said).toBe('starting\nrunning\ntrue\nstopping\nstopped\n');
-}, 60_000);
+});

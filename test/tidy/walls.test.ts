@@ -33,12 +33,12 @@ describe('with every wall whole', () => {
   test('tsc accepts every arrow of the page', () => {
     makeTree(join(base, 'whole'), [CANARY]);
     expect(runTsc(join(base, 'whole'))).toEqual(new Map());
-  }, 60_000);
+  });
   test('biome has nothing to say but of the canary', () => {
     expect(runBiome(join(base, 'whole'))).toEqual(
       new Map([[CANARY.file, ['lint/suspicious/noDebugger']]]),
     );
-  }, 60_000);
+  });
 });
 
 describe('tsc stops', () => {
@@ -46,7 +46,7 @@ describe('tsc stops', () => {
   beforeAll(() => {
     makeTree(join(base, 'for-tsc'), forTsc);
     found = runTsc(join(base, 'for-tsc'));
-  }, 60_000);
+  });
   test.each(forTsc)('$file', ({ file, caught }) => {
     expect(found.get(file)?.join(' ') ?? 'nothing').toMatch(caught);
   });
@@ -57,7 +57,7 @@ describe('biome stops', () => {
   beforeAll(() => {
     makeTree(join(base, 'for-biome'), forBiome);
     found = runBiome(join(base, 'for-biome'));
-  }, 60_000);
+  });
   test.each(forBiome)('$file', ({ file, caught }) => {
     expect(found.get(file)?.join(' ') ?? 'nothing').toMatch(caught);
   });
@@ -72,7 +72,7 @@ describe('knip stops', () => {
       forKnip.filter(({ text }) => text !== ''),
     );
     found = runKnip(tree);
-  }, 60_000);
+  });
   test.each(forKnip)('$file', ({ file, caught }) => {
     expect(found.get(file)?.join(' ') ?? '').toMatch(caught);
   });

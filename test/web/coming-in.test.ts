@@ -9,7 +9,7 @@ let hub: RunningHub;
 
 beforeAll(async () => {
   [browser, hub] = await Promise.all([openBrowser(), openRunningHub()]);
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await hub.close();
@@ -44,7 +44,7 @@ test('[WD1] [WD3] the first load is logged in, and nothing of the policy is brok
   expect(troubles).toEqual([]);
   await page.goto(url);
   expect(await page.locator('body').textContent()).toContain('synod web');
-}, 60_000);
+});
 
 test('[WD2] a page whose session is revoked says so at once, and what to do', async () => {
   const page = await browser.newPage();
@@ -58,4 +58,4 @@ test('[WD2] a page whose session is revoked says so at once, and what to do', as
   await page.getByText('This page is not let in (any more)').waitFor();
   await page.getByText('synod web').first().waitFor();
   await page.close();
-}, 60_000);
+});

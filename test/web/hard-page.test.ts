@@ -20,7 +20,7 @@ beforeAll(async () => {
   scene = await openScene({ dir });
   page = await scene.enter({ at: '#/talk/general' });
   await page.getByText('Nothing was said here yet').waitFor();
-}, 60_000);
+});
 afterAll(async () => {
   await scene.close();
   await rm(dir, { recursive: true, force: true });
@@ -55,7 +55,7 @@ test('[WI6] a hub that went is said to be away, and back it has lost and doubled
   await page.getByText('message 8').waitFor();
   const shown = await page.getByRole('article').locator('.prose').allTextContents();
   expect(shown).toEqual(texts);
-}, 60_000);
+});
 
 test('[WI7] words made to deceive are text in every room, with what hides in them written out', async () => {
   const { hub } = scene;

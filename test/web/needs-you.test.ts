@@ -16,7 +16,7 @@ beforeAll(async () => {
   token = (await hub.admin('tokens_create', { agent_id: 'codex' })).token;
   page = await scene.enter();
   await page.getByRole('heading', { name: 'Needs you' }).waitFor();
-}, 60_000);
+});
 afterAll(() => scene.close());
 
 async function asCodex(operation: string, input: unknown): Promise<Json> {
@@ -45,7 +45,7 @@ test('[WI1] a gate that an agent asks appears, is approved with a passphrase, an
   expect(told).toMatchObject({ state: 'approved', decided_by: 'paula' });
   await page.getByText('Nothing waits for you').waitFor();
   await page.getByText(/^proved as paula until/).waitFor();
-}, 60_000);
+});
 
 test('[WI1] a denial says why, and within the quarter of an hour asks for no passphrase', async () => {
   const asked = { action: 'delete', subject: 'the archive' };
@@ -98,4 +98,4 @@ test('[WI3] axe finds nothing in light and dark, with an item open', async () =>
   await page.emulateMedia({ colorScheme: 'dark' });
   expect(await axeFinds(page)).toEqual([]);
   expect(scene.troubles).toEqual([]);
-}, 30_000);
+});

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const { url } = await hub.admin('web_link', {});
   await page.goto(url);
   await page.getByRole('main').waitFor();
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await hub.close();
@@ -89,7 +89,7 @@ test('[PK1] [PK2] a person adds one after the passphrase, and from then on a tou
   // Another takes the passphrase.
   await page.getByText(/^proved as paula until/).waitFor();
   expect(await page.getByRole('button', { name: 'add a passkey' }).count()).toBe(0);
-}, 60_000);
+});
 
 test('[PK2] what was signed once is worth nothing again', async () => {
   const again = await inPage(`

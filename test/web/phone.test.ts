@@ -9,7 +9,7 @@ let hub: RunningHub;
 
 beforeAll(async () => {
   [browser, hub] = await Promise.all([openBrowser(), openRunningHub()]);
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await hub.close();
@@ -30,4 +30,4 @@ test('[WD8] a phone comes in at 360 px and is live', async () => {
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
   const { sessions } = await hub.admin('web_sessions');
   expect(sessions[0].name).toBe('paula');
-}, 60_000);
+});

@@ -43,7 +43,7 @@ test('[WI10] the board shows where tasks stand, follows what agents do, and a pe
   await aside.waitFor({ state: 'detached' });
   const { tasks } = await scene.hub.ask('claude', 'plan_board', { status: 'cancelled' });
   expect(tasks).toMatchObject([{ task_id: 'release' }]);
-}, 60_000);
+});
 
 test('[WI11] hundreds of tasks are a graph that can be read, and the keyboard reaches its nodes', async () => {
   await goTo('work/graph');
@@ -72,7 +72,7 @@ test('[WI11] hundreds of tasks are a graph that can be read, and the keyboard re
   expect(nodes).toBeGreaterThan(5);
   expect(nodes).toBeLessThanOrEqual(NODES_READABLE);
   await page.getByLabel('Project').selectOption('');
-}, 60_000);
+});
 
 test('[WI12] what is held is on a tree of files with who waits for it, and a person frees it', async () => {
   await goTo('work/claims');
@@ -92,7 +92,7 @@ test('[WI12] what is held is on a tree of files with who waits for it, and a per
   await waits.getByText('may take').waitFor();
   const { claims } = await scene.hub.ask('claude', 'claims_list', { owner: 'claude' });
   expect(claims).toEqual([]);
-}, 60_000);
+});
 
 test('[WI13] an agent is there with its evidence, its turn is heard as it speaks, and is cancelled', async () => {
   await tellTurns(scene.hub);
@@ -117,7 +117,7 @@ test('[WI13] an agent is there with its evidence, its turn is heard as it speaks
   await dialog.getByRole('button', { name: 'Cancel the turn', exact: true }).click();
   await turn.getByText('cancelled', { exact: true }).waitFor();
   await turn.getByRole('button', { name: 'Retry' }).waitFor();
-}, 60_000);
+});
 
 test('[WI14] the slider shows every room as it was, nothing can be done there, and now is a key away', async () => {
   const then = (await scene.hub.admin('status')).entries;
@@ -151,7 +151,7 @@ test('[WI14] the slider shows every room as it was, nothing can be done there, a
   await page.keyboard.press('\\');
   await band.waitFor({ state: 'detached' });
   await page.getByText('latecomer').waitFor();
-}, 60_000);
+});
 
 test('[WI15] Record tells whether the chain holds, and Health asks only while it is looked at', async () => {
   await goTo('record');
@@ -191,7 +191,7 @@ test('[WI15] Record tells whether the chain holds, and Health asks only while it
   const enough = (await sampledAt()) + 3 * (BEAT_MS / 1_000);
   await until('three more samples are taken', sampledAt, (at) => at >= enough);
   expect(asked).toBe(before);
-}, 60_000);
+});
 
 test('[WI10] [WI12] what others wrote is text in these rooms, whatever it pretends to be', async () => {
   const trick = '<img src=x onerror=alert(1)>\u202egnp.exe';

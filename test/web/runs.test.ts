@@ -37,7 +37,7 @@ test('[WI17] runs are listed with what they stand at and wait for, as they come'
   await list.getByRole('button', { name: 'Only those under way' }).click();
   await list.getByText('nightly-14').waitFor({ state: 'detached' });
   await list.getByText('land-topic-lexer').waitFor();
-}, 60_000);
+});
 
 test('[WI17] a run is a graph that follows it: side by side what ran so, and each step opens', async () => {
   await goTo('work/runs/land-topic-lexer');
@@ -66,7 +66,7 @@ test('[WI17] a run is a graph that follows it: side by side what ran so, and eac
   await step.getByText('"passed": 38').waitFor();
   await page.keyboard.press('Escape');
   await step.waitFor({ state: 'detached' });
-}, 60_000);
+});
 
 test('[WI17] a person cancels a run that is under way, and has one go on that failed', async () => {
   await page.getByRole('button', { name: 'Cancel the run…' }).click();
@@ -80,7 +80,7 @@ test('[WI17] a person cancels a run that is under way, and has one go on that fa
   await page.getByRole('button', { name: 'Go on' }).waitFor({ state: 'detached' });
   const { over } = await scene.hub.ask('builder', 'workflows_get', { id: 'import-7' });
   expect(over).toBe(false);
-}, 60_000);
+});
 
 test('[WI17] [WI5] hundreds of steps can be read, and what others wrote is text', async () => {
   const trick = '<img src=x onerror=alert(1)>\u202egnp.exe';
@@ -96,7 +96,7 @@ test('[WI17] [WI5] hundreds of steps can be read, and what others wrote is text'
   const nodes = await graph().getByRole('listitem').count();
   expect(nodes).toBeGreaterThan(1);
   expect(nodes).toBeLessThanOrEqual(NODES_READABLE);
-}, 60_000);
+});
 
 test.each(['light', 'dark'] as const)(
   '[WI3] axe finds nothing here, %s',

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await scene.hub.ask('codex', 'subscribe', { pattern: 'general' });
   page = await scene.enter({ at: '#/talk/general' });
   await page.getByText('Nothing was said here yet').waitFor();
-}, 60_000);
+});
 afterAll(() => scene.close());
 
 const say = (text: string, channel = 'general') =>
@@ -96,7 +96,7 @@ test('[WI16] a thread is read, answered and marked beside the talk, and says who
   await thread.waitFor({ state: 'detached' });
   await root.getByText('2 replies').waitFor();
   await root.getByText('pinned').waitFor();
-}, 30_000);
+});
 
 test('[WI4] a slash searches, and what was found opens', async () => {
   await page.locator('main').focus();
@@ -189,4 +189,4 @@ test('[WI3] axe finds nothing in light and dark', async () => {
   await page.emulateMedia({ colorScheme: 'dark' });
   expect(await axeFinds(page)).toEqual([]);
   expect(scene.troubles).toEqual([]);
-}, 30_000);
+});

@@ -65,7 +65,7 @@ describe('[IG6] a server that is a program', () => {
     ).rejects.toMatchObject({ code: 'integration.timeout' });
     await close();
     expect(all.list()).toEqual([]);
-  }, 30_000);
+  });
 
   test('[IG6] one that the guard does not let be executed is not started', async () => {
     const { all, register } = open({ ...policy, execute: [] });
@@ -127,7 +127,7 @@ describe('[IG6] a server on the network', () => {
     await expect(all.invoke('sums.add', { a: 2, b: 3 }, { as: 'bob' })).rejects.toMatchObject({
       code: 'integration.refused',
     });
-  }, 30_000);
+  });
 
   test('[IG6] where the guard does not go, nothing is registered', async () => {
     const port = await serve();

@@ -247,4 +247,4 @@ test('[IG7] the hub itself, by the document that it serves', async () => {
   const sent = await all.invoke(send, { body: { channel: 'talk', body: { text: 'hi' } } }, asAda);
   expect(sent).toMatchObject({ message_id: expect.any(String) });
   await hub.close();
-}, 60_000);
+});

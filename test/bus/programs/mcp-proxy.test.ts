@@ -22,7 +22,7 @@ let bus: BusProcess;
 
 beforeAll(async () => {
   bus = await startBus(dir, ['--unix', socket], { 'acp-echo': 1, echo: 1 });
-}, 20_000);
+});
 
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()));

@@ -19,7 +19,7 @@ beforeAll(async () => {
   one = openClient(address);
   two = openClient(address);
   for (const client of [one, two]) client.send({ type: 'auth', token });
-}, 20_000);
+});
 afterAll(async () => {
   one.close();
   two.close();
