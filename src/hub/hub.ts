@@ -34,7 +34,7 @@ import { createWatch, type Watch } from './watch.ts';
 import { createWhispers, type Whispers } from './whispers.ts';
 
 /** Of the newest messages; what is older is read back from the log. */
-const CACHE_BYTES_MAX = 2 * 1024 * 1024;
+const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 /** What another server should have settled is seen here by then. */
 const PASSED_MS = 60_000;
 const PASSED_MAX = 256;
