@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import type { BoardJob, BoardResult } from './load/board.ts';
 import type { BusJob, BusResult } from './load/bus.ts';
 import type { ClaimsJob, ClaimsResult } from './load/claims.ts';
-import type { DeadWorkerJob, DeadWorkerResult } from './load/dead-worker.ts';
+import type { BusBystanderJob, DeadWorkerJob, DeadWorkerResult } from './load/dead-worker.ts';
 import type { FloodJob, FloodResult } from './load/flood.ts';
 import type { HoldJob } from './load/hold.ts';
 import type { HostileJob, HostileResult } from './load/hostile.ts';
@@ -33,7 +33,7 @@ const TIMEOUT_MS = 300_000;
 
 export function runLoad(job: FloodJob): Promise<FloodResult>;
 export function runLoad(job: BoardJob): Promise<BoardResult>;
-export function runLoad(job: LatencyJob): Promise<Percentiles>;
+export function runLoad(job: BusBystanderJob | LatencyJob): Promise<Percentiles>;
 export function runLoad(job: BusJob): Promise<BusResult>;
 export function runLoad(job: ClaimsJob): Promise<ClaimsResult>;
 export function runLoad(job: RecvJob): Promise<RecvResult>;

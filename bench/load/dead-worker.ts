@@ -1,21 +1,25 @@
 /**
  * A flood of requests to a pool whose worker dies, and a bystander on the same bus whose worker lives. Every
- * request is answered, with an error that has a name, or counted as unanswered.
+ * request is answered, with an error that has a name, or counted as unanswered. The two are processes of their
+ * own: what the flood does with its answers is no business of the bystander.
  */
 import { connect, type Socket } from 'node:net';
-import { percentiles } from '../percentiles.ts';
+import { type Percentiles, percentiles } from '../percentiles.ts';
 
+/** The bus's Unix socket has the pools `dead` and `alive`. */
 export interface DeadWorkerJob {
   readonly kind: 'dead-worker';
-  /** The bus's Unix socket; pools `dead` and `alive`. */
   readonly path: string;
   readonly asks: number;
+}
+
+export interface BusBystanderJob {
+  readonly kind: 'bus-bystander';
+  readonly path: string;
   readonly trips: number;
 }
 
 export interface DeadWorkerResult {
-  readonly p50: number;
-  readonly p99: number;
   readonly refused: number;
   readonly unanswered: number;
 }
@@ -30,18 +34,17 @@ export async function deadWorker(job: DeadWorkerJob): Promise<DeadWorkerResult> 
     if (refused >= job.asks) done.resolve();
   });
   for (let id = 1; id <= job.asks; id++) flood.write(ask(id, 'dead'));
-  const takenMs = await bystand(job);
   const timer = setTimeout(done.resolve, DEADLINE_MS);
-  if (job.asks > 0) await done.promise;
+  await done.promise;
   clearTimeout(timer);
   flood.destroy();
-  return { ...percentiles(takenMs), refused, unanswered: job.asks - refused };
+  return { refused, unanswered: job.asks - refused };
 }
 
 const ask = (id: number, pool: string) =>
   `{"jsonrpc":"2.0","id":${id},"pool":"${pool}","method":"echo","params":{}}\n`;
 
-async function bystand({ path, trips }: DeadWorkerJob): Promise<number[]> {
+export async function busBystander({ path, trips }: BusBystanderJob): Promise<Percentiles> {
   let answered = Promise.withResolvers<string>();
   const socket = await open(path, (line) => answered.resolve(line));
   const takenMs: number[] = [];
@@ -54,7 +57,7 @@ async function bystand({ path, trips }: DeadWorkerJob): Promise<number[]> {
     takenMs.push(performance.now() - from);
   }
   socket.destroy();
-  return takenMs;
+  return percentiles(takenMs);
 }
 
 async function open(path: string, onLine: (line: string) => void): Promise<Socket> {

@@ -7,7 +7,12 @@
 import { type BoardJob, board } from './board.ts';
 import { type BusJob, bus } from './bus.ts';
 import { type ClaimsJob, claims } from './claims.ts';
-import { type DeadWorkerJob, deadWorker } from './dead-worker.ts';
+import {
+  type BusBystanderJob,
+  busBystander,
+  type DeadWorkerJob,
+  deadWorker,
+} from './dead-worker.ts';
 import { type FloodJob, flood } from './flood.ts';
 import { type HoldJob, hold } from './hold.ts';
 import { type HostileJob, hostile } from './hostile.ts';
@@ -34,6 +39,7 @@ export type Job =
   | ClaimsJob
   | ConnectsJob
   | DeadWorkerJob
+  | BusBystanderJob
   | FloodJob
   | HoldJob
   | HostileJob
@@ -56,6 +62,8 @@ function run(job: Job): Promise<object> {
       return claims(job);
     case 'dead-worker':
       return deadWorker(job);
+    case 'bus-bystander':
+      return busBystander(job);
     case 'hostile':
       return hostile(job);
     case 'flood':

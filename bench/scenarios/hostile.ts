@@ -67,10 +67,26 @@ async function atBus(setting: Setting, asks: number): Promise<Measure[]> {
   await writeFile(config, JSON.stringify({ pools }));
   const bus = await openBus(['--config', config, '--unix', path], () => connect(path));
   try {
-    const job = { kind: 'dead-worker', path, trips: setting.isQuick ? 200 : 1_000 } as const;
+    const trips = setting.isQuick ? 200 : 1_000;
+    const bystand = () => runLoad({ kind: 'bus-bystander', path, trips });
+    const flood = () => runLoad({ kind: 'dead-worker', path, asks });
     const sides: Sides = {
-      [ALONE]: async () => ({ ...(await runLoad({ ...job, asks: 0 })) }),
-      hub: async () => ({ ...(await runLoad({ ...job, asks })), ...memoryOf(bus.pid) }),
+      [ALONE]: async () => ({ ...(await bystand()) }),
+      async hub() {
+        // The bystander is longer at it than one flood.
+        let isOver = false;
+        const stood = bystand().finally(() => {
+          isOver = true;
+        });
+        let refused = 0;
+        let unanswered = 0;
+        do {
+          const said = await flood();
+          refused += said.refused;
+          unanswered += said.unanswered;
+        } while (!isOver);
+        return { ...(await stood), refused, unanswered, ...memoryOf(bus.pid) };
+      },
     };
     const figures = await takeTurns(Math.min(setting.rounds, 3), sides);
     const words = `${asks.toLocaleString('en')} requests to a dead worker`;

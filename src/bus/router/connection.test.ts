@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { within } from '../../../test/e2e/deadline.ts';
 import { type ByteLine, lineOf } from '../process/byte-line.ts';
@@ -263,4 +264,29 @@ test('[BD13] a client that is killed is told as closed, once, and takes nothing 
   expect(connection.queuedBytes).toBe(0);
   connection.close('timeout', false);
   expect(ear.reason).toBe('closed');
+});
+
+test('[BD23] a thousand messages at once do not keep another client waiting, and none is lost', async () => {
+  const { ear } = await open();
+  const order: string[] = [];
+  const input = new PassThrough();
+  const other = openConnection({
+    ...{ label: 'other', identity: null, input, output: new PassThrough(), framing: 'ndjson' },
+    messageBytesMax: 1_000,
+  });
+  const otherEar = new Ear();
+  otherEar.onLine = () => order.push('other');
+  other.open(otherEar);
+  ear.onLine = () => {
+    // It comes while the first of the thousand is taken, when all of them are there already.
+    if (order.length === 0) setImmediate(() => input.write('{"id":0}\n'));
+    order.push('flood');
+  };
+  const flood = Array.from({ length: 1_000 }, (_, id) => `{"id":${id}}`);
+  client.end(`${flood.join('\n')}\n`);
+  await ear.until('all of it and the end', () => ear.reason !== null);
+  expect(ear.lines).toEqual(flood.map(lineOf));
+  expect(order.indexOf('other')).toBeGreaterThan(0);
+  expect(order.indexOf('other')).toBeLessThanOrEqual(64);
+  other.close('closed', false);
 });

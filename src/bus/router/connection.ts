@@ -4,7 +4,8 @@
  * What the bus sends in one tick is one write [BD1]; while reading is off nothing is handed over
  * [BD2]; a client that ends its sending side still gets the answers it is owed [BD3], for as long as
  * it is there [BD22]; a graceful close first writes what is queued, for as long as the other side
- * takes it [BD4]. What is no UTF-8 is told to the bus in its turn and goes no further [BD19].
+ * takes it [BD4]. What is no UTF-8 is told to the bus in its turn and goes no further [BD19]. Of one
+ * client so many messages are taken in a row, and then the others have their turn [BD23].
  */
 import type { Readable, Writable } from 'node:stream';
 import type { ByteLine } from '../process/byte-line.ts';
@@ -26,6 +27,8 @@ const PIECE_BYTES_MAX = 1_048_576;
 const FAREWELL_MS = 5_000;
 /** Everything is written and we have said goodbye: so long it may take to say it back. */
 const LINGER_MS = 1_000;
+/** A chunk holds a thousand short messages: nobody waits for more than so many of another client. */
+const TURN_LINES = 64;
 const LENGTH_BYTES = 4;
 const NEWLINE_BYTES = 1;
 
@@ -69,6 +72,10 @@ export function openConnection(options: ConnectionOptions): Connection {
   let introductionBytes = 0;
   let held: ByteLine[] = [];
   let isReading = true;
+  /** Messages taken since it last rested, and whether it does so now. Nobody else is at our own stdin. */
+  let taken = 0;
+  let isResting = false;
+  const turnLines = options.isBorrowed ? Number.POSITIVE_INFINITY : TURN_LINES;
   let isInputOver = false;
   let isClosing = false;
   let isOver = false;
@@ -86,10 +93,12 @@ export function openConnection(options: ConnectionOptions): Connection {
   function deliver(lines: ByteLine[]): void {
     for (let i = 0; i < lines.length; i++) {
       if (isClosing || isOver) return;
-      if (!isReading) {
+      if (taken >= turnLines && !isResting) letOthers();
+      if (!isReading || isResting) {
         held = held.concat(lines.slice(i));
         return;
       }
+      taken += 1;
       const line = lines[i] as ByteLine;
       if (attachment === null) onIntroduction?.(line);
       else if (line === GARBLED) attachment.garbled();
@@ -108,12 +117,23 @@ export function openConnection(options: ConnectionOptions): Connection {
     },
   });
 
+  function letOthers(): void {
+    isResting = true;
+    input.pause();
+    setImmediate(() => {
+      isResting = false;
+      taken = 0;
+      resume();
+    });
+  }
+
   function resume(): void {
-    if (!isReading || isClosing || isOver) return;
+    if (!isReading || isResting || isClosing || isOver) return;
     const lines = held;
     held = [];
     deliver(lines);
-    if (isReading) input.resume();
+    if (isReading && !isResting) input.resume();
+    if (isInputOver) settle();
   }
 
   function flush(): void {
@@ -125,6 +145,11 @@ export function openConnection(options: ConnectionOptions): Connection {
     outbox = [];
     outboxBytes = 0;
     write(text);
+  }
+
+  /** Its answers are all written, and nothing that it said is still to be taken. */
+  function isDone(): boolean {
+    return isInputOver && held.length === 0 && (attachment?.owed ?? 0) === 0;
   }
 
   function write(text: string): void {
@@ -152,9 +177,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   function settle(): void {
     if (isOver || queuedBytes > 0) return;
     if (isClosing) leave();
-    else if (isInputOver && options.onInputEnd === undefined && (attachment?.owed ?? 0) === 0) {
-      connection.close('closed', true);
-    }
+    else if (options.onInputEnd === undefined && isDone()) connection.close('closed', true);
   }
 
   /** It may wait for its answers, or be dead: nothing that comes from it will tell. */
