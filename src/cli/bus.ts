@@ -25,6 +25,9 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 /** Whoever does not read our log must not fill our memory. */
 const LOG_BYTES_MAX = 1_048_576;
 
+/** Of 8 messages of 64 KB in flight, a smaller space takes most for old: 0.34 ms for one instead of 0.27. */
+const YOUNG_MB = 8;
+
 /** As if the second signal had ended it. */
 const CUT_EXIT = 130;
 
@@ -102,7 +105,7 @@ async function serve({ flags, show }: Context<BusFlags & Globals>): Promise<void
   delete process.env.SYNOD_BUS_TOKEN;
   const needsToken = door !== 'stdio' && 'host' in door && config.clients.length === 0;
   const token = given || (needsToken ? await ownToken(flags.dir, onLog) : null);
-  holdYoungSpace();
+  holdYoungSpace(YOUNG_MB);
   const end = await serveBus({
     config,
     source,
