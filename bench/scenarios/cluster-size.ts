@@ -8,7 +8,7 @@ import { type BenchCluster, openBenchCluster, takeAgain, untilSent } from '../cl
 import type { Memory } from '../inspector.ts';
 import { openHold, runLoad } from '../load.ts';
 import { median } from '../percentiles.ts';
-import { busyUsOf } from '../process.ts';
+import { ranUsOf } from '../process.ts';
 import type { Measure, Scenario, Setting } from '../scenario.ts';
 
 const IDLE_MS = 5_000;
@@ -18,11 +18,10 @@ const memories = (cluster: BenchCluster): Promise<Memory[]> =>
 
 /** Of one server while nobody asks anything, in milliseconds a second; the mean of the three. */
 async function idleMs(cluster: BenchCluster): Promise<number> {
-  const busy = () =>
-    cluster.names.reduce((sum, name) => sum + busyUsOf(cluster.server(name).pid), 0);
-  const before = busy();
+  const ran = () => cluster.names.reduce((sum, name) => sum + ranUsOf(cluster.server(name).pid), 0);
+  const before = ran();
   await wait(IDLE_MS);
-  return (busy() - before) / 1000 / cluster.names.length / (IDLE_MS / 1000);
+  return (ran() - before) / 1000 / cluster.names.length / (IDLE_MS / 1000);
 }
 
 const heapKb = (before: Memory | undefined, after: Memory | undefined, count: number): number =>
@@ -102,9 +101,10 @@ async function run(setting: Setting): Promise<Measure[]> {
   await using cluster = await openBenchCluster({ isInspected: true });
   const few = setting.isQuick;
   return [
+    // First: what was said has to be indexed, and a server that does that is not idle.
+    ...(await perSpace(cluster, few ? 3 : 20)),
     ...(await takeAgain(() => perAgent(cluster, few ? 50 : 500))),
     ...(await takeAgain(() => perMessage(cluster, few ? 5_000 : 50_000))),
-    ...(await perSpace(cluster, few ? 3 : 20)),
   ];
 }
 

@@ -5,7 +5,14 @@
  * while clients of all servers send one after the other: the longest that one of them waited for its answer.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { ask, type BenchCluster, type Name, openBenchCluster, untilSent } from '../cluster.ts';
+import {
+  ask,
+  type BenchCluster,
+  type Name,
+  openBenchCluster,
+  takeAgain,
+  untilSent,
+} from '../cluster.ts';
 import { percentiles } from '../percentiles.ts';
 import type { Measure, Scenario, Setting } from '../scenario.ts';
 
@@ -44,7 +51,8 @@ async function takenMs(
     await untilSent(urls);
     taken.push(performance.now() - from);
     await gone;
-    await cluster.start(victim);
+    // Nodes that are starved may have no leader for a moment; then it is started again.
+    await takeAgain(() => cluster.start(victim));
   }
   return taken;
 }
@@ -53,7 +61,7 @@ async function takenMs(
 async function longestWaitMs(url: string, isOver: () => boolean): Promise<number> {
   let longest = 0;
   let last = performance.now();
-  for (let n = 0; !isOver(); n++) {
+  while (!isOver()) {
     await untilSent([url]);
     const now = performance.now();
     longest = Math.max(longest, now - last);
