@@ -42,16 +42,21 @@ export function askInOneGo(question: OneGo): Promise<Told> {
   socket.setTimeout(timeoutMs, () =>
     socket.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
   );
-  socket.on('error', reject);
+  let failure: Error = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+  socket.on('error', (error) => {
+    failure = error;
+  });
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.on('close', () => {
+    // Who refuses by the head alone answers and closes, maybe while the body is being written: that is an answer.
     const told = readTold(Buffer.concat(chunks));
     if (told !== null) resolve(told);
-    // After an error this says nothing any more.
-    else reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }));
+    else reject(failure);
   });
+  socket.cork();
   socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1');
   socket.write(body);
+  socket.uncork();
   return promise;
 }
 
