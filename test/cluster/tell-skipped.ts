@@ -4,8 +4,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 /** More are left out by who asked for a few, and need no telling. */
 const TOLD_MAX = 20;
 
-// biome-ignore lint/style/noDefaultExport: vitest loads it.
-export default class TellSkipped implements Reporter {
+export class TellSkipped implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap(({ children }) => [...children.allTests('skipped')]);
     if (skipped.length > TOLD_MAX) return;

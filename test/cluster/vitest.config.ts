@@ -3,6 +3,7 @@
  * `npm run test:cluster`. It starts a nats-server (see test/nats/server.ts) and needs nothing else.
  */
 import { defineConfig } from 'vitest/config';
+import { TellSkipped } from './tell-skipped.ts';
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its settings there.
 export default defineConfig({
@@ -14,7 +15,7 @@ export default defineConfig({
       'test/e2e/{work-race,turns-run,turns-outside}.test.ts',
     ],
     globalSetup: ['test/cluster/start-nats.ts', 'test/tested-program.ts'],
-    reporters: ['default', 'test/cluster/tell-skipped.ts'],
+    reporters: ['default', new TellSkipped()],
     testTimeout: 240_000,
     hookTimeout: 120_000,
     pool: 'forks',
