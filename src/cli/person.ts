@@ -70,7 +70,9 @@ export function registerPerson(program: Command): void {
     .command('drop-passkey')
     .description('that passkey proves nothing any more; a person vouches')
     .argument('<passkey>', 'its id, as synod person passkeys shows it')
-    .option('--person <name>', 'who vouches');
+    .option('--person <name>', 'who vouches')
+    // One id in sixty-four begins with a dash.
+    .allowUnknownOption();
   handle<VouchFlags>(drop, (context) =>
     withPerson(async (sitting) => {
       const [passkey_id = ''] = context.args;

@@ -61,8 +61,10 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
 
   test('[PK1] passkeys are listed, and one is dropped by who proves it, or not at all', async () => {
     expect((await home.json(['person', 'passkeys'])).passkeys).toEqual([]);
-    const piped = await home.run(['person', 'drop-passkey', 'abc'], { input: SECRET });
-    expect([piped.code, piped.stderr]).toEqual([66, expect.stringContaining('nobody sits')]);
+    for (const id of ['abc', '-w9aK_x', '--person2']) {
+      const piped = await home.run(['person', 'drop-passkey', id], { input: SECRET });
+      expect([piped.code, piped.stderr]).toEqual([66, expect.stringContaining('nobody sits')]);
+    }
     await terminal.synod('person drop-passkey abc');
     await terminal.shows(/drop-passkey abc[\s\S]*Passphrase of mia:/);
     await terminal.enter(SECRET);
