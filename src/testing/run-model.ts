@@ -35,6 +35,8 @@ interface ModelRun {
   readonly steps: Map<string, string>;
   /** In the order they completed. */
   done: string[];
+  /** Those with an outcome, which may be that they were skipped, in the order of it. */
+  settled: string[];
   readonly waits: Map<string, ModelWait>;
   signals: string[];
 }
@@ -140,6 +142,7 @@ export function createRunModel(): RunModel {
       run.lapses = 0;
     } else run.steps.set(step, kind);
     if (kind === 'failed') run.lapses = 0;
+    if (kind === 'skipped' || kind === 'completed') run.settled.push(step);
     if (kind !== 'completed') return;
     run.lapses = 0;
     run.done.push(step);
@@ -186,6 +189,7 @@ export function createRunModel(): RunModel {
         ...{ id, name, by, queue, key, parent: parent?.id ?? null, state: 'queued', epoch: 0 },
         ...{ holder: null, leaseMs: 0, leaseUntil: 0, notBefore, isCalled: false },
         ...{ isBegun: false, lapses: 0, cancelling: null, steps, done: [...steps.keys()] },
+        settled: [...steps.keys()],
         ...{ waits: new Map(), signals: [] },
       });
     },
@@ -307,8 +311,8 @@ export function createRunModel(): RunModel {
       }
       return;
     }
-    const place = from === null ? -1 : run.done.indexOf(from);
-    const gone = new Set(place < 0 ? [] : run.done.slice(place));
+    const place = from === null || !run.done.includes(from) ? -1 : run.settled.indexOf(from);
+    const gone = new Set(place < 0 ? [] : run.settled.slice(place));
     if (from !== null) gone.add(from);
     for (const [step, state] of [...run.steps]) {
       const isKept = ['completed', 'skipped', 'pending'].includes(state) && !gone.has(step);
@@ -317,6 +321,7 @@ export function createRunModel(): RunModel {
       run.waits.delete(step);
     }
     run.done = run.done.filter((step) => run.steps.has(step));
+    run.settled = run.settled.filter((step) => run.steps.has(step));
   }
 
   return {
