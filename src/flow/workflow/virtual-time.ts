@@ -28,6 +28,8 @@ interface Timer {
 
 /** Turns without anything new after which everything that can go on has done so. */
 const QUIET_TURNS = 25;
+/** What never rests is not waited for. */
+const TURNS_MAX = 10_000;
 
 /**
  * Makes a clock that stands still until `pass` is called.
@@ -40,9 +42,11 @@ const QUIET_TURNS = 25;
 export function createVirtualTime(startMs = 1_700_000_000_000): VirtualTime {
   let now = startMs;
   const timers = new Set<Timer>();
+  let quietTurns = 0;
 
   async function settle(): Promise<void> {
-    for (let turn = 0; turn < QUIET_TURNS; turn++) {
+    quietTurns = 0;
+    for (let turn = 0; turn < TURNS_MAX && quietTurns++ < QUIET_TURNS; turn++) {
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
   }
@@ -57,8 +61,12 @@ export function createVirtualTime(startMs = 1_700_000_000_000): VirtualTime {
 
   return {
     now: () => now,
-    soon: (run) => void setImmediate(run),
+    soon(run) {
+      quietTurns = 0;
+      setImmediate(run);
+    },
     after(ms, run) {
+      quietTurns = 0;
       const timer = { at: now + Math.max(0, ms), run };
       timers.add(timer);
       return () => timers.delete(timer);
