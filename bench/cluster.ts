@@ -64,6 +64,25 @@ export async function openBenchCluster(
     await Promise.all(nodes.map((node) => node.close()));
     rmSync(dir, { recursive: true, force: true });
   }
+  async function asOwner<T>(name: Name, operation: string, input: object): Promise<T> {
+    const secret = readFileSync(join(dir, name, 'credential'), 'utf8').trim();
+    const answer = await fetch(`${server(name).url}/v1/ops/${operation}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+      body: JSON.stringify(input),
+    });
+    if (!answer.ok) throw new Error(`${name} refuses ${operation}: ${await answer.text()}`);
+    return (await answer.json()) as T;
+  }
+  async function untilAlive(name: Name): Promise<void> {
+    const stopAt = performance.now() + DEADLINE_MS;
+    for (;;) {
+      const { servers: all } = await asOwner<ClusterStatus>(name, 'cluster.status', {});
+      if (all.every(({ state }) => state === 'alive')) return;
+      if (performance.now() > stopAt) throw new Error(`${name} says that a server is not alive`);
+      await wait(50);
+    }
+  }
   try {
     for (const name of NAMES) await start(name);
   } catch (cause) {
@@ -86,14 +105,10 @@ export async function openBenchCluster(
       await gone;
     },
     async drain(name, undo = false) {
-      const secret = readFileSync(join(dir, name, 'credential'), 'utf8').trim();
-      const answer = await fetch(`${server(name).url}/v1/ops/cluster.drain`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
-        body: JSON.stringify({ undo }),
-      });
-      if (!answer.ok) throw new Error(`${name} does not drain: ${await answer.text()}`);
-      return ((await answer.json()) as { left: number }).left;
+      const { left } = await asOwner<{ left: number }>(name, 'cluster.drain', { undo });
+      // The others hear with its next word that it takes spaces again.
+      if (undo) for (const one of NAMES) await untilAlive(one);
+      return left;
     },
     async stored() {
       let batches = 0;
@@ -115,6 +130,10 @@ export async function openBenchCluster(
     },
     [Symbol.asyncDispose]: close,
   };
+}
+
+interface ClusterStatus {
+  readonly servers: readonly { readonly state: 'alive' | 'draining' | 'gone' }[];
 }
 
 /** Of what a node says of its clients; other nodes are none. */

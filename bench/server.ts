@@ -167,15 +167,19 @@ function ready(child: ChildProcess, complain: () => string): Promise<Ready> {
 
 /** Of a second of its processor time less than this is used: it waits. */
 const IDLE_MS = 50;
+/** A hub begins by itself to write its index after five seconds, and to walk its chain after ten. */
+const IDLE_SECONDS = 12;
 const SETTLE_TIMEOUT_MS = 300_000;
 
 async function settled(child: ChildProcess): Promise<void> {
   const stopAt = performance.now() + SETTLE_TIMEOUT_MS;
   const busyMs = () => busyUsOf(child.pid as number) / 1000;
+  let idle = 0;
   for (let before = busyMs(); performance.now() < stopAt; ) {
     await wait(1_000);
     const now = busyMs();
-    if (now - before < IDLE_MS) return;
+    idle = now - before < IDLE_MS ? idle + 1 : 0;
+    if (idle === IDLE_SECONDS) return;
     before = now;
   }
   throw new Error(`the server was still busy after ${SETTLE_TIMEOUT_MS / 1_000} s`);
