@@ -231,12 +231,31 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     if (cause instanceof LogError) throw cause;
     // Nobody answers: what is asked for next says so.
   }
+  // What is heard may not be stored yet, or was asked for a moment before: it is looked at once more, lest one that
+  // dies is taken to have spoken when it was next looked for.
+  const lookedAtAgain = new Set<LeaseKey>();
+  function lookAgain(key: LeaseKey): void {
+    if (lookedAtAgain.has(key)) return;
+    lookedAtAgain.add(key);
+    steady.after(WATCH_MS, () => {
+      lookedAtAgain.delete(key);
+      if (!isClosed) meet(key).catch(() => {});
+    });
+  }
   const stopHearing = store.hear((key) => {
     if (key === self || !key.startsWith('server ')) return;
     const peer = peers.get(key);
+    if (peer === undefined) {
+      if (peers.size < PEERS_MAX) meet(key).catch(() => {});
+      return;
+    }
+    if (steady.now() - peer.readAt <= WATCH_MS) return lookAgain(key);
     // Each renewal is heard, and looked at: what was said may not have been taken.
-    if (peer === undefined ? peers.size < PEERS_MAX : steady.now() - peer.readAt > WATCH_MS)
-      meet(key).catch(() => {});
+    const before = peer.seq;
+    meet(key).then(
+      ({ seq: now }) => now === before && lookAgain(key),
+      () => {},
+    );
   });
   cancel = steady.after(RENEW_MS, again);
 

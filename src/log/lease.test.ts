@@ -32,9 +32,11 @@ interface Machine {
   isDead: boolean;
 }
 
-function createWorld(chance: () => number = () => 0.1): World {
+/** What is said is heard at once, and can be read `lagMs` later. */
+function createWorld(chance: () => number = () => 0.1, lagMs = 0): World {
+  const last = new Map<LeaseKey, { readonly before: SaidWord | null; readonly at: number }>();
   let timers: { readonly at: number; readonly machine: Machine; run(): void }[] = [];
-  const ears = new Map<Machine, (key: LeaseKey) => void>();
+  const ears = new Set<{ readonly machine: Machine; hear(key: LeaseKey): void }>();
   const world: World = {
     ...{ words: new Map(), now: 0, said: 0 },
     machine() {
@@ -61,13 +63,21 @@ function createWorld(chance: () => number = () => 0.1): World {
         ...{ isPaused: false, isCut: false, isDead: false },
         steady: { now: () => world.now, after },
         store: {
-          read: (key) => reach(() => world.words.get(key) ?? null),
+          read: (key) =>
+            reach(() => {
+              const { before, at } = last.get(key) ?? {
+                before: null,
+                at: Number.NEGATIVE_INFINITY,
+              };
+              return world.now - at < lagMs ? before : (world.words.get(key) ?? null);
+            }),
           write: (key, word, previous) =>
             reach(() => {
               if ((world.words.get(key)?.seq ?? 0) !== previous) return 'stale' as const;
+              last.set(key, { before: world.words.get(key) ?? null, at: world.now });
               world.words.set(key, { word, seq: previous + 1 });
               world.said++;
-              for (const [one, hear] of ears) {
+              for (const { machine: one, hear } of ears) {
                 if (!one.isCut && !one.isDead && chance() < 0.9) hear(key);
               }
               return previous + 1;
@@ -75,8 +85,9 @@ function createWorld(chance: () => number = () => 0.1): World {
           servers: () =>
             reach(() => [...world.words.keys()].filter((key) => key.startsWith('server '))),
           hear(listener) {
-            ears.set(machine, listener);
-            return () => ears.delete(machine);
+            const ear = { machine, hear: listener };
+            ears.add(ear);
+            return () => ears.delete(ear);
           },
           forget: (key) => reach(() => void world.words.delete(key)),
         },
@@ -155,6 +166,25 @@ test('[SQ2] one has it; when it dies another has it within three seconds, and wh
   await world.pass(250);
   expect(holdersOf(servers)).toEqual([other.lease.id]);
   expect(other.leases.failovers).toBe(0);
+});
+
+test('[SQ2] how long one that died is waited for does not depend on when the others look', async () => {
+  const waited: number[] = [];
+  for (let offset = 0; offset < 500; offset += 50) {
+    const world = createWorld(() => 0.1, 20);
+    const dying = await start(world, 'a');
+    await world.pass(offset);
+    const next = await start(world, 'b');
+    await world.pass(3_000);
+    // It dies with a word that it has just said.
+    const { seq } = world.words.get('server a') as SaidWord;
+    while (world.words.get('server a')?.seq === seq) await world.pass(1);
+    dying.machine.isDead = true;
+    const from = world.now;
+    while (!next.lease.isMine) await world.pass(10);
+    waited.push(world.now - from);
+  }
+  expect(Math.max(...waited)).toBeLessThan(LOST_MS + 250);
 });
 
 test('[SQ8] it is handed on, and is not taken back', async () => {
