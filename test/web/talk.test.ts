@@ -162,9 +162,14 @@ test('[WI5] a reader at the end stays there when the window is made smaller', as
   // Somebody who does scroll away is left there.
   const fromEnd = (): Promise<number> =>
     list.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
-  await list.evaluate((one) => {
-    one.scrollTop -= 400;
-  });
+  await list.evaluate(
+    (one) =>
+      // The page has heard of it before the window changes.
+      new Promise<void>((heard) => {
+        one.addEventListener('scroll', () => requestAnimationFrame(() => heard()), { once: true });
+        one.scrollTop -= 400;
+      }),
+  );
   await page.setViewportSize({ width: 360, height: 440 });
   await expect.poll(fromEnd, { timeout: 15_000 }).toBeGreaterThan(300);
   await page.setViewportSize({ width: 1024, height: 720 });
