@@ -15,6 +15,7 @@ import {
   TransportError,
   UnavailableError,
 } from '../../src/bus/sdk/index.ts';
+import { freePort } from '../bus/programs/bus-process.ts';
 import { until as untilAnswered, within } from './deadline.ts';
 import { configOf, fakeEngine, nextNotification, scratch, startBusProcess } from './sdk-buses.ts';
 
@@ -355,7 +356,7 @@ describe('socket', () => {
 
 describe('a listener', () => {
   test('[SD22] others join the embedded bus, and the token is asked for', async () => {
-    const port = 20_000 + (process.pid % 20_000);
+    const port = await freePort();
     const token = 'a-token-of-some-length';
     const host = await start({
       config: configOf({ one: 1 }),
