@@ -116,11 +116,11 @@ function isNewest(built) {
     const found = statSync(`${root}src/${name}`, { throwIfNoEntry: false });
     return found !== undefined && found.mtimeMs <= builtAt;
   };
-  const ofCommand = commands[process.argv[2]];
-  return (
-    folders.every(isOlder) &&
-    (ofCommand ? ofCommand.every((at) => isOlder(files[at])) : files.every(isOlder))
-  );
+  const command = process.argv[2];
+  // Anybody may type "constructor".
+  const own = Object.hasOwn(commands, command);
+  const needed = own ? commands[command].map((at) => files[at]) : files;
+  return folders.every(isOlder) && needed.every(isOlder);
 }
 
 function run() {

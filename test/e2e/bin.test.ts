@@ -121,6 +121,7 @@ test('[CL6] in a checkout the built files run until a source is changed, added o
   const said = async (...args: string[]) => (await finish(start(args, false))).stdout;
   settle();
   expect(await said()).toBe('built\n');
+  expect(await said('constructor')).toBe('built\n');
   utimesSync(other, after, after);
   expect(await said()).toBe('sources\n');
   // What a command is not made of does not make it older.
