@@ -20,7 +20,13 @@ export function openOwnTurns(dir: string): OwnTurns {
   const pathOf = (space: string, { id, epoch }: RunTime): string =>
     join(dir, `${space}.${id}.${epoch}`);
   return {
-    add: (space, turn) => writeFileSync(pathOf(space, turn), '', { mode: 0o600 }),
+    add(space, turn) {
+      try {
+        writeFileSync(pathOf(space, turn), '', { mode: 0o600 });
+      } catch {
+        // On a full disk the turn runs all the same; should the server die with it, it waits for its lease.
+      }
+    },
     remove: (space, turn) => rmSync(pathOf(space, turn), { force: true }),
     has: (space, turn) => existsSync(pathOf(space, turn)),
   };
