@@ -35,6 +35,8 @@ export async function compare({ ref, only, rounds, isQuick }: Comparison): Promi
   const dir = await mkdtemp(join(tmpdir(), 'synod-compare-'));
   const there = join(dir, 'checkout');
   const rows = new Map<string, Row>();
+  /** Not taken again: a commit may lack what a scenario asks for. The others are compared all the same. */
+  const failed = new Set<string>();
   try {
     run('git', ['worktree', 'add', '--quiet', '--detach', there, ref], HERE);
     install(there);
@@ -44,8 +46,9 @@ export async function compare({ ref, only, rounds, isQuick }: Comparison): Promi
         const order = [HERE, there];
         if (round % 2 === 1) order.reverse();
         for (const root of order) {
+          if (failed.has(scenario)) continue;
           const out = join(dir, 'report.json');
-          await takeTurn(root, { scenario, out, isQuick }, rows);
+          if (!(await takeTurn(root, { scenario, out, isQuick }, rows))) failed.add(scenario);
         }
       }
       process.stderr.write(`round ${round + 1} of ${rounds}\n`);
@@ -55,6 +58,9 @@ export async function compare({ ref, only, rounds, isQuick }: Comparison): Promi
     await rm(dir, { recursive: true, force: true });
   }
   process.stdout.write(tableOf(ref, rows));
+  if (failed.size === 0) return;
+  process.stderr.write(`not compared: ${[...failed].join(', ')}, which failed at one of the two\n`);
+  process.exitCode = 1;
 }
 
 function run(program: string, args: readonly string[], cwd: string): void {
@@ -65,7 +71,7 @@ function run(program: string, args: readonly string[], cwd: string): void {
 function install(there: string): void {
   const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8');
   if (lock(HERE) !== lock(there)) {
-    run('npm', ['ci', '--ignore-scripts'], there);
+    run('npm', ['install', '--no-audit', '--no-fund'], there);
     return;
   }
   const packages = join(HERE, 'node_modules');
@@ -76,24 +82,26 @@ function install(there: string): void {
   }
 }
 
+/** False: the scenario failed, and has said why. */
 async function takeTurn(
   root: string,
   { scenario, out, isQuick }: { scenario: string; out: string; isQuick: boolean },
   rows: Map<string, Row>,
-): Promise<void> {
+): Promise<boolean> {
   const args = [MAIN, '--only', scenario, '--rounds', '1', '--out', out];
   const child = spawn(process.execPath, [...args, ...(isQuick ? ['--quick'] : [])], {
     env: { ...process.env, SYNOD_BENCH_HUB: root },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${scenario} of ${root} ended with ${code}`);
+  if (code !== 0) return false;
   const { measures } = JSON.parse(await readFile(out, 'utf8')) as Report;
   for (const { what, unit, sides } of measures) {
     const row = rows.get(what) ?? { unit, here: [], there: [] };
     rows.set(what, row);
     row[root === HERE ? 'here' : 'there'].push(...(sides.hub ?? []));
   }
+  return true;
 }
 
 function tableOf(ref: string, rows: ReadonlyMap<string, Row>): string {
@@ -102,6 +110,7 @@ function tableOf(ref: string, rows: ReadonlyMap<string, Row>): string {
     '|---|---|--:|--:|--:|---|',
   ];
   for (const [what, { unit, here, there }] of rows) {
+    if (here.length === 0 || here.length !== there.length) continue;
     const better = here.map((value, at) => {
       const ratio = value / (there[at] as number);
       return MORE_IS_BETTER.has(unit) ? ratio : 1 / ratio;
