@@ -23,7 +23,7 @@ export interface BusJob {
 export type BusEnd =
   | { readonly command: string; readonly args: readonly string[] }
   | { readonly path: string }
-  | { readonly port: number };
+  | { readonly port: number; readonly token: string };
 
 export interface BusResult {
   readonly tripsPerSecond: number;
@@ -123,6 +123,8 @@ export async function bus(job: BusJob): Promise<BusResult> {
   isMeasuring = true;
   const from = performance.now();
   await Promise.race([new Promise((resolve) => setTimeout(resolve, job.measureMs)), done.promise]);
+  // Refusals are answers too, and quick ones.
+  if (count === 0) throw new Error(`the other end carried nothing out: ${lost} lost or refused`);
   const tripsPerSecond = (count / (performance.now() - from)) * 1_000;
   isMeasuring = false;
   const cost = pid !== undefined && {
@@ -180,5 +182,6 @@ async function streams(
     socket.once('connect', resolve).once('error', reject);
   });
   socket.setNoDelay(true);
+  if ('token' in end) socket.write(`${JSON.stringify({ type: 'auth', token: end.token })}\n`);
   return { input: socket, output: socket, close: () => void socket.destroy() };
 }

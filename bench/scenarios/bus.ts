@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,8 +108,10 @@ async function measure(
       sides['over unix'] = take([{ path }]);
       const port = 20_000 + Math.floor(Math.random() * 20_000);
       const open = () => connect(port, '127.0.0.1');
-      closers.push(await openBus(['--config', config, '--tcp', `127.0.0.1:${port}`], open));
-      sides['over tcp'] = take([{ port }]);
+      const tcp = ['--config', config, '--tcp', `127.0.0.1:${port}`, '--dir', dir];
+      closers.push(await openBus(tcp, open));
+      const token = (await readFile(join(dir, 'bus-token'), 'utf8')).trim();
+      sides['over tcp'] = take([{ port, token }]);
     }
     const figures = await takeTurns(setting.rounds, sides);
     const what = `${shape.inFlight} in flight, ${shape.workers} ${shape.worker} worker(s), ${sizeOf(shape.bytes)}`;
