@@ -14,7 +14,7 @@ const SOURCES = fileURLToPath(new URL('src/', import.meta.url));
 const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** What nearly every command needs: one file of it is found, read and linked sooner than seven. */
 const EVERY_COMMAND =
-  /\/(commander\/|src\/(cli\/(main|program|commands|command-words|context|failure|terminal|parse-value|body-input)|client\/(error|node\/(call|http|one-go|target))|wire\/(errors|fields|plain-line)|core\/law\/(nearest|hidden))\.ts$)/;
+  /\/src\/(cli\/(main|program|plain-arguments|commands|command-words|context|failure|terminal|parse-value|body-input)|client\/(error|node\/(call|http|one-go|target))|wire\/(errors|fields|plain-line)|core\/law\/(nearest|hidden))\.ts$/;
 const optional = Object.keys(peerDependencies).map((name) => new RegExp(`^${name}(/|$)`));
 
 /** `import.meta.url` of a bundled module: the file that was built of it alone. */
@@ -84,7 +84,10 @@ function sourcesList(): Plugin {
         }
         return found;
       };
-      const always = reached(join(SOURCES, 'cli/main.ts'), false);
+      // What is not plain is read with commander, by any command.
+      const always = reached(join(SOURCES, 'cli/main.ts'), false).union(
+        reached(join(SOURCES, 'cli/full-program.ts'), false),
+      );
       const commands: Record<string, number[]> = {};
       const table = readFileSync(join(SOURCES, 'cli/commands.ts'), 'utf8');
       for (const [, name = '', file = ''] of table.matchAll(command)) {

@@ -2,7 +2,7 @@
  * `synod bus`: pools of workers behind one JSON-RPC line, until a signal or the end of input. Stdout
  * belongs to the protocol; the log goes to stderr, a line an event, in the reference's form.
  */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { BusLogLine } from '../bus/router/bus.ts';
 import type { TransportConfig } from '../bus/router/config.ts';
 import { BusConfigError } from '../bus/router/config-reader.ts';
@@ -18,6 +18,7 @@ import {
 import { dataDirectory, type Globals } from '../client/node/target.ts';
 import { type Context, collect, handle } from './context.ts';
 import { type CliError, fail } from './failure.ts';
+import { oneOf } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
 import { holdYoungSpace } from './young-space.ts';
 
@@ -56,8 +57,8 @@ export function registerBus(program: Command): void {
       '--tcp <host:port>',
       'clients over TCP, each with a token (made into the data directory)',
     )
-    .addOption(
-      new Option('--framing <kind>', 'ndjson, or length: 4 bytes, big-endian (ndjson)').choices([
+    .option(
+      ...oneOf('--framing <kind>', 'ndjson, or length: 4 bytes, big-endian (ndjson)', [
         'ndjson',
         'length',
       ]),
@@ -68,8 +69,12 @@ export function registerBus(program: Command): void {
       collect,
     )
     .option('--check', 'only say whether the config can be used and its commands are there')
-    .addOption(
-      new Option('--log-level <level>', 'how much is said on stderr (info)').choices(LEVELS),
+    .option(
+      ...oneOf(
+        '--log-level <level>',
+        `how much is said on stderr: ${LEVELS.join(', ')} (info)`,
+        LEVELS,
+      ),
     )
     .option('--metrics <host:port>', 'Prometheus at http://HOST:PORT/metrics, for this machine');
   handle<BusFlags & Globals>(command, serve);

@@ -19,6 +19,8 @@ interface Words {
 }
 
 export function registerCompletion(program: Command, others: readonly Loadable[]): void {
+  // Which there are only commander knows: this command is never read without it.
+  const { commands: known } = program;
   const command = program
     .command('completion')
     .description('print a completion script, e.g. for: source <(synod completion bash)')
@@ -31,14 +33,18 @@ export function registerCompletion(program: Command, others: readonly Loadable[]
         'cli.usage',
         `there is no completion for ${shell}; there is for bash, zsh and fish`,
       );
-    const script = make(await allWords(program, others));
+    const script = make(await allWords(program, known, others));
     show({ shell, script }, () => [script]);
   });
 }
 
-async function allWords(root: Command, others: readonly Loadable[]): Promise<Words[]> {
-  const known = new Set(root.commands.map((one) => one.name()));
-  for (const { name, load } of others) if (!known.has(name)) (await load())(root);
+async function allWords(
+  root: Command,
+  known: readonly Command[],
+  others: readonly Loadable[],
+): Promise<Words[]> {
+  const names = new Set(known.map((one) => one.name()));
+  for (const { name, load } of others) if (!names.has(name)) (await load())(root);
   const globals = optionsOf(root);
   const found: Words[] = [];
   const visit = (command: Command, path: string): void => {

@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { callHub, type SpokenInput } from '../client/node/call.ts';
 import { type Globals, resolveTarget, type Target } from '../client/node/target.ts';
 import type { CallId, CallOutput } from '../client/operations.ts';
+import type { Arguments } from './plain-arguments.ts';
 import {
   type Colours,
   columns,
@@ -51,13 +52,13 @@ export function handle<Flags extends object = object>(
   command: Command,
   handler: Handler<Flags>,
 ): void {
+  // The command itself comes last; what stands before it is told by it too.
   command.action(async (...given: unknown[]) => {
-    const self = given.at(-1) as Command;
-    await handler(createContext<Flags>(self));
+    await handler(createContext<Flags>(given.at(-1) as Arguments));
   });
 }
 
-function createContext<Flags extends object>(command: Command): Context<Flags> {
+function createContext<Flags extends object>(command: Arguments): Context<Flags> {
   const flags = command.optsWithGlobals() as Flags & Globals;
   const isJson = flags.json === true;
   const target = () => resolveTarget(flags);

@@ -4,9 +4,10 @@
  */
 import type { Command, CommanderError } from 'commander';
 import { type CliError, fail, failureText, toFailure } from './failure.ts';
+import { readPlain } from './plain-arguments.ts';
 import {
   commandName,
-  createProgram,
+  declareGlobals,
   findCommand,
   similarCommand,
   withoutFlagWord,
@@ -43,13 +44,20 @@ async function run(given: readonly string[]): Promise<void> {
   const name = commandName(argv);
   const command = name === null ? findCommand('serve') : findCommand(name);
   if (command === undefined) throw unknownCommand(name ?? '');
-  const program = createProgram(() => version);
-  const version = argv.some((arg) => arg === '--version' || arg === '-V')
-    ? await readVersion()
-    : '';
+  const wantsVersion = argv.some((arg) => arg === '--version' || arg === '-V');
   // Help of the program itself must not become help of its default command, and its version needs none.
   const wantsHelp = argv.some((arg) => arg === '--help' || arg === '-h');
-  if (name !== null || !(wantsHelp || version !== '')) (await command.load())(program);
+  const register = name === null && (wantsHelp || wantsVersion) ? null : await command.load();
+  const declare = (program: Command): void => {
+    declareGlobals(program);
+    register?.(program);
+  };
+  const plain = readPlain(declare, argv);
+  if (plain !== null) return plain.carryOut();
+  const { createProgram } = await import('./full-program.ts');
+  const version = wantsVersion ? await readVersion() : '';
+  const program = createProgram(() => version);
+  register?.(program);
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {

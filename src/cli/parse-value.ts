@@ -47,7 +47,20 @@ export function seconds(flags: string, text: string): readonly [string, string, 
   return [flags, text, (value) => parseDurationMs(value, nameOf(flags)) / 1000];
 }
 
-type Parse = (value: string) => number;
+/** An option that is one of a few words. */
+export function oneOf(
+  flags: string,
+  text: string,
+  words: readonly string[],
+): readonly [string, string, Parse<string>] {
+  const parse = (value: string): string => {
+    if (words.includes(value)) return value;
+    throw fail('cli.usage', `${nameOf(flags)} must be one of ${words.join(', ')}; found ${value}`);
+  };
+  return [flags, text, parse];
+}
+
+type Parse<T = number> = (value: string) => T;
 
 function nameOf(flags: string): string {
   return flags.split(' ')[0] ?? flags;

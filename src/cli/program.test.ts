@@ -1,14 +1,10 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from './commands.ts';
-import {
-  commandName,
-  createProgram,
-  similarCommand,
-  withoutFlagWord,
-  withoutTransport,
-} from './program.ts';
-import { addServeFlags, serveArguments } from './serve-flags.ts';
+import { createProgram } from './full-program.ts';
+import { commandName, similarCommand, withoutFlagWord, withoutTransport } from './program.ts';
+import { serveArguments } from './serve-arguments.ts';
+import { addServeFlags } from './serve-flags.ts';
 import { registerTeam } from './team.ts';
 
 test.each([

@@ -1,12 +1,12 @@
 /**
- * The command line as commander sees it: the global options, the first help screen, and which
- * command an argument list asks for. Global options count before and after the command.
+ * The command line before anybody has read it: the global options, and which command an argument list
+ * asks for. Global options count before and after the command.
  */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { nearest } from '../core/law/nearest.ts';
-import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
+import { COMMANDS, type CommandEntry } from './commands.ts';
 
-const GLOBAL_OPTIONS: readonly (readonly [flags: string, text: string])[] = [
+export const GLOBAL_OPTIONS: readonly (readonly [flags: string, text: string])[] = [
   ['--as <name>', 'the agent to be (SYNOD_AGENT, SOX_AGENT_ID, or your name)'],
   ['--space <name>', 'the space to be in (SOX_NAMESPACE, or default)'],
   ['--url <url>', 'the hub (SYNOD_URL, or the one of the data directory)'],
@@ -21,23 +21,8 @@ const VALUE_FLAGS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** A program with its global options and no commands yet; it throws instead of exiting. */
-export function createProgram(version: () => string): Command {
-  const program = new Command('synod');
+export function declareGlobals(program: Command): void {
   for (const [flags, text] of GLOBAL_OPTIONS) program.option(flags, text);
-  program
-    .option('-V, --version', 'say which version this is')
-    .on('option:version', () => {
-      process.stdout.write(`${version()}\n`);
-      process.exit(0);
-    })
-    .helpOption('-h, --help', 'say how it is used')
-    .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeErr: () => {} })
-    .exitOverride();
-  program.helpInformation = rootHelp;
-  return program;
 }
 
 /** The word that names the command, or null when there is none: then it is `serve`. */
@@ -105,42 +90,4 @@ export function findCommand(name: string): CommandEntry | undefined {
 export function similarCommand(name: string): string | undefined {
   const names = COMMANDS.map((command) => command.name);
   return nearest(name, names, 1)[0];
-}
-
-function rootHelp(): string {
-  const lines = [
-    'Synod, the coordination hub for AI agents',
-    '',
-    'Usage: synod [command] [options]',
-    '',
-  ];
-  for (const { heading, commands } of COMMAND_GROUPS) {
-    lines.push(`${heading}:`);
-    for (const { name, usage, summary } of commands.filter((one) => one.isDaily)) {
-      lines.push(`  ${`${name} ${usage}`.padEnd(22)}  ${summary}`);
-    }
-    const rarer = commands.filter((one) => !one.isDaily);
-    lines.push(...alsoLines(rarer.map(({ name }) => name)));
-  }
-  lines.push('Options:');
-  for (const [flags, text] of GLOBAL_OPTIONS) lines.push(`  ${flags.padEnd(16)}  ${text}`);
-  lines.push('synod COMMAND --help says more.', '');
-  return lines.join('\n');
-}
-
-const WIDTH = 80;
-
-/** Names without a word about each, on as many lines as it takes. */
-function alsoLines(names: readonly string[]): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const name of names) {
-    const longer = line === '' ? `  also: ${name}` : `${line}, ${name}`;
-    if (longer.length <= WIDTH) line = longer;
-    else {
-      lines.push(line);
-      line = `  also: ${name}`;
-    }
-  }
-  return line === '' ? lines : [...lines, line];
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { dataDirectory } from '../client/node/target.ts';
 import type { Config, ConfigInput, ConfigProblem } from '../server/run/config.ts';
 import type { ServeFlags } from '../server/run/config-sources.ts';
@@ -55,19 +55,6 @@ export function addServeFlags(command: Command): Command {
     .option('--discovery [folder]', 'load plugins from the node_modules of this folder (here)')
     .option('--no-discovery', 'look for no plugins in node_modules')
     .option('--skip-mismatched-plugins', 'leave out plugins of another protocol version');
-}
-
-/** The flags again as arguments, for the process that `up` starts: what is on `up` is on `serve`. */
-export function serveArguments(options: object): string[] {
-  const values = new Map(Object.entries(options));
-  return addServeFlags(new Command()).options.flatMap((option) => {
-    const value: unknown = values.get(option.attributeName());
-    if (Array.isArray(value)) return value.map((one) => `${option.long}=${one}`);
-    // A flag that has a `--no-` twin says what it means itself.
-    if (typeof value === 'string' && option.negate) return [];
-    if (typeof value === 'boolean') return value === option.negate ? [] : [`${option.long}`];
-    return value === undefined ? [] : [`${option.long}=${value}`];
-  });
 }
 
 /** The hub stands in its data directory: what was meant from here is said in full. */

@@ -12,13 +12,8 @@ import { dataDirectory, type Globals } from '../client/node/target.ts';
 import { handle } from './context.ts';
 import { hubProcess } from './down.ts';
 import { fail } from './failure.ts';
-import {
-  addServeFlags,
-  placedFlags,
-  readConfig,
-  type ServeOptions,
-  serveArguments,
-} from './serve-flags.ts';
+import { serveArguments } from './serve-arguments.ts';
+import { addServeFlags, placedFlags, readConfig, type ServeOptions } from './serve-flags.ts';
 import { carryOutInstall, carryOutUninstall, planInstall, readState } from './service-install.ts';
 import { type Manager, managerOf, type ServiceWorld, serviceName } from './service-system.ts';
 import { neutralise } from './terminal.ts';

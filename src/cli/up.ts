@@ -4,13 +4,8 @@ import { ensureHub } from '../client/node/start-hub.ts';
 import type { Globals, HubFile } from '../client/node/target.ts';
 import type { Config } from '../server/run/config.ts';
 import { handle } from './context.ts';
-import {
-  addServeFlags,
-  placedFlags,
-  readConfig,
-  type ServeOptions,
-  serveArguments,
-} from './serve-flags.ts';
+import { serveArguments } from './serve-arguments.ts';
+import { addServeFlags, placedFlags, readConfig, type ServeOptions } from './serve-flags.ts';
 import { synapseLine } from './synapse-line.ts';
 
 export function registerUp(program: Command): void {

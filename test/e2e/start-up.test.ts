@@ -59,6 +59,9 @@ async function loadedBy(program: readonly string[]): Promise<Loaded> {
 /** Node's `fetch`: an ES import of `node:http` is enough to load all of it. */
 const FETCH = 'internal/deps/undici/undici';
 
+/** The package, or what was bundled of it. */
+const COMMANDER = /\/commander[/-]/;
+
 test('the note tells what was loaded', async () => {
   const probe = join(dir, 'probe.mjs');
   writeFileSync(probe, "import 'node:http';");
@@ -75,15 +78,18 @@ test.each([
   ['send', 'team', 'hello', '--as', 'ada'],
   ['recv', '--as', 'ada'],
   ['whoami', '--as', 'ada'],
-])('[CL37] synod %s loads what it needs', async (...args) => {
+])('[CL37] [CL39] synod %s loads what it needs', async (...args) => {
   const { files, builtins } = await loadedBy([CHECKOUT_BIN, ...args]);
   expect(files.filter((url) => /node_modules\/(?!commander\/)/.test(url))).toEqual([]);
+  const isPlain = args[0] !== '--version';
+  expect(files.some((url) => COMMANDER.test(url))).toBe(!isPlain);
   expect(files.filter((url) => /src\/(hub|log|server\/(?!run\/version))/.test(url))).toEqual([]);
   expect(files.length).toBeLessThan(MODULES_MAX);
   expect(builtins).not.toContain(FETCH);
   const bundled = await loadedBy([BIN, ...args]);
   expect(bundled.files.length).toBeLessThan(MODULES_MAX);
   expect(bundled.builtins).not.toContain(FETCH);
+  expect(bundled.files.some((url) => COMMANDER.test(url))).toBe(!isPlain);
 });
 
 test.each([BIN, CHECKOUT_BIN])(

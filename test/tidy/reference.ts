@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { COMMAND_GROUPS } from '../../src/cli/commands.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { createProgram } from '../../src/cli/full-program.ts';
 import * as context from '../../src/core/context/context-limits.ts';
 import * as gates from '../../src/core/gates/gate-limits.ts';
 import * as law from '../../src/core/law/limits.ts';
