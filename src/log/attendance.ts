@@ -31,6 +31,8 @@ export interface Attendance {
   onChange(listener: () => void): void;
   /** Every server that is there, looked for. */
   look(): Promise<void>;
+  /** The same, and what those that are known say now is read too. */
+  lookAnew(): Promise<void>;
   drain(isDraining: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -204,6 +206,10 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     await Promise.all(keys.slice(0, PEERS_MAX).map((key) => meet(key)));
   }
 
+  async function lookAnew(): Promise<void> {
+    await Promise.all([look(), ...[...peers.keys()].map((key) => meet(key))]);
+  }
+
   /** Until the next renewal, or until the time of the first of the others is over. */
   function restMs(): number {
     const now = steady.now();
@@ -267,6 +273,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     isThere,
     isSurelyThere,
     look,
+    lookAnew,
     onChange: (listener) => void listeners.add(listener),
     servers() {
       const now = steady.now();

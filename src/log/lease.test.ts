@@ -219,6 +219,24 @@ test('[SQ8] a server that drains takes nothing while another could, and goes on 
   expect(c.lease.isMine).toBe(true);
 });
 
+test('[SQ10] whether another could take over is not said by what it said before', async () => {
+  const world = createWorld();
+  const [a, b] = [await start(world, 'a'), await start(world, 'b')];
+  await world.pass(1_000);
+  expect(await until(world, a.leases.hasHeir())).toBe(true);
+  await until(world, b.leases.drain(true));
+  await world.pass(1_000);
+  expect(await until(world, a.leases.hasHeir())).toBe(false);
+  // Heard of by nobody: only who looks knows it.
+  a.machine.isCut = true;
+  await until(world, b.leases.drain(false));
+  a.machine.isCut = false;
+  expect(await until(world, a.leases.hasHeir())).toBe(true);
+  await until(world, b.leases.close());
+  await world.pass(1_000);
+  expect(await until(world, a.leases.hasHeir())).toBe(false);
+});
+
 test('[SQ7] a second server of one name is refused, and one that died is followed by its next start', async () => {
   const world = createWorld();
   const first = await start(world, 'a', 'a1');

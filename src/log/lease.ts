@@ -48,6 +48,8 @@ export interface Leases {
   servers(): readonly AttendingServer[];
   /** The lease of a space; refused where servers that share meet one that does not. */
   of(space: string): Promise<Lease>;
+  /** Another is there that takes what we give up; before that is denied, their words are read anew. */
+  hasHeir(): Promise<boolean>;
   /** Takes nothing more while another could, and says so. */
   drain(isDraining: boolean): Promise<void>;
   onServers(listener: () => void): void;
@@ -315,6 +317,11 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
     };
   }
 
+  function hasHeir(): boolean {
+    const others = attendance.servers().filter((one) => one.id !== id);
+    return others.some((one) => !one.isAlone && !one.isDraining);
+  }
+
   return {
     id,
     get failovers() {
@@ -323,6 +330,11 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
     servers: attendance.servers,
     of,
     onServers: attendance.onChange,
+    async hasHeir() {
+      // What one said a moment ago, that it drains no more say, is known here with the next look alone.
+      if (!hasHeir()) await attendance.lookAnew().catch(() => {});
+      return hasHeir();
+    },
     async drain(is) {
       isDraining = is;
       await attendance.drain(is);

@@ -213,8 +213,7 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
       ),
     heed: summons.heed,
     async drain(is) {
-      const others = leases.servers().filter((one) => one.id !== leases.id && !one.isAlone);
-      if (is && others.every((one) => one.isDraining)) return null;
+      if (is && !(await leases.hasHeir())) return null;
       isDraining = is;
       await leases.drain(is);
       spread.drain(is);
