@@ -11,6 +11,8 @@ import { createSeed, type KeyPair, keyPairOfSeed } from './keys.ts';
 import type { Entry, Invitation, Registry, Server } from './registry.ts';
 import type { RegistryStream } from './registry-stream.ts';
 
+const NONCE_BYTES = 16;
+
 export interface Inviter {
   readonly name: string;
   readonly key: KeyPair;
@@ -62,7 +64,8 @@ export async function revoke(
       ? { server: what }
       : openInvitation(registry, what) && { invitation: what };
     if (!subject) return notFound(what);
-    return { kind: 'revoked', cluster: clusterOf(registry), subject, by };
+    const nonce = randomBytes(NONCE_BYTES).toString('hex');
+    return { kind: 'revoked', cluster: clusterOf(registry), subject, by, nonce };
   });
   if (added !== null) return added;
   const server = stream.registry.servers.get(what);

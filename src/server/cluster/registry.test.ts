@@ -127,3 +127,22 @@ test('[JN6] who was taken out invites nobody and takes nobody out; a scoped one 
   expect(joined('dddddddddddd', 'two', fresh, invite('dddddddddddd'))).toBe(true);
   expect(registry.servers.get('two')).toMatchObject({ revoked: null, publicKey: fresh.id });
 });
+
+test('[JN1] the record that took a server out, shown again by whoever, takes out none that was invited again', () => {
+  const { registry, put, invite, join, cluster, one } = founded();
+  const older = { kind: 'revoked', cluster, subject: { server: 'two' }, by: 'one' } as const;
+  const isIn = (id: string): boolean => join(id, 'two', invite(id));
+  expect(isIn('aaaaaaaaaaaa')).toBe(true);
+  const record = { ...older, nonce: 'first' };
+  expect(put(record, one)).toBe(true);
+  expect(isIn('bbbbbbbbbbbb')).toBe(true);
+  expect(put(record, one)).toBe(false);
+  expect(registry.servers.get('two')?.revoked).toBeNull();
+  expect(put({ ...older, nonce: 'second' }, one)).toBe(true);
+  expect(registry.servers.get('two')?.revoked).toMatchObject({ by: 'one' });
+  // What was written before there were such marks is the same each time it is meant: who is out by it stays out.
+  for (const id of ['cccccccccccc', 'dddddddddddd']) {
+    expect(isIn(id)).toBe(true);
+    expect(put(older, one)).toBe(true);
+  }
+});

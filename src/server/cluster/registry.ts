@@ -53,7 +53,14 @@ export type Entry =
       readonly by: string;
     }
   | { readonly kind: 'joined'; cluster: string; invitation: string; name: string; key: string }
-  | { readonly kind: 'revoked'; cluster: string; subject: Subject; by: string };
+  | {
+      readonly kind: 'revoked';
+      readonly cluster: string;
+      readonly subject: Subject;
+      readonly by: string;
+      /** One that is shown again is told from one that is meant again. Older servers wrote none: theirs all count. */
+      readonly nonce?: string;
+    };
 
 export type Subject = { readonly server: string } | { readonly invitation: string };
 
@@ -110,6 +117,8 @@ export function createRegistry(prefix: string): Registry {
   let cluster: string | null = null;
   const servers = new Map<string, Server>();
   const invitations = new Map<string, Invitation>();
+  /** Records that have taken a server out: it may have been invited again since. */
+  const spent = new Set<string>();
 
   /** Who may speak for the cluster: there, not revoked, and for all spaces. */
   function officer(name: string): Server | null {
@@ -162,7 +171,7 @@ export function createRegistry(prefix: string): Registry {
     return true;
   }
 
-  function takeRevoked(entry: Kind<'revoked'>, by: Check, at: number): boolean {
+  function takeRevoked(entry: Kind<'revoked'>, record: string, by: Check, at: number): boolean {
     const revoker = officer(entry.by);
     // Nobody takes itself out: one that may invite is always left.
     if (revoker === null || !by(revoker.key)) return false;
@@ -170,6 +179,8 @@ export function createRegistry(prefix: string): Registry {
     if ('server' in entry.subject) {
       const server = servers.get(entry.subject.server);
       if (server === undefined || server.revoked !== null || server.name === entry.by) return false;
+      if (entry.nonce !== undefined && spent.has(record)) return false;
+      spent.add(record);
       servers.set(server.name, { ...server, revoked });
       return true;
     }
@@ -194,7 +205,7 @@ export function createRegistry(prefix: string): Registry {
       if (entry.kind === 'founded') return takeFounded(entry, record, by, at);
       if (entry.cluster !== cluster) return false;
       if (entry.kind === 'invited') return takeInvited(entry, by, at);
-      if (entry.kind === 'revoked') return takeRevoked(entry, by, at);
+      if (entry.kind === 'revoked') return takeRevoked(entry, record, by, at);
       return takeJoined(entry, by, (key) => isSignedBy(key, bytes, read.token), at);
     },
   };
