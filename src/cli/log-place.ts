@@ -25,12 +25,15 @@ export const STORE_FLAG = [
 ] as const;
 
 export async function openAt(place: LogPlace, readOnly: boolean): Promise<Log> {
-  if (!readOnly) {
-    const { requireMayWrite } = await import('../server/run/cluster-of.ts');
-    await requireMayWrite(place.url, place.dir);
-  }
+  if (!readOnly) await requireMayWriteAt(place);
   const { openLog } = await import('../server/run/open-log.ts');
   return openLog(place.url, { readOnly });
+}
+
+/** Refused where the log is one of servers of which the data directory is none [JN9]. */
+export async function requireMayWriteAt({ url, dir }: LogPlace): Promise<void> {
+  const { requireMayWrite } = await import('../server/run/cluster-of.ts');
+  await requireMayWrite(url, dir);
 }
 
 /** The signed heads of the log and the notes of its anchors. */

@@ -13,7 +13,14 @@ import { fail } from './failure.ts';
 import { registerAnchor, vouchers } from './log-anchor.ts';
 import { registerLogAt } from './log-at.ts';
 import { registerLogAudit } from './log-audit.ts';
-import { openAt, placeOf, STORE_FLAG, type StoreFlags } from './log-place.ts';
+import {
+  type LogPlace,
+  openAt,
+  placeOf,
+  requireMayWriteAt,
+  STORE_FLAG,
+  type StoreFlags,
+} from './log-place.ts';
 import { registerVerify } from './log-verify.ts';
 import { parseDurationMs, parseWhole } from './parse-value.ts';
 import { plainJson } from './terminal.ts';
@@ -155,6 +162,16 @@ function registerCopy(log: Command): void {
   });
 }
 
+/** Nothing is made by being compacted: what is not there is said, whatever kind of store it is not in. */
+async function requireCompactable(place: LogPlace, isDryRun: boolean): Promise<void> {
+  if (!place.url.startsWith('nats:')) {
+    if (!existsSync(place.path)) throw fail('cli.no-input', `${place.path} does not exist`);
+    return;
+  }
+  if (!isDryRun) await requireMayWriteAt(place);
+  await (await openAt(place, true)).close();
+}
+
 function registerCompact(log: Command): void {
   const command = log
     .command('compact')
@@ -170,7 +187,7 @@ function registerCompact(log: Command): void {
       const { compactSpace } = await import('../server/run/compact.ts');
       const { olderThan, dryRun: isDryRun = false } = flags;
       const place = await placeOf(flags);
-      if (!existsSync(place.path)) throw fail('cli.no-input', `${place.path} does not exist`);
+      await requireCompactable(place, isDryRun);
       const facts = await compactSpace(place.url, {
         olderThanMs: olderThan === undefined ? null : parseDurationMs(olderThan, '--older-than'),
         isDryRun,

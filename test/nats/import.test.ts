@@ -24,7 +24,7 @@ describe.skipIf(NO_NATS !== null)(`an import into a cluster ${NO_NATS ?? ''}`, (
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test('[JN9] a stranger is refused by name, a server is while one runs, and then it is done', async () => {
+  test('[JN9] [RT1] a stranger is refused by name, a server is while one runs, and then it is done', async () => {
     const store = storeAt('synod');
     const own = join(dir, 'a');
     const file = join(dir, 'export.ndjson');
@@ -53,10 +53,24 @@ describe.skipIf(NO_NATS !== null)(`an import into a cluster ${NO_NATS ?? ''}`, (
       expect.stringContaining('imported'),
     ]);
 
+    const compact = (space: string, ...more: string[]): Promise<Ran> =>
+      home.run([
+        ...['log', 'compact', '--store', store, '--space', space, '--older-than', '1s', ...more],
+      ]);
     const again = await openRunningHub({ dir: own, flags: { store, serverName: 'a' } });
     const { messages } = await again.admin('replay', { channel: 'general' }, 'restored');
     expect(messages.map((one: { body: object }) => one.body)).toEqual([{ text: 'one' }]);
+    expect((await compact('restored', '--dir', own)).stderr).toContain('is open at the server a');
     await again.close();
+
+    expect(await compact('restored')).toMatchObject(refused);
+    expect((await compact('restored', '--dry-run')).stdout).toContain('would drop 1 bodies');
+    const mistyped = await compact('mistyped', '--dir', own);
+    expect(mistyped.stderr).toContain('has no space mistyped');
+    expect((await compact('restored', '--dir', own)).stdout).toContain('dropped 1 bodies');
+    expect((await home.run(['log', 'verify', '--store', store, '--space', 'restored'])).code).toBe(
+      0,
+    );
   }, 120_000);
 
   test('[JN9] a server of another cluster is a stranger too, and where there is no cluster nobody is', async () => {
