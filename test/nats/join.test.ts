@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { JOIN_TOKENS_OPEN_MAX } from '../../src/core/law/limits.ts';
 import { joinCluster } from '../../src/server/run/join-cluster.ts';
 import { type Home, openHome } from '../e2e/cli-run.ts';
 import { until } from '../e2e/deadline.ts';
@@ -105,6 +106,8 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     expect(await refusal(enter(back.token, 'three'))).toMatch(/token-revoked: .*taken back/);
     await until('it has expired', async () => Date.now() / 1000 > late.expires_at + 0.2, Boolean);
     expect(await refusal(enter(late.token, 'three'))).toMatch(/token-expired: .*has expired/);
+    const { tokens: waiting } = await cluster('servers');
+    expect(waiting.map((one: Json) => one.token_id)).not.toContain(late.token_id);
     await found('other', 'other');
     const { token } = await cluster('invite', { name: 'three' });
     const there = enter(token, 'three', { store: store('other') });
@@ -121,6 +124,19 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     expect(strayed).toMatchObject({ exitCode: 78 });
     expect(strayed.stderr).toContain('cluster.foreign');
   }, 240_000);
+
+  test('[JN7] so many tokens wait at a time; those that have expired make room by themselves', async () => {
+    let last: Json = null;
+    for (let i = 0; i <= JOIN_TOKENS_OPEN_MAX && !Array.isArray(last); i++)
+      last = await cluster('invite', { ttl_ms: 5_000 });
+    expect(last).toEqual(['limit.reached', expect.stringContaining('cluster revoke')]);
+    const again = await until(
+      'they have expired',
+      () => cluster('invite', { ttl_ms: 1_000 }),
+      (told) => !Array.isArray(told),
+    );
+    expect(again.token).toMatch(/^synj1_/);
+  }, 120_000);
 
   test('[JN2] a server without a name is refused where there is a cluster, and told what to do', async () => {
     await servers.get('one')?.stop();

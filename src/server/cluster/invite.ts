@@ -113,7 +113,7 @@ function roomFor(registry: Registry, { name }: Invite): Refusal | null {
       `a server ${name} is in the cluster; choose another name, or take it out with cluster.revoke first`,
     );
   }
-  const open = [...registry.invitations.values()].filter(isOpen).length;
+  const open = [...registry.invitations.values()].filter(isWaiting).length;
   if (open >= JOIN_TOKENS_OPEN_MAX) return refuseFull('JOIN_TOKENS_OPEN_MAX', JOIN_TOKENS_OPEN_MAX);
   const servers = [...registry.servers.values()].filter(({ revoked }) => revoked === null).length;
   if (servers >= CLUSTER_SERVERS_MAX) return refuseFull('CLUSTER_SERVERS_MAX', CLUSTER_SERVERS_MAX);
@@ -121,8 +121,13 @@ function roomFor(registry: Registry, { name }: Invite): Refusal | null {
 }
 
 /** Neither used nor revoked; whether it has expired NATS tells who tries it. */
-export function isOpen({ usedBy, revoked }: Invitation): boolean {
+function isOpen({ usedBy, revoked }: Invitation): boolean {
   return usedBy === null && revoked === null;
+}
+
+/** What counts against the bound and is shown: one that has expired, by the clock of this server, needs no taking back. */
+export function isWaiting(invitation: Invitation): boolean {
+  return isOpen(invitation) && invitation.expiresAt > Date.now();
 }
 
 function openServer(registry: Registry, name: string): boolean {

@@ -2,7 +2,7 @@
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
-import { type Invite, invite, isOpen, notFound, revoke } from './invite.ts';
+import { type Invite, invite, isWaiting, notFound, revoke } from './invite.ts';
 import type { Member } from './member.ts';
 import { natsUser } from './permissions.ts';
 import type { Invitation, Revoked } from './registry.ts';
@@ -60,7 +60,7 @@ export function createRegistryDesk(link: Link, place: NatsPlace, member: Member)
         ...{ joined_by: one.joinedBy, joined_at: one.joinedAt / 1000 },
         revoked: revokedView(one.revoked),
       })),
-      tokens: [...registry.invitations.values()].filter(isOpen).map(tokenView),
+      tokens: [...registry.invitations.values()].filter(isWaiting).map(tokenView),
       dropped: member.dropped,
     }),
     async revoke(what) {
