@@ -199,4 +199,25 @@ describe.skipIf(NO_NATS !== null)(`at the door ${NO_NATS ?? ''}`, () => {
     expect(huge).toBe('refused');
     expect(await read(b)).toEqual(large);
   }, 120_000);
+
+  test('[SQ26] an answer larger than a message of NATS comes all the same, and keeps nobody waiting', async () => {
+    const node = await openNode({ top: 'max_payload: 65536' });
+    const hubs = [
+      await serve(one(node.port), '--server-name', 'a'),
+      await serve(one(node.port), '--server-name', 'b'),
+    ] as const;
+    const channels = Array.from({ length: 400 }, (_, i) => `${'c'.repeat(240)}${i}`);
+    for (const channel of channels) await ask(hubs[0], 'send', { channel, body: {} });
+    for (const hub of hubs) {
+      const asked = performance.now();
+      const [listed, sent] = await Promise.all([
+        ask(hub, 'subscribe', { pattern: '*' }),
+        send(hub, 'beside it'),
+      ]);
+      expect([listed.status, sent.status]).toEqual([200, 200]);
+      expect(listed.body.subscribed).toEqual(expect.arrayContaining(channels));
+      // Less than it takes to give an answer up.
+      expect(performance.now() - asked).toBeLessThan(10_000);
+    }
+  }, 120_000);
 });

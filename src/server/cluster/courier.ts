@@ -5,12 +5,14 @@
 
 // Commands hold sets and maps, which JSON does not know, and bodies that could pass for any mark of ours.
 import { deserialize, serialize } from 'node:v8';
+import { refuse } from '../../core/law/decider.ts';
 import type { Command } from '../../core/law/world.ts';
 import type { Courier, Reply, Unanswered } from '../../hub/forwarding.ts';
 import type { Whisper } from '../../hub/whisper.ts';
 import { streamWord } from '../../log/nats/generation.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
+import { createAnswerReader, PARTS_MAX, writeAnswer } from './answer-parts.ts';
 import type { Hellos } from './hello.ts';
 import { openInbox } from './inbox.ts';
 import { markOf, type Opened, SEAL_BYTES_MAX, type Seals } from './seal.ts';
@@ -84,10 +86,16 @@ export function openCourier(
   }
 
   /** What is in memory alone is left out where there is no room for it: it is whispered as well. */
-  function answerBytes(reply: Reply): Uint8Array {
-    const bytes = serialize(reply);
-    const fits = bytes.byteLength <= link.payloadMax - ENVELOPE_BYTES;
-    return fits || !('passing' in reply) ? bytes : serialize({ ...reply, passing: [] });
+  function* answerMessages(mark: Uint8Array, reply: Reply): Generator<Uint8Array> {
+    const roomBytes = link.payloadMax - ENVELOPE_BYTES;
+    const write = (said: Reply): Uint8Array[] | null =>
+      writeAnswer(seals, space, mark, serialize(said), roomBytes);
+    let messages = write(reply);
+    if (messages === null && 'passing' in reply) {
+      messages = write({ ...reply, passing: [] });
+      messages ??= write({ ...reply, passing: [], outcomes: reply.outcomes.map(unsaid) });
+    }
+    yield* messages ?? [];
   }
 
   function sealedAsk(to: string, commands: readonly Command[]): Uint8Array | null {
@@ -117,10 +125,10 @@ export function openCourier(
     async ask(to, commands): Promise<Reply | Unanswered> {
       const sealed = sealedAsk(to, commands);
       if (sealed === null) return 'too large';
-      const mark = markOf(sealed);
+      const read = createAnswerReader(seals, space, markOf(sealed));
       const reply = await inbox.request(subjectOf(to), sealed, (data) => {
-        const opened = seals.open({ purpose: 'answer', space, to: mark }, data);
-        return opened === null ? null : (deserialize(opened.bytes) as Reply);
+        const bytes = read(data);
+        return bytes === null ? null : (deserialize(bytes) as Reply);
       });
       if (reply !== 'nobody') sent.delete(commands);
       return reply;
@@ -134,8 +142,7 @@ export function openCourier(
           answered(opened, answer)
             .then((reply) => {
               if (reply === null) return;
-              const sealed = { purpose: 'answer', space, to: opened.mark } as const;
-              message.respond(seals.seal(sealed, answerBytes(reply)));
+              for (const said of answerMessages(opened.mark, reply)) message.respond(said);
             })
             // Who asked hears nothing, and takes it for unknown: it may well have been done.
             .catch((cause) => onTrouble(`space ${space}: a forwarded command failed`, cause));
@@ -154,4 +161,12 @@ export function openCourier(
       listeners.clear();
     },
   };
+}
+
+/** Of an answer for which there is no room: what was asked is done. */
+function unsaid(): unknown {
+  return refuse(
+    'store.unknown',
+    `this was decided, and what is answered to it is larger than ${PARTS_MAX} messages of NATS: look what became of it, or raise max_payload there`,
+  );
 }

@@ -9,7 +9,15 @@ import type { Registry, Server } from './registry.ts';
 import { createReplays, type Heard, type Replays } from './replays.ts';
 
 /** What it is for: a signature for one is none for another. */
-export type Purpose = 'ask' | 'answer' | 'whisper' | 'lease' | 'news' | 'hello' | 'summons';
+export type Purpose =
+  | 'ask'
+  | 'answer'
+  | 'part'
+  | 'whisper'
+  | 'lease'
+  | 'news'
+  | 'hello'
+  | 'summons';
 
 export interface Sealed {
   readonly purpose: Purpose;
