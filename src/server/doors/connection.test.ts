@@ -1,7 +1,10 @@
 /** Connections that misbehave: peers that stop reading, stop answering, or ask faster than they read. */
+import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { queryObjects } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until, within } from '../../../test/e2e/deadline.ts';
+import { openRawSocket } from '../../../test/e2e/raw-socket.ts';
 import { openRpcSocket, type RpcSocket } from '../../../test/e2e/rpc-socket.ts';
 import { openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
 import { CALLS_MAX } from './connection.ts';
@@ -135,6 +138,31 @@ describe('a peer that is not there', () => {
     expect((await there.ask('hub.whoami')).agent_id).toBe('there');
     await there.close();
     await pinging.close();
+  });
+});
+
+describe('a peer that is idle', () => {
+  test('[W10] costs the hub nothing of its request, headers included', async () => {
+    const heldRequests = async (): Promise<number> =>
+      queryObjects(IncomingMessage, { format: 'count' });
+    const before = await heldRequests();
+    const idle = await Promise.all(
+      Array.from({ length: 20 }, async (_, i) => {
+        // No client of this process, which would hold the answer to its own request.
+        const raw = await openRawSocket(hub.port);
+        const headers = Object.entries(hub.as(`idle-${i}`)).map(
+          ([name, value]) => `${name}: ${value}`,
+        );
+        raw.write(
+          `GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers.join('\r\n')}\r\n` +
+            'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+        );
+        await raw.until('101 Switching Protocols');
+        return raw;
+      }),
+    );
+    await until('no request is held', heldRequests, (held) => held <= before);
+    for (const raw of idle) raw.close();
   });
 });
 

@@ -34,17 +34,13 @@ export const CALLS_MAX = 4_096;
 export const STREAMS_MAX = 16;
 export const RPC_BATCH_MAX = 1_000;
 
-export interface Connection {
-  readonly peer: Peer;
-  /** Aborted when the peer is gone. */
-  readonly gone: AbortSignal;
-}
-
 export interface ConnectionOptions {
   readonly report: ReportFailure;
   /** Counts a frame; a refusal is what whoever sent it gets. */
   limit(): Refusal | null;
   onSlowReader(bytes: number): void;
+  /** Once, when the peer is gone. */
+  onGone(): void;
   readonly slowFarewellMs?: number | undefined;
 }
 
@@ -61,7 +57,7 @@ export function createConnection(
   socket: Duplex,
   caller: Caller,
   options: ConnectionOptions,
-): Connection {
+): Peer {
   const streams = new Map<string, Stream>();
   // Whoever waits on this connection is told when it is gone: nothing may be handed out to it then.
   const gone = new AbortController();
@@ -77,6 +73,7 @@ export function createConnection(
     onText,
     onClose() {
       gone.abort();
+      options.onGone();
       for (const stream of [...streams.values()]) stream.close();
       streams.clear();
     },
@@ -224,7 +221,7 @@ export function createConnection(
     };
   }
 
-  return { peer, gone: gone.signal };
+  return peer;
 }
 
 function isNotification(value: unknown): boolean {

@@ -72,11 +72,16 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     const seat = no ?? (await options.admit(arrival));
     if (typeof seat !== 'function') return turnAway(stream, seat);
     server.handleUpgrade(request, stream, head, (ws) => {
+      stream.off('error', destroy);
       const peer = seat(ws);
-      if (peer === null) return;
-      peers.add(peer);
-      ws.on('close', () => peers.delete(peer));
+      if (peer !== null) hold(peer, ws);
     });
+  }
+
+  /** For itself, so that what is called at the end does not hold the request. */
+  function hold(peer: Peer, ws: WebSocket): void {
+    peers.add(peer);
+    ws.on('close', () => peers.delete(peer));
   }
 
   return {
@@ -85,7 +90,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     },
     receive(arrival) {
       const { stream } = arrival;
-      stream.on('error', () => stream.destroy());
+      stream.on('error', destroy);
       receive(arrival).catch((cause) => {
         turnAway(stream, options.report('a WebSocket was not let in', cause));
       });
@@ -96,6 +101,11 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       server.close();
     },
   };
+}
+
+/** Until the WebSocket looks after it. */
+function destroy(this: Duplex): void {
+  this.destroy();
 }
 
 /** Undefined for the Unix socket, which has none. */

@@ -2,11 +2,13 @@
  * The WebSocket door at `/ws`: JSON-RPC 2.0, methods are operation ids, pushes are notifications. Host,
  * Origin and credential are checked before the upgrade; `connection.ts` then serves the peer.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { countConnection } from '../desk/activity.ts';
-import type { Introduction } from '../desk/caller.ts';
+import type { Caller, Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import { createConnection } from './connection.ts';
@@ -15,6 +17,7 @@ import type { CutOff } from './cut-off.ts';
 import type { HostLimit } from './host-limit.ts';
 import { introductionOf, type OriginCheck, type TurnedAway } from './origin-check.ts';
 import { sessionOnly, withSession } from './page/cookie.ts';
+import type { Peer } from './peer.ts';
 import { type Arrival, addressOf, createUpgrades, isSecure, type Seat } from './upgrade.ts';
 
 /** A frame larger than this closes the connection with 1009. */
@@ -42,6 +45,13 @@ export interface WebSocketDoorOptions {
   readonly onCutOff: CutOff;
 }
 
+/** Who was let in. */
+interface Admitted {
+  readonly introduction: Introduction;
+  readonly caller: Caller;
+  readonly address: string | undefined;
+}
+
 export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
   const { desk, report, hostLimit } = options;
   let slowReaders = 0;
@@ -64,30 +74,37 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
       return { status: 503, envelope: { error_code: 'rate_limited', message, detail } };
     }
     const { headers } = request;
-    const shown = introductionOf(headers, `ws-${randomUUID()}`, isOwnerSocket);
+    const shown = introductionOf(headers, connectionId(), isOwnerSocket);
     const session = withSession(withProtocols(shown, request), headers, isSecure(arrival));
     const introduction = options.isForPages ? sessionOnly(session) : session;
     const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return caller;
-    return (ws) => {
-      const { peer, gone } = createConnection(desk, ws, stream, caller, {
-        report,
-        limit: () => hostLimit?.check(addressOf(arrival)) ?? null,
-        onSlowReader(bytes) {
-          slowReaders++;
-          options.onCutOff(caller, bytes, 'WebSocket');
-        },
-        slowFarewellMs: options.slowFarewellMs,
-      });
-      const countOut = countConnection(caller.activity, Date.now);
-      const end = (reason: string): void => peer.close(4001, reason);
-      const stopWatching = watchCredential(desk, { introduction, caller, end });
-      gone.addEventListener('abort', () => {
-        stopWatching();
+    const address = addressOf(arrival);
+    return (ws) => sit(ws, stream, { introduction, caller, address });
+  }
+
+  /** Of its arrival nothing is held: a request and its headers are as large as all else of a connection that is idle. */
+  function sit(ws: WebSocket, stream: Duplex, { introduction, caller, address }: Admitted): Peer {
+    let stopWatching: (() => void) | null = null;
+    const peer = createConnection(desk, ws, stream, caller, {
+      report,
+      limit: () => hostLimit?.check(address) ?? null,
+      onSlowReader(bytes) {
+        slowReaders++;
+        options.onCutOff(caller, bytes, 'WebSocket');
+      },
+      onGone() {
+        stopWatching?.();
         countOut();
-      });
-      return peer;
-    };
+      },
+      slowFarewellMs: options.slowFarewellMs,
+    });
+    const countOut = countConnection(caller.activity, Date.now);
+    const end = (reason: string): void => peer.close(4001, reason);
+    stopWatching = watchCredential(desk, { introduction, caller, end });
+    // What opened it may be over already.
+    if (!peer.isOpen) stopWatching();
+    return peer;
   }
 
   return {
@@ -100,6 +117,11 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
     },
     close: () => upgrades.close(),
   };
+}
+
+/** Not a UUID: Node joins one of sixteen pieces, and an idle connection would hold them all. */
+function connectionId(): string {
+  return `ws-${randomBytes(16).toString('base64url')}`;
 }
 
 /** A browser cannot set headers on a WebSocket; its credential comes as subprotocols. */

@@ -111,12 +111,12 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
   function onFrame(
     client: SynapseClient,
     text: string,
-    arrival: Arrival,
+    address: string | undefined,
   ): Promise<void> | undefined {
     const { peer } = client;
     if (client.isEnded) return undefined;
     try {
-      const limited = options.hostLimit?.check(addressOf(arrival)) ?? null;
+      const limited = options.hostLimit?.check(address) ?? null;
       if (limited !== null) {
         const fields = { reason_code: limited.refused, retry_at: (limited.retryAt ?? 0) / 1000 };
         peer.send(speech.say('error', client.name, limited.message, fields));
@@ -148,6 +148,9 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
   function seat(ws: WebSocket, arrival: Arrival): Peer | null {
     const no = seats.whyNot();
     if (no !== null) return turnOut(ws, ...no);
+    // What is called at every frame would hold the arrival, and with it the request [W10].
+    const { stream } = arrival;
+    const address = addressOf(arrival);
     // Frames of one client are carried out one after the other; null when none is under way.
     let last: Promise<void> | null = null;
     const inTurn = (run: () => Promise<void> | undefined): void => {
@@ -159,13 +162,13 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
       });
     };
     const client = createClient((of) =>
-      createPeer(ws, arrival.stream, {
+      createPeer(ws, stream, {
         outputBytesMax: options.outputBytesMax ?? OUTPUT_BYTES_MAX,
         underWayMax: INPUT_FRAMES_MAX,
         onText(text) {
           of.peer.begin();
           inTurn(() => {
-            const done = onFrame(of, text, arrival)?.then(of.peer.done);
+            const done = onFrame(of, text, address)?.then(of.peer.done);
             if (done === undefined) of.peer.done();
             return done;
           });
