@@ -51,6 +51,16 @@ export function createActivities(whispersOf: WhispersOf | null = null): Activiti
   const known = new Map<string, Activity>();
   const keyOf = (space: string, agent: string): string => `${space} ${agent}`;
 
+  /** One for all: there may be very many agents, each of them mostly silent. */
+  const onChange: OnChange | null =
+    whispersOf &&
+    ((one, isSudden) => {
+      const whispers = whispersOf(one.space);
+      if (!whispers) return;
+      one.read ??= () => seenOf(one.values);
+      whispers.stir(one.values.agent, one.read, isSudden);
+    });
+
   /** Losing evidence of somebody silent is better than growing without end. */
   function makeRoom(): void {
     let left = known.size;
@@ -74,11 +84,8 @@ export function createActivities(whispersOf: WhispersOf | null = null): Activiti
       const found = known.get(key);
       if (found !== undefined) return found;
       makeRoom();
-      const read = (): Seen => seenOf(activity);
-      const activity = createActivity(
-        agent,
-        whispersOf && ((isSudden) => whispersOf(space)?.stir(agent, read, isSudden)),
-      );
+      const values = createActivity(agent);
+      const activity = onChange === null ? values : watched(values, space, onChange);
       known.set(key, activity);
       return activity;
     },
@@ -104,31 +111,34 @@ export function createActivities(whispersOf: WhispersOf | null = null): Activiti
   };
 }
 
-type OnChange = (isSudden: boolean) => void;
+type OnChange = (one: Watched, isSudden: boolean) => void;
 
-export function createActivity(agent: string, onChange: OnChange | null = null): Activity {
-  const activity: Activity = {
+export function createActivity(agent: string): Activity {
+  return {
     ...{ agent, home: null, connections: 0, connectedAt: 0, disconnectedAt: 0, lastCallAt: 0 },
     ...{ seenAt: 0, lastOperation: null, lastDrainAt: 0, process: null, reported: null },
     hooked: null,
   };
-  return onChange === null ? activity : watched(activity, onChange);
 }
 
 /** Whether somebody is there, and what it says of itself, is asked about at once. */
 const SUDDEN: ReadonlySet<keyof Activity> = new Set(['connections', 'reported', 'hooked'] as const);
 
 /** Whoever changes it need not think of those who are to be told. */
-function watched(values: Activity, onChange: OnChange): Activity {
-  return new Watched(values, onChange) as unknown as Activity;
+function watched(values: Activity, space: string, onChange: OnChange): Activity {
+  return new Watched(values, space, onChange) as unknown as Activity;
 }
 
 /** With the fields of an activity: of the prototype, because every call passes here and one's own are slow. */
 class Watched {
   readonly values: Activity;
+  readonly space: string;
   readonly onChange: OnChange;
-  constructor(values: Activity, onChange: OnChange) {
+  /** For those who are told later; made when somebody is. */
+  read: (() => Seen) | null = null;
+  constructor(values: Activity, space: string, onChange: OnChange) {
     this.values = values;
+    this.space = space;
     this.onChange = onChange;
   }
 }
@@ -142,7 +152,7 @@ for (const key of Object.keys(createActivity('')) as (keyof Activity)[]) {
     },
     set(this: Watched, value: never) {
       (this.values as Record<keyof Activity, unknown>)[key] = value;
-      this.onChange(isSudden);
+      this.onChange(this, isSudden);
     },
   });
 }

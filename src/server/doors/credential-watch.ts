@@ -17,13 +17,21 @@ export interface WatchedCredential {
   end(reason: 'revoked' | 'expired'): void;
 }
 
+const NOTHING = (): void => {};
+
 /** Watches until the answer is called. */
 export function watchCredential(
+  desk: Pick<Desk, 'authenticate' | 'onRevoked'>,
+  watched: WatchedCredential,
+): () => void {
+  return watched.caller.tokenId === null ? NOTHING : watchToken(desk, watched);
+}
+
+function watchToken(
   desk: Pick<Desk, 'authenticate' | 'onRevoked'>,
   { introduction, caller, end }: WatchedCredential,
 ): () => void {
   const { tokenId, tokenExpiresAt } = caller;
-  if (tokenId === null) return () => {};
   let timer: NodeJS.Timeout | undefined;
   const arm = (expiresAt: number): void => {
     const leftMs = expiresAt - Date.now();

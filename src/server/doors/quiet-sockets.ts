@@ -20,9 +20,14 @@ export function boundQuietSockets(server: Server, max: number = QUIET_SOCKETS_MA
     if (quiet.size > max) longest?.destroy();
   }
 
+  /** One for all: most of what an idle connection would hold otherwise is what is called when it ends. */
+  function forget(this: Socket): void {
+    quiet.delete(this);
+  }
+
   server.on('connection', (socket) => {
     rest(socket);
-    socket.once('close', () => quiet.delete(socket));
+    socket.on('close', forget);
   });
   server.on('request', (request, response) => {
     const { socket } = request;
