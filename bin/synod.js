@@ -134,7 +134,10 @@ function run() {
     : process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache');
   if (nodeModule.enableCompileCache)
     nodeModule.enableCompileCache(join(cache, 'synod', 'compiled'));
-  const built = join(root, 'dist', 'program', 'main.js');
+  // The same program twice: for a hub in few files, for commands in many.
+  const command = process.argv[2];
+  const isHub = command === undefined || command === 'serve';
+  const built = join(root, 'dist', 'program', isHub ? 'hub.js' : 'main.js');
   const main = isCheckout && !isNewest(built) ? source : built;
   return import(pathToFileURL(main).href).then((cli) => cli.main(process.argv.slice(2)));
 }

@@ -94,11 +94,20 @@ export function syncDirectory(path: string): void {
 
 /** Writes a small file whole or not at all. */
 export function replaceFile(path: string, content: string | Uint8Array): void {
+  replace(path, content, true);
+}
+
+/** The same for what means nothing once this process has ended: a crash of the system may take it along. */
+export function replaceBriefly(path: string, content: string): void {
+  replace(path, content, false);
+}
+
+function replace(path: string, content: string | Uint8Array, isKept: boolean): void {
   const draft = `${path}.draft`;
   try {
-    writeFileSync(draft, content, { mode: PRIVATE_FILE, flush: true });
+    writeFileSync(draft, content, { mode: PRIVATE_FILE, flush: isKept });
     renameSync(draft, path);
-    syncDirectory(dirname(path));
+    if (isKept) syncDirectory(dirname(path));
   } catch (cause) {
     rmSync(draft, { force: true });
     throw unavailable(path, 'write', cause);

@@ -13,7 +13,7 @@ import {
   makeOwnDirectory,
   makePrivateDirectory,
   PRIVATE_FILE,
-  replaceFile,
+  replaceBriefly,
   touchPrivateFile,
   unavailable,
 } from './disk.ts';
@@ -90,7 +90,7 @@ function takeLock(place: LockPlace): Lock {
       // The program and its verb; what follows may hold secrets.
       command: process.argv.slice(1, 3).join(' ').slice(0, COMMAND_CHARACTERS_MAX),
     };
-    replaceFile(holderPath, `${JSON.stringify(holder)}\n`);
+    replaceBriefly(holderPath, `${JSON.stringify(holder)}\n`);
   } catch (error) {
     db.close();
     throw isBusy(error) ? locked(place, error) : sqliteFailure(path, 'lock', error);

@@ -31,10 +31,11 @@ beforeEach(() => {
     "Object.defineProperty(process, 'version', { value: 'v18.20.1' });",
   );
 });
+const PROGRAMS = ['main.js', 'hub.js'];
 afterEach(() => rmSync(root, { recursive: true }));
 
 function writeMain(source: string): void {
-  writeFileSync(join(root, 'dist', 'program', 'main.js'), source);
+  for (const name of PROGRAMS) writeFileSync(join(root, 'dist', 'program', name), source);
 }
 
 function start(args: readonly string[], isOld: boolean): ChildProcess {
@@ -96,6 +97,16 @@ test('without sources the built files run', async () => {
   expect(await finish(start(['x'], false))).toEqual({ code: 0, stdout: 'built x\n', stderr: '' });
 });
 
+test('[CL6] a hub is run from one file, and commands from another', async () => {
+  for (const name of PROGRAMS) {
+    const source = `export function main() { console.log('${name}'); }`;
+    writeFileSync(join(root, 'dist', 'program', name), source);
+  }
+  const said = async (...args: string[]) => (await finish(start(args, false))).stdout;
+  expect([await said(), await said('serve', '--json')]).toEqual(['hub.js\n', 'hub.js\n']);
+  expect([await said('send', 'serve'), await said('--json')]).toEqual(['main.js\n', 'main.js\n']);
+});
+
 test('[CL6] in a checkout the built files run until a source is changed, added or taken away', async () => {
   const cli = join(root, 'src', 'cli');
   mkdirSync(cli, { recursive: true });
@@ -116,7 +127,7 @@ test('[CL6] in a checkout the built files run until a source is changed, added o
   /** As a build leaves it: everything older than the program. */
   const settle = () => {
     for (const path of [main, other, cli, join(root, 'src')]) utimesSync(path, before, before);
-    utimesSync(join(root, 'dist', 'program', 'main.js'), built, built);
+    for (const name of PROGRAMS) utimesSync(join(root, 'dist', 'program', name), built, built);
   };
   const said = async (...args: string[]) => (await finish(start(args, false))).stdout;
   settle();

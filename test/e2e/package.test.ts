@@ -41,7 +41,7 @@ beforeAll(() => {
     execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   run(process.execPath, [join(ROOT, 'node_modules/.bin/tsc'), '-b'], ROOT);
   const vite = join(ROOT, 'node_modules/.bin/vite');
-  if (!isNewest('dist/program/main.js')) {
+  if (!isNewest('dist/program/hub.js')) {
     run(process.execPath, [vite, 'build', '--config', 'vite.program.config.ts'], ROOT);
   }
   const packed = run(
@@ -74,6 +74,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }));
 test('[RE1] the package carries what it needs and none of our sources or tests', () => {
   expect(files).toContain('bin/synod.js');
   expect(files).toContain('dist/program/main.js');
+  expect(files).toContain('dist/program/hub.js');
   expect(files).toContain('dist/program/LICENSES.md');
   expect(files).toContain('dist/client/index.d.ts');
   expect(files).toContain('LICENSE');

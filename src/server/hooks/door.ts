@@ -7,12 +7,14 @@
  * the hub has time, because a hub that nobody's hooks speak to needs none of it.
  */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { type Refusal, refuse } from '../../core/law/decider.ts';
 import { isFields } from '../../wire/fields.ts';
 import { PROMPT_WAIT_SECONDS } from '../../wire/hook-settings.ts';
 import { isVendor, type Vendor } from '../../wire/tool-names.ts';
 import type { Caller } from '../desk/caller.ts';
 import type { Hooks, HooksOptions } from './hooks.ts';
+import { sessionsPath } from './session-place.ts';
 
 export interface HookVisit {
   readonly caller: Caller;
@@ -29,7 +31,7 @@ export type HookHandler = (visit: HookVisit) => Promise<Response | Refusal | nul
 
 export interface HookDoor {
   readonly handle: HookHandler;
-  /** Begins to load what the first hook would wait for. */
+  /** Begins to load what the first hook would wait for; with no session to remember, not before the hub has answered others. */
   prepare(): void;
   /** Nobody waits for people any more: the hub stops. */
   endWaits(): Promise<void>;
@@ -39,10 +41,13 @@ export interface HookDoor {
 const TEXT_CHARS_MAX = 1_024;
 /** More than a script counts. */
 const UNASKED_MAX = 1_000;
+/** By then whoever started the hub has its first answer. */
+const LEISURE_MS = 250;
 
 export function createHookDoor(options: HooksOptions): HookDoor {
   const { report } = options;
   let opened: Promise<Hooks> | null = null;
+  let leisure: NodeJS.Timeout | undefined;
   const open = (): Promise<Hooks> => {
     opened ??= import('./hooks.ts').then(({ openHooks }) => openHooks(options));
     return opened;
@@ -64,12 +69,19 @@ export function createHookDoor(options: HooksOptions): HookDoor {
       }
     },
     prepare() {
-      open().catch((cause) => report('the hook door does not open', cause));
+      const begin = (): void =>
+        void open().catch((cause) => report('the hook door does not open', cause));
+      // Names that sessions were given are theirs from the start [I13].
+      if (existsSync(sessionsPath(options.dir))) return begin();
+      leisure = setTimeout(begin, LEISURE_MS);
+      leisure.unref();
     },
     async endWaits() {
+      clearTimeout(leisure);
       (await opened?.catch(() => null))?.endWaits();
     },
     async close() {
+      clearTimeout(leisure);
       // One that did not open has said so, and has nothing to close.
       const hooks = await opened?.catch(() => null);
       await hooks?.close();

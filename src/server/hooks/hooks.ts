@@ -15,6 +15,7 @@ import { openDecisionLog } from './decision-log.ts';
 import { createHookDesk, type HookDesk } from './hook-desk.ts';
 import { createPromptGates } from './prompt-gates.ts';
 import { openSessionBook } from './session-book.ts';
+import { sessionsPath } from './session-place.ts';
 import { openDoorSettings } from './settings-file.ts';
 import { claudeSocket } from './wake/claude-socket.ts';
 import { codexAppServer } from './wake/codex-app-server.ts';
@@ -57,7 +58,7 @@ const OWNERS: Omit<Introduction, 'agent' | 'space'> = {
 
 export async function openHooks(options: HooksOptions): Promise<Hooks> {
   const { spaces, dir, env, warn, report } = options;
-  const book = await openSessionBook({ path: join(dir, 'sessions.json'), onTrouble: report });
+  const book = await openSessionBook({ path: sessionsPath(dir), onTrouble: report });
   // A name that a session was given stays its own, also before it speaks to this hub again [I13].
   for (const { agent, space } of book.list()) {
     if (spaces.has(space)) await options.desk.authenticate({ ...OWNERS, agent, space });
