@@ -109,19 +109,25 @@ function sourcesList(): Plugin {
  * eighty files; a file is found, read and linked in a third of a millisecond. So there is a second program, the
  * same, in which all this is one.
  */
-const HUB_BEGINS = [
+const inHub = asOne('all', [
   ...['cli/main.ts', 'cli/serve.ts', 'server/run/config.ts', 'server/run/server.ts'],
   ...['log/lock.ts', 'log/sqlite.ts'],
-].map((name) => join(SOURCES, name));
-let inHubFound: Set<string> | null = null;
-function inHub(id: string, context: Rolldown.ChunkingContext): string | null {
-  if (inHubFound === null) {
-    inHubFound = new Set(HUB_BEGINS);
-    for (const one of inHubFound) {
-      for (const next of context.getModuleInfo(one)?.importedIds ?? []) inHubFound.add(next);
+]);
+/** What a bus loads; the little of it that workers in the box need they take with the rest. */
+const inBus = asOne('bus', ['cli/bus.ts', 'bus/router/serve-bus.ts']);
+
+/** Names what these import, and all that is imported by that. */
+function asOne(name: string, begins: readonly string[]) {
+  let found: Set<string> | null = null;
+  return (id: string, context: Rolldown.ChunkingContext): string | null => {
+    if (found === null) {
+      found = new Set(begins.map((begin) => join(SOURCES, begin)));
+      for (const one of found) {
+        for (const next of context.getModuleInfo(one)?.importedIds ?? []) found.add(next);
+      }
     }
-  }
-  return inHubFound.has(id) ? 'all' : null;
+    return found.has(id) ? name : null;
+  };
 }
 
 /** The program is as old as the sources that were read: one that is saved during the build is newer. */
@@ -157,7 +163,12 @@ export default defineConfig({
         {
           entryFileNames: '[name].js',
           chunkFileNames: '[name]-[hash].js',
-          codeSplitting: { groups: [{ name: 'command', test: EVERY_COMMAND }] },
+          codeSplitting: {
+            groups: [
+              { name: 'command', test: EVERY_COMMAND, priority: 1 },
+              { name: inBus, debugName: 'bus' },
+            ],
+          },
         },
         {
           entryFileNames: ({ name }) => (name === 'main' ? 'hub.js' : 'hub-[name].js'),

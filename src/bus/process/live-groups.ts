@@ -5,9 +5,9 @@
  * It is shared because the process is: one reaper and one handler serve every bus in it. Both come
  * with the first worker; importing this does nothing.
  */
-import { randomUUID } from 'node:crypto';
 import { bornAt, signalGroup } from './process-groups.ts';
 import { openReaper, type Reaper } from './reaper.ts';
+import { uniqueText } from './secrets.ts';
 
 /** Every worker carries it, and so do its children, wherever they go. */
 export const MARK_NAME = 'SYNOD_WORKER_OF';
@@ -30,7 +30,7 @@ export interface LiveGroups {
 /** To be called before a worker is spawned. */
 export function prepareGroups(): LiveGroups {
   if (mark === null) {
-    mark = randomUUID();
+    mark = uniqueText();
     process.on('exit', killAll);
   }
   ensureReaper(mark);

@@ -3,9 +3,9 @@
  * constant time, so that neither the time nor the answer tells which was near. What a client sends
  * before it is known is read only for its token, and only once.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { isObject, parseObject } from '../process/json-object.ts';
+import { loadCrypto } from '../process/secrets.ts';
 import type { KnownClient } from './config.ts';
 import type { Identity } from './peer.ts';
 
@@ -35,7 +35,7 @@ export interface Gate {
 }
 
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token, 'utf8').digest('hex');
+  return loadCrypto().createHash('sha256').update(token, 'utf8').digest('hex');
 }
 
 /** The clients are asked for each time: a reload may change them. */
@@ -54,6 +54,7 @@ export function createGate(clients: () => readonly KnownClient[], token: string 
       const tokenHash = hashToken(shown);
       const hash = Buffer.from(tokenHash, 'hex');
       let match: KnownClient | null = null;
+      const { timingSafeEqual } = loadCrypto();
       for (const client of known()) {
         if (timingSafeEqual(hash, Buffer.from(client.tokenHash, 'hex'))) match = client;
       }

@@ -1,10 +1,10 @@
 /**
  * Methods the bus answers itself. Their names begin with `stdio_bus/`, and no worker ever sees them.
  */
-import { randomUUID } from 'node:crypto';
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { isObject, textAt } from '../process/json-object.ts';
 import { type Envelope, readParams } from '../process/scan-message.ts';
+import { loadCrypto } from '../process/secrets.ts';
 import type { BusCounts } from './bus.ts';
 import { type BusProblem, errorLine, invalid, isProblem, problem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
@@ -44,7 +44,7 @@ function carryOut(exchange: Exchange, client: BusClient, call: Envelope): object
   }
   switch (name) {
     case 'hello':
-      return hello(readParams(call), call.sessionId ?? `bus-${randomUUID()}`);
+      return hello(readParams(call), call.sessionId ?? `bus-${loadCrypto().randomUUID()}`);
     case 'ping':
       return { pong: true };
     case 'stats':

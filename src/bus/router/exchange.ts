@@ -2,7 +2,7 @@
  * The exchange: everything the router's files share. One per bus; its numbers change as messages
  * pass, and nothing outside the router touches it.
  */
-import { randomUUID } from 'node:crypto';
+import { uniqueText } from '../process/secrets.ts';
 import type { AuditRecord, BusLogLine, BusStats } from './bus.ts';
 import type { Pools } from './choose-worker.ts';
 import type { Clock } from './clock.ts';
@@ -50,8 +50,8 @@ export type ExchangeOptions = Pick<
 export function createExchange({ onForgotten, ...options }: ExchangeOptions): Exchange {
   const exchange: Exchange = {
     ...options,
-    busId: randomUUID().slice(0, 8),
-    wirePrefix: `s${randomUUID().slice(0, 8)}-`,
+    busId: uniqueText().slice(0, 8),
+    wirePrefix: `s${uniqueText().slice(0, 8)}-`,
     clients: new Set(),
     sessions: createSessions(
       () => exchange.limits,

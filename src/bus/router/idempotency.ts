@@ -6,8 +6,8 @@
  * Kept answers are bounded in number, bytes and time; the oldest goes first, and a repeat after
  * that runs again, like the first time.
  */
-import { createHash } from 'node:crypto';
 import type { Envelope } from '../process/scan-message.ts';
+import { loadCrypto } from '../process/secrets.ts';
 import type { KeptAnswer } from './state.ts';
 
 const KEYS_MAX = 10_000;
@@ -21,7 +21,12 @@ export interface Keys {
 }
 
 export const printOf = (method: string, params: string): string =>
-  createHash('sha256').update(method).update('\0').update(params, 'latin1').digest('base64');
+  loadCrypto()
+    .createHash('sha256')
+    .update(method)
+    .update('\0')
+    .update(params, 'latin1')
+    .digest('base64');
 
 export function createKeys(): Keys {
   const keys = new Map<string, KeptAnswer>();

@@ -3,7 +3,6 @@
  * listening there. A name is looked up once and the address found is the one used, so that it
  * cannot change in between.
  */
-import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type Server } from 'node:net';
 
 const PORT_MAX = 65_535;
@@ -67,6 +66,7 @@ export interface ResolvedAddress {
 
 /** The address behind a host; of several the first of the older kind, which every client reaches. */
 export async function resolveHost(host: string): Promise<ResolvedAddress> {
+  const { lookup } = await import('node:dns/promises');
   const found = await lookup(host, { all: true }).catch((cause) => {
     throw new ListenError('bus.address-unusable', `there is no host ${host} to listen on`, {
       cause,

@@ -47,7 +47,7 @@ async function runParent(ending: string, workers = 1) {
 
 /** The mark a process carries, read while it lives. */
 function markOf(pid: number): string {
-  const [, mark] = /SYNOD_WORKER_OF=([0-9a-f-]{36})/.exec(readProc(pid, 'environ')) ?? [];
+  const [, mark] = /SYNOD_WORKER_OF=([0-9a-f]{32})/.exec(readProc(pid, 'environ')) ?? [];
   if (mark === undefined) throw new Error(`process ${pid} carries no mark`);
   return mark;
 }

@@ -141,7 +141,7 @@ test('[WO16] a worker is run without a shell, where it is told, with its own env
     .join('\n')
     .split('\n')
     .filter((line) => !line.startsWith('PATH='));
-  const marked = said.filter((line) => /^SYNOD_WORKER_OF=[0-9a-f-]{36}$/.test(line));
+  const marked = said.filter((line) => /^SYNOD_WORKER_OF=[0-9a-f]{32}$/.test(line));
   expect(marked).toHaveLength(1);
   expect(said.filter((line) => !marked.includes(line))).toEqual(['ODD=$HOME; `id` "x"', '2']);
   const where = record(specOf('echo.mjs', { command: '/bin/pwd', args: [], cwd: fixture('') }));
