@@ -19,6 +19,7 @@ const TOLD: Readonly<Record<Lie, RegExp>> = {
   holder: /^lock-\d-holder: no order explains take/m,
   exchange: /^value-\d-exchange: no order explains set/m,
   turn: /^turn: handed out twice: begin t\d+/m,
+  step: /^run: (lost|a step happened twice): \w+ of chain/m,
   gate: /^g\d+@default: no order explains (approve|deny)/m,
 };
 

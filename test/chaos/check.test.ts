@@ -1,7 +1,14 @@
 /** The checker, shown histories that it must let pass and, one for each kind of fault, histories that it must not. */
 import { expect, test } from 'vitest';
 import { check } from './check.ts';
-import type { Act, Done, History, Outcome, Told } from './history.ts';
+import {
+  type Act,
+  type Done,
+  type History,
+  type Outcome,
+  RUN_STEPS,
+  type Told,
+} from './history.ts';
 
 /** Acts as they are told here: who, where, what, from when to when, and what came of it. */
 type Row = readonly [by: string, at: string, act: Act, from: number, to: number | null, Outcome?];
@@ -35,6 +42,26 @@ const finish = (turn: string, epoch: number): Act => ({ op: 'finish', agent: 'we
 const decide = (answer: 'approve' | 'deny'): Act => ({ op: 'decide', key: 'g1', answer });
 const consume: Act = { op: 'consume', key: 'g1' };
 const gate = (state: string): Act => ({ op: 'gate', key: 'g1', state });
+const START: Act = { op: 'start', run: 'r1' };
+const hold = (epoch: number): Act => ({ op: 'hold', run: 'r1', epoch });
+const step = (name: string, value: string, epoch = 1): Act => {
+  return { op: 'step', run: 'r1', epoch, step: name, value };
+};
+const journal = (...values: string[]): Act => {
+  const steps = values.map((value, i) => ({ step: RUN_STEPS[i] ?? '', value }));
+  const state = values.length < RUN_STEPS.length ? 'running' : 'completed';
+  return { op: 'journal', run: 'r1', state, steps };
+};
+const RAN: readonly Row[] = [
+  ['sue', 'a', START, 0, 1],
+  ['sue', 'a', hold(1), 1, 2],
+  ['sue', 'a', step('fetch', 'x1'), 2, 3],
+  ['sue', 'b', step('build', 'x2'), 3, null, 'unknown'],
+  // Its lease lapses; another goes on where the journal ends, and the first comes late.
+  ['tom', 'b', hold(2), 7, 8],
+  ['sue', 'b', step('ship', 'x3'), 8, 9, 'fail'],
+  ['tom', 'b', step('ship', 'y3', 2), 9, 10],
+];
 const [ONE, TWO] = [
   { text: 'one', seq: 1 },
   { text: 'two', seq: 2 },
@@ -86,6 +113,11 @@ test('[CH1] turns that lapse and gates whose answers are lost pass', () => {
     ['mia', 'a', gate('consumed'), 11, 12],
   ];
   expect(check(historyOf(rows, ALIKE))).toEqual([]);
+});
+
+test('[CH1] a run whose executor is overtaken, or hears nothing, passes', () => {
+  const rows: Row[] = [...RAN, ['aud', 'a', journal('x1', 'x2', 'y3'), 20, 21]];
+  expect(check(historyOf(rows))).toEqual([]);
 });
 
 const BAD: readonly [what: string, sentence: string, History][] = [
@@ -294,6 +326,44 @@ const BAD: readonly [what: string, sentence: string, History][] = [
     'a message that begins no turn',
     'turn: kept back: 1 of talk began no turn of wes, the first "two", and 0 answers were lost',
     historyOf([...SENT, ['sue', 'a', begin('t1', 1, 'one'), 1, 2]], ALIKE),
+  ],
+  [
+    'a run that two have',
+    'run: handed out twice: hold r1 (epoch 1) by sue at a (1.000–2.000 s, acknowledged) and hold r1 (epoch 1) by tom at b (3.000–4.000 s, acknowledged)',
+    historyOf([
+      ['sue', 'a', hold(1), 1, 2],
+      ['tom', 'b', hold(1), 3, 4],
+    ]),
+  ],
+  [
+    'a step that happens twice',
+    'run: a step happened twice: fetch of r1 (epoch 1) by sue at a (2.000–3.000 s, acknowledged) and fetch of r1 (epoch 2) by tom at b (11.000–12.000 s, acknowledged)',
+    historyOf([...RAN, ['tom', 'b', step('fetch', 'y1', 2), 11, 12]]),
+  ],
+  [
+    'a step by one who was overtaken',
+    'run: overtaken: build of r1 (epoch 1) by sue at a (11.000–12.000 s, acknowledged) although hold r1 (epoch 2) by tom at b (7.000–8.000 s, acknowledged) was before it',
+    historyOf([...RAN, ['sue', 'a', step('build', 'x2'), 11, 12]]),
+  ],
+  [
+    'a step that a journal lacks',
+    'run: lost: fetch of r1 (epoch 1) by sue at a (2.000–3.000 s, acknowledged) is not in the journal of r1 by aud at c (20.000–21.000 s, told completed)',
+    historyOf([...RAN, ['aud', 'c', journal('x0', 'x2', 'y3'), 20, 21]]),
+  ],
+  [
+    'a step that was refused and is in the journal',
+    'run: kept: ship of r1 (epoch 1) by sue at b (8.000–9.000 s, refused) is in the journal of r1 by aud at c (20.000–21.000 s, told completed)',
+    historyOf([...RAN, ['aud', 'c', journal('x1', 'x2', 'x3'), 20, 21]]),
+  ],
+  [
+    'a step that nobody did',
+    'run: journal of r1 by aud at c (20.000–21.000 s, told completed) has build, which nobody did',
+    historyOf([...RAN, ['aud', 'c', journal('x1', 'z2', 'y3'), 20, 21]]),
+  ],
+  [
+    'a run that is not completed',
+    'run: left undone: start of r1 by sue at a (0.000–1.000 s, acknowledged), and journal of r1 by aud at c (20.000–21.000 s, told running) has 1 steps',
+    historyOf([...RAN, ['aud', 'c', journal('x1'), 20, 21]]),
   ],
   [
     'a gate with two answers',

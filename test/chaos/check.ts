@@ -1,12 +1,13 @@
 /**
  * Whether a history keeps what is promised: nothing acknowledged is lost, nothing is there twice, nothing that was
  * refused is there, every reader sees one order, a value is exchanged only for the one it was decided on, a lock has
- * one holder, a gate one answer, and a turn is run by one at a time [CH1]. What is broken is told in a sentence that names the acts, the shortest first.
+ * one holder, a gate one answer, a turn is run by one at a time, and each step of a run happens once [CH1]. What is broken is told in a sentence that names the acts, the shortest first.
  */
 
 import { checkMessages } from './check-messages.ts';
 import { checkNumbers } from './check-numbers.ts';
 import { checkReaders } from './check-readers.ts';
+import { checkRuns } from './check-runs.ts';
 import { checkTurns } from './check-turns.ts';
 import { type Act, type ActOf, type Done, describe, type History, isOf } from './history.ts';
 import { linearize, type Model, type Timed } from './linearize.ts';
@@ -23,6 +24,7 @@ export function check({ done, ...history }: History): string[] {
     ...checkKeys(locks, LOCK),
     ...checkKeys(gates, GATE),
     ...checkTurns({ done, ...history }),
+    ...checkRuns({ done, ...history }),
     ...checkNumbers(done),
   ].sort((a, b) => a.length - b.length);
 }

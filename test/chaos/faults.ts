@@ -41,6 +41,14 @@ const FAULTS: Readonly<Record<string, Draw>> = {
     const from = chance.isLikely(0.5) ? nodes.all : [chance.pick(nodes.all)];
     return orNull(server, (one) => cutServer(one, from, cutOf(chance)));
   },
+  'loss-node': async ({ nodes }, chance) => {
+    const node = chance.isLikely(0.5) ? await nodes.leader() : chance.pick(nodes.all);
+    return orNull(node, (one) => cutNode(nodes, one, 'loss'));
+  },
+  'loss-server': async ({ nodes, servers, sequencer }, chance) => {
+    const server = chance.isLikely(0.5) ? await sequencer() : chance.pick(servers);
+    return orNull(server, (one) => cutServer(one, nodes.all, 'loss'));
+  },
   clock: async ({ servers }, chance) => {
     const offMs = chance.int(-CLOCK_OFF_MS_MAX, CLOCK_OFF_MS_MAX);
     return setClock(chance.pick(servers), offMs);

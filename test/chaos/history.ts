@@ -62,7 +62,27 @@ export type Act =
   /** Of a gate, by its id. */
   | { readonly op: 'decide'; readonly key: string; readonly answer: 'approve' | 'deny' }
   | { readonly op: 'consume'; readonly key: string }
-  | { readonly op: 'gate'; readonly key: string; readonly state: string };
+  | { readonly op: 'gate'; readonly key: string; readonly state: string }
+  /** A run of a workflow, handed out, and what its executor says of a step. */
+  | { readonly op: 'start'; readonly run: string }
+  | { readonly op: 'hold'; readonly run: string; readonly epoch: number }
+  | ({ readonly op: 'step'; readonly run: string; readonly epoch: number } & RunStep)
+  /** As one server tells it when all is over. */
+  | {
+      readonly op: 'journal';
+      readonly run: string;
+      readonly state: string;
+      readonly steps: readonly RunStep[];
+    };
+
+/** Values are never said twice, so that one tells who said it. */
+interface RunStep {
+  readonly step: string;
+  readonly value: string;
+}
+
+/** Of every run, in this order; with the last it is over. */
+export const RUN_STEPS: readonly string[] = ['fetch', 'build', 'ship'];
 
 export interface Done<A extends Act = Act> {
   readonly id: number;
@@ -137,6 +157,13 @@ function wordsOf(act: Act): string {
       return `finish ${act.turn} of ${act.agent} (epoch ${act.epoch})`;
     case 'decide':
       return `${act.answer} ${act.key}`;
+    case 'start':
+    case 'journal':
+      return `${act.op} of ${act.run}`;
+    case 'hold':
+      return `hold ${act.run} (epoch ${act.epoch})`;
+    case 'step':
+      return `${act.step} of ${act.run} (epoch ${act.epoch})`;
     case 'get':
     case 'holder':
     case 'consume':
@@ -151,7 +178,7 @@ function toldOf(act: Act, outcome: Outcome): string {
   if (act.op === 'send') return `acknowledged as ${act.seq}`;
   if (act.op === 'holder') return `told ${act.owner ?? 'nobody'}`;
   if (act.op === 'get') return `told ${act.value ?? 'nothing'}`;
-  if (act.op === 'gate') return `told ${act.state}`;
+  if (act.op === 'gate' || act.op === 'journal') return `told ${act.state}`;
   if (act.op === 'begin') return `given ${act.given?.length ?? 0}`;
   if (act.op === 'recv' || act.op === 'feed') return `got ${act.got.length}`;
   return 'acknowledged';

@@ -4,9 +4,9 @@ import type { Ask, Reply } from './ask.ts';
 
 /**
  * Acknowledge and drop; store twice; give a claim that another has; exchange whatever is there; hand out a turn again; take a
- * second answer to a gate.
+ * second answer to a gate; take a step of a run and forget it.
  */
-export const LIES = ['drop', 'twice', 'holder', 'exchange', 'turn', 'gate'] as const;
+export const LIES = ['drop', 'twice', 'holder', 'exchange', 'turn', 'gate', 'step'] as const;
 export type Lie = (typeof LIES)[number];
 
 const SHARE = 0.05;
@@ -23,6 +23,10 @@ export function lieAbout(lie: Lie, ask: Ask, chance: Chance, onLie: () => void):
     if (lie === 'drop' && operation === 'send' && isLie && url !== null) {
       onLie();
       return { kind: 'done', body: { seq: seq + 1 }, copy };
+    }
+    if (lie === 'step' && operation === 'workflows.record' && isLie && url !== null) {
+      onLie();
+      return { kind: 'done', body: {}, copy };
     }
     const reply = await ask(server, agent, operation, input, timeoutMs);
     if (operation === 'send' && reply.kind === 'done') {

@@ -13,6 +13,7 @@ import type { History, Reading, Told } from './history.ts';
 import { type Nodes, openNodes } from './nodes.ts';
 import { type Reader, startDrainer, startFollower } from './readers.ts';
 import { createRecorder, longestSilence, type Recorder } from './recorder.ts';
+import { createRunAuditor, startExecutor } from './run-acts.ts';
 import { type ChaosServer, createServers } from './servers.ts';
 import { NAMESPACE, type Stage, thingsOf } from './stage.ts';
 import { startSupervisor, WORKER_LIMITS } from './turn-acts.ts';
@@ -90,6 +91,7 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
         recorder,
         space,
         gates: [],
+        runs: [],
         things: thingsOf(i === 0 ? name : `${name}-s${i}`),
       },
       ask: options.ask?.(asked, chance.fork()) ?? asked,
@@ -160,6 +162,9 @@ async function startReaders(stage: Stage, chance: Chance): Promise<Reader[]> {
     startFollower(follower, talk, chance.fork(), stage),
     startSupervisor(`first-${worker}`, worker, chance.fork(), stage),
     startSupervisor(`second-${worker}`, worker, chance.fork(), stage),
+    startExecutor(`first-${talk}`, chance.fork(), stage),
+    startExecutor(`second-${talk}`, chance.fork(), stage),
+    createRunAuditor(stage),
   ];
 }
 

@@ -11,6 +11,8 @@ export interface Stage {
   readonly things: Things;
   /** Gates that were asked for, the newest last. */
   readonly gates: KnownGate[];
+  /** Runs that were started, or may have been. */
+  readonly runs: string[];
   /** Between two acts of one agent. */
   pause(ms: number): Promise<void>;
   readonly isOver: boolean;
@@ -22,6 +24,8 @@ export interface Things {
   readonly channels: readonly [string, string, string];
   readonly locks: readonly string[];
   readonly values: readonly string[];
+  /** Of which runs are started. */
+  readonly workflow: string;
 }
 
 export function thingsOf(run: string): Things {
@@ -29,6 +33,7 @@ export function thingsOf(run: string): Things {
     channels: [`talk-0${run}`, `talk-1${run}`, `jobs${run}`],
     locks: [`lock-0${run}`, `lock-1${run}`],
     values: [`value-0${run}`, `value-1${run}`, `value-2${run}`],
+    workflow: `chain${run}`,
   };
 }
 

@@ -73,3 +73,22 @@ test('[CH1] a line that is cut off for one is open for others', async () => {
   await bob.hears('bob:still');
   expect([ada.state.heard, again.state.heard]).toEqual(['ada:', '']);
 });
+
+test('[CH1] a line that loses packets is late and whole, in order, also when it is mended meanwhile', async () => {
+  const wire = await openWire(await openEcho());
+  onTestFinished(() => wire.close());
+  const one = await open(wire);
+  wire.cut('loss');
+  const begun = performance.now();
+  let text = '';
+  for (let i = 0; i < 40; i++) {
+    text += `${i} `;
+    one.socket.write(`${i} `);
+    // One piece at a time, so that some of them are lost.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (i === 30) wire.mend();
+  }
+  await one.hears(text);
+  expect(performance.now() - begun).toBeGreaterThan(200);
+  expect(one.state.isClosed).toBe(false);
+});

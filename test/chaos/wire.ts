@@ -1,11 +1,12 @@
 /**
  * A line that can be cut: a TCP proxy in front of a port. A cut either resets what is open and takes nobody in, or
- * hangs: what was sent is kept, and arrives late when the line is mended, as on a network that was down for a while.
+ * hangs: what was sent is kept, and arrives late when the line is mended, as on a network that was down for a while. Or it
+ * loses packets, as who uses TCP meets that: what was lost is sent again after a while, and all that follows waits for it.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-export type Cut = 'reset' | 'hang';
+export type Cut = 'reset' | 'hang' | 'loss';
 
 export interface Wire {
   readonly port: number;
@@ -20,9 +21,14 @@ interface Line {
   readonly near: Socket;
   readonly far: Socket;
   readonly held: (() => void)[];
+  /** What waits for a packet that was lost, by where it goes. */
+  readonly late: Map<Socket, Buffer[]>;
 }
 
 const EVERYBODY = '*';
+/** Of so many pieces one is lost, and sent again after so long; now and then it is lost again. */
+const LOST_OF = 8;
+const AGAIN_MS = [200, 400, 200, 800] as const;
 
 /** `nameOf` finds a name in the first bytes of who connects. */
 export async function openWire(
@@ -38,15 +44,28 @@ export async function openWire(
     line.near.destroy();
     line.far.destroy();
   };
-  const pass = (line: Line, into: Socket, chunk: Buffer): void => {
+  let passed = 0;
+  const pass = (line: Line, into: Socket, chunk: Buffer, isLate = false): void => {
     const how = cutOf(line);
+    const late = line.late.get(into);
     if (how === 'reset') end(line);
+    else if (late !== undefined) late.push(chunk);
     else if (how === 'hang') line.held.push(() => into.write(chunk));
+    else if (how === 'loss' && !isLate && ++passed % LOST_OF === 0) lose(line, into, chunk);
     else into.write(chunk);
+  };
+  const lose = (line: Line, into: Socket, chunk: Buffer): void => {
+    const waiting = [chunk];
+    line.late.set(into, waiting);
+    const againMs = AGAIN_MS[(passed / LOST_OF) % AGAIN_MS.length];
+    setTimeout(() => {
+      line.late.delete(into);
+      if (lines.has(line)) for (const one of waiting) pass(line, into, one, true);
+    }, againMs).unref();
   };
   const server = createServer((near) => {
     const far = connect(to, '127.0.0.1');
-    const line: Line = { name: null, near, far, held: [] };
+    const line: Line = { name: null, near, far, held: [], late: new Map() };
     lines.add(line);
     for (const socket of [near, far]) {
       socket.setNoDelay(true);
