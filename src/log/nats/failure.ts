@@ -4,6 +4,7 @@ import { LogError } from '../log.ts';
 /** Codes of the JetStream API; the names are the server's. */
 export const API = {
   noMessage: 10_037,
+  notNow: 10_008,
   notEnabled: 10_076,
   notEnabledForAccount: 10_039,
   streamNotFound: 10_059,
@@ -57,6 +58,8 @@ function wordsOf(name: string, why: string, error: unknown): string {
     code === API.notEnabledForAccount
   )
     return 'the server, or the account of this user, runs without JetStream; start it with -js and a storage directory';
+  if (code === API.notNow)
+    return `JetStream has no leader there now (${why}); start so many of its servers that it has one, and try again`;
   if (code !== null && NO_ROOM.has(code))
     return `the server has no room left (${why}); nothing that it acknowledged is lost: give JetStream more, or compact the log`;
   if (code === API.replicasNotSupported || code === API.noSuitablePeers)
