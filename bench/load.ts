@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { BoardJob, BoardResult } from './load/board.ts';
 import type { BusJob, BusResult } from './load/bus.ts';
+import type { BusBystanderJob, BystanderJob } from './load/bystander.ts';
 import type { ClaimsJob, ClaimsResult } from './load/claims.ts';
-import type { BusBystanderJob, DeadWorkerJob, DeadWorkerResult } from './load/dead-worker.ts';
+import type { BusStoppedJob, DeadWorkerJob, DeadWorkerResult } from './load/dead-worker.ts';
 import type { FloodJob, FloodResult } from './load/flood.ts';
 import type { HoldJob } from './load/hold.ts';
 import type { HostileJob, HostileResult } from './load/hostile.ts';
@@ -33,7 +34,7 @@ const TIMEOUT_MS = 300_000;
 
 export function runLoad(job: FloodJob): Promise<FloodResult>;
 export function runLoad(job: BoardJob): Promise<BoardResult>;
-export function runLoad(job: BusBystanderJob | LatencyJob): Promise<Percentiles>;
+export function runLoad(job: BystanderJob | BusBystanderJob | LatencyJob): Promise<Percentiles>;
 export function runLoad(job: BusJob): Promise<BusResult>;
 export function runLoad(job: ClaimsJob): Promise<ClaimsResult>;
 export function runLoad(job: RecvJob): Promise<RecvResult>;
@@ -41,8 +42,6 @@ export function runLoad(job: ReplayJob): Promise<ReplayResult>;
 export function runLoad(job: StormJob): Promise<StormResult>;
 export function runLoad(job: ThreadsJob): Promise<ThreadsResult>;
 export function runLoad(job: WideJob): Promise<WideResult>;
-export function runLoad(job: HostileJob): Promise<HostileResult>;
-export function runLoad(job: DeadWorkerJob): Promise<DeadWorkerResult>;
 export function runLoad(job: ChatJob): Promise<ChatResult>;
 export function runLoad(job: WireClaimsJob): Promise<WireClaimsResult>;
 export function runLoad(job: ConnectsJob): Promise<{ allMs: number }>;
@@ -70,20 +69,55 @@ export async function runNode(program: string, parameters: readonly string[]): P
 
 /** Idle agents, connected until disposed. */
 export async function openHold(job: HoldJob): Promise<AsyncDisposable> {
+  const { end } = await start(job);
+  return {
+    async [Symbol.asyncDispose]() {
+      await end();
+    },
+  };
+}
+
+/** Load that goes on until it is told to end, and says then what became of it. */
+export interface Going<R> {
+  end(): Promise<R>;
+}
+
+export function startLoad(job: HostileJob): Promise<Going<HostileResult>>;
+export function startLoad(job: DeadWorkerJob): Promise<Going<DeadWorkerResult>>;
+export function startLoad(job: BusStoppedJob): Promise<Going<{ held: number }>>;
+export async function startLoad(job: object): Promise<Going<unknown>> {
+  const { end } = await start(job);
+  return {
+    async end() {
+      const said = await end();
+      if (said === undefined) throw new Error(`the load said nothing: ${JSON.stringify(job)}`);
+      return JSON.parse(said);
+    },
+  };
+}
+
+/** The first line says that it has begun; how it ends is answered with its last. */
+async function start(job: object): Promise<{ end(): Promise<string | undefined> }> {
   const program = join(import.meta.dirname, 'load/main.ts');
   const child = spawn(process.execPath, [program, JSON.stringify(job)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const ended = once(child, 'exit');
-  const held = once(createInterface({ input: child.stdout }), 'line');
+  const ended = once(child, 'close');
+  const lines = createInterface({ input: child.stdout });
+  const held = once(lines, 'line');
+  let last: string | undefined;
   await Promise.race([
     held,
-    ended.then(([code]) => Promise.reject(new Error(`holding agents ended with ${code}`))),
+    ended.then(([code]) => Promise.reject(new Error(`the load ended with ${code}`))),
   ]);
+  lines.on('line', (line) => {
+    last = line;
+  });
   return {
-    async [Symbol.asyncDispose]() {
+    async end() {
       child.stdin.end();
       await ended;
+      return last;
     },
   };
 }

@@ -1,22 +1,16 @@
 /**
- * A flood of requests to a pool whose worker dies, and a bystander on the same bus whose worker lives. Every
- * request is answered, with an error that has a name, or counted as unanswered. The two are processes of their
- * own: what the flood does with its answers is no business of the bystander.
+ * Bad input at the bus. A flood of requests to a pool whose worker dies, again and again until told to end: every
+ * request is answered, with an error that has a name, or counted as unanswered. And clients that ask and never read.
  */
 import { connect, type Socket } from 'node:net';
-import { type Percentiles, percentiles } from '../percentiles.ts';
+import { openLineSocket } from './lines.ts';
+import { begun } from './until-told.ts';
 
-/** The bus's Unix socket has the pools `dead` and `alive`. */
+/** The bus's Unix socket has the pool `dead`. */
 export interface DeadWorkerJob {
   readonly kind: 'dead-worker';
   readonly path: string;
   readonly asks: number;
-}
-
-export interface BusBystanderJob {
-  readonly kind: 'bus-bystander';
-  readonly path: string;
-  readonly trips: number;
 }
 
 export interface DeadWorkerResult {
@@ -24,53 +18,67 @@ export interface DeadWorkerResult {
   readonly unanswered: number;
 }
 
+/** The bus's Unix socket has the pool `talker`. */
+export interface BusStoppedJob {
+  readonly kind: 'bus-stopped';
+  readonly path: string;
+  readonly clients: number;
+}
+
 const DEADLINE_MS = 60_000;
+const PAD = 'x'.repeat(8_000);
+/** Of one client: more than may wait for it. */
+const ASKS_OF_ONE = 400;
 
 export async function deadWorker(job: DeadWorkerJob): Promise<DeadWorkerResult> {
   let refused = 0;
-  const done = Promise.withResolvers<void>();
-  const flood = await open(job.path, (line) => {
+  let asked = 0;
+  let done = Promise.withResolvers<void>();
+  const flood = await openLineSocket(job.path, (line) => {
     if (line.includes('"error"')) refused += 1;
-    if (refused >= job.asks) done.resolve();
+    if (refused >= asked) done.resolve();
   });
-  for (let id = 1; id <= job.asks; id++) flood.write(ask(id, 'dead'));
-  const timer = setTimeout(done.resolve, DEADLINE_MS);
-  await done.promise;
-  clearTimeout(timer);
+  const until = begun();
+  do {
+    done = Promise.withResolvers();
+    asked += job.asks;
+    for (let id = 1; id <= job.asks; id++) flood.write(ask(id, 'dead'));
+    const timer = setTimeout(done.resolve, DEADLINE_MS);
+    await done.promise;
+    clearTimeout(timer);
+  } while (!until.isOver && refused === asked);
   flood.destroy();
-  return { refused, unanswered: job.asks - refused };
+  return { refused, unanswered: asked - refused };
 }
 
-const ask = (id: number, pool: string) =>
-  `{"jsonrpc":"2.0","id":${id},"pool":"${pool}","method":"echo","params":{}}\n`;
-
-export async function busBystander({ path, trips }: BusBystanderJob): Promise<Percentiles> {
-  let answered = Promise.withResolvers<string>();
-  const socket = await open(path, (line) => answered.resolve(line));
-  const takenMs: number[] = [];
-  for (let id = 1; id <= trips; id++) {
-    answered = Promise.withResolvers();
-    const from = performance.now();
-    socket.write(ask(id, 'alive'));
-    const line = await answered.promise;
-    if (!line.includes('"result"')) throw new Error(`the bystander got ${line.slice(0, 200)}`);
-    takenMs.push(performance.now() - from);
+export async function busStopped({ path, clients }: BusStoppedJob): Promise<{ held: number }> {
+  const sockets: Socket[] = [];
+  let held = clients;
+  for (let n = 0; n < clients; n++) {
+    const socket = connect(path);
+    await new Promise((resolve, reject) => {
+      socket.once('connect', resolve).once('error', reject);
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      held -= 1;
+    });
+    socket.pause();
+    sockets.push(socket);
   }
-  socket.destroy();
-  return percentiles(takenMs);
+  const until = begun();
+  for (let id = 1; id <= ASKS_OF_ONE && !until.isOver; id++) {
+    for (const socket of sockets) {
+      const isTaking = !socket.destroyed && !socket.writableNeedDrain;
+      if (isTaking) socket.write(ask(id, 'talker', PAD));
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await until.over;
+  const result = { held };
+  for (const socket of sockets) socket.destroy();
+  return result;
 }
 
-async function open(path: string, onLine: (line: string) => void): Promise<Socket> {
-  const socket = connect(path);
-  await new Promise((resolve, reject) => {
-    socket.once('connect', resolve).once('error', reject);
-  });
-  let tail = '';
-  socket.setEncoding('latin1').on('data', (text: string) => {
-    const lines = (tail + text).split('\n');
-    tail = lines.pop() ?? '';
-    for (const line of lines) onLine(line);
-  });
-  socket.on('error', () => {});
-  return socket;
-}
+const ask = (id: number, pool: string, pad = '') =>
+  `{"jsonrpc":"2.0","id":${id},"pool":"${pool}","method":"echo","params":{"pad":"${pad}"}}\n`;

@@ -6,13 +6,9 @@
  */
 import { type BoardJob, board } from './board.ts';
 import { type BusJob, bus } from './bus.ts';
+import { type BusBystanderJob, type BystanderJob, busBystander, bystander } from './bystander.ts';
 import { type ClaimsJob, claims } from './claims.ts';
-import {
-  type BusBystanderJob,
-  busBystander,
-  type DeadWorkerJob,
-  deadWorker,
-} from './dead-worker.ts';
+import { type BusStoppedJob, busStopped, type DeadWorkerJob, deadWorker } from './dead-worker.ts';
 import { type FloodJob, flood } from './flood.ts';
 import { type HoldJob, hold } from './hold.ts';
 import { type HostileJob, hostile } from './hostile.ts';
@@ -35,6 +31,8 @@ import { type WideJob, wide } from './wide.ts';
 export type Job =
   | BoardJob
   | BusJob
+  | BusStoppedJob
+  | BystanderJob
   | ChatJob
   | ClaimsJob
   | ConnectsJob
@@ -64,6 +62,10 @@ function run(job: Job): Promise<object> {
       return deadWorker(job);
     case 'bus-bystander':
       return busBystander(job);
+    case 'bus-stopped':
+      return busStopped(job);
+    case 'bystander':
+      return bystander(job);
     case 'hostile':
       return hostile(job);
     case 'flood':

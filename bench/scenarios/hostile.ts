@@ -1,98 +1,148 @@
 /**
- * Load as bad input: connections that say nothing, readers that never read, a megabyte at every door at
- * once, and a flood of requests to a worker that dies. Whoever does nothing wrong must not notice: the p99
- * of a bystander stays within twice of what it is alone, in turns, and memory stays bounded.
+ * Load as bad input: connections that say nothing, readers that never read, a thousand that wait for one message, a
+ * megabyte at every door at once, and at the bus a flood of requests to a worker that dies. Whoever does nothing wrong
+ * must not notice: the p99 of a bystander stays within twice of what it is alone, in turns, and memory stays bounded.
+ *
+ * Beside both stands the same load at another server of the same machine: what the bystander notices then is the
+ * processors that it shares with the load, and no server can do anything about it.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Hostility } from '../load/hostile.ts';
-import { runLoad } from '../load.ts';
+import { type Going, runLoad, startLoad } from '../load.ts';
+import type { Percentiles } from '../percentiles.ts';
 import { memoryOf } from '../process.ts';
 import { type Measure, type Scenario, type Setting, type Sides, takeTurns } from '../scenario.ts';
-import { createScratch, openServer } from '../server.ts';
+import { createScratch, openServer, type Server } from '../server.ts';
 import { openBus } from './bus.ts';
 
 const ALONE = 'nobody hostile';
+const ELSEWHERE = 'hostile to another';
+
+interface Part {
+  readonly what: Hostility;
+  readonly count: number;
+  readonly words: string;
+  readonly trips: number;
+  readonly counts: readonly ('held' | 'told' | 'cut')[];
+}
+
+const FATES = ['held', 'told', 'cut'] as const;
+
+const PARTS: readonly Part[] = [
+  {
+    ...{ what: 'silent', count: 10_000, words: 'connections that say nothing' },
+    ...{ trips: 1_000, counts: FATES },
+  },
+  {
+    ...{ what: 'stopped', count: 1_000, words: 'readers that never read' },
+    ...{ trips: 3_000, counts: [] },
+  },
+  {
+    ...{ what: 'stopped-sse', count: 1_000, words: 'readers of SSE that never read' },
+    ...{ trips: 3_000, counts: [] },
+  },
+  {
+    ...{ what: 'stopped-synapse', count: 1_000, words: 'Synapse sockets that never read' },
+    ...{ trips: 3_000, counts: [] },
+  },
+  {
+    ...{ what: 'polls', count: 1_000, words: 'who wait for the same message' },
+    ...{ trips: 3_000, counts: ['held'] },
+  },
+  {
+    ...{ what: 'large', count: 200, words: 'bodies of 1 MB at four doors' },
+    ...{ trips: 1_000, counts: ['told', 'cut'] },
+  },
+];
 
 export const hostile: Scenario = {
   name: 'hostile',
   async run(setting): Promise<Measure[]> {
     if (!setting.hasHub) return [];
-    const share = setting.isQuick ? 0.05 : 1;
-    return [
-      ...(await atHub(setting, 'silent', 10_000 * share, 'connections that say nothing')),
-      ...(await atHub(setting, 'stopped', 1_000 * share, 'readers that never read')),
-      ...(await atHub(setting, 'large', 200 * share, 'bodies of 1 MB at four doors')),
-      ...(await atBus(setting, 100_000 * share)),
-    ];
+    const measures: Measure[] = [];
+    for (const part of PARTS) measures.push(...(await atHub(setting, part)));
+    measures.push(...(await atBus(setting)));
+    return measures;
   },
 };
 
-async function atHub(
-  setting: Setting,
-  what: Hostility,
-  count: number,
-  words: string,
-): Promise<Measure[]> {
-  const server = await openServer('hub', { hasSynapse: true });
+const sizeOf = ({ isQuick }: Setting, count: number) => (isQuick ? count / 20 : count);
+
+/** The bystander's figures while a load goes on, and what became of the load. */
+async function beside<R extends object>(
+  starting: Promise<Going<R>>,
+  bystand: () => Promise<Percentiles>,
+  pid: number,
+): Promise<Record<string, number>> {
+  const going = await starting;
+  const stood = await bystand();
+  return { ...(await going.end()), ...stood, ...memoryOf(pid) };
+}
+
+async function atHub(setting: Setting, part: Part): Promise<Measure[]> {
+  const count = sizeOf(setting, part.count);
+  const trips = sizeOf(setting, part.trips);
+  const servers: Server[] = [];
   try {
-    const { url, synapse, pid } = server;
-    const trips = setting.isQuick ? 200 : 1_000;
-    const job = { kind: 'hostile', url, synapse, trips } as const;
+    for (const _ of [ELSEWHERE, 'hub']) servers.push(await openServer('hub', { hasSynapse: true }));
+    const [another, server] = servers as [Server, Server];
+    const bystand = () => runLoad({ kind: 'bystander', url: server.url, trips });
+    const loadAt = ({ url, synapse }: Server) =>
+      startLoad({ kind: 'hostile', url, synapse, what: part.what, count });
     const sides: Sides = {
-      [ALONE]: async () => ({ ...(await runLoad({ ...job, what: 'none', count: 0 })) }),
-      hub: async () => ({
-        ...(await runLoad({ ...job, what, count })),
-        ...memoryOf(pid),
-      }),
+      [ALONE]: async () => ({ ...(await bystand()) }),
+      [ELSEWHERE]: () => beside(loadAt(another), bystand, another.pid),
+      hub: () => beside(loadAt(server), bystand, server.pid),
     };
     const figures = await takeTurns(Math.min(setting.rounds, 3), sides);
-    const counts = what === 'stopped' ? [] : ['held', 'told', 'cut'];
-    return rows(`${count.toLocaleString('en')} ${words}`, figures, counts);
+    return rows(`${count.toLocaleString('en')} ${part.words}`, figures, part.counts);
   } finally {
-    await server.close();
+    await Promise.all(servers.map((server) => server.close()));
   }
 }
 
-async function atBus(setting: Setting, asks: number): Promise<Measure[]> {
+async function atBus(setting: Setting): Promise<Measure[]> {
   const dir = await createScratch();
   const config = join(dir, 'bus.json');
-  const path = join(dir, 'bus.sock');
   const plain = join(import.meta.dirname, '../baseline/plain-worker.ts');
   const pool = (id: string, args: readonly string[]) => ({
     ...{ id, command: process.execPath, args, instances: 1 },
   });
-  const pools = [pool('dead', ['-e', 'process.exit(1)']), pool('alive', [plain])];
+  const pools = [
+    pool('dead', ['-e', 'process.exit(1)']),
+    ...[pool('alive', [plain]), pool('talker', [plain])],
+  ];
   await writeFile(config, JSON.stringify({ pools }));
-  const bus = await openBus(['--config', config, '--unix', path], () => connect(path));
+  const open = async (path: string) => {
+    const bus = await openBus(['--config', config, '--unix', path], () => connect(path));
+    return { ...bus, path };
+  };
+  const buses = await Promise.all(
+    ['another.sock', 'bus.sock'].map((name) => open(join(dir, name))),
+  );
+  const [another, bus] = buses as [(typeof buses)[0], (typeof buses)[0]];
   try {
-    const trips = setting.isQuick ? 200 : 1_000;
-    const bystand = () => runLoad({ kind: 'bus-bystander', path, trips });
-    const flood = () => runLoad({ kind: 'dead-worker', path, asks });
-    const sides: Sides = {
-      [ALONE]: async () => ({ ...(await bystand()) }),
-      async hub() {
-        // The bystander is longer at it than one flood.
-        let isOver = false;
-        const stood = bystand().finally(() => {
-          isOver = true;
-        });
-        let refused = 0;
-        let unanswered = 0;
-        do {
-          const said = await flood();
-          refused += said.refused;
-          unanswered += said.unanswered;
-        } while (!isOver);
-        return { ...(await stood), refused, unanswered, ...memoryOf(bus.pid) };
-      },
-    };
-    const figures = await takeTurns(Math.min(setting.rounds, 3), sides);
-    const words = `${asks.toLocaleString('en')} requests to a dead worker`;
-    return rows(words, figures, ['refused', 'unanswered']);
+    const trips = sizeOf(setting, 3_000);
+    const asks = sizeOf(setting, 100_000);
+    const clients = sizeOf(setting, 1_000);
+    const bystand = () => runLoad({ kind: 'bus-bystander', path: bus.path, trips });
+    const measure = (load: (path: string) => Promise<Going<object>>) =>
+      takeTurns(Math.min(setting.rounds, 3), {
+        [ALONE]: async () => ({ ...(await bystand()) }),
+        [ELSEWHERE]: () => beside(load(another.path), bystand, another.pid),
+        hub: () => beside(load(bus.path), bystand, bus.pid),
+      });
+    const flood = await measure((path) => startLoad({ kind: 'dead-worker', path, asks }));
+    const stopped = await measure((path) => startLoad({ kind: 'bus-stopped', path, clients }));
+    const named = (count: number, words: string) => `${count.toLocaleString('en')} ${words}`;
+    return [
+      ...rows(named(asks, 'requests to a dead worker'), flood, ['refused', 'unanswered']),
+      ...rows(named(clients, 'clients of the bus that never read'), stopped, ['held']),
+    ];
   } finally {
-    await bus.close();
+    await Promise.all(buses.map((one) => one.close()));
     await rm(dir, { recursive: true, force: true });
   }
 }
