@@ -16,6 +16,7 @@ import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import { parseInput } from '../desk/input.ts';
 import type { Stream, StreamSink } from '../desk/stream.ts';
+import { type FanOut, speakersOf } from './fan-out.ts';
 import { encodeFrames } from './frames.ts';
 import {
   answerText,
@@ -35,6 +36,7 @@ export const STREAMS_MAX = 16;
 export const RPC_BATCH_MAX = 1_000;
 
 export interface ConnectionOptions {
+  readonly fanOut: FanOut;
   readonly report: ReportFailure;
   /** Counts a frame; a refusal is what whoever sent it gets. */
   limit(): Refusal | null;
@@ -65,7 +67,9 @@ export function createConnection(
   let streamCount = 0;
   let streamsOpening = 0;
 
+  const { fanOut } = options;
   const peer = createPeer(ws, socket, {
+    fanOut,
     outputBytesMax: OUTPUT_BYTES_MAX,
     underWayMax: CALLS_MAX,
     onSlowReader: options.onSlowReader,
@@ -202,7 +206,7 @@ export function createConnection(
   function sinkOf(id: string, progress: Progress): StreamSink {
     return {
       deliver(bundle) {
-        const frames = bundleFrames(bundle);
+        const frames = bundleFrames(bundle, fanOut, caller.space);
         if (progress.early === null) peer.sendFrames(frames);
         else progress.early.push(frames);
         return peer.isOpen;
@@ -230,12 +234,13 @@ function isNotification(value: unknown): boolean {
 }
 
 /** The frames of a bundle, made once for all connections that get it. */
-function bundleFrames(bundle: Bundle): Buffer {
+function bundleFrames(bundle: Bundle, fanOut: FanOut, space: string): Buffer {
   const known = bundle.encoded.get('ws') as Buffer | undefined;
   if (known !== undefined) return known;
   const frames = encodeFrames(
     bundle.messages.map((one) => notificationText('message', messageEnvelopeText(one))),
   );
   bundle.encoded.set('ws', frames);
+  fanOut.spoken(space, speakersOf(bundle), frames.length);
   return frames;
 }

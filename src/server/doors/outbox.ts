@@ -8,6 +8,8 @@ import type { Writable } from 'node:stream';
 export interface Outbox {
   /** False when more waits than may, and the reader has not taken what was written before. */
   write(piece: Buffer): boolean;
+  /** The same of several; `join` makes one of them, where the reader takes them now. */
+  writeAll(pieces: readonly Buffer[], join: (pieces: readonly Buffer[]) => Buffer): boolean;
   /** Bytes that the reader has not taken. */
   readonly waiting: number;
   /** Nothing waits here; what was written may still be on its way. */
@@ -61,17 +63,28 @@ export function createOutbox(stream: Writable, bytesMax: number): Outbox {
     settle();
   });
 
+  function write(piece: Buffer): boolean {
+    // Gone: it is owed nothing, and to be told so by the stream costs an error with its stack.
+    if (!stream.writable) return true;
+    if (pieces.length === 0 && !stream.writableNeedDrain) {
+      stream.write(piece);
+      return true;
+    }
+    pieces.push(piece);
+    bytes += piece.length;
+    return stream.writableLength + bytes <= bytesMax;
+  }
+
   return {
-    write(piece) {
-      // Gone: it is owed nothing, and to be told so by the stream costs an error with its stack.
-      if (!stream.writable) return true;
-      if (pieces.length === 0 && !stream.writableNeedDrain) {
-        stream.write(piece);
-        return true;
-      }
-      pieces.push(piece);
-      bytes += piece.length;
-      return stream.writableLength + bytes <= bytesMax;
+    write,
+    writeAll(some, join) {
+      const [only] = some;
+      if (some.length === 1 && only !== undefined) return write(only);
+      if (pieces.length === 0 && !stream.writableNeedDrain) return write(join(some));
+      // What waits is held as it came: others hold the same buffers.
+      let isInTime = true;
+      for (const piece of some) isInTime = write(piece);
+      return isInTime;
     },
     get waiting() {
       return stream.writableLength + bytes;

@@ -6,6 +6,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
+import type { FanOut, Recipient } from './fan-out.ts';
 import { encodeFrames } from './frames.ts';
 import { createOutbox } from './outbox.ts';
 
@@ -29,6 +30,8 @@ export interface Peer {
 }
 
 export interface PeerOptions {
+  /** Where it stands in line with others for what is pushed to many. */
+  readonly fanOut: FanOut;
   /** Bytes that may wait for a peer that does not read. */
   readonly outputBytesMax: number;
   /** How much it may have under way. */
@@ -42,7 +45,7 @@ export interface PeerOptions {
 }
 
 export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions): Peer {
-  const { outputBytesMax, underWayMax } = options;
+  const { outputBytesMax, underWayMax, fanOut } = options;
   const outbox = createOutbox(stream, outputBytesMax);
   let texts: string[] = [];
   let parts: Buffer[] = [];
@@ -51,6 +54,8 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
   let isPaused = false;
   let silentPings = 0;
   let isOpen = true;
+
+  const recipient: Recipient = { flush, isTouched: false, isQueued: false };
 
   function scheduleFlush(): void {
     if (isFlushScheduled) return;
@@ -70,9 +75,9 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     encodeTexts();
     const [only] = parts;
     if (only === undefined || !isOpen) return;
-    const isInTime = outbox.write(parts.length === 1 ? only : Buffer.concat(parts));
+    const some = parts;
     parts = [];
-    if (!isInTime) close(4008, 'slow_reader');
+    if (!outbox.writeAll(some, fanOut.join)) close(4008, 'slow_reader');
   }
 
   function close(code: number, reason: string): void {
@@ -128,7 +133,7 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
       if (!isOpen) return;
       encodeTexts();
       parts.push(frames);
-      scheduleFlush();
+      if (!isFlushScheduled) fanOut.add(recipient);
     },
     drained() {
       // What was handed over must be written before the socket can tell whether it was taken.

@@ -14,11 +14,13 @@ import type { ReportFailure } from '../desk/failure.ts';
 import type { StreamSink } from '../desk/stream.ts';
 import { watchCredential } from './credential-watch.ts';
 import type { CutOff } from './cut-off.ts';
+import { type FanOut, type Recipient, speakersOf } from './fan-out.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { FAREWELL_MS, SLOW_FAREWELL_MS } from './peer.ts';
 
 const KEEPALIVE_MS = 15_000;
+const HERE = Buffer.from(': here\n\n');
 /** What may wait for one reader; past it the reader is cut off [F3]. */
 export const STREAM_BYTES_MAX: number = 8 * 1024 * 1024;
 
@@ -37,10 +39,11 @@ export interface SseDoorOptions {
   readonly keepaliveMs?: number | undefined;
   readonly slowFarewellMs?: number | undefined;
   readonly onCutOff: CutOff;
+  readonly fanOut: FanOut;
 }
 
 export function createSseDoor(options: SseDoorOptions): SseDoor {
-  const { desk, origins, report } = options;
+  const { desk, origins, report, fanOut } = options;
   const keepaliveMs = options.keepaliveMs ?? KEEPALIVE_MS;
   let connections = 0;
   let slowReaders = 0;
@@ -61,6 +64,9 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
     let farewell: string | null = null;
     let keepalive: NodeJS.Timeout | undefined;
     const finish = (reason: string): void => {
+      if (!open.has(entry)) return;
+      // It may be found slow by that.
+      flush();
       if (!open.delete(entry)) return;
       const isSlow = reason === 'slow_reader';
       if (isSlow) {
@@ -82,17 +88,26 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
     open.add(entry);
     const countOut = countConnection(caller.activity, Date.now);
     const stopWatching = watchCredential(desk, { introduction, caller, end: finish });
-    const held: string[] = [];
-    const write = (text: string): boolean => {
-      if (!response.headersSent) {
-        held.push(text);
-        return true;
-      }
-      return outbox.write(Buffer.from(text));
+    // What became ready and is not written yet; before the head of the answer, all of it.
+    let parts: Buffer[] = [];
+    const flush = (): void => {
+      if (!response.headersSent || parts.length === 0) return;
+      const some = parts;
+      parts = [];
+      if (!outbox.writeAll(some, fanOut.join)) finish('slow_reader');
+    };
+    const recipient: Recipient = { flush, isTouched: false, isQueued: false };
+    const write = (part: Buffer): void => {
+      parts.push(part);
+      if (response.headersSent) fanOut.add(recipient);
     };
     const opened = await desk.openStream(caller, input, {
-      ...sinkOf(write, finish),
-      ready: () => (response.headersSent ? outbox.drained() : Promise.resolve()),
+      ...sinkOf(write, (bundle) => bundleBytes(bundle, fanOut, caller.space)),
+      ready() {
+        flush();
+        return response.headersSent ? outbox.drained() : Promise.resolve();
+      },
+      end: finish,
     });
     if ('error' in opened) {
       open.delete(entry);
@@ -107,13 +122,14 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
       'x-accel-buffering': 'no',
       ...corsOf(request),
     });
-    write(`: synod, from ${opened.stream.position}\n\n${held.join('')}`);
+    parts.unshift(Buffer.from(`: synod, from ${opened.stream.position}\n\n`));
+    flush();
     // It may have been ended while it was being opened.
     if (farewell !== null) {
       stream.close();
       return sayFarewell(response, outbox, farewell, FAREWELL_MS);
     }
-    keepalive = setInterval(() => write(': here\n\n'), keepaliveMs);
+    keepalive = setInterval(() => write(HERE), keepaliveMs);
     request.on('close', () => finish('closed'));
     response.on('error', () => finish('closed'));
     if (request.destroyed) finish('closed');
@@ -150,33 +166,34 @@ function sayFarewell(response: ServerResponse, outbox: Outbox, text: string, wai
 }
 
 function sinkOf(
-  write: (text: string) => boolean,
-  finish: (reason: string) => void,
-): Omit<StreamSink, 'ready'> {
+  write: (bytes: Buffer) => void,
+  bytesOf: (bundle: Bundle) => Buffer,
+): Pick<StreamSink, 'deliver' | 'tell'> {
   let highest = -1;
-  const tell = (event: string, notices: readonly object[]): void => {
-    const text = notices.map((one) => `event: ${event}\ndata: ${JSON.stringify(one)}\n\n`);
-    if (!write(text.join(''))) finish('slow_reader');
-  };
   return {
     deliver(bundle) {
       const first = bundle.messages[0]?.position ?? -1;
       const isInOrder = first > highest;
       highest = Math.max(highest, bundle.messages.at(-1)?.position ?? -1);
-      return write(isInOrder ? bundleText(bundle) : lateText(bundle, highest));
+      write(isInOrder ? bytesOf(bundle) : Buffer.from(lateText(bundle, highest)));
+      return true;
     },
-    tell,
-    end: finish,
+    tell(event, notices) {
+      const text = notices.map((one) => `event: ${event}\ndata: ${JSON.stringify(one)}\n\n`);
+      write(Buffer.from(text.join('')));
+    },
   };
 }
 
 /** The events of a bundle, made once for all readers that get it. */
-function bundleText(bundle: Bundle): string {
-  const known = bundle.encoded.get('sse') as string | undefined;
+function bundleBytes(bundle: Bundle, fanOut: FanOut, space: string): Buffer {
+  const known = bundle.encoded.get('sse') as Buffer | undefined;
   if (known !== undefined) return known;
   const text = bundle.messages.map((one) => eventText(one.position, one)).join('');
-  bundle.encoded.set('sse', text);
-  return text;
+  const bytes = Buffer.from(text);
+  bundle.encoded.set('sse', bytes);
+  fanOut.spoken(space, speakersOf(bundle), bytes.length);
+  return bytes;
 }
 
 /** A released message lies behind what was shown; its id must not send a reader back there. */

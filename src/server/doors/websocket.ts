@@ -14,6 +14,7 @@ import type { ReportFailure } from '../desk/failure.ts';
 import { createConnection } from './connection.ts';
 import { watchCredential } from './credential-watch.ts';
 import type { CutOff } from './cut-off.ts';
+import type { FanOut } from './fan-out.ts';
 import type { HostLimit } from './host-limit.ts';
 import { introductionOf, type OriginCheck, type TurnedAway } from './origin-check.ts';
 import { sessionOnly, withSession } from './page/cookie.ts';
@@ -43,6 +44,7 @@ export interface WebSocketDoorOptions {
   readonly slowFarewellMs?: number | undefined;
   readonly hostLimit?: HostLimit;
   readonly onCutOff: CutOff;
+  readonly fanOut: FanOut;
 }
 
 /** Who was let in. */
@@ -88,6 +90,7 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
     let stopWatching: (() => void) | null = null;
     const peer = createConnection(desk, ws, stream, caller, {
       report,
+      fanOut: options.fanOut,
       limit: () => hostLimit?.check(address) ?? null,
       onSlowReader(bytes) {
         slowReaders++;

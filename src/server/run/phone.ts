@@ -11,6 +11,7 @@ import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import type { OpenPhone, PhoneDoor, PhoneWish } from '../desk/platform.ts';
 import type { CutOff } from '../doors/cut-off.ts';
+import type { FanOut } from '../doors/fan-out.ts';
 import type { HostLimit } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
 import { createOpsDoor } from '../doors/ops.ts';
@@ -31,6 +32,7 @@ export interface PhoneOptions {
   readonly hostLimit: HostLimit;
   readonly report: ReportFailure;
   readonly onCutOff: CutOff;
+  readonly fanOut: FanOut;
   /** That of the hub, which is free on the other addresses and easy to remember. */
   port(): number;
   /** How long it stands unasked for, for tests. */
@@ -45,7 +47,8 @@ interface Standing {
 }
 
 export function createPhone(options: PhoneOptions): PhoneDoor {
-  const { desk, page, version, hostLimit, report, onCutOff, phoneMs = PHONE_MS } = options;
+  const { desk, page, version, hostLimit, report, onCutOff, fanOut } = options;
+  const { phoneMs = PHONE_MS } = options;
   let standing: Standing | null = null;
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<unknown> = Promise.resolve();
@@ -63,7 +66,7 @@ export function createPhone(options: PhoneOptions): PhoneDoor {
     const parts = { desk, origins, report, isForPages: true };
     const http = createHttpDoor({ ...parts, version, mcp: null, page });
     const ops = createOpsDoor(parts);
-    const websocket = createWebSocketDoor({ ...parts, onCutOff, hostLimit });
+    const websocket = createWebSocketDoor({ ...parts, onCutOff, fanOut, hostLimit });
     const server = createDoorServer({ http, ops, websocket, hostLimit }, false, own);
     try {
       await listen(server, { host: address, port: port ?? options.port() });

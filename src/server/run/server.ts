@@ -18,7 +18,9 @@ import { createMcpTools } from '../../wire/mcp/tools.ts';
 import { operationList } from '../../wire/operations/table.ts';
 import { createDesk } from '../desk/desk.ts';
 import { createFailureReport } from '../desk/failure.ts';
+import { createPace } from '../desk/pace.ts';
 import { DEFAULT_SPACE } from '../desk/spaces.ts';
+import { createFanOut } from '../doors/fan-out.ts';
 import { createHostLimit } from '../doors/host-limit.ts';
 import { createHttpDoor } from '../doors/http.ts';
 import type { McpDoor } from '../doors/mcp/door.ts';
@@ -207,7 +209,9 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         more: async () => ((await bus?.readMetrics()) ?? '') + (cluster?.metrics() ?? ''),
       }));
     const counted = vitals.count(metrics?.desk ?? parts.desk);
-    const desk = telemetry === null ? counted : traceDesk(counted, telemetry);
+    const pace = createPace();
+    const fanOut = createFanOut(pace);
+    const desk = pace.paced(telemetry === null ? counted : traceDesk(counted, telemetry));
     const host = await openPluginHost({
       builtins: parts.builtins,
       cwd: config.plugins.from ?? config.dir,
@@ -293,11 +297,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     const ops = createOpsDoor({ desk, origins, report });
     const { slowFarewellMs, keepaliveMs, pingMs } = hooks;
     const onCutOff = vitals.cutOffs(warn);
-    const sse = createSseDoor({ desk, origins, report, onCutOff, keepaliveMs, slowFarewellMs });
+    const toMany = { desk, origins, report, onCutOff, fanOut, slowFarewellMs };
+    const sse = createSseDoor({ ...toMany, keepaliveMs });
     const hostLimit = createHostLimit(config.hostRateLimit);
-    const websocket = createWebSocketDoor({
-      ...{ desk, origins, report, onCutOff, hostLimit, pingMs, slowFarewellMs },
-    });
+    const websocket = createWebSocketDoor({ ...toMany, hostLimit, pingMs });
 
     vitals.begin({
       ...{ hubs: openHubs, connections, bus: () => bus?.bus ?? null },
@@ -306,7 +309,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(() => vitals.close());
 
     const phone = createPhone({
-      ...{ desk, page, version, hostLimit, report, onCutOff, phoneMs: hooks.phoneMs },
+      ...{ desk, page, version, hostLimit, report, onCutOff, fanOut, phoneMs: hooks.phoneMs },
       ...{ dir: config.dir, port: () => port },
     });
     closers.push(async () => void (await phone.close()));
@@ -334,7 +337,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       config.synapse === null
         ? null
         : await openSynapse(config.host, config.synapse, closers, {
-            ...{ hostLimit, desk, origins, report, onCutOff, token: synapseToken },
+            ...{ hostLimit, desk, origins, report, onCutOff, fanOut, token: synapseToken },
             hub: spaceOf(spaces.find(DEFAULT_SPACE)),
             ...config.synapse.limits,
             ...hooks.synapse,

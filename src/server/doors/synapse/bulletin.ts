@@ -10,6 +10,7 @@ import type { DurableEvent } from '../../../core/law/world.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
+import { AT_ONCE, type FanOut } from '../fan-out.ts';
 import { encodeFrames } from '../frames.ts';
 import type { NameBook } from './binding.ts';
 import { CHAT_CHANNEL, chatFrame, recipientsIn, type Spoken } from './chat-body.ts';
@@ -30,6 +31,7 @@ export interface BulletinOptions {
   readonly clients: ReadonlySet<SynapseClient>;
   readonly names: NameBook;
   readonly report: ReportFailure;
+  readonly fanOut: FanOut;
 }
 
 export interface Bulletin {
@@ -43,7 +45,7 @@ export interface Bulletin {
 type EventOf<Type extends DurableEvent['type']> = Extract<DurableEvent, { type: Type }>;
 
 export function openBulletin(options: BulletinOptions): Bulletin {
-  const { hub, speech, clients, names, report } = options;
+  const { hub, speech, clients, names, report, fanOut } = options;
   const online = new Set<string>();
 
   function roster(without?: string): string[] {
@@ -61,6 +63,8 @@ export function openBulletin(options: BulletinOptions): Bulletin {
 
   /** For everybody, of the batch that is being told: it goes before whatever goes to one alone. */
   let gathered: Told[] = [];
+  /** Who did what is being told. */
+  let doers: readonly string[] = [];
 
   function flush(): void {
     const told = gathered;
@@ -70,6 +74,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
 
   function broadcastAll(told: readonly Told[]): void {
     const frames = encodeFrames(told.map(({ text }) => text));
+    fanOut.spoken(hub.space, doers, frames.length);
     for (const client of clients) {
       if (!client.isWelcome) continue;
       if (client.isBusy) for (const { heard } of told) if (heard !== null) client.heard.add(heard);
@@ -154,6 +159,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     if (meant === null) return;
     const told = new Set(meant.flatMap((name) => [String(name), waiterOf(String(name))]));
     const frame = encodeFrames([speech.relay(chatFrame(spoken, target))]);
+    fanOut.spoken(hub.space, [spoken.by], frame.length);
     for (const client of clients) {
       if (client.isWelcome && !told.has(client.name)) client.peer.sendFrames(frame);
     }
@@ -196,11 +202,15 @@ export function openBulletin(options: BulletinOptions): Bulletin {
 
   const stopListening = hub.watch.events((world, first, events) => {
     try {
+      // Where all are written to at once nobody asks who it was.
+      if (clients.size > AT_ONCE)
+        doers = events.flatMap((event) => ('by' in event ? event.by : []));
       onEvents(world, first, events);
     } catch (cause) {
       report('news could not be told at the Synapse door', cause);
     } finally {
       flush();
+      doers = [];
     }
   });
   void hub

@@ -11,6 +11,7 @@ import { claimUnwait } from '../../../wire/operations/claims.ts';
 import type { Desk } from '../../desk/desk.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
 import type { CutOff } from '../cut-off.ts';
+import type { FanOut } from '../fan-out.ts';
 import type { HostLimit } from '../host-limit.ts';
 import type { OriginCheck } from '../origin-check.ts';
 import { createPeer, FAREWELL_MS, type Peer } from '../peer.ts';
@@ -45,6 +46,7 @@ export interface SynapseOptions {
   readonly hub: Hub;
   /** Null: names are taken at their word. */
   readonly token: string | null;
+  readonly fanOut: FanOut;
   readonly hostLimit?: HostLimit;
   readonly clientsMax?: number | undefined;
   readonly unauthenticatedMax?: number | undefined;
@@ -65,7 +67,7 @@ export interface SynapseDoor {
 }
 
 export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
-  const { desk, hub, token, report } = options;
+  const { desk, hub, token, report, fanOut } = options;
   const clientsMax = options.clientsMax ?? CLIENTS_MAX;
   const speech = createSpeech(() => Date.now());
   const clients = new Set<SynapseClient>();
@@ -74,7 +76,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     ...{ whispers: hub.whispers, clients, clientsMax },
     strangersMax: token === null ? null : (options.unauthenticatedMax ?? clientsMax),
   });
-  const bulletin = openBulletin({ hub, speech, clients, names, report });
+  const bulletin = openBulletin({ hub, speech, clients, names, report, fanOut });
   const dispatch = createDispatch({
     desk,
     hub,
@@ -163,6 +165,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     };
     const client = createClient((of) =>
       createPeer(ws, stream, {
+        fanOut,
         outputBytesMax: options.outputBytesMax ?? OUTPUT_BYTES_MAX,
         underWayMax: INPUT_FRAMES_MAX,
         onText(text) {
