@@ -1,7 +1,8 @@
 /**
  * Waiting for something to happen instead of asking again and again: new mail for
  * an agent, an answer to a message, a change of a receipt. Waits are bounded in
- * number, those of one agent too, and in time. Listeners are told one by one: one that throws is reported
+ * number, those of one agent too, and in time. Where very many wait for the same they are woken some at a time,
+ * with whoever else asks in between [H23]. Listeners are told one by one: one that throws is reported
  * the first time it does, and costs the others nothing [H5].
  */
 
@@ -15,6 +16,9 @@ import type { Holding } from './whispers.ts';
 export const WAITS_MAX = 20_000;
 /** Of one agent, so that nobody waits in the place of all others; one ends, and the next may wait. */
 export const WAITS_OF_ONE_MAX = 1_000;
+
+/** So many are woken at once: each asks for what it waited for, and is answered. */
+export const WAKES_AT_ONCE = 16;
 
 export interface ReceiptChange {
   readonly position: number;
@@ -146,8 +150,30 @@ export function createWatch(
     });
   }
 
+  /** Woken in what is being told now, and those whose turn it is not yet; one whose time is up meanwhile looks by itself. */
+  let woken = 0;
+  const line = new Set<Waiter>();
+
   function wake<K>(waiters: Map<K, Set<Waiter>>, key: K): void {
-    for (const waiter of [...(waiters.get(key) ?? [])]) waiter(true);
+    for (const waiter of [...(waiters.get(key) ?? [])]) {
+      if (line.size === 0 && woken < WAKES_AT_ONCE) {
+        woken++;
+        waiter(true);
+        continue;
+      }
+      if (line.size === 0) clock.soon(wakeSome);
+      line.add(waiter);
+    }
+  }
+
+  function wakeSome(): void {
+    let count = 0;
+    for (const waiter of line) {
+      line.delete(waiter);
+      waiter(true);
+      if (++count === WAKES_AT_ONCE) break;
+    }
+    if (line.size > 0) clock.soon(wakeSome);
   }
 
   function endWaits(): void {
@@ -182,6 +208,7 @@ export function createWatch(
       return () => eventListeners.delete(listener);
     },
     onEvents(world, first, events) {
+      woken = 0;
       if (events.length > 0) tell(eventListeners, (listener) => listener(world, first, events));
       if (mail.size > 0) for (const agent of newlyOwed(world, events, mail)) wake(mail, agent);
       if (turns.size > 0) {

@@ -118,3 +118,28 @@ for (const [door, listen] of Object.entries(listeners)) {
     for (const { messages } of heard) expect(messages).toEqual(['first', 'second']);
   }, 60_000);
 }
+
+test('[H23] others are answered before the last of those who wait for one message has it', async () => {
+  hub = await openRunningHub();
+  const [loud, quiet] = await Promise.all([open('loud'), open('quiet')]);
+  const waiting = await gather(async (n) => {
+    const socket = await open(`waits-${n}`);
+    await socket.ask('channels.subscribe', { pattern: 'loud' });
+    return socket;
+  });
+  let answered = 0;
+  const answers = waiting.map(async (socket) => {
+    const { messages } = await socket.ask('channels.recv', { wait_ms: 25_000 });
+    answered++;
+    return messages.map(({ body }: { body: unknown }) => body);
+  });
+  // Asked after them all, so all of them wait.
+  await quiet.ask('hub.status');
+  await loud.ask('channels.send', { channel: 'loud', body: { text: 'wake up' } });
+  for (const text of ['psst', 'are you there', 'well?']) {
+    await quiet.ask('channels.send', { channel: 'few', body: { text } });
+  }
+  expect(answered).toBeLessThan(CROWD / 2);
+  for (const messages of await Promise.all(answers))
+    expect(messages).toEqual([{ text: 'wake up' }]);
+}, 60_000);
