@@ -94,7 +94,12 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
       if (!response.headersSent || parts.length === 0) return;
       const some = parts;
       parts = [];
-      if (!outbox.writeAll(some, fanOut.join)) finish('slow_reader');
+      // Left to itself, a response writes when the turn is over: what a slice of many costs would come behind it.
+      const { socket } = response;
+      socket?.cork();
+      const isInTime = outbox.writeAll(some, fanOut.join);
+      socket?.uncork();
+      if (!isInTime) finish('slow_reader');
     };
     const recipient: Recipient = { flush, isTouched: false, isQueued: false };
     const write = (part: Buffer): void => {
