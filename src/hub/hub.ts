@@ -295,14 +295,17 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   ): void {
     store.remember(first, entries);
     const published: Published[] = [];
+    const isHeard = feeds.size > 0;
+    let hasReviews = false;
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as DurableEvent;
-      if (event.type === 'channel.retired') feeds.forget(event.channel);
-      if (event.type !== 'message.sent' || event.held !== undefined) continue;
-      published.push({ position: first + i, event });
+      if (event.type === 'message.sent') {
+        if (isHeard && event.held === undefined) published.push({ position: first + i, event });
+      } else if (event.type === 'message.reviewed') hasReviews = true;
+      else if (event.type === 'channel.retired') feeds.forget(event.channel);
     }
     // Releases first: what a feed claims to have shown with the rest must not cover them.
-    for (let i = 0; i < events.length; i++) {
+    for (let i = 0; hasReviews && i < events.length; i++) {
       const event = events[i] as DurableEvent;
       if (event.type !== 'message.reviewed' || !event.isReleased) continue;
       hearing.noteRelease(event.position, first + i);

@@ -5,11 +5,10 @@
  */
 import { assert } from '../core/law/assert.ts';
 import { carryMemory } from '../core/law/carry.ts';
-import { encodeRead } from '../core/law/entry.ts';
 import type { World } from '../core/law/state.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import type { Log } from '../log/log.ts';
-import { applyEntry } from './apply-entry.ts';
+import { applyForListeners } from './apply-entry.ts';
 import { rebuild, rebuildWorld } from './rebuild.ts';
 
 /** Told of entries that have become durable, in log order and once each; messages such as this program writes them. */
@@ -63,17 +62,16 @@ export async function openReplica(
     async catchUp(enough) {
       for await (const { first, entries } of log.read(length, enough)) {
         assert(world.length === first && length === first, 'what is read follows what is known');
-        const events = entries.map((entry) => withText(applyEntry(world, entry)));
+        const events: DurableEvent[] = [];
+        const own: string[] = [];
+        for (const entry of entries) {
+          const applied = applyForListeners(world, entry);
+          events.push(applied.event);
+          own.push(applied.own);
+        }
         length = world.length;
-        const own = events.map((event, i) => encodeRead(event, entries[i] as string));
         onDurable(first, events, own);
       }
     },
   };
-}
-
-/** As it was decided: listeners get a message's body as text. */
-function withText(event: DurableEvent): DurableEvent {
-  if (event.type === 'message.sent') (event as { body: string }).body = JSON.stringify(event.body);
-  return event;
 }

@@ -4,6 +4,7 @@ import {
   decodeEvent,
   decodeMessage,
   decodeOwnMessage,
+  decodePlain,
   EntryError,
   encodeEvent,
   encodeRead,
@@ -39,6 +40,46 @@ describe('an entry', () => {
     }
     const joined = '{"type":"agent.assumed","at":1,"by":"ada","roles":["lead"]}';
     expect(encodeRead(decodeEvent(joined), joined)).toBe(joined);
+  });
+
+  test('[L6] that is a plain message is read the short way as it is the long way, and nothing else is', () => {
+    const entryOf = (body: string, by = 'ada', as = 'agent/standard'): string =>
+      `{"type":"message.sent","at":17,"by":"${by}","as":"${as}","channel":"c","seq":3,"body":${body}}`;
+    const plain = [
+      ...['{}', '{"a":"x","n":-7,"z":0,"t":true,"e":null}', '{"a":{"b":[1,"}"]},"c":1.5}'],
+      ...[
+        '{"a":"ça — \u{1f600}"}',
+        '{"a":"line\\n\\"quoted\\" \\u0007"}',
+        '{"body":{"a":1}}',
+        '{"1":2}',
+      ],
+    ];
+    for (const body of plain) {
+      const entry = entryOf(body, 'ada ü');
+      const event = { ...decodeEvent(entry), body };
+      expect(decodePlain(entry)).toEqual(event);
+      expect(encodeEvent(event as never)).toBe(entry);
+    }
+    const others = [
+      ...[
+        '{ "a":1}',
+        '{"a":1.0}',
+        '{"a":01}',
+        '{"a":1,}',
+        '{"a":"\u0007"}',
+        '{"a":"\\u0041"}',
+        '{"a":1}}',
+      ],
+      ...['{"a":1},"held":"x"', '{"a":', '{"b":1,"1":2}', '{"a":"\\"}', ''],
+    ].map((body) => entryOf(body));
+    const heads = [
+      ...[entryOf('{}', 'a\\"b'), entryOf('{}', 'ada', 'agent/king'), `${entryOf('{}')} `],
+      entryOf('{}').replace('17', '017'),
+      entryOf('{}').replace('"seq":3', '"seq":3,"root":1'),
+      '{"type":"agent.seen","at":1,"by":"ada"}',
+    ];
+    for (const entry of [...others, ...heads])
+      expect([entry, decodePlain(entry)]).toEqual([entry, null]);
   });
 
   test('[L2] of a kind this program does not know is refused by its name', () => {

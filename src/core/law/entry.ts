@@ -9,6 +9,7 @@
 
 import type { MessageSent } from '../talk/message.ts';
 import { lift, type StoredEvent } from './lift.ts';
+import { STANDINGS_BY_NAME } from './principal.ts';
 import { findFlaw } from './shape.ts';
 import type { DurableEvent } from './world.ts';
 
@@ -20,7 +21,7 @@ export function encodeEvent(event: DurableEvent): string {
   return `${head.slice(0, -1)}${BODY_MARK}${event.body}}`;
 }
 
-type PlainMessage = MessageSent & Required<Pick<MessageSent, 'as'>>;
+export type PlainMessage = MessageSent & Required<Pick<MessageSent, 'as'>>;
 
 /** What every message has, and its standing. */
 const PLAIN_FIELDS = 7;
@@ -47,6 +48,44 @@ export function encodeRead(event: DurableEvent, entry: string): string {
   const tail = `${BODY_MARK}${event.body}}`;
   const isOwn = entry.endsWith(tail) && entry.indexOf(BODY_MARK) === entry.length - tail.length;
   return isOwn && entry.startsWith(MESSAGE_START) ? entry : encodeEvent(event);
+}
+
+/**
+ * A message that is written as `encodePlain` writes it, with its body as text: most are, and whoever follows a log reads them
+ * all. Null for anything else, which is for `decodeEvent`.
+ */
+export function decodePlain(entry: string): PlainMessage | null {
+  const head = PLAIN_HEAD.exec(entry);
+  if (head === null || !entry.endsWith('}')) return null;
+  const body = entry.slice((head[0] as string).length, -1);
+  const standing = STANDINGS_BY_NAME.get(head[3] as string);
+  if (standing === undefined || !isOwnText(body)) return null;
+  return {
+    type: 'message.sent',
+    at: Number(head[1]),
+    by: head[2] as string,
+    as: standing,
+    channel: head[4] as string,
+    seq: Number(head[5]),
+    body,
+  };
+}
+
+// Within the quotes stands whatever JSON writes as it is.
+const PLAIN_HEAD: RegExp =
+  /^\{"type":"message\.sent","at":(0|[1-9]\d{0,14}),"by":"([ !#-[\]-\uffff]*)","as":"([a-z/]*)","channel":"([ !#-[\]-\uffff]*)","seq":([1-9]\d{0,14}),"body":/;
+/** An object of plain words and whole numbers: nothing in it could be written in another way. */
+const FLAT_BODY: RegExp =
+  /^\{(?:"[A-Za-z_]\w*":(?:"[ !#-[\]-\uffff]*"|0|-?[1-9]\d{0,14}|true|false|null)(?:,(?=")|(?=\})))*\}$/;
+
+/** JSON as this program writes it. */
+function isOwnText(text: string): boolean {
+  if (FLAT_BODY.test(text)) return true;
+  try {
+    return JSON.stringify(JSON.parse(text)) === text;
+  } catch {
+    return false;
+  }
 }
 
 /** The event without its body: all that `evolve` needs. Throws EntryError for what it cannot read [L2]. */

@@ -41,6 +41,13 @@ function standingsOf(kind: PrincipalKind): Standings {
   };
 }
 
+/** Each by itself, for those who read it as text. */
+export const STANDINGS_BY_NAME: ReadonlyMap<string, Standing> = new Map(
+  Object.values(STANDINGS).flatMap((tiers) =>
+    Object.values(tiers).map((standing) => [standing, standing]),
+  ),
+);
+
 export function standingOf({ kind, tier }: Principal): Standing {
   return STANDINGS[kind][tier];
 }
