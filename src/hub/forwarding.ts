@@ -35,7 +35,7 @@ export type Unanswered =
   /** More than one request holds; it was not sent. */
   | 'too large';
 
-type Decider = Pick<Hub, 'submit' | 'ask' | 'stamp' | 'stats' | 'whispers'>;
+type Decider = Pick<Hub, 'submitThen' | 'ask' | 'stamp' | 'stats' | 'whispers'>;
 
 export interface Forwarding extends Sequencing {
   /** Commands that another server decided. */
@@ -78,10 +78,7 @@ export function createForwarding(
     try {
       // In turn: one that has just begun reads first what the last one stored.
       if (commands.length === 0 && isRefusal(await hub.ask(() => null))) return { notMine: true };
-      const outcomes = await Promise.all(
-        // By our clock: what another machine takes for now is not compared with what is stored.
-        commands.map((command) => hub.submit({ ...command, at: hub.stamp() })),
-      );
+      const outcomes = await outcomesOf(hub, commands);
       const agents = new Set(commands.map(({ by }) => by.id));
       const passing = hub.whispers?.unsaid(agents) ?? [];
       return { outcomes, length: hub.stats.entries, passing };
@@ -190,4 +187,19 @@ export function createForwarding(
       stopAttending?.();
     },
   };
+}
+
+function outcomesOf(hub: Decider, commands: readonly Command[]): Promise<readonly unknown[]> {
+  const outcomes = new Array<unknown>(commands.length);
+  let left = commands.length;
+  if (left === 0) return Promise.resolve(outcomes);
+  return new Promise((resolve) => {
+    for (const [i, command] of commands.entries()) {
+      // By our clock: what another machine takes for now is not compared with what is stored.
+      hub.submitThen({ ...command, at: hub.stamp() }, (outcome) => {
+        outcomes[i] = outcome;
+        if (--left === 0) resolve(outcomes);
+      });
+    }
+  });
 }

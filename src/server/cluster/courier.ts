@@ -2,8 +2,6 @@
  * The courier between the servers of a space, on NATS: a request is one message, and so is a whisper to all. Each is
  * sealed; what does not open is not looked at, and what nobody vouches for is no answer [JN3].
  */
-
-// Commands hold sets and maps, which JSON does not know, and bodies that could pass for any mark of ours.
 import { deserialize, serialize } from 'node:v8';
 import { refuse } from '../../core/law/decider.ts';
 import type { Command } from '../../core/law/world.ts';
@@ -13,6 +11,7 @@ import { streamWord } from '../../log/nats/generation.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
 import { createAnswerReader, PARTS_MAX, writeAnswer } from './answer-parts.ts';
+import { packCommands, packReply, unpackCommands, unpackReply } from './command-pack.ts';
 import type { Hellos } from './hello.ts';
 import { openInbox } from './inbox.ts';
 import { markOf, type Opened, SEAL_BYTES_MAX, type Seals } from './seal.ts';
@@ -89,7 +88,7 @@ export function openCourier(
   function* answerMessages(mark: Uint8Array, reply: Reply): Generator<Uint8Array> {
     const roomBytes = link.payloadMax - ENVELOPE_BYTES;
     const write = (said: Reply): Uint8Array[] | null =>
-      writeAnswer(seals, space, mark, serialize(said), roomBytes);
+      writeAnswer(seals, space, mark, packReply(said), roomBytes);
     let messages = write(reply);
     if (messages === null && 'passing' in reply) {
       messages = write({ ...reply, passing: [] });
@@ -101,7 +100,7 @@ export function openCourier(
   function sealedAsk(to: string, commands: readonly Command[]): Uint8Array | null {
     const known = sent.get(commands);
     if (known?.to === to) return known.sealed;
-    const payload = serialize(commands);
+    const payload = packCommands(commands);
     // The log takes a batch in parts, a request is one piece.
     if (payload.byteLength > link.payloadMax - ENVELOPE_BYTES) return null;
     const sealed = seals.seal({ purpose: 'ask', space, to }, payload);
@@ -115,7 +114,7 @@ export function openCourier(
     answer: (commands: readonly Command[]) => Promise<Reply>,
   ): Promise<Reply | null> {
     const heard = seals.hear(opened);
-    if (heard === 'fresh') return answer(deserialize(opened.bytes) as readonly Command[]);
+    if (heard === 'fresh') return answer(unpackCommands(opened.bytes));
     if (heard === 'repeated') return null;
     await hellos.confirm(opened.from);
     return { notMine: true };
@@ -128,7 +127,7 @@ export function openCourier(
       const read = createAnswerReader(seals, space, markOf(sealed));
       const reply = await inbox.request(subjectOf(to), sealed, (data) => {
         const bytes = read(data);
-        return bytes === null ? null : (deserialize(bytes) as Reply);
+        return bytes === null ? null : unpackReply(bytes);
       });
       if (reply !== 'nobody') sent.delete(commands);
       return reply;
