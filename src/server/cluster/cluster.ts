@@ -18,6 +18,7 @@ import { vouchLeases } from './lease-vouch.ts';
 import { type Member, openMember } from './member.ts';
 import { clusterMetrics } from './metrics.ts';
 import { openNews, type SpaceNews } from './news.ts';
+import { createOrigins, type Origins } from './origins.ts';
 import { createRegistryDesk, type RegistryDesk } from './registry-desk.ts';
 import { serves } from './seal.ts';
 import { createSpread, type Movable } from './spread.ts';
@@ -82,6 +83,7 @@ interface Served {
   readonly log: Partial<NatsLog>;
   readonly sequencing: Forwarding;
   readonly lease: Lease;
+  readonly origins: Origins;
 }
 
 /** Who asks for a drain is answered by then. */
@@ -138,9 +140,11 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
   /** Of spaces that were closed: what was counted stays counted. */
   const ended = { conflicts: 0, forwarded: 0 };
 
-  function movable({ lease, sequencing }: Served): Movable {
+  function movable({ lease, sequencing, origins, hub }: Served): Movable {
+    const { isMine } = lease;
     return {
-      ...{ isMine: lease.isMine, isHeld: lease.holder !== null, mineMs: lease.mineMs },
+      nearest: isMine ? origins.nearest(STEADY.now(), hub.stats.entries) : null,
+      ...{ isMine, isHeld: lease.holder !== null, mineMs: lease.mineMs },
       handOver: sequencing.handOver,
     };
   }
@@ -177,13 +181,14 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
     async join(space) {
       try {
         const lease = await leases.of(space);
-        const courier = openCourier(link, place, space, seals, hellos, onTrouble);
+        const origins = createOrigins(name);
+        const courier = openCourier(link, place, space, seals, hellos, onTrouble, origins.note);
         const sequencing = createForwarding(name, lease, courier, STEADY);
         return {
           sequencing,
           serve(hub, log) {
             const natsLog = log as Partial<NatsLog> & Log;
-            served.set(space, { hub, log: natsLog, sequencing, lease });
+            served.set(space, { hub, log: natsLog, sequencing, lease, origins });
             durability = natsLog.durability ?? durability;
             sequencing.serve(hub);
             if (isDraining) void spread.look();

@@ -32,6 +32,8 @@ export function openCourier(
   seals: Seals,
   hellos: Hellos,
   onTrouble: (what: string, cause: unknown) => void,
+  /** So many commands came by another server, to be decided here. */
+  onAsked: (from: string, count: number) => void,
 ): NatsCourier {
   const { connection } = link;
   const word = streamWord(space);
@@ -114,7 +116,11 @@ export function openCourier(
     answer: (commands: readonly Command[]) => Promise<Reply>,
   ): Promise<Reply | null> {
     const heard = seals.hear(opened);
-    if (heard === 'fresh') return answer(unpackCommands(opened.bytes));
+    if (heard === 'fresh') {
+      const commands = unpackCommands(opened.bytes);
+      onAsked(opened.from, commands.length);
+      return answer(commands);
+    }
     if (heard === 'repeated') return null;
     await hellos.confirm(opened.from);
     return { notMine: true };

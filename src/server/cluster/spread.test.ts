@@ -10,6 +10,7 @@ interface Scene {
   readonly moved: string[];
   servers: AttendingServer[];
   mineMs: number;
+  nearest: string | null;
   isWilling: boolean;
   now: number;
 }
@@ -22,6 +23,7 @@ const server = (name: string, hereMs: number, more: Partial<AttendingServer> = {
 function createScene() {
   const scene: Scene = {
     ...{ moved: [], servers: [server('a', 1e6)], mineMs: 60_000, isWilling: true, now: 0 },
+    nearest: null,
   };
   const left = new Set(SPACES);
   const spread = createSpread({
@@ -32,7 +34,7 @@ function createScene() {
       [...left].map((space) => [
         space,
         {
-          ...{ isMine: true, isHeld: true, mineMs: scene.mineMs },
+          ...{ isMine: true, isHeld: true, mineMs: scene.mineMs, nearest: scene.nearest },
           async handOver(to) {
             left.delete(space);
             scene.moved.push(`${space} ${to.name}`);
@@ -86,4 +88,21 @@ test('[SQ10] one that drains hands over all, also to a server that has just come
   scene.now += 1_000;
   await spread.look();
   expect([...left]).toEqual(['secret']);
+});
+
+test('[SQ27] a busy space goes to the server that is nearest, and stays where that is', async () => {
+  const { scene, spread, left } = createScene();
+  scene.servers = [server('a', 1e6), server('b', 1e6), server('c', 4_000)];
+  scene.nearest = 'a';
+  await spread.look();
+  // One that is too new, or not there, is none to choose; what it would go to then has to wait as ever.
+  for (const nearest of ['c', 'gone']) {
+    Object.assign(scene, { nearest, mineMs: 9_000 });
+    await spread.look();
+  }
+  expect(scene.moved).toEqual([]);
+  Object.assign(scene, { nearest: 'b', mineMs: 3_000 });
+  for (let i = 0; i < 5; i++) await spread.look();
+  expect([...left]).toEqual(['secret']);
+  expect(scene.moved.every((moved) => moved.endsWith(' b'))).toBe(true);
 });

@@ -1,6 +1,7 @@
 /**
  * Spaces spread over the servers: once a second a server looks whether another should have what it sequences, and
- * hands that over, without a gap that a client sees [SQ8] [SQ10]. A server must have been there for a while before
+ * hands that over, without a gap that a client sees [SQ8] [SQ10]: whoever is nearest to its senders while it is busy [SQ27],
+ * and else the one that the names choose. A server must have been there for a while before
  * anything moves to it, and what has come stays for a while: servers that come and go move nothing. One that
  * drains hands over all it has.
  */
@@ -15,6 +16,8 @@ export interface Movable {
   /** Somebody has it. */
   readonly isHeld: boolean;
   readonly mineMs: number;
+  /** The server by which its commands come, where that is known and matters. */
+  readonly nearest: string | null;
   handOver(to: Holder): Promise<boolean>;
 }
 
@@ -42,6 +45,8 @@ const LOOK_MS = 1_000;
 const STEADY_MS = 5_000;
 /** For so long what has come stays. */
 const STAY_MS = 10_000;
+/** And for so long where it is far from its senders. */
+const STAY_FAR_MS = 3_000;
 /** At once; with so many spaces each second a move is no load that anybody notices. */
 const MOVES_MAX = 8;
 /** A server that did not take a space is asked again after this. */
@@ -68,12 +73,13 @@ export function createSpread(options: SpreadOptions): Spread {
     for (const [space, movable] of options.spaces()) {
       // Nobody has it, and one that drains does not take it: another is asked to.
       const isWaiting = isDraining && !movable.isHeld;
-      if (!isWaiting && !(movable.isMine && (isDraining || movable.mineMs >= STAY_MS))) continue;
+      if (!isWaiting && !movable.isMine) continue;
+      const allowed = able.filter((one) => options.mayHave(one.name, space));
+      const near = allowed.find((one) => one.name === movable.nearest);
+      const stayMs = near === undefined ? STAY_MS : STAY_FAR_MS;
+      if (!isDraining && movable.mineMs < stayMs) continue;
       if ((notBefore.get(space) ?? 0) > steady.now()) continue;
-      const to = holderFor(
-        space,
-        able.filter((one) => options.mayHave(one.name, space)),
-      );
+      const to = near ?? holderFor(space, allowed);
       if (to !== null && to.name !== name) moves.push(() => move(space, movable, to));
     }
     // One after another in each lane; while it drains, until all is gone.
