@@ -71,6 +71,8 @@ const SENT: readonly Row[] = [
   ['bob', 'b', send('two', 2), 2, 3],
 ];
 const ALIKE = { a: [ONE, TWO], b: [ONE, TWO] };
+const BEGUN: Row = ['sue', 'a', begin('t1', 1, 'one'), 1, 2];
+const OVER: readonly Row[] = [BEGUN, ['sue', 'a', finish('t1', 1), 3, 4]];
 
 test('[CH1] a history in which all went well passes, with answers that were lost and acts that were refused', () => {
   const rows: Row[] = [
@@ -272,16 +274,13 @@ const BAD: readonly [what: string, sentence: string, History][] = [
   [
     'a turn that two have',
     'turn: handed out twice: begin t1 of wes (epoch 1) by sue at a (1.000–2.000 s, given 1) and begin t1 of wes (epoch 1) by tom at b (3.000–4.000 s, given 1)',
-    historyOf([
-      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
-      ['tom', 'b', begin('t1', 1, 'one'), 3, 4],
-    ]),
+    historyOf([BEGUN, ['tom', 'b', begin('t1', 1, 'one'), 3, 4]]),
   ],
   [
     'a turn that is ended twice',
     'turn: ended twice: finish t1 of wes (epoch 1) by sue at a (3.000–4.000 s, acknowledged) and finish t1 of wes (epoch 2) by tom at b (3.000–4.000 s, acknowledged)',
     historyOf([
-      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+      BEGUN,
       ['tom', 'b', begin('t1', 2, 'one'), 2, 5],
       ['sue', 'a', finish('t1', 1), 3, 4],
       ['tom', 'b', finish('t1', 2), 3, 4],
@@ -291,7 +290,7 @@ const BAD: readonly [what: string, sentence: string, History][] = [
     'a turn that is ended by one who was overtaken',
     'turn: overtaken: finish t1 of wes (epoch 1) by sue at a (5.000–6.000 s, acknowledged) although begin t1 of wes (epoch 2) by tom at b (3.000–4.000 s, given 1) was before it',
     historyOf([
-      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
+      BEGUN,
       ['tom', 'b', begin('t1', 2, 'one'), 3, 4],
       ['sue', 'a', finish('t1', 1), 5, 6],
     ]),
@@ -299,20 +298,12 @@ const BAD: readonly [what: string, sentence: string, History][] = [
   [
     'a turn that goes on after its end',
     'turn: not over: begin t1 of wes (epoch 2) by tom at b (5.000–6.000 s, given 1) after finish t1 of wes (epoch 1) by sue at a (3.000–4.000 s, acknowledged)',
-    historyOf([
-      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
-      ['sue', 'a', finish('t1', 1), 3, 4],
-      ['tom', 'b', begin('t1', 2, 'one'), 5, 6],
-    ]),
+    historyOf([...OVER, ['tom', 'b', begin('t1', 2, 'one'), 5, 6]]),
   ],
   [
     'a message that a turn consumed and another is given',
     'turn: given again: "one" by begin t2 of wes (epoch 2) by tom at b (5.000–6.000 s, given 1) after finish t1 of wes (epoch 1) by sue at a (3.000–4.000 s, acknowledged)',
-    historyOf([
-      ['sue', 'a', begin('t1', 1, 'one'), 1, 2],
-      ['sue', 'a', finish('t1', 1), 3, 4],
-      ['tom', 'b', begin('t2', 2, 'one'), 5, 6],
-    ]),
+    historyOf([...OVER, ['tom', 'b', begin('t2', 2, 'one'), 5, 6]]),
   ],
   [
     'an epoch of turns that goes back',
@@ -325,7 +316,7 @@ const BAD: readonly [what: string, sentence: string, History][] = [
   [
     'a message that begins no turn',
     'turn: kept back: 1 of talk began no turn of wes, the first "two", and 0 answers were lost',
-    historyOf([...SENT, ['sue', 'a', begin('t1', 1, 'one'), 1, 2]], ALIKE),
+    historyOf([...SENT, BEGUN], ALIKE),
   ],
   [
     'a run that two have',

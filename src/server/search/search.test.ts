@@ -56,6 +56,28 @@ function watchThreads(): { begun: Promise<unknown>[]; stop(): void } {
   return { begun, stop: () => void process.off('worker', note) };
 }
 
+/** An index in a folder of its own that waits for nothing, unless it is said how long it is kept. */
+function openSearch(name: string, restAfterMs = 0): Search {
+  const options = restAfterMs === 0 ? { beginAfterMs: 0, restAfterMs } : { restAfterMs };
+  const onTrouble = (what: string): never => expect.fail(what);
+  return createSearch({ pathOf: () => join(dir, name), ...options, onTrouble });
+}
+
+/** From now on the hub stores ten batches every ten milliseconds. */
+function keepBusy(hub: Hub): { batches(): number; stop(): void } {
+  const stats = hub.stats as { batches: number };
+  const work = setInterval(() => {
+    stats.batches += 10;
+  }, 10);
+  return { batches: () => stats.batches, stop: () => clearInterval(work) };
+}
+
+/** The thread begins, and has ended. */
+async function seeItBegin({ begun }: ReturnType<typeof watchThreads>): Promise<void> {
+  await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(1);
+  await begun[0];
+}
+
 async function count(search: Search, hub: Hub): Promise<unknown> {
   const state = await search.reach(hub, 'ada');
   const scope = { hasOpen: true, partyOf: null, except: [], parts: [] };
@@ -68,16 +90,14 @@ async function count(search: Search, hub: Hub): Promise<unknown> {
 test('[FT5] a thread is begun by a search or by much that is new, and ends when it is not needed', async () => {
   const threads = watchThreads();
   const { hub, listeners, say } = openHub('quiet');
-  const options = { pathOf: () => join(dir, 'quiet'), beginAfterMs: 0, restAfterMs: 0 };
-  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
+  const search = openSearch('quiet');
   say(FAR);
   search.follow(hub);
   await expect.poll(() => listeners.length, { timeout: 20_000 }).toBe(1);
   expect(threads.begun).toHaveLength(0);
   // One more than a search waits for.
   say(1);
-  await expect.poll(() => threads.begun.length, { timeout: 20_000 }).toBe(1);
-  await threads.begun[0];
+  await seeItBegin(threads);
   expect(threads.begun).toHaveLength(1);
   say(5);
   await search.close();
@@ -87,8 +107,7 @@ test('[FT5] a thread is begun by a search or by much that is new, and ends when 
 test('[FT5] after a rest a search finds what was said meanwhile', async () => {
   const threads = watchThreads();
   const { hub, say } = openHub('rested');
-  const options = { pathOf: () => join(dir, 'rested'), restAfterMs: 300 };
-  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
+  const search = openSearch('rested', 300);
   search.follow(hub);
   say(3);
   const whole = { isComplete: true, guarded: [] };
@@ -104,19 +123,14 @@ test('[FT5] after a rest a search finds what was said meanwhile', async () => {
 test('[FT5] while the hub is busy and nobody has searched, no thread is begun until it pauses', async () => {
   const threads = watchThreads();
   const { hub, say } = openHub('busy');
-  const options = { pathOf: () => join(dir, 'busy'), beginAfterMs: 0, restAfterMs: 0 };
-  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
-  const stats = hub.stats as { batches: number };
-  const work = setInterval(() => {
-    stats.batches += 10;
-  }, 10);
+  const search = openSearch('busy');
+  const work = keepBusy(hub);
   say(FAR + 1);
   search.follow(hub);
-  await expect.poll(() => stats.batches, { timeout: 20_000 }).toBeGreaterThan(2_000);
+  await expect.poll(work.batches, { timeout: 20_000 }).toBeGreaterThan(2_000);
   expect(threads.begun).toHaveLength(0);
-  clearInterval(work);
-  await expect.poll(() => threads.begun.length, { timeout: 20_000 }).toBe(1);
-  await threads.begun[0];
+  work.stop();
+  await seeItBegin(threads);
   await search.close();
   threads.stop();
 });
@@ -124,8 +138,7 @@ test('[FT5] while the hub is busy and nobody has searched, no thread is begun un
 test('[FT5] a server that takes in what others append is as busy as who appends', async () => {
   const threads = watchThreads();
   const { hub, say } = openHub('follows');
-  const options = { pathOf: () => join(dir, 'follows'), beginAfterMs: 0, restAfterMs: 0 };
-  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
+  const search = openSearch('follows');
   say(FAR + 1);
   const work = setInterval(() => say(100), 10);
   search.follow(hub);
@@ -133,24 +146,19 @@ test('[FT5] a server that takes in what others append is as busy as who appends'
   await expect.poll(entries, { timeout: 20_000 }).toBeGreaterThan(FAR + 20_000);
   expect(threads.begun).toHaveLength(0);
   clearInterval(work);
-  await expect.poll(() => threads.begun.length, { timeout: 20_000 }).toBe(1);
-  await threads.begun[0];
+  await seeItBegin(threads);
   await search.close();
   threads.stop();
 });
 
 test('[FT5] a search does not wait for a busy hub to pause', async () => {
   const { hub, say } = openHub('urgent');
-  const options = { pathOf: () => join(dir, 'urgent'), beginAfterMs: 0, restAfterMs: 0 };
-  const search = createSearch({ ...options, onTrouble: (what) => expect.fail(what) });
-  const stats = hub.stats as { batches: number };
-  const work = setInterval(() => {
-    stats.batches += 10;
-  }, 10);
+  const search = openSearch('urgent');
+  const work = keepBusy(hub);
   say(FAR + 1);
   search.follow(hub);
   const isComplete = async () => (await search.reach(hub, 'ada')) as { isComplete: boolean };
   await expect.poll(isComplete, { timeout: 20_000 }).toMatchObject({ isComplete: true });
-  clearInterval(work);
+  work.stop();
   await search.close();
 });
