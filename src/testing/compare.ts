@@ -23,7 +23,7 @@ import { ScopeIndex } from '../core/work/claim/scope-index.ts';
  * where in a heap a thing lies.
  */
 const UNTOLD: readonly string[] = ['awakeFrom', 'deadlines', 'workflows.stirred'];
-const IN_HEAP = /\.heapIndex$/;
+const IN_HEAP = 'heapIndex';
 
 /** What only memory knew, and what is promised to nobody after a restart. */
 const MEMORY: readonly string[] = [
@@ -47,13 +47,8 @@ const ORDERED: ReadonlySet<string> = new Set([
 ]);
 
 export function portray(world: WorldView, facts: 'all' | 'durable' = 'all'): string {
-  const teller: Teller = {
-    lines: [],
-    homes: homesOf(world),
-    untold: new Set(facts === 'all' ? UNTOLD : [...UNTOLD, ...MEMORY]),
-    open: new Set(),
-  };
-  for (const [field, value] of entriesOf(world)) tell(teller, value, { at: field, kind: field });
+  const teller: Teller = { lines: [], homes: homesOf(world), facts, open: new Set() };
+  tellFields(teller, world, { at: '', kind: THE_WORLD });
   return teller.lines.join('\n');
 }
 
@@ -61,7 +56,7 @@ interface Teller {
   readonly lines: string[];
   /** Where the things live that others refer to. */
   readonly homes: ReadonlyMap<object, string>;
-  readonly untold: ReadonlySet<string>;
+  readonly facts: 'all' | 'durable';
   /** What is being told, so that a circle is noticed. */
   readonly open: Set<object>;
 }
@@ -69,10 +64,56 @@ interface Teller {
 interface Path {
   readonly at: string;
   /** The same with the keys of collections left out. */
-  readonly kind: string;
+  readonly kind: Kind;
   /** The object this is a field of. */
   readonly parent?: object;
 }
+
+/** What is told of all things in one place of a world. It is found out once: there are few places, and many things. */
+class Kind {
+  /** Told of no world, and of none that is compared with what was stored. */
+  readonly isUntold: { readonly all: boolean; readonly durable: boolean };
+  readonly isOrdered: boolean;
+  readonly #name: string;
+  readonly #fields = new Map<string, Kind>();
+  #items: Kind | null = null;
+  #keys: readonly string[] = [];
+  #sorted: readonly string[] = [];
+
+  constructor(name: string) {
+    const all = UNTOLD.includes(name) || name.endsWith(`.${IN_HEAP}`);
+    this.isUntold = { all, durable: all || MEMORY.includes(name) };
+    this.isOrdered = ORDERED.has(name);
+    this.#name = name;
+  }
+
+  field(field: string): Kind {
+    const known = this.#fields.get(field);
+    if (known !== undefined) return known;
+    const kind = new Kind(this.#name === '' ? field : `${this.#name}.${field}`);
+    this.#fields.set(field, kind);
+    return kind;
+  }
+
+  /** That of the things in a collection. */
+  get items(): Kind {
+    this.#items ??= new Kind(`${this.#name}[]`);
+    return this.#items;
+  }
+
+  /** The names of the fields of such a thing, in order; mostly it has those that the last one had. */
+  fieldsOf(value: object): readonly string[] {
+    const keys = Object.keys(value);
+    const last = this.#keys;
+    if (keys.length !== last.length || keys.some((key, i) => key !== last[i])) {
+      this.#keys = keys;
+      this.#sorted = keys.toSorted();
+    }
+    return this.#sorted;
+  }
+}
+
+const THE_WORLD = new Kind('');
 
 function homesOf(world: WorldView): Map<object, string> {
   const homes = new Map<object, string>();
@@ -97,8 +138,8 @@ function homesOf(world: WorldView): Map<object, string> {
 }
 
 function tell(teller: Teller, value: unknown, path: Path): void {
-  const { lines, homes, untold, open } = teller;
-  if (untold.has(path.kind) || IN_HEAP.test(path.kind) || typeof value === 'function') return;
+  const { lines, homes, facts, open } = teller;
+  if (path.kind.isUntold[facts] || typeof value === 'function') return;
   if (typeof value !== 'object' || value === null) {
     lines.push(`${path.at} = ${typeof value === 'string' ? JSON.stringify(value) : value}`);
     return;
@@ -115,17 +156,21 @@ function tell(teller: Teller, value: unknown, path: Path): void {
     if (prototype !== Object.prototype) {
       throw new Error(`${path.at} is a ${prototype?.constructor.name}, which nobody can tell`);
     }
-    const fields = entriesOf(value);
-    if (fields.length === 0) lines.push(`${path.at} = {}`);
-    for (const [field, one] of fields) {
-      tell(teller, one, {
-        at: `${path.at}.${field}`,
-        kind: `${path.kind}.${field}`,
-        parent: value,
-      });
-    }
+    tellFields(teller, value, path);
   }
   open.delete(value);
+}
+
+function tellFields(teller: Teller, value: object, { at, kind }: Path): void {
+  const fields = kind.fieldsOf(value);
+  if (fields.length === 0) teller.lines.push(`${at} = {}`);
+  for (const field of fields) {
+    tell(teller, (value as Readonly<Record<string, unknown>>)[field], {
+      at: at === '' ? field : `${at}.${field}`,
+      kind: kind.field(field),
+      parent: value,
+    });
+  }
 }
 
 /** False when it is no collection. */
@@ -133,14 +178,14 @@ function tellCollection(teller: Teller, value: object, path: Path): boolean {
   const { lines, homes } = teller;
   const nameOf = (thing: object): string => homes.get(thing) ?? 'nobody of this world';
   if (value instanceof Map) {
-    tellEntries(teller, [...value], path, value instanceof FifoMap || ORDERED.has(path.kind));
+    tellEntries(teller, [...value], path, value instanceof FifoMap || path.kind.isOrdered);
     if (value instanceof FifoMap) lines.push(`${path.at} forgets ${value.oldest} first`);
   } else if (value instanceof ByMessage) {
     tellEntries(teller, [...value], path, true);
     lines.push(`${path.at} remembers ${value.size}`);
   } else if (value instanceof Set) {
     const items = [...value].map((item) => (typeof item === 'object' ? nameOf(item) : `${item}`));
-    lines.push(`${path.at} = ${(ORDERED.has(path.kind) ? items : items.sort()).join(' ')}`);
+    lines.push(`${path.at} = ${(path.kind.isOrdered ? items : items.sort()).join(' ')}`);
   } else if (Array.isArray(value)) {
     tellEntries(teller, [...value.entries()], path, false);
   } else if (value instanceof Positions) {
@@ -180,12 +225,8 @@ function tellEntries(
   teller.lines.push(`${path.at} has ${keyed.length}`);
   if (isOrdered) teller.lines.push(`${path.at} in order: ${keyed.map(([key]) => key).join(' ')}`);
   for (const [key, value] of keyed.sort(byName)) {
-    tell(teller, value, { at: `${path.at}[${key}]`, kind: `${path.kind}[]` });
+    tell(teller, value, { at: `${path.at}[${key}]`, kind: path.kind.items });
   }
-}
-
-function entriesOf(value: object): [string, unknown][] {
-  return Object.entries(value).sort(byName);
 }
 
 function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
