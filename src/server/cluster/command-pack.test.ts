@@ -1,9 +1,16 @@
+import { deserialize, serialize } from 'node:v8';
 import { expect, test } from 'vitest';
 import { refuse } from '../../core/law/decider.ts';
 import type { Principal } from '../../core/law/principal.ts';
 import type { Command } from '../../core/law/world.ts';
 import type { SendMessage } from '../../core/talk/message.ts';
-import { packCommands, packReply, unpackCommands, unpackReply } from './command-pack.ts';
+import {
+  packCommands,
+  plainCommands,
+  readCommands,
+  readReply,
+  writeReply,
+} from './command-pack.ts';
 
 const ada: Principal = { id: 'ada', kind: 'agent', tier: 'standard' };
 const bob: Principal = { id: 'bob', kind: 'human', tier: 'owner', isVouched: true };
@@ -32,8 +39,11 @@ test('[SQ20] commands come as they were sent and in their order, plain sends and
     { type: 'made.up', by: ada, at: 1, set: new Set(['a']), map: new Map([[1, 'b']]) } as never,
     send({ body: '{"last":true}' }),
   ];
-  expect(untimed(unpackCommands(packCommands(commands)))).toEqual(untimed(commands));
-  expect(unpackCommands(packCommands([]))).toEqual([]);
+  const packed = readCommands(packCommands(commands));
+  expect(packed.isPacked).toBe(true);
+  expect(untimed(packed.commands)).toEqual(untimed(commands));
+  expect(readCommands(packCommands([]))).toEqual({ commands: [], isPacked: true });
+  expect(readCommands(plainCommands(commands))).toEqual({ commands, isPacked: false });
 });
 
 test('[SQ20] what they came to comes back so too', () => {
@@ -44,8 +54,21 @@ test('[SQ20] what they came to comes back so too', () => {
     sent,
   ];
   const reply = { outcomes, length: 12, passing: [] };
-  expect(unpackReply(packReply(reply))).toEqual(reply);
-  expect(unpackReply(packReply({ notMine: true }))).toEqual({ notMine: true });
+  for (const isPacked of [true, false]) {
+    expect(readReply(writeReply(reply, isPacked))).toEqual({ reply, packs: true });
+    const notMine = { reply: { notMine: true }, packs: false };
+    expect(readReply(writeReply({ notMine: true }, isPacked))).toEqual(notMine);
+  }
+});
+
+test('[SQ20] a server that knows no columns is understood, and is asked and answered without', () => {
+  // As such a one writes and reads: the values themselves.
+  const commands = [send(), send({ channel: 'plans' })];
+  expect(readCommands(serialize(commands))).toEqual({ commands, isPacked: false });
+  expect(deserialize(plainCommands(commands))).toEqual(commands);
+  const reply = { outcomes: [{ seq: 1 }], length: 12, passing: [] };
+  expect(readReply(serialize(reply))).toEqual({ reply, packs: false });
+  expect(deserialize(writeReply(reply, false))).toMatchObject(reply);
 });
 
 test('[SQ20] many plain sends take little more room than their bodies', () => {

@@ -1,7 +1,8 @@
 /**
  * Commands on their way to who sequences, and what they came to on their way back. Nearly all are plain sends by a few
  * senders on a few channels, so these go in columns: each sender and channel once, all bodies as one text, what was answered
- * as numbers. Whatever else there is goes as it is. Both keep their order.
+ * as numbers. Whatever else there is goes as it is. Both keep their order. A server from before knows no columns: it is asked
+ * and answered without, and who knows them says so in its answer, so that servers can be upgraded one by one [SQ20].
  */
 
 // Commands hold sets and maps, which JSON does not know, and bodies that could pass for any mark of ours.
@@ -57,11 +58,27 @@ export function packCommands(commands: readonly Command[]): Uint8Array {
   return serialize(packed);
 }
 
+/** As every server reads them. */
+export function plainCommands(commands: readonly Command[]): Uint8Array {
+  return serialize(commands);
+}
+
+export interface Asked {
+  readonly commands: readonly Command[];
+  /** Who asked knows columns. */
+  readonly isPacked: boolean;
+}
+
+export function readCommands(bytes: Uint8Array): Asked {
+  const read = deserialize(bytes) as PackedCommands | readonly Command[];
+  return 'sends' in read
+    ? { commands: unpackCommands(read), isPacked: true }
+    : { commands: read, isPacked: false };
+}
+
 /** Each is stamped anew by who decides it: when it was asked elsewhere is not told. */
-export function unpackCommands(bytes: Uint8Array): readonly Command[] {
-  const { count, senders, channels, sends, bodies, keys, rest } = deserialize(
-    bytes,
-  ) as PackedCommands;
+function unpackCommands(packed: PackedCommands): readonly Command[] {
+  const { count, senders, channels, sends, bodies, keys, rest } = packed;
   const commands = new Array<Command>(count);
   for (let i = 0; i < rest.length; i += 2) commands[rest[i] as number] = rest[i + 1] as Command;
   let from = 0;
@@ -119,15 +136,25 @@ type PackedReply = Omit<Extract<Reply, { outcomes: unknown }>, 'outcomes'> & {
 const SENT_COLUMNS = 6;
 const SENT_FIELDS = 5;
 
-export function packReply(reply: Reply): Uint8Array {
+export function writeReply(reply: Reply, isPacked: boolean): Uint8Array {
   if (!('outcomes' in reply)) return serialize(reply);
+  if (!isPacked) return serialize({ ...reply, packs: true });
   return serialize({ ...reply, outcomes: packOutcomes(reply.outcomes) });
 }
 
-export function unpackReply(bytes: Uint8Array): Reply {
-  const reply = deserialize(bytes) as PackedReply | { readonly notMine: true };
-  if (!('outcomes' in reply)) return reply;
-  return { ...reply, outcomes: unpackOutcomes(reply.outcomes) };
+export interface Said {
+  readonly reply: Reply;
+  /** Who answered knows columns. */
+  readonly packs: boolean;
+}
+
+export function readReply(bytes: Uint8Array): Said {
+  const read = deserialize(bytes) as PackedReply | (Reply & { readonly packs?: true });
+  if (!('outcomes' in read)) return { reply: read, packs: false };
+  if ('sent' in read.outcomes)
+    return { reply: { ...read, outcomes: unpackOutcomes(read.outcomes) }, packs: true };
+  const { packs = false, ...reply } = read as Reply & { readonly packs?: true };
+  return { reply, packs };
 }
 
 function packOutcomes(outcomes: readonly unknown[]): PackedOutcomes {

@@ -11,7 +11,13 @@ import { streamWord } from '../../log/nats/generation.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
 import { createAnswerReader, PARTS_MAX, writeAnswer } from './answer-parts.ts';
-import { packCommands, packReply, unpackCommands, unpackReply } from './command-pack.ts';
+import {
+  packCommands,
+  plainCommands,
+  readCommands,
+  readReply,
+  writeReply,
+} from './command-pack.ts';
 import type { Hellos } from './hello.ts';
 import { openInbox } from './inbox.ts';
 import { markOf, type Opened, SEAL_BYTES_MAX, type Seals } from './seal.ts';
@@ -24,6 +30,11 @@ export interface NatsCourier extends Courier {
 const ENVELOPE_BYTES = 4_096 + SEAL_BYTES_MAX;
 /** Of one message: whispers keep nobody's commands waiting. */
 const WHISPER_BYTES_MAX = 256 * 1024;
+
+interface Answered {
+  readonly reply: Reply;
+  readonly isPacked: boolean;
+}
 
 export function openCourier(
   link: Link,
@@ -42,6 +53,8 @@ export function openCourier(
   const listeners = new Set<(words: readonly Whisper[], from: string) => void>();
 
   const inbox = openInbox(link);
+  /** Who answered that it knows columns, since it last failed to answer. */
+  const packing = new Set<string>();
   /** A request that nobody took is sent as it was: should somebody have taken it, the second is a repetition. */
   const sent = new WeakMap<
     readonly Command[],
@@ -87,10 +100,10 @@ export function openCourier(
   }
 
   /** What is in memory alone is left out where there is no room for it: it is whispered as well. */
-  function* answerMessages(mark: Uint8Array, reply: Reply): Generator<Uint8Array> {
+  function* answerMessages(mark: Uint8Array, { reply, isPacked }: Answered): Generator<Uint8Array> {
     const roomBytes = link.payloadMax - ENVELOPE_BYTES;
     const write = (said: Reply): Uint8Array[] | null =>
-      writeAnswer(seals, space, mark, packReply(said), roomBytes);
+      writeAnswer(seals, space, mark, writeReply(said, isPacked), roomBytes);
     let messages = write(reply);
     if (messages === null && 'passing' in reply) {
       messages = write({ ...reply, passing: [] });
@@ -102,7 +115,7 @@ export function openCourier(
   function sealedAsk(to: string, commands: readonly Command[]): Uint8Array | null {
     const known = sent.get(commands);
     if (known?.to === to) return known.sealed;
-    const payload = packCommands(commands);
+    const payload = packing.has(to) ? packCommands(commands) : plainCommands(commands);
     // The log takes a batch in parts, a request is one piece.
     if (payload.byteLength > link.payloadMax - ENVELOPE_BYTES) return null;
     const sealed = seals.seal({ purpose: 'ask', space, to }, payload);
@@ -114,16 +127,16 @@ export function openCourier(
   async function answered(
     opened: Opened,
     answer: (commands: readonly Command[]) => Promise<Reply>,
-  ): Promise<Reply | null> {
+  ): Promise<Answered | null> {
     const heard = seals.hear(opened);
     if (heard === 'fresh') {
-      const commands = unpackCommands(opened.bytes);
+      const { commands, isPacked } = readCommands(opened.bytes);
       onAsked(opened.from, commands.length);
-      return answer(commands);
+      return { reply: await answer(commands), isPacked };
     }
     if (heard === 'repeated') return null;
     await hellos.confirm(opened.from);
-    return { notMine: true };
+    return { reply: { notMine: true }, isPacked: false };
   }
 
   return {
@@ -131,12 +144,17 @@ export function openCourier(
       const sealed = sealedAsk(to, commands);
       if (sealed === null) return 'too large';
       const read = createAnswerReader(seals, space, markOf(sealed));
-      const reply = await inbox.request(subjectOf(to), sealed, (data) => {
+      const said = await inbox.request(subjectOf(to), sealed, (data) => {
         const bytes = read(data);
-        return bytes === null ? null : unpackReply(bytes);
+        return bytes === null ? null : readReply(bytes);
       });
-      if (reply !== 'nobody') sent.delete(commands);
-      return reply;
+      if (said !== 'nobody') sent.delete(commands);
+      if (typeof said === 'string') {
+        packing.delete(to);
+        return said;
+      }
+      if (said.packs) packing.add(to);
+      return said.reply;
     },
     attend(as, answer) {
       const asks = connection.subscribe(subjectOf(as), {
@@ -145,9 +163,9 @@ export function openCourier(
           const opened = seals.open({ purpose: 'ask', space, to: as }, message.data);
           if (opened === null) return;
           answered(opened, answer)
-            .then((reply) => {
-              if (reply === null) return;
-              for (const said of answerMessages(opened.mark, reply)) message.respond(said);
+            .then((one) => {
+              if (one === null) return;
+              for (const said of answerMessages(opened.mark, one)) message.respond(said);
             })
             // Who asked hears nothing, and takes it for unknown: it may well have been done.
             .catch((cause) => onTrouble(`space ${space}: a forwarded command failed`, cause));
