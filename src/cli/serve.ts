@@ -27,6 +27,9 @@ export function registerServe(program: Command): void {
   handle<ServeOptions>(command, serve);
 }
 
+/** Of the space for the young: what is in flight fits, and a collection of it takes a millisecond or two. */
+const YOUNG_MB = 16;
+
 async function serve(context: Context<ServeOptions>): Promise<void> {
   const { flags, isJson, print } = context;
   const config = await readConfig(flags);
@@ -35,7 +38,7 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   const server = await startServer(config, { log }).catch((cause) => {
     throw startFailure(cause, config);
   });
-  holdYoungSpace();
+  holdYoungSpace(YOUNG_MB);
   // Whoever waited for the ready line may close the pipe behind it; the hub goes on.
   process.stdout.removeAllListeners('error').on('error', () => {});
   // Listening before anybody is told that it is ready: the first thing they do may be to stop it.
