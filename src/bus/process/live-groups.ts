@@ -11,6 +11,8 @@ import { uniqueText } from './secrets.ts';
 
 /** Every worker carries it, and so do its children, wherever they go. */
 export const MARK_NAME = 'SYNOD_WORKER_OF';
+/** What a mark is, for those who read one back; earlier ones were UUIDs. */
+export const MARK: RegExp = /^(?:[0-9a-f]{32}|[0-9a-f-]{36})$/;
 
 /** A reaper that is killed again and again has an enemy, and we do not fight it. */
 const REAPER_STARTS_MAX = 5;

@@ -5,7 +5,7 @@
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import type { GroupRecord } from '../../bus/process/line-process.ts';
-import { prepareGroups } from '../../bus/process/live-groups.ts';
+import { MARK, prepareGroups } from '../../bus/process/live-groups.ts';
 import { killMarked } from '../../bus/process/marked.ts';
 import { bornAt, signalGroup } from '../../bus/process/process-groups.ts';
 
@@ -51,7 +51,7 @@ function readRecord(path: string): Recorded | null {
   for (const line of lines) {
     const [sign, one = '', born = ''] = line.split(' ');
     if (sign === 'boot') boot = one;
-    else if (sign === 'mark' && /^[0-9a-f-]{36}$/.test(one)) marks.push(one);
+    else if (sign === 'mark' && MARK.test(one)) marks.push(one);
     else if (sign === '+' && /^[1-9]\d*$/.test(one)) groups.set(Number(one), born);
     else if (sign === '-') groups.delete(Number(one));
   }
