@@ -165,14 +165,22 @@ async function openNode({ dir, config, write, port, http }: NodeFiles): Promise<
   return node;
 }
 
+/** Below those that the system gives to whoever connects: nothing takes one of them between here and who listens. */
+const PORTS = { from: 10_000, count: 22_000 };
+
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    ports.push(typeof address === 'object' && address !== null ? address.port : 0);
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = PORTS.from + Math.floor(Math.random() * PORTS.count);
+    if (!ports.has(port) && (await isFree(port))) ports.add(port);
   }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
