@@ -4,6 +4,7 @@
  * completed.
  */
 import { type ActOf, type Done, describe, type History, isOf, RUN_STEPS } from './history.ts';
+import { twice } from './twice.ts';
 
 type Hold = Done<ActOf<'hold'>>;
 type Step = Done<ActOf<'step'>>;
@@ -26,10 +27,10 @@ export function checkRuns({ done }: History): string[] {
   const starts = done.filter((one): one is Start => isOf(one, 'start'));
   return [
     ...[...holds.values()].flatMap((all) =>
-      twice(all, ({ act }) => String(act.epoch), 'handed out twice'),
+      twice(all, ({ act }) => String(act.epoch), 'run: handed out twice'),
     ),
     ...[...steps].flatMap(([run, all]) => [
-      ...twice(all.filter(isDone), ({ act }) => act.step, 'a step happened twice'),
+      ...twice(all.filter(isDone), ({ act }) => act.step, 'run: a step happened twice'),
       ...checkOvertaken(all.filter(isDone), holds.get(run) ?? []),
     ]),
     ...[...journals].flatMap(([run, all]) =>
@@ -45,18 +46,6 @@ function runOf({ act }: Hold | Step | Journal): string {
 
 function isDone({ outcome }: Done): boolean {
   return outcome === 'ok';
-}
-
-function twice<D extends Done>(
-  all: readonly D[],
-  keyOf: (one: D) => string,
-  what: string,
-): string[] {
-  return [...Map.groupBy(all, keyOf).values()].flatMap(([first, second]) =>
-    first === undefined || second === undefined
-      ? []
-      : [`run: ${what}: ${describe(first)} and ${describe(second)}`],
-  );
 }
 
 function checkOvertaken(steps: readonly Step[], holds: readonly Hold[]): string[] {

@@ -4,6 +4,7 @@
  */
 import { type ActOf, type Done, describe, type History, isOf } from './history.ts';
 import { firstOvertaken } from './overtaken.ts';
+import { twice } from './twice.ts';
 
 type Begin = Done<ActOf<'begin'>>;
 type Finish = Done<ActOf<'finish'>>;
@@ -15,25 +16,13 @@ export function checkTurns({ done, readings }: History): string[] {
     const begun = all.filter(({ outcome }) => outcome === 'ok');
     const finished = ended.filter(({ act }) => act.agent === agent);
     return [
-      ...twice(begun, ({ act }) => `${act.turn} ${act.epoch}`, 'handed out twice'),
-      ...twice(finished, ({ act }) => act.turn, 'ended twice'),
+      ...twice(begun, ({ act }) => `${act.turn} ${act.epoch}`, 'turn: handed out twice'),
+      ...twice(finished, ({ act }) => act.turn, 'turn: ended twice'),
       ...checkEpochs(begun),
       ...finished.flatMap((one) => checkEnded(one, begun)),
       ...checkGiven(all, readings),
     ];
   });
-}
-
-function twice<D extends Done>(
-  all: readonly D[],
-  keyOf: (one: D) => string,
-  what: string,
-): string[] {
-  return [...Map.groupBy(all, keyOf).values()].flatMap(([first, second]) =>
-    first === undefined || second === undefined
-      ? []
-      : [`turn: ${what}: ${describe(first)} and ${describe(second)}`],
-  );
 }
 
 function checkEpochs(begun: readonly Begin[]): string[] {
