@@ -1,5 +1,6 @@
 /** What a person wants to say: a text, `-` for standard input (bounded), or a JSON object or file. */
 import { readFileSync } from 'node:fs';
+import { readJson } from '../core/law/json.ts';
 import { fail } from './failure.ts';
 import { parseObject } from './parse-value.ts';
 
@@ -36,9 +37,9 @@ export async function readStdin(): Promise<string> {
 }
 
 /** A file that a person named, as JSON. */
-export async function readJson(path: string): Promise<unknown> {
+export async function readJsonFile(path: string): Promise<unknown> {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return readJson(readFileSync(path, 'utf8'));
   } catch (cause) {
     const why = (cause as Error).message;
     throw fail('config.invalid', `${path} cannot be read as JSON: ${why}`, { cause });

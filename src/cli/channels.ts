@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { callHub, type SpokenInput } from '../client/node/call.ts';
 import type { CallOutput } from '../client/operations.ts';
-import { readJson } from './body-input.ts';
+import { readJsonFile } from './body-input.ts';
 import { type Call, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { clockTime } from './message-text.ts';
@@ -107,7 +107,7 @@ async function changeOf(
 }
 
 async function schemaOf(path: string): Promise<Record<string, unknown> | null> {
-  return path === '' ? null : ((await readJson(path)) as Record<string, unknown>);
+  return path === '' ? null : ((await readJsonFile(path)) as Record<string, unknown>);
 }
 
 async function readDescription(call: Call, name: string): Promise<Channel> {

@@ -3,6 +3,7 @@
  * their input as it is typed [CL21]. The hub names operations by their ids, because it cannot know who asks;
  * an operation without a command of its own is asked for with `synod call`.
  */
+import { readJson } from '../core/law/json.ts';
 
 /** With what stands for `task_id` and its like after them. */
 export const COMMANDS: Readonly<Record<string, string>> = {
@@ -92,7 +93,7 @@ export function inCommandWords(message: string): string {
 /** What an input gives, in the order it is typed. */
 function valuesOf(json: string): string[] {
   try {
-    return Object.values(JSON.parse(json) as object).map((one) =>
+    return Object.values(readJson(json) as object).map((one) =>
       typeof one === 'string' && /^[\w./:@-]+$/.test(one) ? one : `'${String(one)}'`,
     );
   } catch {

@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { readJson } from '../core/law/json.ts';
 import type { Heads } from '../log/heads.ts';
 import type { Log } from '../log/log.ts';
 import { headOf, originOf } from '../log/origin.ts';
@@ -58,7 +59,7 @@ export function registerAnchor(log: Command): void {
     const { line, stamped } = await stampedLine(head, flags.rfc3161);
     const ways = put(line, head, flags);
     if (flags.rfc3161 !== undefined) ways.push('rfc3161');
-    const document = { ...JSON.parse(line), ways };
+    const document = { ...(readJson(line) as object), ways };
     if (ways.length === 0 || (ways.length === 1 && flags.rfc3161 !== undefined)) {
       // Nobody has it yet but who reads this.
       print(line);
@@ -147,7 +148,7 @@ async function stampedLine(
   const { at, subject, fingerprint } = answer.stamp;
   const stamp = answer.token.toString('base64');
   return {
-    line: JSON.stringify({ ...JSON.parse(line), stamp }),
+    line: JSON.stringify({ ...(readJson(line) as object), stamp }),
     stamped: { at: at.toISOString(), subject, fingerprint },
   };
 }

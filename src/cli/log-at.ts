@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { SynodError } from '../client/error.ts';
 import type { CallOutput } from '../client/operations.ts';
+import { readJson } from '../core/law/json.ts';
 import { toEnvelope } from '../wire/errors.ts';
 import { scopeText } from './claim-text.ts';
 import { handle } from './context.ts';
@@ -115,7 +116,7 @@ export function registerLogAt(log: Command): void {
       const { error_code: soxCode, message, detail } = toEnvelope(then);
       throw new SynodError(then.refused, message, { soxCode, detail: detail ?? {} });
     }
-    const answer: unknown = JSON.parse(then.text);
+    const answer: unknown = readJson(then.text);
     const at = then.at === 0 ? null : then.at / 1000;
     remark(`position ${then.position}${at === null ? '' : `, ${clockTime(at)}`}`);
     show({ position: then.position, at, operation, answer }, () => {

@@ -3,6 +3,7 @@
  * usage error that says how to write it.
  */
 import type { Command } from 'commander';
+import { readJson } from '../core/law/json.ts';
 import { isFields } from '../wire/fields.ts';
 import { fail } from './failure.ts';
 
@@ -88,7 +89,7 @@ export function parseStart(from: string): string {
 export function parseObject(text: string, what: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch (cause) {
     throw fail('cli.usage', `${what} is not JSON: ${(cause as Error).message}`, { cause });
   }

@@ -6,6 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
+import { readJson } from '../core/law/json.ts';
 import { handle } from './context.ts';
 import { readCursor, saveCursor } from './cursor-file.ts';
 import { fail } from './failure.ts';
@@ -108,8 +109,8 @@ async function* wholeLines(path: string): AsyncGenerator<string> {
 
 function parseLine(text: string): RelayLine | null {
   try {
-    const line = JSON.parse(text);
-    const isLine = Number.isSafeInteger(line?.n) && typeof line.to === 'string';
+    const line = readJson(text) as RelayLine | null;
+    const isLine = Number.isSafeInteger(line?.n) && typeof line?.to === 'string';
     return isLine && typeof line.s === 'string' ? line : null;
   } catch {
     // Counted by the caller.

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { dataDirectory } from '../client/node/target.ts';
+import { readJson } from '../core/law/json.ts';
 import type { Config, ConfigInput, ConfigProblem } from '../server/run/config.ts';
 import type { ServeFlags } from '../server/run/config-sources.ts';
 import { collect } from './context.ts';
@@ -118,7 +119,7 @@ function readConfigFile(path: string): unknown {
     throw fail('cli.no-input', `the config file ${path} cannot be read (${code})`, { cause });
   }
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch (cause) {
     throw fail('config.invalid', `${path} is not JSON: ${(cause as Error).message}`, { cause });
   }

@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import type { CallOutput } from '../client/operations.ts';
+import { readJson } from '../core/law/json.ts';
 import { textOf } from './body-input.ts';
 import { type Context, handle } from './context.ts';
 import { clockTime } from './message-text.ts';
@@ -212,7 +213,7 @@ function changeLine({ key, change, by, value, before_value: before }: Change): s
 
 function spokenValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return text;
   }

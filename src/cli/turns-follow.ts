@@ -8,6 +8,7 @@ import { answerOfAll, callHub, reach } from '../client/node/call.ts';
 import { readEvents } from '../client/node/event-stream.ts';
 import type { Target } from '../client/node/target.ts';
 import type { CallOutput } from '../client/operations.ts';
+import { readJson } from '../core/law/json.ts';
 import { type Context, handle } from './context.ts';
 import { clockTime } from './message-text.ts';
 import { jsonText, neutralise } from './terminal.ts';
@@ -96,7 +97,7 @@ async function* outputs(target: Target, signal: AbortSignal): AsyncGenerator<Sai
   if (response.statusCode !== 200) await answerOfAll(target, response);
   try {
     for await (const { event, data } of readEvents(response)) {
-      if (event === 'turn.output') yield JSON.parse(data) as Said;
+      if (event === 'turn.output') yield readJson(data) as Said;
     }
   } finally {
     response.destroy();

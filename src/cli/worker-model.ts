@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import type { ModelTier } from '../bus/programs/model-tiers.ts';
 import type { ChatOptions } from '../bus/programs/openai.ts';
-import { readJson } from './body-input.ts';
+import { readJsonFile } from './body-input.ts';
 import { collect } from './context.ts';
 import { fail } from './failure.ts';
 import { parseDurationMs } from './parse-value.ts';
@@ -108,7 +108,7 @@ function registerRule(worker: Command): void {
     const file =
       path === undefined
         ? { rules: [], otherwise: null }
-        : parseRuleSet(await readJson(path), path);
+        : parseRuleSet(await readJsonFile(path), path);
     const own = (flags.rule ?? []).map(parseRuleFlag);
     const rules = {
       rules: [...own, ...file.rules],
@@ -132,7 +132,7 @@ function registerTiered(worker: Command): void {
     const { config: path } = flags;
     const { parseModelTiers } = await import('../bus/programs/model-tiers.ts');
     const { answerByTier, runTiered } = await import('../bus/programs/tiered.ts');
-    const tiers = parseModelTiers(await readJson(path), path, process.env);
+    const tiers = parseModelTiers(await readJsonFile(path), path, process.env);
     if (flags.on === undefined) return runTiered({ tiers, version: await version() }, io);
     const { hostBeyond, noteMissingKey } = await import('../bus/programs/openai.ts');
     const chats: ChatOptions[] = [];

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { KeysCommand, RegistryFiles } from '../bus/programs/registry-command.ts';
 import type { LauncherConfig } from '../bus/programs/registry-config.ts';
 import { packageVersion } from '../server/run/version.ts';
-import { readJson, readStdin } from './body-input.ts';
+import { readJsonFile, readStdin } from './body-input.ts';
 import { collect, handle } from './context.ts';
 import { fail } from './failure.ts';
 import { parseDurationMs } from './parse-value.ts';
@@ -72,7 +72,7 @@ function addRegistry(command: Command, usual: string | null): void {
     const { parseLauncherConfig } = await import('../bus/programs/registry-config.ts');
     const [path] = args;
     const config = parseLauncherConfig(
-      path === undefined ? {} : await readJson(path),
+      path === undefined ? {} : await readJsonFile(path),
       path,
       io.note,
     );

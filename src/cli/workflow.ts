@@ -1,5 +1,6 @@
 /** `synod workflow …`: runs are listed, shown as a tree, started, signalled, cancelled, retried and forked [WF19]. */
 import type { Command } from 'commander';
+import { readJson } from '../core/law/json.ts';
 import { textOf } from './body-input.ts';
 import { type Context, collect, handle } from './context.ts';
 import { fail } from './failure.ts';
@@ -237,7 +238,7 @@ function registerAnswer(workflow: Command): void {
 /** JSON if it can be read as such, and else a text. */
 function spoken(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return text;
   }

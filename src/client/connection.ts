@@ -4,6 +4,8 @@
  * connection that died without saying so [K6], and gives up only when the hub
  * refuses the credential [K7] or when it is closed.
  */
+
+import { readJson } from '../wire/json.ts';
 import type { Address } from './address.ts';
 import type { Backoff } from './backoff.ts';
 import { askWhyRefused, CLOSED_BY_CREDENTIAL, credentialError, refusalInWords } from './door.ts';
@@ -109,7 +111,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   function received(text: unknown): void {
     let frame: unknown;
     try {
-      frame = typeof text === 'string' ? JSON.parse(text) : undefined;
+      frame = typeof text === 'string' ? readJson(text) : undefined;
     } catch {
       frame = undefined;
     }

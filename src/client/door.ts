@@ -5,6 +5,7 @@
  * attempts [K7]; everything else may pass.
  */
 import { isFields } from '../wire/fields.ts';
+import { readJson } from '../wire/json.ts';
 import type { Address } from './address.ts';
 import { envelopeError, SynodError } from './error.ts';
 
@@ -41,7 +42,7 @@ export async function askWhyRefused(
       body: '{}',
       signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]),
     });
-    const body = (await response.json()) as unknown;
+    const body = readJson(await response.text());
     const error = envelopeError(envelopeIn(body), null, `the hub answered ${response.status}`);
     const isFinal =
       response.status === 401 ||

@@ -3,6 +3,7 @@
  * History itself stays on disk: what memory keeps is at most `bytesMax` of text.
  */
 import { decodeMessage, decodeOwnMessage } from '../core/law/entry.ts';
+import { readJson } from '../core/law/json.ts';
 import type { MessageSent } from '../core/talk/message.ts';
 import type { Log } from '../log/log.ts';
 
@@ -122,7 +123,7 @@ function asIs<T>(message: T): T {
 }
 
 function parsed(message: TextMessage): Message {
-  return { ...message, body: JSON.parse(message.body) as Record<string, unknown> };
+  return { ...message, body: readJson(message.body) as Record<string, unknown> };
 }
 
 function unparsed(message: Message): TextMessage {

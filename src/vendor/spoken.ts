@@ -1,4 +1,6 @@
 /** What programs of vendors print: lines of JSON, and text for people, bounded. */
+
+import { readJson } from '../core/law/json.ts';
 import { isFields } from '../wire/fields.ts';
 
 const BRIEF_CHARS_MAX = 2_000;
@@ -7,7 +9,7 @@ const BRIEF_CHARS_MAX = 2_000;
 export function parseLine(line: string): Readonly<Record<string, unknown>> | null {
   if (!line.startsWith('{')) return null;
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = readJson(line);
     return isFields(value) ? value : null;
   } catch {
     return null;

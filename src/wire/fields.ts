@@ -2,6 +2,7 @@
  * Parsed JSON whose shape nothing guarantees yet, read field by field. A field that is not what it
  * should be is absent.
  */
+import { readJson } from '../core/law/json.ts';
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function isFields(value: unknown): value is Fields {
@@ -11,7 +12,7 @@ export function isFields(value: unknown): value is Fields {
 /** Undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

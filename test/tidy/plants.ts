@@ -93,6 +93,11 @@ export const forBiome: readonly Plant[] = [
     text: 'export const chance: number = Math.random();\n',
     caught: /plugin/,
   },
+  ...['core', 'server/doors', 'client', 'cli'].map((room) => ({
+    file: `src/${room}/reads-json.ts`,
+    text: "export const read: unknown = JSON.parse('{}');\n",
+    caught: /plugin/,
+  })),
   ...['memory', 'file', 'sqlite'].map((adapter) => ({
     file: `src/hub/names-${adapter}.ts`,
     text: `import { inside } from '../log/${adapter}.ts';\n\nexport const taken: number = inside;\n`,

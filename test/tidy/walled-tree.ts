@@ -27,6 +27,7 @@ export function makeTree(tree: string, plants: readonly Plant[]): void {
   ])
     copy(path);
   copy('test/tidy/no-ambient-entropy.grit');
+  copy('test/tidy/json-is-read-once.grit');
   // Linked one by one: the folder itself must be the tree's own, because tsc keeps its notes there.
   mkdirSync(join(tree, 'node_modules'));
   for (const entry of readdirSync(join(ROOT, 'node_modules'))) {

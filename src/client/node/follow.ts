@@ -5,6 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
+import { readJson } from '../../wire/json.ts';
 import { envelopeError, SynodError } from '../error.ts';
 import type { Message } from '../messages.ts';
 import type { ReceiptChange } from '../receipts.ts';
@@ -82,14 +83,14 @@ export async function* follow(
         const [, start] = (event === ':' && /^synod, from (\d+)$/.exec(data)) || [];
         // From now on means from here on, also when the connection breaks before the first message.
         if (from === 'now' && start !== undefined) from = start;
-        if (event === 'end' && JSON.parse(data).reason === 'revoked') {
+        if (event === 'end' && (readJson(data) as { reason?: unknown }).reason === 'revoked') {
           throw envelopeError(REVOKED, null, REVOKED.message);
         }
         if (event === 'message') {
-          yield { message: JSON.parse(data) };
+          yield { message: readJson(data) as Message };
           if (id !== null) from = id;
         }
-        if (event === 'receipt') yield { receipt: JSON.parse(data) };
+        if (event === 'receipt') yield { receipt: readJson(data) as ReceiptChange };
       }
     } catch (cause) {
       if (cause instanceof SynodError) throw cause;

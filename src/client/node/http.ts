@@ -6,6 +6,7 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
 import { type Fields, isFields, parseJson } from '../../wire/fields.ts';
+import { readJson } from '../../wire/json.ts';
 import { askInOneGo, isPlain, type Told } from './one-go.ts';
 import { headersOf, type Target } from './target.ts';
 
@@ -140,7 +141,8 @@ export async function isHealthy(target: Target, timeoutMs: number): Promise<bool
   try {
     const response = await ask(target, { method: 'GET', path: '/health', timeoutMs });
     // A hub whose store fails answers 503; it is there all the same.
-    return JSON.parse(await readText(response)).protocol_version !== undefined;
+    const said = readJson(await readText(response)) as { protocol_version?: unknown };
+    return said.protocol_version !== undefined;
   } catch {
     // No program there, or another one: either way no hub of ours.
     return false;

@@ -22,6 +22,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ErrorEnvelope } from '../../wire/errors.ts';
+import { readJson } from '../../wire/json.ts';
 import { SynodError } from '../error.ts';
 import { isHealthy } from './http.ts';
 import { type HubFile, LOCKED_EXIT, readHubFile, strangerAt } from './target.ts';
@@ -181,7 +182,7 @@ export class HubStartError extends Error {
 /** The server says on stderr why it ends, as an envelope in its last line. */
 function startFailure(exit: number | null, log: string, logPath: string): Error {
   try {
-    const envelope = JSON.parse(log.trimEnd().split('\n').at(-1) ?? '') as ErrorEnvelope;
+    const envelope = readJson(log.trimEnd().split('\n').at(-1) ?? '') as ErrorEnvelope;
     return new HubStartError(envelope, exit ?? 1);
   } catch {
     // It ended without an envelope, so the log is all there is.

@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import { readJson } from '../../wire/json.ts';
 import { SynodError } from '../error.ts';
 
 export interface Globals {
@@ -165,7 +166,7 @@ export function dataDirectory(flag: string | undefined, env: NodeJS.ProcessEnv):
 
 export function readHubFile(dir: string): HubFile | null {
   try {
-    const file = JSON.parse(readFileSync(join(dir, 'hub.json'), 'utf8'));
+    const file = readJson(readFileSync(join(dir, 'hub.json'), 'utf8')) as HubFile | null;
     if (typeof file?.url !== 'string' || typeof file.pid !== 'number') return null;
     const { url, socket = null, synapse = null, pid, since } = file;
     return { url, socket, synapse, pid, since: String(since) };

@@ -4,6 +4,7 @@
  * the namespace [CX2]; every bound is told when it is reached, with what makes room [CX3].
  */
 import { type Decision, type Refusal, refuse, refuseFull } from '../law/decider.ts';
+import { readJson } from '../law/json.ts';
 import { type Principal, SERVER } from '../law/principal.ts';
 import { checkShare } from '../law/shares.ts';
 import type { WorldView } from '../law/state.ts';
@@ -62,7 +63,7 @@ export function decideSet(
   const written: ContextWritten = {
     ...{ type: 'context.written', at, by: by.id, ns, key },
     // A copy: whoever asked in this process may go on changing what was handed over [CX4].
-    ...{ value: JSON.parse(text), bytes, expiresAt },
+    ...{ value: readJson(text), bytes, expiresAt },
     ...{ was: known?.version ?? 0, prior: space?.head ?? 0 },
   };
   return { events: [written], answer: { version: world.length + 1, expiresAt } };

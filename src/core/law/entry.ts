@@ -8,6 +8,7 @@
  */
 
 import type { MessageSent } from '../talk/message.ts';
+import { readJson } from './json.ts';
 import { lift, type StoredEvent } from './lift.ts';
 import { STANDINGS_BY_NAME } from './principal.ts';
 import { findFlaw } from './shape.ts';
@@ -82,7 +83,7 @@ const FLAT_BODY: RegExp =
 function isOwnText(text: string): boolean {
   if (FLAT_BODY.test(text)) return true;
   try {
-    return JSON.stringify(JSON.parse(text)) === text;
+    return JSON.stringify(readJson(text)) === text;
   } catch {
     return false;
   }
@@ -141,7 +142,7 @@ function read(entry: string): StoredEvent {
 function parse(entry: string): StoredEvent {
   let event: unknown;
   try {
-    event = JSON.parse(entry);
+    event = readJson(entry);
   } catch (cause) {
     throw new EntryError('it is not JSON', { problem: 'shape', cause });
   }

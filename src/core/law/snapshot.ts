@@ -40,6 +40,7 @@ import { Deadlines } from './deadlines.ts';
 import { fieldsOf, fifoOf, listOf, mapBy, mapOf, orNull, setOf, whole } from './fields.ts';
 import { writeText } from './frozen-text.ts';
 import { createMatcher, isGlob } from './glob.ts';
+import { readJson } from './json.ts';
 import { createMade } from './made.ts';
 import { channelKind } from './name.ts';
 import { count } from './shares.ts';
@@ -206,7 +207,7 @@ export function beginFreeze(world: World): Generator<void, string> {
 
 /** The world again, or null when the text is of another version. */
 export function thawWorld(text: string): World | null {
-  const frozen = JSON.parse(text) as FrozenWorld;
+  const frozen = readJson(text) as FrozenWorld;
   if (frozen.version !== VERSION) return null;
   const world = WORLD.thaw(frozen, {
     agents: new Map(),

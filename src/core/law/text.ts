@@ -4,6 +4,7 @@
  * Everything here is well-formed Unicode, so it survives any door.
  */
 import { HIDDEN } from './hidden.ts';
+import { readJson } from './json.ts';
 import { BODY_DEPTH_MAX } from './limits.ts';
 
 const PLAIN_NAME = /^[\w.:/@#+=%&!$^-]+$/;
@@ -61,7 +62,7 @@ export function parseObjectText(text: string, bytesMax: number): string | null {
   if (text.length > bytesMax || utf8Bytes(text) > bytesMax) return null;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     return null;
   }

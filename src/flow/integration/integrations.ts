@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../../client/backoff.ts';
 import { isRefusal } from '../../core/law/decider.ts';
+import { readJson } from '../../core/law/json.ts';
 import { isName } from '../../core/law/text.ts';
 import { type GuardDecision, GuardRefused } from '../../guard/decision.ts';
 import type { Recordable } from '../../guard/decision-queue.ts';
@@ -148,7 +149,7 @@ export function createIntegrations({ guardOf, record }: IntegrationsOptions): In
       return bad('JSON cannot say it', cause);
     }
     if (text.length > OUTPUT_CHARS_MAX) return bad(`over ${OUTPUT_CHARS_MAX} characters`);
-    const copy: unknown = JSON.parse(text);
+    const copy: unknown = readJson(text);
     const said = schemas.check(defined[which], copy, { whose: defined.name, isTrusted: true });
     if (isRefusal(said)) return bad(said.message);
     const [first] = said.violations;

@@ -1,6 +1,7 @@
 /** The two ways to an MCP server, both by way of a guard: a child process on its pipes, and HTTP. */
 import type { ChildProcess } from 'node:child_process';
 import type { FetchLike, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { readJson } from '../../core/law/json.ts';
 import type { Guard } from '../../guard/guard.ts';
 import type { SpawnOptions } from '../../guard/spawn.ts';
 
@@ -34,7 +35,7 @@ export function createChildTransport(guard: Guard, server: McpProgram): Transpor
       child.once('close', () => transport.onclose?.());
       readLines(child, (line) => {
         try {
-          transport.onmessage?.(JSON.parse(line) as JSONRPCMessage);
+          transport.onmessage?.(readJson(line) as JSONRPCMessage);
         } catch (cause) {
           // One bad line is one error, and costs nobody else anything.
           transport.onerror?.(new Error('a line of the server is no message', { cause }));

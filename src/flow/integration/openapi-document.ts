@@ -4,6 +4,7 @@
  * understood, makes its operation unusable with a sentence, and no other [IG7].
  */
 import { parse as parseYaml } from 'yaml';
+import { readJson } from '../../core/law/json.ts';
 import type { JsonSchema } from './definition.ts';
 import { IntegrationError } from './integration-error.ts';
 
@@ -77,7 +78,7 @@ function parseText(text: string): unknown {
   try {
     // A document of a few lines can stand for gigabytes; aliases are what makes it so.
     return text.trimStart().startsWith('{')
-      ? JSON.parse(text)
+      ? readJson(text)
       : parseYaml(text, { maxAliasCount: 100, schema: 'core' });
   } catch (cause) {
     throw new IntegrationError(`it is neither JSON nor YAML: ${(cause as Error).message}`, {

@@ -3,6 +3,8 @@
  * one segment of it, a header one line; the request goes where the document, or whoever registered it, says,
  * by way of the caller's guard [IG7].
  */
+
+import { readJson } from '../../core/law/json.ts';
 import type { ConnectRule, Scheme } from '../../guard/policy.ts';
 import { currentTrace } from '../../telemetry/scope.ts';
 import type { IntegrationContext } from './definition.ts';
@@ -221,7 +223,7 @@ function parseAnswer(answer: Response, text: string): unknown {
   if (text === '') return null;
   if (!/json/i.test(type)) return text;
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch (cause) {
     throw new Error('the answer says that it is JSON, and is not', { cause });
   }

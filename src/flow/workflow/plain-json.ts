@@ -2,6 +2,8 @@
  * What a journal can keep: plain JSON, and not too much of it. Anything else would come back from the journal
  * as something different from what it was in the first run, so it is refused in the first run [FW3].
  */
+
+import { readJson } from '../../core/law/json.ts';
 import { RESULT_BYTES_MAX } from '../../core/workflows/workflow-limits.ts';
 import { DefinitionError } from './errors.ts';
 
@@ -22,7 +24,7 @@ export function toJson(value: unknown, what: string): unknown {
       `${what} is ${Buffer.byteLength(text)} bytes of JSON and may be ${RESULT_BYTES_MAX}; keep it elsewhere and give a reference to it`,
     );
   }
-  return flaw.hasGaps ? JSON.parse(text) : value;
+  return flaw.hasGaps ? readJson(text) : value;
 }
 
 interface Flaw {

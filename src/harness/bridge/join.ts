@@ -8,6 +8,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ask, readText } from '../../client/node/http.ts';
 import type { Target } from '../../client/node/target.ts';
+import { readJson } from '../../core/law/json.ts';
 import type { Fields } from '../../wire/fields.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 
@@ -55,7 +56,7 @@ export async function joinHub(
         timeoutMs: JOIN_MS,
       },
     );
-    const { agent } = JSON.parse(await readText(response)) as { agent?: unknown };
+    const { agent } = readJson(await readText(response)) as { agent?: unknown };
     return response.statusCode === 200 && typeof agent === 'string' ? agent : fallback;
   } catch {
     // An older hub, or a token that may not ask: then a name is all there is.

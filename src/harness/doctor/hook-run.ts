@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { readJson } from '../../core/law/json.ts';
 import { isFields } from '../../wire/fields.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 import type { InstallSite } from '../install/vendors/vendor.ts';
@@ -91,7 +92,7 @@ async function runLine(line: string, input: string, cwd: string, env: Environmen
 function parsed(stdout: string): Pick<Fired, 'answer' | 'trouble'> {
   if (stdout.trim() === '') return { answer: {}, trouble: null };
   try {
-    const value: unknown = JSON.parse(stdout);
+    const value: unknown = readJson(stdout);
     if (isFields(value)) return { answer: value, trouble: null };
   } catch {
     // Told below.

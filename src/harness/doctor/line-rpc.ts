@@ -6,6 +6,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import { readJson } from '../../core/law/json.ts';
 import { isFields } from '../../wire/fields.ts';
 
 export interface Launched {
@@ -53,7 +54,7 @@ export function openLineRpc({ command, args, env, cwd }: Launched): LineRpc {
   function hear(line: string): void {
     let message: unknown;
     try {
-      message = JSON.parse(line);
+      message = readJson(line);
     } catch {
       // Whatever else it prints there is none of an answer.
       return;

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
+import { readJson } from '../../core/law/json.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 import { isOlder, type Probe } from '../install/probe.ts';
 import { VENDOR_PARTS } from '../install/vendors/all.ts';
@@ -157,7 +158,7 @@ async function confirmed(
 
 function promptIn(line: string): string | null {
   try {
-    const { type, message } = JSON.parse(line);
+    const { type, message } = readJson(line) as { type?: unknown; message?: { content?: unknown } };
     return type === 'user' && typeof message?.content === 'string' ? message.content : null;
   } catch {
     return null;

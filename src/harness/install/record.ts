@@ -4,6 +4,7 @@
  * the user's own installation noticing. A record that cannot be read is a problem, never guessed at.
  */
 import { join } from 'node:path';
+import { readJson } from '../../core/law/json.ts';
 import type { Vendor } from '../../wire/tool-names.ts';
 import type { Format, JsonPath, OwnedPiece } from './piece.ts';
 import { type InstallProblem, problem } from './problem.ts';
@@ -69,7 +70,7 @@ export function vendorsOf({ options }: ScopeRecord): readonly Vendor[] {
 
 export function parseRecord(path: string, text: string): ScopeRecord | InstallProblem {
   try {
-    const record = JSON.parse(text) as ScopeRecord;
+    const record = readJson(text) as ScopeRecord;
     if (record.version === 1 && Array.isArray(record.files) && record.files.every(isFileRecord)) {
       return record;
     }

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson } from '../../core/law/json.ts';
 import { makeOwnDirectory, replaceFile, unavailable } from '../../log/disk.ts';
 import { LogError } from '../../log/log.ts';
 import { ensureKeyPem } from '../../log/signing-key-file.ts';
@@ -37,7 +38,7 @@ export function readKnownCluster(dir: string): KnownCluster | null {
     throw unavailable(path, 'read', cause);
   }
   try {
-    const { cluster, name } = JSON.parse(text) as KnownCluster;
+    const { cluster, name } = readJson(text) as KnownCluster;
     if (typeof cluster === 'string' && typeof name === 'string') return { cluster, name };
   } catch {
     // Said below.

@@ -4,6 +4,7 @@
  * server in at NATS. A token that was cut off or mistyped is told by its check.
  */
 import { createHash } from 'node:crypto';
+import { readJson } from '../../core/law/json.ts';
 import { ClusterError } from './cluster-error.ts';
 import { SEED_BYTES } from './keys.ts';
 
@@ -35,7 +36,7 @@ export function parseJoinToken(text: string): JoinToken {
   const bytes = all.subarray(0, -CHECK_BYTES);
   if (!checkOf(bytes).equals(all.subarray(-CHECK_BYTES))) throw invalid();
   try {
-    const told = JSON.parse(bytes.toString('utf8')) as Record<string, unknown>;
+    const told = readJson(bytes.toString('utf8')) as Record<string, unknown>;
     const { store, cluster, id, name } = told;
     const seed = Buffer.from(String(told.seed), 'base64url');
     const isWhole = [store, cluster, id].every((one) => typeof one === 'string');

@@ -3,6 +3,8 @@
  * each space. Nothing of it is stored, and nothing is decided by it: it is what the owner is shown [SQ6]. Each telling is
  * sealed by the server it is of [JN3].
  */
+
+import { readJson } from '../../core/law/json.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
 import type { Seals } from './seal.ts';
@@ -152,7 +154,7 @@ interface Told {
 /** Null for what no server of ours says. */
 export function parseNews(data: Uint8Array): Told | null {
   try {
-    const { news, isRoundEnd } = JSON.parse(Buffer.from(data).toString('utf8')) as Told;
+    const { news, isRoundEnd } = readJson(Buffer.from(data).toString('utf8')) as Told;
     const { name, version, url, since, spaces } = news;
     const isWhole =
       [name, version, url ?? ''].every(isShort) &&

@@ -5,6 +5,7 @@
  * expired is told by the stream's own times, so every server tells the same and no two clocks are compared.
  */
 import { createHash, type KeyObject } from 'node:crypto';
+import { readJson } from '../../core/law/json.ts';
 import { isSignedBy, type KeyPair, readPublicKey } from './keys.ts';
 
 export interface Server {
@@ -257,10 +258,10 @@ interface Read {
 /** Null when the text is not of the shape of a record; anybody may have written it. */
 function readEnvelope(text: string): Read | null {
   try {
-    const { record, signature, token = '' } = JSON.parse(text) as Partial<Envelope>;
+    const { record, signature, token = '' } = readJson(text) as Partial<Envelope>;
     if (typeof record !== 'string' || typeof signature !== 'string' || typeof token !== 'string')
       return null;
-    const entry = JSON.parse(record) as Entry;
+    const entry = readJson(record) as Entry;
     if (!isEntry(entry)) return null;
     return {
       ...{ entry, record, bytes: signedBytes(record) },

@@ -2,6 +2,8 @@
  * One server summons another to a space, so that it can take it: the other opens it, and says whether it has. Both
  * words are sealed; a summons that comes twice does no more than one [SQ10].
  */
+
+import { readJson } from '../../core/law/json.ts';
 import type { Holder } from '../../log/lease.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
@@ -33,7 +35,7 @@ export function openSummons(link: Link, place: NatsPlace, id: string, seals: Sea
   let stop = (): void => {};
 
   async function answer(data: Uint8Array, open: OpenSpace): Promise<Uint8Array | null> {
-    const { space, sealed } = JSON.parse(Buffer.from(data).toString('utf8')) as Word;
+    const { space, sealed } = readJson(Buffer.from(data).toString('utf8')) as Word;
     const bytes = Buffer.from(sealed, 'base64');
     const opened = seals.open({ purpose: 'summons', space, to: id }, bytes);
     if (opened === null) return null;

@@ -3,6 +3,7 @@
  * not parsed only to be written again. Doors that write JSON take the text; whoever looks at a field
  * gets it parsed, then and not before.
  */
+import { readJson } from '../../core/law/json.ts';
 
 const MADE: unique symbol = Symbol('made');
 
@@ -27,7 +28,7 @@ function getterOf(field: string): PropertyDescriptor {
   const getter: PropertyDescriptor = {
     enumerable: true,
     get(this: Required<Output>): unknown {
-      this[MADE].parsed ??= JSON.parse(this[MADE].text) as Record<string, unknown>;
+      this[MADE].parsed ??= readJson(this[MADE].text) as Record<string, unknown>;
       return this[MADE].parsed[field];
     },
   };

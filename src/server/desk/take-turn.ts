@@ -4,6 +4,7 @@
  * out with what could be read.
  */
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { readJson } from '../../core/law/json.ts';
 import { messageId } from '../../core/talk/message-id.ts';
 import type { TakenTurn } from '../../core/turns/turn-events.ts';
 import type { Waking } from '../../core/turns/turn-state.ts';
@@ -54,7 +55,7 @@ async function handOut(room: Room, taken: TakenTurn, secret: string): Promise<Ou
     turn: turnView(turn),
     messages: await givenMessages(room.hub, turn.messages),
     token: turnTokenText(room.caller.space, turn.id, secret),
-    runner: JSON.parse(config.runner) as Record<string, unknown>,
+    runner: readJson(config.runner) as Record<string, unknown>,
     session_ref: sessionRef,
   };
 }

@@ -1,4 +1,6 @@
 /** Managed agents and turns as every door shows them. */
+
+import { readJson } from '../../core/law/json.ts';
 import { messageId } from '../../core/talk/message-id.ts';
 import { LIMITS, type LimitName } from '../../core/turns/agent-limits.ts';
 import { DAY_MS, spentSince } from '../../core/turns/rails/diary.ts';
@@ -14,7 +16,7 @@ export function managedView(managed: ManagedView, at: number): OutputOf<typeof a
   const names = Object.keys(LIMITS) as LimitName[];
   return {
     agent_id: managed.agent,
-    runner: JSON.parse(config.runner) as Record<string, unknown>,
+    runner: readJson(config.runner) as Record<string, unknown>,
     wake: {
       channels: channels === null ? null : [...channels],
       from: from === null ? null : [...from],

@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { readJson } from '../../core/law/json.ts';
 import type { Bundle, FeedEnd } from '../../hub/feed.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
 import { streamClose } from '../../wire/operations/inbox.ts';
@@ -143,7 +144,7 @@ export function createConnection(
     let value: unknown;
     try {
       if (isBinary) throw new TypeError('binary');
-      value = JSON.parse(text);
+      value = readJson(text);
     } catch {
       say(errorText(null, 'input.not-json', 'the frame is not JSON text'));
       return;

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { readJson } from '../../core/law/json.ts';
 import type { Signal } from '../../hub/watch.ts';
 import { findOperation } from '../../wire/operations/table.ts';
 import { type Answer, refusalAnswer } from '../desk/answer.ts';
@@ -81,7 +82,7 @@ export function createOpsDoor(options: OpsDoorOptions): OpsDoor {
       const message = `there is no operation ${name.slice(0, 64)}; see /openapi.json`;
       return refusalAnswer(refuse('operation.unknown', message));
     }
-    const body = await readJson(request);
+    const body = await readBody(request);
     if (isRefusal(body)) return refusalAnswer(body);
     const correlationId = correlationIdOf(request);
     const wantsTrace = headers['x-sox-trace'] === '1';
@@ -173,7 +174,7 @@ function departure(response: ServerResponse): Signal {
   };
 }
 
-async function readJson(request: IncomingMessage): Promise<{ value: unknown } | Refusal> {
+async function readBody(request: IncomingMessage): Promise<{ value: unknown } | Refusal> {
   if (Number(request.headers['content-length']) > REQUEST_BYTES_MAX) return tooLarge();
   const bytes = await readBytes(request);
   if (bytes === 'cut') return refuse('input.not-json', 'the request ended before its body did');
@@ -183,7 +184,7 @@ async function readJson(request: IncomingMessage): Promise<{ value: unknown } | 
 export function parseJson(bytes: Uint8Array): { value: unknown } | Refusal {
   if (bytes.byteLength === 0) return { value: {} };
   try {
-    return { value: JSON.parse(UTF8.decode(bytes)) };
+    return { value: readJson(UTF8.decode(bytes)) };
   } catch {
     return refuse('input.not-json', 'the request body is not JSON; send an object, e.g. {}', {
       violations: [{ field: '<root>', issue: 'is not JSON' }],

@@ -5,6 +5,7 @@
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { readJson } from '../../core/law/json.ts';
 import { VENDORS, type Vendor } from '../../wire/tool-names.ts';
 
 export interface BookedSession {
@@ -96,7 +97,7 @@ async function load(path: string, onTrouble: OnTrouble): Promise<readonly Booked
     return [];
   }
   try {
-    return file.parse(JSON.parse(text)).sessions;
+    return file.parse(readJson(text)).sessions;
   } catch (cause) {
     onTrouble(`${path} is not a session book; it is kept as ${path}.bad`, cause);
     await rename(path, `${path}.bad`).catch(() => {});

@@ -8,6 +8,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { readJson } from '../../core/law/json.ts';
 import { isFields } from '../../wire/fields.ts';
 import { INPUT_CHARS_MAX, METADATA_KEYS_MAX } from './limits.ts';
 import type { Transport } from './manifest.ts';
@@ -107,7 +108,7 @@ export function createView(call: CallContext, options: ViewOptions): View {
 function checkInput(before: Record<string, unknown>, after: unknown): Record<string, unknown> {
   const text = JSON.stringify(after) ?? '';
   if (text.length > INPUT_CHARS_MAX) throw new ContractViolation('the input has grown too large');
-  const copy: unknown = text === '' ? undefined : JSON.parse(text);
+  const copy: unknown = text === '' ? undefined : readJson(text);
   if (!isFields(copy)) throw new ContractViolation('input must stay an object');
   for (const field of ['correlation_id', 'reply_to', 'sender']) {
     if (!isDeepStrictEqual(before[field], copy[field])) {

@@ -9,6 +9,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readJson } from '../../core/law/json.ts';
 import {
   MANIFEST_BYTES_MAX,
   PACKAGE_JSON_BYTES_MAX,
@@ -70,7 +71,7 @@ function readPackage(folder: string): Found | null {
   if (text === null || !text.includes('"sox"')) return null;
   let description: unknown;
   try {
-    description = JSON.parse(text);
+    description = readJson(text);
   } catch {
     // A broken package.json is its package manager's business; it declares no plugin.
     return null;

@@ -6,6 +6,7 @@
  * `detail.reason`.
  */
 
+import { readJson } from '../../core/law/json.ts';
 import { type ErrorEnvelope, REFUSALS } from '../../wire/errors.ts';
 import { isFields } from '../../wire/fields.ts';
 
@@ -92,5 +93,5 @@ export function parseEnvelope(
 
 /** As JSON would carry it: what cannot travel is dropped here and not at the door. Throws on cycles. */
 function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
+  return readJson(JSON.stringify(value));
 }

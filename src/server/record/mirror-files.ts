@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readJson } from '../../core/law/json.ts';
 import type { MirrorLine } from './mirror-line.ts';
 
 export const MIRROR_BYTES_MAX: number = 64 * 1024 * 1024;
@@ -149,7 +150,7 @@ async function readEnd(file: FileHandle): Promise<Place> {
 }
 
 function positionIn(line: string): number {
-  const { position } = JSON.parse(line) as { readonly position?: unknown };
+  const { position } = readJson(line) as { readonly position?: unknown };
   if (!Number.isSafeInteger(position)) throw new Error('its last line is none of a mirror');
   return position as number;
 }

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeMessage } from '../../core/law/entry.ts';
+import { readJson } from '../../core/law/json.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { type MirrorFiles, makeMirrorDirectory, openMirrorFiles } from './mirror-files.ts';
 import { linesOf, type MirrorLine, releasedBy } from './mirror-line.ts';
@@ -171,7 +172,7 @@ async function isOfThisLog(hub: Hub, cursor: Cursor, first: string): Promise<boo
 /** Null where there is none; a folder with one that cannot be read is somebody else's. */
 async function readCursor(path: string): Promise<Cursor | null> {
   try {
-    return JSON.parse(await readFile(join(path, CURSOR), 'utf8')) as Cursor;
+    return readJson(await readFile(join(path, CURSOR), 'utf8')) as Cursor;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw cause;

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson } from '../../core/law/json.ts';
 import { replaceFile } from '../../log/disk.ts';
 import { lockDirectory } from '../../log/lock.ts';
 import type { Joined } from '../cluster/redeem.ts';
@@ -39,7 +40,7 @@ export async function joinCluster(wish: JoinWish): Promise<Joined & { readonly c
 
 function readSettings(path: string): Record<string, unknown> {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+    return readJson(readFileSync(path, 'utf8')) as Record<string, unknown>;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw cause;

@@ -8,6 +8,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readJson } from '../../core/law/json.ts';
 import { decodeBatch, encodeBatch, entryAt, firstBadEntry, GENESIS } from '../../log/batch.ts';
 import { lookOften, openBatchLog } from '../../log/batch-log.ts';
 import { type Log, LogError } from '../../log/log.ts';
@@ -83,7 +84,7 @@ async function loadPackage(place: PackagePlace, dir: string): Promise<StorePacka
   const folder = join(dir, 'node_modules', place.name);
   let description: unknown;
   try {
-    description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    description = readJson(readFileSync(join(folder, 'package.json'), 'utf8'));
   } catch (cause) {
     const how = `install it with: npm install --prefix ${dir} ${place.name}`;
     throw unusable(place, `it is not in ${join(dir, 'node_modules')}; ${how}`, cause);

@@ -4,6 +4,7 @@
  * been verified by the device, on the hub's own page, for this one challenge [PK2].
  */
 import { createHash, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import { readJson } from '../../core/law/json.ts';
 import type { PasskeyCheck, PasskeyClaim, PasskeyOffer, PasskeyPlace } from '../desk/platform.ts';
 
 const USER_PRESENT = 0x01;
@@ -54,7 +55,7 @@ export const passkeyCheck: PasskeyCheck = {
 function clientProblem(text: string, type: string, place: PasskeyPlace): string | null {
   let said: Record<string, unknown>;
   try {
-    said = Object(JSON.parse(bytesOf(text).toString('utf8')));
+    said = Object(readJson(bytesOf(text).toString('utf8')));
   } catch {
     return 'what the browser said is not JSON';
   }

@@ -7,6 +7,7 @@
  */
 import { appendFile, chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { readJson } from '../../core/law/json.ts';
 import type { Line } from './relay-line.ts';
 
 export interface RelayFile {
@@ -82,7 +83,7 @@ function isTorn(first: string, lineCount: number, version: number): boolean {
 
 function positionIn(line: string, version: number): number | null {
   try {
-    const { v, n } = JSON.parse(line) as Partial<Line>;
+    const { v, n } = readJson(line) as Partial<Line>;
     return v === version && Number.isSafeInteger(n) ? (n as number) : null;
   } catch {
     return null;

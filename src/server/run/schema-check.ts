@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import type * as Ajv from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { readJson } from '../../core/law/json.ts';
 import type { Checked, SchemaCheck } from '../desk/platform.ts';
 import { createRateLimit } from '../desk/rate-limit.ts';
 import { isTooLate, usedMs, within } from './call-off.ts';
@@ -41,7 +42,7 @@ export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
     // A fresh instance each time, also of one schema begun again: two may carry the same $id.
     const validate = within(COMPILE_MS_MAX, () =>
       new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(
-        JSON.parse(text) as object,
+        readJson(text) as object,
       ),
     );
     compiled.set(text, validate);

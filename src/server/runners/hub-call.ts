@@ -1,4 +1,6 @@
 /** An operation of the hub, asked for by a turn with its own token: as the agent, and while the turn runs. */
+
+import { readJson } from '../../core/law/json.ts';
 import { currentTrace } from '../../telemetry/scope.ts';
 import { findOperation } from '../../wire/operations/table.ts';
 import type { TurnJob } from './runner.ts';
@@ -30,7 +32,7 @@ export async function callAsTurn(
 
 function messageIn(text: string): string {
   try {
-    const { error } = JSON.parse(text) as { error?: { message?: unknown } };
+    const { error } = readJson(text) as { error?: { message?: unknown } };
     return typeof error?.message === 'string' ? error.message : text.slice(0, 500);
   } catch {
     return text.slice(0, 500);

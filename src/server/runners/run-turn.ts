@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import { readJson } from '../../core/law/json.ts';
 import { SERVER } from '../../core/law/principal.ts';
 import type { TakenTurn } from '../../core/turns/turn-events.ts';
 import { createDecisionQueue, type DecisionQueue } from '../../guard/decision-queue.ts';
@@ -107,7 +108,7 @@ async function attemptTurn(
   { url, chooser, places, env, warn }: RunTurnOptions,
 ): Promise<TurnResult> {
   const { turn, config, sessionRef } = taken;
-  const chosen = chooser.resolve(JSON.parse(config.runner) as RunnerSpec);
+  const chosen = chooser.resolve(readJson(config.runner) as RunnerSpec);
   if (isRefusal(chosen)) return failedResult(chosen.message);
   const { spec, runner } = chosen;
   const decisions = openDecisions(hub);

@@ -4,6 +4,7 @@
  * secret that is hidden here is in none of the three.
  */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { readJson } from '../../core/law/json.ts';
 import type { TurnLine } from '../desk/turn-window.ts';
 import type { Transcript } from './runner.ts';
 
@@ -162,7 +163,7 @@ export function readTail(path: string): TurnLine[] {
 
 function parseLine(line: string): TurnLine[] {
   try {
-    const { at, from, text } = JSON.parse(line);
+    const { at, from, text } = readJson(line) as TurnLine;
     return [{ at, from, text: String(text).slice(0, SHOWN_LINE_CHARS_MAX) }];
   } catch {
     // Cut off, or being written.

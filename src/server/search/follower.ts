@@ -5,6 +5,7 @@
  * search has little to wait for.
  */
 import { createHash } from 'node:crypto';
+import { readJson } from '../../core/law/json.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Asker } from './asker.ts';
 import type { Entries } from './store.ts';
@@ -255,7 +256,7 @@ async function pageOf(hub: Hub, { position }: Standing): Promise<Entries> {
   const released: Record<number, string> = {};
   for (const entry of entries) {
     if (!RELEASES.test(entry)) continue;
-    const held = (JSON.parse(entry) as { position: number }).position;
+    const held = (readJson(entry) as { position: number }).position;
     const [text] = await hub.entries(held, 1);
     if (text !== undefined) released[held] = text;
   }

@@ -3,6 +3,7 @@
  * nothing; the thread of the hub says what is done next, and ends this one should it not come back.
  */
 import { parentPort } from 'node:worker_threads';
+import { readJson } from '../../core/law/json.ts';
 import type { Excerpt, FindPlan } from '../desk/search-port.ts';
 import { excerptOf } from './excerpt.ts';
 import { deleteIndexFile, openIndexFile } from './index-file.ts';
@@ -82,7 +83,9 @@ function answer(question: Question): Answers[keyof Answers] {
       return storeOf(question.space).find(question.plan, () => performance.now() > until);
     }
     case 'excerpts':
-      return question.bodies.map((body) => excerptOf(JSON.parse(body), question.query.wanted));
+      return question.bodies.map((body) =>
+        excerptOf(readJson(body) as Record<string, unknown>, question.query.wanted),
+      );
     case 'tidy':
       return storeOf(question.space).tidy();
     case 'close':

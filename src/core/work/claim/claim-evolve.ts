@@ -3,6 +3,7 @@
  * the book does not know is passed over. Every index is kept here and nowhere else.
  */
 import { unreachable } from '../../law/assert.ts';
+import { readJson } from '../../law/json.ts';
 import type {
   ClaimChange,
   ClaimEvent,
@@ -150,7 +151,7 @@ export function rememberAnswer(book: ClaimBook, event: Omit<ClaimKeyed, 'type' |
   if (mine.size > CLAIM_KEYS_PER_AGENT_MAX && oldest !== undefined) forgetKey(book, by, oldest);
   if (book.keys.size <= CLAIM_KEYS_MAX) return;
   const [first] = book.keys.keys();
-  if (first !== undefined) forgetKey(book, (JSON.parse(first) as [string])[0], first);
+  if (first !== undefined) forgetKey(book, (readJson(first) as [string])[0], first);
 }
 
 function forgetKey(book: ClaimBook, sender: string, name: string): void {

@@ -4,6 +4,7 @@
  */
 
 import { fieldsOf } from '../../law/fields.ts';
+import { readJson } from '../../law/json.ts';
 import type { ClaimCommand } from './claim-events.ts';
 import { addClaim, addWait, rememberAnswer } from './claim-evolve.ts';
 import {
@@ -90,7 +91,7 @@ export function thawClaims(frozen: unknown): ClaimBook {
   for (const [id, left] of inherited) inherit(book, id, left);
   for (const wait of waits) addWait(book, WAIT.thaw(wait, { kind: 'wait', heapIndex: -1 }));
   for (const [name, { digest, answer }] of keys) {
-    const [by, command, key] = JSON.parse(name) as [string, ClaimCommand['type'], string];
+    const [by, command, key] = readJson(name) as [string, ClaimCommand['type'], string];
     rememberAnswer(book, { by, command, key, digest, answer });
   }
   return book;

@@ -1,6 +1,7 @@
 /** Subscribing, listing, presence, replay and a channel's settings. */
 
 import { isRefusal, refuse } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import type { ChannelSettings, ChannelView, WorldView } from '../../../core/law/state.ts';
 import { checkRead, checkReplay } from '../../../core/talk/channel.ts';
 import { owedCount } from '../../../core/talk/subscription.ts';
@@ -229,7 +230,7 @@ function detailsOf(
 }
 
 function schemaOf(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
+  return text === null ? null : (readJson(text) as Record<string, unknown>);
 }
 
 /** A client of another major version would misread us; it is told at the first question [V2]. */

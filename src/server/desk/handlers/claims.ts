@@ -1,5 +1,6 @@
 /** Claims. Worktrees and paths are brought to their real form first; the law decides the rest. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import { takePage } from '../../../core/law/page.ts';
 import { goneSince } from '../../../core/talk/presence.ts';
 import {
@@ -293,7 +294,7 @@ export function claimOutput(claim: ClaimView): View {
     epoch: claim.epoch,
     version: claim.version,
     checkpoint: claim.checkpoint,
-    git: claim.git === null ? null : (JSON.parse(claim.git) as GitFacts),
+    git: claim.git === null ? null : (readJson(claim.git) as GitFacts),
     offered_to: claim.offer?.to ?? null,
     claimed_at: claim.claimedAt / 1000,
     lease_expires_at: claim.lapsesAt / 1000,

@@ -1,6 +1,7 @@
 /** Context: set, read now or at a snapshot, compared, waited for. Who may is the law's [CX2]. */
 import { checkContextRead, checkNames } from '../../../core/context/namespace.ts';
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import { takePage } from '../../../core/law/page.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { contextGet, contextList, contextWatch } from '../../../wire/operations/context.ts';
@@ -228,5 +229,5 @@ async function orLookBack<O extends object>(
   const { principal, space, isOwner } = caller;
   const who = { principal, space, isOwner };
   const then = await platform.past.at(who, { position, time: null }, asked, signal);
-  return isRefusal(then) ? then : (JSON.parse(then.text) as O);
+  return isRefusal(then) ? then : (readJson(then.text) as O);
 }

@@ -3,6 +3,7 @@
  * [TM11]; and what a channel is for.
  */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { ChannelView, Described, WorldView } from '../../../core/law/state.ts';
 import type { View } from '../../../core/law/view.ts';
@@ -69,7 +70,7 @@ function describedView(
 ): OutputOf<typeof channelsDescribe> {
   return {
     ...{ channel, title, description, standing: isStanding, types: [...types], tiers: [...tiers] },
-    post_schema: postSchema === null ? null : (JSON.parse(postSchema) as Record<string, unknown>),
+    post_schema: postSchema === null ? null : (readJson(postSchema) as Record<string, unknown>),
     ...{ described_by: by, described_at: at / 1000 },
   };
 }

@@ -1,6 +1,7 @@
 /** Offers, cards and choosing an agent by them. */
 
 import { isRefusal } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import { type Card, manifestPage } from '../../../core/work/card.ts';
 import { type Offer, offerKey, offersPage } from '../../../core/work/offer.ts';
 import { type Candidate, routeTask } from '../../../core/work/route.ts';
@@ -96,7 +97,7 @@ function offerView(offer: Offer): OutputOf<typeof offerMake> {
     name,
     key: offerKey(offer),
     capacity,
-    meta: meta === null ? null : (JSON.parse(meta) as Record<string, unknown>),
+    meta: meta === null ? null : (readJson(meta) as Record<string, unknown>),
     offered_at: offeredAt / 1000,
     expires_at: expiresAt / 1000,
   };
@@ -112,7 +113,7 @@ function cardView({ agent, advertisedAt, taskClasses, meta, ...fields }: Card): 
     advertised_at: advertisedAt / 1000,
     ...fields,
     task_classes: [...taskClasses],
-    meta: meta === null ? null : (JSON.parse(meta) as unknown),
+    meta: meta === null ? null : (readJson(meta) as unknown),
   };
 }
 

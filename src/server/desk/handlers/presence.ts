@@ -1,6 +1,7 @@
 /** Presence with its evidence, and speaking to agents by name, project, role or glob. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { createMatcher, isGlob } from '../../../core/law/glob.ts';
+import { readJson } from '../../../core/law/json.ts';
 import { dmName } from '../../../core/law/name.ts';
 import { takePage } from '../../../core/law/page.ts';
 import type { AgentView, WorldView } from '../../../core/law/state.ts';
@@ -185,7 +186,7 @@ async function tell(
   parent: MessageHead | null,
   input: { correlation_id?: string | null | undefined; ttl_ms?: number | null | undefined },
 ): Promise<{ agent_id: string; message_id: string } | Refusal> {
-  const said: unknown = JSON.parse(body);
+  const said: unknown = readJson(body);
   const channel = dmName(by.id, name);
   const answer = await hub.submit({
     type: 'message.send',

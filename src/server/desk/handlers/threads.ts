@@ -3,6 +3,7 @@
  * history of its marks, each of which names the one before it.
  */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { ChannelView, WorldView } from '../../../core/law/state.ts';
 import { utf8Bytes } from '../../../core/law/text.ts';
@@ -312,7 +313,7 @@ function headlineOf(
     thread_id: messageId(positions.at(root)),
     ...{ channel: channel.name, sender: message.by, standing: message.as ?? null },
     sent_at: message.at / 1000,
-    ...headOf(JSON.parse(message.body)),
+    ...headOf(readJson(message.body)),
     ...told(threads?.marksOf(root) ?? UNMARKED),
     reply_count: (threads?.countOf(root) ?? 0) - (hidden.get(root) ?? 0),
     last_reply_id: last === 0 || channel.held?.has(last) ? null : messageId(positions.at(last)),

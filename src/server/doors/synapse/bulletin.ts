@@ -4,6 +4,7 @@
  * roster: everybody who is here, by whatever door.
  */
 import { isRefusal } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import { dmParties, toChannel } from '../../../core/law/name.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import type { DurableEvent } from '../../../core/law/world.ts';
@@ -137,7 +138,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   function onMessage(event: EventOf<'message.sent'>, position: number): void {
     if (event.held !== undefined) return;
     const { by, at, channel } = event;
-    const spoken = () => ({ by, at, position, body: JSON.parse(event.body) as unknown });
+    const spoken = () => ({ by, at, position, body: readJson(event.body) as unknown });
     if (channel === CHAT_CHANNEL) {
       gathered.push({ heard: null, text: speech.relay(chatFrame(spoken(), 'all')) });
       return;

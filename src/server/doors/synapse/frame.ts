@@ -3,6 +3,8 @@
  * too deep, is no frame. Fields are read leniently, as the protocol asks: what has another
  * type than expected counts as absent, and numbers are finite or absent [SY7].
  */
+
+import { readJson } from '../../../core/law/json.ts';
 import { isFields } from '../../../wire/fields.ts';
 
 export type Frame = Readonly<Record<string, unknown>>;
@@ -12,7 +14,7 @@ const DEPTH_MAX = 64;
 export function parseFrame(text: string): Frame | null {
   if (isDeeper(text, DEPTH_MAX)) return null;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = readJson(text);
     return isFields(value) ? value : null;
   } catch {
     return null;

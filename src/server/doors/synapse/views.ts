@@ -1,5 +1,6 @@
 /** Claims, tasks, notes, offers, cards and findings in the fields of the Synapse wire. */
 
+import { readJson } from '../../../core/law/json.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import type { Card } from '../../../core/work/card.ts';
 import { type ClaimView, viewClaim } from '../../../core/work/claim/claim-state.ts';
@@ -82,7 +83,7 @@ export function noteObject(note: Pick<Note, 'taskId' | 'author' | 'kind' | 'text
 }
 
 export function offerObject({ agent, kind, name, capacity, meta }: Offer): Fields {
-  return { agent, kind, name, capacity, meta: meta === null ? {} : (JSON.parse(meta) as unknown) };
+  return { agent, kind, name, capacity, meta: meta === null ? {} : (readJson(meta) as unknown) };
 }
 
 export function cardObject(
@@ -96,7 +97,7 @@ export function cardObject(
     skills: card.skills.map(({ id }) => id),
     task_classes: card.taskClasses,
     model: card.model ?? '',
-    meta: card.meta === null ? {} : (JSON.parse(card.meta) as unknown),
+    meta: card.meta === null ? {} : (readJson(card.meta) as unknown),
     advertised_at: at / 1000,
   };
 }

@@ -7,6 +7,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { readJson } from '../../../core/law/json.ts';
 import { ATTEMPT_MS, type WakeMeans } from './wake-means.ts';
 
 const SOCKET = join('app-server-control', 'app-server-control.sock');
@@ -81,7 +82,7 @@ async function startTurn(path: string, threadId: string, text: string): Promise<
 
 function parse(text: string): RpcReply {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = readJson(text);
     return typeof value === 'object' && value !== null ? (value as RpcReply) : {};
   } catch {
     return {};

@@ -3,6 +3,8 @@
  * are said in a last line of JSON, never guessed from phrases. A vendor that would not serve is told apart
  * by whether its quota is used up or it is overloaded, and a spent budget asks a person. Pure.
  */
+
+import { readJson } from '../../../core/law/json.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { TurnCost, TurnResult } from '../runner.ts';
 
@@ -70,7 +72,7 @@ function lastLine(text: string): SaidEnding | null {
   if (!line.startsWith('{') || line.length > 2 * QUESTION_CHARS_MAX) return null;
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = readJson(line);
   } catch {
     return null;
   }
