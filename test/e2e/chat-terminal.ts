@@ -20,6 +20,8 @@ export interface Terminal {
   keys(...keys: string[]): Promise<void>;
   /** A line, as it is, and Enter. */
   enter(text: string): Promise<void>;
+  /** Until nothing is left but the prompt: what is typed before that is wiped off with the rest. */
+  clear(): Promise<void>;
   /** A command of the shell that waits behind the chat. */
   synod(args: string, env?: string): Promise<void>;
   screen(options?: { readonly hasStyles?: boolean }): Promise<string>;
@@ -72,6 +74,10 @@ export async function openTerminal(home: Home, columns: number, rows: number): P
     async enter(text) {
       await tmux('send-keys', '-l', text);
       await tmux('send-keys', 'Enter');
+    },
+    async clear() {
+      await terminal.enter('clear');
+      await terminal.shows(/^ready\$\s*$/);
     },
     async synod(args, env = '') {
       const command = `${env} ${process.execPath} ${BIN} ${args}; echo left with $?`;

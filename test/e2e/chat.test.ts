@@ -236,7 +236,7 @@ describe.skipIf(NO_TMUX !== null)('in a terminal', () => {
     await expectRestored(ada);
 
     const pidFile = join(dirname(home.dir), 'pid');
-    await ada.enter('clear');
+    await ada.clear();
     await ada.shows(/^ready\$ *\n*$/);
     await ada.synod('chat --as ada', `NO_COLOR=1 sh -c 'echo $$ > ${pidFile}; exec "$@"' sh`);
     await ada.shows(/! bob +asks/);

@@ -73,7 +73,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     const id = await addPasskey();
     const listed = await home.run(['person', 'passkeys']);
     expect(listed.stdout).toMatch(new RegExp(`^${id} +mia +her laptop +since `));
-    await terminal.enter('clear');
+    await terminal.clear();
     await terminal.synod(`person drop-passkey ${id}`);
     await terminal.shows(/drop-passkey[\s\S]*Passphrase of mia:/);
     await terminal.enter(SECRET);
@@ -106,7 +106,7 @@ describe.skipIf(NO_TMUX !== null)('at a terminal', () => {
     const { gate_id } = await home.json(['gates', 'ask', 'drop', 'the table', '--as', 'ada']);
     const mute = await home.run(['gates', 'deny', String(gate_id)]);
     expect([mute.code, mute.stderr]).toEqual([2, expect.stringContaining('--reason TEXT')]);
-    await terminal.enter('clear');
+    await terminal.clear();
     await terminal.synod(`gates deny ${gate_id} --reason 'not backed up'`);
     await terminal.shows(/the table[\s\S]*Passphrase of mia:/);
     await terminal.enter(SECRET);
