@@ -320,6 +320,14 @@ test('[IN1] vendors come and go in any order, and the scripts stay while anybody
   expect(photograph(it.root)).toEqual(before);
 });
 
+test('[IN23] Codex waits for the server longer than its own ten seconds', () => {
+  const it = stage('user');
+  must(it.install('codex'));
+  const text = readFileSync(it.at('home/.codex/config.toml'), 'utf8');
+  const [, table = ''] = text.split('[mcp_servers.synod]\n');
+  expect(table.split('\n[')[0]).toMatch(/^startup_timeout_sec = 60$/m);
+});
+
 describe('a link in a project', () => {
   test.each([
     ['the file', '.claude/settings.json', 'settings.json'],

@@ -32,6 +32,7 @@ export const codex: Vendor = {
         '[mcp_servers.synod]',
         `command = ${JSON.stringify(bridge.command)}`,
         `args = ${JSON.stringify(bridge.args)}`,
+        'startup_timeout_sec = 60',
       );
     }
     scene.write('home/.codex/config.toml', `${lines.join('\n')}\n`);

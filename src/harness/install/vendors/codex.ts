@@ -35,6 +35,9 @@ const EVENTS = [
 /** Codex allows no more at the end of a session, and complains about more. */
 const LAST_TIMEOUT_SECONDS = 3;
 
+/** Codex goes on without a server that is not up after ten seconds, which takes a machine of busy agents [IN23]. */
+const START_TIMEOUT_SECONDS = 60;
+
 /** Codex hands a server almost nothing of its environment but what is named. */
 const ENV_VARS = [
   'SYNOD_HOME',
@@ -100,6 +103,7 @@ function files(site: InstallSite, options: InstallOptions, text: RenderedDiscipl
             `command = ${JSON.stringify(command)}`,
             `args = [${args.map((arg) => JSON.stringify(arg)).join(', ')}]`,
             `env_vars = [${ENV_VARS.map((name) => JSON.stringify(name)).join(', ')}]`,
+            `startup_timeout_sec = ${START_TIMEOUT_SECONDS}`,
             ...(options.permissions ? ['default_tools_approval_mode = "approve"'] : []),
           ],
         },
