@@ -3,6 +3,7 @@
  * machine the second tells what an operation costs where the clock on the wall does not.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** Resident, in megabytes, now and at its highest. */
 export function memoryOf(pid: number): { readonly residentMb: number; readonly peakMb: number } {
@@ -33,7 +34,27 @@ export function ranUsOf(pid: number): number {
   return (Number(fields[userAt]) + Number(fields[systemAt])) * 10_000;
 }
 
-/** The same of its main thread alone: what bounds it when it is busy. */
+/** Of a second, all of them together. */
+const REST_US = 250_000;
+const REST_SECONDS = 2;
+const REST_TIMEOUT_MS = 120_000;
+
+/** Resolves when these processes have done what they do by themselves after much; says so when they do not. */
+export async function atRest(pids: readonly number[]): Promise<void> {
+  const ranUs = () => pids.reduce((sum, pid) => sum + ranUsOf(pid), 0);
+  const stopAt = performance.now() + REST_TIMEOUT_MS;
+  let seconds = 0;
+  for (let before = ranUs(); performance.now() < stopAt; ) {
+    await wait(1_000);
+    const now = ranUs();
+    seconds = now - before < REST_US ? seconds + 1 : 0;
+    if (seconds === REST_SECONDS) return;
+    before = now;
+  }
+  process.stderr.write(`the servers were still busy after ${REST_TIMEOUT_MS / 1_000} s\n`);
+}
+
+/** As `busyUsOf`, of its main thread alone: what bounds it when it is busy. */
 export function mainUsOf(pid: number): number {
   const line = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
   return Number(line.split(' ')[0]) / 1000;

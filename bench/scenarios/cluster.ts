@@ -4,9 +4,9 @@
  * load. `appends` is JetStream alone: a loop that has as many bytes ready for as many sends as the hub's appends had.
  */
 import { join } from 'node:path';
-import { type BenchCluster, openBenchCluster, takeAgain, untilSent } from '../cluster.ts';
+import { ask, type BenchCluster, openBenchCluster, takeAgain, untilSent } from '../cluster.ts';
 import { runLoad, runNode } from '../load.ts';
-import { ranUsOf } from '../process.ts';
+import { atRest, ranUsOf } from '../process.ts';
 import { type Measure, type Scenario, type Setting, type Sides, takeTurns } from '../scenario.ts';
 import { openServer } from '../server.ts';
 
@@ -14,6 +14,8 @@ const SPACES = ['a', 'b', 'c', 'd'] as const;
 /** So many that each space has senders at each server. */
 const SENDERS = 12;
 const LOOP = join(import.meta.dirname, '../baseline/jetstream-loop.ts');
+/** A space that is not where its senders are goes there within some seconds of a flood [SQ27]. */
+const WARMINGS_MAX = 6;
 const SHAPES = [1, 2, 4].flatMap((spaces) => [1, 2, 3].map((servers) => ({ spaces, servers })));
 
 async function appendsPerSecond(
@@ -27,6 +29,16 @@ async function appendsPerSecond(
   return told.appendsPerSecond;
 }
 
+/** Whether each space is sequenced at a server that has senders of it: it stays there. */
+async function areNear(cluster: BenchCluster, spaces: number, servers: number): Promise<boolean> {
+  const [url = ''] = cluster.urls;
+  const answers = await Promise.all(
+    SPACES.slice(0, spaces).map((space) => ask(url, 'status', {}, space)),
+  );
+  const near: readonly unknown[] = cluster.names.slice(0, servers);
+  return answers.every((one) => near.includes(one?.cluster?.sequencer));
+}
+
 async function run(setting: Setting): Promise<Measure[]> {
   await using cluster = await openBenchCluster();
   const alone = await openServer('hub');
@@ -37,13 +49,25 @@ async function run(setting: Setting): Promise<Measure[]> {
   const shape = { kind: 'flood', senders: SENDERS, listeners: 0, window, warmMs: 500 } as const;
   const flood = (url: string, beside: readonly string[], spaces: number) =>
     runLoad({ ...shape, url, beside, spaces: SPACES.slice(0, spaces), measureMs });
+  const pids = () => [alone.pid, ...cluster.names.map((name) => cluster.server(name).pid)];
+  /** Floods of the same shape that are not measured, until every space is where its senders are. */
+  async function warm(servers: number, spaces: number): Promise<void> {
+    const [url = '', ...beside] = cluster.urls.slice(0, servers);
+    for (let times = 0; times < WARMINGS_MAX; times++) {
+      await flood(url, beside, spaces);
+      if (await areNear(cluster, spaces, servers)) return;
+    }
+    process.stderr.write(
+      `${spaces} spaces, ${servers} servers: one is not where its senders are\n`,
+    );
+  }
   /** Of all servers: what is decided at one and forwarded by another costs both. */
   const ranUs = () =>
     cluster.names.reduce((sum, name) => sum + ranUsOf(cluster.server(name).pid), 0);
   const sides: Sides = {};
-  // First: servers of the cluster that pause after much write their indexes, and take the processor for it.
   for (const spaces of [1, 2, 4]) {
     sides[`sqlite ${spaces}`] = async () => {
+      await flood(alone.url, [], spaces);
       const ranBefore = ranUsOf(alone.pid);
       const { sendsPerSecond, sends } = await flood(alone.url, [], spaces);
       return { hub: sendsPerSecond, cost: (ranUsOf(alone.pid) - ranBefore) / sends };
@@ -51,6 +75,12 @@ async function run(setting: Setting): Promise<Measure[]> {
   }
   for (const { spaces, servers } of SHAPES) {
     const take = async () => {
+      // A hub that pauses writes its index, which would take the processor from whoever is measured then.
+      await atRest(pids());
+      await flood(bare.url, [], spaces);
+      const { sendsPerSecond: jetstream } = await flood(bare.url, [], spaces);
+      // At once: what the loop had of the machine, the hub has too.
+      await warm(servers, spaces);
       const [before, exchangedBefore] = [await cluster.stored(), await cluster.exchanged()];
       const ranBefore = ranUs();
       const [url = '', ...beside] = cluster.urls.slice(0, servers);
@@ -60,8 +90,7 @@ async function run(setting: Setting): Promise<Measure[]> {
       const count = after.batches - before.batches;
       const bytes = (after.bytes - before.bytes) / count;
       const exchanged = (exchangedAfter - exchangedBefore) / count;
-      // At once: what the hub had of the machine, the loops have too.
-      const { sendsPerSecond: jetstream } = await flood(bare.url, [], spaces);
+      await atRest(pids());
       const appends = await appendsPerSecond(cluster, spaces, bytes, measureMs);
       const batch = sends / count;
       return {
