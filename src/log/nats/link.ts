@@ -69,6 +69,8 @@ async function open(place: NatsPlace): Promise<Omit<Link, 'release'>> {
       name: 'synod',
       timeout: CONNECT_MS,
       maxReconnectAttempts: -1,
+      // Else every request makes an error beforehand, for its stack: each append, each reading of a lease.
+      noAsyncTraces: true,
     },
     ...(user !== null && { user }),
     ...(password !== null && { pass: password }),
