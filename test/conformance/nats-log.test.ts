@@ -4,6 +4,8 @@
  * large, a server that may lose what it acknowledged.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { logContract } from '../../src/log/log.contract.ts';
 import type { Log } from '../../src/log/log.ts';
@@ -14,6 +16,54 @@ import { until } from '../e2e/deadline.ts';
 import { CAN_SYNC, type NatsNode, NO_NATS, openNatsNode, SYNC_ALWAYS } from '../nats/server.ts';
 
 const fresh = (): string => `t${randomBytes(6).toString('hex')}`;
+
+interface Losing extends AsyncDisposable {
+  readonly port: number;
+  readonly lost: number;
+  /** The next append, or the answer to it. */
+  lose(way: 'there' | 'back'): void;
+}
+
+/** A line to NATS that can lose one message whole, as one is that a node took with it. */
+async function openLosing(to: number): Promise<Losing> {
+  const sockets = new Set<Socket>();
+  let way: 'there' | 'back' | null = null;
+  let lost = 0;
+  const pass = (isThere: boolean, chunk: Buffer): boolean => {
+    const starts = isThere ? /^HPUB \S+\.log\./ : /^MSG \S+ \d+ +\d+\r\n\{"stream":"\S+-log-/;
+    if (way !== (isThere ? 'there' : 'back') || !starts.test(chunk.toString('latin1'))) return true;
+    way = null;
+    lost++;
+    return false;
+  };
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1');
+    near.on('data', (chunk) => pass(true, chunk) && far.write(chunk));
+    far.on('data', (chunk) => pass(false, chunk) && near.write(chunk));
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {}).on('close', () => other.destroy());
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    get lost() {
+      return lost;
+    },
+    lose(next) {
+      way = next;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
   let node: NatsNode;
@@ -99,6 +149,22 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
     });
   });
 
+  test('[NL2] what was lost on its way, there or back, is sent again after two seconds and stored once', async () => {
+    await using line = await openLosing(node.port);
+    const at = `nats://127.0.0.1:${line.port}/${fresh()}?replicas=1&durability=relaxed`;
+    const log = await openNatsLog(parseNatsUrl(at) as NatsPlace, 'default');
+    for (const [length, way] of (['there', 'back'] as const).entries()) {
+      line.lose(way);
+      const begun = performance.now();
+      expect(await log.append(length, [`lost on its way ${way}`])).toEqual({ length: length + 1 });
+      // A request of NATS is otherwise given five seconds.
+      expect(performance.now() - begun).toBeLessThan(4_800);
+      expect(line.lost).toBe(length + 1);
+    }
+    expect(await entriesOf(log)).toEqual(['lost on its way there', 'lost on its way back']);
+    await log.close();
+  });
+
   test('[NL2] an answer that does not come is asked for again; what nobody can say is said to be unknown', async () => {
     const mortal = await openNatsNode();
     const at = parseNatsUrl(
@@ -106,7 +172,7 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
     ) as NatsPlace;
     const log = await openNatsLog(at, 'default', { patienceMs: 8_000 });
     await log.append(0, ['before']);
-    // The fault itself lasts so long: past the five seconds of one request, within the patience.
+    // The fault itself lasts so long: past several requests, within the patience.
     mortal.pause();
     const late = log.append(1, ['during']);
     const resumed = new Promise((resolve) => setTimeout(resolve, 6_000)).then(mortal.resume);

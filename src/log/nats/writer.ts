@@ -24,6 +24,11 @@ export interface Target {
 export type Put = { readonly lastSeq: number } | 'conflict';
 
 const PAUSE_MS = 200;
+/**
+ * An answer that has not come by then is asked for again. The leader of a stream that was lost is followed by another
+ * after four seconds at the earliest: what it took with it should be there again when that one begins.
+ */
+const ANSWER_MS = 2_000;
 
 let count = 0;
 
@@ -64,7 +69,8 @@ async function putMessage(
     try {
       const headers = writeLabel(link.createHeaders(), label);
       const expect = { lastSequence: afterSeq };
-      const { seq } = await link.js.publish(subject, data, { msgID: id, headers, expect });
+      const options = { msgID: id, headers, expect, timeout: ANSWER_MS };
+      const { seq } = await link.js.publish(subject, data, options);
       return { lastSeq: seq };
     } catch (error) {
       const code = apiCode(error);
