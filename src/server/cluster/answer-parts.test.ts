@@ -37,7 +37,7 @@ test('[SQ26] an answer is whole when all of its parts have come, in whatever ord
     const read = createAnswerReader(two, SPACE, MARK);
     const last = messages.shift() as Uint8Array;
     for (const message of [...messages.toReversed(), ...messages]) expect(read(message)).toBeNull();
-    expect(Buffer.from(read(last) ?? [])).toEqual(answer);
+    expect(Buffer.from(read(last)?.bytes ?? [])).toEqual(answer);
   }
   expect(writeAnswer(one, SPACE, MARK, textOf(PARTS_MAX * ROOM + 1), ROOM)).toBeNull();
 });
@@ -50,5 +50,5 @@ test('[SQ26] parts of two servers that were asked the same make no answer togeth
   const read = createAnswerReader(three, SPACE, MARK);
   expect(read(first)).toBeNull();
   for (const other of others) expect(read(other)).toBeNull();
-  expect(Buffer.from(read(second) ?? [])).toEqual(answer);
+  expect(Buffer.from(read(second)?.bytes ?? [])).toEqual(answer);
 });

@@ -4,6 +4,7 @@
  * asked, so that without this one agent's answer would keep everybody waiting who was asked for with it [SQ26].
  */
 import type { Opened, Seals } from './seal.ts';
+import type { Session } from './sessions.ts';
 
 /** Before a part: no sealed message begins so, and a server that knows no parts passes it over. */
 const PART = 2;
@@ -18,9 +19,10 @@ export function writeAnswer(
   mark: Uint8Array,
   bytes: Uint8Array,
   roomBytes: number,
+  session: Session | null = null,
 ): Uint8Array[] | null {
   if (bytes.byteLength <= roomBytes)
-    return [seals.seal({ purpose: 'answer', space, to: mark }, bytes)];
+    return [seals.seal({ purpose: 'answer', space, to: mark }, bytes, session)];
   const count = Math.ceil(bytes.byteLength / roomBytes);
   if (count > PARTS_MAX) return null;
   return Array.from({ length: count }, (_, i) => {
@@ -28,7 +30,8 @@ export function writeAnswer(
     head.writeUInt16BE(i, 0);
     head.writeUInt16BE(count, 2);
     const part = Buffer.concat([head, bytes.subarray(i * roomBytes, (i + 1) * roomBytes)]);
-    return Buffer.concat([Buffer.of(PART), seals.seal({ purpose: 'part', space, to: mark }, part)]);
+    const sealed = seals.seal({ purpose: 'part', space, to: mark }, part, session);
+    return Buffer.concat([Buffer.of(PART), sealed]);
   });
 }
 
@@ -37,12 +40,11 @@ export function createAnswerReader(
   seals: Seals,
   space: string,
   mark: Uint8Array,
-): (data: Uint8Array) => Uint8Array | null {
+): (data: Uint8Array) => Opened | null {
   const parts = new Map<number, Uint8Array>();
   let from: Opened | null = null;
   return (data) => {
-    if (data[0] !== PART)
-      return seals.open({ purpose: 'answer', space, to: mark }, data)?.bytes ?? null;
+    if (data[0] !== PART) return seals.open({ purpose: 'answer', space, to: mark }, data);
     const opened = seals.open({ purpose: 'part', space, to: mark }, data.subarray(1));
     if (opened === null || opened.bytes.byteLength < HEAD_BYTES) return null;
     // Of one server and one start of it: two that were asked answer each for itself.
@@ -53,6 +55,7 @@ export function createAnswerReader(
     const count = part.readUInt16BE(2);
     parts.set(part.readUInt16BE(0), part.subarray(HEAD_BYTES - 1));
     if (parts.size < count) return null;
-    return Buffer.concat(Array.from({ length: count }, (_, i) => parts.get(i) ?? new Uint8Array()));
+    const all = Array.from({ length: count }, (_, i) => parts.get(i) ?? new Uint8Array());
+    return { ...opened, bytes: Buffer.concat(all) };
   };
 }

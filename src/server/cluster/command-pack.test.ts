@@ -55,9 +55,14 @@ test('[SQ20] what they came to comes back so too', () => {
   ];
   const reply = { outcomes, length: 12, passing: [] };
   for (const isPacked of [true, false]) {
-    expect(readReply(writeReply(reply, isPacked))).toEqual({ reply, packs: true });
-    const notMine = { reply: { notMine: true }, packs: false };
-    expect(readReply(writeReply({ notMine: true }, isPacked))).toEqual(notMine);
+    for (const keys of [true, false])
+      expect(readReply(writeReply(reply, { isPacked, keys }))).toEqual({
+        reply,
+        packs: true,
+        keys,
+      });
+    const notMine = { reply: { notMine: true }, packs: false, keys: false };
+    expect(readReply(writeReply({ notMine: true }, { isPacked, keys: true }))).toEqual(notMine);
   }
 });
 
@@ -67,8 +72,8 @@ test('[SQ20] a server that knows no columns is understood, and is asked and answ
   expect(readCommands(serialize(commands))).toEqual({ commands, isPacked: false });
   expect(deserialize(plainCommands(commands))).toEqual(commands);
   const reply = { outcomes: [{ seq: 1 }], length: 12, passing: [] };
-  expect(readReply(serialize(reply))).toEqual({ reply, packs: false });
-  expect(deserialize(writeReply(reply, false))).toMatchObject(reply);
+  expect(readReply(serialize(reply))).toEqual({ reply, packs: false, keys: false });
+  expect(deserialize(writeReply(reply, { isPacked: false, keys: true }))).toMatchObject(reply);
 });
 
 test('[SQ20] many plain sends take little more room than their bodies', () => {

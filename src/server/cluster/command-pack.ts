@@ -136,25 +136,40 @@ type PackedReply = Omit<Extract<Reply, { outcomes: unknown }>, 'outcomes'> & {
 const SENT_COLUMNS = 6;
 const SENT_FIELDS = 5;
 
-export function writeReply(reply: Reply, isPacked: boolean): Uint8Array {
+/** What who answers knows of who asked, said along with an answer; a server of before passes it over. */
+export interface Told {
+  /** Who asked knows columns. */
+  readonly isPacked: boolean;
+  /** The key that the two share is known to who answers. */
+  readonly keys: boolean;
+}
+
+export function writeReply(reply: Reply, { isPacked, keys }: Told): Uint8Array {
   if (!('outcomes' in reply)) return serialize(reply);
-  if (!isPacked) return serialize({ ...reply, packs: true });
-  return serialize({ ...reply, outcomes: packOutcomes(reply.outcomes) });
+  if (!isPacked) return serialize({ ...reply, packs: true, keys });
+  return serialize({ ...reply, outcomes: packOutcomes(reply.outcomes), keys });
 }
 
 export interface Said {
   readonly reply: Reply;
   /** Who answered knows columns. */
   readonly packs: boolean;
+  /** And has the key that it shares with us. */
+  readonly keys: boolean;
+}
+
+interface Flags {
+  readonly packs?: true;
+  readonly keys?: boolean;
 }
 
 export function readReply(bytes: Uint8Array): Said {
-  const read = deserialize(bytes) as PackedReply | (Reply & { readonly packs?: true });
-  if (!('outcomes' in read)) return { reply: read, packs: false };
-  if ('sent' in read.outcomes)
-    return { reply: { ...read, outcomes: unpackOutcomes(read.outcomes) }, packs: true };
-  const { packs = false, ...reply } = read as Reply & { readonly packs?: true };
-  return { reply, packs };
+  const read = deserialize(bytes) as (PackedReply | Reply) & Flags;
+  if (!('outcomes' in read)) return { reply: read, packs: false, keys: false };
+  const { packs = false, keys = false, outcomes, ...rest } = read;
+  if ('sent' in outcomes)
+    return { reply: { ...rest, outcomes: unpackOutcomes(outcomes) }, packs: true, keys };
+  return { reply: { ...rest, outcomes }, packs, keys };
 }
 
 function packOutcomes(outcomes: readonly unknown[]): PackedOutcomes {

@@ -16,11 +16,13 @@ import {
   plainCommands,
   readCommands,
   readReply,
+  type Said,
   writeReply,
 } from './command-pack.ts';
 import type { Hellos } from './hello.ts';
 import { openInbox } from './inbox.ts';
 import { markOf, type Opened, SEAL_BYTES_MAX, type Seals } from './seal.ts';
+import type { Session } from './sessions.ts';
 
 export interface NatsCourier extends Courier {
   close(): void;
@@ -30,6 +32,13 @@ export interface NatsCourier extends Courier {
 const ENVELOPE_BYTES = 4_096 + SEAL_BYTES_MAX;
 /** Of one message: whispers keep nobody's commands waiting. */
 const WHISPER_BYTES_MAX = 256 * 1024;
+
+interface Peer {
+  /** It knows columns. */
+  readonly packs: boolean;
+  /** Which it has too. */
+  readonly session: Session | null;
+}
 
 interface Answered {
   readonly reply: Reply;
@@ -53,8 +62,8 @@ export function openCourier(
   const listeners = new Set<(words: readonly Whisper[], from: string) => void>();
 
   const inbox = openInbox(link);
-  /** Who answered that it knows columns, since it last failed to answer. */
-  const packing = new Set<string>();
+  /** What those said that answered, until one fails to. */
+  const peers = new Map<string, Peer>();
   /** A request that nobody took is sent as it was: should somebody have taken it, the second is a repetition. */
   const sent = new WeakMap<
     readonly Command[],
@@ -100,10 +109,12 @@ export function openCourier(
   }
 
   /** What is in memory alone is left out where there is no room for it: it is whispered as well. */
-  function* answerMessages(mark: Uint8Array, { reply, isPacked }: Answered): Generator<Uint8Array> {
+  function* answerMessages(asked: Opened, { reply, isPacked }: Answered): Generator<Uint8Array> {
     const roomBytes = link.payloadMax - ENVELOPE_BYTES;
+    const { mark, session } = asked;
+    const told = { isPacked, keys: session !== null || seals.sessionWith(asked) !== null };
     const write = (said: Reply): Uint8Array[] | null =>
-      writeAnswer(seals, space, mark, writeReply(said, isPacked), roomBytes);
+      writeAnswer(seals, space, mark, writeReply(said, told), roomBytes, session);
     let messages = write(reply);
     if (messages === null && 'passing' in reply) {
       messages = write({ ...reply, passing: [] });
@@ -115,10 +126,11 @@ export function openCourier(
   function sealedAsk(to: string, commands: readonly Command[]): Uint8Array | null {
     const known = sent.get(commands);
     if (known?.to === to) return known.sealed;
-    const payload = packing.has(to) ? packCommands(commands) : plainCommands(commands);
+    const peer = peers.get(to);
+    const payload = peer?.packs ? packCommands(commands) : plainCommands(commands);
     // The log takes a batch in parts, a request is one piece.
     if (payload.byteLength > link.payloadMax - ENVELOPE_BYTES) return null;
-    const sealed = seals.seal({ purpose: 'ask', space, to }, payload);
+    const sealed = seals.seal({ purpose: 'ask', space, to }, payload, peer?.session);
     sent.set(commands, { to, sealed });
     return sealed;
   }
@@ -139,21 +151,25 @@ export function openCourier(
     return { reply: { notMine: true }, isPacked: false };
   }
 
+  function peerOf({ packs, keys, opened }: Said & { readonly opened: Opened }): Peer {
+    return { packs, session: keys ? seals.sessionWith(opened) : null };
+  }
+
   return {
     async ask(to, commands): Promise<Reply | Unanswered> {
       const sealed = sealedAsk(to, commands);
       if (sealed === null) return 'too large';
       const read = createAnswerReader(seals, space, markOf(sealed));
       const said = await inbox.request(subjectOf(to), sealed, (data) => {
-        const bytes = read(data);
-        return bytes === null ? null : readReply(bytes);
+        const opened = read(data);
+        return opened && { ...readReply(opened.bytes), opened };
       });
       if (said !== 'nobody') sent.delete(commands);
       if (typeof said === 'string') {
-        packing.delete(to);
+        peers.delete(to);
         return said;
       }
-      if (said.packs) packing.add(to);
+      if ('outcomes' in said.reply) peers.set(to, peerOf(said));
       return said.reply;
     },
     attend(as, answer) {
@@ -165,7 +181,7 @@ export function openCourier(
           answered(opened, answer)
             .then((one) => {
               if (one === null) return;
-              for (const said of answerMessages(opened.mark, one)) message.respond(said);
+              for (const said of answerMessages(opened, one)) message.respond(said);
             })
             // Who asked hears nothing, and takes it for unknown: it may well have been done.
             .catch((cause) => onTrouble(`space ${space}: a forwarded command failed`, cause));

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Link } from '../../log/nats/link.ts';
 import { nameWord, type Registry } from './registry.ts';
-import type { Seals } from './seal.ts';
+import type { Opened, Seals } from './seal.ts';
 
 export interface Hellos {
   /** Asks the server which incarnation of it lives; false when none answers. */
@@ -43,7 +43,8 @@ export function openHellos(link: Link, prefix: string, seals: Seals, registry: R
   const challenges = connection.subscribe(`${prefix}.hello.${nameWord(seals.name)}`, {
     callback(error, message) {
       if (error !== null || message.data.byteLength !== CHALLENGE_BYTES || !mayAnswer()) return;
-      message.respond(seals.seal({ purpose: 'hello', space: null, to: message.data }, NOTHING));
+      const sealed = { purpose: 'hello', space: null, to: message.data } as const;
+      message.respond(seals.seal(sealed, seals.half));
     },
   });
   const announcements = connection.subscribe(`${prefix}.hello`, {
@@ -57,7 +58,7 @@ export function openHellos(link: Link, prefix: string, seals: Seals, registry: R
   async function ask(name: string): Promise<boolean> {
     const answer = await challenge(link, prefix, seals, name);
     if (answer === null) return false;
-    seals.replays.confirm(name, answer.incarnation, answer.count);
+    seals.meet(answer);
     return true;
   }
 
@@ -89,7 +90,7 @@ async function challenge(
   prefix: string,
   seals: Seals,
   name: string,
-): Promise<{ readonly incarnation: string; readonly count: number } | null> {
+): Promise<Opened | null> {
   const nonce = randomBytes(CHALLENGE_BYTES);
   try {
     const subject = `${prefix}.hello.${nameWord(name)}`;

@@ -5,6 +5,7 @@
 import {
   createPrivateKey,
   createPublicKey,
+  diffieHellman,
   generateKeyPairSync,
   type KeyObject,
   sign,
@@ -65,6 +66,32 @@ export function isSignedBy(key: KeyObject, bytes: Uint8Array, signature: Uint8Ar
 function pairOf(key: KeyObject): KeyPair {
   const { x } = createPublicKey(key).export({ format: 'jwk' });
   return { id: `${KEY_START}${x}`, sign: (bytes) => new Uint8Array(sign(null, bytes, key)) };
+}
+
+export const HALF_BYTES = 32;
+
+/** One side of an agreement: a secret that two have when each knows the other's public half (X25519). */
+export interface Half {
+  readonly public: Uint8Array;
+  /** Null when what is given is no half: with some points everybody would have the same secret. */
+  agree(other: Uint8Array): Uint8Array | null;
+}
+
+export function createHalf(): Half {
+  const { privateKey, publicKey } = generateKeyPairSync('x25519');
+  const { x } = publicKey.export({ format: 'jwk' });
+  return {
+    public: new Uint8Array(Buffer.from(x as string, 'base64url')),
+    agree(other) {
+      try {
+        const jwk = { kty: 'OKP', crv: 'X25519', x: Buffer.from(other).toString('base64url') };
+        const theirs = createPublicKey({ key: jwk, format: 'jwk' });
+        return diffieHellman({ privateKey, publicKey: theirs });
+      } catch {
+        return null;
+      }
+    },
+  };
 }
 
 /** The 32 bytes of a public key. */
