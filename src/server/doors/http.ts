@@ -5,7 +5,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Hono } from 'hono';
-import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
+import { isRefusal, refuse } from '../../core/law/decider.ts';
 import { NONCE_PATTERN, PROOF_PATH, proofText } from '../../wire/proof.ts';
 import type { Answer } from '../desk/answer.ts';
 import { refusalAnswer } from '../desk/answer.ts';
@@ -15,14 +15,15 @@ import type { ReportFailure } from '../desk/failure.ts';
 import type { HookHandler } from '../hooks/door.ts';
 import { cors, reply, replyTo } from './http-reply.ts';
 import { openApi } from './openapi.ts';
-import { parseJson, REQUEST_BYTES_MAX, tooLarge } from './ops.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
 import type { PageDoor } from './page/door.ts';
+import { parseJson, type ReadBody } from './request-body.ts';
 
 export type McpHandler = (
   request: Request,
   caller: Caller | Answer,
   toolset: string | null,
+  readBody: () => Promise<ReadBody>,
 ) => Promise<Response>;
 
 export interface HttpDoorOptions {
@@ -54,6 +55,8 @@ export interface Arrival {
   /** Over TLS. */
   readonly isSecure?: boolean;
   readonly headers: IncomingHttpHeaders;
+  /** Once, and before anything is read of the request itself. */
+  readBody(): Promise<ReadBody>;
 }
 
 export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
@@ -94,6 +97,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
       c.req.raw,
       isRefusal(caller) ? refusalAnswer(caller) : caller,
       c.req.query('tools') ?? null,
+      () => c.env.readBody(),
     );
   });
 
@@ -105,7 +109,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     const introduction = introductionOf(headers, connection, c.env.isOwnerSocket);
     const caller = await desk.authenticate(introduction);
     if (isRefusal(caller)) return answered(refusalAnswer(caller));
-    const read = request.method === 'POST' ? await readJson(request) : { value: {} };
+    const read = request.method === 'POST' ? parseJson(await c.env.readBody()) : { value: {} };
     // A hook that sent no JSON is met with silence; what is too large was not read.
     if (isRefusal(read) && read.refused !== 'input.not-json') return answered(refusalAnswer(read));
     const { vendor, what = '' } = c.req.param();
@@ -165,31 +169,6 @@ function correlationIdOf(request: Request): string | undefined {
 function isSameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
-}
-
-async function readJson(request: Request): Promise<{ value: unknown } | Refusal> {
-  const declared = request.headers.get('content-length');
-  if (Number(declared) > REQUEST_BYTES_MAX) return tooLarge();
-  try {
-    // What says how long it is comes at once; anything else is counted as it comes.
-    const bytes =
-      declared === null ? await readBounded(request) : new Uint8Array(await request.arrayBuffer());
-    return bytes === null ? tooLarge() : parseJson(bytes);
-  } catch {
-    return refuse('input.not-json', 'the request ended before its body did');
-  }
-}
-
-/** Null when there is too much. */
-async function readBounded(request: Request): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > REQUEST_BYTES_MAX) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function answered(answer: Answer): Response {

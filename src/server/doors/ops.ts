@@ -4,8 +4,7 @@
  * as the other routes do, costs more than most operations. What is too large is not read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
-import { readJson } from '../../core/law/json.ts';
+import { isRefusal, refuse } from '../../core/law/decider.ts';
 import type { Signal } from '../../hub/watch.ts';
 import { findOperation } from '../../wire/operations/table.ts';
 import { type Answer, refusalAnswer } from '../desk/answer.ts';
@@ -14,13 +13,9 @@ import type { ReportFailure } from '../desk/failure.ts';
 import { cors, type Reply, reply, replyTo } from './http-reply.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
 import { sessionOnly, withSession } from './page/cookie.ts';
+import { parseJson, passBy, readBody } from './request-body.ts';
 
-/** A request larger than this is not read; a body of a message has its own, smaller bound. */
-export const REQUEST_BYTES_MAX: number = 4 * 1024 * 1024;
 const CORRELATION_CHARS_MAX = 128;
-/** What is still coming when the answer is given is let pass by for so long, and so much of it. */
-const DRAIN_MS = 500;
-const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface OpsDoorOptions {
   readonly desk: Desk;
@@ -82,7 +77,7 @@ export function createOpsDoor(options: OpsDoorOptions): OpsDoor {
       const message = `there is no operation ${name.slice(0, 64)}; see /openapi.json`;
       return refusalAnswer(refuse('operation.unknown', message));
     }
-    const body = await readBody(request);
+    const body = parseJson(await readBody(request));
     if (isRefusal(body)) return refusalAnswer(body);
     const correlationId = correlationIdOf(request);
     const wantsTrace = headers['x-sox-trace'] === '1';
@@ -135,18 +130,6 @@ function write(
   if (!request.complete) passBy(request);
 }
 
-/** Who still sends may hear the answer, and does not hold the connection. */
-function passBy(request: IncomingMessage): void {
-  let bytes = 0;
-  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > DRAIN_BYTES_MAX) request.destroy();
-  });
-  request.on('error', () => {});
-  request.on('close', () => clearTimeout(timer));
-}
-
 /** What the caller wants to find this call by, if it said so. */
 function correlationIdOf({ headers }: IncomingMessage): string | undefined {
   const said = headers['x-correlation-id'];
@@ -172,52 +155,4 @@ function departure(response: ServerResponse): Signal {
       if (onClose !== undefined) response.off('close', onClose);
     },
   };
-}
-
-async function readBody(request: IncomingMessage): Promise<{ value: unknown } | Refusal> {
-  if (Number(request.headers['content-length']) > REQUEST_BYTES_MAX) return tooLarge();
-  const bytes = await readBytes(request);
-  if (bytes === 'cut') return refuse('input.not-json', 'the request ended before its body did');
-  return bytes === 'too large' ? tooLarge() : parseJson(bytes);
-}
-
-export function parseJson(bytes: Uint8Array): { value: unknown } | Refusal {
-  if (bytes.byteLength === 0) return { value: {} };
-  try {
-    return { value: readJson(UTF8.decode(bytes)) };
-  } catch {
-    return refuse('input.not-json', 'the request body is not JSON; send an object, e.g. {}', {
-      violations: [{ field: '<root>', issue: 'is not JSON' }],
-    });
-  }
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-function readBytes(request: IncomingMessage): Promise<Buffer | 'cut' | 'too large'> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > REQUEST_BYTES_MAX) {
-        chunks.length = 0;
-        resolve('too large');
-      } else chunks.push(chunk);
-    });
-    request.on('end', () => {
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
-    });
-    request.on('error', () => resolve('cut'));
-    request.on('close', () => resolve('cut'));
-    // It closed while its credential was being looked at.
-    if (request.destroyed) resolve('cut');
-  });
-}
-
-export function tooLarge(): Refusal {
-  return refuse('body.too-large', `a request has at most ${REQUEST_BYTES_MAX} bytes`, {
-    max_bytes: REQUEST_BYTES_MAX,
-  });
 }

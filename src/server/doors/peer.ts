@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { FanOut, Recipient } from './fan-out.ts';
 import { encodeFrames } from './frames.ts';
+import { intake } from './intake.ts';
 import { createOutbox } from './outbox.ts';
 
 /** What a farewell may take. */
@@ -52,6 +53,8 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
   let isFlushScheduled = false;
   let underWay = 0;
   let isPaused = false;
+  let pauses = 0;
+  let hasMessage = false;
   let silentPings = 0;
   let isOpen = true;
 
@@ -107,7 +110,23 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     ws.once('close', () => clearTimeout(timer));
   }
 
+  function pause(): void {
+    if (++pauses === 1) ws.pause();
+  }
+  function resume(): void {
+    if (--pauses === 0) ws.resume();
+  }
+
+  // Behind the one that finds the frames in it: a piece in which none ends is of a large one.
+  const incoming = intake.open({ pause, resume });
+  stream.on('data', (piece: Buffer) => {
+    if (!hasMessage) incoming.took(piece.length);
+    hasMessage = false;
+  });
+
   ws.on('message', (raw: RawData, isBinary: boolean) => {
+    hasMessage = true;
+    incoming.end();
     if (isOpen) options.onText(raw.toString(), isBinary);
   });
   ws.on('pong', () => {
@@ -118,7 +137,10 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     leave(false);
     terminateAfter(FAREWELL_MS);
   });
-  ws.on('close', () => leave(false));
+  ws.on('close', () => {
+    incoming.end();
+    leave(false);
+  });
 
   return {
     get isOpen() {
@@ -143,13 +165,13 @@ export function createPeer(ws: WebSocket, stream: Duplex, options: PeerOptions):
     begin() {
       if (++underWay <= underWayMax || isPaused) return;
       isPaused = true;
-      ws.pause();
+      pause();
     },
     done() {
       underWay--;
       if (!isPaused || underWay > underWayMax / 2) return;
       isPaused = false;
-      ws.resume();
+      resume();
     },
     close,
     ping() {

@@ -1,9 +1,10 @@
 /** An HTTP server with the hub's doors behind it: one for each address or socket that the hub listens on. */
-import type { RequestListener, Server, ServerOptions } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
 import { type HostLimit, replyLimited } from '../doors/host-limit.ts';
 import type { HttpDoor } from '../doors/http.ts';
 import { type OpsDoor, operationOf } from '../doors/ops.ts';
 import { boundQuietSockets } from '../doors/quiet-sockets.ts';
+import { readBody } from '../doors/request-body.ts';
 import type { SseDoor } from '../doors/sse.ts';
 import type { WebSocketDoor } from '../doors/websocket.ts';
 
@@ -39,7 +40,10 @@ export function createDoorServer(
   const openListener = async (): Promise<RequestListener> => {
     const { getRequestListener } = await import('@hono/node-server');
     return getRequestListener((request, { incoming }) =>
-      http(request, { isOwnerSocket, isSecure, headers: incoming.headers }),
+      http(request, {
+        ...{ isOwnerSocket, isSecure, headers: incoming.headers },
+        readBody: () => readBody(incoming as IncomingMessage),
+      }),
     );
   };
   const route: RequestListener = (request, response) => {

@@ -288,9 +288,9 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       ...{ desk, origins, report, version, credential },
       hooks: hookDoor.handle,
       page,
-      async mcp(request, caller, toolset) {
+      async mcp(...visit) {
         mcp ??= openMcp();
-        return (await mcp).handle(request, caller, toolset);
+        return (await mcp).handle(...visit);
       },
       metrics: metrics && { token: config.metrics?.token ?? null, read: metrics.read },
     });

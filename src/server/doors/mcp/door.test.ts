@@ -4,7 +4,7 @@
  * are about the door alone.
  */
 import { once } from 'node:events';
-import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import {
@@ -24,6 +24,7 @@ import type { Caller } from '../../desk/caller.ts';
 import type { CallOptions, Desk } from '../../desk/desk.ts';
 import { createFailureReport } from '../../desk/failure.ts';
 import { parseInput } from '../../desk/input.ts';
+import { readBody } from '../request-body.ts';
 import { createMcpDoor, type McpDoor } from './door.ts';
 
 interface Seen {
@@ -92,10 +93,11 @@ beforeAll(async () => {
   });
   const refused = refusalAnswer(refuse('access.unknown', 'opens nothing'));
   http = createServer(
-    getRequestListener((request) => {
+    getRequestListener((request, { incoming }) => {
       const agent = request.headers.get('x-sox-agent-id');
       const caller = agent === 'nobody' ? refused : ADA;
-      return door.handle(request, caller, new URL(request.url).searchParams.get('tools'));
+      const toolset = new URL(request.url).searchParams.get('tools');
+      return door.handle(request, caller, toolset, () => readBody(incoming as IncomingMessage));
     }),
   );
   http.listen(0, '127.0.0.1');

@@ -15,7 +15,6 @@ import {
   legacyStatelessFallback,
   type McpHttpHandler,
   type McpServerFactory,
-  readRequestBody,
   type Server,
   type Tool,
   WebStandardStreamableHTTPServerTransport,
@@ -31,6 +30,8 @@ import { type Answer, refusalAnswer } from '../../desk/answer.ts';
 import type { Caller } from '../../desk/caller.ts';
 import type { Desk } from '../../desk/desk.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
+import type { McpHandler } from '../http.ts';
+import { REQUEST_BYTES_MAX } from '../request-body.ts';
 import { type FollowSpace, followChanges } from './changes.ts';
 import { createExchanges } from './exchanges.ts';
 
@@ -50,7 +51,7 @@ export interface McpDoorOptions {
 
 export interface McpDoor {
   /** An Answer in the caller's place is the refusal that every call gets. */
-  handle(request: Request, caller: Caller | Answer, toolset: string | null): Promise<Response>;
+  handle: McpHandler;
   /** Ends every call that still waits. */
   close(): Promise<void>;
 }
@@ -62,11 +63,11 @@ interface Visit {
   readonly traceparent: string | null;
 }
 
-export const MCP_BODY_BYTES_MAX: number = 4 * 1024 * 1024;
 const SESSION_HEADER = 'mcp-session-id';
 const SESSION_CHARS_MAX = 128;
 /** What may wait for a listener that does not read. */
 const LISTENER_EVENTS_MAX = 1_000;
+const UTF8 = new TextDecoder();
 /** Over HTTP the library itself keeps who listens; it only has to know that one can. */
 const BY_LISTENING: Subscriptions = { add: () => {}, remove: () => {} };
 
@@ -196,7 +197,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   }
 
   return {
-    async handle(request, caller, toolset) {
+    async handle(request, caller, toolset, readBody) {
       const may = 'principal' in caller ? await desk.toolsOf(caller) : null;
       // Who is held to some is shown those, whichever sets they are in.
       const listed = tools.list(toolset ?? (may === null ? DEFAULT_TOOLSET : 'all'), may);
@@ -209,12 +210,12 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       if (!isJsonContentType(request.headers.get('content-type'))) {
         return rpcError(415, -32_000, 'the content type must be application/json');
       }
-      const read = await readRequestBody(request, MCP_BODY_BYTES_MAX).catch(() => null);
-      if (read === null) return rpcError(400, -32_700, 'the request ended before its body did');
-      if (read.tooLarge) {
-        return rpcError(413, -32_000, `a request is at most ${MCP_BODY_BYTES_MAX} bytes`);
+      const read = await readBody();
+      if (read === 'cut') return rpcError(400, -32_700, 'the request ended before its body did');
+      if (read === 'too large') {
+        return rpcError(413, -32_000, `a request is at most ${REQUEST_BYTES_MAX} bytes`);
       }
-      const body = parseJson(read.text);
+      const body = parseJson(UTF8.decode(read));
       if (body === undefined) return rpcError(400, -32_700, 'the body is not JSON');
       const traceparent = request.headers.get('traceparent');
       const visit: Visit = { caller, listed, traceparent };
