@@ -8,26 +8,37 @@ export function bodyText(
   body: Record<string, unknown>,
   field: 'body' | 'schema' | 'post_schema' | 'items' = 'body',
 ): string | Refusal {
-  if (isDeeper(body, BODY_DEPTH_MAX)) {
+  const least = leastChars(body, BODY_DEPTH_MAX);
+  if (least === DEEPER) {
     return refuse('body.too-deep', `a ${field} nests at most ${BODY_DEPTH_MAX} levels`, {
       violations: [{ field, issue: `nested deeper than ${BODY_DEPTH_MAX} levels` }],
     });
   }
-  const text = JSON.stringify(body);
-  // A UTF-16 unit is at most three bytes of UTF-8; counting bytes is needed only near the limit.
-  const isSmall = text.length * 3 <= BODY_BYTES_MAX;
-  if (isSmall || utf8Bytes(text) <= BODY_BYTES_MAX) return text;
+  // What cannot fit is not written to find that out.
+  const text = least > BODY_BYTES_MAX ? null : JSON.stringify(body);
+  if (text !== null && fits(text)) return text;
   return refuse('body.too-large', `a ${field} has at most ${BODY_BYTES_MAX} bytes of JSON`, {
     violations: [{ field, issue: `larger than ${BODY_BYTES_MAX} bytes` }],
     max_bytes: BODY_BYTES_MAX,
   });
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
+/** A UTF-16 unit is one to three bytes of UTF-8; counting them is needed only near the limit. */
+function fits(text: string): boolean {
+  if (text.length * 3 <= BODY_BYTES_MAX) return true;
+  return text.length <= BODY_BYTES_MAX && utf8Bytes(text) <= BODY_BYTES_MAX;
+}
+
+const DEEPER = Number.POSITIVE_INFINITY;
+
+/** As JSON it has no fewer characters: its texts with their quotes. */
+function leastChars(value: unknown, levels: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 1;
+  if (levels === 0) return DEEPER;
+  let chars = 2;
   for (const key in value) {
-    if (isDeeper((value as Record<string, unknown>)[key], levels - 1)) return true;
+    chars += leastChars((value as Record<string, unknown>)[key], levels - 1);
   }
-  return false;
+  return chars;
 }
