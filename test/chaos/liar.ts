@@ -9,7 +9,8 @@ import type { Ask, Reply } from './ask.ts';
 export const LIES = ['drop', 'twice', 'holder', 'exchange', 'turn', 'gate', 'step'] as const;
 export type Lie = (typeof LIES)[number];
 
-const SHARE = 0.05;
+/** Of what could be lied about: three lies are soon told, and the truth is still what is mostly told. */
+const SHARE = 0.2;
 /** Then it is over, or whoever waits for the last turn would wait long. */
 const TURNS_AGAIN = 4;
 

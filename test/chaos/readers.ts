@@ -16,7 +16,6 @@ export interface Reader {
 }
 
 const MAX = 20;
-const LEASE_MS = 3_000;
 const RECV_MS = 15_000;
 const FINISH_MS = 30_000;
 
@@ -33,7 +32,7 @@ export function startDrainer(
   async function read(): Promise<Told[] | null> {
     const from = recorder.now();
     const server = chance.pick(servers);
-    const lease = isLeased ? { lease_ms: LEASE_MS } : {};
+    const lease = isLeased ? { lease_ms: stage.leaseMs } : {};
     const input = { channels: [channel], max_messages: MAX, wait_ms: 200, ...lease };
     const reply = await stage.ask(server, name, 'recv', input, RECV_MS);
     if (reply.kind === 'refused') return null;

@@ -11,7 +11,6 @@ import { createPerformer } from './perform.ts';
 import type { Reader } from './readers.ts';
 import type { Stage } from './stage.ts';
 
-const LEASE_MS = 3_000;
 const TRIES_MAX = 5;
 const FINISH_MS = 40_000;
 const ASK_MS = 15_000;
@@ -33,14 +32,14 @@ export function startExecutor(name: string, chance: Chance, stage: Stage): Reade
   async function take(): Promise<void> {
     const server = chance.pick(stage.servers);
     const workflows = [{ name: things.workflow }];
-    const input = { workflows, executor: name, limit: 1, lease_ms: LEASE_MS, wait_ms: 200 };
+    const input = { workflows, executor: name, limit: 1, lease_ms: stage.leaseMs, wait_ms: 200 };
     const from = recorder.now();
     const reply = await stage.ask(server, OWNER, 'workflows.take', input, ASK_MS);
     const [taken] = reply.kind === 'done' ? reply.body.runs : [];
     if (taken === undefined) return;
     const { epoch, run, journal } = taken;
     recorder.record(name, server.name, { op: 'hold', run: run.id, epoch }, 'ok', from);
-    if (chance.isLikely(0.1)) await stage.pause(LEASE_MS + 1_500);
+    if (chance.isLikely(0.1)) await stage.pause(1.5 * stage.leaseMs);
     await execute(run.id, epoch, new Set(journal.map((one: Json) => one.step)));
   }
 
@@ -53,7 +52,7 @@ export function startExecutor(name: string, chance: Chance, stage: Stage): Reade
         { kind: 'completed', step, result: value },
         ...(isLast ? [{ kind: 'ended', state: 'completed' }] : []),
       ];
-      const input = { id: run, epoch, entries, lease_ms: LEASE_MS };
+      const input = { id: run, epoch, entries, lease_ms: stage.leaseMs };
       const asked = { operation: 'workflows.record', input, as: OWNER, isRepeated: false };
       let isKnown = false;
       for (let tries = 0; tries < TRIES_MAX && !isKnown; tries++) {
@@ -94,30 +93,25 @@ async function openRuns({ ask, servers, things }: Stage): Promise<number> {
 }
 
 /** Reads the journal of every run from every server, when whoever executes them has finished. */
-export function createRunAuditor(stage: Stage): Reader {
-  const { recorder, servers } = stage;
-  return {
-    async finish() {
-      for (const server of servers) {
-        for (const run of stage.runs) {
-          const from = recorder.now();
-          const [got, listed] = await Promise.all(
-            ['workflows.get', 'workflows.steps'].map((operation) =>
-              stage.ask(server, OWNER, operation, { id: run }, ASK_MS),
-            ),
-          );
-          if (got?.kind === 'refused' && got.reason === 'workflow.not-found') {
-            const act = { op: 'journal', run, state: 'not there', steps: [] } as const;
-            recorder.record('auditor', server.name, act, 'ok', from);
-          }
-          if (got?.kind !== 'done' || listed?.kind !== 'done') continue;
-          const steps = listed.body.steps.map(({ step, result }: Json) => ({
-            ...{ step, value: result },
-          }));
-          const act = { op: 'journal', run, state: got.body.state, steps } as const;
-          recorder.record('auditor', server.name, act, 'ok', from);
-        }
+export async function auditRuns({ recorder, servers, runs, ask }: Stage): Promise<void> {
+  for (const server of servers) {
+    for (const run of runs) {
+      const from = recorder.now();
+      const [got, listed] = await Promise.all(
+        ['workflows.get', 'workflows.steps'].map((operation) =>
+          ask(server, OWNER, operation, { id: run }, ASK_MS),
+        ),
+      );
+      if (got?.kind === 'refused' && got.reason === 'workflow.not-found') {
+        const act = { op: 'journal', run, state: 'not there', steps: [] } as const;
+        recorder.record('auditor', server.name, act, 'ok', from);
       }
-    },
-  };
+      if (got?.kind !== 'done' || listed?.kind !== 'done') continue;
+      const steps = listed.body.steps.map(({ step, result }: Json) => ({
+        ...{ step, value: result },
+      }));
+      const act = { op: 'journal', run, state: got.body.state, steps } as const;
+      recorder.record('auditor', server.name, act, 'ok', from);
+    }
+  }
 }

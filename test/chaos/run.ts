@@ -13,7 +13,7 @@ import type { History, Reading, Told } from './history.ts';
 import { type Nodes, openNodes } from './nodes.ts';
 import { type Reader, startDrainer, startFollower } from './readers.ts';
 import { createRecorder, longestSilence, type Recorder } from './recorder.ts';
-import { createRunAuditor, startExecutor } from './run-acts.ts';
+import { auditRuns, startExecutor } from './run-acts.ts';
 import { type ChaosServer, createServers } from './servers.ts';
 import { NAMESPACE, type Stage, thingsOf } from './stage.ts';
 import { startSupervisor, WORKER_LIMITS } from './turn-acts.ts';
@@ -34,6 +34,10 @@ export interface RunOptions {
   readonly faults: readonly string[];
   /** So many; each has actors and readers of its own. */
   readonly spaces?: number;
+  /** The first of them: runs side by side have spaces of their own. */
+  readonly space?: string;
+  /** For how long who takes something has it. */
+  readonly leaseMs?: number;
   /** In place of asking as it is done: to break it on purpose. */
   readonly ask?: (ask: Ask, chance: Chance) => Ask;
   /** It goes on until this is so, for a while at the most. */
@@ -57,6 +61,7 @@ const PAGE = 1_000;
 const ENOUGH_S = 60;
 /** What ended longest ago is forgotten by the law. */
 const GATES_READ = 30;
+const LEASE_MS = 3_000;
 
 export async function openTheatre(
   hasDisks: boolean,
@@ -78,18 +83,19 @@ export async function openTheatre(
 }
 
 export async function runChaos({ nodes, servers }: Theatre, options: RunOptions): Promise<Run> {
-  const { name = '', seed, seconds, tell } = options;
+  const { name = '', seed, seconds, tell, space: first = 'default' } = options;
   const chance = createChance(seed);
   const recorder = createRecorder(tell);
   let isOver = false;
   const stages = Array.from({ length: options.spaces ?? 1 }, (_, i): Stage => {
-    const space = i === 0 ? 'default' : `space-${i}`;
+    const space = i === 0 ? first : `space-${i}`;
     const asked = askIn(space);
     return {
       ...{
         servers,
         recorder,
         space,
+        leaseMs: options.leaseMs ?? LEASE_MS,
         gates: [],
         runs: [],
         things: thingsOf(i === 0 ? name : `${name}-s${i}`),
@@ -113,28 +119,33 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
   isOver = true;
   await Promise.all(acting);
   recorder.happened('all is mended');
-  const broken: string[] = [];
-  const readings: Reading[] = [];
-  for (const [i, stage] of stages.entries()) {
-    const split = await agree(stage);
-    if (split !== null) {
-      broken.push(split);
-      continue;
-    }
-    recorder.happened(`all servers agree on ${stage.space}`);
-    const told = await readBack(stage);
-    readings.push(...told);
-    const expected = new Map(
-      told.filter(({ server }) => server === NAMES[0]).map((one) => [one.channel, one.messages]),
-    );
-    for (const reader of casts[i] ?? []) await reader.finish(expected);
-  }
+  const ends = await Promise.all(stages.map((stage, i) => finish(stage, casts[i] ?? [])));
   recorder.happened('all is read');
   const { done, faults } = recorder;
+  const readings = ends.flatMap((end) => ('readings' in end ? end.readings : []));
+  const splits = ends.flatMap((end) => ('split' in end ? [end.split] : []));
   const history: History = { seed, faults, done, readings };
-  broken.push(...check(history));
+  const broken = [...splits, ...check(history)];
   const logs = Object.fromEntries(servers.map((one) => [one.name, one.stderr()]));
   return { history, broken, silenceS: longestSilence(done, seconds), logs };
+}
+
+/** What all servers hold of a space, when they agree on it and its readers have it all. */
+async function finish(
+  stage: Stage,
+  readers: readonly Reader[],
+): Promise<{ readonly split: string } | { readonly readings: readonly Reading[] }> {
+  const split = await agree(stage);
+  if (split !== null) return { split };
+  stage.recorder.happened(`all servers agree on ${stage.space}`);
+  const readings = await readBack(stage);
+  const expected = new Map(
+    readings.filter(({ server }) => server === NAMES[0]).map((one) => [one.channel, one.messages]),
+  );
+  await Promise.all(readers.map((reader) => reader.finish(expected)));
+  // Journals are read when whoever writes them has finished.
+  await auditRuns(stage);
+  return { readings };
 }
 
 /** They are owed everything, so they are there before anybody speaks. */
@@ -164,7 +175,6 @@ async function startReaders(stage: Stage, chance: Chance): Promise<Reader[]> {
     startSupervisor(`second-${worker}`, worker, chance.fork(), stage),
     startExecutor(`first-${talk}`, chance.fork(), stage),
     startExecutor(`second-${talk}`, chance.fork(), stage),
-    createRunAuditor(stage),
   ];
 }
 

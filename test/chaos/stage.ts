@@ -9,6 +9,8 @@ export interface Stage {
   readonly recorder: Recorder;
   readonly space: string;
   readonly things: Things;
+  /** For how long who takes a message, a turn or a run has it. */
+  readonly leaseMs: number;
   /** Gates that were asked for, the newest last. */
   readonly gates: KnownGate[];
   /** Runs that were started, or may have been. */

@@ -10,7 +10,6 @@ import { createPerformer } from './perform.ts';
 import type { Reader } from './readers.ts';
 import type { Stage } from './stage.ts';
 
-const LEASE_MS = 3_000;
 const GIVEN_MAX = 20;
 const FINISH_MS = 30_000;
 
@@ -27,7 +26,7 @@ export function startSupervisor(name: string, agent: string, chance: Chance, sta
 
   /** Whether there was one, or null where nobody knows. */
   async function take(): Promise<boolean | null> {
-    const input = { agents: [agent], wait_ms: 200, lease_ms: LEASE_MS };
+    const input = { agents: [agent], wait_ms: 200, lease_ms: stage.leaseMs };
     const server = chance.pick(stage.servers);
     const from = recorder.now();
     const reply = await stage.ask(server, OWNER, 'turns.take', input, 15_000);
@@ -40,7 +39,7 @@ export function startSupervisor(name: string, agent: string, chance: Chance, sta
     const given = messages.map(({ body }: Json): string => body.text);
     const act = { ...bare, turn: turn_id, epoch, given };
     recorder.record(name, server.name, act, 'ok', from);
-    await stage.pause(chance.isLikely(0.1) ? LEASE_MS + 1_500 : chance.int(5, 150));
+    await stage.pause(chance.isLikely(0.1) ? 1.5 * stage.leaseMs : chance.int(5, 150));
     const ending = { turn_id, epoch, outcome: 'done', consumed: 'all' };
     await record(
       { operation: 'turns.finish', input: ending, as: OWNER, isRepeated: chance.isLikely(0.7) },
