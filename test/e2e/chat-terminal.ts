@@ -9,7 +9,9 @@ import { BIN, CACHE } from '../program.ts';
 import type { Home } from './cli-run.ts';
 import { until } from './deadline.ts';
 
-const SCREEN_MS = 30_000;
+/** The shell has nothing to do: what is typed earlier may go to the program before, or be wiped away by it. */
+const PROMPT = /ready\$\s*$/;
+const BARE = /^ready\$\s*$/;
 
 /** Why the tests that need it are skipped; null when it is there. */
 export const NO_TMUX: string | null =
@@ -75,20 +77,20 @@ export async function openTerminal(home: Home, columns: number, rows: number): P
       await tmux('send-keys', '-l', text);
       await tmux('send-keys', 'Enter');
     },
-    async clear() {
-      await terminal.enter('clear');
-      await terminal.shows(/^ready\$\s*$/);
-    },
     async synod(args, env = '') {
+      await terminal.shows(PROMPT);
       const command = `${env} ${process.execPath} ${BIN} ${args}; echo left with $?`;
       await terminal.enter(command.trim());
     },
+    async clear() {
+      await terminal.shows(PROMPT);
+      await terminal.enter('clear');
+      await terminal.shows(BARE);
+    },
     async shows(pattern) {
-      return until(String(pattern), screen, (text) => pattern.test(text), SCREEN_MS).catch(
-        async (cause) => {
-          throw new Error(`${pattern} never showed; the screen:\n${await screen()}`, { cause });
-        },
-      );
+      return until(String(pattern), screen, (text) => pattern.test(text)).catch(async (cause) => {
+        throw new Error(`${pattern} never showed; the screen:\n${await screen()}`, { cause });
+      });
     },
     async resize(width, height) {
       await tmux('resize-window', '-x', String(width), '-y', String(height));

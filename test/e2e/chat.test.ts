@@ -237,7 +237,6 @@ describe.skipIf(NO_TMUX !== null)('in a terminal', () => {
 
     const pidFile = join(dirname(home.dir), 'pid');
     await ada.clear();
-    await ada.shows(/^ready\$ *\n*$/);
     await ada.synod('chat --as ada', `NO_COLOR=1 sh -c 'echo $$ > ${pidFile}; exec "$@"' sh`);
     await ada.shows(/! bob +asks/);
     expect(await ada.screen({ hasStyles: true })).not.toMatch(colour);
