@@ -6,7 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, type NatsNode, openNatsNode, requireLeader } from '../nats/server.ts';
+import { freePorts } from '../free-ports.ts';
+import { type NatsNode, openNatsNode, requireLeader } from '../nats/server.ts';
 import { type Cut, openWire, type Wire } from './wire.ts';
 
 export interface ChaosNode {

@@ -15,7 +15,7 @@ import {
   TransportError,
   UnavailableError,
 } from '../../src/bus/sdk/index.ts';
-import { freePort } from '../bus/programs/bus-process.ts';
+import { freePort } from '../free-ports.ts';
 import { until as untilAnswered, within } from './deadline.ts';
 import { configOf, fakeEngine, nextNotification, scratch, startBusProcess } from './sdk-buses.ts';
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../free-ports.ts';
 import { openHome } from './cli-run.ts';
 import { openRawSocket } from './raw-socket.ts';
 import { openRpcSocket, type RpcSocket, turnedAway } from './rpc-socket.ts';
@@ -258,8 +259,8 @@ describe('the session', () => {
 
   test('[WD2] it survives a restart of the hub; a link does not', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'synod-window-'));
-    const first = await openRunningHub({ dir, hooks: { pageDir } });
-    const flags = { port: String(first.port) };
+    const flags = { port: String(await freePort()) };
+    const first = await openRunningHub({ dir, flags, hooks: { pageDir } });
     const came = await comeIn((await first.admin('web_link', { name: 'nora' })).url);
     const { url } = await first.admin('web_link', {});
     await first.close();
@@ -368,8 +369,8 @@ describe('localhost', () => {
 
   test('[WD6] where another program has one of them the link names the address', async () => {
     const squatter = createServer();
-    await new Promise<void>((resolve) => squatter.listen(0, '::1', resolve));
-    const { port } = squatter.address() as { port: number };
+    const port = await freePort();
+    await new Promise<void>((resolve) => squatter.listen(port, '::1', resolve));
     const other = await openRunningHub({ flags: { port: String(port) }, hooks: { pageDir } });
     const { url } = await other.admin('web_link', {});
     await other.close();

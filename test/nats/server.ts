@@ -4,10 +4,10 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../e2e/deadline.ts';
+import { freePorts } from '../free-ports.ts';
 
 const PROGRAM = process.env.SYNOD_NATS_SERVER ?? 'nats-server';
 
@@ -153,7 +153,6 @@ async function openNode({ dir, config, write, port, http }: NodeFiles): Promise<
         `nats-server on ${port} is ready`,
         async () => (await fetch(`${monitor}/healthz`).catch(() => null))?.ok ?? false,
         Boolean,
-        20_000,
       );
     },
     async close() {
@@ -163,24 +162,4 @@ async function openNode({ dir, config, write, port, http }: NodeFiles): Promise<
   };
   await node.start();
   return node;
-}
-
-/** Below those that the system gives to whoever connects: nothing takes one of them between here and who listens. */
-const PORTS = { from: 10_000, count: 22_000 };
-
-export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = PORTS.from + Math.floor(Math.random() * PORTS.count);
-    if (!ports.has(port) && (await isFree(port))) ports.add(port);
-  }
-  return [...ports];
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

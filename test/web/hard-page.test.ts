@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRunningHub } from '../e2e/running-hub.ts';
+import { freePort } from '../free-ports.ts';
 import { axeFinds, openScene, type Scene } from './scene.ts';
 
 const MARKUP = '<img src=x onerror="window.hacked=1"> {{1+1}}';
@@ -17,7 +18,8 @@ let page: Page;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'synod-page-'));
-  scene = await openScene({ dir });
+  // One that is free again when the hub comes back to it.
+  scene = await openScene({ dir, flags: { port: String(await freePort()) } });
   page = await scene.enter({ at: '#/talk/general' });
   await page.getByText('Nothing was said here yet').waitFor();
 });

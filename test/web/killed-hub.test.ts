@@ -12,12 +12,14 @@ import type { MessageSent } from '../../src/core/talk/message.ts';
 import { openSqliteLog } from '../../src/log/sqlite.ts';
 import { type HubProcess, isRunning, startHubProcess } from '../e2e/hub-process.ts';
 import { fetchReply, type Json } from '../e2e/running-hub.ts';
+import { freePort } from '../free-ports.ts';
 import { openBrowser } from './browser.ts';
 
 const MINUTE_MS = 60_000;
 const WAIT_MS = 60_000;
 
 let dir: string;
+let port: number | undefined;
 let hub: HubProcess;
 let browser: Browser;
 let page: Page;
@@ -58,7 +60,9 @@ async function tellTwoHours(): Promise<void> {
   await log.close();
 }
 
-async function start(port = 0): Promise<HubProcess> {
+/** At the same port each time, which nobody else is given meanwhile. */
+async function start(): Promise<HubProcess> {
+  port ??= await freePort();
   const started = await startHubProcess(dir, { args: ['--port', String(port)] });
   if (!isRunning(started)) throw new Error(started.stderr);
   return started;
@@ -144,10 +148,9 @@ test('[WI6] a hub that is killed under the page is said to be away, and back it 
   };
   await say(texts.slice(0, 3));
   await page.getByText('after it 2').waitFor();
-  const { port } = new URL(hub.url);
   await hub.kill();
   await page.getByText('the hub is away; trying again').waitFor();
-  hub = await start(Number(port));
+  hub = await start();
   // Before the page is back, and after.
   await say(texts.slice(3, 6));
   await page.getByText('after it 5').waitFor();

@@ -12,6 +12,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { within } from '../../../test/e2e/deadline.ts';
 import { type Json, openRunningHub, type RunningHub } from '../../../test/e2e/running-hub.ts';
+import { freePort } from '../../../test/free-ports.ts';
 import { strangerAt } from '../../client/node/target.ts';
 import { isRefusal } from '../../core/law/decider.ts';
 import { createHttpCall } from '../../harness/bridge/http-call.ts';
@@ -256,8 +257,9 @@ describe('through the bridge', () => {
 
 test('[MC12] the ear at the hub opens again after a restart, and then says that everything may have changed', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'synod-ear-'));
-  let restarted = await openRunningHub({ dir });
-  const { url, owner, port } = restarted;
+  const flags = { port: String(await freePort()) };
+  let restarted = await openRunningHub({ dir, flags });
+  const { url, owner } = restarted;
   const heard: string[] = [];
   const events = new EventEmitter();
   const target = { ...strangerAt(url, ''), token: owner, agent: 'ada' };
@@ -273,7 +275,7 @@ test('[MC12] the ear at the hub opens again after a restart, and then says that 
   await within('the ear is open', ready);
   const again = once(events, 'ready');
   await restarted.close();
-  restarted = await openRunningHub({ dir, flags: { port: String(port) } });
+  restarted = await openRunningHub({ dir, flags });
   await within('the ear is open again', again);
   const updated = once(events, 'updated');
   await restarted.ask('bob', 'claims_take', { task_id: 'a' });

@@ -12,7 +12,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { platformTarget } from '../../../src/bus/programs/registry-file.ts';
 import { until } from '../../e2e/deadline.ts';
-import { type BusProcess, freePort, startBus } from './bus-process.ts';
+import { freePort } from '../../free-ports.ts';
+import { type BusProcess, startBus } from './bus-process.ts';
 import { killWorkers, SYNOD, spawnWorker } from './worker-process.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synod-proxy-'));

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BusClient, type BusProcess, freePort, openClient, startBus } from './bus-process.ts';
+import { freePort } from '../../free-ports.ts';
+import { type BusClient, type BusProcess, openClient, startBus } from './bus-process.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'synod-bus-'));
 let bus: BusProcess;
