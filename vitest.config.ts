@@ -5,10 +5,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Long ones in small files: begun last, they would keep one core busy while the other has nothing to do. */
 const FIRST = [
   'test/simulation/simulation.test.ts',
-  'test/conformance/sox/sox.test.ts',
+  'test/nats/suites.test.ts',
   'test/e2e/doctor.test.ts',
+  'test/chaos/chaos.test.ts',
+  'test/e2e/studio.test.ts',
+  'test/conformance/sox/sox.test.ts',
   'test/e2e/doctor-trouble.test.ts',
+  'test/e2e/package.test.ts',
+  'test/flow/soak.test.ts',
+  'test/nats/bad-input.test.ts',
   'test/tidy/readme.test.ts',
+  'src/flow/process/client/clients.test.ts',
+  'src/log/lease.test.ts',
 ];
 /** They replace modules, or measure the process that they run in. */
 const ALONE = [
@@ -65,6 +73,7 @@ export default defineConfig({
     // Long: they are reached only when something is wrong, and a busy machine is not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
   },
 });
