@@ -7,8 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-
-const DEADLINE_MS = 5_000;
+import { DEADLINE_MS } from '../e2e/deadline.ts';
 
 export interface Asked {
   readonly id: number | string;

@@ -98,7 +98,7 @@ describe.each(DOORS)('the official client at $door', ({ door, connect }) => {
       const call = (client: Client, tool: string, args: Record<string, unknown>) =>
         client.callTool({ name: tool, arguments: args });
       await call(bob, 'channels__subscribe', { pattern: channel });
-      const waits = call(bob, 'channels__recv', { wait_ms: 15_000 });
+      const waits = call(bob, 'channels__recv', { wait_ms: 50_000 });
       const sent = await call(ada, 'channels__send', { channel, body: { text: 'hello' } });
       expect(sent.structuredContent).toMatchObject({ seq: 1 });
       const received = await waits;

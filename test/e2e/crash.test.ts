@@ -82,11 +82,7 @@ async function loadAndKill(hub: HubProcess, credential: string, told: Told): Pro
       });
     }),
   ];
-  await within(
-    'every sender was acknowledged enough, and who drains has some of it',
-    enough,
-    15_000,
-  );
+  await within('every sender was acknowledged enough, and who drains has some of it', enough);
   await hub.kill();
   await within('the clients noticed', Promise.all(ended));
 }

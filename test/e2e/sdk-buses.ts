@@ -11,7 +11,7 @@ import { BIN } from '../program.ts';
 
 export const SYNOD: string = BIN;
 const WORKER = fileURLToPath(new URL('sdk-worker.ts', import.meta.url));
-const READY_MS = 15_000;
+const READY_MS = 60_000;
 
 export interface Pools {
   readonly [id: string]: number;

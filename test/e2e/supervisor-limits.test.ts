@@ -44,7 +44,7 @@ test('[SU6] what all its processes hold is measured, reported, and ended beyond 
   const script = `echo ready; "${process.execPath}" -e '${hungry}' & wait`;
   const { supervisor, agent, seen } = await scene.supervise(
     script,
-    { ready: /ready/, backoff: { minMs: 60_000, maxMs: 60_000 }, leaseMs: 1_000 },
+    { ready: /ready/, backoff: { minMs: 60_000, maxMs: 60_000 }, leaseMs: 3_000 },
     { limits: { memory_mb: 160 } },
   );
   const { pid } = await supervisor.start();
@@ -102,7 +102,7 @@ test('[SU6] so long and no longer: wall, and too many files are refused to it', 
 
 test('[SU6] usage is told to the hub with each renewal', async () => {
   const script = `echo ready; exec "${process.execPath}" -e 'setInterval(() => {}, 1000)'`;
-  const { supervisor, agent } = await scene.supervise(script, { ready: /ready/, leaseMs: 1_000 });
+  const { supervisor, agent } = await scene.supervise(script, { ready: /ready/, leaseMs: 3_000 });
   await supervisor.start();
   const [told] = await until(
     'usage is told',

@@ -252,7 +252,7 @@ test('[SU4] an exit with 0 is an end, unless it is to run always', async () => {
 });
 
 test('[SU5] stopped at the hub, it ends here', async () => {
-  const { supervisor, agent } = await scene.supervise(SLEEPS, { ready: /ready/, leaseMs: 1_000 });
+  const { supervisor, agent } = await scene.supervise(SLEEPS, { ready: /ready/, leaseMs: 3_000 });
   const { pid } = await supervisor.start();
   supervisor.idle();
   await until(

@@ -94,10 +94,10 @@ describe.skipIf(NO_NATS !== null)(`three servers ${NO_NATS ?? ''}`, () => {
       await servers.get(victim)?.kill();
       await Promise.all(sending);
       for (const other of others) {
-        await until(`${other} goes on without ${victim}`, () => say(other), Boolean, 15_000);
+        await until(`${other} goes on without ${victim}`, () => say(other), Boolean);
       }
       await start(victim);
-      await until(`${victim} is back`, () => say(victim), Boolean, 15_000);
+      await until(`${victim} is back`, () => say(victim), Boolean);
     }
     const read: string[] = [];
     for (;;) {

@@ -31,7 +31,7 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
       expect(openRunningHub({ flags: { store, serverName: 'a' } })).rejects.toMatchObject({
         message: expect.stringContaining('choose another name'),
       }),
-      5_000,
+      30_000,
     );
     await within(
       'one without a name is refused',
@@ -39,7 +39,7 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
         code: 'cluster.nameless',
         message: expect.stringContaining('synod cluster invite'),
       }),
-      5_000,
+      30_000,
     );
     // Both refusals changed nothing.
     const { cluster } = await first.ask('ada', 'status', {});
@@ -59,7 +59,7 @@ describe.skipIf(NO_NATS !== null)(`leases on NATS ${NO_NATS ?? ''}`, () => {
         code: 'log.locked',
         message: expect.stringContaining('give both a name'),
       }),
-      5_000,
+      30_000,
     );
     await alone.close();
     const named = await openRunningHub(a);

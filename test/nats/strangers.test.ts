@@ -97,7 +97,7 @@ describe.skipIf(NO_NATS !== null)(`a stranger at NATS ${NO_NATS ?? ''}`, () => {
     for (let i = 0; i < 5; i++) {
       await js.publish('synod.lease.default', JSON.stringify(word));
       const text = `lease ${i}`;
-      await until('somebody decides', () => say('b', text).catch(() => null), Boolean, 20_000);
+      await until('somebody decides', () => say('b', text).catch(() => null), Boolean);
       for (const name of ['a', 'b'])
         named.add((await ask(name, 'status')).cluster.sequencer ?? 'nobody');
     }

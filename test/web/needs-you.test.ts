@@ -41,7 +41,7 @@ test('[WI1] a gate that an agent asks appears, is approved with a passphrase, an
   await gate.getByRole('button', { name: 'Approve', exact: true }).click();
   await page.getByLabel('Passphrase of paula').fill(PASSPHRASE);
   await page.getByRole('button', { name: 'Prove', exact: true }).click();
-  const told = await asCodex('gates_get', { gate_id: asked.gate_id, wait_ms: 10_000 });
+  const told = await asCodex('gates_get', { gate_id: asked.gate_id, wait_ms: 60_000 });
   expect(told).toMatchObject({ state: 'approved', decided_by: 'paula' });
   await page.getByText('Nothing waits for you').waitFor();
   await page.getByText(/^proved as paula until/).waitFor();
@@ -54,7 +54,7 @@ test('[WI1] a denial says why, and within the quarter of an hour asks for no pas
   await gate.getByRole('button', { name: 'Deny…' }).click();
   await gate.getByLabel(/^Why not\?/).fill('it is needed until May');
   await gate.getByRole('button', { name: 'Deny', exact: true }).click();
-  const told = await scene.hub.ask('gemini', 'gates_get', { gate_id, wait_ms: 10_000 });
+  const told = await scene.hub.ask('gemini', 'gates_get', { gate_id, wait_ms: 60_000 });
   expect(told).toMatchObject({ state: 'denied', reason: 'it is needed until May' });
 });
 

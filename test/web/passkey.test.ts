@@ -68,7 +68,7 @@ async function approve(subject: string, show: () => Promise<void>): Promise<stri
   const gate = page.getByRole('listitem').filter({ hasText: subject });
   await gate.getByRole('button', { name: 'Approve', exact: true }).click();
   await show();
-  const told = await hub.ask('ada', 'gates_get', { gate_id, wait_ms: 10_000 });
+  const told = await hub.ask('ada', 'gates_get', { gate_id, wait_ms: 60_000 });
   return `${told.state} by ${told.approvals[0]?.proof}`;
 }
 

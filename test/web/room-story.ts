@@ -54,7 +54,7 @@ export async function tellTurns({ ask, admin }: RunningHub): Promise<void> {
   });
   const turn = async (text: string, end: object): Promise<void> => {
     await ask('codex', 'send', { channel: 'reviewer', body: { text } });
-    const { turn } = await admin('turns_take', { agents: ['reviewer'], wait_ms: 10_000 });
+    const { turn } = await admin('turns_take', { agents: ['reviewer'], wait_ms: 60_000 });
     await admin('turns_finish', { turn_id: turn.turn_id, epoch: turn.epoch, ...end });
   };
   await turn('please look at topic/lexer', {

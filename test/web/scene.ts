@@ -40,7 +40,7 @@ export async function openScene(options: HubOptions = {}): Promise<Scene> {
         reducedMotion: 'reduce',
       });
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(60_000);
       page.on('console', (line) => line.type() === 'error' && troubles.push(line.text()));
       page.on('pageerror', (error) => troubles.push(error.message));
       const { url } = await hub.admin('web_link', { name: look.name ?? 'paula' });

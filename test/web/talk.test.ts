@@ -125,15 +125,12 @@ test('[WI5] of a long channel a few rows are rendered, older ones come as they a
   await list.getByText('599', { exact: true }).waitFor();
   expect(await list.getByRole('article').count()).toBeLessThan(80);
   await expect
-    .poll(
-      async () => {
-        await list.evaluate((one) => {
-          one.scrollTop = 0;
-        });
-        return list.getByRole('article').first().textContent();
-      },
-      { timeout: 15_000 },
-    )
+    .poll(async () => {
+      await list.evaluate((one) => {
+        one.scrollTop = 0;
+      });
+      return list.getByRole('article').first().textContent();
+    })
     .toMatch(/n0Reply/);
   expect(await list.getByRole('article').count()).toBeLessThan(80);
   await page.goto(page.url().replace(/#.*/, '#/talk/general'));
@@ -148,16 +145,16 @@ test('[WI5] a reader at the end stays there when the window is made smaller', as
     if (row === null || frame === null) return false;
     return row.y >= frame.y && row.y + row.height <= frame.y + frame.height;
   };
-  await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
+  await expect.poll(isInSight).toBe(true);
   await page.setViewportSize({ width: 360, height: 480 });
-  await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
+  await expect.poll(isInSight).toBe(true);
   // The browser tells of a scroll before the list has measured itself: that is nobody who scrolls away.
   for (const maxHeight of ['200px', '']) {
     await list.evaluate((one, to) => {
       one.style.maxHeight = to;
       one.scrollTop -= 1;
     }, maxHeight);
-    await expect.poll(isInSight, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isInSight).toBe(true);
   }
   // Somebody who does scroll away is left there.
   const fromEnd = (): Promise<number> =>
@@ -171,7 +168,7 @@ test('[WI5] a reader at the end stays there when the window is made smaller', as
       }),
   );
   await page.setViewportSize({ width: 360, height: 440 });
-  await expect.poll(fromEnd, { timeout: 15_000 }).toBeGreaterThan(300);
+  await expect.poll(fromEnd).toBeGreaterThan(300);
   await page.setViewportSize({ width: 1024, height: 720 });
   await page.goto(page.url().replace(/#.*/, '#/talk/general'));
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const options = { dir: join(dir, 'hub'), flags: { bus }, hooks: { verifyAfterMs: 1 } };
   scene = await openScene(options);
   page = await scene.enter({ at: '#/needs' });
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
 }, 120_000);
 afterAll(async () => {
   await scene?.close();

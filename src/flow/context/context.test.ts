@@ -52,7 +52,7 @@ test('[CX5] [CX8] a snapshot stays, a difference tells, and changes are followed
   })();
   await plan.set('goal', { text: 'later' }, { ttlMs: 3_600_000 });
   await plan.set('done', ['parser']);
-  await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => seen.length).toBe(2);
   expect(await plan.delete('done')).toBe(true);
   expect(await plan.delete('done')).toBe(false);
   await following;

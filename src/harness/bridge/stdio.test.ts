@@ -299,6 +299,7 @@ describe('presence', () => {
     const before = performance.now();
     bridge.input.end();
     await bridge.closed;
-    expect(performance.now() - before).toBeLessThan(2000);
+    // A report is given up after a minute.
+    expect(performance.now() - before).toBeLessThan(30_000);
   });
 });

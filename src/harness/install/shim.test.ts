@@ -142,7 +142,7 @@ test.each([
   await prepare();
   const from = performance.now();
   expect(await shell(hookCommand('claude'), '{}')).toEqual({ code: 0, stdout: '', stderr: '' });
-  expect(performance.now() - from).toBeLessThan(5_000);
+  expect(performance.now() - from).toBeLessThan(30_000);
 });
 
 test('[GD6] hooks that got no answer are counted, and told with the next that does', async () => {

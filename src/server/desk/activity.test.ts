@@ -66,7 +66,7 @@ test('[PE2] connected, idle, busy, blocked, stale, gone: each with its evidence 
   const busy = await rowOf('bob');
   expect(busy).toMatchObject({ state: 'busy', note: 'the build', evidence: { process: 4711 } });
 
-  await socket.ask('presence.report', { state: 'blocked', note: 'may I deploy?', ttl: 1 });
+  await socket.ask('presence.report', { state: 'blocked', note: 'may I deploy?', ttl: 3 });
   const blocked = await rowOf('bob');
   expect(blocked).toMatchObject({ state: 'blocked', note: 'may I deploy?' });
   expect(blocked.since).toBeGreaterThanOrEqual(busy.since);

@@ -154,7 +154,7 @@ describe('how streams end', () => {
   });
 
   test('[I5] an expired token ends its stream at its deadline', async () => {
-    const { token } = await hub.admin('tokens_create', { agent_id: 'brief', ttl: 1 });
+    const { token } = await hub.admin('tokens_create', { agent_id: 'brief', ttl: 3 });
     const stream = await openEventStream(hub.url, { authorization: `Bearer ${token}` });
     expect((await stream.next('end')).body).toEqual({ reason: 'expired' });
     await within('the end of the response', stream.ended);

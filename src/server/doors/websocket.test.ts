@@ -267,7 +267,7 @@ describe('how connections end', () => {
   });
 
   test('[I5] a token that expires closes its connections at its deadline', async () => {
-    const { token } = await hub.admin('tokens_create', { agent_id: 'brief', ttl: 1 });
+    const { token } = await hub.admin('tokens_create', { agent_id: 'brief', ttl: 3 });
     const brief = await openRpcSocket(hub.url, { authorization: `Bearer ${token}` });
     expect((await brief.ask('hub.whoami')).agent_id).toBe('brief');
     expect((await within('the close', brief.closed)).code).toBe(4001);

@@ -74,7 +74,7 @@ function keepBusy(hub: Hub): { batches(): number; stop(): void } {
 
 /** The thread begins, and has ended. */
 async function seeItBegin({ begun }: ReturnType<typeof watchThreads>): Promise<void> {
-  await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => begun.length).toBe(1);
   await begun[0];
 }
 
@@ -93,7 +93,7 @@ test('[FT5] a thread is begun by a search or by much that is new, and ends when 
   const search = openSearch('quiet');
   say(FAR);
   search.follow(hub);
-  await expect.poll(() => listeners.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => listeners.length).toBe(1);
   expect(threads.begun).toHaveLength(0);
   // One more than a search waits for.
   say(1);
@@ -127,7 +127,7 @@ test('[FT5] while the hub is busy and nobody has searched, no thread is begun un
   const work = keepBusy(hub);
   say(FAR + 1);
   search.follow(hub);
-  await expect.poll(work.batches, { timeout: 20_000 }).toBeGreaterThan(2_000);
+  await expect.poll(work.batches).toBeGreaterThan(2_000);
   expect(threads.begun).toHaveLength(0);
   work.stop();
   await seeItBegin(threads);
@@ -143,7 +143,7 @@ test('[FT5] a server that takes in what others append is as busy as who appends'
   const work = setInterval(() => say(100), 10);
   search.follow(hub);
   const entries = () => hub.stats.entries;
-  await expect.poll(entries, { timeout: 20_000 }).toBeGreaterThan(FAR + 20_000);
+  await expect.poll(entries).toBeGreaterThan(FAR + 20_000);
   expect(threads.begun).toHaveLength(0);
   clearInterval(work);
   await seeItBegin(threads);
@@ -158,7 +158,7 @@ test('[FT5] a search does not wait for a busy hub to pause', async () => {
   say(FAR + 1);
   search.follow(hub);
   const isComplete = async () => (await search.reach(hub, 'ada')) as { isComplete: boolean };
-  await expect.poll(isComplete, { timeout: 20_000 }).toMatchObject({ isComplete: true });
+  await expect.poll(isComplete).toMatchObject({ isComplete: true });
   work.stop();
   await search.close();
 });

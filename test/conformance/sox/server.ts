@@ -23,8 +23,9 @@ import type { Boot } from './story.ts';
 
 export const SYNOD: string = BIN;
 
-const READY_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 10_000;
+/** Long: a busy machine is not wrong. */
+const READY_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 60_000;
 const LOG_CHARS_MAX = 200_000;
 
 export interface RunningServer {

@@ -61,7 +61,7 @@ describe.each(DOORS)('presence over %s', (name) => {
   });
 
   test('[PE2] what was reported lapses with its time', async () => {
-    await door.ask('short', 'presence.report', { state: 'blocked', ttl: 1 });
+    await door.ask('short', 'presence.report', { state: 'blocked', ttl: 3 });
     expect((await rowOf('short')).state).toBe('blocked');
     await until(
       'it is over',

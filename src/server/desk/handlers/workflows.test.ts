@@ -188,7 +188,7 @@ describe.each(DOORS)('workflows over %s', (name) => {
     for (const id of ['slow-1', 'slow-2']) {
       await door.ask('ada', 'workflows.start', { name: 'slow', id, queue: 'slow' });
     }
-    const first = await door.ask('ada', 'workflows.take', { ...take, lease_ms: 1_000 });
+    const first = await door.ask('ada', 'workflows.take', { ...take, lease_ms: 3_000 });
     expect(first.runs).toMatchObject([{ run: { id: 'slow-1' }, epoch: 1 }]);
     const second = await door.ask('ada', 'workflows.take', { ...take, executor: 'box/2' });
     expect(second.runs).toMatchObject([{ run: { id: 'slow-2' }, epoch: 1 }]);
