@@ -9,7 +9,7 @@ import { runActor } from './actors.ts';
 import { type Ask, askIn, OWNER } from './ask.ts';
 import { check } from './check.ts';
 import { drawFault, type Fault, type World } from './faults.ts';
-import type { History, Reading, Told } from './history.ts';
+import type { Done, History, Reading, Told } from './history.ts';
 import { type Nodes, openNodes } from './nodes.ts';
 import { type Reader, startDrainer, startFollower } from './readers.ts';
 import { createRecorder, longestSilence, type Recorder } from './recorder.ts';
@@ -41,7 +41,7 @@ export interface RunOptions {
   /** In place of asking as it is done: to break it on purpose. */
   readonly ask?: (ask: Ask, chance: Chance) => Ask;
   /** It goes on until this is so, for a while at the most. */
-  readonly isEnough?: () => boolean;
+  readonly isEnough?: (done: readonly Done[]) => boolean;
   tell(line: string): void;
 }
 
@@ -114,8 +114,11 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
   const acting = Array.from({ length: options.actors }, (_, i) =>
     runActor(`agent-${i}${name}`, chance.fork(), stages[i % stages.length] as Stage),
   );
-  await applyFaults(options, { nodes, servers, sequencer }, chance.fork(), recorder);
-  while (!(options.isEnough?.() ?? true) && recorder.now() < seconds + ENOUGH_S) await wait(50);
+  // From now on: on a busy machine it takes longer to set the stage than many a run lasts.
+  const endAt = recorder.now() + seconds;
+  await applyFaults(options.faults, endAt, { nodes, servers, sequencer }, chance.fork(), recorder);
+  const isEnough = (): boolean => options.isEnough?.(recorder.done) ?? true;
+  while (!isEnough() && recorder.now() < endAt + ENOUGH_S) await wait(50);
   isOver = true;
   await Promise.all(acting);
   recorder.happened('all is mended');
@@ -127,7 +130,7 @@ export async function runChaos({ nodes, servers }: Theatre, options: RunOptions)
   const history: History = { seed, faults, done, readings };
   const broken = [...splits, ...check(history)];
   const logs = Object.fromEntries(servers.map((one) => [one.name, one.stderr()]));
-  return { history, broken, silenceS: longestSilence(done, seconds), logs };
+  return { history, broken, silenceS: longestSilence(done, endAt), logs };
 }
 
 /** What all servers hold of a space, when they agree on it and its readers have it all. */
@@ -190,7 +193,8 @@ async function letOwnerDecide(stage: Stage): Promise<void> {
 }
 
 async function applyFaults(
-  { seconds, faults }: RunOptions,
+  faults: readonly string[],
+  endAt: number,
   world: World,
   chance: Chance,
   recorder: Recorder,
@@ -203,7 +207,7 @@ async function applyFaults(
     await fault.mend();
     open.delete(fault.whom);
   };
-  while (recorder.now() < seconds && faults.length > 0) {
+  while (recorder.now() < endAt && faults.length > 0) {
     await wait(chance.int(300, 2_000));
     const fault = await drawFault(chance.pick(faults), world, chance);
     if (fault === null || open.has(fault.whom)) continue;
@@ -213,7 +217,7 @@ async function applyFaults(
     // Now and then the next comes before this one is over.
     if (!chance.isLikely(0.25)) await over;
   }
-  const leftMs = (seconds - recorder.now()) * 1000;
+  const leftMs = (endAt - recorder.now()) * 1000;
   if (leftMs > 0) await wait(leftMs);
   await Promise.all(open.values());
 }
