@@ -71,3 +71,42 @@ test('[F3] waiting page by page leaves no listener behind, and a reader that goe
   stream.destroy();
   await drained;
 });
+
+test('[F7] what waits for a reader is written as it came, and is no copy of its own', async () => {
+  const written: Buffer[] = [];
+  let taken = (): void => {};
+  const take = (chunks: readonly Buffer[], done: () => void): void => {
+    written.push(...chunks);
+    taken = done;
+  };
+  const stream = new Writable({
+    highWaterMark: 4,
+    write: (chunk: Buffer, _, done) => take([chunk], done),
+    writev: (chunks, done) =>
+      take(
+        chunks.map(({ chunk }) => chunk as Buffer),
+        done,
+      ),
+  });
+  const outbox = createOutbox(stream, 1024 * 1024);
+  const large = Array.from({ length: 8 }, (_, n) => Buffer.alloc(8_000, n));
+  for (const piece of large) outbox.write(piece);
+  taken();
+  await turn();
+  expect(written).toHaveLength(large.length);
+  for (const [i, piece] of written.entries()) expect(piece).toBe(large[i]);
+});
+
+test('[F3] small pieces are joined, and no more of them than are worth a write', async () => {
+  const { stream, taken, take } = createReader();
+  const outbox = createOutbox(stream, 10 * 1024 * 1024);
+  const small = Buffer.alloc(1000, 'x');
+  for (let n = 0; n < 200; n++) outbox.write(small);
+  for (let n = 0; outbox.waiting > 0 && n < 200; n++) {
+    take();
+    await turn();
+  }
+  expect(taken.join('')).toHaveLength(200 * small.length);
+  expect(taken.length).toBeLessThan(20);
+  expect(Math.max(...taken.map(({ length }) => length))).toBeLessThan(40_000);
+});

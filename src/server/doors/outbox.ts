@@ -22,6 +22,9 @@ export interface Outbox {
 
 /** Written at once when the reader is ready for more. */
 const POUR_BYTES_MAX: number = 256 * 1024;
+/** Smaller pieces are joined before they are written, as many as make so much: a copy, for this reader alone. */
+const PIECE_BYTES_MIN = 1024;
+const JOIN_BYTES_MAX: number = 32 * 1024;
 
 export function createOutbox(stream: Writable, bytesMax: number): Outbox {
   let pieces: Buffer[] = [];
@@ -34,15 +37,29 @@ export function createOutbox(stream: Writable, bytesMax: number): Outbox {
 
   function pour(): void {
     while (pieces.length > 0 && !stream.writableNeedDrain && !stream.destroyed) {
+      const isSmall = (pieces[0] as Buffer).length < PIECE_BYTES_MIN;
+      const sizeMax = isSmall ? JOIN_BYTES_MAX : POUR_BYTES_MAX;
       let count = 0;
       let size = 0;
-      while (count < pieces.length && size < POUR_BYTES_MAX)
-        size += (pieces[count++] as Buffer).length;
+      while (count < pieces.length && size < sizeMax) {
+        const { length } = pieces[count] as Buffer;
+        if (length < PIECE_BYTES_MIN !== isSmall) break;
+        size += length;
+        count++;
+      }
       const some = pieces.splice(0, count);
       bytes -= size;
-      stream.write(some.length === 1 ? some[0] : Buffer.concat(some));
+      if (isSmall) stream.write(some.length === 1 ? some[0] : Buffer.concat(some));
+      else writeShared(some);
     }
     settle();
+  }
+
+  /** As they are, in one system call: who stops reading now holds what others hold as well, and no copy of it. */
+  function writeShared(some: readonly Buffer[]): void {
+    stream.cork();
+    for (const piece of some) stream.write(piece);
+    stream.uncork();
   }
 
   function cut(): void {
