@@ -107,3 +107,18 @@ test('[F9] the same parts are joined once for all who get them', () => {
   expect(fanOut.join([one, two])).toBe(joined);
   expect(fanOut.join([one, three]).toString()).toBe('onethree');
 });
+
+test('[F9] what comes after all runs when the last of many is written to, and in the next turn where there are few', async () => {
+  const { fanOut, written, crowd, say } = createRig();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  say(crowd);
+  fanOut.afterAll(() => resolve(written.length));
+  expect(await promise).toBe(CROWD);
+  let isOver = false;
+  say(crowd.slice(0, AT_ONCE));
+  fanOut.afterAll(() => {
+    isOver = true;
+  });
+  await turn();
+  expect([written.length, isOver]).toEqual([CROWD + AT_ONCE, true]);
+});

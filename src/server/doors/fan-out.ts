@@ -21,6 +21,8 @@ export interface FanOut {
   add(recipient: Recipient): void;
   /** What is pushed in this turn was said by these, and is so large. */
   spoken(space: string, agents: Iterable<string>, bytes: number): void;
+  /** Runs in a later turn, when all that is pushed until then has been written. */
+  afterAll(run: () => void): void;
   /** The parts as one; for the next that has the same parts it is the same buffer. */
   join(parts: readonly Buffer[]): Buffer;
 }
@@ -138,6 +140,12 @@ export function createFanOut(pace: Pick<Pace, 'hold'>): FanOut {
     spoken(space, agents, size) {
       for (const agent of agents) speakers.set(`${space}\n${agent}`, { space, agent });
       bytes += size;
+    },
+    afterAll(run) {
+      setImmediate(() => {
+        if (at === line.length) run();
+        else line.push(run);
+      });
     },
     join(parts) {
       const isSame =

@@ -317,6 +317,27 @@ describe('correctness', () => {
     await ada.next('presence_update', ({ agent, event }) => agent === 'webby' && event === 'left');
   });
 
+  test('[SY15] of a crowd that goes at once each is told, and the last with the whole roster', async () => {
+    await start();
+    const watcher = await connect('watcher');
+    const names = Array.from({ length: 40 }, (_, n) => `go-${String(n).padStart(2, '0')}`);
+    const crowd = await Promise.all(names.map(connect));
+    for (const client of crowd) void client.close();
+    const isLeft = ({ type, event }: Json) => type === 'presence_update' && event === 'left';
+    await Promise.all(
+      names.map((name) =>
+        watcher.next('presence_update', (one) => isLeft(one) && one.agent === name),
+      ),
+    );
+    const told = watcher.frames.filter(isLeft);
+    expect(told.map(({ agent }) => agent).sort()).toEqual(names);
+    expect(told.at(-1)?.online_agents).toEqual(['watcher']);
+    for (const { online_agents, truncated } of told) {
+      expect(online_agents.length === 0).toBe(truncated === true);
+    }
+    expect(told.filter(({ truncated }) => truncated).length).toBeGreaterThan(0);
+  });
+
   test('[SY4] a message to one who is away waits for it', async () => {
     await start();
     const ada = await connect('ada');

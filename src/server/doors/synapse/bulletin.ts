@@ -22,6 +22,8 @@ import type { Fields, Speech } from './speech.ts';
 
 /** Names in a roster; a frame has bounds. */
 const ROSTER_MAX = 4_000;
+/** Of more changes that are told together the last alone says who is here. */
+const ROSTERS_AT_ONCE = 4;
 
 /** What only the first copy of a directed chat says, as it is stored. */
 const RECIPIENTS = '"recipients":';
@@ -96,8 +98,8 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   let burst: Change[] | null = null;
 
   /**
-   * The first is told at once, whatever follows in the same turn together, with one roster: of a storm
-   * of connects each would else be a write to each.
+   * The first is told at once, whatever follows until it has been written to all together: of a storm
+   * of connects each would else be a write to each [SY15].
    */
   function tellPresence(event: Change['event'], agent: string): void {
     if (burst !== null) {
@@ -106,22 +108,35 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     }
     burst = [];
     tellChanges([{ event, agent }]);
-    setImmediate(() => {
-      const waiting = burst ?? [];
-      burst = null;
-      if (waiting.length > 0) tellChanges(waiting);
-    });
+    fanOut.afterAll(tellBurst);
+  }
+
+  function tellBurst(): void {
+    const waiting = burst ?? [];
+    burst = null;
+    if (waiting.length === 0) return;
+    burst = [];
+    tellChanges(waiting);
+    fanOut.afterAll(tellBurst);
   }
 
   function tellChanges(changes: readonly Change[]): void {
     flush();
     const online_agents = roster();
     const type = 'presence_update';
+    const last = changes.length - 1;
     broadcastAll(
-      changes.map(({ event, agent }) => ({
-        heard: heardAs(type, agent),
-        text: speech.say(type, 'all', `${agent} ${event}`, { event, agent, online_agents }),
-      })),
+      changes.map(({ event, agent }, n) => {
+        const here =
+          changes.length <= ROSTERS_AT_ONCE || n === last
+            ? { online_agents }
+            : { online_agents: [], truncated: true };
+        const fields = { event, agent, ...here };
+        return {
+          heard: heardAs(type, agent),
+          text: speech.say(type, 'all', `${agent} ${event}`, fields),
+        };
+      }),
     );
   }
 
