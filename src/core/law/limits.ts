@@ -30,6 +30,8 @@ export const CLUSTER_SERVERS_MAX = 64;
 /** Join tokens that were neither used nor revoked. */
 export const JOIN_TOKENS_OPEN_MAX = 64;
 
+/** Who was handed a message is named, up to so many. */
+export const READERS_NAMED_MAX = 100;
 /** How many messages with an ack, a reply or an unusual fate are remembered; older ones are forgotten in order. */
 export const FATES_REMEMBERED_MAX = 200_000;
 export const REPLIES_REMEMBERED_MAX = 100_000;

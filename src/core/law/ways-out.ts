@@ -114,6 +114,7 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   CLUSTER_SERVERS_MAX: 'take one out: synod cluster revoke NAME',
   JOIN_TOKENS_OPEN_MAX: 'take those back that nobody will use: synod cluster revoke ID',
   FATES_REMEMBERED_MAX: MOST_GO,
+  READERS_NAMED_MAX: 'the others are not named; receipts.get tells of each',
   REPLIES_REMEMBERED_MAX: MOST_GO,
   REPLIERS_PER_MESSAGE_MAX: 'later repliers are not remembered; their messages are kept',
   IDEMPOTENCY_KEYS_MAX:

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { codeOf, createPrincipal, createStory } from '../../testing/story.ts';
-import { FATES_REMEMBERED_MAX } from '../law/limits.ts';
+import { FATES_REMEMBERED_MAX, READERS_NAMED_MAX } from '../law/limits.ts';
 import type { Channel } from '../law/state.ts';
 import { evolve } from '../law/world.ts';
 import { drainedBy, rememberFate } from './receipt.ts';
@@ -172,6 +172,20 @@ describe('receipts', () => {
     story.take(cat);
     const channel = story.world.channels.get('a') as Channel;
     expect(drainedBy(channel, 1, story.world.fates.get(sent.position))).toEqual(['cat']);
+  });
+
+  test('[R12] of more than a hundred who were handed it a hundred are named', () => {
+    const story = createStory();
+    const readers = Array.from({ length: READERS_NAMED_MAX + 20 }, (_, n) => ({
+      ...bob,
+      id: `reader-${n}`,
+    }));
+    for (const reader of readers) story.subscribe(reader, 'a');
+    story.send(ada, 'a');
+    for (const reader of readers) story.take(reader);
+    const channel = story.world.channels.get('a') as Channel;
+    const named = drainedBy(channel, 1);
+    expect(named).toHaveLength(READERS_NAMED_MAX);
   });
 });
 

@@ -3,7 +3,7 @@
  * cursors and leases and cost no memory; only acks and unusual ends (fates) are
  * remembered, up to a bound, the oldest of those who have the most forgotten first.
  */
-import { FATES_REMEMBERED_MAX } from '../law/limits.ts';
+import { FATES_REMEMBERED_MAX, READERS_NAMED_MAX } from '../law/limits.ts';
 import type { ChannelView, Fate, World, WorldView } from '../law/state.ts';
 import { channelWith } from './channel.ts';
 
@@ -93,7 +93,7 @@ export function wasDrained(
   return past !== undefined && past.from < seq && seq <= past.cursor && !past.open.includes(seq);
 }
 
-/** Feeds `delivered_to`; `fates` are those remembered of the message. */
+/** Feeds `delivered_to`, with so many as are named; `fates` are those remembered of the message. */
 export function drainedBy(
   channel: ChannelView,
   seq: number,
@@ -101,9 +101,11 @@ export function drainedBy(
 ): string[] {
   const names: string[] = [];
   for (const name of channel.members.keys()) {
+    if (names.length === READERS_NAMED_MAX) return names;
     if (wasDrained(channel, seq, name, fates)) names.push(name);
   }
   for (const name of channel.past.keys()) {
+    if (names.length === READERS_NAMED_MAX) return names;
     if (!channel.members.has(name) && wasDrained(channel, seq, name, fates)) names.push(name);
   }
   return names;
