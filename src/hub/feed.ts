@@ -24,6 +24,7 @@ import {
   type FeedProgress,
   fitPage,
   forgetChannel,
+  type History,
   noteFresh,
   noteReleased,
   turnPage,
@@ -89,13 +90,32 @@ export interface FeedSource {
   onTrouble(what: string, cause: unknown): void;
 }
 
-interface OpenFeed extends FeedProgress {
+/** A class, because there may be very many, each of them mostly silent. */
+class OpenFeed implements FeedProgress, Feed {
+  readonly options: FeedOptions;
   readonly sink: FeedSink;
-  isOpen: boolean;
+  history: History | null = null;
+  isOpen = true;
   /** The first position shown; from there on everything owed was, up to the newest. -1 before. */
-  since: number;
+  since = -1;
   /** Below this that cannot be said: the feed began here, or something was released since. */
   floor: number;
+  readonly #close: (feed: OpenFeed, reason: FeedEnd) => void;
+
+  constructor(
+    options: FeedOptions,
+    sink: FeedSink,
+    close: (feed: OpenFeed, reason: FeedEnd) => void,
+  ) {
+    this.options = options;
+    this.sink = sink;
+    this.floor = typeof options.from === 'number' ? options.from + 1 : 0;
+    this.#close = close;
+  }
+
+  close(reason: FeedEnd = 'closed'): void {
+    this.#close(this, reason);
+  }
 }
 
 export function createFeeds(source: FeedSource): Feeds {
@@ -106,16 +126,13 @@ export function createFeeds(source: FeedSource): Feeds {
     const { from, channels } = options;
     const forbidden = index.refusal(options) ?? checkFeed(world(), options, source.durableLength());
     if (forbidden !== null) return forbidden;
-    const feed: OpenFeed = {
-      ...{ options, sink, history: null, isOpen: true, since: -1 },
-      floor: typeof from === 'number' ? from + 1 : 0,
-    };
+    const feed = new OpenFeed(options, sink, close);
     index.add(feed);
     if (from !== 'now') {
       feed.history = createHistory(options, index.matchers(channels), globChars(channels));
       void catchUp(feed);
     }
-    return { close: (reason = 'closed') => close(feed, reason) };
+    return feed;
   }
 
   function close(feed: OpenFeed, reason: FeedEnd): void {

@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from '../../core/law/decider.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
 import { messageId } from '../../core/talk/message-id.ts';
 import { receiptFor } from '../../core/talk/receipt.ts';
-import type { Bundle, FeedEnd } from '../../hub/feed.ts';
+import type { Bundle, Feed, FeedEnd, FeedSink } from '../../hub/feed.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { ReceiptChange } from '../../hub/watch.ts';
 import type { ParsedInputOf } from '../../wire/operation.ts';
@@ -75,28 +75,59 @@ export async function openStream(
   if (typeof from === 'number') await hub.reach(from);
   const position = hub.stats.entries - 1;
   const by = caller.principal;
-  const stops: (() => void)[] = [];
-  const feed = hub.openFeed(
-    { by, from, channels: channels ?? null },
-    {
-      deliver: (bundle) => sink.deliver(bundle),
-      ready: () => sink.ready(),
-      end: (reason) => {
-        for (const stop of stops.splice(0)) stop();
-        sink.end(reason);
-      },
-    },
-  );
+  const opened = new OpenStream(position, sink);
+  const feed = hub.openFeed({ by, from, channels: channels ?? null }, opened);
   if (isRefusal(feed)) return feed;
-  if (receipts) stops.push(followReceipts(hub, caller, sink, report));
-  if (marks) stops.push(followMarks(hub, by, channels ?? null, (told) => sink.tell('mark', told)));
-  if (gates) stops.push(followGates(hub, caller, sink));
-  if (turns && platform.turns) stops.push(followTurns(platform.turns, caller, sink));
+  opened.feed = feed;
+  const until = (stop: () => void): void => opened.until(stop);
+  if (receipts) until(followReceipts(hub, caller, sink, report));
+  if (marks) until(followMarks(hub, by, channels ?? null, (told) => sink.tell('mark', told)));
+  if (gates) until(followGates(hub, caller, sink));
+  if (turns && platform.turns) until(followTurns(platform.turns, caller, sink));
   if (changes) {
-    stops.push(followChanges(hub, platform, (changed) => sink.tell('changed', [changed])));
+    until(followChanges(hub, platform, (changed) => sink.tell('changed', [changed])));
   }
-  return { position, close: () => feed.close() };
+  return opened;
 }
+
+/** Between the hub's feed and a door's sink: what else was followed ends with the feed. */
+class OpenStream implements FeedSink, Stream {
+  readonly position: number;
+  feed: Feed | null = null;
+  readonly #sink: StreamSink;
+  #stops: readonly (() => void)[] = NOTHING_ELSE;
+
+  constructor(position: number, sink: StreamSink) {
+    this.position = position;
+    this.#sink = sink;
+  }
+
+  /** It is called at the end. */
+  until(stop: () => void): void {
+    this.#stops = this.#stops.concat(stop);
+  }
+
+  deliver(bundle: Bundle): boolean {
+    return this.#sink.deliver(bundle);
+  }
+
+  ready(): Promise<void> {
+    return this.#sink.ready();
+  }
+
+  end(reason: FeedEnd): void {
+    const stops = this.#stops;
+    this.#stops = NOTHING_ELSE;
+    for (const stop of stops) stop();
+    this.#sink.end(reason);
+  }
+
+  close(): void {
+    this.feed?.close();
+  }
+}
+
+const NOTHING_ELSE: readonly (() => void)[] = [];
 
 /** People hear every turn of their space, an agent its own [RU11]. */
 function followTurns(said: TurnWindow, caller: Caller, sink: StreamSink): () => void {

@@ -19,15 +19,9 @@ import { parseInput } from '../desk/input.ts';
 import type { Stream, StreamSink } from '../desk/stream.ts';
 import { type FanOut, speakersOf } from './fan-out.ts';
 import { encodeFrames } from './frames.ts';
-import {
-  answerText,
-  errorText,
-  notificationText,
-  parseRequest,
-  type RpcId,
-  type RpcRequest,
-} from './json-rpc.ts';
-import { createPeer, type Peer } from './peer.ts';
+import { Gone } from './gone.ts';
+import { answerText, errorText, notificationText, parseRequest } from './json-rpc.ts';
+import { Peer, type PeerListener, type PeerOptions } from './peer.ts';
 
 /** Bytes that may wait for a peer that does not read. */
 export const OUTPUT_BYTES_MAX: number = 16 * 1024 * 1024;
@@ -36,199 +30,249 @@ export const CALLS_MAX = 4_096;
 export const STREAMS_MAX = 16;
 export const RPC_BATCH_MAX = 1_000;
 
+/** The same for all connections of a door. */
 export interface ConnectionOptions {
+  readonly desk: Desk;
   readonly fanOut: FanOut;
   readonly report: ReportFailure;
-  /** Counts a frame; a refusal is what whoever sent it gets. */
-  limit(): Refusal | null;
-  onSlowReader(bytes: number): void;
-  /** Once, when the peer is gone. */
-  onGone(): void;
+  /** Counts a frame from this address; a refusal is what whoever sent it gets. */
+  limit(address: string | undefined): Refusal | null;
+  onSlowReader(caller: Caller, bytes: number): void;
   readonly slowFarewellMs?: number | undefined;
 }
 
-/** A stream on its way from asked to live. */
-interface Progress {
-  /** What came before the answer was given; null from then on. */
-  early: Buffer[] | null;
-  isEnded: boolean;
+/** Who is at the other end. */
+export interface Connected {
+  readonly caller: Caller;
+  readonly address: string | undefined;
+  /** Once, when the peer is gone. */
+  onGone(): void;
 }
 
-export function createConnection(
-  desk: Desk,
-  ws: WebSocket,
-  socket: Duplex,
-  caller: Caller,
+/** Where an answer goes: to the peer, or to the others of its batch. */
+interface Hearer {
+  send(text: string): void;
+}
+
+/** The connections of a door. */
+export function createConnections(
   options: ConnectionOptions,
-): Peer {
-  const streams = new Map<string, Stream>();
-  // Whoever waits on this connection is told when it is gone: nothing may be handed out to it then.
-  const gone = new AbortController();
-  const plain = { signal: gone.signal };
-  let streamCount = 0;
-  let streamsOpening = 0;
+): (ws: WebSocket, socket: Duplex, connected: Connected) => Peer {
+  const { fanOut, slowFarewellMs } = options;
+  const bounds = { outputBytesMax: OUTPUT_BYTES_MAX, underWayMax: CALLS_MAX };
+  const peerOptions: PeerOptions = { fanOut, ...bounds, slowFarewellMs };
+  return (ws, socket, connected) =>
+    new Connection(options, connected, (listener) => new Peer(ws, socket, peerOptions, listener))
+      .peer;
+}
 
-  const { fanOut } = options;
-  const peer = createPeer(ws, socket, {
-    fanOut,
-    outputBytesMax: OUTPUT_BYTES_MAX,
-    underWayMax: CALLS_MAX,
-    onSlowReader: options.onSlowReader,
-    slowFarewellMs: options.slowFarewellMs,
-    onText,
-    onClose() {
-      gone.abort();
-      options.onGone();
-      for (const stream of [...streams.values()]) stream.close();
-      streams.clear();
-    },
-  });
-  const say = (text: string): void => peer.send(text);
+/** A class, because there may be very many, each of them mostly silent: of closures each would have its own. */
+class Connection implements PeerListener {
+  readonly peer: Peer;
+  readonly #options: ConnectionOptions;
+  readonly #connected: Connected;
+  readonly #plain: { readonly signal: Gone } = { signal: new Gone() };
+  #streams: readonly ConnectionStream[] = NO_STREAMS;
+  #streamCount = 0;
+  #streamsOpening = 0;
 
-  function call(request: RpcRequest, answered: (answer: Answer | string) => void): void {
-    const operation = findOperation(request.method);
-    if (operation === undefined) {
-      const message = `there is no method ${request.method.slice(0, 64)}; see /openapi.json`;
-      answered(errorText(request.id ?? null, 'operation.unknown', message));
+  constructor(
+    options: ConnectionOptions,
+    connected: Connected,
+    open: (listener: PeerListener) => Peer,
+  ) {
+    this.#options = options;
+    this.#connected = connected;
+    this.peer = open(this);
+  }
+
+  onClose(): void {
+    this.#plain.signal.abort();
+    this.#connected.onGone();
+    const streams = this.#streams;
+    this.#streams = NO_STREAMS;
+    for (const stream of streams) stream.close();
+  }
+
+  onSlowReader(bytes: number): void {
+    this.#options.onSlowReader(this.#connected.caller, bytes);
+  }
+
+  onText(text: string, isBinary: boolean): void {
+    const { peer } = this;
+    let value: unknown;
+    try {
+      if (isBinary) throw new TypeError('binary');
+      value = readJson(text);
+    } catch {
+      peer.send(errorText(null, 'input.not-json', 'the frame is not JSON text'));
       return;
     }
+    try {
+      const limited = this.#options.limit(this.#connected.address);
+      if (limited !== null) this.#turnAway(value, limited);
+      else if (Array.isArray(value)) this.#onBatch(value);
+      else this.#onRequest(value, peer);
+    } catch (cause) {
+      const id = parseRequest(value)?.id ?? null;
+      const refusal = this.#options.report('a WebSocket frame failed', cause);
+      peer.send(answerText(id, refusalAnswer(refusal)));
+    }
+  }
+
+  #onRequest(value: unknown, hearer: Hearer): void {
+    const request = parseRequest(value);
+    if (request === null) {
+      hearer.send(errorText(null, 'input.invalid', 'not a JSON-RPC 2.0 request', -32_600));
+      return;
+    }
+    const { id, method, params, traceparent } = request;
+    const operation = findOperation(method);
+    if (operation === undefined) {
+      const message = `there is no method ${method.slice(0, 64)}; see /openapi.json`;
+      if (id !== undefined) hearer.send(errorText(id, 'operation.unknown', message));
+      return;
+    }
+    const { peer } = this;
     peer.begin();
     const done = (answer: Answer): void => {
       peer.done();
-      answered(answer);
+      if (id !== undefined) hearer.send(answerText(id, answer));
     };
-    const { params, traceparent } = request;
-    if (!operation.isStreaming)
-      desk.callThen(
-        caller,
-        operation,
-        params,
-        done,
-        traceparent === null ? plain : { ...plain, traceparent },
-      );
-    else if (operation.id === 'stream.open') void openStream(request.params, done);
-    else done(closeStream(request.params));
+    if (!operation.isStreaming) {
+      const plain = this.#plain;
+      const options = traceparent === null ? plain : { ...plain, traceparent };
+      this.#options.desk.callThen(this.#connected.caller, operation, params, done, options);
+    } else if (operation.id === 'stream.open') void this.#openStream(params, done);
+    else done(this.#closeStream(params));
   }
 
-  function onRequest(value: unknown, say: (text: string) => void): void {
-    const request = parseRequest(value);
-    if (request === null) {
-      say(errorText(null, 'input.invalid', 'not a JSON-RPC 2.0 request', -32_600));
-      return;
-    }
-    const { id } = request;
-    call(request, (answer) => {
-      if (id === undefined) return;
-      say(typeof answer === 'string' ? answer : answerText(id as RpcId, answer));
-    });
-  }
-
-  function onBatch(values: readonly unknown[]): void {
+  #onBatch(values: readonly unknown[]): void {
+    const { peer } = this;
     if (values.length === 0 || values.length > RPC_BATCH_MAX) {
-      say(errorText(null, 'input.invalid', `a batch has 1 to ${RPC_BATCH_MAX} requests`, -32_600));
+      const message = `a batch has 1 to ${RPC_BATCH_MAX} requests`;
+      peer.send(errorText(null, 'input.invalid', message, -32_600));
       return;
     }
     const answers: string[] = [];
     // Some are answered before the next is looked at, so all are counted first.
     let open = 0;
     for (const value of values) if (!isNotification(value)) open++;
-    for (const value of values) {
-      onRequest(value, (text) => {
+    const hearer: Hearer = {
+      send(text) {
         answers.push(text);
-        if (--open === 0) say(`[${answers.join(',')}]`);
-      });
-    }
-  }
-
-  function onText(text: string, isBinary: boolean): void {
-    let value: unknown;
-    try {
-      if (isBinary) throw new TypeError('binary');
-      value = readJson(text);
-    } catch {
-      say(errorText(null, 'input.not-json', 'the frame is not JSON text'));
-      return;
-    }
-    try {
-      const limited = options.limit();
-      if (limited !== null) turnAway(value, limited);
-      else if (Array.isArray(value)) onBatch(value);
-      else onRequest(value, say);
-    } catch (cause) {
-      const id = parseRequest(value)?.id ?? null;
-      say(answerText(id, refusalAnswer(options.report('a WebSocket frame failed', cause))));
-    }
+        if (--open === 0) peer.send(`[${answers.join(',')}]`);
+      },
+    };
+    for (const value of values) this.#onRequest(value, hearer);
   }
 
   /** Nothing of the frame is carried out; whoever asked in it is told. */
-  function turnAway(value: unknown, refusal: Refusal): void {
+  #turnAway(value: unknown, refusal: Refusal): void {
     const isBatch = Array.isArray(value);
     const answers = (isBatch ? value.slice(0, RPC_BATCH_MAX) : [value]).flatMap((one) => {
       const request = parseRequest(one);
       const id = request === null ? null : request.id;
       return id === undefined ? [] : [answerText(id, refusalAnswer(refusal))];
     });
-    if (answers.length > 0) say(isBatch ? `[${answers.join(',')}]` : (answers[0] as string));
+    if (answers.length === 0) return;
+    this.peer.send(isBatch ? `[${answers.join(',')}]` : (answers[0] as string));
   }
 
-  async function openStream(params: unknown, done: (answer: Answer) => void): Promise<void> {
-    if (streams.size + streamsOpening >= STREAMS_MAX) {
+  async #openStream(params: unknown, done: (answer: Answer) => void): Promise<void> {
+    if (this.#streams.length + this.#streamsOpening >= STREAMS_MAX) {
       const message = `a connection has at most ${STREAMS_MAX} streams; close one`;
       done(refusalAnswer(refuse('limit.reached', message, { limit: 'STREAMS_MAX' })));
       return;
     }
-    const id = `s${++streamCount}`;
-    const progress: Progress = { early: [], isEnded: false };
-    streamsOpening++;
-    const opened = await desk.openStream(caller, params, sinkOf(id, progress));
-    streamsOpening--;
+    const id = `s${++this.#streamCount}`;
+    const one = new ConnectionStream(id, this);
+    this.#streamsOpening++;
+    const { caller } = this.#connected;
+    const opened = await this.#options.desk.openStream(caller, params, one);
+    this.#streamsOpening--;
     if ('error' in opened) {
       done(opened.error);
       return;
     }
     const { stream } = opened;
-    if (!peer.isOpen) stream.close();
-    else if (!progress.isEnded) streams.set(id, stream);
-    done({ ok: { stream: id, position: stream.position } });
+    if (!this.peer.isOpen) stream.close();
+    else if (!one.isEnded) this.#streams = this.#streams.concat(one);
+    one.stream = stream;
     // The client learns of the stream first and of its messages after.
-    for (const frames of progress.early ?? []) peer.sendFrames(frames);
-    progress.early = null;
+    done({ ok: { stream: id, position: stream.position } });
+    one.begin();
   }
 
-  function closeStream(params: unknown): Answer {
+  #closeStream(params: unknown): Answer {
     const parsed = parseInput(streamClose, params);
     if (isRefusal(parsed)) return refusalAnswer(parsed);
     const { stream: id } = parsed.value as ParsedInputOf<typeof streamClose>;
-    const stream = streams.get(id);
+    const stream = this.#streams.find((one) => one.id === id);
     stream?.close();
     return { ok: { closed: stream !== undefined } };
   }
 
-  function sinkOf(id: string, progress: Progress): StreamSink {
-    return {
-      deliver(bundle) {
-        const frames = bundleFrames(bundle, fanOut, caller.space);
-        if (progress.early === null) peer.sendFrames(frames);
-        else progress.early.push(frames);
-        return peer.isOpen;
-      },
-      ready: () => peer.drained(),
-      tell(kind, news) {
-        for (const one of news) say(notificationText(kind, JSON.stringify(one)));
-      },
-      end(reason: FeedEnd) {
-        streams.delete(id);
-        progress.isEnded = true;
-        if (!peer.isOpen) return;
-        if (reason === 'slow_reader') peer.close(4008, 'slow_reader');
-        else say(notificationText('stream.end', JSON.stringify({ stream: id, reason })));
-      },
-    };
+  forget(stream: ConnectionStream): void {
+    this.#streams = this.#streams.filter((one) => one !== stream);
   }
 
-  return peer;
+  framesOf(bundle: Bundle): Buffer {
+    return bundleFrames(bundle, this.#options.fanOut, this.#connected.caller.space);
+  }
 }
 
+/** One stream of a connection, on its way from asked to live and then until its end. */
+class ConnectionStream implements StreamSink {
+  readonly id: string;
+  readonly #connection: Connection;
+  /** What came before the answer was given; null from then on. */
+  #early: Buffer[] | null = [];
+  stream: Stream | null = null;
+  isEnded = false;
+
+  constructor(id: string, connection: Connection) {
+    this.id = id;
+    this.#connection = connection;
+  }
+
+  begin(): void {
+    for (const frames of this.#early ?? []) this.#connection.peer.sendFrames(frames);
+    this.#early = null;
+  }
+
+  close(): void {
+    this.stream?.close();
+  }
+
+  deliver(bundle: Bundle): boolean {
+    const { peer } = this.#connection;
+    const frames = this.#connection.framesOf(bundle);
+    if (this.#early === null) peer.sendFrames(frames);
+    else this.#early.push(frames);
+    return peer.isOpen;
+  }
+
+  ready(): Promise<void> {
+    return this.#connection.peer.drained();
+  }
+
+  tell(kind: string, news: readonly object[]): void {
+    const { peer } = this.#connection;
+    for (const one of news) peer.send(notificationText(kind, JSON.stringify(one)));
+  }
+
+  end(reason: FeedEnd): void {
+    const { peer } = this.#connection;
+    this.#connection.forget(this);
+    this.isEnded = true;
+    if (!peer.isOpen) return;
+    if (reason === 'slow_reader') peer.close(4008, 'slow_reader');
+    else peer.send(notificationText('stream.end', JSON.stringify({ stream: this.id, reason })));
+  }
+}
+
+const NO_STREAMS: readonly ConnectionStream[] = [];
 function isNotification(value: unknown): boolean {
   const request = parseRequest(value);
   return request !== null && request.id === undefined;

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createOutbox } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 
 /** A reader that takes what it is given when it is told to. */
 function createReader(): { stream: Writable; taken: string[]; take(): void } {
@@ -23,7 +23,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 test('[F3] what the reader does not take waits in whole pieces, in order, and is bounded', async () => {
   const { stream, taken, take } = createReader();
-  const outbox = createOutbox(stream, 12);
+  const outbox = new Outbox(stream, 12);
   // One may be large by itself; slow is who has not taken the one before it.
   expect(outbox.write(Buffer.from('a'.repeat(20)))).toBe(true);
   expect(outbox.write(Buffer.from('b'))).toBe(false);
@@ -41,7 +41,7 @@ test('[F3] what the reader does not take waits in whole pieces, in order, and is
 
 test('[F3] what is cut off is whole pieces, so that a farewell can follow what was written', async () => {
   const { stream, taken, take } = createReader();
-  const outbox = createOutbox(stream, 8);
+  const outbox = new Outbox(stream, 8);
   outbox.write(Buffer.from('first'));
   outbox.write(Buffer.from('second'));
   expect(outbox.isEmpty).toBe(false);
@@ -57,7 +57,7 @@ test('[F3] what is cut off is whole pieces, so that a farewell can follow what w
 
 test('[F3] waiting page by page leaves no listener behind, and a reader that goes ends the wait', async () => {
   const { stream, take } = createReader();
-  const outbox = createOutbox(stream, 100);
+  const outbox = new Outbox(stream, 100);
   const before = ['drain', 'close'].map((name) => stream.listenerCount(name));
   for (let page = 0; page < 30; page++) {
     outbox.write(Buffer.from('page!'));
@@ -88,7 +88,7 @@ test('[F7] what waits for a reader is written as it came, and is no copy of its 
         done,
       ),
   });
-  const outbox = createOutbox(stream, 1024 * 1024);
+  const outbox = new Outbox(stream, 1024 * 1024);
   const large = Array.from({ length: 8 }, (_, n) => Buffer.alloc(8_000, n));
   for (const piece of large) outbox.write(piece);
   taken();
@@ -99,7 +99,7 @@ test('[F7] what waits for a reader is written as it came, and is no copy of its 
 
 test('[F3] small pieces are joined, and no more of them than are worth a write', async () => {
   const { stream, taken, take } = createReader();
-  const outbox = createOutbox(stream, 10 * 1024 * 1024);
+  const outbox = new Outbox(stream, 10 * 1024 * 1024);
   const small = Buffer.alloc(1000, 'x');
   for (let n = 0; n < 200; n++) outbox.write(small);
   for (let n = 0; outbox.waiting > 0 && n < 200; n++) {

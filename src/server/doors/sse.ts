@@ -16,7 +16,7 @@ import { watchCredential } from './credential-watch.ts';
 import type { CutOff } from './cut-off.ts';
 import { type FanOut, type Recipient, speakersOf } from './fan-out.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import { FAREWELL_MS, SLOW_FAREWELL_MS } from './peer.ts';
 
 const KEEPALIVE_MS = 15_000;
@@ -83,7 +83,7 @@ export function createSseDoor(options: SseDoorOptions): SseDoor {
       const waitMs = isSlow ? (options.slowFarewellMs ?? SLOW_FAREWELL_MS) : FAREWELL_MS;
       if (response.headersSent) sayFarewell(response, outbox, farewell, waitMs);
     };
-    const outbox = createOutbox(response, STREAM_BYTES_MAX);
+    const outbox = new Outbox(response, STREAM_BYTES_MAX);
     const entry = { end: finish };
     open.add(entry);
     const countOut = countConnection(caller.activity, Date.now);

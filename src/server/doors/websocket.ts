@@ -11,7 +11,7 @@ import { countConnection } from '../desk/activity.ts';
 import type { Caller, Introduction } from '../desk/caller.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ReportFailure } from '../desk/failure.ts';
-import { createConnection } from './connection.ts';
+import { createConnections } from './connection.ts';
 import { watchCredential } from './credential-watch.ts';
 import type { CutOff } from './cut-off.ts';
 import type { FanOut } from './fan-out.ts';
@@ -55,8 +55,16 @@ interface Admitted {
 }
 
 export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { desk, report, hostLimit } = options;
+  const { desk, report, fanOut, hostLimit, slowFarewellMs } = options;
   let slowReaders = 0;
+  const connect = createConnections({
+    ...{ desk, report, fanOut, slowFarewellMs },
+    limit: (address) => hostLimit?.check(address) ?? null,
+    onSlowReader(caller, bytes) {
+      slowReaders++;
+      options.onCutOff(caller, bytes, 'WebSocket');
+    },
+  });
   const upgrades = createUpgrades({
     ...options,
     frameBytesMax: FRAME_BYTES_MAX,
@@ -88,19 +96,13 @@ export function createWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoo
   /** Of its arrival nothing is held: a request and its headers are as large as all else of a connection that is idle. */
   function sit(ws: WebSocket, stream: Duplex, { introduction, caller, address }: Admitted): Peer {
     let stopWatching: (() => void) | null = null;
-    const peer = createConnection(desk, ws, stream, caller, {
-      report,
-      fanOut: options.fanOut,
-      limit: () => hostLimit?.check(address) ?? null,
-      onSlowReader(bytes) {
-        slowReaders++;
-        options.onCutOff(caller, bytes, 'WebSocket');
-      },
+    const peer = connect(ws, stream, {
+      caller,
+      address,
       onGone() {
         stopWatching?.();
         countOut();
       },
-      slowFarewellMs: options.slowFarewellMs,
     });
     const countOut = countConnection(caller.activity, Date.now);
     const end = (reason: string): void => peer.close(4001, reason);

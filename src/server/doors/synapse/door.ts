@@ -14,7 +14,7 @@ import type { CutOff } from '../cut-off.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { HostLimit } from '../host-limit.ts';
 import type { OriginCheck } from '../origin-check.ts';
-import { createPeer, FAREWELL_MS, type Peer } from '../peer.ts';
+import { FAREWELL_MS, Peer, type PeerOptions } from '../peer.ts';
 import { type Arrival, addressOf, createUpgrades } from '../upgrade.ts';
 import { createBinding, type NameBook } from './binding.ts';
 import { openBulletin } from './bulletin.ts';
@@ -100,6 +100,12 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
       bulletin.joined(client.name, isNew);
     },
   });
+  const peerOptions: PeerOptions = {
+    fanOut,
+    outputBytesMax: options.outputBytesMax ?? OUTPUT_BYTES_MAX,
+    underWayMax: INPUT_FRAMES_MAX,
+    slowFarewellMs: options.slowFarewellMs,
+  };
   let isClosing = false;
 
   function welcome(client: SynapseClient): void {
@@ -163,28 +169,25 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
         if (last === done) last = null;
       });
     };
-    const client = createClient((of) =>
-      createPeer(ws, stream, {
-        fanOut,
-        outputBytesMax: options.outputBytesMax ?? OUTPUT_BYTES_MAX,
-        underWayMax: INPUT_FRAMES_MAX,
-        onText(text) {
-          of.peer.begin();
-          inTurn(() => {
-            const done = onFrame(of, text, address)?.then(of.peer.done);
-            if (done === undefined) of.peer.done();
-            return done;
-          });
-        },
-        onClose(isOurs) {
-          if (isOurs) onClose(of);
-          else inTurn(async () => onClose(of));
-        },
-        onSlowReader(bytes) {
-          if (of.caller !== null) options.onCutOff?.(of.caller, bytes, 'Synapse');
-        },
-        slowFarewellMs: options.slowFarewellMs,
-      }),
+    const client = createClient(
+      (of) =>
+        new Peer(ws, stream, peerOptions, {
+          onText(text) {
+            of.peer.begin();
+            inTurn(() => {
+              const done = onFrame(of, text, address)?.then(() => of.peer.done());
+              if (done === undefined) of.peer.done();
+              return done;
+            });
+          },
+          onClose(isOurs) {
+            if (isOurs) onClose(of);
+            else inTurn(async () => onClose(of));
+          },
+          onSlowReader(bytes) {
+            if (of.caller !== null) options.onCutOff?.(of.caller, bytes, 'Synapse');
+          },
+        }),
     );
     clients.add(client);
     seats.changed();
