@@ -9,6 +9,8 @@
 import { connect, type Socket } from 'node:net';
 
 const MASK = [0x5a, 0xc3, 0x3c, 0xa5] as const;
+/** Masked, as what a client says is. */
+const PONG = Buffer.from([0x8a, 0x80, ...MASK]);
 const ERROR_MARK = Buffer.from('"error":{');
 
 export interface LoadSocket {
@@ -88,6 +90,7 @@ function attach(tcp: Socket, rest: Buffer, agent: string): LoadSocket {
     },
     fail,
     () => (socket.onText === null ? null : onText),
+    () => tcp.write(PONG),
   );
   const socket: LoadSocket = {
     get received() {
@@ -131,6 +134,7 @@ function createWalker(
   onRead: (chunk: Buffer, count: number, last: Buffer) => void,
   fail: (why: string) => never,
   each: () => ((frame: Buffer) => void) | null,
+  onPing: () => void,
 ): (chunk: Buffer) => void {
   let tail: Buffer | undefined;
   return (fresh) => {
@@ -155,7 +159,7 @@ function createWalker(
       const end = at + header + length;
       if (end > chunk.length) break;
       if (opcode === 8) fail(`closed: ${chunk.toString('utf8', at + header + 2, end)}`);
-      // Pings are left unanswered: no run lasts as long as a server's patience.
+      if (opcode === 9) onPing();
       if (opcode < 8) {
         count += 1;
         from = at + header;

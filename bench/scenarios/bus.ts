@@ -4,8 +4,9 @@
  * is given it runs beside it; the rows that have a goal against it are those that `--peers` runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,9 +109,10 @@ async function measure(
       sides['over unix'] = take([{ path }]);
       const port = 20_000 + Math.floor(Math.random() * 20_000);
       const open = () => connect(port, '127.0.0.1');
-      const tcp = ['--config', config, '--tcp', `127.0.0.1:${port}`, '--dir', dir];
-      closers.push(await openBus(tcp, open));
-      const token = (await readFile(join(dir, 'bus-token'), 'utf8')).trim();
+      // Given, and not the one that a bus makes for itself, which older ones do not.
+      const token = randomBytes(16).toString('hex');
+      const tcp = ['--config', config, '--tcp', `127.0.0.1:${port}`];
+      closers.push(await openBus(tcp, open, { SYNOD_BUS_TOKEN: token }));
       sides['over tcp'] = take([{ port, token }]);
     }
     const figures = await takeTurns(setting.rounds, sides);
@@ -173,8 +175,12 @@ function configOf({ worker, workers }: Shape): object {
 export async function openBus(
   args: readonly string[],
   open: () => ReturnType<typeof connect>,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly pid: number; close(): Promise<void> }> {
-  const child: ChildProcess = spawn(process.execPath, [SYNOD, 'bus', ...args], { stdio: 'ignore' });
+  const child: ChildProcess = spawn(process.execPath, [SYNOD, 'bus', ...args], {
+    env: { ...process.env, ...environment },
+    stdio: 'ignore',
+  });
   const ended = once(child, 'exit');
   const until = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
