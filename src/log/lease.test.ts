@@ -32,20 +32,24 @@ interface Machine {
   isDead: boolean;
 }
 
+interface Timer {
+  readonly at: number;
+  readonly machine: Machine;
+  run(): void;
+}
+
 /** What is said is heard at once, and can be read `lagMs` later. */
 function createWorld(chance: () => number = () => 0.1, lagMs = 0): World {
   const last = new Map<LeaseKey, { readonly before: SaidWord | null; readonly at: number }>();
-  let timers: { readonly at: number; readonly machine: Machine; run(): void }[] = [];
+  const timers = new Set<Timer>();
   const ears = new Set<{ readonly machine: Machine; hear(key: LeaseKey): void }>();
   const world: World = {
     ...{ words: new Map(), now: 0, said: 0 },
     machine() {
       const after = (ms: number, run: () => void): (() => void) => {
         const timer = { at: world.now + ms, machine, run };
-        timers.push(timer);
-        return () => {
-          timers = timers.filter((one) => one !== timer);
-        };
+        timers.add(timer);
+        return () => void timers.delete(timer);
       };
       const reach = <T>(act: () => T): Promise<T> =>
         new Promise((resolve, reject) => {
@@ -99,11 +103,13 @@ function createWorld(chance: () => number = () => 0.1, lagMs = 0): World {
       for (;;) {
         await setImmediate();
         check?.();
-        const due = timers
-          .filter(({ machine }) => !machine.isPaused && !machine.isDead)
-          .sort((a, b) => a.at - b.at)[0];
-        if (due === undefined || due.at > end) break;
-        timers = timers.filter((one) => one !== due);
+        let due: Timer | null = null;
+        for (const one of timers) {
+          if (one.machine.isPaused || one.machine.isDead) continue;
+          if (due === null || one.at < due.at) due = one;
+        }
+        if (due === null || due.at > end) break;
+        timers.delete(due);
         world.now = Math.max(world.now, due.at);
         due.run();
       }
@@ -335,7 +341,8 @@ test.each(Array.from({ length: 60 }, (_, i) => i))(
     let looks = 0;
     const check = (): void => {
       const holders = holdersOf(servers.filter(({ machine }) => !machine.isPaused));
-      expect(holders.length).toBeLessThan(2);
+      // Not expect(): it is looked at a hundred thousand times.
+      if (holders.length > 1) throw new Error(`${holders.join(' and ')} have it`);
       looks++;
       held += holders.length;
     };
