@@ -24,7 +24,7 @@ async function letGo(client: RpcSocket): Promise<void> {
 }
 
 beforeAll(async () => {
-  hub = await openRunningHub({ hooks: { slowFarewellMs: 3_000 } });
+  hub = await openRunningHub({ hooks: { slowFarewellMs: 6_000 } });
 });
 afterAll(() => hub.close());
 
