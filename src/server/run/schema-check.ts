@@ -24,8 +24,27 @@ const COUNTED_MS_MIN = 5;
 const VIOLATIONS_MAX = 100;
 /** Whatever else an administrator writes takes a time that grows with the body and no faster. */
 const MAY_BE_SLOW = /"(pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef)"/;
+const OPTIONS = { allErrors: true, strict: false, validateFormats: false } as const;
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 // Loaded with the first schema: most spaces have none, and a start should not pay for it.
 const load = createRequire(import.meta.url);
+
+/** What a schema is held against itself: compiled once, since that takes ten times as long as most schemas do. */
+let shared: Ajv.Ajv2020 | null = null;
+
+function draftOf(Ajv2020: typeof Ajv.Ajv2020): Ajv.Ajv2020 {
+  if (shared !== null) return shared;
+  const draft = new Ajv2020(OPTIONS);
+  draft.getSchema(DRAFT);
+  shared = draft;
+  return draft;
+}
+
+/** Says of itself that it is of this draft, or nothing. */
+function isDraft(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false;
+  return ((schema as { readonly $schema?: unknown }).$schema ?? DRAFT) === DRAFT;
+}
 
 export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
   const compiled = new Map<string, ValidateFunction>();
@@ -39,12 +58,15 @@ export function createSchemaCheck(now: () => number = Date.now): SchemaCheck {
     const known = compiled.get(text);
     if (known !== undefined) return known;
     const { Ajv2020 } = load('ajv/dist/2020.js') as typeof Ajv;
-    // A fresh instance each time, also of one schema begun again: two may carry the same $id.
-    const validate = within(COMPILE_MS_MAX, () =>
-      new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(
-        readJson(text) as object,
-      ),
-    );
+    // Before the clock runs: one that was called off while it compiles would be broken for everybody.
+    const draft = draftOf(Ajv2020);
+    const validate = within(COMPILE_MS_MAX, () => {
+      const schema = readJson(text) as object;
+      const isOfDraft = isDraft(schema);
+      if (isOfDraft) void draft.validateSchema(schema, true);
+      // A fresh instance each time, also of one schema begun again: two may carry the same $id.
+      return new Ajv2020({ ...OPTIONS, validateSchema: !isOfDraft }).compile(schema);
+    });
     compiled.set(text, validate);
     chars += text.length;
     for (const oldest of compiled.keys()) {
