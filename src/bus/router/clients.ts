@@ -9,7 +9,7 @@ import { receive } from './from-client.ts';
 import type { Attachment, Peer, PeerClosing } from './peer.ts';
 import { handOnQuestions } from './questions.ts';
 import { type BusClient, createClient } from './state.ts';
-import { reconsider, refuse, release, relieve } from './to-client.ts';
+import { count, reconsider, refuse, release, relieve } from './to-client.ts';
 
 export function attach(
   exchange: Exchange,
@@ -50,6 +50,7 @@ export function attach(
 
 function leave(exchange: Exchange, client: BusClient): void {
   client.isGone = true;
+  count(exchange, client);
   exchange.clients.delete(client);
   exchange.stats.client_disconnects += 1;
   release(client);

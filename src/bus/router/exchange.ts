@@ -31,6 +31,8 @@ export interface Exchange {
   pools: Pools;
   /** Requests without an answer. */
   pending: number;
+  /** What waits for all clients together. */
+  waitingBytes: number;
   /** No new requests: the bus is going. */
   isDraining: boolean;
   /** Ids given to workers and clients, and events: never twice. */
@@ -70,6 +72,7 @@ export function createExchange({ onForgotten, ...options }: ExchangeOptions): Ex
     },
     pools: { byId: new Map(), all: [] },
     pending: 0,
+    waitingBytes: 0,
     isDraining: false,
     lastId: 0,
     onQuiet: null,

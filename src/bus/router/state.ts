@@ -24,6 +24,8 @@ export interface BusClient {
   readonly blocks: Set<Link>;
   /** Calls off the end of its patience; null while it reads. */
   stopPatience: (() => void) | null;
+  /** What waits for it, as it was last counted. */
+  waitingBytes: number;
   identity: Identity | null;
   isGone: boolean;
 }
@@ -199,6 +201,7 @@ export function createClient(peer: Peer): BusClient {
     sessions: new Set(),
     blocks: new Set(),
     stopPatience: null,
+    waitingBytes: 0,
     identity: peer.identity,
     isGone: false,
   };

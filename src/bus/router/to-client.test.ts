@@ -8,8 +8,10 @@ import {
   say,
   serve,
 } from '../../../test/simulation/bus/small-bus.ts';
+import { SHARE_BYTES } from './to-client.ts';
 
 const FILL = 'x'.repeat(300);
+const KB = 1_024;
 
 /** A client of pool `a` that has more waiting for it than it may. */
 async function openSlow(): Promise<{ small: SmallBus; slow: SmallClient }> {
@@ -134,4 +136,42 @@ test('[BU10] an answer larger than the whole queue is delivered', async () => {
   say(worker('a/0'), { id, result: FILL.repeat(100) });
   expect(client.got()).toEqual([{ jsonrpc: '2.0', id: 1, result: FILL.repeat(100) }]);
   expect(worker('a/0').isReading).toBe(true);
+});
+
+test('[BU27] where too much waits for all clients together, each stops its worker at a share; with less they go on', async () => {
+  const small = await openSmallBus({
+    pools: ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id })),
+    limits: { queueBytesMax: 4 * SHARE_BYTES },
+  });
+  const open = (pool: string): { client: SmallClient; tell: (bytes: number) => void } => {
+    const client = small.connect(pool);
+    client.ask(1, 'm', { sessionId: pool, pool });
+    hear(small.worker(`${pool}/0`));
+    const fill = 'x'.repeat(KB);
+    return {
+      client,
+      tell(bytes) {
+        for (let sent = 0; sent < bytes; sent += KB)
+          say(small.worker(`${pool}/0`), { method: 'n', sessionId: pool, params: { fill } });
+      },
+    };
+  };
+  const isReading = (pool: string): boolean => small.worker(`${pool}/0`).isReading;
+  const crowd = ['a', 'b', 'c'].map(open);
+  // Twice what may wait for one may wait for all.
+  for (const { tell } of crowd.slice(0, 2)) tell(3 * SHARE_BYTES);
+  expect(['a', 'b'].map(isReading)).toEqual([true, true]);
+  crowd[2]?.tell(3 * SHARE_BYTES);
+  expect(isReading('c')).toBe(false);
+  const late = open('d');
+  late.tell(2 * SHARE_BYTES);
+  expect(isReading('d')).toBe(false);
+  // One that reads goes on, and so does one that has left nothing for others to count.
+  for (let n = 0; n < 3; n++) late.client.got();
+  expect(isReading('d')).toBe(true);
+  crowd[0]?.client.peer.close('closed', false);
+  crowd[1]?.client.got();
+  const last = open('e');
+  last.tell(2 * SHARE_BYTES);
+  expect(isReading('e')).toBe(true);
 });

@@ -3,7 +3,8 @@
  * `max_output_queue` waits for a client, it is not read from, and the worker that writes to it stands
  * still, unless others want something of that worker: nobody waits for another's reading. It goes on
  * when half is gone; if it does not for `backpressure_timeout_sec`, or twice as much waits because the
- * worker went on for others, the client is cut off, and only the client.
+ * worker went on for others, the client is cut off, and only the client. What waits for all of them together is bounded as
+ * well: past it a client counts as full with much less [BU27].
  */
 import type { ByteLine } from '../process/byte-line.ts';
 import { type BusProblem, errorLine } from './errors.ts';
@@ -12,6 +13,9 @@ import type { BusClient, Link } from './state.ts';
 
 /** How many times `max_output_queue` may wait for a client whose worker others need. */
 const OVERRUN_MAX = 2;
+/** How many times `max_output_queue` may wait for all clients together, before each may have no more than a share. */
+const TOGETHER_MAX = 2;
+export const SHARE_BYTES: number = 64 * 1024;
 
 /** Sends to a client what `link`, or the bus itself, has for it. */
 export function deliver(
@@ -23,9 +27,23 @@ export function deliver(
   if (client.isGone) return;
   const { peer } = client;
   peer.send(line);
+  count(exchange, client);
   exchange.stats.messages_out += 1;
   exchange.stats.bytes_out += line.length;
-  if (peer.queuedBytes > exchange.limits.queueBytesMax) block(exchange, client, link, line.length);
+  if (peer.queuedBytes > fullAt(exchange)) block(exchange, client, link, line.length);
+}
+
+/** Bytes that may wait for one client now. */
+function fullAt({ waitingBytes, limits: { queueBytesMax } }: Exchange): number {
+  if (waitingBytes <= queueBytesMax * TOGETHER_MAX) return queueBytesMax;
+  return Math.min(queueBytesMax, SHARE_BYTES);
+}
+
+/** To be called when what waits for a client has changed. */
+export function count(exchange: Exchange, client: BusClient): void {
+  const bytes = client.isGone ? 0 : client.peer.queuedBytes;
+  exchange.waitingBytes += bytes - client.waitingBytes;
+  client.waitingBytes = bytes;
 }
 
 /** Answers a client's message with an error of the bus. */
@@ -81,7 +99,8 @@ function hasReader({ inFlight, stays, blockedBy }: Link): boolean {
 
 /** The client took something. */
 export function relieve(exchange: Exchange, client: BusClient): void {
-  if (!client.stopPatience || client.peer.queuedBytes > exchange.limits.queueBytesMax / 2) return;
+  count(exchange, client);
+  if (!client.stopPatience || client.peer.queuedBytes > fullAt(exchange) / 2) return;
   // First, because a worker that goes on may fill the client again at once.
   client.peer.setReading(true);
   release(client);
