@@ -6,7 +6,6 @@
  * head's 32 bytes and the batch's bytes. Decoding trusts nothing: bytes whose
  * lengths do not add up are refused, and a wrong checksum names its entry.
  */
-import { isAscii } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -24,25 +23,20 @@ export interface EncodedBatch {
   readonly head: string;
 }
 
-/**
- * Encodes one append into one allocation; the previous head sits in front of it so that hashing copies nothing. Where all
- * of it is ASCII, which nearly all is, the text is measured and written in one piece.
- */
+/** Encodes one append into one allocation; the previous head sits in front of it so that hashing copies nothing. */
 export function encodeBatch(entries: readonly string[], previousHead: string): EncodedBatch {
-  const text = entries.join('');
-  const front = HEAD_BYTES + COUNT_BYTES + ENTRY_HEADER_BYTES * entries.length;
-  const textBytes = Buffer.byteLength(text);
-  const isPlain = textBytes === text.length;
-  // UTF-8 has no lone surrogate: it would come back as another string than the one appended.
-  if (!isPlain && !entries.every((entry) => entry.isWellFormed()))
-    throw new TypeError('an entry must be well-formed Unicode');
-  const chained = Buffer.allocUnsafe(front + textBytes);
+  let size = HEAD_BYTES + COUNT_BYTES + ENTRY_HEADER_BYTES * entries.length;
+  for (const entry of entries) {
+    // UTF-8 has no lone surrogate: it would come back as another string than the one appended.
+    if (!entry.isWellFormed()) throw new TypeError('an entry must be well-formed Unicode');
+    size += Buffer.byteLength(entry);
+  }
+  const chained = Buffer.allocUnsafe(size);
   chained.write(previousHead, 0, 'hex');
   let header = chained.writeUInt32LE(entries.length, HEAD_BYTES);
-  let payload = front;
-  if (isPlain) chained.write(text, front, 'latin1');
+  let payload = header + ENTRY_HEADER_BYTES * entries.length;
   for (const entry of entries) {
-    const length = isPlain ? entry.length : chained.write(entry, payload);
+    const length = chained.write(entry, payload);
     header = chained.writeUInt32LE(length, header);
     header = chained.writeUInt32LE(crc32(entry), header);
     payload += length;
@@ -82,24 +76,16 @@ export function firstBadEntry(bytes: Uint8Array): number | null {
   return payload === buffer.length ? null : Math.max(0, count - 1);
 }
 
-/**
- * Every entry of a batch, in order. Checks the shape; `firstBadEntry` checks the content. Of one that is ASCII they are
- * parts of one text, which stays while one of them does.
- */
+/** Every entry of a batch, in order. Checks the shape; `firstBadEntry` checks the content. */
 export function decodeBatch(bytes: Uint8Array): string[] {
   const count = batchCount(bytes) ?? malformed();
   const entries = new Array<string>(count);
+  let payload = COUNT_BYTES + ENTRY_HEADER_BYTES * count;
   const buffer = asBuffer(bytes);
-  const front = COUNT_BYTES + ENTRY_HEADER_BYTES * count;
-  const text = isAscii(buffer.subarray(front)) ? buffer.toString('latin1', front) : null;
-  let payload = front;
   for (let index = 0; index < count; index++) {
     const end = payload + buffer.readUInt32LE(COUNT_BYTES + ENTRY_HEADER_BYTES * index);
     if (end > buffer.length) malformed();
-    entries[index] =
-      text === null
-        ? buffer.toString('utf8', payload, end)
-        : text.slice(payload - front, end - front);
+    entries[index] = buffer.toString('utf8', payload, end);
     payload = end;
   }
   return entries;
