@@ -15,6 +15,7 @@ import {
 } from './batch-checks.ts';
 import type { Appended, Chunk, Log, Snapshot, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
+import { askAgain } from './nats/ask-again.ts';
 import { listNatsSpaces } from './nats/directory.ts';
 import { type Durability, requireDurable } from './nats/durability.ts';
 import { natsFailure } from './nats/failure.ts';
@@ -135,7 +136,7 @@ async function openOn(
 
   /** Takes in how far others have come. */
   async function refresh(): Promise<void> {
-    const { state } = await manager.streams.info(names.log);
+    const { state } = await askAgain(() => manager.streams.info(names.log));
     if (state.last_seq <= tail.seq) return;
     let fresh: Tail = { ...tail, seq: state.last_seq };
     for (let seq = state.last_seq; seq > tail.seq; seq--) {

@@ -14,6 +14,7 @@ import {
 } from '../lease-words.ts';
 import { LogError } from '../log.ts';
 import { takeSoleLease } from '../sole-lease.ts';
+import { askAgain } from './ask-again.ts';
 import { API, apiCode, natsFailure } from './failure.ts';
 import { createId, openPointers, pointersOf, streamWord } from './generation.ts';
 import { type Link, openLink } from './link.ts';
@@ -82,7 +83,9 @@ export async function openLeaseStore(
     async read(key) {
       const subject = subjectOf(key);
       keys.set(subject, key);
-      const found = await link.manager.streams.getMessage(stream, { last_by_subj: subject });
+      const found = await askAgain(() =>
+        link.manager.streams.getMessage(stream, { last_by_subj: subject }),
+      );
       if (found === null) return null;
       return { word: wordOf(key, found.data, found.seq), seq: found.seq };
     },

@@ -1,6 +1,7 @@
 /** Snapshots beside a log in JetStream: one subject for each, in as many messages as the server's limit asks for. */
 import type { DeliverPolicy } from '@nats-io/jetstream';
 import { SNAPSHOTS_KEPT } from '../snapshot.ts';
+import { askAgain } from './ask-again.ts';
 import type { Link } from './link.ts';
 import { partsOf } from './message.ts';
 
@@ -23,7 +24,7 @@ export function createNatsSnapshots(
   const { manager, js } = link;
 
   async function positions(): Promise<number[]> {
-    const { state } = await manager.streams.info(stream, { subjects_filter: '>' });
+    const { state } = await askAgain(() => manager.streams.info(stream, { subjects_filter: '>' }));
     const found = Object.keys(state.subjects ?? {}).map((one) => Number(one.split('.').at(-1)));
     return found.filter(Number.isSafeInteger).sort((a, b) => b - a);
   }

@@ -1,7 +1,7 @@
 /**
  * Keys that two servers share while both of them live. Each start of a server has a half of its own, which it signs with its
  * name and incarnation in answer to a challenge: so each of the two knows whose half it has, and that this one lives. What they
- * say to one another alone is then vouched for by a MAC under the key that both halves make, which costs a fiftieth of
+ * say to one another alone is then vouched for by a MAC under the key that both halves make, which costs a twentieth of
  * signing and verifying. A key goes with the incarnation, and with the key that the registry has for the server: one that
  * was taken out and came back with another has none [JN10].
  */
