@@ -71,8 +71,8 @@ export default defineConfig({
     // Most of a test's time is waiting for a process; four at once keep two cores busy.
     maxWorkers: 4,
     // Long: they are reached only when something is wrong, and a busy machine is not wrong.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
   },

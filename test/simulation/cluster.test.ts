@@ -35,7 +35,7 @@ describe('[SQ1] [SQ2] [SQ3] [SQ4] [SQ20] [SQ21] [SQ22] three servers under a see
     for (const what of SEEN) expect(seen.get(what), what).toBeGreaterThan(0);
   });
 
-  test.each(remembered)('seed %i, which failed once', { timeout: 120_000 }, async (seed) => {
+  test.each(remembered)('seed %i, which failed once', { timeout: 600_000 }, async (seed) => {
     await runSimulation({ seed, steps: STEPS, servers: 3, flush });
   });
 

@@ -158,14 +158,14 @@ async function ask(stage: Stage, hub: Hub): Promise<string> {
 }
 
 test('[CX1] [CX4] nothing acknowledged is lost or doubled, and one version has one successor', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   let done = 0;
   for (let seed = 1; seed <= SEEDS; seed++) done += await simulate(seed);
   expect(done).toBeGreaterThan(SEEDS * 50);
 });
 
-test('a hub that forgets which version was meant is noticed', { timeout: 120_000 }, async () => {
+test('a hub that forgets which version was meant is noticed', { timeout: 600_000 }, async () => {
   const forgetful = (hub: Hub): Hub =>
     Object.create(hub, {
       submit: {

@@ -20,7 +20,7 @@ const SEEN = [
 ];
 
 describe('[WF1] [WF3] [WF4] [WF5] [WF7] [WF8] [WF9] [WF11] [WF14] [WF15] [WF16] [WF17] runs under a seed', () => {
-  test.each([1, 11])('ten seeds from %i', { timeout: 120_000 }, async (from) => {
+  test.each([1, 11])('ten seeds from %i', { timeout: 600_000 }, async (from) => {
     const seen = new Map<string, number>();
     for (let seed = from; seed < from + PER_TEST; seed++) {
       const { counts } = await simulateRuns({ seed, steps: STEPS, flush });
@@ -59,7 +59,7 @@ describe('the simulator notices', () => {
 
   test.each(Object.entries(RUN_HUB_MUTANTS))(
     'a hub that %s',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async (_, mutate) => {
       expect(await noticed({ mutate })).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
     },
@@ -67,7 +67,7 @@ describe('the simulator notices', () => {
 
   test.each(Object.entries(RUN_MUTANTS))(
     'a law that %s',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async (_, mutant) => {
       vi.resetModules();
       vi.doMock(mutant.path, async (importOriginal) => {

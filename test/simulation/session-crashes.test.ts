@@ -177,7 +177,7 @@ async function ask<T>(stage: Stage, question: Promise<T>): Promise<T> {
 
 test.each([1, 11, 21, 31])(
   '[SN3] [SN4] [SN9] ten seeds from %i',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (from) => {
     const seen: Record<string, number> = {};
     for (let seed = from; seed < from + 10; seed++) {

@@ -56,7 +56,7 @@ const remembered = readFileSync(new URL('./seeds.txt', import.meta.url), 'utf8')
 const groups = Array.from({ length: SEEDS / PER_TEST }, (_, i) => i * PER_TEST + 1);
 
 describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] [PL2] [PL11] [I8] [TN1] [TN2] [TN3] [TN6] [TN7] [TN8] [TN12] [GT1] [GT2] [GT7] [GT9] [DK1] [DK2] [DK4] [DK5] [DK6] [TM1] [TM2] [TM4] [TM6] [TM7] the hub under a seed', () => {
-  test.each(groups)('twenty seeds from %i', { timeout: 120_000 }, async (from) => {
+  test.each(groups)('twenty seeds from %i', { timeout: 600_000 }, async (from) => {
     const desk = new Map<string, number>();
     const turns = new Map<string, number>();
     const threads = new Map<string, number>();
@@ -82,7 +82,7 @@ describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] 
   });
 
   test('[RA1] a family of seeds with every guard rail at its usual bound', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     const seen = new Map<string, number>();
     for (let seed = 1; seed <= 5; seed++) {
@@ -97,7 +97,7 @@ describe('[H1] [H2] [L1] [L3] [M1] [N2] [R1] [F2] [CM1] [CM4] [CM7] [CM9] [H10] 
     }
   });
 
-  test.each(remembered)('seed %i, which failed once', { timeout: 60_000 }, async (seed) => {
+  test.each(remembered)('seed %i, which failed once', { timeout: 600_000 }, async (seed) => {
     await runSimulation({ seed, steps: STEPS, flush });
   });
 });
@@ -141,7 +141,7 @@ describe('the simulator notices', () => {
 
   test.each(Object.entries(MUTANTS))(
     'a hub that %s',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async (name, mutate) => {
       expect(await noticed(name, { mutate })).toMatch(/seed \d+, step \d+: [\s\S]*last actions:/);
     },
@@ -150,7 +150,7 @@ describe('the simulator notices', () => {
   describe('a hub with a part that', () => {
     afterEach(() => vi.resetModules());
 
-    test.each(Object.entries(PART_MUTANTS))('%s', { timeout: 120_000 }, async (name, mutant) => {
+    test.each(Object.entries(PART_MUTANTS))('%s', { timeout: 600_000 }, async (name, mutant) => {
       vi.resetModules();
       vi.doMock(mutant.path, async (importOriginal) => {
         const part = await importOriginal<never>();
@@ -170,7 +170,7 @@ describe('the simulator notices', () => {
     ],
     ['changes-a-byte', /chain breaks/],
     ['stores-twice', /jumps to seq|chain breaks|takes|memory has|not stored/],
-  ])('a log that %s', { timeout: 120_000 }, async (lie, why) => {
+  ])('a log that %s', { timeout: 600_000 }, async (lie, why) => {
     expect(await noticed(lie, { lie })).toMatch(why);
   });
 
