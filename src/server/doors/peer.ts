@@ -16,6 +16,9 @@ export const FAREWELL_MS = 1_000;
 /** For one that stopped reading: should it go on by then, it learns why it was cut off. */
 export const SLOW_FAREWELL_MS = 60_000;
 
+/** What a client's ping or pong is at the most: no piece so small is of a large frame, or none that holds anybody up. */
+const CONTROL_BYTES_MAX = 131;
+
 /** The same for all peers of a door. */
 export interface PeerOptions {
   /** Where it stands in line with others for what is pushed to many. */
@@ -159,6 +162,7 @@ export class Peer implements Recipient {
   }
 
   #took(bytes: number): void {
+    if (bytes <= CONTROL_BYTES_MAX) return;
     this.#incoming ??= intake.open({ pause: () => this.#pause(), resume: () => this.#resume() });
     this.#incoming.took(bytes);
   }
