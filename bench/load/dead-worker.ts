@@ -55,10 +55,7 @@ export async function busStopped({ path, clients }: BusStoppedJob): Promise<{ he
   const sockets: Socket[] = [];
   let held = clients;
   for (let n = 0; n < clients; n++) {
-    const socket = connect(path);
-    await new Promise((resolve, reject) => {
-      socket.once('connect', resolve).once('error', reject);
-    });
+    const socket = await connectPatiently(path);
     socket.on('error', () => {});
     socket.on('close', () => {
       held -= 1;
@@ -82,3 +79,18 @@ export async function busStopped({ path, clients }: BusStoppedJob): Promise<{ he
 
 const ask = (id: number, pool: string, pad = '') =>
   `{"jsonrpc":"2.0","id":${id},"pool":"${pool}","method":"echo","params":{"pad":"${pad}"}}\n`;
+
+/** A bus that is busy lets 511 wait to be taken in; who is not among them tries again. */
+async function connectPatiently(path: string): Promise<Socket> {
+  for (;;) {
+    const socket = connect(path);
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    socket.once('connect', () => resolve(true));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EAGAIN') resolve(false);
+      else reject(error);
+    });
+    if (await promise) return socket;
+    await new Promise((later) => setTimeout(later, 20));
+  }
+}
