@@ -21,6 +21,8 @@ export interface BenchCluster extends AsyncDisposable {
   readonly store: string;
   readonly urls: readonly string[];
   readonly names: readonly Name[];
+  /** Those of them that are up now. */
+  readonly running: readonly Name[];
   readonly nodes: readonly NatsNode[];
   server(name: Name): Server;
   /** kill -9, or with SIGTERM as one that is stopped; resolves when it is gone. */
@@ -50,6 +52,10 @@ export async function openBenchCluster(
     const args = ['--store', store, '--server-name', name];
     await enrol(store, join(dir, name), name);
     servers.set(name, await openServer('hub', { ...options, dir: join(dir, name), args }));
+  }
+
+  function running(): Name[] {
+    return NAMES.filter((name) => servers.has(name));
   }
 
   function server(name: Name): Server {
@@ -85,10 +91,13 @@ export async function openBenchCluster(
     store,
     nodes,
     names: NAMES,
+    get running() {
+      return running();
+    },
     server,
     start,
     get urls() {
-      return NAMES.map((name) => server(name).url);
+      return running().map((name) => server(name).url);
     },
     async end(name, signal) {
       const { pid, gone } = server(name);

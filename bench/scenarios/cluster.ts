@@ -1,6 +1,6 @@
 /**
- * Durable sends at a cluster of three servers on three NATS nodes: one, two and four spaces, with senders at one, two
- * and three of the servers. Beside one server with SQLite, and beside the bare loop on JetStream, which takes the same
+ * Durable sends at a cluster of one, two and three servers on three NATS nodes: one, two and four spaces, with senders at
+ * all of them, and of three also at one and two. Beside one server with SQLite, and beside the bare loop on JetStream, which takes the same
  * load. `appends` is JetStream alone: a loop that has as many bytes ready for as many sends as the hub's appends had.
  */
 import { join } from 'node:path';
@@ -16,7 +16,15 @@ const SENDERS = 12;
 const LOOP = join(import.meta.dirname, '../baseline/jetstream-loop.ts');
 /** A space that is not where its senders are goes there within some seconds of a flood [SQ27]. */
 const WARMINGS_MAX = 6;
-const SHAPES = [1, 2, 4].flatMap((spaces) => [1, 2, 3].map((servers) => ({ spaces, servers })));
+/** How many servers there are, and how many of them have senders: one that has none follows. */
+const CROWDS = [
+  { servers: 3, at: 1 },
+  { servers: 3, at: 2 },
+  { servers: 3, at: 3 },
+  { servers: 2, at: 2 },
+  { servers: 1, at: 1 },
+];
+const SHAPES = CROWDS.flatMap((crowd) => [1, 2, 4].map((spaces) => ({ spaces, ...crowd })));
 
 async function appendsPerSecond(
   { store }: BenchCluster,
@@ -27,6 +35,15 @@ async function appendsPerSecond(
   const parameters = [store, String(streams), String(Math.round(bytes)), String(ms)];
   const told = (await runNode(LOOP, parameters)) as { appendsPerSecond: number };
   return told.appendsPerSecond;
+}
+
+/** The others are stopped, or started again; every space can be written to at those that are there then. */
+async function gather(cluster: BenchCluster, servers: number): Promise<void> {
+  const wanted = cluster.names.slice(0, servers);
+  for (const name of cluster.running)
+    if (!wanted.includes(name)) await cluster.end(name, 'SIGTERM');
+  for (const name of wanted) if (!cluster.running.includes(name)) await cluster.start(name);
+  for (const space of SPACES) for (const url of cluster.urls) await untilSent([url], space);
 }
 
 /** Whether each space is sequenced at a server that has senders of it: it stays there. */
@@ -45,11 +62,11 @@ async function run(setting: Setting): Promise<Measure[]> {
   const bare = await openServer('jetstream', { args: [cluster.store] });
   const { measureMs, window } = setting;
   // A space that is new is three streams at three nodes: that takes longer than what is measured.
-  for (const space of SPACES) for (const url of cluster.urls) await untilSent([url], space);
+  await gather(cluster, cluster.names.length);
   const shape = { kind: 'flood', senders: SENDERS, listeners: 0, window, warmMs: 500 } as const;
   const flood = (url: string, beside: readonly string[], spaces: number) =>
     runLoad({ ...shape, url, beside, spaces: SPACES.slice(0, spaces), measureMs });
-  const pids = () => [alone.pid, ...cluster.names.map((name) => cluster.server(name).pid)];
+  const pids = () => [alone.pid, ...cluster.running.map((name) => cluster.server(name).pid)];
   /** Floods of the same shape that are not measured, until every space is where its senders are. */
   async function warm(servers: number, spaces: number): Promise<void> {
     const [url = '', ...beside] = cluster.urls.slice(0, servers);
@@ -63,7 +80,7 @@ async function run(setting: Setting): Promise<Measure[]> {
   }
   /** Of all servers: what is decided at one and forwarded by another costs both. */
   const ranUs = () =>
-    cluster.names.reduce((sum, name) => sum + ranUsOf(cluster.server(name).pid), 0);
+    cluster.running.reduce((sum, name) => sum + ranUsOf(cluster.server(name).pid), 0);
   const sides: Sides = {};
   for (const spaces of [1, 2, 4]) {
     sides[`sqlite ${spaces}`] = async () => {
@@ -73,17 +90,18 @@ async function run(setting: Setting): Promise<Measure[]> {
       return { hub: sendsPerSecond, cost: (ranUsOf(alone.pid) - ranBefore) / sends };
     };
   }
-  for (const { spaces, servers } of SHAPES) {
+  for (const { spaces, servers, at } of SHAPES) {
     const take = async () => {
+      await gather(cluster, servers);
       // A hub that pauses writes its index, which would take the processor from whoever is measured then.
       await atRest(pids());
       await flood(bare.url, [], spaces);
       const { sendsPerSecond: jetstream } = await flood(bare.url, [], spaces);
       // At once: what the loop had of the machine, the hub has too.
-      await warm(servers, spaces);
+      await warm(at, spaces);
       const [before, exchangedBefore] = [await cluster.stored(), await cluster.exchanged()];
       const ranBefore = ranUs();
-      const [url = '', ...beside] = cluster.urls.slice(0, servers);
+      const [url = '', ...beside] = cluster.urls.slice(0, at);
       const { sendsPerSecond, sends } = await flood(url, beside, spaces);
       const cost = (ranUs() - ranBefore) / sends;
       const [after, exchangedAfter] = [await cluster.stored(), await cluster.exchanged()];
@@ -98,7 +116,7 @@ async function run(setting: Setting): Promise<Measure[]> {
         ...{ batch, cost, exchanged },
       };
     };
-    sides[`hub ${spaces} ${servers}`] = () => takeAgain(take);
+    sides[`hub ${spaces} ${servers} ${at}`] = () => takeAgain(take);
   }
   try {
     // Its streams are made by the first who comes; that is not measured.
@@ -106,12 +124,12 @@ async function run(setting: Setting): Promise<Measure[]> {
     const figures = await takeTurns(setting.rounds, sides);
     const [hub, jetstream, appends] = [figures('hub'), figures('jetstream'), figures('appends')];
     const [batch, cost, exchanged] = [figures('batch'), figures('cost'), figures('exchanged')];
-    return SHAPES.flatMap(({ spaces, servers }): Measure[] => {
-      const key = `hub ${spaces} ${servers}`;
-      const at = `${spaces} ${spaces === 1 ? 'space' : 'spaces'}, senders at ${servers} of 3 servers`;
+    return SHAPES.flatMap(({ spaces, servers, at }): Measure[] => {
+      const key = `hub ${spaces} ${servers} ${at}`;
+      const where = `${spaces} ${spaces === 1 ? 'space' : 'spaces'}, senders at ${at} of ${servers} servers`;
       return [
         {
-          what: `durable sends, cluster, ${at}`,
+          what: `durable sends, cluster, ${where}`,
           unit: '/s',
           sides: {
             hub: hub[key] ?? [],
@@ -121,14 +139,14 @@ async function run(setting: Setting): Promise<Measure[]> {
           },
           goal: { against: 'jetstream', atLeast: 0.6 },
         },
-        { what: `sends in one append, ${at}`, unit: '', sides: { hub: batch[key] ?? [] } },
+        { what: `sends in one append, ${where}`, unit: '', sides: { hub: batch[key] ?? [] } },
         {
-          what: `messages that servers and NATS exchanged for one append, ${at}`,
+          what: `messages that servers and NATS exchanged for one append, ${where}`,
           unit: '',
           sides: { hub: exchanged[key] ?? [] },
         },
         {
-          what: `processor time of one send, all servers, ${at}`,
+          what: `processor time of one send, all servers, ${where}`,
           unit: 'µs',
           sides: { hub: cost[key] ?? [], sqlite: cost[`sqlite ${spaces}`] ?? [] },
         },
