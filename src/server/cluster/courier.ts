@@ -22,7 +22,6 @@ import {
 import type { Hellos } from './hello.ts';
 import { openInbox } from './inbox.ts';
 import { markOf, type Opened, SEAL_BYTES_MAX, type Seals } from './seal.ts';
-import type { Session } from './sessions.ts';
 
 export interface NatsCourier extends Courier {
   close(): void;
@@ -36,8 +35,8 @@ const WHISPER_BYTES_MAX = 256 * 1024;
 interface Peer {
   /** It knows columns. */
   readonly packs: boolean;
-  /** Which it has too. */
-  readonly session: Session | null;
+  /** Of which it has the key too; null where it has none. */
+  readonly incarnation: string | null;
 }
 
 interface Answered {
@@ -130,7 +129,10 @@ export function openCourier(
     const payload = peer?.packs ? packCommands(commands) : plainCommands(commands);
     // The log takes a batch in parts, a request is one piece.
     if (payload.byteLength > link.payloadMax - ENVELOPE_BYTES) return null;
-    const sealed = seals.seal({ purpose: 'ask', space, to }, payload, peer?.session);
+    // Looked up each time: one that was started again has another key, and is known by then or answers that it has not this one.
+    const incarnation = peer?.incarnation ?? null;
+    const session = incarnation === null ? null : seals.sessionWith({ from: to, incarnation });
+    const sealed = seals.seal({ purpose: 'ask', space, to }, payload, session);
     sent.set(commands, { to, sealed });
     return sealed;
   }
@@ -151,8 +153,17 @@ export function openCourier(
     return { reply: { notMine: true }, isPacked: false };
   }
 
+  /** One that uses a key of before this server was started is told to ask again, as one that is not known yet. */
+  async function answerStale(data: Uint8Array, respond: (said: Uint8Array) => void): Promise<void> {
+    const asked = seals.keyedBy(data, space);
+    if (asked === null || !(await hellos.confirm(asked.from))) return;
+    const told = writeReply({ notMine: true }, { isPacked: false, keys: false });
+    const roomBytes = link.payloadMax - ENVELOPE_BYTES;
+    for (const said of writeAnswer(seals, space, asked.mark, told, roomBytes) ?? []) respond(said);
+  }
+
   function peerOf({ packs, keys, opened }: Said & { readonly opened: Opened }): Peer {
-    return { packs, session: keys ? seals.sessionWith(opened) : null };
+    return { packs, incarnation: keys ? opened.incarnation : null };
   }
 
   return {
@@ -170,6 +181,7 @@ export function openCourier(
         return said;
       }
       if ('outcomes' in said.reply) peers.set(to, peerOf(said));
+      else peers.delete(to);
       return said.reply;
     },
     attend(as, answer) {
@@ -177,7 +189,10 @@ export function openCourier(
         callback(error, message) {
           if (error !== null) return;
           const opened = seals.open({ purpose: 'ask', space, to: as }, message.data);
-          if (opened === null) return;
+          if (opened === null) {
+            void answerStale(message.data, (said) => message.respond(said));
+            return;
+          }
           answered(opened, answer)
             .then((one) => {
               if (one === null) return;

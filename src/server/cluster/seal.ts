@@ -60,6 +60,14 @@ export interface Seals {
   open(sealed: Sealed, bytes: Uint8Array): Opened | null;
   /** Whether it is heard for the first time; what is not has been counted as dropped. */
   hear(opened: Opened): Heard;
+  /**
+   * Of what was dropped: by whom it says to be, where that one may speak here and has used a key. It may be the key that
+   * it shared with the start of this server before.
+   */
+  keyedBy(
+    bytes: Uint8Array,
+    space: string,
+  ): { readonly from: string; readonly mark: Uint8Array } | null;
   /** Sent by this server, since it started. */
   isOwn(bytes: Uint8Array): boolean;
   readonly replays: Replays;
@@ -176,6 +184,12 @@ export function createSeals(options: SealsOptions): Seals {
       const heard = replays.hear(opened.from, opened.incarnation, opened.count);
       if (heard !== 'fresh') onDropped(heard, opened.from);
       return heard;
+    },
+    keyedBy(bytes, space) {
+      const parts = split(bytes);
+      if (!parts?.isKeyed) return null;
+      const isHeard = typeof whoMay(registry.servers.get(parts.from), space) !== 'string';
+      return isHeard ? { from: parts.from, mark: parts.proof } : null;
     },
     isOwn(bytes) {
       const parts = split(bytes);
