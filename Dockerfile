@@ -16,7 +16,7 @@ RUN rm -rf node_modules \
 FROM node:24-slim
 COPY --from=packages /opt/synod /opt/synod
 # By the names of the reference: its configs name the binary, its launcher, and the path of the latter.
-RUN ln -s /opt/synod/bin/synod.js /usr/local/bin/synod \
+RUN ln -s /opt/synod/bin/synod /usr/local/bin/synod \
  && ln -s /opt/synod/bin/stdio-bus.js /usr/local/bin/stdio_bus \
  && ln -s /opt/synod/bin/stdiobus.js /usr/local/bin/stdiobus \
  && ln -s /opt/synod/bin/stdiobus.js /usr/local/bin/workers-registry \

@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const PROGRAM = fileURLToPath(new URL('../../bin/synod.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../bin/synod', import.meta.url));
 const ANSWER_MS = 10_000;
 
 /** The file that a shell would run for a name; null where there is none. */

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { BIN } from './cli-run.ts';
@@ -23,7 +24,8 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'synod-bin-'));
   mkdirSync(join(root, 'bin'));
   mkdirSync(join(root, 'dist', 'program'), { recursive: true });
-  cpSync(BIN, join(root, 'bin', 'synod.js'));
+  for (const name of ['synod', 'synod.js'])
+    cpSync(join(dirname(BIN), name), join(root, 'bin', name));
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   // Pretends to be an old Node; only for the process it is loaded into.
   writeFileSync(
@@ -76,6 +78,35 @@ test('[CL6] an old Node hands over to the checkout’s own, and its exit code co
   const { code, stdout } = await finish(start(['a', '--b'], true));
   expect(code).toBe(7);
   expect(stdout).toBe(`a,--b ${process.version}\n`);
+});
+
+/** `synod` as a shell finds it, where the first `node` on the path says what it was asked. */
+function typed(program: string): ChildProcess {
+  const folder = join(root, 'elsewhere');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'node'), '#!/bin/sh\necho "old: $*"\n');
+  chmodSync(join(folder, 'node'), 0o755);
+  const env = { HOME: root, PATH: `${folder}:${process.env.PATH}` };
+  return spawn(program, ['a', 'b c'], { env, cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+test('[CL6] typed in a shell, the checkout’s own Node is its process, whatever is on the path', async () => {
+  bundleNode();
+  writeMain(
+    'export function main(args) { console.log(args.join(), process.ppid); process.exitCode = 7; }',
+  );
+  mkdirSync(join(root, 'links'));
+  symlinkSync('../bin/synod', join(root, 'links', 'near'));
+  symlinkSync(join(root, 'links', 'near'), join(root, 'far'));
+  for (const program of [join(root, 'bin', 'synod'), 'bin/synod', join(root, 'far'), './far']) {
+    const said = { code: 7, stdout: `a,b c ${process.pid}\n`, stderr: '' };
+    expect(await finish(typed(program)), program).toEqual(said);
+  }
+});
+
+test('[CL6] typed where no Node was installed with it, the one on the path is asked', async () => {
+  const { code, stdout } = await finish(typed(join(root, 'bin', 'synod')));
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `old: ${root}/bin/synod.js a b c\n` });
 });
 
 test('[CL6] signals reach the Node that was handed over to', async () => {

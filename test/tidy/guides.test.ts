@@ -29,7 +29,7 @@ function blocksOf(page: string, language: string): string[] {
 }
 
 function run(script: string, input = '', cwd = home) {
-  const whole = `set -e\nsynod() { '${ROOT}bin/synod.js' "$@"; }\n${script}`;
+  const whole = `set -e\nsynod() { '${ROOT}bin/synod' "$@"; }\n${script}`;
   return spawnSync('bash', ['-c', whole], { cwd, env, input, encoding: 'utf8', timeout: 60_000 });
 }
 
@@ -85,7 +85,7 @@ describe('the guide of the bus', () => {
 
   test('its first question is answered as shown', () => {
     const [question = '', shown = ''] = blocksOf(page, 'json');
-    const command = line(page, 'bin/synod.js bus --config');
+    const command = line(page, 'bin/synod bus --config');
     const answer = JSON.parse(printed(command, question, ROOT));
     expect(Object.keys(answer.result)).toEqual(Object.keys(JSON.parse(shown).result));
     expect({ ...answer, result: 0 }).toEqual({ ...JSON.parse(shown), result: 0 });

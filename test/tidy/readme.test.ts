@@ -19,7 +19,7 @@ import {
 const LINES_MAX = 60;
 const PAGES = ['README.md', 'docs/guide/start.md'];
 
-const SYNOD = `'${ROOT}bin/synod.js'`;
+const SYNOD = `'${ROOT}bin/synod'`;
 const REPOSITORY = `git init -q -b main repository && cd repository
 mkdir -p src/api && touch src/parser.ts src/api/routes.ts && git add .
 git -c user.name=ada -c user.email=ada@example.org commit -qm start
@@ -145,7 +145,7 @@ test.each(['docs/guide/http.md', 'docs/guide/work.md', 'docs/guide/context.md'])
         .replaceAll('~/.synod', env.SYNOD_DIR as string)
         // A refusal is no failure to curl unless it is told so; the last call is refused on purpose.
         .replaceAll(/^curl (?!.*"body": "hello")/gm, 'curl --fail-with-body ')
-        .replaceAll(/hooks (install|check)$/gm, `hooks $1 --command '${ROOT}bin/synod.js'`);
+        .replaceAll(/hooks (install|check)$/gm, `hooks $1 --command '${ROOT}bin/synod'`);
       const nothingHeld = 'test -z "$(synod claims)"';
       const whole = `${REPOSITORY}\n${script}\n${nothingHeld}`;
       const { status, stdout, stderr } = runScript(whole, home, env);

@@ -14,7 +14,7 @@ const home = mkdtempSync(join(tmpdir(), 'synod-team-guides-'));
 const env = { ...environment(home), SYNOD_AGENT: 'pat' };
 
 async function printed(script: string): Promise<string> {
-  const whole = `set -e\nsynod() { '${ROOT}bin/synod.js' "$@"; }\n${script}`;
+  const whole = `set -e\nsynod() { '${ROOT}bin/synod' "$@"; }\n${script}`;
   const { stdout } = await run('bash', ['-c', whole], { cwd: ROOT, env, timeout: 60_000 });
   return stdout;
 }
