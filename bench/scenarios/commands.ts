@@ -1,10 +1,11 @@
 /**
  * A whole command, from the start of its process to its end: `synod send` to a hub that runs, beside
- * the least that Node does. Where the machine's own Node is an older one, also by way of it: the
- * executable then goes on with the Node that was installed with it.
+ * the least that Node does. Where the machine's own Node is an older one, also as a person types it: the
+ * executable, which runs with the Node that was installed with it.
  */
 import { execFile, execFileSync } from 'node:child_process';
-import { delimiter, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { median } from '../percentiles.ts';
 import { childrenBusyMs } from '../process.ts';
@@ -23,14 +24,15 @@ export const commands: Scenario = {
     const dir = await createScratch();
     const server = await openServer('hub', { dir });
     const env = { ...process.env, SYNOD_DIR: dir };
-    const send = [join(HUB_ROOT, 'bin/synod.js'), 'send', 'bench/plan', 'hello', '--as', 'ada'];
+    const args = ['send', 'bench/plan', 'hello', '--as', 'ada'];
+    const send = [join(HUB_ROOT, 'bin/synod.js'), ...args];
     const old = oldNode();
     try {
       const sides: Sides = {
         'node -e 0': () => time(process.execPath, ['-e', '0'], env),
         hub: () => time(process.execPath, send, env),
       };
-      if (old !== null) sides['hub by an older Node'] = () => time(old, send, env);
+      if (old !== null) sides['hub by an older Node'] = () => time(typed(), args, by(old, env));
       const figures = await takeTurns(setting.rounds, sides);
       const what = '`synod send`, the whole command';
       const against = 'node -e 0';
@@ -56,6 +58,16 @@ export const commands: Scenario = {
     }
   },
 };
+
+/** Older versions had one file for it. */
+function typed(): string {
+  const program = join(HUB_ROOT, 'bin/synod');
+  return existsSync(program) ? program : `${program}.js`;
+}
+
+function by(node: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...env, PATH: `${dirname(node)}${delimiter}${env.PATH}` };
+}
 
 async function time(
   program: string,
