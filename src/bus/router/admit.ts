@@ -12,6 +12,9 @@ import { denial } from './policy.ts';
 import type { BusClient, Pool } from './state.ts';
 import { poolOf, stayAmong } from './stays.ts';
 
+/** Of all requests without an answer a client may have one half, unless it is alone. */
+const SHARE = 2;
+
 /** The pools it may go to, or why the bus does not even try. */
 export function admit(
   exchange: Exchange,
@@ -19,9 +22,8 @@ export function admit(
   envelope: Envelope,
 ): readonly Pool[] | BusProblem {
   if (exchange.isDraining) return problem('bus.draining', 'the bus is stopping');
-  if (exchange.pending >= exchange.limits.pendingMax) {
-    return problem('bus.queue-full', `${exchange.pending} requests are without an answer already`);
-  }
+  const full = fullFor(exchange, client);
+  if (full !== null) return full;
   const { pool, agentId, sessionId } = envelope;
   const pools = poolsFor(exchange.pools, envelope);
   if (pools.length === 0) {
@@ -38,6 +40,17 @@ export function admit(
   const stranger = sessionId ? strangerTo(exchange, client, sessionId) : null;
   if (stranger) return stranger;
   return exchange.policy.length === 0 ? pools : openTo(exchange, client, envelope, pools);
+}
+
+/** One client leaves room for others where there are any [BU28]. */
+function fullFor({ pending, limits, clients }: Exchange, client: BusClient): BusProblem | null {
+  const { pendingMax } = limits;
+  if (pending >= pendingMax) {
+    return problem('bus.queue-full', `${pending} requests are without an answer already`);
+  }
+  if (clients.size === 1 || client.pending < pendingMax / SHARE) return null;
+  const message = `${client.pending} requests of yours are without an answer already`;
+  return problem('bus.queue-full', `${message}, and the rest is for other clients`);
 }
 
 /** Those of the pools the policy opens to it. A session goes on where it lives, or not at all. */

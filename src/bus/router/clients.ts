@@ -38,7 +38,10 @@ export function attach(
       relieve(exchange, client);
     },
     get owed() {
-      return client.requests.size;
+      return client.pending;
+    },
+    get refused() {
+      return client.refused;
     },
     closed(reason) {
       if (client.isGone) return;

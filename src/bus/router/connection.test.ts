@@ -30,6 +30,7 @@ class Ear implements Attachment {
   readonly tooLargeBytes: number[] = [];
   drains = 0;
   owed = 0;
+  refused = 0;
   reason: PeerClosing | null = null;
   onLine: (line: ByteLine) => void = () => {};
   #woken: (() => void)[] = [];
@@ -289,4 +290,31 @@ test('[BD23] a thousand messages at once do not keep another client waiting, and
   expect(order.indexOf('other')).toBeGreaterThan(0);
   expect(order.indexOf('other')).toBeLessThanOrEqual(64);
   other.close('closed', false);
+});
+
+test('[BD24] who is refused all it asks is heard less often than who is not, and none of it is lost', async () => {
+  /** Messages taken while another connection sends as often as it is answered: an event loop's turns. */
+  async function turnsOf(isRefused: boolean): Promise<number> {
+    const { ear } = await open();
+    const flood = Array.from({ length: 1_000 }, (_, id) => `{"id":${id}}`);
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    ear.onLine = () => {
+      if (isRefused) ear.refused += 1;
+      if (turns === 0) count();
+    };
+    client.end(`${flood.join('\n')}\n`);
+    await ear.until('all of it and the end', () => ear.reason !== null);
+    isOver = true;
+    expect(ear.lines).toEqual(flood.map(lineOf));
+    server.close();
+    return turns;
+  }
+  const answered = await turnsOf(false);
+  // Fifteen rests of two milliseconds are thousands of turns that others have.
+  expect(await turnsOf(true)).toBeGreaterThan(answered * 5);
 });

@@ -5,7 +5,8 @@
  * [BD2]; a client that ends its sending side still gets the answers it is owed [BD3], for as long as
  * it is there [BD22]; a graceful close first writes what is queued, for as long as the other side
  * takes it [BD4]. What is no UTF-8 is told to the bus in its turn and goes no further [BD19]. Of one
- * client so many messages are taken in a row, and then the others have their turn [BD23].
+ * client so many messages are taken in a row, and then the others have their turn [BD23]; who is refused all of them
+ * is heard less often [BD24].
  */
 import type { Readable, Writable } from 'node:stream';
 import type { ByteLine } from '../process/byte-line.ts';
@@ -29,6 +30,8 @@ const FAREWELL_MS = 5_000;
 const LINGER_MS = 1_000;
 /** A chunk holds a thousand short messages: nobody waits for more than so many of another client. */
 const TURN_LINES = 64;
+/** After so many that were all refused a client waits: what it asks for in vain must not take the processor from others. */
+const REFUSED_REST_MS = 2;
 const LENGTH_BYTES = 4;
 const NEWLINE_BYTES = 1;
 
@@ -75,6 +78,8 @@ export function openConnection(options: ConnectionOptions): Connection {
   /** Messages taken since it last rested, and whether it does so now. Nobody else is at our own stdin. */
   let taken = 0;
   let isResting = false;
+  /** How often it had been refused when it rested last. */
+  let refused = 0;
   const turnLines = options.isBorrowed ? Number.POSITIVE_INFINITY : TURN_LINES;
   let isInputOver = false;
   let isClosing = false;
@@ -120,11 +125,16 @@ export function openConnection(options: ConnectionOptions): Connection {
   function letOthers(): void {
     isResting = true;
     input.pause();
-    setImmediate(() => {
-      isResting = false;
-      taken = 0;
-      resume();
-    });
+    const before = refused;
+    refused = attachment?.refused ?? 0;
+    if (refused - before < turnLines) setImmediate(goOn);
+    else setTimeout(goOn, REFUSED_REST_MS);
+  }
+
+  function goOn(): void {
+    isResting = false;
+    taken = 0;
+    resume();
   }
 
   function resume(): void {

@@ -280,6 +280,7 @@ function refuseIn(
 ): void {
   if (!batch) return refuse(exchange, client, id, why);
   exchange.stats.routing_errors += 1;
+  client.refused += 1;
   batch.expect();
   batch.answer(errorLine(id, why));
 }

@@ -48,6 +48,8 @@ export interface Attachment {
    * (`printf … | nc -N -U bus.sock`): the door keeps the connection until this is 0.
    */
   readonly owed: number;
+  /** Requests of this client that the bus itself answered, with an error. */
+  readonly refused: number;
   /** The connection is gone. Safe to call twice. */
   closed(reason: PeerClosing): void;
 }

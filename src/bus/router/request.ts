@@ -36,6 +36,7 @@ export function beginRequest(exchange: Exchange, asked: NewRequest): BusRequest 
   const id = detached(asked.id);
   exchange.lastId += 1;
   exchange.pending += 1;
+  client.pending += 1;
   const request: BusRequest = {
     client,
     id,
@@ -91,6 +92,7 @@ export function failed(exchange: Exchange, request: BusRequest, problem: BusProb
   const { kept } = request;
   remove(exchange, request);
   exchange.stats.routing_errors += 1;
+  request.client.refused += 1;
   reply(exchange, request, errorLine(request.id, problem), null);
   recordEnd(exchange, request, problem.code);
   if (!kept || kept.waiting.delete(request)) return;
@@ -167,6 +169,7 @@ function remove(exchange: Exchange, request: BusRequest): void {
     if (session.requests.size === 0) exchange.sessions.setBusy(session, false);
   }
   forgetId(request.client, request);
+  request.client.pending -= 1;
   exchange.pending -= 1;
   if (exchange.pending === 0) exchange.onQuiet?.();
 }

@@ -17,6 +17,10 @@ export interface BusClient {
   readonly peer: Peer;
   /** Its requests without an answer, by the raw text of their id. */
   readonly requests: Map<string, BusRequest>;
+  /** How many those are, also where several have one id. */
+  pending: number;
+  /** How often the bus itself answered it, with an error. */
+  refused: number;
   /** Questions of workers it has not answered, by the id it was given. */
   readonly questions: Map<string, WorkerQuestion>;
   readonly sessions: Set<SessionRecord>;
@@ -197,6 +201,8 @@ export function createClient(peer: Peer): BusClient {
   return {
     peer,
     requests: new Map(),
+    pending: 0,
+    refused: 0,
     questions: new Map(),
     sessions: new Set(),
     blocks: new Set(),

@@ -49,6 +49,7 @@ export function count(exchange: Exchange, client: BusClient): void {
 /** Answers a client's message with an error of the bus. */
 export function refuse(exchange: Exchange, client: BusClient, id: string, why: BusProblem): void {
   exchange.stats.routing_errors += 1;
+  client.refused += 1;
   deliver(exchange, client, errorLine(id, why), null);
 }
 

@@ -44,6 +44,60 @@ test('[BU3] with no other worker it waits for the next life, and is refused when
   expect(client.got()).toEqual([refused(2, 'bus.no-worker')]);
 });
 
+test('[BU28] what waited for a pool that is lost is refused in pieces, in order, and nothing new overtakes it', async () => {
+  const { clock, worker, connect } = await openSmallBus();
+  const client = connect();
+  const other = connect();
+  worker('a/0').sink();
+  const ids = Array.from({ length: 1_200 }, (_, id) => id);
+  for (const id of ids) client.ask(id, 'm', { sessionId: 's' });
+  worker('a/0').crash(false);
+  const first = client.got().filter(({ id }) => id !== undefined);
+  expect(first.length).toBeGreaterThan(0);
+  expect(first.length).toBeLessThan(1_200);
+  other.ask(1, 'm');
+  expect(other.got()).toEqual([refused(1, 'bus.no-worker')]);
+  client.ask(1_200, 'm', { sessionId: 's' });
+  for (let turn = 0; turn < 5; turn++) clock.advance(1);
+  const rest = client.got().filter(({ id }) => id !== undefined);
+  expect([...first, ...rest]).toEqual([...ids, 1_200].map((id) => refused(id, 'bus.no-worker')));
+});
+
+test('[BU28] what is left of it runs when its pool gets a worker again', async () => {
+  const { clock, worker, connect, reload } = await openSmallBus();
+  const client = connect();
+  worker('a/0').sink();
+  for (let id = 0; id < 600; id++) client.ask(id, 'm');
+  worker('a/0').crash(false);
+  const refusedFirst = client.got().length;
+  expect(refusedFirst).toBeGreaterThan(0);
+  expect(refusedFirst).toBeLessThan(600);
+  await reload({ pools: [{ id: 'a', instances: 2 }] });
+  clock.advance(1);
+  for (let left = 600 - refusedFirst; left > 0; ) {
+    const served = serve(worker('a/1')).length + serve(worker('a/0')).length;
+    expect(served).toBeGreaterThan(0);
+    left -= served;
+  }
+  expect(client.got().every(({ error }) => error === undefined)).toBe(true);
+});
+
+test('[BU28] of what may wait for answers one client has half, whatever its ids, unless it is alone', async () => {
+  const { worker, connect } = await openSmallBus({ limits: { pendingMax: 8 } });
+  const greedy = connect();
+  for (let n = 0; n < 8; n++) greedy.ask(1, 'm');
+  greedy.ask(2, 'm');
+  expect(greedy.got()).toEqual([refused(2, 'bus.queue-full')]);
+  serve(worker('a/0'));
+  expect(greedy.got()).toHaveLength(8);
+  const other = connect();
+  for (let n = 0; n < 5; n++) greedy.ask(3, 'm');
+  expect(greedy.got()).toEqual([refused(3, 'bus.queue-full')]);
+  for (let id = 0; id < 4; id++) other.ask(id, 'm');
+  expect(other.got()).toEqual([]);
+  expect(serve(worker('a/0'))).toHaveLength(8);
+});
+
 test('[BU3] while a worker ends, what is new waits for the next one, and its sessions are still told', async () => {
   const { worker, connect } = await openSmallBus();
   const client = connect();

@@ -25,6 +25,9 @@ import { died, noWorker, queueFull } from './worker-problems.ts';
 
 type Waiting = Link['waiting'];
 
+/** A pool may hold a quarter of a million requests: nobody waits while all of them are refused. */
+const REFUSED_AT_ONCE = 512;
+
 /** Gives an item to a worker or lets it wait; a problem if neither can be. */
 export function place(
   exchange: Exchange,
@@ -293,11 +296,16 @@ function refuseItem(exchange: Exchange, { request, line }: WaitingItem, problem:
   }
 }
 
-/** No worker will take what waits in this pool. */
-export function emptyPool(exchange: Exchange, pool: Pool): void {
-  for (let item = takeFromPool(pool.waiting); item; item = takeFromPool(pool.waiting)) {
+/** No worker will take what waits in this pool: it is refused, with others having their turn in between [BD23]. */
+function emptyPool(exchange: Exchange, pool: Pool): void {
+  for (let refused = 0; refused < REFUSED_AT_ONCE; refused++) {
+    const item = takeFromPool(pool.waiting);
+    if (!item) return;
     refuseItem(exchange, item, noWorker(exchange, [pool]));
   }
+  exchange.clock.after(0, () => {
+    if (!hasHope(pool)) emptyPool(exchange, pool);
+  });
 }
 
 /** The pool is no longer in the config: what waits for it goes where its successor is. */
