@@ -38,7 +38,7 @@ import { spans } from './scenarios/telemetry.ts';
 import { threads } from './scenarios/threads.ts';
 import { turnIdle, turnRate, turnSends, turnStart } from './scenarios/turns.ts';
 import { workflows } from './scenarios/workflows.ts';
-import { isBuilt } from './server.ts';
+import { buildHub } from './server.ts';
 
 const scenarios: readonly Scenario[] = [
   sends,
@@ -103,7 +103,7 @@ async function readMachine(setting: Setting): Promise<Machine> {
     node: process.version,
     fsyncMs: fsync.p50,
     loopbackMs: loopback.p50,
-    hub: setting.hasHub ? (isBuilt ? 'dist' : 'src') : 'absent',
+    hub: setting.hasHub ? 'built' : 'absent',
     rounds: setting.rounds,
     isQuick: setting.isQuick,
   };
@@ -131,6 +131,7 @@ async function main(): Promise<void> {
     hasHub: !flags['baseline-only'],
     ...(flags.messages !== undefined && { messages: Number(flags.messages) }),
   };
+  if (setting.hasHub) buildHub();
   const machine = await readMachine(setting);
   const measures: (Measure & { scenario: string })[] = [];
   for (const scenario of scenarios) {

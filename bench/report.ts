@@ -12,7 +12,7 @@ export interface Machine {
   readonly node: string;
   readonly fsyncMs: number;
   readonly loopbackMs: number;
-  readonly hub: 'dist' | 'src' | 'absent';
+  readonly hub: 'built' | 'absent';
   readonly rounds: number;
   readonly isQuick: boolean;
 }
@@ -40,7 +40,7 @@ function headOf(machine: Machine): string {
   return (
     `${machine.cores} × ${machine.processor}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}; ` +
     `one fsync ${show(machine.fsyncMs)} ms, loopback ${show(machine.loopbackMs)} ms; ` +
-    `hub from ${machine.hub}; median of ${machine.rounds} rounds` +
+    `hub ${machine.hub}; median of ${machine.rounds} rounds` +
     (machine.isQuick ? '; QUICK RUN, not for quoting.' : '.')
   );
 }

@@ -4,7 +4,7 @@ import { type Machine, toMarkdown, toPeerMarkdown } from '../../bench/report.ts'
 
 const machine: Machine = {
   ...{ processor: 'p', cores: 2, memoryGb: 1, system: 's', node: 'v24', fsyncMs: 1, loopbackMs: 1 },
-  ...{ hub: 'src' as const, rounds: 3, isQuick: false },
+  ...{ hub: 'built' as const, rounds: 3, isQuick: false },
 };
 
 test('a row of fewer values than there were rounds says of how many it is', () => {
