@@ -6,17 +6,19 @@
  *   --out FILE       where the JSON goes                --window N        sends in flight a sender
  *   --messages N     in a log that is searched, or has threads
  *   --peers          the rows beside the originals      --compare REF     beside another commit
+ *   --docs           also puts the tables of the scenarios that were run into docs/BENCHMARKS.md
  *
  * The table goes to stdout, progress to stderr, JSON to bench/results/latest.json. A scenario that
  * fails is reported, the others still run, and the exit code is 1. A goal that is missed is not a
  * failure: figures depend on the machine.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem, type } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compare } from './compare.ts';
-import { type Machine, type Report, toMarkdown, toPeerMarkdown } from './report.ts';
+import { fillTables, type Machine, type Report, toMarkdown, toPeerMarkdown } from './report.ts';
 import type { Measure, Scenario, Setting } from './scenario.ts';
 import { bus, busPeer } from './scenarios/bus.ts';
 import { board, claims, connectStorm, stoppedReader } from './scenarios/claims.ts';
@@ -79,6 +81,8 @@ const scenarios: readonly Scenario[] = [
   failover,
 ];
 
+const PAGE = join(import.meta.dirname, '../docs/BENCHMARKS.md');
+
 const { values: flags } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
@@ -88,6 +92,7 @@ const { values: flags } = parseArgs({
     peers: { type: 'boolean', default: false },
     compare: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    docs: { type: 'boolean', default: false },
     'baseline-only': { type: 'boolean', default: false },
     out: { type: 'string', default: join(import.meta.dirname, 'results/latest.json') },
   },
@@ -151,6 +156,9 @@ async function main(): Promise<void> {
   await mkdir(dirname(flags.out), { recursive: true });
   await writeFile(flags.out, `${JSON.stringify(report, null, 2)}\n`);
   process.stdout.write(flags.peers ? toPeerMarkdown(report) : toMarkdown(report));
+  if (!flags.docs) return;
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' });
+  await writeFile(PAGE, fillTables(await readFile(PAGE, 'utf8'), report, commit.trim()));
 }
 
 await main();

@@ -93,10 +93,12 @@ export function spreadOf(values: readonly number[]): string {
 }
 
 /** The rows that stand beside an original: whatever their goal is against, or else the first beside. */
-export function toPeerMarkdown({ machine, measures }: Report): string {
+export function toPeerMarkdown(report: Report): string {
+  return `${headOf(report.machine)}\n\n${peerTable(report)}`;
+}
+
+function peerTable({ machine, measures }: Report): string {
   const lines = [
-    headOf(machine),
-    '',
     '| same run | unit | beside | Synod | ratio | spread of the ratio | goal | met |',
     '|---|---|--:|--:|--:|---|---|---|',
   ];
@@ -118,4 +120,21 @@ export function toPeerMarkdown({ machine, measures }: Report): string {
     lines.push(`| ${cells.join(' | ')} |`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Where a page has the rows of some scenarios: `<!-- rows: sends latency -->`, whatever was there, `<!-- end of rows -->`. */
+const ROWS = /(<!-- rows: ([\w -]+?) -->\n)[\s\S]*?(<!-- end of rows -->)/g;
+
+/**
+ * The page with the tables of this run, each with the commit and the machine it is of. Where not all of a table's scenarios were
+ * run it stays as it was: a table is of one run.
+ */
+export function fillTables(page: string, report: Report, commit: string): string {
+  return page.replace(ROWS, (whole, begin: string, names: string, end: string) => {
+    const wanted = names.split(' ');
+    const measures = report.measures.filter(({ scenario }) => wanted.includes(scenario));
+    if (wanted.some((name) => measures.every(({ scenario }) => scenario !== name))) return whole;
+    const head = `At ${commit}: ${headOf(report.machine)}`;
+    return `${begin}\n${head}\n\n${peerTable({ ...report, measures })}\n${end}`;
+  });
 }

@@ -152,12 +152,15 @@ function rows(
   figures: (figure: string) => Record<string, number[]>,
   counts: readonly string[],
 ): Measure[] {
-  const ours = (figure: string) => ({ hub: figures(figure).hub ?? [] });
+  const only = (figure: string, ...names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, figures(figure)[name] ?? []]));
+  const ours = (figure: string) => only(figure, 'hub');
   return [
     {
       ...{ what: `${words}: p99 of a bystander`, unit: 'ms', sides: figures('p99') },
       goal: { against: ALONE, atMost: 2 },
     },
+    { what: `${words}: the same`, unit: 'ms', sides: only('p99', ELSEWHERE, 'hub') },
     { what: `${words}: p50 of a bystander`, unit: 'ms', sides: figures('p50') },
     { what: `${words}: resident at the most`, unit: 'MB', sides: ours('peakMb') },
     ...counts.map((count) => ({ what: `${words}: ${count}`, unit: '', sides: ours(count) })),

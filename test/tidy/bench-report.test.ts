@@ -1,6 +1,6 @@
 /** What a run of the bench says of itself is true, also of a row that was measured less often. */
 import { expect, test } from 'vitest';
-import { type Machine, toMarkdown, toPeerMarkdown } from '../../bench/report.ts';
+import { fillTables, type Machine, toMarkdown, toPeerMarkdown } from '../../bench/report.ts';
 
 const machine: Machine = {
   ...{ processor: 'p', cores: 2, memoryGb: 1, system: 's', node: 'v24', fsyncMs: 1, loopbackMs: 1 },
@@ -44,4 +44,21 @@ test('a row beside an original has the ratio of each round, its spread and wheth
     '| trips | /s | 10 (original) | 20 | 3 | 2 – 3 | ≥ 2 × (original) | yes |',
   );
   expect(text).toContain('| alone | MB | – | 8 | – |  | ≤ 5 MB | NO |');
+});
+
+test('a page gets the tables of a run, each with its commit, and keeps those of which a scenario was not run', () => {
+  const block = (names: string) => `<!-- rows: ${names} -->\nold\n<!-- end of rows -->`;
+  const page = `# B\n${block('one two')}\nprose\n${block('two three')}\n`;
+  const measure = (scenario: string) => ({
+    scenario,
+    what: scenario,
+    unit: 'ms',
+    sides: { hub: [1] },
+  });
+  const report = { at: '', machine, measures: [measure('one'), measure('two')] };
+  const filled = fillTables(page, report, 'abc');
+  expect(filled).toMatch(/one two -->\n\nAt abc: 2 × p, .*\n\n\| same run/);
+  expect(filled).toMatch(/\| two \(of 1\) \| ms \| – \| 1 \|.*\n\n<!-- end/);
+  expect(filled).toContain(`\nprose\n${block('two three')}\n`);
+  expect(fillTables(filled, report, 'abc')).toBe(filled);
 });
