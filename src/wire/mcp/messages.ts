@@ -12,6 +12,13 @@ export function cancelledIds(body: unknown): readonly unknown[] {
     .map(({ params }) => (isFields(params) ? params.requestId : undefined));
 }
 
+const LISTS: readonly unknown[] = ['tools/list', 'resources/list', 'resources/templates/list'];
+
+/** The lists that a body asks for. Each has one page, so a batch has no reason to ask for one twice. */
+export function listsAskedFor(body: unknown): readonly unknown[] {
+  return messagesOf(body).flatMap(({ method }) => (LISTS.includes(method) ? [method] : []));
+}
+
 export function isListen(body: unknown): boolean {
   return isFields(body) && body.method === 'subscriptions/listen';
 }

@@ -22,7 +22,13 @@ import {
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import { toEnvelope } from '../../../wire/errors.ts';
 import { parseJson } from '../../../wire/fields.ts';
-import { anyMayWait, cancelledIds, isListen, requestIds } from '../../../wire/mcp/messages.ts';
+import {
+  anyMayWait,
+  cancelledIds,
+  isListen,
+  listsAskedFor,
+  requestIds,
+} from '../../../wire/mcp/messages.ts';
 import { type CallOptions, createMcpServer, type Subscriptions } from '../../../wire/mcp/server.ts';
 import { DEFAULT_TOOLSET, type McpTools } from '../../../wire/mcp/tools.ts';
 import type { Operation } from '../../../wire/operation.ts';
@@ -30,6 +36,7 @@ import { type Answer, refusalAnswer } from '../../desk/answer.ts';
 import type { Caller } from '../../desk/caller.ts';
 import type { Desk } from '../../desk/desk.ts';
 import type { ReportFailure } from '../../desk/failure.ts';
+import { createRateLimit } from '../../desk/rate-limit.ts';
 import type { McpHandler } from '../http.ts';
 import { REQUEST_BYTES_MAX } from '../request-body.ts';
 import { type FollowSpace, followChanges } from './changes.ts';
@@ -65,6 +72,9 @@ interface Visit {
 
 const SESSION_HEADER = 'mcp-session-id';
 const SESSION_CHARS_MAX = 128;
+/** Of one agent that has a token: thirty at once, then three a second; a client asks when it connects. */
+const LISTS_PER_SECOND = 3;
+const LISTS_BURST_SECONDS = 10;
 /** What may wait for a listener that does not read. */
 const LISTENER_EVENTS_MAX = 1_000;
 const UTF8 = new TextDecoder();
@@ -196,6 +206,25 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     }
   }
 
+  // No call, so the desk does not count it: two hundred kilobytes of tools are told to whoever asks [MC18].
+  const listLimit = createRateLimit(LISTS_PER_SECOND, () => performance.now(), {
+    ...{ burstSeconds: LISTS_BURST_SECONDS, what: 'lists' },
+  });
+
+  function refuseLists(caller: Caller | Answer, lists: readonly unknown[]): Response | null {
+    const named = new Set(lists);
+    if (named.size < lists.length) {
+      const message = `${[...named].join(', ')}: a list has one page, so ask for it once`;
+      return rpcError(400, -32_600, message, refuse('input.invalid', message));
+    }
+    const isKnown = 'principal' in caller;
+    if (lists.length === 0 || (isKnown && caller.tokenId === null)) return null;
+    // Who was refused is told so at every call; all of them together have the measure of one.
+    const key = isKnown ? `${caller.space}/${caller.principal.id}` : '';
+    const refused = listLimit.check(key, lists.length);
+    return refused && rpcError(429, -32_000, refused.message, refused);
+  }
+
   return {
     async handle(request, caller, toolset, readBody) {
       const may = 'principal' in caller ? await desk.toolsOf(caller) : null;
@@ -217,6 +246,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       }
       const body = parseJson(UTF8.decode(read));
       if (body === undefined) return rpcError(400, -32_700, 'the body is not JSON');
+      const refused = refuseLists(caller, listsAskedFor(body));
+      if (refused !== null) return refused;
       const traceparent = request.headers.get('traceparent');
       const visit: Visit = { caller, listed, traceparent };
       if (await isLegacyRequest(request, body)) {
