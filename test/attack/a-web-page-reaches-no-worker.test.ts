@@ -53,6 +53,16 @@ test('[BD6] nor is it when the page knows the token: its first line is no JSON o
   expect(bus.log).not.toContain(token);
 });
 
+test('[BD6] a first line that nests thousands deep turns its stranger away, and nobody else', async () => {
+  const client = await home.enter(where);
+  const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
+  const stranger = await home.connect(where);
+  stranger.socket.write(`{"id":1,"method":"stdio_bus/hello","params":{"a":${deep}}}\n`);
+  expect(await stranger.next()).toMatchObject({ error: { data: { code: 'bus.policy' } } });
+  await stranger.ended();
+  expect((await client.ask('still there')).result).toMatchObject({ method: 'still there' });
+});
+
 test('[BD21] the token was made for this user alone, and who shows it is served', async () => {
   expect(statSync(home.path('.synod/bus-token')).mode & 0o777).toBe(0o600);
   expect(bus.log).toContain(`clients show the token in ${home.path('.synod/bus-token')}`);

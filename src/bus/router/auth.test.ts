@@ -48,6 +48,14 @@ describe('the gate', () => {
 });
 
 describe('the first line', () => {
+  test('[BD6] [EN1] one that nests deeper than any message may is read for nothing', () => {
+    const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
+    const line = `{"id":1,"method":"stdio_bus/hello","params":{"token":"t","a":${deep}}}`;
+    expect(readIntroduction(lineOf(line))).toEqual({ id: 'null', token: null, rest: null });
+    const twice = '{"method":"stdio_bus/hello","id":1,"id":2,"params":{"token":"t"}}';
+    expect(readIntroduction(lineOf(twice)).token).toBeNull();
+  });
+
   test('[BD6] a hello goes on to the bus without its token', () => {
     const line =
       '{"jsonrpc":"2.0","id":"ü","method":"stdio_bus/hello","params":{"token":"t","x":1}}';

@@ -5,6 +5,7 @@
  */
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import { isObject, parseObject } from '../process/json-object.ts';
+import { scan } from '../process/scan-message.ts';
 import { loadCrypto } from '../process/secrets.ts';
 import type { KnownClient } from './config.ts';
 import type { Identity } from './peer.ts';
@@ -81,6 +82,8 @@ export interface Introduction {
 
 /** The first line of a connection: a hello with `params.token`, or `{"type":"auth","token":…}`. */
 export function readIntroduction(line: ByteLine): Introduction {
+  // By the law of every other line, and first: what nests too deep could not even be written again below.
+  if (scan(line).kind === 'problem') return { id: 'null', token: null, rest: null };
   const message = parseObject(line) ?? {};
   const { id, method, type, params } = message;
   const isScalar = typeof id === 'string' || typeof id === 'number' || typeof id === 'boolean';

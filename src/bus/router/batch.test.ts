@@ -48,3 +48,36 @@ test('[BU9] notifications alone get no answer, an empty batch an error, cancelle
   serve(worker('a/0'));
   expect(client.got()).toEqual([[refused(1, 'bus.cancelled', true), answered(2, 'm')]]);
 });
+
+test('[BU9] an attach does not stand in a batch: what it costs is what the session said', async () => {
+  const { worker, connect } = await openSmallBus();
+  const client = connect();
+  client.ask(1, 'm', { sessionId: 's' });
+  serve(worker('a/0'));
+  client.got();
+  const attach = { method: 'stdio_bus/attach', params: { sessionId: 's', after: 0 } };
+  client.send(`[${JSON.stringify({ id: 2, ...attach })},{"id":3,"method":"stdio_bus/ping"}]`);
+  const [[refusal, pong]] = client.got();
+  expect(refusal).toMatchObject({ id: 2, error: { data: { code: 'bus.invalid' } } });
+  expect(pong).toMatchObject({ id: 3, result: { pong: true } });
+});
+
+test('[BU7] [BU9] one that is cut off within its batch leaves nothing behind that counts as listening', async () => {
+  const { worker, connect } = await openSmallBus({
+    limits: { queueBytesMax: 2_000 },
+  });
+  const owner = connect();
+  owner.ask(1, 'm', { sessionId: 's' });
+  const [{ id }] = hear(worker('a/0'));
+  say(worker('a/0'), { id, result: {} });
+  const client = connect();
+  // It is told of each that is dropped, which is more than it may leave unread before its last element.
+  const dropped = Array.from({ length: 100 }, () => ({ method: 'note', pool: 'nowhere' }));
+  client.send(JSON.stringify([...dropped, { method: 'note', sessionId: 's' }]));
+  expect(client.peer.closedBy).toBe('timeout');
+  owner.peer.close('closed', false);
+  say(worker('a/0'), { method: 'said', sessionId: 's' });
+  const next = connect();
+  next.ask(1, 'stdio_bus/attach', { params: { sessionId: 's' } });
+  expect(next.got().at(-1)).toMatchObject({ id: 1, result: { missed: 1 } });
+});

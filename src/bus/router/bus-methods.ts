@@ -102,6 +102,7 @@ function attach(exchange: Exchange, client: BusClient, call: Envelope): object {
   const { missed, dropped } = exchange.sessions.said.replay(session, after, (line) =>
     deliver(exchange, client, line, null),
   );
+  client.replayed += missed;
   const worker = session.home?.link?.worker.name ?? null;
   return { sessionId, worker, missed, dropped, last };
 }

@@ -43,6 +43,9 @@ export function attach(
     get refused() {
       return client.refused;
     },
+    get replayed() {
+      return client.replayed;
+    },
     closed(reason) {
       if (client.isGone) return;
       leave(exchange, client);

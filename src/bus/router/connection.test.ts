@@ -31,6 +31,7 @@ class Ear implements Attachment {
   drains = 0;
   owed = 0;
   refused = 0;
+  replayed = 0;
   reason: PeerClosing | null = null;
   onLine: (line: ByteLine) => void = () => {};
   #woken: (() => void)[] = [];

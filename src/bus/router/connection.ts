@@ -107,7 +107,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       const line = lines[i] as ByteLine;
       if (attachment === null) onIntroduction?.(line);
       else if (line === GARBLED) attachment.garbled();
-      else attachment.receive(line);
+      else {
+        const before = attachment.replayed;
+        attachment.receive(line);
+        taken += attachment.replayed - before;
+      }
     }
   }
 

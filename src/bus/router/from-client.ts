@@ -35,6 +35,9 @@ import { startDeadline } from './timeouts.ts';
 import { deliver, refuse } from './to-client.ts';
 import { place } from './to-worker.ts';
 
+/** What it costs is told by what the session said, not by its own length: it counts by itself [BD23]. */
+const ATTACH = 'stdio_bus/attach';
+
 const NO_WISHES = { wishes: null, unclear: null };
 
 /** One frame of a client. */
@@ -71,6 +74,8 @@ function receiveBatch(exchange: Exchange, client: BusClient, lines: readonly Byt
   }
   const batch = createBatch((answer) => deliver(exchange, client, answer, null));
   for (const line of lines) {
+    // Cut off by an answer: what it did after its end nobody would undo.
+    if (client.isGone) break;
     const element = scan(line);
     if (element.kind === 'problem' && element.problem === 'duplicate') {
       refuseIn(batch, exchange, client, element.id ?? 'null', unreadable(element));
@@ -126,6 +131,10 @@ function takeRequest(
   const id = envelope.id as string;
   const method = envelope.method as string;
   if (isForBus(method) && envelope.mistyped === null) {
+    if (batch !== null && method === ATTACH) {
+      const why = invalid(`${ATTACH} does not stand in a batch`, 'send it as a message of its own');
+      return refuseIn(batch, exchange, client, id, why);
+    }
     batch?.expect();
     const answer = answerByBus(exchange, client, envelope);
     if (batch) batch.answer(answer);

@@ -50,6 +50,8 @@ export interface Attachment {
   readonly owed: number;
   /** Requests of this client that the bus itself answered, with an error. */
   readonly refused: number;
+  /** Notifications that this client was given again because it attached: each counts as a message of it. */
+  readonly replayed: number;
   /** The connection is gone. Safe to call twice. */
   closed(reason: PeerClosing): void;
 }

@@ -21,6 +21,8 @@ export interface BusClient {
   pending: number;
   /** How often the bus itself answered it, with an error. */
   refused: number;
+  /** Notifications that it was given again because it attached. */
+  replayed: number;
   /** Questions of workers it has not answered, by the id it was given. */
   readonly questions: Map<string, WorkerQuestion>;
   readonly sessions: Set<SessionRecord>;
@@ -203,6 +205,7 @@ export function createClient(peer: Peer): BusClient {
     requests: new Map(),
     pending: 0,
     refused: 0,
+    replayed: 0,
     questions: new Map(),
     sessions: new Set(),
     blocks: new Set(),
