@@ -3,6 +3,7 @@
  * user or password. It is what makes two clones of one project comparable, and it may be shown to
  * others, so a credential in the URL never gets into it [GI4].
  */
+import { trimmedEnd } from '../core/law/trimmed-end.ts';
 import { isProblem, type Problem } from './problem.ts';
 import type { Repository } from './repository.ts';
 import { runGit } from './run-git.ts';
@@ -24,6 +25,6 @@ export function parseOrigin(url: string): string | null {
 }
 
 function join(host: string, path: string): string | null {
-  const bare = path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '');
+  const bare = trimmedEnd(path.replace(/^\/+/, ''), '/').replace(/\.git$/, '');
   return bare === '' ? null : `${host.toLowerCase()}/${bare}`;
 }

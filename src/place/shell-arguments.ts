@@ -3,6 +3,7 @@
  * every operand is written, or all but the last go to the last. An option that is not in the table
  * is returned as such: what it does to the operands nobody here can say.
  */
+import { trimmedEnd } from '../core/law/trimmed-end.ts';
 import type { Word } from './shell-words.ts';
 
 /** `file`: that path. `tree`: that path and all below it. `folder`: the folder itself, nothing below it. */
@@ -117,13 +118,13 @@ export function intoLast(
       : how.folder !== undefined || names.length > 1 || last.endsWith('/') || isFolder(last);
   if (isInto === undefined) return doubtful(`"${last}" may or may not be a folder by then`);
   if (!isInto) return { writes: [{ path: last, reach: how.reach, isFollowed: true }], doubt: null };
-  const entries = names.map((name) => name.replace(/\/+$/, '').split('/').at(-1) ?? '');
+  const entries = names.map((name) => trimmedEnd(name, '/').split('/').at(-1) ?? '');
   if (entries.some((entry) => entry === '' || entry === '.' || entry === '..')) {
     return doubtful(`what goes into "${last}" has no name of its own`);
   }
-  const folder = last.replace(/(?<=.)\/+$/, '');
+  const folder = trimmedEnd(last, '/');
   const writes = entries.map((entry) => ({
-    path: folder === '/' ? `/${entry}` : `${folder}/${entry}`,
+    path: `${folder}/${entry}`,
     reach: how.reach,
     isFollowed: true,
   }));

@@ -5,6 +5,7 @@
  * what was certain in it and says why there may be more; nothing is ever guessed [GI17]. After a
  * `cd` whose outcome is not certain, relative paths are not certain either.
  */
+import { trimmedEnd } from '../core/law/trimmed-end.ts';
 import type { FolderTest, Write } from './shell-arguments.ts';
 import { effectOf } from './shell-effects.ts';
 import { type Redirect, readShell, type SimpleCommand, type Word } from './shell-words.ts';
@@ -112,11 +113,11 @@ function isRooted(path: string): boolean {
 
 function joined(folder: string, path: string): string {
   if (folder === '' || isRooted(path)) return path;
-  return `${folder.replace(/\/+$/, '')}/${path}`;
+  return `${trimmedEnd(folder, '/')}/${path}`;
 }
 
 function isNear(written: string, path: string): boolean {
-  const clean = (text: string) => text.replace(/^(\.\/)+|\/+$/g, '');
+  const clean = (text: string) => trimmedEnd(text.replace(/^(\.\/)+/, ''), '/');
   const [a, b] = [clean(written), clean(path)];
   return a === b || b.startsWith(`${a}/`) || a.startsWith(`${b}/`);
 }

@@ -3,6 +3,7 @@
  * wanted. The one place that reads it out of a body: the law, which wakes agents by it, never looks
  * into one. Pure.
  */
+import { trimmedEnd } from '../core/law/trimmed-end.ts';
 import type { Asks } from '../core/turns/turn-state.ts';
 import { isQuestion } from './body-text.ts';
 import { isFields } from './fields.ts';
@@ -44,7 +45,7 @@ export function namesIn(said: unknown): ReadonlySet<string> {
   for (const [, name = ''] of textOf(said).matchAll(
     /(?<![\p{L}\p{N}_.@])@([^\s@,;:!?()[\]{}"'<>]+)/gu,
   )) {
-    names.add(name.replace(/[.…]+$/u, ''));
+    names.add(trimmedEnd(name, '.…'));
   }
   return names;
 }

@@ -45,3 +45,31 @@ test('[CL16] up says that a hub that runs has no door, status where it is, and a
   await second.close();
   await home.close();
 });
+
+test('[SV8] a target of very many names, and a worktree of slashes, are answered at once, and the next who asks too', async () => {
+  const home = openHome();
+  const { synapse } = await home.json([
+    'up',
+    '--port',
+    '0',
+    '--synapse',
+    '0',
+    '--synapse-token',
+    'none',
+  ]);
+  const eve = await connectSynapse(String(synapse), 'eve');
+  await eve.next('welcome');
+  const say = (frame: object) => eve.send({ sender: 'eve', target: 'all', timestamp: 1, ...frame });
+  say({ type: 'chat', target: '?*x,'.repeat(20_000), payload: 'hello' });
+  expect(await eve.next('error')).toMatchObject({
+    payload: expect.stringContaining('at most 256'),
+  });
+  say({ type: 'chat', target: '*'.repeat(100_000), payload: 'hello' });
+  expect(await eve.next('error')).toMatchObject({
+    payload: expect.stringContaining('256 characters'),
+  });
+  say({ type: 'claim', task_id: 't', paths: ['a'], worktree: `${'/'.repeat(500_000)}x` });
+  await eve.next('claim_granted');
+  await eve.close();
+  await home.close();
+});

@@ -15,6 +15,8 @@ import { type Fields, fits, newestThatFit, type Speech } from './speech.ts';
 import { type Handler, refuseWith, type Turn } from './turn.ts';
 
 const RECIPIENTS_MAX = 256;
+/** A name or a glob of names. */
+const PART_CHARS_MAX = 256;
 const HISTORY_MAX = 10_000;
 const HISTORY_BYTES_MAX = 900_000;
 
@@ -46,6 +48,13 @@ export function chatHandler(): Handler {
  * listens hears it too, once, as in the original, at whichever server of several they are [SY4].
  */
 async function direct(turn: Turn, target: string): Promise<void> {
+  // Each is held against everybody who is here.
+  const parts = target.split(',', RECIPIENTS_MAX + 1);
+  if (parts.length > RECIPIENTS_MAX || parts.some(({ length }) => length > PART_CHARS_MAX)) {
+    const payload = `a target names at most ${RECIPIENTS_MAX} between commas, each in ${PART_CHARS_MAX} characters`;
+    turn.reply('error', payload, { reason_code: 'limit.reached', request_type: 'chat' });
+    return;
+  }
   const names = recipientsOf(target, turn.online()).filter((name) => name !== turn.name);
   if (names.length > RECIPIENTS_MAX) {
     const payload = `${names.length} agents match; one message reaches ${RECIPIENTS_MAX}: name fewer`;

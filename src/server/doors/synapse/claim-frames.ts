@@ -5,6 +5,7 @@
  */
 
 import { isRefusal } from '../../../core/law/decider.ts';
+import { trimmedEnd } from '../../../core/law/trimmed-end.ts';
 import { TTL_MS_MAX, TTL_MS_MIN } from '../../../core/work/claim/claim-limits.ts';
 import {
   claimCheckpoint,
@@ -154,7 +155,7 @@ function pathsOf(frame: Frame): string[] | null | 'not-a-list' {
   const value = own(frame, 'paths');
   if (value === undefined || value === null) return null;
   if (!Array.isArray(value) || value.some((path) => typeof path !== 'string')) return 'not-a-list';
-  const worktree = textOf(frame, 'worktree').replace(/\/+$/, '');
+  const worktree = trimmedEnd(textOf(frame, 'worktree'), '/');
   const paths = (value as string[]).map((path) => relativeTo(worktree, path.trim()));
   return paths.includes('.') ? [] : paths;
 }

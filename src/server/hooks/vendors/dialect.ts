@@ -198,12 +198,12 @@ function hasFailed(response: unknown): boolean {
  * moves them. Lines of the files themselves begin with a space, `+` or `-`, so a patch about
  * patches is not misread.
  */
-const PATCH_MARK = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$/;
+const PATCH_MARK = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/;
 
 export function patchPaths(patch: string): string[] {
   const paths = patch.split(/\r?\n/).flatMap((line) => {
     const [, path] = PATCH_MARK.exec(line) ?? [];
-    return path === undefined ? [] : [path];
+    return path === undefined || path.trimEnd() === '' ? [] : [path.trimEnd()];
   });
   return [...new Set(paths)];
 }

@@ -5,6 +5,7 @@
  */
 
 import { readJson } from '../../../core/law/json.ts';
+import { trimmedEnd } from '../../../core/law/trimmed-end.ts';
 import { isFields } from '../../../wire/fields.ts';
 import type { TurnCost, TurnResult } from '../runner.ts';
 
@@ -62,13 +63,8 @@ interface SaidEnding {
 
 /** The structured end, if there is one: a last line of JSON with an outcome we know. */
 function lastLine(text: string): SaidEnding | null {
-  const line =
-    text
-      .trimEnd()
-      .split('\n')
-      .at(-1)
-      ?.trim()
-      .replace(/^`+|`+$/g, '') ?? '';
+  const last = text.trimEnd().split('\n').at(-1) ?? '';
+  const line = trimmedEnd(last.trim().replace(/^`+/, ''), '`');
   if (!line.startsWith('{') || line.length > 2 * QUESTION_CHARS_MAX) return null;
   let value: unknown;
   try {
