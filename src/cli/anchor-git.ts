@@ -72,6 +72,13 @@ function run(args: readonly string[], input = ''): Ran {
       ...{ GIT_TERMINAL_PROMPT: '0' },
     },
   });
-  const why = done.error?.message ?? (done.stderr.trim().split('\n').at(-1) || 'git failed');
+  const why = done.error?.message ?? (reasonOf(done.stderr) || 'git failed');
   return { ok: done.status === 0, out: done.stdout ?? '', why };
+}
+
+/** What git says first is why; its last line is advice, and often half of a sentence. */
+function reasonOf(stderr: string): string {
+  const lines = stderr.trim().split('\n');
+  const why = lines.filter((line) => /^(fatal|error|remote|ssh): |^ ! /.test(line));
+  return (why.length === 0 ? lines : why).join('; ');
 }

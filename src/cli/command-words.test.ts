@@ -22,6 +22,7 @@ test('[CL21] a refusal names commands, with what is typed after them', () => {
   );
   expect(inCommandWords('group.not-member and a.b stay')).toBe('group.not-member and a.b stay');
   expect(inCommandWords('move cluster.json away')).toBe('move cluster.json away');
+  expect(inCommandWords('see /tmp/d/hub.log')).toBe('see /tmp/d/hub.log');
 });
 
 test('[CL21] every operation is known by its id, and every command is one', () => {

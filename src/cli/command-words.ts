@@ -77,7 +77,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const OPERATION =
-  /\b(agents|audit|cards|channels|claims|cluster|context|docket|findings|gates|group|guard|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|sessions|spaces|threads|tokens|turns|web|workflows)\.(?!json\b)[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
+  /(?<![\w/.-])(agents|audit|cards|channels|claims|cluster|context|docket|findings|gates|group|guard|held|hub|inbox|messages|offers|people|plan|presence|receipts|record|search|sessions|spaces|threads|tokens|turns|web|workflows)\.(?!json\b)[a-z_]+(?![\w-])( \{[^{}]*\})?/g;
 
 export function inCommandWords(message: string): string {
   return message

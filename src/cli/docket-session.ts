@@ -29,7 +29,7 @@ export interface SessionOptions {
 
 const HELP = [
   'approve ID [WHY]   deny ID WHY   answer ID TEXT   take ID   close ID [NOTE]   show ID',
-  'ID is an item (d3), a gate or a message. Enter lists again, q leaves.',
+  'ID is an item (d3), a gate or a message. Enter lists again, q leaves; other commands want a shell.',
 ];
 
 export async function runSession({ acts, call, list, print }: SessionOptions): Promise<void> {

@@ -49,6 +49,7 @@ export const EXITS = {
   'log.closed': 70,
   'log.corrupt': 65,
   'log.diverged': 65,
+  'log.durability': 78,
   'log.locked': 75,
   'log.newer': 65,
   'log.position': 65,

@@ -127,7 +127,7 @@ function lineOf(one: Found): string {
   const kept =
     anchors === 0 ? '' : `, ${anchors} ${anchors === 1 ? 'anchor holds' : 'anchors hold'}`;
   const held = given === undefined ? kept : `${kept}, the head given at ${given} holds`;
-  return `ok      ${path}: ${length} entries, head ${head.slice(0, 16)}…${held}${droppedText(one)}${unnamedText(one)}`;
+  return `ok      ${path}: ${length} ${length === 1 ? 'entry' : 'entries'}, head ${head.slice(0, 16)}…${held}${droppedText(one)}${unnamedText(one)}`;
 }
 
 async function readAnchorFiles(files: readonly string[]): Promise<Anchor[]> {

@@ -3,6 +3,7 @@
  * one message and an exit code. Nothing here prints a stack trace.
  */
 import type { Command, CommanderError } from 'commander';
+import { nearest } from '../core/law/nearest.ts';
 import { type CliError, fail, failureText, toFailure } from './failure.ts';
 import { readPlain } from './plain-arguments.ts';
 import {
@@ -67,11 +68,14 @@ async function run(given: readonly string[]): Promise<void> {
     if (code === 'commander.help' && exitCode !== 0) throw missingVerb(program, name ?? '');
     if (code === 'commander.help') return;
     if (typeof code !== 'string' || !code.startsWith('commander.')) throw error;
-    const isSplit = code === 'commander.excessArguments' && TAKES_TEXT.has(name ?? '');
+    const isExcess = code === 'commander.excessArguments';
+    const isSplit = isExcess && TAKES_TEXT.has(name ?? '');
+    const misspelt = isExcess && !isSplit ? misspeltVerb(program, name ?? '', message) : null;
+    if (misspelt !== null) throw misspelt;
     throw fail('cli.usage', message.replace(/^error: /, '').replaceAll('\n', ' '), {
       hint: isSplit
         ? 'a text of several words stands in quotes: "so, like this"'
-        : `see: synod ${name ?? ''}${name === null ? '' : ' '}--help`,
+        : `see: ${['synod', ...typedWords(program, argv), '--help'].join(' ')}`,
     });
   }
 }
@@ -80,15 +84,45 @@ async function readVersion(): Promise<string> {
   return (await import('../server/run/version.ts')).packageVersion();
 }
 
+/** The command that was typed, with its verb where it has that. */
+function typedWords(program: Command, argv: readonly string[]): string[] {
+  const name = commandName(argv);
+  if (name === null) return [];
+  const verb = argv[argv.indexOf(name) + 1] ?? '';
+  return verbsOf(program, name).includes(verb) ? [name, verb] : [name];
+}
+
+function verbsOf(program: Command, name: string): string[] {
+  const command = program.commands.find((one) => one.name() === name);
+  return command?.commands.map((one) => one.name()) ?? [];
+}
+
+/** Where one verb is meant when none is said, commander takes a misspelt one for an argument too many of that. */
+function misspeltVerb(program: Command, name: string, message: string): CliError | null {
+  const verbs = verbsOf(program, name);
+  const word = / but got \d+: ([^,]*?)[,.]/.exec(message)?.[1];
+  if (verbs.length === 0 || word === undefined || verbs.includes(word)) return null;
+  const [similar] = nearest(word, verbs, 1);
+  const said = `synod ${name} has no ${word}, but ${verbs.join(', ')}`;
+  return fail('cli.usage', said, {
+    hint:
+      similar === undefined
+        ? `see: synod ${name} --help`
+        : `did you mean: synod ${name} ${similar}?`,
+  });
+}
+
 function missingVerb(program: Command, name: string): CliError {
-  const verbs = program.commands
-    .find((one) => one.name() === name)
-    ?.commands.map((one) => one.name());
-  const which = verbs === undefined || verbs.length === 0 ? 'a verb' : `one of ${verbs.join(', ')}`;
+  const verbs = verbsOf(program, name);
+  const which = verbs.length === 0 ? 'a verb' : `one of ${verbs.join(', ')}`;
   return fail('cli.usage', `synod ${name} wants ${which}`, { hint: `see: synod ${name} --help` });
 }
 
 function unknownCommand(name: string): CliError {
+  if (/^\d+$/.test(name)) {
+    const hint = `a flag is missing before it; npm wants two dashes: npm start -- --port ${name}`;
+    return fail('cli.usage', `there is no command ${name}`, { hint });
+  }
   const similar = similarCommand(name);
   return fail('cli.usage', `there is no command ${name}`, {
     hint: similar === undefined ? 'see: synod --help' : `did you mean ${similar}?`,

@@ -35,8 +35,8 @@ async function serve(context: Context<ServeOptions>): Promise<void> {
   const config = await readConfig(flags);
   const { startServer } = await import('../server/run/server.ts');
   const log = createLog(config.logLevel);
-  const server = await startServer(config, { log }).catch((cause) => {
-    throw startFailure(cause, config);
+  const server = await startServer(config, { log }).catch(async (cause) => {
+    throw (await runningAlready(cause, config)) ?? startFailure(cause, config);
   });
   holdYoungSpace(YOUNG_MB);
   // Whoever waited for the ready line may close the pipe behind it; the hub goes on.
@@ -127,6 +127,23 @@ function hasTerminal(): boolean {
   } catch {
     return false;
   }
+}
+
+/** Most who are told that the directory is in use have forgotten a hub of their own. */
+async function runningAlready(cause: unknown, { dir }: Config): Promise<CliError | null> {
+  const { code, message } = cause as { code?: unknown; message?: unknown };
+  if (code !== 'log.locked' || !String(message).includes(`${dir} is in use`)) return null;
+  const { findHub } = await import('../client/node/start-hub.ts');
+  const hub = await findHub(dir);
+  if (hub === null) return null;
+  return fail(
+    'log.locked',
+    `a hub is running already at ${hub.url}, with ${dir} (process ${hub.pid})`,
+    {
+      hint: 'use that one; stop it with "synod down", or choose another directory with --dir',
+      cause,
+    },
+  );
 }
 
 /** What the operating system says about an address, in words. */

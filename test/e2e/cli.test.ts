@@ -180,7 +180,31 @@ describe('errors', () => {
       2,
       'cli.usage: there is no command sned\n  did you mean send?',
     ],
+    [
+      'a misspelt verb, though another is meant when none is said',
+      ['agents', '--space', 'x', 'mange', 'ada'],
+      2,
+      'cli.usage: synod agents has no mange, but list, ',
+    ],
     ['an unknown option', ['send', 'a', 'b', '--nope'], 2, 'cli.usage: '],
+    [
+      'a missing argument of a verb',
+      ['token', 'create'],
+      2,
+      "cli.usage: missing required argument 'agent'\n  see: synod token create --help",
+    ],
+    [
+      'a flag that npm kept for itself',
+      ['8790'],
+      2,
+      'cli.usage: there is no command 8790\n  a flag is missing before it; npm wants two dashes: npm start -- --port 8790',
+    ],
+    [
+      'a misspelt option of a store',
+      ['serve', '--store', 'nats://127.0.0.1:1/synod?durabilty=relaxed'],
+      78,
+      'config.invalid: --store (a flag): must have known options: nats: has no "durabilty", but ',
+    ],
     ['a missing argument', ['send'], 2, 'cli.usage: '],
     [
       'nobody there',
@@ -197,7 +221,12 @@ describe('errors', () => {
       'config.open-not-loopback: ',
     ],
     ['a missing config', ['serve', '--config', 'nope.json'], 66, 'cli.no-input: '],
-    ['a directory in use', ['serve', '--port', '0'], 75, 'log.locked: '],
+    [
+      'a directory in use',
+      ['serve', '--port', '0'],
+      75,
+      'log.locked: a hub is running already at http',
+    ],
   ])('[CL1] %s: code, message and exit code, as text and as JSON', async (_, args, exit, start) => {
     const plain = await home.run(args);
     expect(plain).toMatchObject({ code: exit, stdout: '' });

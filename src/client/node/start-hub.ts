@@ -137,7 +137,7 @@ async function start(
   const said = readFileSync(logPath).subarray(from).toString('utf8');
   const failure = startFailure(child.exitCode, said, logPath);
   // Who holds the directory is a hub of ours; who holds the store is another one, and stays.
-  if (child.exitCode === LOCKED_EXIT && !/^the store /.test(failure.message)) return null;
+  if (child.exitCode === LOCKED_EXIT && !/^(the store |nats:)/.test(failure.message)) return null;
   throw failure;
 }
 

@@ -52,6 +52,14 @@ export function parseNatsUrl(text: string): NatsPlace | null {
   };
 }
 
+/** An option that no such URL has, which is how a misspelt one shows; null where all are known. */
+export function unknownOption(text: string): string | null {
+  const query = /^nats:[^?#]*\?([^#\s]*)/.exec(text)?.[1] ?? '';
+  return [...new URLSearchParams(query).keys()].find((name) => !OPTIONS.has(name)) ?? null;
+}
+
+export const NATS_OPTIONS: string = [...OPTIONS].join(', ');
+
 /** What a person is shown: neither passwords nor tokens. */
 export function shownPlace({ servers, prefix }: NatsPlace): string {
   return `nats://${servers.join(',')}/${prefix}`;

@@ -10,7 +10,7 @@ import { CLAIMS_PER_AGENT_SET_MAX, OFFERS_PER_AGENT_SET_MAX } from '../../wire/o
 import { type RunnerSpec, runnerSpec } from '../../wire/operations/runner-spec.ts';
 import { agentsManage } from '../../wire/operations/turns.ts';
 import { whole } from '../../wire/policy.ts';
-import { parseStoreUrl, STORE_FORMS, storeUrl } from './store-url.ts';
+import { parseStoreUrl, STORE_FORMS, storeTrouble, storeUrl } from './store-url.ts';
 
 /** An agent that may come, and the space it is at home in; null is whichever it asks for. */
 export interface Agent {
@@ -132,7 +132,7 @@ const SERVER_NAME_RULE = 'must be 1 to 64 letters, digits or any of . _ -';
 const store = text(STORE_FORMS).transform((value, context) => {
   const parsed = parseStoreUrl(value);
   if (parsed !== null) return storeUrl(parsed);
-  context.addIssue({ code: 'custom', message: `must be ${STORE_FORMS}`, input: value });
+  context.addIssue({ code: 'custom', message: storeTrouble(value), input: value });
   return z.NEVER;
 });
 

@@ -7,7 +7,7 @@
  * another scheme is refused: where a store lies must not depend on where one stands.
  */
 
-import { type NatsPlace, parseNatsUrl } from '../../log/nats/place.ts';
+import { NATS_OPTIONS, type NatsPlace, parseNatsUrl, unknownOption } from '../../log/nats/place.ts';
 
 export type Store =
   | { readonly kind: 'memory' }
@@ -37,7 +37,14 @@ const PACKAGE = /^npm:((?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*)(?:\?([^
 const PACKAGE_NAME_CHARS_MAX = 214;
 
 export const STORE_FORMS =
-  'memory:, file:///dir, sqlite:///path (an absolute path), nats://HOST:PORT/PREFIX or npm:PACKAGE?options';
+  'memory:, file:///dir, sqlite:///path (an absolute path), nats://HOST:PORT/PREFIX?options or npm:PACKAGE?options';
+
+/** Why the text names no store. */
+export function storeTrouble(text: string): string {
+  const option = unknownOption(text);
+  if (option === null) return `must be ${STORE_FORMS}`;
+  return `must have known options: nats: has no "${option}", but ${NATS_OPTIONS}`;
+}
 
 /** Null when the text names no store. */
 export function parseStoreUrl(text: string): Store | null {
