@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
 
@@ -58,12 +58,13 @@ function builtinsByName(): Plugin {
 }
 
 /**
- * Which sources there are, for the executable of a checkout: of all, and of the commands that are made of few
- * and find nothing beside themselves, of which.
+ * Which sources there are, for the executable of a checkout, and of which each command is made, with the threads
+ * that it starts. What it finds beside itself and is none (the page, the executable) is the same for sources.
  */
 function sourcesList(): Plugin {
   const command = /^ {2}'?([\w-]+)'?: async \(\) => \(await import\('\.\/([\w-]+\.ts)'\)\)/gm;
-  const fewMax = 100;
+  const thread = /['"`]\.\/((?:[\w-]+-)?thread)[.$]/g;
+  const relativeImport = /\bfrom '(\.[^']+)'/g;
   return {
     name: 'sources-list',
     generateBundle() {
@@ -72,13 +73,24 @@ function sourcesList(): Plugin {
         relative(SOURCES, join(entry.parentPath, entry.name));
       const folders = ['', ...all.filter((one) => one.isDirectory()).map(nameOf)];
       const files = all.filter((one) => /(?<!\.test)\.ts$/.test(one.name)).map(nameOf);
+      /** A thread is bundled by nobody, so nobody has read it yet. */
+      const importedBy = (id: string): string[] =>
+        Array.from(readFileSync(id, 'utf8').matchAll(relativeImport), ([, path = '']) =>
+          join(dirname(id), path),
+        );
+      const threadsOf = (id: string): string[] => {
+        const code = readFileSync(id, 'utf8');
+        if (!code.includes('import.meta.url')) return [];
+        return Array.from(code.matchAll(thread), ([, name]) => join(dirname(id), `${name}.ts`));
+      };
       const reached = (from: string, isWhole: boolean): Set<string> => {
         const found = new Set([from]);
         for (const id of found) {
           const info = this.getModuleInfo(id);
           const next = [
-            ...(info?.importedIds ?? []),
+            ...(info?.importedIds ?? importedBy(id)),
             ...(isWhole ? (info?.dynamicallyImportedIds ?? []) : []),
+            ...(isWhole ? threadsOf(id) : []),
           ];
           for (const one of next) if (one.startsWith(SOURCES)) found.add(one);
         }
@@ -92,12 +104,10 @@ function sourcesList(): Plugin {
       const table = readFileSync(join(SOURCES, 'cli/commands.ts'), 'utf8');
       for (const [, name = '', file = ''] of table.matchAll(command)) {
         const ids = always.union(reached(join(SOURCES, 'cli', file), true));
-        const isAlone = [...ids].every(
-          (id) => !readFileSync(id, 'utf8').includes('import.meta.url'),
-        );
-        if (ids.size > fewMax || !isAlone) continue;
         commands[name] = [...ids].map((id) => files.indexOf(relative(SOURCES, id)));
       }
+      // With a transport of SOX it is the other.
+      commands.serve = [...new Set([...(commands.serve ?? []), ...(commands.mcp ?? [])])];
       const source = JSON.stringify({ folders, files, commands });
       this.emitFile({ type: 'asset', fileName: 'sources.json', source });
     },

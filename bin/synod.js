@@ -104,8 +104,8 @@ function holdLifeline() {
 
 /**
  * Whether the program was built of the sources as they are: of none that was changed since, or was added or
- * taken away. The build wrote down which there are, and of which a short command is made: looking at all
- * takes as long as all of such a command.
+ * taken away. The build wrote down which there are, and of which each command is made: looking at all takes as
+ * long as all of a short one.
  */
 function isNewest(built) {
   const list = join(root, 'dist', 'program', 'sources.json');
@@ -116,7 +116,7 @@ function isNewest(built) {
     const found = statSync(`${root}src/${name}`, { throwIfNoEntry: false });
     return found !== undefined && found.mtimeMs <= builtAt;
   };
-  const command = process.argv[2];
+  const command = process.argv[2] || 'serve';
   // Anybody may type "constructor".
   const own = Object.hasOwn(commands, command);
   const needed = own ? commands[command].map((at) => files[at]) : files;

@@ -148,7 +148,7 @@ test('[CL6] in a checkout the built files run until a source is changed, added o
   const files = ['cli/main.ts', 'cli/other.ts'];
   writeFileSync(
     join(root, 'dist', 'program', 'sources.json'),
-    JSON.stringify({ folders: ['', 'cli'], files, commands: { short: [0] } }),
+    JSON.stringify({ folders: ['', 'cli'], files, commands: { short: [0], serve: [0, 1] } }),
   );
   const [before, built, after] = [1, 2, 3].map((minute) => new Date(minute * 60_000)) as [
     Date,
@@ -166,6 +166,7 @@ test('[CL6] in a checkout the built files run until a source is changed, added o
   expect(await said('constructor')).toBe('built\n');
   utimesSync(other, after, after);
   expect(await said()).toBe('sources\n');
+  expect(await said('serve')).toBe('sources\n');
   // What a command is not made of does not make it older.
   expect(await said('short')).toBe('built\n');
   utimesSync(main, after, after);
