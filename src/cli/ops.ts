@@ -1,5 +1,6 @@
 /** `synod ops`: the operations there are, or the input and output of one. Asks no hub. */
 import type { Command } from 'commander';
+import { toJSONSchema } from 'zod';
 import { handle } from './context.ts';
 import { refused } from './failure.ts';
 import { columns, jsonText } from './terminal.ts';
@@ -26,9 +27,8 @@ export function registerOps(program: Command): void {
         detail,
       });
     }
-    const { z } = await import('zod');
     const schemaOf = (io: 'input' | 'output') =>
-      z.toJSONSchema(operation[io], { io, unrepresentable: 'any' });
+      toJSONSchema(operation[io], { io, unrepresentable: 'any' });
     const { id, access, doc } = operation;
     const shape = {
       id,
