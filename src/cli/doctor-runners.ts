@@ -53,7 +53,7 @@ export async function examineRunners(
   };
   const found: Found[] = [];
   for (const { agent_id: agent, runner } of agents) {
-    const { data: spec } = runnerSpec.safeParse(runner);
+    const { data: spec } = runnerSpec().safeParse(runner);
     if (spec === undefined || !['claude', 'codex', 'acp'].includes(spec.kind)) continue;
     if (isQuick) {
       found.push(skip('runner', `${agent}: ${spec.kind}, not asked with --quick`));

@@ -120,7 +120,7 @@ function check(
     if (runner === undefined || typeof runner === 'string') {
       if (runner !== undefined) runners.set(name, runner);
     } else {
-      const spec = runnerSpec.safeParse(runner);
+      const spec = runnerSpec().safeParse(runner);
       if (spec.success) runners.set(name, spec.data);
       else {
         const isKnown = RUNNER_KINDS.includes(runner.kind);

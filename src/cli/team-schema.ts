@@ -90,9 +90,9 @@ const { wake, tools, session } = agentsManage.input.shape;
 const agent = z
   .strictObject({
     role: role.optional(),
-    roles: roles.optional(),
+    roles: roles().optional(),
     about: text.min(1).max(ABOUT_CHARS_MAX).optional(),
-    follows: z.array(channelName).max(WORDS_MAX).default([]),
+    follows: z.array(channelName()).max(WORDS_MAX).default([]),
     /** Looked at by its own kind; see `team-file.ts`. */
     runner: z.union([z.string().min(1).max(64), z.looseObject({ kind: z.string() })]).optional(),
     process: processSpec.optional(),
@@ -128,7 +128,7 @@ export const teamSchema: z.ZodType<TeamFile> = z.strictObject({
   }),
   about: text.max(ABOUT_CHARS_MAX).optional(),
   channels: z
-    .record(channelName, z.union([text.max(1_024), z.null()]))
+    .record(channelName(), z.union([text.max(1_024), z.null()]))
     .refine((all) => Object.keys(all).length <= CHANNELS_MAX, {
       error: `at most ${CHANNELS_MAX}`,
     })

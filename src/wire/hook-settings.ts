@@ -5,6 +5,7 @@
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { DEFAULT_POLICY, isPolicy, type Policy, parsePolicy } from './policy.ts';
+import { shape } from './shape.ts';
 
 export interface GuardSettings {
   /** `refuse`: what another holds; `claim`: that, and take what nobody holds; `off`: nothing. */
@@ -40,28 +41,34 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MODES_MAX = 1_000;
 
-const guard = z.strictObject({
-  mode: z
-    .enum(['refuse', 'claim', 'off'], { error: 'must be refuse, claim or off' })
-    .default('refuse'),
-});
-const wakeMode = z.enum(['on', 'named', 'off'], { error: 'must be on, named or off' });
-const wakeModes = z
-  .record(z.string(), wakeMode, { error: 'must be a table of names and modes' })
-  .refine((table) => Object.keys(table).length <= MODES_MAX, {
-    error: `must have at most ${MODES_MAX} names`,
-  })
-  .default({});
+const guard = shape(() =>
+  z.strictObject({
+    mode: z
+      .enum(['refuse', 'claim', 'off'], { error: 'must be refuse, claim or off' })
+      .default('refuse'),
+  }),
+);
+const wakeMode = shape(() => z.enum(['on', 'named', 'off'], { error: 'must be on, named or off' }));
+const wakeModes = shape(() =>
+  z
+    .record(z.string(), wakeMode(), { error: 'must be a table of names and modes' })
+    .refine((table) => Object.keys(table).length <= MODES_MAX, {
+      error: `must have at most ${MODES_MAX} names`,
+    })
+    .default({}),
+);
 /** Turns start agents, and nothing else does [WA6]. */
 const MOVED =
   'is gone: an agent is started by its turns. Take it out, and run: synod agents manage NAME --claude, or --codex, or -- COMMAND';
-const wake = z.strictObject({
-  mode: wakeMode.default('named'),
-  agents: wakeModes,
-  channels: wakeModes,
-  headless: z.literal(false, { error: MOVED }).optional(),
-  command: z.tuple([], { error: MOVED }).optional(),
-});
+const wake = shape(() =>
+  z.strictObject({
+    mode: wakeMode().default('named'),
+    agents: wakeModes(),
+    channels: wakeModes(),
+    headless: z.literal(false, { error: MOVED }).optional(),
+    command: z.tuple([], { error: MOVED }).optional(),
+  }),
+);
 
 /** All that is said, or every problem as a sentence. */
 export function parseDoorSettings(
@@ -82,7 +89,7 @@ export function parseDoorSettings(
     }
     return undefined;
   };
-  const [guarding, waking] = [read('guard', guard), read('wake', wake)];
+  const [guarding, waking] = [read('guard', guard()), read('wake', wake())];
   if (guarding === undefined || waking === undefined) return problems;
   return { policy, guard: guarding, wake: waking };
 }

@@ -4,6 +4,7 @@
  * from these declarations; nothing about an operation is written twice.
  */
 import type { z } from 'zod';
+import { shape } from './shape.ts';
 
 /** Who may ask. `reader` excludes nobody who is authenticated; `admin` is of one space, `owner` of the hub. */
 export type Access = 'reader' | 'writer' | 'person' | 'admin' | 'owner';
@@ -87,18 +88,16 @@ export function operation<I extends z.ZodType, O extends z.ZodType>({
   output: makeOutput,
   ...rest
 }: Declared<I, O>): Operation<I, O> {
-  let input: I | undefined;
-  let output: O | undefined;
+  const input = shape(makeInput);
+  const output = shape(makeOutput);
   return {
     ...{ aliases: [], isStreaming: false, isAboutSpaces: false },
     ...rest,
     get input() {
-      input ??= makeInput();
-      return input;
+      return input();
     },
     get output() {
-      output ??= makeOutput();
-      return output;
+      return output();
     },
   };
 }

@@ -183,7 +183,7 @@ test('with the word of a vendor its agent plays all eight roles, and is told eac
 }, 120_000);
 
 test.each(VENDORS)('the word %s is a runner that the hub knows', (vendor) => {
-  expect(runnerSpec.safeParse(runnerFor(vendor, base)).success).toBe(true);
+  expect(runnerSpec().safeParse(runnerFor(vendor, base)).success).toBe(true);
 });
 
 /** What a vendor's agent does with its tools: it reads its mail, and answers it. */

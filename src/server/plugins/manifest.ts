@@ -9,6 +9,7 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import { z } from 'zod';
+import { shape } from '../../wire/shape.ts';
 import { SOX_OPERATIONS } from '../../wire/sox.ts';
 import { MANIFEST_BYTES_MAX, REFERENCES_MAX } from './limits.ts';
 import { parseRange, type Range } from './range.ts';
@@ -47,69 +48,78 @@ const FLAGS: ReadonlySet<string> = new Set(['observe_only', 'may_short_circuit']
 const unique = <Item extends z.ZodType>(item: Item) =>
   z.array(item).refine((list) => new Set(list).size === list.length, 'items must be unique');
 
-const references = unique(z.string().min(1).max(256)).max(REFERENCES_MAX);
+const references = shape(() => unique(z.string().min(1).max(256)).max(REFERENCES_MAX));
 
-const capability = z
-  .record(z.string().min(1).max(256), z.union([z.boolean(), z.string()]))
-  .superRefine((entry, context) => {
-    const keys = Object.keys(entry);
-    const key = keys[0];
-    if (keys.length !== 1 || key === undefined) {
-      context.addIssue({ code: 'custom', message: 'must have exactly one key' });
-      return;
-    }
-    const expected = FLAGS.has(key) ? 'boolean' : 'string';
-    if (typeof entry[key] !== expected) {
-      context.addIssue({ code: 'custom', message: `must be a ${expected}`, path: [key] });
-    }
-  });
+const capability = shape(() =>
+  z
+    .record(z.string().min(1).max(256), z.union([z.boolean(), z.string()]))
+    .superRefine((entry, context) => {
+      const keys = Object.keys(entry);
+      const key = keys[0];
+      if (keys.length !== 1 || key === undefined) {
+        context.addIssue({ code: 'custom', message: 'must have exactly one key' });
+        return;
+      }
+      const expected = FLAGS.has(key) ? 'boolean' : 'string';
+      if (typeof entry[key] !== expected) {
+        context.addIssue({ code: 'custom', message: `must be a ${expected}`, path: [key] });
+      }
+    }),
+);
 
-const capabilities = z
-  .array(capability)
-  .max(16)
-  .refine(
-    (list) => !(hasFlag(list, 'observe_only', true) && hasFlag(list, 'may_short_circuit', true)),
-    'observe_only: true and may_short_circuit: true exclude each other',
-  );
-
-const operations = unique(z.enum(OPERATIONS)).min(1);
-
-const schema = z.strictObject({
-  apiVersion: z.literal('sox.dev/v1'),
-  kind: z.literal('SoxPlugin'),
-  metadata: z.strictObject({
-    id: z
-      .string()
-      .max(128)
-      .regex(/^[a-z][a-z0-9]*(\.[a-z][a-z0-9-]*)+$/),
-    version: z.string().max(128).regex(SEMVER, 'must be a full SemVer version'),
-    display_name: z.string().min(1).max(128).optional(),
-    description: z.string().max(512).optional(),
-  }),
-  spec: z.strictObject({
-    protocol_version: z
-      .string()
-      .refine((text) => parseRange(text) !== null, 'must be a PEP 440 specifier list or npm range'),
-    plugin_kind: z.enum(['interceptor', 'transformer', 'provider', 'hook']),
-    plugin_capabilities: capabilities.default([]),
-    applies_to: z.preprocess(
-      (scope) => (Array.isArray(scope) ? { operations: scope } : scope),
-      z
-        .strictObject({
-          operations: operations.optional(),
-          transports: unique(z.enum(['*', 'stdio', 'http']))
-            .min(1)
-            .optional(),
-        })
-        .optional(),
+const capabilities = shape(() =>
+  z
+    .array(capability())
+    .max(16)
+    .refine(
+      (list) => !(hasFlag(list, 'observe_only', true) && hasFlag(list, 'may_short_circuit', true)),
+      'observe_only: true and may_short_circuit: true exclude each other',
     ),
-    requires: references.default([]),
-    must_run_before: references.default([]),
-    must_run_after: references.default([]),
-    config_schema_ref: z.string().max(1024).optional(),
-    signatures: z.array(z.strictObject({ algorithm: z.string(), value: z.string() })).max(16),
+);
+
+const operations = shape(() => unique(z.enum(OPERATIONS)).min(1));
+
+const schema = shape(() =>
+  z.strictObject({
+    apiVersion: z.literal('sox.dev/v1'),
+    kind: z.literal('SoxPlugin'),
+    metadata: z.strictObject({
+      id: z
+        .string()
+        .max(128)
+        .regex(/^[a-z][a-z0-9]*(\.[a-z][a-z0-9-]*)+$/),
+      version: z.string().max(128).regex(SEMVER, 'must be a full SemVer version'),
+      display_name: z.string().min(1).max(128).optional(),
+      description: z.string().max(512).optional(),
+    }),
+    spec: z.strictObject({
+      protocol_version: z
+        .string()
+        .refine(
+          (text) => parseRange(text) !== null,
+          'must be a PEP 440 specifier list or npm range',
+        ),
+      plugin_kind: z.enum(['interceptor', 'transformer', 'provider', 'hook']),
+      plugin_capabilities: capabilities().default([]),
+      applies_to: z.preprocess(
+        (scope) => (Array.isArray(scope) ? { operations: scope } : scope),
+        z
+          .strictObject({
+            operations: operations().optional(),
+            transports: unique(z.enum(['*', 'stdio', 'http']))
+              .min(1)
+              .optional(),
+          })
+          .optional(),
+      ),
+      requires: references().default([]),
+      must_run_before: references().default([]),
+      must_run_after: references().default([]),
+      config_schema_ref: z.string().max(1024).optional(),
+      signatures: z.array(z.strictObject({ algorithm: z.string(), value: z.string() })).max(16),
+    }),
   }),
-});
+);
 
 function hasFlag(
   list: readonly Readonly<Record<string, boolean | string>>[],
@@ -122,7 +132,7 @@ function hasFlag(
 /** Reads a manifest from YAML text or an object; `source` names it in the error. */
 export function parseManifest(source: string, manifest: unknown): Manifest {
   const document = typeof manifest === 'string' ? readYaml(source, manifest) : manifest;
-  const parsed = schema.safeParse(document);
+  const parsed = schema().safeParse(document);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(
       (issue) => `${issue.path.join('.') || '<root>'}: ${issue.message}`,

@@ -177,7 +177,7 @@ const runners = z.record(
   z
     .string()
     .regex(/^[\w.-]{1,64}$/, { error: 'must be named with 1 to 64 of a-z, 0-9, _, - and .' }),
-  runnerSpec,
+  runnerSpec(),
   { error: 'must be an object of name to runner' },
 );
 

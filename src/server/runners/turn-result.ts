@@ -22,7 +22,7 @@ const result = z.object({
       z.object({
         channel: z.string().min(1).max(256).optional(),
         reply_to: z.string().min(1).max(64).optional(),
-        body: z.union([jsonObject, z.string().transform((text) => ({ text }))]),
+        body: z.union([jsonObject(), z.string().transform((text) => ({ text }))]),
         wants_reply: z.boolean().optional(),
       }),
     )

@@ -12,30 +12,35 @@ import {
   spaceName,
   trustTier,
 } from '../schemas.ts';
+import { shape } from '../shape.ts';
 import { proofText } from './gates.ts';
 
 const YEAR_S = 366 * 86_400;
 const YEAR_MS = YEAR_S * 1_000;
-const tokenId = z.string().min(1).max(64);
-const ttl = z
-  .int()
-  .min(1)
-  .max(10 * YEAR_S)
-  .nullish()
-  .describe('seconds; omitted: never expires');
+const tokenId = shape(() => z.string().min(1).max(64));
+const ttl = shape(() =>
+  z
+    .int()
+    .min(1)
+    .max(10 * YEAR_S)
+    .nullish()
+    .describe('seconds; omitted: never expires'),
+);
 
-const tokenView = z.object({
-  token_id: z.string(),
-  agent_id: z.string(),
-  kind: principalKind,
-  tier: trustTier,
-  label: z.string().nullable(),
-  roles: z.array(z.string()),
-  created_at: seconds,
-  created_by: z.string(),
-  expires_at: seconds.nullable(),
-  revoked_at: seconds.nullable(),
-});
+const tokenView = shape(() =>
+  z.object({
+    token_id: z.string(),
+    agent_id: z.string(),
+    kind: principalKind(),
+    tier: trustTier(),
+    label: z.string().nullable(),
+    roles: z.array(z.string()),
+    created_at: seconds(),
+    created_by: z.string(),
+    expires_at: seconds().nullable(),
+    revoked_at: seconds().nullable(),
+  }),
+);
 
 export const tokenCreate = operation({
   id: 'tokens.create',
@@ -47,14 +52,14 @@ export const tokenCreate = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      agent_id: agentId,
-      kind: principalKind.default('agent'),
-      tier: trustTier.default('standard'),
+      agent_id: agentId(),
+      kind: principalKind().default('agent'),
+      tier: trustTier().default('standard'),
       label: z.string().max(256).nullish(),
-      roles: roles.nullish().describe('what it may be told as, role:<role>'),
-      ttl,
+      roles: roles().nullish().describe('what it may be told as, role:<role>'),
+      ttl: ttl(),
     }),
-  output: () => z.object({ token: z.string(), ...tokenView.shape }),
+  output: () => z.object({ token: z.string(), ...tokenView().shape }),
 });
 
 export const tokenList = operation({
@@ -66,7 +71,7 @@ export const tokenList = operation({
   toolset: 'admin',
   hints: READS,
   input: () => z.strictObject({}),
-  output: () => z.object({ tokens: z.array(tokenView) }),
+  output: () => z.object({ tokens: z.array(tokenView()) }),
 });
 
 export const tokenRotate = operation({
@@ -77,8 +82,8 @@ export const tokenRotate = operation({
   access: 'admin',
   toolset: 'admin',
   hints: { ...REMOVES, idempotentHint: false },
-  input: () => z.strictObject({ token_id: tokenId, ttl }),
-  output: () => z.object({ token: z.string(), ...tokenView.shape }),
+  input: () => z.strictObject({ token_id: tokenId(), ttl: ttl() }),
+  output: () => z.object({ token: z.string(), ...tokenView().shape }),
 });
 
 export const tokenRevoke = operation({
@@ -89,7 +94,7 @@ export const tokenRevoke = operation({
   access: 'admin',
   toolset: 'admin',
   hints: REMOVES,
-  input: () => z.strictObject({ token_id: tokenId, idempotency_key: idempotencyKey }),
+  input: () => z.strictObject({ token_id: tokenId(), idempotency_key: idempotencyKey() }),
   output: () => z.object({ token_id: z.string(), revoked: z.boolean() }),
 });
 
@@ -115,7 +120,7 @@ export const spaceCreate = operation({
   access: 'owner',
   toolset: 'admin',
   hints: SETS,
-  input: () => z.strictObject({ name: spaceName }),
+  input: () => z.strictObject({ name: spaceName() }),
   output: () => z.object({ name: z.string(), created: z.boolean() }),
 });
 
@@ -130,7 +135,7 @@ export const spaceRemove = operation({
   hints: { ...REMOVES, idempotentHint: false },
   input: () =>
     z.strictObject({
-      name: spaceName,
+      name: spaceName(),
       delete: z
         .boolean()
         .optional()
@@ -139,19 +144,19 @@ export const spaceRemove = operation({
   output: () =>
     z.object({
       name: z.string(),
-      removed_at: seconds,
+      removed_at: seconds(),
       kept: z.string().nullable().describe('where what it held lies now; null: nothing is kept'),
     }),
 });
 
-const gatesProof = z.enum(['person', 'none']);
+const gatesProof = shape(() => z.enum(['person', 'none']));
 
 /** From a second to a day; a supervisor that looks more often only costs. */
 /** What may be laid down as the most of one agent; a space holds more than a few such agents. */
 export const CLAIMS_PER_AGENT_SET_MAX = 10_000;
 export const OFFERS_PER_AGENT_SET_MAX = 1_000;
 const perAgent = (max: number) => z.int().min(1).max(max).nullable().optional();
-const period = z.int().min(1_000).max(86_400_000).nullable().optional();
+const period = shape(() => z.int().min(1_000).max(86_400_000).nullable().optional());
 
 export const spaceConfigure = operation({
   id: 'spaces.configure',
@@ -163,7 +168,7 @@ export const spaceConfigure = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      backpressure_mode: backpressureMode.optional(),
+      backpressure_mode: backpressureMode().optional(),
       queue_limit: z.int().min(1).max(10_000_000).optional(),
       idempotency_ttl_ms: z
         .int()
@@ -184,17 +189,19 @@ export const spaceConfigure = operation({
         .max(10 * YEAR_MS)
         .optional()
         .describe('then an agent that is owed nothing is forgotten'),
-      message_retention_ms: messageRetention.describe(
+      message_retention_ms: messageRetention().describe(
         'older bodies go at compaction; null keeps all',
       ),
-      memory_retention_ms: messageRetention.describe(
+      memory_retention_ms: messageRetention().describe(
         'then checkpoints of claims that are gone are forgotten and findings no longer shown; null keeps all',
       ),
-      supervise_every_ms: period.describe('how often the supervisor looks at the plan; null: 30 s'),
-      stalled_after_ms: period.describe(
+      supervise_every_ms: period().describe(
+        'how often the supervisor looks at the plan; null: 30 s',
+      ),
+      stalled_after_ms: period().describe(
         'then a task that nobody moves is offered again; null: 300 s',
       ),
-      gates_proof: gatesProof
+      gates_proof: gatesProof()
         .optional()
         .describe('none: the owner’s credential decides gates of tier 1; a person says so'),
       gates_proof_ms: z
@@ -204,7 +211,7 @@ export const spaceConfigure = operation({
         .nullable()
         .optional()
         .describe('how long a proof lasts; null: 15 min'),
-      proof: proofText,
+      proof: proofText(),
       claims_per_agent: perAgent(CLAIMS_PER_AGENT_SET_MAX).describe('held at once; null: 128'),
       offers_per_agent: perAgent(OFFERS_PER_AGENT_SET_MAX).describe('made at once; null: 64'),
       turns_parallel_max: z
@@ -218,7 +225,7 @@ export const spaceConfigure = operation({
     }),
   output: () =>
     z.object({
-      backpressure_mode: backpressureMode,
+      backpressure_mode: backpressureMode(),
       queue_limit: z.int(),
       idempotency_ttl_ms: z.int(),
       typed_only: z.boolean(),
@@ -229,7 +236,7 @@ export const spaceConfigure = operation({
       memory_retention_ms: z.int().nullable(),
       supervise_every_ms: z.int().nullable(),
       stalled_after_ms: z.int().nullable(),
-      gates_proof: gatesProof,
+      gates_proof: gatesProof(),
       gates_proof_ms: z.int().nullable(),
       claims_per_agent: z.int().nullable(),
       offers_per_agent: z.int().nullable(),

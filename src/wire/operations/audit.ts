@@ -2,19 +2,29 @@
 import { z } from 'zod';
 import { operation, READS } from '../operation.ts';
 import { seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
 export const AUDIT_ROWS_MAX = 500;
 
-const deed = z.object({
-  position: z.int().min(0).describe('its place in the log'),
-  at: seconds,
-  action: z.string().describe('what happened: gate.approved, token.created, refusal.recorded, …'),
-  actor: z.string(),
-  subject: z.string().nullable().describe('what it was done to'),
-  outcome: z.string().describe('done, or how it ended: a state, a verdict, the code of a refusal'),
-  detail: z.record(z.string(), z.union([z.string(), z.number()])).describe('ids, names and counts'),
-  body_hash: z.string().nullable().describe('SHA-256 of the body as compact JSON; never the body'),
-});
+const deed = shape(() =>
+  z.object({
+    position: z.int().min(0).describe('its place in the log'),
+    at: seconds(),
+    action: z.string().describe('what happened: gate.approved, token.created, refusal.recorded, …'),
+    actor: z.string(),
+    subject: z.string().nullable().describe('what it was done to'),
+    outcome: z
+      .string()
+      .describe('done, or how it ended: a state, a verdict, the code of a refusal'),
+    detail: z
+      .record(z.string(), z.union([z.string(), z.number()]))
+      .describe('ids, names and counts'),
+    body_hash: z
+      .string()
+      .nullable()
+      .describe('SHA-256 of the body as compact JSON; never the body'),
+  }),
+);
 
 export const auditList = operation({
   id: 'audit.list',
@@ -26,8 +36,8 @@ export const auditList = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      since: seconds.optional().describe('then or later'),
-      until: seconds.optional().describe('before then'),
+      since: seconds().optional().describe('then or later'),
+      until: seconds().optional().describe('before then'),
       actor: z.string().min(1).max(256).optional(),
       action: z
         .string()
@@ -46,7 +56,7 @@ export const auditList = operation({
     }),
   output: () =>
     z.object({
-      deeds: z.array(deed),
+      deeds: z.array(deed()),
       next: z
         .string()
         .nullable()

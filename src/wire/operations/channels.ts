@@ -37,10 +37,10 @@ export const send = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      channel: channelName.describe('ticket:42, dm/<a>~<b> (names sorted), group/<id>'),
-      body: jsonObject,
-      correlation_id: correlationId.nullish(),
-      reply_to: messageIdText.nullish().describe('message_id this answers'),
+      channel: channelName().describe('ticket:42, dm/<a>~<b> (names sorted), group/<id>'),
+      body: jsonObject(),
+      correlation_id: correlationId().nullish(),
+      reply_to: messageIdText().nullish().describe('message_id this answers'),
       // What each is for is said where it is needed: by the refusal that asks for it.
       quote: z.boolean().optional(),
       reopen: z.boolean().optional(),
@@ -53,7 +53,7 @@ export const send = operation({
     }),
   output: () =>
     z.object({
-      sent_at: seconds,
+      sent_at: seconds(),
       message_id: z.string(),
       seq: z.int().min(1),
       backpressure: z.object({
@@ -82,7 +82,7 @@ export const recv = operation({
   hints: { ...REMOVES, idempotentHint: false },
   input: () =>
     z.strictObject({
-      channels: z.array(channelName).max(1000).nullish().describe('exact names; default all'),
+      channels: z.array(channelName()).max(1000).nullish().describe('exact names; default all'),
       max_messages: z.int().min(1).max(DRAIN_MESSAGES_MAX).default(50),
       thread_depth: z.int().min(-1).default(0).describe('ancestors; -1 all'),
       include_meta: z.boolean().default(true),
@@ -93,10 +93,10 @@ export const recv = operation({
     }),
   output: () =>
     z.object({
-      drained_at: seconds,
-      messages: z.array(messageEnvelope),
-      lease_until: seconds.optional(),
-      marks: z.array(markNotice).optional().describe('of threads: those that ended the wait'),
+      drained_at: seconds(),
+      messages: z.array(messageEnvelope()),
+      lease_until: seconds().optional(),
+      marks: z.array(markNotice()).optional().describe('of threads: those that ended the wait'),
     }),
 });
 
@@ -108,7 +108,7 @@ export const subscribe = operation({
   access: 'writer',
   toolset: 'core',
   hints: SETS,
-  input: () => z.strictObject({ pattern: channelName }),
+  input: () => z.strictObject({ pattern: channelName() }),
   output: () => z.object({ subscribed: z.array(z.string()) }),
 });
 
@@ -128,7 +128,7 @@ export const unsubscribe = operation({
         const { patterns, ...rest } = value;
         return 'channels' in rest ? value : { ...rest, channels: patterns };
       },
-      z.strictObject({ channels: z.array(channelName).min(1).max(1000) }),
+      z.strictObject({ channels: z.array(channelName()).min(1).max(1000) }),
     ),
   output: () => z.object({ unsubscribed: z.array(z.string()), pending_cleared: z.int().min(0) }),
 });
@@ -144,7 +144,7 @@ export const listChannels = operation({
   input: () =>
     z.strictObject({
       details: z.boolean().default(false).describe('also what each is for, and what you are owed'),
-      channel: channelName.optional().describe('this one alone, with everything said of it'),
+      channel: channelName().optional().describe('this one alone, with everything said of it'),
     }),
   output: () =>
     z.object({
@@ -157,8 +157,8 @@ export const listChannels = operation({
           standing: z.boolean().optional(),
           types: z.array(z.string()).optional().describe('the types a post may have; none: any'),
           tiers: z.array(z.int()).optional().describe('the tiers a post may have'),
-          post_schema: jsonObject.nullish().describe('of one channel'),
-          last_activity: seconds.nullish().describe('of the last message'),
+          post_schema: jsonObject().nullish().describe('of one channel'),
+          last_activity: seconds().nullish().describe('of the last message'),
           owed: z.int().min(0).optional().describe('messages you are owed there'),
           subscribed: z.boolean().optional(),
         }),
@@ -182,7 +182,7 @@ export const listAgents = operation({
   input: () =>
     z.strictObject({
       status_filter: z
-        .array(presenceState)
+        .array(presenceState())
         .min(1)
         .refine((states) => new Set(states).size === states.length, {
           error: 'items must be unique',
@@ -194,8 +194,8 @@ export const listAgents = operation({
     z.object({
       agents: z.array(
         z.object({
-          agent_id: agentId,
-          presence_state: presenceState,
+          agent_id: agentId(),
+          presence_state: presenceState(),
           last_heartbeat_at: z.number().min(0),
           namespace: z.string().nullable(),
         }),
@@ -220,8 +220,8 @@ export const heartbeat = operation({
     z.object({
       agent_id: z.string(),
       status: z.string(),
-      recorded_at: seconds,
-      expires_at: seconds,
+      recorded_at: seconds(),
+      expires_at: seconds(),
     }),
 });
 
@@ -235,12 +235,12 @@ export const replay = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      channel: channelName,
+      channel: channelName(),
       since: z.int().min(0).default(0),
       limit: z.int().min(1).max(REPLAY_MESSAGES_MAX).default(100),
       until: z.int().min(1).nullish(),
     }),
-  output: () => z.object({ messages: z.array(messageEnvelope), has_more: z.boolean() }),
+  output: () => z.object({ messages: z.array(messageEnvelope()), has_more: z.boolean() }),
 });
 
 export const configure = operation({
@@ -253,13 +253,13 @@ export const configure = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      channel: channelName,
-      schema: jsonObject.nullish().describe('JSON Schema 2020-12 for bodies'),
-      replay_policy: replayPolicy.optional(),
+      channel: channelName(),
+      schema: jsonObject().nullish().describe('JSON Schema 2020-12 for bodies'),
+      replay_policy: replayPolicy().optional(),
       replay_allow: z.array(z.string().min(1).max(256)).max(1000).optional(),
-      backpressure_mode: backpressureMode.nullish(),
+      backpressure_mode: backpressureMode().nullish(),
       queue_limit: z.int().min(1).max(10_000_000).nullish(),
-      message_retention_ms: messageRetention.describe('instead of the space’s; null follows it'),
+      message_retention_ms: messageRetention().describe('instead of the space’s; null follows it'),
       gate_tier2: z
         .boolean()
         .optional()
@@ -268,10 +268,10 @@ export const configure = operation({
   output: () =>
     z.object({
       channel: z.string(),
-      schema: jsonObject.nullable(),
-      replay_policy: replayPolicy,
+      schema: jsonObject().nullable(),
+      replay_policy: replayPolicy(),
       replay_allow: z.array(z.string()),
-      backpressure_mode: backpressureMode.nullable(),
+      backpressure_mode: backpressureMode().nullable(),
       queue_limit: z.int().nullable(),
       message_retention_ms: z.int().nullable(),
       gate_tier2: z.boolean(),
@@ -288,9 +288,9 @@ export const retire = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      channel: channelName,
+      channel: channelName(),
       force: z.boolean().default(false).describe('for a person or an administrator'),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
   output: () => z.object({ channel: z.string(), retired: z.boolean(), messages: z.int().min(0) }),
 });

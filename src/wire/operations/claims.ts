@@ -8,14 +8,19 @@ import {
 } from '../../core/work/claim/claim-limits.ts';
 import { operation, READS, REMOVES, SETS } from '../operation.ts';
 import { claimStatus, claimView, idempotencyKey, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 import { WAIT_MS_MAX } from './channels.ts';
 
-const claimId = z.string().min(1).max(CLAIM_ID_CHARS_MAX);
-const epoch = z.int().min(1).nullish().describe('fencing number; must be the current one');
-const text = z.string().max(CLAIM_TEXT_CHARS_MAX);
-const ttl = z.number().nullish().describe('default 3600, 30 to 86400');
+const claimId = shape(() => z.string().min(1).max(CLAIM_ID_CHARS_MAX));
+const epoch = shape(() =>
+  z.int().min(1).nullish().describe('fencing number; must be the current one'),
+);
+const text = shape(() => z.string().max(CLAIM_TEXT_CHARS_MAX));
+const ttl = shape(() => z.number().nullish().describe('default 3600, 30 to 86400'));
 // Kept loose here: the law normalises paths and says what is wrong with each.
-const paths = z.array(z.string()).max(4096).nullish().describe('files, folders, globs');
+const paths = shape(() =>
+  z.array(z.string()).max(4096).nullish().describe('files, folders, globs'),
+);
 const PAGE_MAX = 500;
 export const WAITS_SHOWN_MAX = 100;
 
@@ -29,8 +34,8 @@ export const claimTake = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      task_id: claimId,
-      paths,
+      task_id: claimId(),
+      paths: paths(),
       worktree: z.string().nullish().describe('its directory'),
       branch: z.string().nullish(),
       git: z
@@ -40,14 +45,14 @@ export const claimTake = operation({
           auto_release_on: z.enum(['manual', 'commit', 'merge']).default('manual'),
         })
         .nullish(),
-      note: text.nullish(),
-      ttl_seconds: ttl,
+      note: text().nullish(),
+      ttl_seconds: ttl(),
       // Renews that tenure only; 0 renews none.
       epoch: z.int().min(0).optional(),
       wait_ms: z.int().min(0).max(WAIT_MS_MAX).nullish(),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => z.object({ claim: claimView, renewed: z.boolean() }),
+  output: () => z.object({ claim: claimView(), renewed: z.boolean() }),
 });
 
 export const claimRelease = operation({
@@ -60,11 +65,11 @@ export const claimRelease = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      task_id: claimId,
-      epoch,
+      task_id: claimId(),
+      epoch: epoch(),
       evidence: z.string().max(EVIDENCE_CHARS_MAX).nullish(),
       force: z.boolean().default(false).describe('of another: people and administrators only'),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
   output: () => z.object({ task_id: z.string(), released: z.boolean(), was_owner: z.string() }),
 });
@@ -79,15 +84,15 @@ export const claimUpdate = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      task_id: claimId,
-      status: claimStatus.nullish(),
-      note: text.nullish(),
-      data_ref: text.nullish(),
-      epoch,
+      task_id: claimId(),
+      status: claimStatus().nullish(),
+      note: text().nullish(),
+      data_ref: text().nullish(),
+      epoch: epoch(),
       expected_version: z.int().min(0).nullish(),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => z.object({ claim: claimView }),
+  output: () => z.object({ claim: claimView() }),
 });
 
 export const claimCheckpoint = operation({
@@ -100,12 +105,12 @@ export const claimCheckpoint = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      task_id: claimId,
+      task_id: claimId(),
       checkpoint: z.string().max(CHECKPOINT_CHARS_MAX),
-      epoch,
-      idempotency_key: idempotencyKey,
+      epoch: epoch(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => z.object({ claim: claimView }),
+  output: () => z.object({ claim: claimView() }),
 });
 
 export const claimHandoff = operation({
@@ -118,16 +123,18 @@ export const claimHandoff = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      task_id: claimId,
+      task_id: claimId(),
       to: z.string().min(1).max(128),
-      note: text.nullish(),
-      epoch,
-      idempotency_key: idempotencyKey,
+      note: text().nullish(),
+      epoch: epoch(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => z.object({ claim: claimView }),
+  output: () => z.object({ claim: claimView() }),
 });
 
-const overlapView = z.object({ mine: z.string(), theirs: z.string(), witness: z.string() });
+const overlapView = shape(() =>
+  z.object({ mine: z.string(), theirs: z.string(), witness: z.string() }),
+);
 
 export const claimCheck = operation({
   id: 'claims.check',
@@ -146,7 +153,7 @@ export const claimCheck = operation({
     z.object({
       free: z.boolean(),
       mine: z.boolean().describe('a claim of yours covers all of them'),
-      conflicts: z.array(z.object({ claim: claimView, overlaps: z.array(overlapView) })),
+      conflicts: z.array(z.object({ claim: claimView(), overlaps: z.array(overlapView()) })),
     }),
 });
 
@@ -167,19 +174,19 @@ export const claimList = operation({
         .max(4096)
         .optional()
         .describe('only those in it, or in a folder of one: those that cover something there'),
-      after: claimId.optional(),
+      after: claimId().optional(),
       limit: z.int().min(1).max(PAGE_MAX).default(100),
     }),
   output: () =>
     z.object({
-      claims: z.array(claimView),
+      claims: z.array(claimView()),
       next: z.string().nullable(),
       waits: z
         .array(
           z.object({
             agent_id: z.string(),
             task_id: z.string().nullable().describe('null: for paths alone'),
-            since: seconds,
+            since: seconds(),
             reserved: z.boolean().describe('its turn has come'),
             waits_for: z.array(z.string()).describe('who holds what it waits for'),
           }),
@@ -198,15 +205,15 @@ export const claimWait = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      task_id: claimId.nullish(),
-      paths,
+      task_id: claimId().nullish(),
+      paths: paths(),
       worktree: z.string().nullish(),
-      ttl_seconds: ttl,
+      ttl_seconds: ttl(),
     }),
   output: () =>
     z.object({
       wait: z.int(),
-      until: seconds,
+      until: seconds(),
       ahead: z.int().min(0),
       reserved: z.boolean().describe('it is free and kept for you'),
     }),
@@ -234,7 +241,7 @@ export const claimForget = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      task_id: claimId.optional(),
+      task_id: claimId().optional(),
       agent_id: z
         .string()
         .max(128)

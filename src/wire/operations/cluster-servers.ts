@@ -2,20 +2,23 @@
 import { z } from 'zod';
 import { ADDS, operation, READS, REMOVES } from '../operation.ts';
 import { seconds, spaceName } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const SPACES_OF_ONE_MAX = 64;
 
-const serverName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
-const scope = z.array(z.string()).nullable().describe('null: all');
-const revoked = z.object({ by: z.string(), at: seconds }).nullable();
-const invitation = z.object({
-  token_id: z.string(),
-  name: z.string().nullable().describe('null: any that is free'),
-  spaces: scope,
-  invited_by: z.string(),
-  expires_at: seconds.describe('by the clock of NATS'),
-});
+const serverName = shape(() => z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));
+const scope = shape(() => z.array(z.string()).nullable().describe('null: all'));
+const revoked = shape(() => z.object({ by: z.string(), at: seconds() }).nullable());
+const invitation = shape(() =>
+  z.object({
+    token_id: z.string(),
+    name: z.string().nullable().describe('null: any that is free'),
+    spaces: scope(),
+    invited_by: z.string(),
+    expires_at: seconds().describe('by the clock of NATS'),
+  }),
+);
 
 export const clusterInvite = operation({
   id: 'cluster.invite',
@@ -28,9 +31,9 @@ export const clusterInvite = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      name: serverName.nullish().describe('the server that may use it'),
+      name: serverName().nullish().describe('the server that may use it'),
       spaces: z
-        .array(spaceName)
+        .array(spaceName())
         .min(1)
         .max(SPACES_OF_ONE_MAX)
         .nullish()
@@ -44,7 +47,7 @@ export const clusterInvite = operation({
   output: () =>
     z.object({
       token: z.string().describe('for synod join'),
-      ...invitation.shape,
+      ...invitation().shape,
       nats_user: z.string().describe('for the configuration of NATS, where it knows its users'),
     }),
 });
@@ -66,13 +69,13 @@ export const clusterServers = operation({
         z.object({
           name: z.string(),
           key: z.string(),
-          spaces: scope,
+          spaces: scope(),
           joined_by: z.string().nullable().describe('null: it founded the cluster'),
-          joined_at: seconds,
-          revoked,
+          joined_at: seconds(),
+          revoked: revoked(),
         }),
       ),
-      tokens: z.array(invitation).describe('neither used nor taken back'),
+      tokens: z.array(invitation()).describe('neither used nor taken back'),
       dropped: z.int().describe('messages that no server vouched for, since this one started'),
     }),
 });

@@ -16,7 +16,7 @@ export const clusterStatus = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      after: spaceName.optional().describe('go on behind this space'),
+      after: spaceName().optional().describe('go on behind this space'),
       limit: z.int().min(1).max(SPACES_LISTED_MAX).default(100).describe('of spaces'),
     }),
   output: () =>
@@ -31,7 +31,7 @@ export const clusterStatus = operation({
               .describe('draining: it takes no space; gone: not heard of for 3 seconds'),
             version: z.string(),
             url: z.string().nullable(),
-            since: seconds.describe('when it started, by its own clock'),
+            since: seconds().describe('when it started, by its own clock'),
             heard_s: z.number().describe('how long ago it was heard of'),
             spaces: z.int().describe('it has open'),
             sequences: z.int().describe('of these'),

@@ -11,44 +11,57 @@ import {
 import { PAGE_ROWS_MAX } from '../../core/work/work-limits.ts';
 import { operation, READS, REMOVES, SETS } from '../operation.ts';
 import { idempotencyKey, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 import { WAIT_MS_MAX } from './channels.ts';
 
-const ns = z
-  .string()
-  .min(1)
-  .max(NAMESPACE_CHARS_MAX)
-  .describe('a namespace; private/YOU is yours alone, by/YOU only you write, group/ID its members');
-const key = z.string().min(1).max(CONTEXT_KEY_CHARS_MAX);
-const prefix = z.string().max(CONTEXT_KEY_CHARS_MAX).describe('keys that begin with it');
-const json = z.unknown().describe('any JSON');
-const version = z.int().min(0);
-const snapshot = version.describe('a snapshot or version: as it was then; omitted: now');
-const page = {
+const ns = shape(() =>
+  z
+    .string()
+    .min(1)
+    .max(NAMESPACE_CHARS_MAX)
+    .describe(
+      'a namespace; private/YOU is yours alone, by/YOU only you write, group/ID its members',
+    ),
+);
+const key = shape(() => z.string().min(1).max(CONTEXT_KEY_CHARS_MAX));
+const prefix = shape(() =>
+  z.string().max(CONTEXT_KEY_CHARS_MAX).describe('keys that begin with it'),
+);
+const json = shape(() => z.unknown().describe('any JSON'));
+const version = shape(() => z.int().min(0));
+const snapshot = shape(() =>
+  version().describe('a snapshot or version: as it was then; omitted: now'),
+);
+const page = shape(() => ({
   after: z.string().max(CONTEXT_KEY_CHARS_MAX).optional().describe('next of the page before'),
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-};
+}));
 
-const entry = z.object({
-  key: z.string(),
-  version: version.describe('for if_version'),
-  bytes: z.int().describe('of the value as JSON'),
-  by: z.string(),
-  set_at: seconds,
-  expires_at: seconds.nullable(),
-  value: json.optional().describe('only with values'),
-  dropped: z.literal(true).optional().describe('too old: the value was dropped from the log'),
-});
+const entry = shape(() =>
+  z.object({
+    key: z.string(),
+    version: version().describe('for if_version'),
+    bytes: z.int().describe('of the value as JSON'),
+    by: z.string(),
+    set_at: seconds(),
+    expires_at: seconds().nullable(),
+    value: json().optional().describe('only with values'),
+    dropped: z.literal(true).optional().describe('too old: the value was dropped from the log'),
+  }),
+);
 
-const change = z.object({
-  key: z.string(),
-  change: z.enum(['added', 'changed', 'removed']),
-  before: version.describe('0: there was none'),
-  after: version.describe('0: there is none'),
-  by: z.string().nullable().describe('who wrote what is there after'),
-  set_at: seconds.nullable(),
-  value: json.optional().describe('what is there after; only with values'),
-  before_value: json.optional(),
-});
+const change = shape(() =>
+  z.object({
+    key: z.string(),
+    change: z.enum(['added', 'changed', 'removed']),
+    before: version().describe('0: there was none'),
+    after: version().describe('0: there is none'),
+    by: z.string().nullable().describe('who wrote what is there after'),
+    set_at: seconds().nullable(),
+    value: json().optional().describe('what is there after; only with values'),
+    before_value: json().optional(),
+  }),
+);
 
 export const contextSet = operation({
   id: 'context.set',
@@ -60,20 +73,25 @@ export const contextSet = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      ns,
-      key,
-      value: json,
-      if_version: version.nullish(),
+      ns: ns(),
+      key: key(),
+      value: json(),
+      if_version: version().nullish(),
       ttl: z
         .number()
         .min(1)
         .max(CONTEXT_TTL_MS_MAX / 1000)
         .nullish()
         .describe('seconds, then it is gone; omitted: never'),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
   output: () =>
-    z.object({ ns: z.string(), key: z.string(), version, expires_at: seconds.nullable() }),
+    z.object({
+      ns: z.string(),
+      key: z.string(),
+      version: version(),
+      expires_at: seconds().nullable(),
+    }),
 });
 
 export const contextGet = operation({
@@ -84,16 +102,16 @@ export const contextGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ ns, key, at: snapshot.optional() }),
+  input: () => z.strictObject({ ns: ns(), key: key(), at: snapshot().optional() }),
   output: () =>
     z.object({
       ns: z.string(),
       key: z.string(),
-      version,
-      value: json.describe('null also where there is none: look at version'),
+      version: version(),
+      value: json().describe('null also where there is none: look at version'),
       by: z.string().nullable(),
-      set_at: seconds.nullable(),
-      expires_at: seconds.nullable(),
+      set_at: seconds().nullable(),
+      expires_at: seconds().nullable(),
       dropped: z.literal(true).optional(),
     }),
 });
@@ -108,11 +126,11 @@ export const contextDelete = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      ns,
-      key: key.optional(),
-      prefix: prefix.optional(),
-      if_version: version.nullish(),
-      idempotency_key: idempotencyKey,
+      ns: ns(),
+      key: key().optional(),
+      prefix: prefix().optional(),
+      if_version: version().nullish(),
+      idempotency_key: idempotencyKey(),
     }),
   output: () =>
     z.object({
@@ -131,18 +149,18 @@ export const contextList = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      ns: ns.optional(),
-      prefix: prefix.optional(),
-      at: snapshot.optional(),
+      ns: ns().optional(),
+      prefix: prefix().optional(),
+      at: snapshot().optional(),
       values: z.boolean().default(false),
-      ...page,
+      ...page(),
     }),
   output: () =>
     z.object({
-      snapshot: version.describe('what was read; ask for the next page at it'),
-      entries: z.array(entry),
+      snapshot: version().describe('what was read; ask for the next page at it'),
+      entries: z.array(entry()),
       namespaces: z.array(
-        z.object({ ns: z.string(), keys: z.int(), bytes: z.int(), version: version }),
+        z.object({ ns: z.string(), keys: z.int(), bytes: z.int(), version: version() }),
       ),
       next: z.string().nullable(),
     }),
@@ -156,10 +174,10 @@ export const contextSnapshot = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ ns: ns.optional() }),
+  input: () => z.strictObject({ ns: ns().optional() }),
   output: () =>
     z.object({
-      snapshot: version,
+      snapshot: version(),
       keys: z.int().nullable().describe('of the namespace'),
       bytes: z.int().nullable(),
     }),
@@ -175,18 +193,18 @@ export const contextDiff = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      ns,
-      from: version,
-      to: version.optional().describe('omitted: now'),
-      prefix: prefix.optional(),
+      ns: ns(),
+      from: version(),
+      to: version().optional().describe('omitted: now'),
+      prefix: prefix().optional(),
       values: z.boolean().default(false),
-      ...page,
+      ...page(),
     }),
   output: () =>
     z.object({
-      from: version,
-      to: version,
-      changes: z.array(change),
+      from: version(),
+      to: version(),
+      changes: z.array(change()),
       next: z.string().nullable(),
     }),
 });
@@ -201,17 +219,17 @@ export const contextWatch = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      ns,
-      since: version.describe('a snapshot; what came after it is told'),
-      prefix: prefix.optional(),
+      ns: ns(),
+      since: version().describe('a snapshot; what came after it is told'),
+      prefix: prefix().optional(),
       values: z.boolean().default(false),
       wait_ms: z.int().min(0).max(WAIT_MS_MAX).optional(),
-      limit: page.limit,
+      limit: page().limit,
     }),
   output: () =>
     z.object({
-      snapshot: version.describe('ask again since this'),
-      changes: z.array(change).describe('none: nothing changed in time'),
+      snapshot: version().describe('ask again since this'),
+      changes: z.array(change()).describe('none: nothing changed in time'),
       next: z
         .string()
         .nullable()

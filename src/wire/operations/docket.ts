@@ -6,47 +6,52 @@ import { DOCKET_REASON_CHARS_MAX, DOCKET_TEXT_CHARS_MAX } from '../../core/law/l
 import { PAGE_ROWS_MAX } from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, idempotencyKey, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
 /** Things that an item of a list shows; `docket.get` shows all. */
 export const SUBJECTS_SHOWN = 10;
 
-const itemIdText = z.string().regex(/^d[1-9]\d{0,15}$/, 'an item is named d1, d2 …');
-const itemKind = z.enum(ITEM_KINDS);
+const itemIdText = shape(() => z.string().regex(/^d[1-9]\d{0,15}$/, 'an item is named d1, d2 …'));
+const itemKind = shape(() => z.enum(ITEM_KINDS));
 
-const subject = z.object({
-  kind: itemKind,
-  subject: z.string().describe('the id of the gate, message, turn, session or question'),
-  reason: z.string(),
-  text: z.string().describe('may be in the words of the agent'),
-  thread: z.string().nullable(),
-  since: seconds,
-  to: z.string().nullable().describe('who is asked; null: anybody'),
-  until: seconds.nullable(),
-});
+const subject = shape(() =>
+  z.object({
+    kind: itemKind(),
+    subject: z.string().describe('the id of the gate, message, turn, session or question'),
+    reason: z.string(),
+    text: z.string().describe('may be in the words of the agent'),
+    thread: z.string().nullable(),
+    since: seconds(),
+    to: z.string().nullable().describe('who is asked; null: anybody'),
+    until: seconds().nullable(),
+  }),
+);
 
-const item = z.object({
-  item_id: z.string(),
-  state: z.enum(['open', 'taken', 'closed']),
-  kinds: z.array(itemKind).describe('of what it is about, the most urgent first'),
-  agent_id: z.string(),
-  reason: z.string(),
-  thread: z.string().nullable(),
-  text: z.string().describe('of what was raised last'),
-  count: z.int().describe('how often it was raised'),
-  since: seconds,
-  newest_at: seconds,
-  subjects: z.array(subject),
-  subjects_open: z.int().describe('what is still to be decided'),
-  taken: z.object({ by: z.string(), at: seconds }).nullable(),
-  closed: z
-    .object({
-      by: z.string().nullable().describe('null: it ended by itself'),
-      at: seconds,
-      outcome: z.string(),
-      note: z.string().nullable(),
-    })
-    .nullable(),
-});
+const item = shape(() =>
+  z.object({
+    item_id: z.string(),
+    state: z.enum(['open', 'taken', 'closed']),
+    kinds: z.array(itemKind()).describe('of what it is about, the most urgent first'),
+    agent_id: z.string(),
+    reason: z.string(),
+    thread: z.string().nullable(),
+    text: z.string().describe('of what was raised last'),
+    count: z.int().describe('how often it was raised'),
+    since: seconds(),
+    newest_at: seconds(),
+    subjects: z.array(subject()),
+    subjects_open: z.int().describe('what is still to be decided'),
+    taken: z.object({ by: z.string(), at: seconds() }).nullable(),
+    closed: z
+      .object({
+        by: z.string().nullable().describe('null: it ended by itself'),
+        at: seconds(),
+        outcome: z.string(),
+        note: z.string().nullable(),
+      })
+      .nullable(),
+  }),
+);
 
 export const docketList = operation({
   id: 'docket.list',
@@ -59,13 +64,13 @@ export const docketList = operation({
   input: () =>
     z.strictObject({
       state: z.enum(['open', 'taken', 'closed']).optional().describe('none: open and taken'),
-      kind: itemKind.optional(),
-      after: itemIdText.optional(),
+      kind: itemKind().optional(),
+      after: itemIdText().optional(),
       limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
     }),
   output: () =>
     z.object({
-      items: z.array(item),
+      items: z.array(item()),
       next: z.string().nullable(),
       open: z.int().describe('how many wait in all'),
     }),
@@ -79,8 +84,8 @@ export const docketGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ item_id: itemIdText, after: z.string().max(512).optional() }),
-  output: () => z.object({ item, next: z.string().nullable() }),
+  input: () => z.strictObject({ item_id: itemIdText(), after: z.string().max(512).optional() }),
+  output: () => z.object({ item: item(), next: z.string().nullable() }),
 });
 
 export const docketTake = operation({
@@ -91,8 +96,8 @@ export const docketTake = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: () => z.strictObject({ item_id: itemIdText, force: z.boolean().default(false) }),
-  output: () => z.object({ item }),
+  input: () => z.strictObject({ item_id: itemIdText(), force: z.boolean().default(false) }),
+  output: () => z.object({ item: item() }),
 });
 
 export const docketClose = operation({
@@ -105,13 +110,13 @@ export const docketClose = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      item_id: itemIdText,
+      item_id: itemIdText(),
       subject: z.string().max(256).optional().describe('one of the things it is about'),
       outcome: z.enum(CLOSE_OUTCOMES),
       note: z.string().max(DOCKET_TEXT_CHARS_MAX).nullish(),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => z.object({ item }),
+  output: () => z.object({ item: item() }),
 });
 
 export const docketRaise = operation({
@@ -126,10 +131,10 @@ export const docketRaise = operation({
     z.strictObject({
       kind: z.literal('question').default('question'),
       text: z.string().min(1).max(DOCKET_TEXT_CHARS_MAX),
-      to: agentId.nullish().describe('a person; none: anybody'),
+      to: agentId().nullish().describe('a person; none: anybody'),
       thread: z.string().min(1).max(DOCKET_REASON_CHARS_MAX).nullish(),
-      until: seconds.nullish().describe('then it is no longer asked; at most 30 days ahead'),
-      idempotency_key: idempotencyKey,
+      until: seconds().nullish().describe('then it is no longer asked; at most 30 days ahead'),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => z.object({ item, question: z.string() }),
+  output: () => z.object({ item: item(), question: z.string() }),
 });

@@ -10,9 +10,10 @@ import {
 } from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS } from '../operation.ts';
 import { jsonObject, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const word = z.string().max(FINDING_WORD_CHARS_MAX);
-const reference = z.string().max(FINDING_REF_CHARS_MAX);
+const word = shape(() => z.string().max(FINDING_WORD_CHARS_MAX));
+const reference = shape(() => z.string().max(FINDING_REF_CHARS_MAX));
 
 export const findingRecord = operation({
   id: 'findings.record',
@@ -25,32 +26,32 @@ export const findingRecord = operation({
   input: () =>
     z.strictObject({
       statement: z.string().max(STATEMENT_CHARS_MAX),
-      subkind: word.describe('codebase-fact, lesson, decision, dead-end, outcome'),
-      evidence_kind: word.nullish(),
-      claim_status: word.nullish(),
-      freshness: word.nullish(),
-      evidence_ref: reference.nullish(),
+      subkind: word().describe('codebase-fact, lesson, decision, dead-end, outcome'),
+      evidence_kind: word().nullish(),
+      claim_status: word().nullish(),
+      freshness: word().nullish(),
+      evidence_ref: reference().nullish(),
       provenance: z
         .strictObject({
-          project: reference.nullish(),
-          session: reference.nullish(),
+          project: reference().nullish(),
+          session: reference().nullish(),
           source_event_seq: z.number().nullish(),
           ts: z.number().nullish(),
-          actor: reference.nullish(),
+          actor: reference().nullish(),
         })
         .nullish(),
       validity: z
         .strictObject({ valid_from: z.number().nullish(), valid_to: z.number().nullish() })
         .nullish(),
-      lifecycle: word.nullish(),
-      supersedes: reference.nullish(),
+      lifecycle: word().nullish(),
+      supersedes: reference().nullish(),
       verified_at_source: z
-        .strictObject({ checked_this_session: z.boolean(), source_ref: reference.nullish() })
+        .strictObject({ checked_this_session: z.boolean(), source_ref: reference().nullish() })
         .nullish(),
       producer_confidence: z.number().nullish(),
-      execution_substrate: word.nullish(),
-      entities: z.array(word).max(FINDING_LIST_MAX).default([]),
-      tags: z.array(word).max(FINDING_LIST_MAX).default([]),
+      execution_substrate: word().nullish(),
+      entities: z.array(word()).max(FINDING_LIST_MAX).default([]),
+      tags: z.array(word()).max(FINDING_LIST_MAX).default([]),
     }),
   output: () =>
     z.object({
@@ -72,7 +73,7 @@ export const findingRecall = operation({
   input: () =>
     z.strictObject({
       query_text: z.string().max(QUERY_CHARS_MAX),
-      returned_claim_ids: z.array(reference).max(RECALLED_IDS_MAX).default([]),
+      returned_claim_ids: z.array(reference()).max(RECALLED_IDS_MAX).default([]),
       was_used: z.boolean().nullish(),
       abstained: z.boolean().nullish(),
     }),
@@ -100,9 +101,9 @@ export const findingList = operation({
       events: z.array(
         z.object({
           position: z.int(),
-          at: seconds,
+          at: seconds(),
           kind: z.enum(MEMORY_KINDS),
-          payload: jsonObject,
+          payload: jsonObject(),
         }),
       ),
       next: z.int(),

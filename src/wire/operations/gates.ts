@@ -11,75 +11,83 @@ import {
 } from '../../core/gates/gate-limits.ts';
 import { PAGE_ROWS_MAX } from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
-
 import { idempotencyKey, jsonObject, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 import { WAIT_MS_MAX } from './channels.ts';
 
-const gateId = z.string().min(1).max(64);
-const hash = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
-  .nullish()
-  .describe('SHA-256 in hex of the canonical JSON (RFC 8785) of what would be done');
-const payload = jsonObject.optional().describe('instead of payload_hash: the hub hashes it');
-const word = z.string().min(1).max(GATE_WORD_CHARS_MAX);
-const policy = word
-  .nullish()
-  .describe('the rule that demands it; the same word is said at consume');
-const reason = z.string().max(GATE_REASON_CHARS_MAX).nullish();
-const waitMs = z.int().min(0).max(WAIT_MS_MAX).optional().describe('wait for the decision');
-export const proofText = z
-  .string()
-  .max(128)
-  .nullish()
-  .describe('from people.prove: that a person is there');
+const gateId = shape(() => z.string().min(1).max(64));
+const hash = shape(() =>
+  z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
+    .nullish()
+    .describe('SHA-256 in hex of the canonical JSON (RFC 8785) of what would be done'),
+);
+const payload = shape(() =>
+  jsonObject().optional().describe('instead of payload_hash: the hub hashes it'),
+);
+const word = shape(() => z.string().min(1).max(GATE_WORD_CHARS_MAX));
+const policy = shape(() =>
+  word().nullish().describe('the rule that demands it; the same word is said at consume'),
+);
+const reason = shape(() => z.string().max(GATE_REASON_CHARS_MAX).nullish());
+const waitMs = shape(() =>
+  z.int().min(0).max(WAIT_MS_MAX).optional().describe('wait for the decision'),
+);
+export const proofText = shape(() =>
+  z.string().max(128).nullish().describe('from people.prove: that a person is there'),
+);
 
-export const gateState = z.enum([
-  'pending',
-  'approved',
-  'denied',
-  'expired',
-  'withdrawn',
-  'superseded',
-  'consumed',
-  'lapsed',
-]);
+export const gateState = shape(() =>
+  z.enum([
+    'pending',
+    'approved',
+    'denied',
+    'expired',
+    'withdrawn',
+    'superseded',
+    'consumed',
+    'lapsed',
+  ]),
+);
 
 /** A gate as every door shows it. */
-export const gateView = z.object({
-  gate_id: z.string(),
-  state: gateState,
-  asker: z.string(),
-  action: z.string(),
-  subject: z.string(),
-  tier: z.int(),
-  by: z.object({ kinds: z.array(z.string()), names: z.array(z.string()), count: z.int() }),
-  asked_at: seconds,
-  deadline_at: seconds.nullable().describe('null: it waits for ever'),
-  thread: z.string().nullable(),
-  payload_hash: z.string().nullable(),
-  policy: z.string().nullable(),
-  turn_id: z.string().nullable(),
-  keep: z.boolean(),
-  message_id: z.string().nullable().describe('the post that is held until it is decided'),
-  approvals: z.array(
-    z.object({
-      by: z.string(),
-      proof: z.enum(['passphrase', 'passkey', 'owner, not proved']),
-      at: seconds,
-      reason: z.string().nullable(),
-    }),
-  ),
-  decided_by: z
-    .string()
-    .nullable()
-    .describe('whose word the state is; null: time’s, or nobody’s yet'),
-  decided_at: seconds.nullable(),
-  reason: z.string().nullable(),
-  use_until: seconds.nullable().describe('approved: use it before then'),
-});
+export const gateView = shape(() =>
+  z.object({
+    gate_id: z.string(),
+    state: gateState(),
+    asker: z.string(),
+    action: z.string(),
+    subject: z.string(),
+    tier: z.int(),
+    by: z.object({ kinds: z.array(z.string()), names: z.array(z.string()), count: z.int() }),
+    asked_at: seconds(),
+    deadline_at: seconds().nullable().describe('null: it waits for ever'),
+    thread: z.string().nullable(),
+    payload_hash: z.string().nullable(),
+    policy: z.string().nullable(),
+    turn_id: z.string().nullable(),
+    keep: z.boolean(),
+    message_id: z.string().nullable().describe('the post that is held until it is decided'),
+    approvals: z.array(
+      z.object({
+        by: z.string(),
+        proof: z.enum(['passphrase', 'passkey', 'owner, not proved']),
+        at: seconds(),
+        reason: z.string().nullable(),
+      }),
+    ),
+    decided_by: z
+      .string()
+      .nullable()
+      .describe('whose word the state is; null: time’s, or nobody’s yet'),
+    decided_at: seconds().nullable(),
+    reason: z.string().nullable(),
+    use_until: seconds().nullable().describe('approved: use it before then'),
+  }),
+);
 
-export type GateOutput = z.output<typeof gateView>;
+export type GateOutput = z.output<ReturnType<typeof gateView>>;
 
 export const gateAsk = operation({
   id: 'gates.ask',
@@ -91,7 +99,7 @@ export const gateAsk = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      action: word,
+      action: word(),
       subject: z.string().min(1).max(GATE_SUBJECT_CHARS_MAX),
       tier: z.union([z.literal(1), z.literal(2)]).default(1),
       by: z
@@ -115,19 +123,19 @@ export const gateAsk = operation({
         ])
         .default(GATE_DEADLINE_MS / 1_000)
         .describe('seconds; then it expires, which is no approval'),
-      thread: word.nullish(),
-      payload,
-      payload_hash: hash,
-      policy,
+      thread: word().nullish(),
+      payload: payload(),
+      payload_hash: hash(),
+      policy: policy(),
       keep: z.boolean().default(false).describe('outlives the turn that asked'),
       tell: z
         .boolean()
         .default(true)
         .describe('false: you wait for it; no message says how it ended'),
-      wait_ms: waitMs,
-      idempotency_key: idempotencyKey,
+      wait_ms: waitMs(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => gateView,
+  output: () => gateView(),
 });
 
 export const gateGet = operation({
@@ -138,8 +146,8 @@ export const gateGet = operation({
   access: 'writer',
   toolset: 'work',
   hints: READS,
-  input: () => z.strictObject({ gate_id: gateId, wait_ms: waitMs }),
-  output: () => gateView,
+  input: () => z.strictObject({ gate_id: gateId(), wait_ms: waitMs() }),
+  output: () => gateView(),
 });
 
 export const gateConsume = operation({
@@ -152,13 +160,13 @@ export const gateConsume = operation({
   hints: { ...REMOVES, destructiveHint: false },
   input: () =>
     z.strictObject({
-      gate_id: gateId,
-      payload,
-      payload_hash: hash,
-      policy,
-      idempotency_key: idempotencyKey,
+      gate_id: gateId(),
+      payload: payload(),
+      payload_hash: hash(),
+      policy: policy(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => gateView,
+  output: () => gateView(),
 });
 
 export const gateWithdraw = operation({
@@ -169,8 +177,9 @@ export const gateWithdraw = operation({
   access: 'writer',
   toolset: 'more',
   hints: REMOVES,
-  input: () => z.strictObject({ gate_id: gateId, reason, idempotency_key: idempotencyKey }),
-  output: () => gateView,
+  input: () =>
+    z.strictObject({ gate_id: gateId(), reason: reason(), idempotency_key: idempotencyKey() }),
+  output: () => gateView(),
 });
 
 export const gateList = operation({
@@ -183,12 +192,12 @@ export const gateList = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      state: z.union([gateState, z.literal('all')]).default('pending'),
+      state: z.union([gateState(), z.literal('all')]).default('pending'),
       mine: z.boolean().default(false).describe('those you asked for'),
-      after: gateId.optional(),
+      after: gateId().optional(),
       limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
     }),
-  output: () => z.object({ gates: z.array(gateView), next: z.string().nullable() }),
+  output: () => z.object({ gates: z.array(gateView()), next: z.string().nullable() }),
 });
 
 export const gateDecide = operation({
@@ -202,12 +211,12 @@ export const gateDecide = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      gate_id: gateId,
+      gate_id: gateId(),
       decision: z.enum(['approve', 'deny']),
-      reason,
-      payload_hash: hash,
-      proof: proofText,
-      idempotency_key: idempotencyKey,
+      reason: reason(),
+      payload_hash: hash(),
+      proof: proofText(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => gateView,
+  output: () => gateView(),
 });

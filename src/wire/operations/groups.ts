@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { INVITE_MESSAGE_CHARS_MAX } from '../../core/law/limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, idempotencyKey, replayPolicy } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const groupId = z.string().min(1).max(256);
-const wholeSeconds = z.int();
+const groupId = shape(() => z.string().min(1).max(256));
+const wholeSeconds = shape(() => z.int());
 
 export const groupCreate = operation({
   id: 'group.create',
@@ -27,9 +28,9 @@ export const groupCreate = operation({
       id_mode: z.enum(['client', 'server']).optional(),
       display_name: z.string().max(256).optional(),
       namespace: z.string().min(1).optional(),
-      replay_policy: replayPolicy.optional(),
+      replay_policy: replayPolicy().optional(),
     }),
-  output: () => z.object({ group_id: z.string(), created_at: wholeSeconds }),
+  output: () => z.object({ group_id: z.string(), created_at: wholeSeconds() }),
 });
 
 export const groupInvite = operation({
@@ -43,11 +44,12 @@ export const groupInvite = operation({
   aliases: ['channels__group_invite'],
   input: () =>
     z.strictObject({
-      group_id: groupId,
-      agent_id: agentId,
+      group_id: groupId(),
+      agent_id: agentId(),
       message: z.string().max(INVITE_MESSAGE_CHARS_MAX).optional(),
     }),
-  output: () => z.object({ invited: z.boolean(), agent_id: z.string(), invited_at: wholeSeconds }),
+  output: () =>
+    z.object({ invited: z.boolean(), agent_id: z.string(), invited_at: wholeSeconds() }),
 });
 
 export const groupJoin = operation({
@@ -59,13 +61,13 @@ export const groupJoin = operation({
   toolset: 'groups',
   hints: SETS,
   aliases: ['channels__group_join'],
-  input: () => z.strictObject({ group_id: groupId }),
+  input: () => z.strictObject({ group_id: groupId() }),
   output: () =>
     z.object({
       joined: z.boolean(),
       group_id: z.string(),
       member_count: z.int().min(1),
-      joined_at: wholeSeconds,
+      joined_at: wholeSeconds(),
     }),
 });
 
@@ -78,8 +80,8 @@ export const groupLeave = operation({
   toolset: 'groups',
   hints: REMOVES,
   aliases: ['channels__group_leave'],
-  input: () => z.strictObject({ group_id: groupId }),
-  output: () => z.object({ left: z.boolean(), group_id: z.string(), left_at: wholeSeconds }),
+  input: () => z.strictObject({ group_id: groupId() }),
+  output: () => z.object({ left: z.boolean(), group_id: z.string(), left_at: wholeSeconds() }),
 });
 
 export const groupRemove = operation({
@@ -91,7 +93,7 @@ export const groupRemove = operation({
   toolset: 'groups',
   hints: REMOVES,
   aliases: ['channels__group_remove'],
-  input: () => z.strictObject({ group_id: groupId, idempotency_key: idempotencyKey }),
+  input: () => z.strictObject({ group_id: groupId(), idempotency_key: idempotencyKey() }),
   output: () =>
     z.object({ removed: z.boolean(), group_id: z.string(), member_count: z.int().min(0) }),
 });
@@ -105,7 +107,8 @@ export const groupListMembers = operation({
   toolset: 'groups',
   hints: READS,
   aliases: ['channels__group_list_members'],
-  input: () => z.strictObject({ group_id: groupId, include_presence: z.boolean().default(false) }),
+  input: () =>
+    z.strictObject({ group_id: groupId(), include_presence: z.boolean().default(false) }),
   output: () =>
     z.object({
       group_id: z.string(),
@@ -113,7 +116,7 @@ export const groupListMembers = operation({
         z.object({
           agent_id: z.string(),
           status: z.enum(['active', 'invited']),
-          joined_at: wholeSeconds,
+          joined_at: wholeSeconds(),
           presence_state: z.string().nullable(),
         }),
       ),

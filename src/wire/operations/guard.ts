@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { GUARDED_KINDS } from '../../core/work/guard-decision.ts';
 import { GUARD_LIST_MAX, GUARD_NAME_CHARS_MAX } from '../../core/work/work-limits.ts';
 import { ADDS, operation } from '../operation.ts';
+import { shape } from '../shape.ts';
 
-const name = z.string().min(1).max(GUARD_NAME_CHARS_MAX);
+const name = shape(() => z.string().min(1).max(GUARD_NAME_CHARS_MAX));
 
 export const guardRecord = operation({
   id: 'guard.record',
@@ -19,14 +20,14 @@ export const guardRecord = operation({
       decisions: z
         .array(
           z.strictObject({
-            guard: name.describe('the name of the guard'),
+            guard: name().describe('the name of the guard'),
             kind: z.enum(GUARDED_KINDS),
             what: z.string().max(4_096).describe('the path, address or program; long ones are cut'),
             allowed: z.boolean(),
-            code: name,
+            code: name(),
             why: z.string().max(4_096),
             enforcement: z.enum(['advisory', 'os']),
-            as: name.nullish().describe('for whom your program says that it asked'),
+            as: name().nullish().describe('for whom your program says that it asked'),
             times: z.int().min(1).max(1_000_000).default(1),
           }),
         )

@@ -44,7 +44,7 @@ export const streamOpen = operation({
   input: () =>
     z.strictObject({
       from: z.union([z.literal('now'), z.literal('inbox'), z.int().min(-1)]).default('now'),
-      channels: z.array(channelName).max(100).nullish(),
+      channels: z.array(channelName()).max(100).nullish(),
       receipts: z.boolean().default(false).describe('also push receipt changes of my messages'),
       marks: z.boolean().default(false).describe('also push marks of threads that this follows'),
       gates: z.boolean().default(false).describe('also push gates as they are asked and decided'),
@@ -79,8 +79,8 @@ export const whoami = operation({
   output: () =>
     z.object({
       agent_id: z.string(),
-      kind: principalKind,
-      tier: trustTier,
+      kind: principalKind(),
+      tier: trustTier(),
       space: z.string(),
       subscriptions: z.array(z.string()),
     }),

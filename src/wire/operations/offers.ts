@@ -7,20 +7,23 @@ import {
 } from '../../core/work/work-limits.ts';
 import { operation, READS, REMOVES, SETS } from '../operation.ts';
 import { idempotencyKey, jsonObject, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const word = z.string().min(1).max(OFFER_NAME_CHARS_MAX);
+const word = shape(() => z.string().min(1).max(OFFER_NAME_CHARS_MAX));
 const DAY_S = 86_400;
 
-const offer = z.object({
-  agent_id: z.string(),
-  kind: z.string(),
-  name: z.string(),
-  key: z.string(),
-  capacity: z.int().min(1),
-  meta: jsonObject.nullable(),
-  offered_at: seconds,
-  expires_at: seconds,
-});
+const offer = shape(() =>
+  z.object({
+    agent_id: z.string(),
+    kind: z.string(),
+    name: z.string(),
+    key: z.string(),
+    capacity: z.int().min(1),
+    meta: jsonObject().nullable(),
+    offered_at: seconds(),
+    expires_at: seconds(),
+  }),
+);
 
 export const offerMake = operation({
   id: 'offers.make',
@@ -32,13 +35,13 @@ export const offerMake = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      kind: word,
-      name: word,
+      kind: word(),
+      name: word(),
       capacity: z.int().min(1).max(OFFER_CAPACITY_MAX).default(1),
-      meta: jsonObject.nullish(),
+      meta: jsonObject().nullish(),
       ttl_seconds: z.number().min(1).max(DAY_S).optional(),
     }),
-  output: () => offer,
+  output: () => offer(),
 });
 
 export const offerWithdraw = operation({
@@ -49,8 +52,8 @@ export const offerWithdraw = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: () => z.strictObject({ kind: word, name: word, idempotency_key: idempotencyKey }),
-  output: () => offer,
+  input: () => z.strictObject({ kind: word(), name: word(), idempotency_key: idempotencyKey() }),
+  output: () => offer(),
 });
 
 export const offerList = operation({
@@ -68,10 +71,10 @@ export const offerList = operation({
       after: z.string().max(1024).optional(),
       limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
     }),
-  output: () => z.object({ offers: z.array(offer), next: z.string().nullable() }),
+  output: () => z.object({ offers: z.array(offer()), next: z.string().nullable() }),
 });
 
-const cardView = z.looseObject({ agent_id: z.string(), advertised_at: seconds });
+const cardView = shape(() => z.looseObject({ agent_id: z.string(), advertised_at: seconds() }));
 
 export const cardAdvertise = operation({
   id: 'cards.advertise',
@@ -81,8 +84,8 @@ export const cardAdvertise = operation({
   access: 'writer',
   toolset: 'work',
   hints: SETS,
-  input: () => z.strictObject({ card: jsonObject }),
-  output: () => cardView,
+  input: () => z.strictObject({ card: jsonObject() }),
+  output: () => cardView(),
 });
 
 export const cardWithdraw = operation({
@@ -93,7 +96,7 @@ export const cardWithdraw = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: () => z.strictObject({ idempotency_key: idempotencyKey }),
+  input: () => z.strictObject({ idempotency_key: idempotencyKey() }),
   output: () => z.object({ withdrawn: z.boolean() }),
 });
 
@@ -110,17 +113,19 @@ export const cardManifest = operation({
       after: z.string().max(256).optional(),
       limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
     }),
-  output: () => z.object({ cards: z.array(cardView), next: z.string().nullable() }),
+  output: () => z.object({ cards: z.array(cardView()), next: z.string().nullable() }),
 });
 
-const candidate = z.object({
-  agent_id: z.string(),
-  availability: z.string(),
-  claims: z.int(),
-  matches: z.array(z.string()),
-  missing: z.array(z.string()),
-  why: z.string(),
-});
+const candidate = shape(() =>
+  z.object({
+    agent_id: z.string(),
+    availability: z.string(),
+    claims: z.int(),
+    matches: z.array(z.string()),
+    missing: z.array(z.string()),
+    why: z.string(),
+  }),
+);
 
 export const cardRoute = operation({
   id: 'cards.route',
@@ -139,8 +144,8 @@ export const cardRoute = operation({
   output: () =>
     z.object({
       class: z.string().nullable(),
-      chosen: candidate.nullable(),
-      runners_up: z.array(candidate),
+      chosen: candidate().nullable(),
+      runners_up: z.array(candidate()),
       why: z.string(),
     }),
 });

@@ -2,16 +2,19 @@
 import { z } from 'zod';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 import { proofText } from './gates.ts';
 
-const base64url = z
-  .string()
-  .min(1)
-  .max(8_192)
-  .regex(/^[\w-]+$/)
-  .describe('base64url');
-const key = base64url.max(1_400);
-const challenge = base64url.max(128);
+const base64url = shape(() =>
+  z
+    .string()
+    .min(1)
+    .max(8_192)
+    .regex(/^[\w-]+$/)
+    .describe('base64url'),
+);
+const key = shape(() => base64url().max(1_400));
+const challenge = shape(() => base64url().max(128));
 
 export const passkeyBegin = operation({
   id: 'people.passkey_begin',
@@ -24,8 +27,8 @@ export const passkeyBegin = operation({
   input: () =>
     z.strictObject({
       purpose: z.enum(['add', 'prove']),
-      name: agentId.optional().describe('who; omitted: the caller'),
-      proof: proofText,
+      name: agentId().optional().describe('who; omitted: the caller'),
+      proof: proofText(),
     }),
   output: () =>
     z.object({
@@ -46,13 +49,13 @@ export const passkeyAdd = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      challenge,
-      passkey_id: key,
-      public_key: key,
-      client_data: base64url,
-      authenticator_data: base64url,
+      challenge: challenge(),
+      passkey_id: key(),
+      public_key: key(),
+      client_data: base64url(),
+      authenticator_data: base64url(),
       label: z.string().min(1).max(64).optional(),
-      proof: proofText,
+      proof: proofText(),
     }),
   output: () => z.object({ passkey_id: z.string(), name: z.string() }),
 });
@@ -68,13 +71,13 @@ export const passkeyProve = operation({
   hints: { ...SETS, idempotentHint: false },
   input: () =>
     z.strictObject({
-      challenge,
-      passkey_id: key,
-      client_data: base64url,
-      authenticator_data: base64url,
-      signature: base64url,
+      challenge: challenge(),
+      passkey_id: key(),
+      client_data: base64url(),
+      authenticator_data: base64url(),
+      signature: base64url(),
     }),
-  output: () => z.object({ name: z.string(), proof: z.string(), expires_at: seconds }),
+  output: () => z.object({ name: z.string(), proof: z.string(), expires_at: seconds() }),
 });
 
 export const passkeyList = operation({
@@ -93,7 +96,7 @@ export const passkeyList = operation({
           passkey_id: z.string(),
           name: z.string(),
           label: z.string().nullable(),
-          added_at: seconds,
+          added_at: seconds(),
         }),
       ),
     }),
@@ -107,6 +110,6 @@ export const passkeyRemove = operation({
   access: 'person',
   toolset: 'admin',
   hints: { ...REMOVES, idempotentHint: false },
-  input: () => z.strictObject({ passkey_id: key, proof: proofText }),
+  input: () => z.strictObject({ passkey_id: key(), proof: proofText() }),
   output: () => z.object({ passkey_id: z.string(), name: z.string() }),
 });

@@ -2,17 +2,20 @@
 import { z } from 'zod';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, idempotencyKey, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 import { proofText } from './gates.ts';
 
 export const PASSPHRASE_CHARS_MIN = 8;
-const passphrase = z.string().min(1).max(1_024);
+const passphrase = shape(() => z.string().min(1).max(1_024));
 
-export const personView = z.object({
-  name: z.string(),
-  added_at: seconds,
-  added_by: z.string(),
-  vouched_by: z.string().nullable().describe('the person who let it in; null for the first'),
-});
+export const personView = shape(() =>
+  z.object({
+    name: z.string(),
+    added_at: seconds(),
+    added_by: z.string(),
+    vouched_by: z.string().nullable().describe('the person who let it in; null for the first'),
+  }),
+);
 
 export const personAdd = operation({
   id: 'people.add',
@@ -24,11 +27,11 @@ export const personAdd = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      name: agentId,
-      passphrase: passphrase.min(PASSPHRASE_CHARS_MIN),
-      proof: proofText,
+      name: agentId(),
+      passphrase: passphrase().min(PASSPHRASE_CHARS_MIN),
+      proof: proofText(),
     }),
-  output: () => personView,
+  output: () => personView(),
 });
 
 export const personList = operation({
@@ -40,7 +43,7 @@ export const personList = operation({
   toolset: 'admin',
   hints: READS,
   input: () => z.strictObject({}),
-  output: () => z.object({ people: z.array(personView) }),
+  output: () => z.object({ people: z.array(personView()) }),
 });
 
 export const personRemove = operation({
@@ -51,7 +54,8 @@ export const personRemove = operation({
   access: 'admin',
   toolset: 'admin',
   hints: REMOVES,
-  input: () => z.strictObject({ name: agentId, proof: proofText, idempotency_key: idempotencyKey }),
+  input: () =>
+    z.strictObject({ name: agentId(), proof: proofText(), idempotency_key: idempotencyKey() }),
   output: () => z.object({ name: z.string(), removed: z.boolean() }),
 });
 
@@ -63,6 +67,6 @@ export const personProve = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: () => z.strictObject({ name: agentId, passphrase }),
-  output: () => z.object({ name: z.string(), proof: z.string(), expires_at: seconds }),
+  input: () => z.strictObject({ name: agentId(), passphrase: passphrase() }),
+  output: () => z.object({ name: z.string(), proof: z.string(), expires_at: seconds() }),
 });

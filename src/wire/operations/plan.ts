@@ -11,32 +11,37 @@ import {
 } from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { claimView, idempotencyKey, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const taskId = z.string().min(1).max(TASK_ID_CHARS_MAX);
-const taskStatus = z.enum(['open', 'in_progress', 'blocked', 'done', 'cancelled']);
-const progressKind = z.enum(['note', 'blocked', 'assessment']);
-const version = z.int().min(0);
+const taskId = shape(() => z.string().min(1).max(TASK_ID_CHARS_MAX));
+const taskStatus = shape(() => z.enum(['open', 'in_progress', 'blocked', 'done', 'cancelled']));
+const progressKind = shape(() => z.enum(['note', 'blocked', 'assessment']));
+const version = shape(() => z.int().min(0));
 
-const task = z.object({
-  task_id: z.string(),
-  title: z.string(),
-  description: z.string(),
-  project: z.string().nullable(),
-  depends_on: z.array(z.string()),
-  status: taskStatus,
-  suggested_owner: z.string().nullable(),
-  causal_parent: z.string().nullable(),
-  version,
-  created_by: z.string(),
-  created_at: seconds,
-  updated_at: seconds,
-});
+const task = shape(() =>
+  z.object({
+    task_id: z.string(),
+    title: z.string(),
+    description: z.string(),
+    project: z.string().nullable(),
+    depends_on: z.array(z.string()),
+    status: taskStatus(),
+    suggested_owner: z.string().nullable(),
+    causal_parent: z.string().nullable(),
+    version: version(),
+    created_by: z.string(),
+    created_at: seconds(),
+    updated_at: seconds(),
+  }),
+);
 
-const taskAnswer = z.object({
-  task: task.nullable(),
-  unmet: z.array(z.string()),
-  unknown: z.array(z.string()),
-});
+const taskAnswer = shape(() =>
+  z.object({
+    task: task().nullable(),
+    unmet: z.array(z.string()),
+    unknown: z.array(z.string()),
+  }),
+);
 
 export const planDeclare = operation({
   id: 'plan.declare',
@@ -48,18 +53,18 @@ export const planDeclare = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      task_id: taskId,
+      task_id: taskId(),
       title: z.string().min(1).max(TASK_TITLE_CHARS_MAX),
       description: z.string().max(TASK_DESCRIPTION_CHARS_MAX).default(''),
-      depends_on: z.array(taskId).max(DEPENDENCIES_PER_TASK_MAX).default([]),
+      depends_on: z.array(taskId()).max(DEPENDENCIES_PER_TASK_MAX).default([]),
       project: z.string().max(PROJECT_CHARS_MAX).nullish(),
       suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
       causal_parent: z.string().max(TASK_ID_CHARS_MAX).nullish(),
-      expected_version: version.nullish(),
+      expected_version: version().nullish(),
       allow_unknown: z.boolean().default(false).describe('dependencies may be declared later'),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => taskAnswer,
+  output: () => taskAnswer(),
 });
 
 export const planUpdate = operation({
@@ -72,13 +77,13 @@ export const planUpdate = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      task_id: taskId,
-      status: taskStatus.nullish(),
+      task_id: taskId(),
+      status: taskStatus().nullish(),
       suggested_owner: z.string().max(TASK_ID_CHARS_MAX).nullish(),
-      expected_version: version.nullish(),
-      idempotency_key: idempotencyKey,
+      expected_version: version().nullish(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => taskAnswer,
+  output: () => taskAnswer(),
 });
 
 export const planRemove = operation({
@@ -89,8 +94,8 @@ export const planRemove = operation({
   access: 'writer',
   toolset: 'work',
   hints: REMOVES,
-  input: () => z.strictObject({ task_id: taskId, idempotency_key: idempotencyKey }),
-  output: () => taskAnswer,
+  input: () => z.strictObject({ task_id: taskId(), idempotency_key: idempotencyKey() }),
+  output: () => taskAnswer(),
 });
 
 export const planProgress = operation({
@@ -103,10 +108,10 @@ export const planProgress = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      task_id: taskId.nullish(),
-      kind: progressKind.default('note'),
+      task_id: taskId().nullish(),
+      kind: progressKind().default('note'),
       text: z.string().min(1).max(NOTE_CHARS_MAX),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
   output: () => z.object({ seq: z.int() }),
 });
@@ -122,7 +127,7 @@ export const planBoard = operation({
   input: () =>
     z.strictObject({
       project: z.string().max(PROJECT_CHARS_MAX).optional(),
-      status: taskStatus.optional(),
+      status: taskStatus().optional(),
       ready: z.boolean().optional(),
       after: z.string().max(TASK_ID_CHARS_MAX).optional(),
       limit: z.int().min(1).max(PAGE_ROWS_MAX).default(50),
@@ -131,10 +136,10 @@ export const planBoard = operation({
     z.object({
       tasks: z.array(
         z.object({
-          ...task.shape,
+          ...task().shape,
           ready: z.boolean(),
           escalated: z.boolean(),
-          claim: claimView.nullable(),
+          claim: claimView().nullable(),
         }),
       ),
       totals: z.record(z.string(), z.int()),
@@ -152,7 +157,7 @@ export const planNotes = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      task_id: taskId.nullish(),
+      task_id: taskId().nullish(),
       after: z.int().min(0).optional(),
       limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
     }),
@@ -162,10 +167,10 @@ export const planNotes = operation({
         z.object({
           seq: z.int(),
           task_id: z.string().nullable(),
-          kind: progressKind,
+          kind: progressKind(),
           text: z.string(),
           author: z.string(),
-          posted_at: seconds,
+          posted_at: seconds(),
         }),
       ),
       next: z.int().nullable(),

@@ -10,10 +10,11 @@ import {
   roles,
   seconds,
 } from '../schemas.ts';
+import { shape } from '../shape.ts';
 import { TTL_MS_MAX } from './channels.ts';
 
 export const RECIPIENTS_MAX = 256;
-const state = z.enum(['connected', 'idle', 'busy', 'blocked', 'stale', 'gone']);
+const state = shape(() => z.enum(['connected', 'idle', 'busy', 'blocked', 'stale', 'gone']));
 
 export const presenceList = operation({
   id: 'presence.list',
@@ -25,7 +26,7 @@ export const presenceList = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      state: z.array(state).min(1).optional(),
+      state: z.array(state()).min(1).optional(),
       project: z.string().max(128).optional(),
       after: z.string().max(128).optional(),
       limit: z.int().min(1).max(500).default(100),
@@ -37,15 +38,15 @@ export const presenceList = operation({
           agent_id: z.string(),
           project: z.string().nullable(),
           roles: z.array(z.string()),
-          state,
-          since: seconds.nullable(),
+          state: state(),
+          since: seconds().nullable(),
           note: z.string().nullable(),
           evidence: z.object({
             connections: z.int(),
-            last_heartbeat: seconds.nullable(),
-            last_call: seconds.nullable(),
+            last_heartbeat: seconds().nullable(),
+            last_call: seconds().nullable(),
             last_operation: z.string().nullable(),
-            last_hook: seconds.nullable(),
+            last_hook: seconds().nullable(),
             process: z.int().nullable(),
           }),
           claims: z.int(),
@@ -68,11 +69,11 @@ export const presenceReport = operation({
     z.strictObject({
       state: z.enum(['idle', 'busy', 'blocked']),
       note: z.string().max(1024).nullish(),
-      roles: roles.nullish().describe('administrators only'),
+      roles: roles().nullish().describe('administrators only'),
       process: z.int().min(1).nullish(),
       ttl: z.int().min(1).max(86_400).nullish().describe('seconds; 120, a day if blocked'),
     }),
-  output: () => z.object({ agent_id: z.string(), state, expires_at: seconds }),
+  output: () => z.object({ agent_id: z.string(), state: state(), expires_at: seconds() }),
 });
 
 export const agentsTell = operation({
@@ -86,9 +87,9 @@ export const agentsTell = operation({
   input: () =>
     z.strictObject({
       to: z.union([z.string().min(1).max(256), z.array(z.string().min(1).max(256)).min(1).max(64)]),
-      body: jsonObject,
-      reply_to: messageIdText.nullish(),
-      correlation_id: correlationId.nullish(),
+      body: jsonObject(),
+      reply_to: messageIdText().nullish(),
+      correlation_id: correlationId().nullish(),
       ttl_ms: z.int().min(1).max(TTL_MS_MAX).nullish(),
     }),
   output: () =>
@@ -106,7 +107,7 @@ export const agentsAssign = operation({
   access: 'admin',
   toolset: 'admin',
   hints: SETS,
-  input: () => z.strictObject({ agent_id: agentId, roles }),
+  input: () => z.strictObject({ agent_id: agentId(), roles: roles() }),
   output: () => z.object({ agent_id: z.string(), roles: z.array(z.string()) }),
 });
 
@@ -120,13 +121,13 @@ export const agentsRemove = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      agent_id: agentId,
+      agent_id: agentId(),
       force: z.boolean().default(false).describe('its claims lapse and its tokens end at once'),
       with_channels: z
         .boolean()
         .default(false)
         .describe('also retire the channels and groups it made that nobody else follows by name'),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
   output: () =>
     z.object({

@@ -14,73 +14,88 @@ import {
 import { PAGE_ROWS_MAX } from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, idempotencyKey, jsonObject, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const instanceId = z.string().min(1).max(32);
-const capability = z.string().min(1).max(CAPABILITY_CHARS_MAX);
-const reason = z.string().max(INSTANCE_REASON_CHARS_MAX).nullish();
-const host = z
-  .string()
-  .min(1)
-  .max(HOST_CHARS_MAX)
-  .nullish()
-  .describe('what the host calls itself: a machine and a number');
-const leaseMs = z
-  .int()
-  .min(INSTANCE_LEASE_MS_MIN)
-  .max(INSTANCE_LEASE_MS_LONGEST)
-  .optional()
-  .describe('report before it lapses; omitted: 30 s');
-const page = {
+const instanceId = shape(() => z.string().min(1).max(32));
+const capability = shape(() => z.string().min(1).max(CAPABILITY_CHARS_MAX));
+const reason = shape(() => z.string().max(INSTANCE_REASON_CHARS_MAX).nullish());
+const host = shape(() =>
+  z
+    .string()
+    .min(1)
+    .max(HOST_CHARS_MAX)
+    .nullish()
+    .describe('what the host calls itself: a machine and a number'),
+);
+const leaseMs = shape(() =>
+  z
+    .int()
+    .min(INSTANCE_LEASE_MS_MIN)
+    .max(INSTANCE_LEASE_MS_LONGEST)
+    .optional()
+    .describe('report before it lapses; omitted: 30 s'),
+);
+const page = shape(() => ({
   after: z.string().max(256).optional(),
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-};
+}));
 
 const INSTANCE_STATES = [
   ...['starting', 'running', 'idle', 'stopping', 'stopped', 'failed', 'given_up'],
 ] as const;
-const instanceState = z.enum(INSTANCE_STATES);
+const instanceState = shape(() => z.enum(INSTANCE_STATES));
 
-const usage = z.object({
-  memory_mb: z.number().min(0),
-  cpu_seconds: z.number().min(0),
-  files: z.number().min(0),
-});
+const usage = shape(() =>
+  z.object({
+    memory_mb: z.number().min(0),
+    cpu_seconds: z.number().min(0),
+    files: z.number().min(0),
+  }),
+);
 
-const foundView = z.object({
-  agent_id: z.string(),
-  state: z
-    .enum(['defined', ...INSTANCE_STATES])
-    .nullable()
-    .describe('of the instance that is most there; null: it has a card and no definition'),
-  capabilities: z.array(z.string()).describe('of its definition, and skills and tags of its card'),
-  defined: z.boolean(),
-  managed: z.boolean().describe('the hub sees to its turns'),
-  singleton: z.boolean(),
-  max_instances: z.int().nullable(),
-  limits: z.record(z.string(), z.number()),
-  instances: z.int().describe('that are not over'),
-  defined_at: seconds.nullable(),
-  defined_by: z.string().nullable(),
-});
+const foundView = shape(() =>
+  z.object({
+    agent_id: z.string(),
+    state: z
+      .enum(['defined', ...INSTANCE_STATES])
+      .nullable()
+      .describe('of the instance that is most there; null: it has a card and no definition'),
+    capabilities: z
+      .array(z.string())
+      .describe('of its definition, and skills and tags of its card'),
+    defined: z.boolean(),
+    managed: z.boolean().describe('the hub sees to its turns'),
+    singleton: z.boolean(),
+    max_instances: z.int().nullable(),
+    limits: z.record(z.string(), z.number()),
+    instances: z.int().describe('that are not over'),
+    defined_at: seconds().nullable(),
+    defined_by: z.string().nullable(),
+  }),
+);
 
-const instanceView = z.object({
-  instance_id: z.string(),
-  agent_id: z.string(),
-  state: instanceState,
-  epoch: z.int(),
-  held_by: z.string().nullable().describe('null: it waits for a host'),
-  host: z.string().nullable(),
-  lease_until: seconds.nullable(),
-  started_at: seconds,
-  started_by: z.string(),
-  since: seconds,
-  pid: z.int().nullable(),
-  usage: usage.nullable().describe('as it was measured last'),
-  failures: z.int().describe('in a row'),
-  reason: z.string().nullable(),
-  lines: z.array(z.string()).describe('the last it wrote before it failed; for people and itself'),
-  limits: z.record(z.string(), z.number()).describe('what its process may use'),
-});
+const instanceView = shape(() =>
+  z.object({
+    instance_id: z.string(),
+    agent_id: z.string(),
+    state: instanceState(),
+    epoch: z.int(),
+    held_by: z.string().nullable().describe('null: it waits for a host'),
+    host: z.string().nullable(),
+    lease_until: seconds().nullable(),
+    started_at: seconds(),
+    started_by: z.string(),
+    since: seconds(),
+    pid: z.int().nullable(),
+    usage: usage().nullable().describe('as it was measured last'),
+    failures: z.int().describe('in a row'),
+    reason: z.string().nullable(),
+    lines: z
+      .array(z.string())
+      .describe('the last it wrote before it failed; for people and itself'),
+    limits: z.record(z.string(), z.number()).describe('what its process may use'),
+  }),
+);
 
 export const agentsDefine = operation({
   id: 'agents.define',
@@ -92,8 +107,8 @@ export const agentsDefine = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      agent_id: agentId,
-      capabilities: z.array(capability).max(CAPABILITIES_LIST_MAX).default([]),
+      agent_id: agentId(),
+      capabilities: z.array(capability()).max(CAPABILITIES_LIST_MAX).default([]),
       max_instances: z.int().min(1).max(INSTANCES_PER_AGENT_MAX).default(1),
       singleton: z.boolean().default(false),
       limits: z
@@ -102,9 +117,11 @@ export const agentsDefine = operation({
         .describe(
           'memory_mb, cpu (seconds), files, wall (seconds); one that is left out is not bounded',
         ),
-      card: jsonObject.nullish().describe('advertised while an instance runs; see cards.advertise'),
+      card: jsonObject()
+        .nullish()
+        .describe('advertised while an instance runs; see cards.advertise'),
     }),
-  output: () => foundView,
+  output: () => foundView(),
 });
 
 export const agentsUndefine = operation({
@@ -115,7 +132,7 @@ export const agentsUndefine = operation({
   access: 'person',
   toolset: 'admin',
   hints: REMOVES,
-  input: () => z.strictObject({ agent_id: agentId, idempotency_key: idempotencyKey }),
+  input: () => z.strictObject({ agent_id: agentId(), idempotency_key: idempotencyKey() }),
   output: () => z.object({ agent_id: z.string(), undefined: z.literal(true) }),
 });
 
@@ -129,13 +146,13 @@ export const agentsStart = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      agent_id: agentId,
+      agent_id: agentId(),
       hold: z.boolean().default(false),
-      host,
-      lease_ms: leaseMs,
-      idempotency_key: idempotencyKey,
+      host: host(),
+      lease_ms: leaseMs(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => instanceView,
+  output: () => instanceView(),
 });
 
 export const agentsStop = operation({
@@ -148,10 +165,10 @@ export const agentsStop = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      instance_id: instanceId.optional(),
-      agent_id: agentId.optional(),
-      reason,
-      idempotency_key: idempotencyKey,
+      instance_id: instanceId().optional(),
+      agent_id: agentId().optional(),
+      reason: reason(),
+      idempotency_key: idempotencyKey(),
     }),
   output: () =>
     z.object({ stopped: z.array(z.string()).describe('ids that now stop or have stopped') }),
@@ -167,11 +184,11 @@ export const agentsTake = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      agents: z.array(agentId).min(1).max(1_000).optional().describe('omitted: all you may host'),
-      host,
-      lease_ms: leaseMs,
+      agents: z.array(agentId()).min(1).max(1_000).optional().describe('omitted: all you may host'),
+      host: host(),
+      lease_ms: leaseMs(),
     }),
-  output: () => z.object({ instance: instanceView.nullable() }),
+  output: () => z.object({ instance: instanceView().nullable() }),
 });
 
 export const agentsReport = operation({
@@ -184,18 +201,18 @@ export const agentsReport = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      instance_id: instanceId,
+      instance_id: instanceId(),
       epoch: z.int().min(1).describe('the number it was taken with'),
-      state: instanceState.optional(),
+      state: instanceState().optional(),
       pid: z.int().min(1).nullish(),
-      usage: usage.nullish(),
-      reason,
+      usage: usage().nullish(),
+      reason: reason(),
       lines: z
         .array(z.string().max(INSTANCE_LINE_CHARS_MAX))
         .max(INSTANCE_LINES_LIST_MAX)
         .default([]),
     }),
-  output: () => instanceView,
+  output: () => instanceView(),
 });
 
 export const agentsInstances = operation({
@@ -208,12 +225,12 @@ export const agentsInstances = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      agent_id: agentId.optional(),
-      state: instanceState.optional(),
+      agent_id: agentId().optional(),
+      state: instanceState().optional(),
       all: z.boolean().default(false).describe('also those that are over'),
-      ...page,
+      ...page(),
     }),
-  output: () => z.object({ instances: z.array(instanceView), next: z.string().nullable() }),
+  output: () => z.object({ instances: z.array(instanceView()), next: z.string().nullable() }),
 });
 
 export const agentsFind = operation({
@@ -226,10 +243,10 @@ export const agentsFind = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      capability: capability.optional(),
-      agent_id: agentId.optional(),
+      capability: capability().optional(),
+      agent_id: agentId().optional(),
       up: z.boolean().default(false).describe('only those that are there'),
-      ...page,
+      ...page(),
     }),
-  output: () => z.object({ agents: z.array(foundView), next: z.string().nullable() }),
+  output: () => z.object({ agents: z.array(foundView()), next: z.string().nullable() }),
 });

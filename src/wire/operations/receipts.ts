@@ -17,11 +17,11 @@ export const ack = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      message_id: messageIdText,
-      status: ackStatus,
+      message_id: messageIdText(),
+      status: ackStatus(),
       reason: z.string().max(ACK_REASON_CHARS_MAX).nullish(),
     }),
-  output: () => z.object({ message_id: z.string(), status: ackStatus, acked_at: seconds }),
+  output: () => z.object({ message_id: z.string(), status: ackStatus(), acked_at: seconds() }),
 });
 
 export const collect = operation({
@@ -34,10 +34,10 @@ export const collect = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      reply_to: messageIdText,
+      reply_to: messageIdText(),
       count: z.int().min(1).max(100_000),
       timeout: z.number().min(0.1).describe('seconds, at most 300'),
-      status_filter: z.array(ackStatus).nullish(),
+      status_filter: z.array(ackStatus()).nullish(),
     }),
   output: () =>
     z.object({
@@ -45,8 +45,8 @@ export const collect = operation({
         z.object({
           agent_id: z.string(),
           message_id: z.string(),
-          status: ackStatus,
-          acked_at: seconds,
+          status: ackStatus(),
+          acked_at: seconds(),
         }),
       ),
       missing: z.array(z.string()),
@@ -62,7 +62,7 @@ export const receiptsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ message_id: messageIdText }),
+  input: () => z.strictObject({ message_id: messageIdText() }),
   output: () =>
     z.object({
       message_id: z.string(),
@@ -70,9 +70,9 @@ export const receiptsGet = operation({
       receipts: z.array(
         z.object({
           agent_id: z.string(),
-          state: receiptState,
+          state: receiptState(),
           reason: z.string().nullable(),
-          at: seconds.nullable(),
+          at: seconds().nullable(),
         }),
       ),
     }),
@@ -96,7 +96,7 @@ export const receiptsWaits = operation({
           delivered_to: z.array(z.string()).describe('of those, who has read it'),
           message_id: z.string(),
           channel: z.string(),
-          since: seconds,
+          since: seconds(),
           deadlocked: z.boolean(),
         }),
       ),
@@ -118,7 +118,7 @@ export const heldList = operation({
   input: () => z.strictObject({ limit: z.int().min(1).max(1000).default(100) }),
   output: () =>
     z.object({
-      held: z.array(z.object({ message: messageEnvelope, reason: z.string(), since: seconds })),
+      held: z.array(z.object({ message: messageEnvelope(), reason: z.string(), since: seconds() })),
       has_more: z.boolean(),
     }),
 });
@@ -133,7 +133,7 @@ export const heldReview = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      message_id: messageIdText,
+      message_id: messageIdText(),
       decision: z.enum(['release', 'refuse']),
       reason: z.string().max(ACK_REASON_CHARS_MAX).nullish(),
     }),

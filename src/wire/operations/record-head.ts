@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { operation, READS } from '../operation.ts';
 import { seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const signedHead = {
+const signedHead = shape(() => ({
   position: z.int().describe('how many entries the log had'),
   head: z.string().describe('the chain head there'),
-  at: seconds,
+  at: seconds(),
   key: z.string().describe('`ed25519:` and the public key, base64url'),
-};
+}));
 
 export const recordHead = operation({
   id: 'record.head',
@@ -24,11 +25,11 @@ export const recordHead = operation({
       length: z.int(),
       head: z.string(),
       signed: z
-        .object(signedHead)
+        .object(signedHead())
         .nullable()
         .describe('null: nothing is signed yet, or no key is had'),
       anchor: z
-        .object({ ...signedHead, way: z.string() })
+        .object({ ...signedHead(), way: z.string() })
         .nullable()
         .describe(
           'as noted beside the log by `synod log anchor`; the anchor itself lies elsewhere',
@@ -37,7 +38,7 @@ export const recordHead = operation({
         .object({
           ok: z.boolean(),
           through: z.int().describe('how many entries are sound'),
-          at: seconds,
+          at: seconds(),
           reason: z.string().nullable().describe('what is wrong behind them'),
         })
         .nullable()

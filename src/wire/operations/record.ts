@@ -5,14 +5,14 @@
 import { z } from 'zod';
 import { operation, READS } from '../operation.ts';
 import { seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
 export const SPAN_BUCKETS_MAX = 1_000;
 
-const position = z
-  .int()
-  .min(0)
-  .describe('so many entries of the log: 0 is before the first, its length is now');
-const time = z.number().min(0).describe('Unix seconds');
+const position = shape(() =>
+  z.int().min(0).describe('so many entries of the log: 0 is before the first, its length is now'),
+);
+const time = shape(() => z.number().min(0).describe('Unix seconds'));
 
 export const recordAt = operation({
   id: 'record.at',
@@ -24,8 +24,8 @@ export const recordAt = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      position: position.optional(),
-      time: time.optional().describe('Unix seconds; instead of position, and neither means now'),
+      position: position().optional(),
+      time: time().optional().describe('Unix seconds; instead of position, and neither means now'),
       operation: z
         .string()
         .min(1)
@@ -36,7 +36,7 @@ export const recordAt = operation({
   output: () =>
     z.object({
       position: z.int(),
-      at: seconds.nullable().describe('what the clock showed; null before the first entry'),
+      at: seconds().nullable().describe('what the clock showed; null before the first entry'),
       operation: z.string(),
       answer: z.record(z.string(), z.unknown()).describe('as that operation gives it'),
     }),
@@ -53,18 +53,18 @@ export const recordSpan = operation({
   input: () =>
     z.strictObject({
       buckets: z.int().min(1).max(SPAN_BUCKETS_MAX),
-      from: time.optional().describe('Unix seconds; left out: the first entry'),
-      to: time.optional().describe('Unix seconds; left out: the last entry'),
+      from: time().optional().describe('Unix seconds; left out: the first entry'),
+      to: time().optional().describe('Unix seconds; left out: the last entry'),
     }),
   output: () =>
     z.object({
       length: z.int(),
-      first: seconds
+      first: seconds()
         .nullable()
         .describe('when the first entry was stored; null while there is none'),
-      last: seconds.nullable(),
-      from: seconds.nullable().describe('where the first slice begins'),
-      to: seconds.nullable().describe('where the last one ends; each is as long as the others'),
+      last: seconds().nullable(),
+      from: seconds().nullable().describe('where the first slice begins'),
+      to: seconds().nullable().describe('where the last one ends; each is as long as the others'),
       entries: z.array(z.int()).describe('stored in each slice'),
       positions: z.array(z.int()).describe('the position at the end of each slice'),
     }),

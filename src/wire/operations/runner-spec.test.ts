@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { isSecretName, runnerChoice, runnerSpec } from './runner-spec.ts';
 
 const problems = (value: unknown): string[] =>
-  runnerSpec.safeParse(value).error?.issues.map(({ path }) => path.join('.')) ?? [];
+  runnerSpec()
+    .safeParse(value)
+    .error?.issues.map(({ path }) => path.join('.')) ?? [];
 
 describe('a runner as it is configured', () => {
   test.each([
@@ -16,8 +18,8 @@ describe('a runner as it is configured', () => {
     { kind: 'acp', command: ['gemini', '--acp'] },
     { kind: 'outside' },
   ])('[RU1] of kind $kind is taken as it is', (spec) => {
-    expect(runnerSpec.parse(spec)).toEqual(spec);
-    expect(runnerChoice.parse('night-shift')).toBe('night-shift');
+    expect(runnerSpec().parse(spec)).toEqual(spec);
+    expect(runnerChoice().parse('night-shift')).toBe('night-shift');
   });
 
   test.each([

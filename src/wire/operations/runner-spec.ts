@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { jsonObject } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
 const VALUE_CHARS_MAX = 32 * 1024;
 const ARGUMENTS_MAX = 256;
@@ -22,30 +23,38 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-const variableName = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'a variable is named with A-Z, 0-9 and _' });
+const variableName = shape(() =>
+  z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'a variable is named with A-Z, 0-9 and _' }),
+);
 const noZero = (text: string): boolean => !text.includes('\0');
-const text = z.string().max(VALUE_CHARS_MAX).refine(noZero, { error: 'it holds a zero byte' });
-const path = text.min(1).max(4_096);
-const argv = z
-  .array(text)
-  .min(1)
-  .max(ARGUMENTS_MAX)
-  .refine(([program]) => program !== '', { error: 'the program is not named' });
+const text = shape(() =>
+  z.string().max(VALUE_CHARS_MAX).refine(noZero, { error: 'it holds a zero byte' }),
+);
+const path = shape(() => text().min(1).max(4_096));
+const argv = shape(() =>
+  z
+    .array(text())
+    .min(1)
+    .max(ARGUMENTS_MAX)
+    .refine(([program]) => program !== '', { error: 'the program is not named' }),
+);
 
 /** A secret is read when a turn begins, from a file of mode 0600 or from what a command prints. */
-const secret = z.union([
-  z.strictObject({ file: path.describe('a file that only its owner can read') }),
-  z.strictObject({ command: argv.describe('its first line on stdout is the secret') }),
-]);
+const secret = shape(() =>
+  z.union([
+    z.strictObject({ file: path().describe('a file that only its owner can read') }),
+    z.strictObject({ command: argv().describe('its first line on stdout is the secret') }),
+  ]),
+);
 
 /** What every runner may be told. */
-const common = {
+const common = shape(() => ({
   name: z.string().min(1).max(64).optional().describe('of the runner in the configuration file'),
-  cwd: path.optional().describe('working directory, inside an allowed root'),
+  cwd: path().optional().describe('working directory, inside an allowed root'),
   env: z
-    .record(variableName, text)
+    .record(variableName(), text())
     .refine((env) => Object.keys(env).length <= VARIABLES_MAX, {
       error: `at most ${VARIABLES_MAX} variables`,
     })
@@ -56,107 +65,121 @@ const common = {
     .optional()
     .describe('variables set for the turn; they are stored, so no secrets'),
   pass_env: z
-    .array(variableName)
+    .array(variableName())
     .max(VARIABLES_MAX)
     .optional()
     .describe('names of variables taken from the environment of the hub'),
   timeout_ms: z.int().min(1_000).max(DAY_MS).optional().describe('then the turn is ended'),
-};
+}));
 
-const policy = jsonObject
-  .optional()
-  .describe('what its turns may read, write, delete and connect to; then they run in a sandbox');
+const policy = shape(() =>
+  jsonObject()
+    .optional()
+    .describe('what its turns may read, write, delete and connect to; then they run in a sandbox'),
+);
 
-const vendor = {
-  ...common,
-  policy,
-  command: argv.optional().describe('the program and arguments before ours; else as installed'),
+const vendor = shape(() => ({
+  ...common(),
+  policy: policy(),
+  command: argv().optional().describe('the program and arguments before ours; else as installed'),
   sign_in: z.enum(['subscription', 'api']).optional(),
-  secret: secret.optional().describe('with sign_in api'),
+  secret: secret().optional().describe('with sign_in api'),
   model: z.string().min(1).max(256).optional(),
   options: z
     .record(z.string().min(1).max(64), z.union([z.string().max(4_096), z.number(), z.boolean()]))
     .optional()
     .describe('options of the program, by name'),
-};
+}));
 
-const commandSpec = z.strictObject({
-  kind: z.literal('command'),
-  ...common,
-  command: argv,
-  policy,
-});
+const commandSpec = shape(() =>
+  z.strictObject({
+    kind: z.literal('command'),
+    ...common(),
+    command: argv(),
+    policy: policy(),
+  }),
+);
 
-const ruleSpec = z.strictObject({
-  kind: z.literal('rule'),
-  ...common,
-  rules: z
-    .array(
-      z.strictObject({
-        pattern: z.string().min(1).max(1_024),
-        flags: z.string().max(8).optional(),
-        answer: z.string().max(VALUE_CHARS_MAX).describe('may take groups over: $1, $<name>'),
-        channel: z.string().min(1).max(256).optional().describe('else where it was asked'),
-        wants_reply: z.boolean().optional(),
-        outcome: z.enum(['done', 'gave_up', 'nothing']).optional(),
-        ask: z
-          .strictObject({
-            action: z.string().min(1).max(256),
-            subject: z.string().min(1).max(4_096),
-          })
-          .optional()
-          .describe('a gate: what follows is done only when a person approves'),
-        calls: z
-          .array(z.strictObject({ operation: z.string().min(1).max(64), input: jsonObject }))
-          .max(CALLS_MAX)
-          .optional()
-          .describe('operations of the hub, as the agent, before the answer'),
-      }),
-    )
-    .max(RULES_MAX),
-  otherwise: z.string().max(VALUE_CHARS_MAX).optional().describe('when no rule matches'),
-});
+const ruleSpec = shape(() =>
+  z.strictObject({
+    kind: z.literal('rule'),
+    ...common(),
+    rules: z
+      .array(
+        z.strictObject({
+          pattern: z.string().min(1).max(1_024),
+          flags: z.string().max(8).optional(),
+          answer: z.string().max(VALUE_CHARS_MAX).describe('may take groups over: $1, $<name>'),
+          channel: z.string().min(1).max(256).optional().describe('else where it was asked'),
+          wants_reply: z.boolean().optional(),
+          outcome: z.enum(['done', 'gave_up', 'nothing']).optional(),
+          ask: z
+            .strictObject({
+              action: z.string().min(1).max(256),
+              subject: z.string().min(1).max(4_096),
+            })
+            .optional()
+            .describe('a gate: what follows is done only when a person approves'),
+          calls: z
+            .array(z.strictObject({ operation: z.string().min(1).max(64), input: jsonObject() }))
+            .max(CALLS_MAX)
+            .optional()
+            .describe('operations of the hub, as the agent, before the answer'),
+        }),
+      )
+      .max(RULES_MAX),
+    otherwise: z.string().max(VALUE_CHARS_MAX).optional().describe('when no rule matches'),
+  }),
+);
 
-const modelSpec = z.strictObject({
-  kind: z.literal('model'),
-  ...common,
-  base_url: z.url({ protocol: /^https?$/ }),
-  model: z.string().min(1).max(256),
-  system_prompt: text.optional(),
-  max_tokens: z.int().min(1).max(10_000_000).optional(),
-  temperature: z.number().min(0).max(10).optional(),
-  secret: secret.optional(),
-});
+const modelSpec = shape(() =>
+  z.strictObject({
+    kind: z.literal('model'),
+    ...common(),
+    base_url: z.url({ protocol: /^https?$/ }),
+    model: z.string().min(1).max(256),
+    system_prompt: text().optional(),
+    max_tokens: z.int().min(1).max(10_000_000).optional(),
+    temperature: z.number().min(0).max(10).optional(),
+    secret: secret().optional(),
+  }),
+);
 
-const poolSpec = z.strictObject({
-  kind: z.literal('pool'),
-  ...common,
-  pool: z.string().min(1).max(256).describe('a pool of the bus of this hub'),
-  method: z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .describe('asked with the turn, answers its result; without it the pool is asked over ACP'),
-});
+const poolSpec = shape(() =>
+  z.strictObject({
+    kind: z.literal('pool'),
+    ...common(),
+    pool: z.string().min(1).max(256).describe('a pool of the bus of this hub'),
+    method: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('asked with the turn, answers its result; without it the pool is asked over ACP'),
+  }),
+);
 
-const claudeSpec = z.strictObject({ kind: z.literal('claude'), ...vendor });
-const codexSpec = z.strictObject({ kind: z.literal('codex'), ...vendor });
-const acpSpec = z.strictObject({ kind: z.literal('acp'), ...vendor, command: argv });
-const outsideSpec = z.strictObject({ kind: z.literal('outside') });
+const claudeSpec = shape(() => z.strictObject({ kind: z.literal('claude'), ...vendor() }));
+const codexSpec = shape(() => z.strictObject({ kind: z.literal('codex'), ...vendor() }));
+const acpSpec = shape(() =>
+  z.strictObject({ kind: z.literal('acp'), ...vendor(), command: argv() }),
+);
+const outsideSpec = shape(() => z.strictObject({ kind: z.literal('outside') }));
 
-export const runnerSpec = z.discriminatedUnion('kind', [
-  commandSpec,
-  ruleSpec,
-  modelSpec,
-  poolSpec,
-  claudeSpec,
-  codexSpec,
-  acpSpec,
-  outsideSpec,
-]);
+export const runnerSpec = shape(() =>
+  z.discriminatedUnion('kind', [
+    commandSpec(),
+    ruleSpec(),
+    modelSpec(),
+    poolSpec(),
+    claudeSpec(),
+    codexSpec(),
+    acpSpec(),
+    outsideSpec(),
+  ]),
+);
 
-export const RUNNER_KINDS: readonly string[] = runnerSpec.options.map(
+export const RUNNER_KINDS: readonly string[] = runnerSpec().options.map(
   ({ shape }) => shape.kind.value,
 );
 
@@ -164,9 +187,9 @@ export function isRunnerKind(kind: unknown): boolean {
   return RUNNER_KINDS.some((one) => one === kind);
 }
 
-export type RunnerSpec = z.output<typeof runnerSpec>;
+export type RunnerSpec = z.output<ReturnType<typeof runnerSpec>>;
 export type RunnerKind = RunnerSpec['kind'];
 export type SpecOf<K extends RunnerKind> = Extract<RunnerSpec, { kind: K }>;
 
 /** As it may be asked for: a spec, or the name of one in the configuration file. */
-export const runnerChoice = z.union([z.string().min(1).max(64), runnerSpec]);
+export const runnerChoice = shape(() => z.union([z.string().min(1).max(64), runnerSpec()]));

@@ -16,17 +16,17 @@ export const searchMessages = operation({
   input: () =>
     z.strictObject({
       query: z.string(),
-      channel: channelName.optional().describe('as in:CHANNEL'),
+      channel: channelName().optional().describe('as in:CHANNEL'),
       author: z.string().min(1).max(256).optional().describe('as from:NAME'),
-      since: seconds.optional().describe('sent then or later'),
-      until: seconds.optional().describe('sent before then'),
+      since: seconds().optional().describe('sent then or later'),
+      until: seconds().optional().describe('sent before then'),
       after: z.string().max(32).optional().describe('`next` of the page before'),
       limit: z.int().min(1).max(SEARCH_ROWS_MAX).default(20),
     }),
   output: () =>
     z.object({
       messages: z.array(
-        messageEnvelope.extend({
+        messageEnvelope().extend({
           excerpt: z.string().describe('the part in which something was found; text, never markup'),
           found: z
             .array(z.array(z.int()))

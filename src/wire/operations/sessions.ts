@@ -12,53 +12,64 @@ import {
 import { PAGE_ROWS_MAX } from '../../core/work/work-limits.ts';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, idempotencyKey, jsonObject, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const sessionId = z.string().min(1).max(32);
-const word = z.string().min(1).max(CALL_WORD_CHARS_MAX);
-const key = z
-  .string()
-  .min(1)
-  .max(SESSION_KEY_CHARS_MAX)
-  .nullish()
-  .describe('your own name for it: asked again under it, you get the same session');
-const ttlMs = z
-  .int()
-  .min(0)
-  .max(SESSION_TTL_MS_LONGEST)
-  .optional()
-  .describe('how long after its last change it is over; 0: never; omitted: 30 days');
-const expectedLength = z
-  .int()
-  .min(0)
-  .nullish()
-  .describe('refused with session.length unless it is so long');
-const count = z.int().min(0).max(ITEMS_PER_SESSION_MAX);
+const sessionId = shape(() => z.string().min(1).max(32));
+const word = shape(() => z.string().min(1).max(CALL_WORD_CHARS_MAX));
+const key = shape(() =>
+  z
+    .string()
+    .min(1)
+    .max(SESSION_KEY_CHARS_MAX)
+    .nullish()
+    .describe('your own name for it: asked again under it, you get the same session'),
+);
+const ttlMs = shape(() =>
+  z
+    .int()
+    .min(0)
+    .max(SESSION_TTL_MS_LONGEST)
+    .optional()
+    .describe('how long after its last change it is over; 0: never; omitted: 30 days'),
+);
+const expectedLength = shape(() =>
+  z.int().min(0).nullish().describe('refused with session.length unless it is so long'),
+);
+const count = shape(() => z.int().min(0).max(ITEMS_PER_SESSION_MAX));
 
 /** Whatever the maker of the item knows besides; carried as it is. */
-const data = jsonObject.optional().describe('what else its maker knows of it, carried as it is');
-const content = z.union([z.string(), z.array(z.unknown())]).describe('text, or a list of parts');
+const data = shape(() =>
+  jsonObject().optional().describe('what else its maker knows of it, carried as it is'),
+);
+const content = shape(() =>
+  z.union([z.string(), z.array(z.unknown())]).describe('text, or a list of parts'),
+);
 
-const said = { content, data };
-const user = z.strictObject({ kind: z.literal('user'), ...said });
-const assistant = z.strictObject({ kind: z.literal('assistant'), ...said });
-const note = z.strictObject({ kind: z.literal('note'), ...said });
-const toolCall = z.strictObject({
-  kind: z.literal('tool_call'),
-  call_id: word,
-  name: word.describe('which tool'),
-  arguments: z.unknown(),
-  key: word
-    .optional()
-    .describe('under which it can be asked what became of it; omitted: one is made'),
-  data,
-});
-const toolResult = z.strictObject({
-  kind: z.literal('tool_result'),
-  call_id: word,
-  state: z.enum(['ok', 'error', 'unknown']).default('ok'),
-  output: z.unknown(),
-  data,
-});
+const said = shape(() => ({ content: content(), data: data() }));
+const user = shape(() => z.strictObject({ kind: z.literal('user'), ...said() }));
+const assistant = shape(() => z.strictObject({ kind: z.literal('assistant'), ...said() }));
+const note = shape(() => z.strictObject({ kind: z.literal('note'), ...said() }));
+const toolCall = shape(() =>
+  z.strictObject({
+    kind: z.literal('tool_call'),
+    call_id: word(),
+    name: word().describe('which tool'),
+    arguments: z.unknown(),
+    key: word()
+      .optional()
+      .describe('under which it can be asked what became of it; omitted: one is made'),
+    data: data(),
+  }),
+);
+const toolResult = shape(() =>
+  z.strictObject({
+    kind: z.literal('tool_result'),
+    call_id: word(),
+    state: z.enum(['ok', 'error', 'unknown']).default('ok'),
+    output: z.unknown(),
+    data: data(),
+  }),
+);
 
 /**
  * What may be appended; hand-offs are written by sessions.handoff.
@@ -66,7 +77,9 @@ const toolResult = z.strictObject({
  * @example
  * const item: NewItem = { kind: 'user', content: 'Where is my parcel?' };
  */
-export const newItem = z.discriminatedUnion('kind', [user, assistant, toolCall, toolResult, note]);
+export const newItem = shape(() =>
+  z.discriminatedUnion('kind', [user(), assistant(), toolCall(), toolResult(), note()]),
+);
 /**
  * An item of a session as it is appended.
  *
@@ -75,23 +88,25 @@ export const newItem = z.discriminatedUnion('kind', [user, assistant, toolCall, 
  * const item: NewItem = { kind: 'user', content: 'land it, please' };
  * ```
  */
-export type NewItem = z.input<typeof newItem>;
-const items = z.array(newItem).max(APPENDED_ITEMS_LIST_MAX);
+export type NewItem = z.input<ReturnType<typeof newItem>>;
+const items = shape(() => z.array(newItem()).max(APPENDED_ITEMS_LIST_MAX));
 
-const placed = {
+const placed = shape(() => ({
   index: z.int().nullable().describe('null: not stored; the call before it has no result yet'),
   item_id: z.string().nullable(),
-  at: seconds,
+  at: seconds(),
   by: z.string(),
-};
-const handoff = z.object({
-  kind: z.literal('handoff'),
-  from: z.string(),
-  to: z.string(),
-  why: z.string(),
-  input: z.unknown(),
-  ...placed,
-});
+}));
+const handoff = shape(() =>
+  z.object({
+    kind: z.literal('handoff'),
+    from: z.string(),
+    to: z.string(),
+    why: z.string(),
+    input: z.unknown(),
+    ...placed(),
+  }),
+);
 
 /**
  * An item as every door shows it.
@@ -99,19 +114,21 @@ const handoff = z.object({
  * @example
  * const isOpen = ({ kind, index }: SessionItem): boolean => kind === 'tool_result' && index === null;
  */
-export const sessionItem = z.discriminatedUnion('kind', [
-  z.object({ ...user.shape, ...placed }),
-  z.object({ ...assistant.shape, ...placed }),
-  z.object({ ...note.shape, ...placed }),
-  z.object({ ...toolCall.shape, key: z.string(), ...placed }),
-  z.object({
-    ...toolResult.shape,
-    state: z.enum(['ok', 'error', 'unknown']),
-    key: z.string().optional().describe('where the state is unknown and not stored: ask by it'),
-    ...placed,
-  }),
-  handoff,
-]);
+export const sessionItem = shape(() =>
+  z.discriminatedUnion('kind', [
+    z.object({ ...user().shape, ...placed() }),
+    z.object({ ...assistant().shape, ...placed() }),
+    z.object({ ...note().shape, ...placed() }),
+    z.object({ ...toolCall().shape, key: z.string(), ...placed() }),
+    z.object({
+      ...toolResult().shape,
+      state: z.enum(['ok', 'error', 'unknown']),
+      key: z.string().optional().describe('where the state is unknown and not stored: ask by it'),
+      ...placed(),
+    }),
+    handoff(),
+  ]),
+);
 /**
  * An item of a session as it is read.
  *
@@ -120,30 +137,32 @@ export const sessionItem = z.discriminatedUnion('kind', [
  * const kinds = (items: readonly SessionItem[]): string[] => items.map(({ kind }) => kind);
  * ```
  */
-export type SessionItem = z.output<typeof sessionItem>;
+export type SessionItem = z.output<ReturnType<typeof sessionItem>>;
 
-const sessionView = z.object({
-  session_id: z.string(),
-  key: z.string().nullable(),
-  state: z.enum(['open', 'parked', 'closed', 'lapsed']),
-  agent_id: z.string().describe('who holds it'),
-  created_by: z.string(),
-  created_at: seconds,
-  changed_at: seconds,
-  expires_at: seconds.nullable().describe('unless it is changed before; null: never, or over'),
-  length: z.int().describe('how many items it has'),
-  version: z.int().describe('how often it was changed'),
-  open_calls: z.array(
-    z.object({ call_id: z.string(), name: z.string(), key: z.string(), since: seconds }),
-  ),
-  shared: z.array(z.object({ agent_id: z.string(), access: z.enum(['read', 'append']) })),
-  forked_from: z.object({ session_id: z.string(), length: z.int() }).nullable(),
-  claims: z.array(z.string()).describe('offered to its holder with the hand-off'),
-  cuts: z.int().describe('rewinds, compactions and filtered hand-offs'),
-  last_cut: z.int().nullable().describe('read what it took away with sessions.get, cut'),
-  reason: z.string().nullable().describe('why it was closed'),
-});
-export type SessionOut = z.output<typeof sessionView>;
+const sessionView = shape(() =>
+  z.object({
+    session_id: z.string(),
+    key: z.string().nullable(),
+    state: z.enum(['open', 'parked', 'closed', 'lapsed']),
+    agent_id: z.string().describe('who holds it'),
+    created_by: z.string(),
+    created_at: seconds(),
+    changed_at: seconds(),
+    expires_at: seconds().nullable().describe('unless it is changed before; null: never, or over'),
+    length: z.int().describe('how many items it has'),
+    version: z.int().describe('how often it was changed'),
+    open_calls: z.array(
+      z.object({ call_id: z.string(), name: z.string(), key: z.string(), since: seconds() }),
+    ),
+    shared: z.array(z.object({ agent_id: z.string(), access: z.enum(['read', 'append']) })),
+    forked_from: z.object({ session_id: z.string(), length: z.int() }).nullable(),
+    claims: z.array(z.string()).describe('offered to its holder with the hand-off'),
+    cuts: z.int().describe('rewinds, compactions and filtered hand-offs'),
+    last_cut: z.int().nullable().describe('read what it took away with sessions.get, cut'),
+    reason: z.string().nullable().describe('why it was closed'),
+  }),
+);
+export type SessionOut = z.output<ReturnType<typeof sessionView>>;
 
 export const sessionsCreate = operation({
   id: 'sessions.create',
@@ -155,13 +174,13 @@ export const sessionsCreate = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      agent_id: agentId.optional().describe('who holds it; omitted: you. For people'),
-      key,
-      ttl_ms: ttlMs,
-      seed: items.default([]).describe('its first items'),
-      idempotency_key: idempotencyKey,
+      agent_id: agentId().optional().describe('who holds it; omitted: you. For people'),
+      key: key(),
+      ttl_ms: ttlMs(),
+      seed: items().default([]).describe('its first items'),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => sessionView.extend({ created: z.boolean() }),
+  output: () => sessionView().extend({ created: z.boolean() }),
 });
 
 export const sessionsGet = operation({
@@ -174,8 +193,8 @@ export const sessionsGet = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
-      from: count.default(0).describe('the index of the first item'),
+      session_id: sessionId(),
+      from: count().default(0).describe('the index of the first item'),
       last: z
         .int()
         .min(0)
@@ -191,8 +210,8 @@ export const sessionsGet = operation({
     }),
   output: () =>
     z.object({
-      session: sessionView,
-      items: z.array(sessionItem),
+      session: sessionView(),
+      items: z.array(sessionItem()),
       next: z.int().nullable().describe('go on with it as from; null: that was all'),
       previous_cut: z.int().nullable(),
     }),
@@ -208,13 +227,13 @@ export const sessionsList = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      agent_id: agentId.optional().describe('who holds or created it'),
+      agent_id: agentId().optional().describe('who holds or created it'),
       key: z.string().min(1).max(SESSION_KEY_CHARS_MAX).optional(),
       all: z.boolean().default(false).describe('also those that are over'),
       after: z.string().max(32).optional(),
       limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
     }),
-  output: () => z.object({ sessions: z.array(sessionView), next: z.string().nullable() }),
+  output: () => z.object({ sessions: z.array(sessionView()), next: z.string().nullable() }),
 });
 
 export const sessionsAppend = operation({
@@ -227,14 +246,14 @@ export const sessionsAppend = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
-      items: items.min(1),
-      expected_length: expectedLength,
-      idempotency_key: idempotencyKey,
+      session_id: sessionId(),
+      items: items().min(1),
+      expected_length: expectedLength(),
+      idempotency_key: idempotencyKey(),
     }),
   output: () =>
     z.object({
-      session: sessionView,
+      session: sessionView(),
       claims: z
         .array(
           z.object({ claim_id: z.string(), taken: z.boolean(), reason: z.string().nullable() }),
@@ -253,15 +272,15 @@ export const sessionsFork = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
-      length: count
+      session_id: sessionId(),
+      length: count()
         .optional()
         .describe('of its items; omitted: all that split no call from its result'),
-      key,
-      ttl_ms: ttlMs.describe('omitted: as the one that is forked'),
-      idempotency_key: idempotencyKey,
+      key: key(),
+      ttl_ms: ttlMs().describe('omitted: as the one that is forked'),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => sessionView.extend({ created: z.boolean() }),
+  output: () => sessionView().extend({ created: z.boolean() }),
 });
 
 export const sessionsRewind = operation({
@@ -274,12 +293,12 @@ export const sessionsRewind = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
-      length: count,
-      expected_length: expectedLength,
-      idempotency_key: idempotencyKey,
+      session_id: sessionId(),
+      length: count(),
+      expected_length: expectedLength(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => sessionView,
+  output: () => sessionView(),
 });
 
 export const sessionsCompact = operation({
@@ -292,14 +311,14 @@ export const sessionsCompact = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
-      summary: content,
-      keep: count.default(0).describe('how many of the newest stay as they are, at the least'),
-      data,
-      expected_length: expectedLength,
-      idempotency_key: idempotencyKey,
+      session_id: sessionId(),
+      summary: content(),
+      keep: count().default(0).describe('how many of the newest stay as they are, at the least'),
+      data: data(),
+      expected_length: expectedLength(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => sessionView,
+  output: () => sessionView(),
 });
 
 export const sessionsShare = operation({
@@ -312,11 +331,11 @@ export const sessionsShare = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
-      agent_id: agentId,
+      session_id: sessionId(),
+      agent_id: agentId(),
       access: z.enum(['read', 'append', 'none']).default('read'),
     }),
-  output: () => sessionView,
+  output: () => sessionView(),
 });
 
 export const sessionsClose = operation({
@@ -329,11 +348,11 @@ export const sessionsClose = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
+      session_id: sessionId(),
       reason: z.string().max(HANDOFF_WHY_CHARS_MAX).nullish(),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => sessionView,
+  output: () => sessionView(),
 });
 
 export const sessionsHandoff = operation({
@@ -346,12 +365,12 @@ export const sessionsHandoff = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      session_id: sessionId,
-      to: agentId,
+      session_id: sessionId(),
+      to: agentId(),
       why: z.string().min(1).max(HANDOFF_WHY_CHARS_MAX),
       input: z.unknown().optional().describe('what it is to work on'),
       keep: z
-        .array(z.tuple([count, count]))
+        .array(z.tuple([count(), count()]))
         .max(ITEMS_PER_SESSION_MAX)
         .nullish()
         .describe('ranges [from, until) of items that go along; omitted: all'),
@@ -360,12 +379,12 @@ export const sessionsHandoff = operation({
         .max(HANDOFF_CLAIMS_LIST_MAX)
         .nullish()
         .describe('of the holder, offered along; omitted: all it holds'),
-      expected_length: expectedLength,
-      idempotency_key: idempotencyKey,
+      expected_length: expectedLength(),
+      idempotency_key: idempotencyKey(),
     }),
   output: () =>
     z.object({
-      session: sessionView,
+      session: sessionView(),
       parked: z
         .boolean()
         .describe('it went round too often: it was not handed on, a person was asked'),

@@ -11,66 +11,77 @@ import {
   messageIdText,
   seconds,
 } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
 export const THREAD_PAGE_MAX = 500;
 const HEADLINES_PAGE_MAX = 100;
 
 export const MARKS = ['pin', 'unpin', 'close', 'reopen', 'resolve', 'unresolve'] as const;
-const mark = z.enum(MARKS);
+const mark = shape(() => z.enum(MARKS));
 
-const threadFields = {
+const threadFields = shape(() => ({
   state: z.enum(['open', 'closed']),
   resolved: z.boolean(),
   pinned: z.boolean(),
   version: z.int().min(0).describe('how often it was marked'),
-};
+}));
 
 /** How a thread stands. */
-const threadView = z.object({
-  thread_id: z.string().describe('the message_id of its root'),
-  channel: z.string(),
-  ...threadFields,
-  closed: z
-    .object({ by: z.string(), at: seconds, note: z.string().nullable() })
-    .nullable()
-    .describe('by whom and why, while it is closed'),
-  reply_count: z.int().min(0),
-});
+const threadView = shape(() =>
+  z.object({
+    thread_id: z.string().describe('the message_id of its root'),
+    channel: z.string(),
+    ...threadFields(),
+    closed: z
+      .object({ by: z.string(), at: seconds(), note: z.string().nullable() })
+      .nullable()
+      .describe('by whom and why, while it is closed'),
+    reply_count: z.int().min(0),
+  }),
+);
 
-const markView = z.object({
-  mark,
-  by: z.string(),
-  standing: z.string(),
-  at: seconds,
-  note: z.string().nullable(),
-  version: z.int().min(1),
-});
+const markView = shape(() =>
+  z.object({
+    mark: mark(),
+    by: z.string(),
+    standing: z.string(),
+    at: seconds(),
+    note: z.string().nullable(),
+    version: z.int().min(1),
+  }),
+);
 
 /** A mark as it is told of, beside its thread. */
-export const markNotice = markView.extend({ thread_id: z.string(), channel: z.string() });
+export const markNotice = shape(() =>
+  markView().extend({ thread_id: z.string(), channel: z.string() }),
+);
 
 /** A message in a page: its body may be left out where it is too long for one. */
-const pagedMessage = messageEnvelope.extend({
-  cut: z.literal(true).optional().describe('too long for a page: messages.get has the body'),
-  quote: z.literal(true).optional().describe('reply_to is a link to another thread'),
-});
+const pagedMessage = shape(() =>
+  messageEnvelope().extend({
+    cut: z.literal(true).optional().describe('too long for a page: messages.get has the body'),
+    quote: z.literal(true).optional().describe('reply_to is a link to another thread'),
+  }),
+);
 
 /** One line about a thread, or about a message of one. */
-const headline = z.object({
-  message_id: z.string(),
-  thread_id: z.string(),
-  channel: z.string(),
-  sender: z.string(),
-  standing: z.string().nullable(),
-  sent_at: seconds,
-  title: z.string().nullable().describe('of a post its title, else how it begins'),
-  type: z.string().nullable(),
-  tier: z.int().nullable(),
-  ...threadFields,
-  reply_count: z.int().min(0).describe('of the thread'),
-  last_reply_id: z.string().nullable(),
-  dropped: z.literal(true).optional(),
-});
+const headline = shape(() =>
+  z.object({
+    message_id: z.string(),
+    thread_id: z.string(),
+    channel: z.string(),
+    sender: z.string(),
+    standing: z.string().nullable(),
+    sent_at: seconds(),
+    title: z.string().nullable().describe('of a post its title, else how it begins'),
+    type: z.string().nullable(),
+    tier: z.int().nullable(),
+    ...threadFields(),
+    reply_count: z.int().min(0).describe('of the thread'),
+    last_reply_id: z.string().nullable(),
+    dropped: z.literal(true).optional(),
+  }),
+);
 
 export const messagesGet = operation({
   id: 'messages.get',
@@ -80,10 +91,10 @@ export const messagesGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ message_id: messageIdText }),
+  input: () => z.strictObject({ message_id: messageIdText() }),
   output: () =>
     z.object({
-      message: messageEnvelope.extend({
+      message: messageEnvelope().extend({
         quote: z.literal(true).optional().describe('reply_to is a link to another thread'),
         held: z.literal(true).optional().describe('it waits for a person, or was refused by one'),
       }),
@@ -101,18 +112,18 @@ export const threadsGet = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      message_id: messageIdText.describe('any message of the thread'),
-      after: messageIdText.optional().describe('`next` of the page before'),
+      message_id: messageIdText().describe('any message of the thread'),
+      after: messageIdText().optional().describe('`next` of the page before'),
       limit: z.int().min(1).max(THREAD_PAGE_MAX).default(100),
       marks_before: z.int().min(0).optional().describe('`marks_next` of the page before'),
     }),
   output: () =>
     z.object({
-      thread: threadView,
-      root: pagedMessage.nullable().describe('null when it is not for you to read'),
-      replies: z.array(pagedMessage),
+      thread: threadView(),
+      root: pagedMessage().nullable().describe('null when it is not for you to read'),
+      replies: z.array(pagedMessage()),
       next: z.string().nullable(),
-      marks: z.array(markView).describe('the newest first'),
+      marks: z.array(markView()).describe('the newest first'),
       marks_next: z.int().nullable(),
     }),
 });
@@ -127,15 +138,15 @@ export const threadsMark = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      message_id: messageIdText.describe('any message of the thread'),
-      mark,
+      message_id: messageIdText().describe('any message of the thread'),
+      mark: mark(),
       note: z.string().nullish().describe('why; needed to close'),
       expected_version: z.int().min(0).nullish().describe('refuse when it was marked since'),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
   output: () =>
     z.object({
-      thread: threadView,
+      thread: threadView(),
       changed: z.boolean().describe('false: it was so already, and nothing was stored'),
     }),
 });
@@ -150,14 +161,14 @@ export const threadsList = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      channel: channelName.optional(),
+      channel: channelName().optional(),
       state: z.enum(THREAD_STATES).optional(),
-      author: agentId.optional(),
+      author: agentId().optional(),
       type: z.string().min(1).max(64).optional(),
-      after: messageIdText.optional().describe('`next` of the page before'),
+      after: messageIdText().optional().describe('`next` of the page before'),
       limit: z.int().min(1).max(HEADLINES_PAGE_MAX).default(50),
     }),
-  output: () => z.object({ threads: z.array(headline), next: z.string().nullable() }),
+  output: () => z.object({ threads: z.array(headline()), next: z.string().nullable() }),
 });
 
 export const DIGEST_VIEWS = ['headlines', 'recent', 'full'] as const;
@@ -172,13 +183,13 @@ export const channelsDescribe = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      channel: channelName,
+      channel: channelName(),
       title: z.string().nullish(),
       description: z.string().nullish(),
       standing: z.boolean().optional().describe('it stays although nobody uses it'),
       types: z.array(z.string()).nullish().describe('the types a post may have; none: any'),
       tiers: z.array(z.int().min(0).max(2)).max(3).nullish().describe('none: 0, 1 and 2'),
-      post_schema: jsonObject
+      post_schema: jsonObject()
         .nullish()
         .describe('JSON Schema 2020-12 for bodies whose kind is post'),
     }),
@@ -190,9 +201,9 @@ export const channelsDescribe = operation({
       standing: z.boolean(),
       types: z.array(z.string()),
       tiers: z.array(z.int()),
-      post_schema: jsonObject.nullable(),
+      post_schema: jsonObject().nullable(),
       described_by: z.string(),
-      described_at: seconds,
+      described_at: seconds(),
     }),
 });
 
@@ -209,20 +220,20 @@ export const channelsDigest = operation({
   input: () =>
     z.strictObject({
       channels: z
-        .array(channelName)
+        .array(channelName())
         .min(1)
         .max(DIGEST_CHANNELS_MAX)
         .optional()
         .describe('exact names; default those you follow, or else see'),
       view: z.enum(DIGEST_VIEWS),
-      since: seconds.optional().describe('Unix seconds: nothing older'),
+      since: seconds().optional().describe('Unix seconds: nothing older'),
       limit: z.int().min(1).max(20).default(5).describe('of each channel'),
     }),
   output: () =>
     z.object({
       view: z.enum(DIGEST_VIEWS),
-      rows: z.array(headline).describe('of headlines and recent'),
-      messages: z.array(pagedMessage).describe('of full, the oldest first'),
+      rows: z.array(headline()).describe('of headlines and recent'),
+      messages: z.array(pagedMessage()).describe('of full, the oldest first'),
       channels: z.array(
         z.object({
           channel: z.string(),

@@ -19,111 +19,128 @@ import {
   seconds,
   trustTier,
 } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
 const DAY_MS = 86_400_000;
-const turnId = z.string().min(1).max(32);
-const epoch = z.int().min(1).describe('the number that the turn was taken with');
-const word = z.string().max(TURN_WORD_CHARS_MAX);
-const patterns = z.array(z.string().min(1).max(WAKE_PATTERN_CHARS_MAX)).max(WAKE_PATTERNS_LIST_MAX);
-const leaseMs = z.int().min(1_000).max(DAY_MS);
-const page = {
+const turnId = shape(() => z.string().min(1).max(32));
+const epoch = shape(() => z.int().min(1).describe('the number that the turn was taken with'));
+const word = shape(() => z.string().max(TURN_WORD_CHARS_MAX));
+const patterns = shape(() =>
+  z.array(z.string().min(1).max(WAKE_PATTERN_CHARS_MAX)).max(WAKE_PATTERNS_LIST_MAX),
+);
+const leaseMs = shape(() => z.int().min(1_000).max(DAY_MS));
+const page = shape(() => ({
   after: z.string().max(256).optional(),
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(100),
-};
+}));
 
-const agentState = z.enum(['asleep', 'waking', 'busy', 'failed', 'parked', 'paused']);
-const turnState = z.enum([
-  ...['waking', 'busy', 'failed', 'done', 'nothing', 'gave_up', 'dead', 'cancelled', 'passed'],
-] as const);
+const agentState = shape(() => z.enum(['asleep', 'waking', 'busy', 'failed', 'parked', 'paused']));
+const turnState = shape(() =>
+  z.enum([
+    ...['waking', 'busy', 'failed', 'done', 'nothing', 'gave_up', 'dead', 'cancelled', 'passed'],
+  ] as const),
+);
 
-const wake = z.strictObject({
-  channels: patterns.nullish().describe('names or globs; else any'),
-  from: patterns.nullish().describe('names or globs of senders; else anybody'),
-  kinds: z.array(principalKind).max(4).nullish(),
-  min_tier: trustTier.nullish(),
-});
-
-const cost = z.object({
-  usd: z.number().min(0).optional(),
-  tokens_in: z.number().min(0).optional(),
-  tokens_out: z.number().min(0).optional(),
-});
-
-const costView = z.object({ usd: z.number(), tokens_in: z.number(), tokens_out: z.number() });
-
-const managedView = z.object({
-  agent_id: z.string(),
-  runner: jsonObject,
-  wake: z.object({
-    channels: z.array(z.string()).nullable(),
-    from: z.array(z.string()).nullable(),
-    kinds: z.array(principalKind).nullable(),
-    min_tier: trustTier.nullable(),
+const wake = shape(() =>
+  z.strictObject({
+    channels: patterns().nullish().describe('names or globs; else any'),
+    from: patterns().nullish().describe('names or globs of senders; else anybody'),
+    kinds: z.array(principalKind()).max(4).nullish(),
+    min_tier: trustTier().nullish(),
   }),
-  limits: z.record(z.string(), z.number().nullable()).describe('with what holds by default'),
-  session: z.enum(['resume', 'fresh']),
-  tools: z
-    .array(z.string())
-    .nullable()
-    .describe('what its turns may use; null: all that agents may'),
-  state: agentState,
-  since: seconds,
-  reason: z.string().nullable().describe('why it is parked, paused or waits'),
-  turn_id: z.string().nullable().describe('the turn that has not ended'),
-  next_look_at: seconds.nullable(),
-  pending: z.int().describe('messages that may wake it and wait for a turn'),
-  turns: z.int(),
-  cost: costView.describe('so far'),
-  day: z
-    .object({ turns: z.int(), wall_ms: z.number(), usd: z.number(), tokens: z.number() })
-    .describe(
-      'of the last 24 hours: what turns_per_day, day_wall_ms, day_usd and day_tokens bound',
-    ),
-  session_ref: z.string().nullable(),
-  managed_at: seconds,
-  managed_by: z.string(),
-});
+);
 
-const turnView = z.object({
-  turn_id: z.string(),
-  agent_id: z.string(),
-  state: turnState,
-  reason: z.object({
-    rule: z.string(),
-    message_ids: z.array(z.string()),
-    senders: z.array(z.string()),
-    channels: z.array(z.string()),
+const cost = shape(() =>
+  z.object({
+    usd: z.number().min(0).optional(),
+    tokens_in: z.number().min(0).optional(),
+    tokens_out: z.number().min(0).optional(),
   }),
-  runner: z.string().describe('its kind'),
-  epoch: z.int(),
-  attempt: z.int(),
-  failures: z.int(),
-  after_restart: z.boolean(),
-  due_at: seconds,
-  taken_at: seconds.nullable(),
-  taken_by: z.string().nullable(),
-  lease_until: seconds.nullable(),
-  retry_at: seconds.nullable(),
-  ended_at: seconds.nullable(),
-  sends: z.int(),
-  pid: z.int().nullable(),
-  transcript: z.string().nullable().describe('where it is'),
-  note: z.string().nullable(),
-  cost: costView,
-  fruitless: z.boolean().describe('it ended well and read nothing of what it was given'),
-  traceparent: z.string().nullable().describe('the trace it belongs to'),
-});
+);
 
-const given = z.object({
-  message_id: z.string(),
-  channel: z.string(),
-  sender: z.string(),
-  kind: z.string(),
-  trust: z.string(),
-  body: jsonObject,
-  sent_at: seconds,
-  reply_to: z.string().nullable(),
-});
+const costView = shape(() =>
+  z.object({ usd: z.number(), tokens_in: z.number(), tokens_out: z.number() }),
+);
+
+const managedView = shape(() =>
+  z.object({
+    agent_id: z.string(),
+    runner: jsonObject(),
+    wake: z.object({
+      channels: z.array(z.string()).nullable(),
+      from: z.array(z.string()).nullable(),
+      kinds: z.array(principalKind()).nullable(),
+      min_tier: trustTier().nullable(),
+    }),
+    limits: z.record(z.string(), z.number().nullable()).describe('with what holds by default'),
+    session: z.enum(['resume', 'fresh']),
+    tools: z
+      .array(z.string())
+      .nullable()
+      .describe('what its turns may use; null: all that agents may'),
+    state: agentState(),
+    since: seconds(),
+    reason: z.string().nullable().describe('why it is parked, paused or waits'),
+    turn_id: z.string().nullable().describe('the turn that has not ended'),
+    next_look_at: seconds().nullable(),
+    pending: z.int().describe('messages that may wake it and wait for a turn'),
+    turns: z.int(),
+    cost: costView().describe('so far'),
+    day: z
+      .object({ turns: z.int(), wall_ms: z.number(), usd: z.number(), tokens: z.number() })
+      .describe(
+        'of the last 24 hours: what turns_per_day, day_wall_ms, day_usd and day_tokens bound',
+      ),
+    session_ref: z.string().nullable(),
+    managed_at: seconds(),
+    managed_by: z.string(),
+  }),
+);
+
+const turnView = shape(() =>
+  z.object({
+    turn_id: z.string(),
+    agent_id: z.string(),
+    state: turnState(),
+    reason: z.object({
+      rule: z.string(),
+      message_ids: z.array(z.string()),
+      senders: z.array(z.string()),
+      channels: z.array(z.string()),
+    }),
+    runner: z.string().describe('its kind'),
+    epoch: z.int(),
+    attempt: z.int(),
+    failures: z.int(),
+    after_restart: z.boolean(),
+    due_at: seconds(),
+    taken_at: seconds().nullable(),
+    taken_by: z.string().nullable(),
+    lease_until: seconds().nullable(),
+    retry_at: seconds().nullable(),
+    ended_at: seconds().nullable(),
+    sends: z.int(),
+    pid: z.int().nullable(),
+    transcript: z.string().nullable().describe('where it is'),
+    note: z.string().nullable(),
+    cost: costView(),
+    fruitless: z.boolean().describe('it ended well and read nothing of what it was given'),
+    traceparent: z.string().nullable().describe('the trace it belongs to'),
+  }),
+);
+
+const given = shape(() =>
+  z.object({
+    message_id: z.string(),
+    channel: z.string(),
+    sender: z.string(),
+    kind: z.string(),
+    trust: z.string(),
+    body: jsonObject(),
+    sent_at: seconds(),
+    reply_to: z.string().nullable(),
+  }),
+);
 
 export const agentsManage = operation({
   id: 'agents.manage',
@@ -135,13 +152,13 @@ export const agentsManage = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      agent_id: agentId,
+      agent_id: agentId(),
       runner: z
-        .union([z.string().max(64), jsonObject])
+        .union([z.string().max(64), jsonObject()])
         .describe(
           'a kind and its fields (what starts programs: the owner alone), or the name of a configured runner',
         ),
-      wake: wake.nullish(),
+      wake: wake().nullish(),
       limits: z
         .record(z.string(), z.unknown())
         .nullish()
@@ -153,7 +170,7 @@ export const agentsManage = operation({
         .nullish()
         .describe('operations that a turn may use, besides asking people; omitted: all for agents'),
     }),
-  output: () => managedView,
+  output: () => managedView(),
 });
 
 export const agentsUnmanage = operation({
@@ -164,7 +181,7 @@ export const agentsUnmanage = operation({
   access: 'person',
   toolset: 'admin',
   hints: REMOVES,
-  input: () => z.strictObject({ agent_id: agentId, idempotency_key: idempotencyKey }),
+  input: () => z.strictObject({ agent_id: agentId(), idempotency_key: idempotencyKey() }),
   output: () => z.object({ agent_id: z.string(), unmanaged: z.literal(true) }),
 });
 
@@ -176,8 +193,8 @@ export const agentsManaged = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ state: agentState.optional(), ...page }),
-  output: () => z.object({ agents: z.array(managedView), next: z.string().nullable() }),
+  input: () => z.strictObject({ state: agentState().optional(), ...page() }),
+  output: () => z.object({ agents: z.array(managedView()), next: z.string().nullable() }),
 });
 
 export const turnsList = operation({
@@ -189,8 +206,8 @@ export const turnsList = operation({
   toolset: 'more',
   hints: READS,
   input: () =>
-    z.strictObject({ agent_id: agentId.optional(), state: turnState.optional(), ...page }),
-  output: () => z.object({ turns: z.array(turnView), next: z.string().nullable() }),
+    z.strictObject({ agent_id: agentId().optional(), state: turnState().optional(), ...page() }),
+  output: () => z.object({ turns: z.array(turnView()), next: z.string().nullable() }),
 });
 
 export const turnsGet = operation({
@@ -201,11 +218,11 @@ export const turnsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ turn_id: turnId }),
+  input: () => z.strictObject({ turn_id: turnId() }),
   output: () =>
-    turnView.extend({
+    turnView().extend({
       output: z
-        .array(z.object({ at: seconds, from: z.enum(['out', 'err', 'note']), text: z.string() }))
+        .array(z.object({ at: seconds(), from: z.enum(['out', 'err', 'note']), text: z.string() }))
         .describe('the last lines of its transcript'),
     }),
 });
@@ -220,11 +237,11 @@ export const turnsCancel = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      turn_id: turnId,
-      reason: word.nullish(),
-      idempotency_key: idempotencyKey,
+      turn_id: turnId(),
+      reason: word().nullish(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => turnView,
+  output: () => turnView(),
 });
 
 export const turnsRetry = operation({
@@ -235,14 +252,14 @@ export const turnsRetry = operation({
   access: 'person',
   toolset: 'admin',
   hints: ADDS,
-  input: () => z.strictObject({ turn_id: turnId, idempotency_key: idempotencyKey }),
-  output: () => turnView,
+  input: () => z.strictObject({ turn_id: turnId(), idempotency_key: idempotencyKey() }),
+  output: () => turnView(),
 });
 
-const whom = {
-  agent_id: agentId.optional(),
+const whom = shape(() => ({
+  agent_id: agentId().optional(),
   all: z.boolean().optional().describe('every managed agent'),
-};
+}));
 
 export const turnsPause = operation({
   id: 'turns.pause',
@@ -252,7 +269,7 @@ export const turnsPause = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: () => z.strictObject({ ...whom, reason: word.nullish() }),
+  input: () => z.strictObject({ ...whom(), reason: word().nullish() }),
   output: () => z.object({ paused: z.array(z.string()) }),
 });
 
@@ -264,7 +281,7 @@ export const turnsResume = operation({
   access: 'person',
   toolset: 'admin',
   hints: SETS,
-  input: () => z.strictObject(whom),
+  input: () => z.strictObject(whom()),
   output: () => z.object({ resumed: z.array(z.string()) }),
 });
 
@@ -279,22 +296,22 @@ export const turnsTake = operation({
   input: () =>
     z.strictObject({
       agents: z
-        .array(agentId)
+        .array(agentId())
         .min(1)
         .max(1_000)
         .optional()
         .describe('omitted: all with runner outside'),
       wait_ms: z.int().min(0).max(60_000).optional(),
-      lease_ms: leaseMs
+      lease_ms: leaseMs()
         .optional()
         .describe('renew it before; omitted: 10 s to begin, then turn_timeout_ms'),
     }),
   output: () =>
     z.object({
-      turn: turnView.nullable(),
-      messages: z.array(given).max(MESSAGES_PER_TURN_MAX),
+      turn: turnView().nullable(),
+      messages: z.array(given()).max(MESSAGES_PER_TURN_MAX),
       token: z.string().nullable().describe('what the turn runs with; it dies with the turn'),
-      runner: jsonObject.nullable(),
+      runner: jsonObject().nullable(),
       session_ref: z.string().nullable(),
     }),
 });
@@ -309,14 +326,14 @@ export const turnsRenew = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      turn_id: turnId,
-      epoch,
-      lease_ms: leaseMs.optional(),
+      turn_id: turnId(),
+      epoch: epoch(),
+      lease_ms: leaseMs().optional(),
       pid: z.int().min(1).nullish(),
-      transcript: word.nullish(),
-      cost: cost.nullish().describe('of this attempt, so far'),
+      transcript: word().nullish(),
+      cost: cost().nullish().describe('of this attempt, so far'),
     }),
-  output: () => turnView,
+  output: () => turnView(),
 });
 
 export const turnsFinish = operation({
@@ -329,21 +346,21 @@ export const turnsFinish = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      turn_id: turnId,
-      epoch,
+      turn_id: turnId(),
+      epoch: epoch(),
       outcome: z.enum(['done', 'failed', 'gave_up', 'nothing']),
       output: z.string().max(TURN_OUTPUT_CHARS_MAX).nullish().describe('what it said; not kept'),
       note: z.string().max(TURN_NOTE_CHARS_MAX).nullish(),
-      session_ref: word.nullish(),
-      cost: cost.nullish().describe('of this attempt'),
+      session_ref: word().nullish(),
+      cost: cost().nullish().describe('of this attempt'),
       consumed: z
         .union([z.literal('all'), z.array(z.string().max(64)).max(MESSAGES_PER_TURN_MAX)])
         .optional()
         .describe('ids of given messages that it has read; omitted: none'),
       quota: z
-        .strictObject({ kind: z.enum(['exhausted', 'overloaded']), until: seconds.nullish() })
+        .strictObject({ kind: z.enum(['exhausted', 'overloaded']), until: seconds().nullish() })
         .nullish(),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => turnView,
+  output: () => turnView(),
 });

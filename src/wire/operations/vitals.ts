@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { operation, READS } from '../operation.ts';
 import { seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const ms = z.number().min(0).nullable().describe('milliseconds; null: nothing was measured');
+const ms = shape(() =>
+  z.number().min(0).nullable().describe('milliseconds; null: nothing was measured'),
+);
 
 export const hubVitals = operation({
   id: 'hub.vitals',
@@ -13,7 +16,7 @@ export const hubVitals = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: () => z.strictObject({ since: seconds.optional().describe('only samples after it') }),
+  input: () => z.strictObject({ since: seconds().optional().describe('only samples after it') }),
   output: () =>
     z.object({
       beat_ms: z.int().describe('how often a sample is taken; 0: none is taken here'),
@@ -21,13 +24,13 @@ export const hubVitals = operation({
       samples: z
         .array(
           z.object({
-            at: seconds,
+            at: seconds(),
             entries_per_s: z.number().describe('stored in this space'),
-            append_ms_p50: ms.describe('until a batch of this space was durable'),
-            append_ms_p99: ms,
+            append_ms_p50: ms().describe('until a batch of this space was durable'),
+            append_ms_p99: ms(),
             calls_per_s: z.number().describe('of the whole hub, like all that follows'),
-            call_ms_p50: ms.describe('plain sends and calls that wait are not timed'),
-            call_ms_p99: ms,
+            call_ms_p50: ms().describe('plain sends and calls that wait are not timed'),
+            call_ms_p99: ms(),
             failures: z.int().describe('errors that the log of the hub tells of'),
             busy: z.number().min(0).max(1).describe('the part of the time in which it worked'),
             rss_bytes: z.int(),
@@ -43,7 +46,9 @@ export const hubVitals = operation({
       slow_readers: z.object({
         total: z.int().describe('cut off in this space since the hub began'),
         last: z
-          .array(z.object({ agent_id: z.string(), door: z.string(), bytes: z.int(), at: seconds }))
+          .array(
+            z.object({ agent_id: z.string(), door: z.string(), bytes: z.int(), at: seconds() }),
+          )
           .describe('newest first'),
       }),
       store: z.object({

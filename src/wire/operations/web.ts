@@ -2,14 +2,17 @@
 import { z } from 'zod';
 import { ADDS, operation, READS, REMOVES, SETS } from '../operation.ts';
 import { agentId, seconds } from '../schemas.ts';
+import { shape } from '../shape.ts';
 
-const sessionView = z.object({
-  session_id: z.string(),
-  name: z.string().describe('the person it speaks as'),
-  device: z.string().nullable().describe('what the browser said it is'),
-  created_at: seconds,
-  expires_at: seconds,
-});
+const sessionView = shape(() =>
+  z.object({
+    session_id: z.string(),
+    name: z.string().describe('the person it speaks as'),
+    device: z.string().nullable().describe('what the browser said it is'),
+    created_at: seconds(),
+    expires_at: seconds(),
+  }),
+);
 
 export const webLink = operation({
   id: 'web.link',
@@ -21,11 +24,11 @@ export const webLink = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      name: agentId
+      name: agentId()
         .optional()
         .describe('who sits there; omitted: the one person of the space, or the owner'),
     }),
-  output: () => z.object({ url: z.string(), name: z.string(), expires_at: seconds }),
+  output: () => z.object({ url: z.string(), name: z.string(), expires_at: seconds() }),
 });
 
 export const webSessions = operation({
@@ -37,7 +40,7 @@ export const webSessions = operation({
   toolset: 'admin',
   hints: READS,
   input: () => z.strictObject({}),
-  output: () => z.object({ sessions: z.array(sessionView) }),
+  output: () => z.object({ sessions: z.array(sessionView()) }),
 });
 
 export const webRevoke = operation({
@@ -73,7 +76,7 @@ export const webPhoneOpen = operation({
         .max(65_535)
         .optional()
         .describe('omitted: the hub’s, if it is free there'),
-      name: agentId.optional().describe('who holds the phone; see web.link'),
+      name: agentId().optional().describe('who holds the phone; see web.link'),
       link: z.boolean().default(true).describe('false: only keep it open'),
     }),
   output: () =>
@@ -82,7 +85,7 @@ export const webPhoneOpen = operation({
       name: z.string().nullable(),
       origin: z.string(),
       fingerprint: z.string().describe('SHA-256 of the certificate, to compare on the phone'),
-      open_until: seconds,
+      open_until: seconds(),
     }),
 });
 

@@ -52,23 +52,23 @@ export const workflowsStart = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      name: workflowName,
-      input: json.optional(),
-      id: runId.optional(),
-      version: version.optional().describe('only executors that offer this version take it'),
-      queue: queueName.optional(),
-      key: runKey.optional().describe('what a queue counts by per_key'),
+      name: workflowName(),
+      input: json().optional(),
+      id: runId().optional(),
+      version: version().optional().describe('only executors that offer this version take it'),
+      queue: queueName().optional(),
+      key: runKey().optional().describe('what a queue counts by per_key'),
       priority: z.int().min(-PRIORITY_HIGHEST).max(PRIORITY_HIGHEST).default(0),
-      delay_ms: sleepMs.default(0),
-      dedup: runKey
+      delay_ms: sleepMs().default(0),
+      dedup: runKey()
         .optional()
         .describe('while a run with this word is not over, that one is meant'),
-      parent: z.strictObject({ id: runId, step: stepName, key: stepKey }).optional(),
-      steps: z.array(stepName).max(STEP_NAMES_LIST_MAX).default([]),
+      parent: z.strictObject({ id: runId(), step: stepName(), key: stepKey() }).optional(),
+      steps: z.array(stepName()).max(STEP_NAMES_LIST_MAX).default([]),
       traceparent: z.string().max(256).optional(),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => runView.extend({ existing: z.boolean().describe('it was there before') }),
+  output: () => runView().extend({ existing: z.boolean().describe('it was there before') }),
 });
 
 export const workflowsGet = operation({
@@ -79,8 +79,8 @@ export const workflowsGet = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ id: runId }),
-  output: () => runView,
+  input: () => z.strictObject({ id: runId() }),
+  output: () => runView(),
 });
 
 export const workflowsWait = operation({
@@ -91,8 +91,8 @@ export const workflowsWait = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ id: runId, timeout_ms: waitMs.default(30_000) }),
-  output: () => runView,
+  input: () => z.strictObject({ id: runId(), timeout_ms: waitMs().default(30_000) }),
+  output: () => runView(),
 });
 
 export const workflowsList = operation({
@@ -105,12 +105,12 @@ export const workflowsList = operation({
   hints: READS,
   input: () =>
     z.strictObject({
-      state: z.union([runState, z.literal('all')]).optional(),
-      name: workflowName.optional(),
-      parent: runId.optional().describe('only those that this run started'),
-      ...page,
+      state: z.union([runState(), z.literal('all')]).optional(),
+      name: workflowName().optional(),
+      parent: runId().optional().describe('only those that this run started'),
+      ...page(),
     }),
-  output: () => z.object({ runs: z.array(runHead), next: z.string().nullable() }),
+  output: () => z.object({ runs: z.array(runHead()), next: z.string().nullable() }),
 });
 
 export const workflowsSteps = operation({
@@ -121,8 +121,8 @@ export const workflowsSteps = operation({
   access: 'reader',
   toolset: 'more',
   hints: READS,
-  input: () => z.strictObject({ id: runId, ...page }),
-  output: () => z.object({ steps: z.array(stepView), next: z.string().nullable() }),
+  input: () => z.strictObject({ id: runId(), ...page() }),
+  output: () => z.object({ steps: z.array(stepView()), next: z.string().nullable() }),
 });
 
 export const workflowsSignal = operation({
@@ -135,10 +135,10 @@ export const workflowsSignal = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      id: runId,
+      id: runId(),
       name: z.string().min(1).max(SIGNAL_NAME_CHARS_MAX),
-      value: json.optional(),
-      idempotency_key: idempotencyKey,
+      value: json().optional(),
+      idempotency_key: idempotencyKey(),
     }),
   output: () => z.object({ id: z.string(), name: z.string(), kept: z.boolean() }),
 });
@@ -153,14 +153,14 @@ export const workflowsCancel = operation({
   hints: REMOVES,
   input: () =>
     z.strictObject({
-      id: runId,
+      id: runId(),
       reason: z.string().max(RUN_REASON_CHARS_MAX).optional(),
       force: z
         .boolean()
         .default(false)
         .describe('it is over at once, whoever holds it; nothing is undone'),
     }),
-  output: () => runView,
+  output: () => runView(),
 });
 
 export const workflowsRetry = operation({
@@ -173,15 +173,15 @@ export const workflowsRetry = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      id: runId,
-      from_step: stepRef.optional(),
+      id: runId(),
+      from_step: stepRef().optional(),
       map: z
-        .record(stepName, stepName)
+        .record(stepName(), stepName())
         .optional()
         .describe('new names of steps by the names they have in the journal'),
-      idempotency_key: idempotencyKey,
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => runView,
+  output: () => runView(),
 });
 
 export const workflowsFork = operation({
@@ -194,14 +194,14 @@ export const workflowsFork = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      id: runId,
-      at_step: stepRef,
-      input: json.optional(),
-      new_id: runId.optional(),
-      version: version.optional(),
-      idempotency_key: idempotencyKey,
+      id: runId(),
+      at_step: stepRef(),
+      input: json().optional(),
+      new_id: runId().optional(),
+      version: version().optional(),
+      idempotency_key: idempotencyKey(),
     }),
-  output: () => runView,
+  output: () => runView(),
 });
 
 export const workflowsAnswer = operation({
@@ -215,12 +215,12 @@ export const workflowsAnswer = operation({
   hints: { ...SETS, idempotentHint: false },
   input: () =>
     z.strictObject({
-      id: runId,
-      step: stepName,
-      key: stepKey,
+      id: runId(),
+      step: stepName(),
+      key: stepKey(),
       answer: z.enum(['retry', 'fail']),
     }),
-  output: () => runView,
+  output: () => runView(),
 });
 
 export const workflowsQueue = operation({
@@ -233,7 +233,7 @@ export const workflowsQueue = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      name: queueName,
+      name: queueName(),
       concurrency: z.int().min(1).max(RUNS_MAX).nullish(),
       per_key: z.int().min(1).max(RUNS_MAX).nullish(),
       per_agent: z.int().min(1).max(RUNS_MAX).nullish(),
@@ -243,10 +243,10 @@ export const workflowsQueue = operation({
           per_ms: z.int().min(1).max(SLEEP_MS_MAX),
         })
         .nullish(),
-      executors: z.array(agentId).max(QUEUE_EXECUTORS_LIST_MAX).default([]),
+      executors: z.array(agentId()).max(QUEUE_EXECUTORS_LIST_MAX).default([]),
       remove: z.boolean().default(false).describe('take it away; its runs must be over'),
     }),
-  output: () => queueView.extend({ removed: z.boolean() }),
+  output: () => queueView().extend({ removed: z.boolean() }),
 });
 
 export const workflowsQueues = operation({
@@ -258,7 +258,7 @@ export const workflowsQueues = operation({
   toolset: 'more',
   hints: READS,
   input: () => z.strictObject({}),
-  output: () => z.object({ queues: z.array(queueView) }),
+  output: () => z.object({ queues: z.array(queueView()) }),
 });
 
 export const workflowsTake = operation({
@@ -272,15 +272,15 @@ export const workflowsTake = operation({
   input: () =>
     z.strictObject({
       workflows: z
-        .array(z.strictObject({ name: workflowName, version: version.optional() }))
+        .array(z.strictObject({ name: workflowName(), version: version().optional() }))
         .min(1)
         .max(WORKFLOWS_LIST_MAX),
-      executor,
+      executor: executor(),
       limit: z.int().min(0).max(TAKE_LIST_MAX).default(1).describe('0: news alone'),
-      lease_ms: leaseMs,
-      wait_ms: waitMs.default(0),
+      lease_ms: leaseMs(),
+      wait_ms: waitMs().default(0),
       holding: z
-        .array(z.strictObject({ id: runId, epoch, news: z.int().min(0) }))
+        .array(z.strictObject({ id: runId(), epoch: epoch(), news: z.int().min(0) }))
         .max(HELD_RUNS_LIST_MAX)
         .default([])
         .describe('runs you hold, with the number of news you have heard of each'),
@@ -289,15 +289,15 @@ export const workflowsTake = operation({
     z.object({
       runs: z.array(
         z.object({
-          run: runView,
+          run: runView(),
           epoch: z.int(),
           news: z.int(),
-          journal: z.array(stepView),
+          journal: z.array(stepView()),
           journal_next: z.string().nullable().describe('more: workflows.steps with this as after'),
-          resolved: z.array(resolvedView),
+          resolved: z.array(resolvedView()),
         }),
       ),
-      news: z.array(newsView),
+      news: z.array(newsView()),
     }),
 });
 
@@ -311,10 +311,10 @@ export const workflowsRecord = operation({
   hints: ADDS,
   input: () =>
     z.strictObject({
-      id: runId,
-      epoch,
-      entries: z.array(entry).min(1).max(ENTRIES_LIST_MAX),
-      lease_ms: leaseMs,
+      id: runId(),
+      epoch: epoch(),
+      entries: z.array(entry()).min(1).max(ENTRIES_LIST_MAX),
+      lease_ms: leaseMs(),
     }),
   output: () =>
     z.object({
@@ -334,12 +334,12 @@ export const workflowsRenew = operation({
   hints: SETS,
   input: () =>
     z.strictObject({
-      executor: executor.optional(),
+      executor: executor().optional(),
       runs: z
-        .array(z.strictObject({ id: runId, epoch }))
+        .array(z.strictObject({ id: runId(), epoch: epoch() }))
         .min(1)
         .max(HELD_RUNS_LIST_MAX),
-      lease_ms: leaseMs,
+      lease_ms: leaseMs(),
     }),
   output: () =>
     z.object({

@@ -15,6 +15,7 @@ import {
   type RunnerSpec,
   runnerChoice,
 } from '../../../wire/operations/runner-spec.ts';
+import { shape } from '../../../wire/shape.ts';
 import { idempotencyOf } from '../idempotency.ts';
 import { parseFields } from '../input.ts';
 import type { Handlers, Room } from '../room.ts';
@@ -23,7 +24,7 @@ import { readTools } from '../turn-tools.ts';
 import { managedView, turnView } from '../turn-view.ts';
 
 /** One shape for each kind is too much for a list of tools, so that it is looked at here. */
-const RUNNER = z.object({ runner: runnerChoice });
+const runnerInput = shape(() => z.object({ runner: runnerChoice() }));
 
 /** What a turn said last may be on its way for so long after its end. */
 const LIVELY_MS = 2_000;
@@ -181,7 +182,7 @@ async function runnerFor(
     const violations = [{ field: 'runner.kind', issue: 'is no kind of runner' }];
     return refuse('runner.unknown', message, { violations });
   }
-  const parsed = parseFields('agents_manage', RUNNER, { runner: said });
+  const parsed = parseFields('agents_manage', runnerInput(), { runner: said });
   if (isRefusal(parsed)) return parsed;
   const { runner: choice } = parsed.value;
   if (!caller.isOwner && !isHarmless(choice)) return notOwners();
