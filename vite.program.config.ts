@@ -15,6 +15,15 @@ const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** What nearly every command needs: one file of it is found, read and linked sooner than seven. */
 const EVERY_COMMAND =
   /\/src\/(cli\/(main|program|plain-arguments|commands|command-words|context|failure|terminal|parse-value|body-input)|client\/(error|node\/(call|http|one-go|target))|wire\/(errors|fields|plain-line)|core\/law\/(nearest|hidden))\.ts$/;
+/** The file of each command. */
+const COMMANDS: ReadonlyMap<string, string> = new Map(
+  Array.from(
+    readFileSync(join(SOURCES, 'cli/commands.ts'), 'utf8').matchAll(
+      /^ {2}'?([\w-]+)'?: async \(\) => \(await import\('\.\/([\w-]+\.ts)'\)\)/gm,
+    ),
+    ([, name = '', file = '']) => [name, join(SOURCES, 'cli', file)],
+  ),
+);
 const optional = Object.keys(peerDependencies).map((name) => new RegExp(`^${name}(/|$)`));
 
 /** `import.meta.url` of a bundled module: the file that was built of it alone. */
@@ -62,7 +71,6 @@ function builtinsByName(): Plugin {
  * that it starts. What it finds beside itself and is none (the page, the executable) is the same for sources.
  */
 function sourcesList(): Plugin {
-  const command = /^ {2}'?([\w-]+)'?: async \(\) => \(await import\('\.\/([\w-]+\.ts)'\)\)/gm;
   const thread = /['"`]\.\/((?:[\w-]+-)?thread)[.$]/g;
   const relativeImport = /\bfrom '(\.[^']+)'/g;
   return {
@@ -101,9 +109,8 @@ function sourcesList(): Plugin {
         reached(join(SOURCES, 'cli/full-program.ts'), false),
       );
       const commands: Record<string, number[]> = {};
-      const table = readFileSync(join(SOURCES, 'cli/commands.ts'), 'utf8');
-      for (const [, name = '', file = ''] of table.matchAll(command)) {
-        const ids = always.union(reached(join(SOURCES, 'cli', file), true));
+      for (const [name, file] of COMMANDS) {
+        const ids = always.union(reached(file, true));
         commands[name] = [...ids].map((id) => files.indexOf(relative(SOURCES, id)));
       }
       // With a transport of SOX it is the other.
@@ -123,6 +130,29 @@ const inHub = asOne('all', [
   ...['cli/main.ts', 'cli/serve.ts', 'server/run/config.ts', 'server/run/server.ts'],
   ...['log/lock.ts', 'log/sqlite.ts'],
 ]);
+/** And what `synod mcp` loads, which starts with every agent. */
+const inBridge = asOne('all', [
+  ...['cli/main.ts', 'cli/mcp.ts', 'harness/bridge/run.ts', 'client/node/start-hub.ts'],
+  'server/run/version.ts',
+]);
+/** Of a program that is run for one command alone: what the others are made of. */
+function without(commands: ReadonlySet<string>): Rolldown.Plugin {
+  return {
+    name: 'without-commands',
+    generateBundle(_, bundle) {
+      const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+      const kept = new Set(chunks.filter(({ isEntry, name }) => isEntry && name === 'main'));
+      for (const { imports, dynamicImports } of kept) {
+        for (const name of [...imports, ...dynamicImports]) {
+          const chunk = bundle[name];
+          if (chunk?.type === 'chunk' && !commands.has(chunk.facadeModuleId ?? '')) kept.add(chunk);
+        }
+      }
+      for (const chunk of chunks) if (!kept.has(chunk)) delete bundle[chunk.fileName];
+    },
+  };
+}
+
 /** What a bus loads; the little of it that workers in the box need they take with the rest. */
 const inBus = asOne('bus', ['cli/bus.ts', 'bus/router/serve-bus.ts']);
 
@@ -149,7 +179,7 @@ function asOldAsItsSources(): Plugin {
       begunAt = new Date();
     },
     writeBundle({ dir = '.' }, bundle) {
-      for (const name of ['main.js', 'hub.js'].filter((one) => one in bundle))
+      for (const name of ['main.js', 'hub.js', 'mcp.js'].filter((one) => one in bundle))
         utimesSync(join(dir, name), begunAt, begunAt);
     },
   };
@@ -200,6 +230,15 @@ export default defineConfig({
           entryFileNames: ({ name }) => (name === 'main' ? 'hub.js' : 'hub-[name].js'),
           chunkFileNames: 'hub-[name]-[hash].js',
           codeSplitting: { groups: [{ name: inHub, debugName: 'hub' }] },
+        },
+        {
+          ...slim,
+          entryFileNames: ({ name }) => (name === 'main' ? 'mcp.js' : 'bridge-[name].js'),
+          chunkFileNames: 'bridge-[name]-[hash].js',
+          codeSplitting: { groups: [{ name: inBridge, debugName: 'bridge' }] },
+          plugins: [
+            without(new Set([...COMMANDS.values()].filter((one) => one !== COMMANDS.get('mcp')))),
+          ],
         },
       ],
     },

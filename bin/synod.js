@@ -18,6 +18,10 @@ const { fileURLToPath, pathToFileURL } = require('url');
 
 const NODE_MAJOR_MIN = 24;
 const LAST_WAIT_MS = 1000;
+const PROGRAMS = new Map([
+  ['serve', 'hub.js'],
+  ['mcp', 'mcp.js'],
+]);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 function majorOf(version) {
@@ -134,10 +138,13 @@ function run() {
     : process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache');
   if (nodeModule.enableCompileCache)
     nodeModule.enableCompileCache(join(cache, 'synod', 'compiled'));
-  // The same program twice: for a hub in few files, for commands in many.
-  const command = process.argv[2];
-  const isHub = command === undefined || command === 'serve';
-  const built = join(root, 'dist', 'program', isHub ? 'hub.js' : 'main.js');
+  // The same program thrice: for a hub and for an agent's bridge to it in few files, for commands in many.
+  const built = join(
+    root,
+    'dist',
+    'program',
+    PROGRAMS.get(process.argv[2] || 'serve') || 'main.js',
+  );
   const main = isCheckout && !isNewest(built) ? source : built;
   return import(pathToFileURL(main).href).then((cli) => cli.main(process.argv.slice(2)));
 }

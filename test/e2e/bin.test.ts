@@ -33,7 +33,7 @@ beforeEach(() => {
     "Object.defineProperty(process, 'version', { value: 'v18.20.1' });",
   );
 });
-const PROGRAMS = ['main.js', 'hub.js'];
+const PROGRAMS = ['main.js', 'hub.js', 'mcp.js'];
 afterEach(() => rmSync(root, { recursive: true }));
 
 function writeMain(source: string): void {
@@ -128,13 +128,15 @@ test('without sources the built files run', async () => {
   expect(await finish(start(['x'], false))).toEqual({ code: 0, stdout: 'built x\n', stderr: '' });
 });
 
-test('[CL6] a hub is run from one file, and commands from another', async () => {
+test('[CL6] a hub is run from one file, an agent’s bridge from another, and commands from a third', async () => {
   for (const name of PROGRAMS) {
     const source = `export function main() { console.log('${name}'); }`;
     writeFileSync(join(root, 'dist', 'program', name), source);
   }
   const said = async (...args: string[]) => (await finish(start(args, false))).stdout;
   expect([await said(), await said('serve', '--json')]).toEqual(['hub.js\n', 'hub.js\n']);
+  expect(await said('mcp', '--as', 'ada')).toBe('mcp.js\n');
+  expect(await said('constructor')).toBe('main.js\n');
   expect([await said('send', 'serve'), await said('--json')]).toEqual(['main.js\n', 'main.js\n']);
 });
 

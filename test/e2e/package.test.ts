@@ -75,6 +75,7 @@ test('[RE1] the package carries what it needs and none of our sources or tests',
   expect(files).toContain('bin/synod.js');
   expect(files).toContain('dist/program/main.js');
   expect(files).toContain('dist/program/hub.js');
+  expect(files).toContain('dist/program/mcp.js');
   expect(files).toContain('dist/program/LICENSES.md');
   expect(files).toContain('dist/client/index.d.ts');
   expect(files).toContain('LICENSE');
