@@ -142,7 +142,7 @@ function tellRich(): Story {
   story.pass(0);
   story.do(root, { type: 'turn.take', ...take, agents: ['wes'] });
   story.do(root, { ...finish, id: 't4', epoch: 2, outcome: 'failed', quota });
-  story.do(root, { type: 'turn.take', ...take, agents: ['bob'] });
+  story.do(root, { type: 'turn.take', ...take, agents: ['bob'], incarnation: 'i' });
   story.do(root, { type: 'turn.renew', id: 't2', epoch: 1, ...renewed, cost });
   tellRails(story, finish, take);
   story.subscribe(cat, 'sox/presence');

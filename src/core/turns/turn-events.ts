@@ -40,6 +40,8 @@ export interface TakeTurn extends Asked {
   readonly hash: string | null;
   /** The span that its taker opens for it, as a `traceparent`. */
   readonly trace?: string | null;
+  /** Of the server whose runners run it, where there are several; null or absent: of none. */
+  readonly incarnation?: string | null;
 }
 
 export interface OnTurn extends Asked {
@@ -178,6 +180,7 @@ export interface TurnTaken {
   readonly hash: string | null;
   readonly messages: readonly number[];
   readonly trace?: string;
+  readonly incarnation?: string;
 }
 
 export interface TurnRenewed {

@@ -168,6 +168,8 @@ export interface Turn {
   readonly isFruitless: boolean;
   /** The trace it belongs to, under the span of its last run [TL10]. */
   readonly trace?: string;
+  /** Of the server that runs it or ran it last, where several serve the space [TN18]. */
+  readonly incarnation?: string;
 }
 
 export type TurnBookView = View<TurnBook>;

@@ -346,6 +346,25 @@ test('[TN9] what a restart cut off is tried again at once and told so, once', ()
   expect(turnAt(story, first.turn.id).failures).toBe(1);
 });
 
+test('[TN18] which incarnation of a server runs a turn is on the record, and is not that of the run before', () => {
+  const story = tell();
+  story.send(ada, 'jobs');
+  const first = taken(story, { incarnation: 'i1' });
+  expect([first.turn.incarnation, turnAt(story, first.turn.id).incarnation]).toEqual(['i1', 'i1']);
+  accepted(finish(story, first, 'failed', { isRestart: true }));
+  expect(turnAt(story, first.turn.id).incarnation).toBe('i1');
+  story.pass(0);
+  const second = take(story, { incarnation: 'i2' }) as TakenTurn;
+  expect(turnAt(story, second.turn.id).incarnation).toBe('i2');
+  expect(codeOf(finish(story, first, 'done', { consumed: 'all' }))).toBe('turn.stale');
+  accepted(finish(story, second, 'failed'));
+  // Somebody outside, or a server that is alone, says none.
+  story.pass(60_000);
+  const third = taken(story);
+  expect(third.turn.id).toBe(first.turn.id);
+  expect(turnAt(story, third.turn.id)).not.toHaveProperty('incarnation');
+});
+
 test('[TN10] what cannot work is refused by field when it is configured, and changes nothing', () => {
   const story = createStory();
   story.subscribe(wes, 'jobs');

@@ -49,7 +49,7 @@ export function decideTake(
   world: WorldView,
   command: TakeTurn,
 ): Decision<TurnPassed | TurnTaken, TakenTurn | null> {
-  const { by, at, agents, runnerKinds, hash } = command;
+  const { by, at, agents, runnerKinds, hash, incarnation } = command;
   const denied = checkSupervisor(by) ?? checkLease(command.leaseMs);
   if (denied !== null) return denied;
   const { turns, settings } = world;
@@ -78,6 +78,7 @@ export function decideTake(
       ...{ type: 'turn.taken', at, by: by.id, id: turn.id, epoch, leaseMs, leaseUntil, hash },
       messages: messages.map(({ position }) => position),
       ...(trace !== null && { trace }),
+      ...(incarnation != null && { incarnation }),
     };
     const answer = { turn: takenTurn(turn, taken, messages), ...answerOf(managed) };
     return { events: [...passed, taken], answer };
@@ -91,13 +92,15 @@ function answerOf({ config, sessionRef }: ManagedView): Omit<TakenTurn, 'turn'> 
 
 /** The turn as it is once it is taken. */
 export function takenTurn(turn: Turn, event: TurnTaken, messages: Turn['messages']): Turn {
-  const { at, by, epoch, leaseMs, leaseUntil, hash, trace } = event;
+  const { at, by, epoch, leaseMs, leaseUntil, hash, trace, incarnation } = event;
+  const { incarnation: _before, ...rest } = turn;
   return {
-    ...turn,
+    ...rest,
     ...{ state: 'busy', messages, epoch, attempt: turn.attempt + 1, takenAt: at, takenBy: by },
     ...{ leaseMs, leaseUntil, hash, retryAt: null, sends: 0, pid: null },
     spent: turn.hash === null ? turn.spent : [...turn.spent, turn.hash],
     ...(trace !== undefined && { trace }),
+    ...(incarnation !== undefined && { incarnation }),
   };
 }
 
