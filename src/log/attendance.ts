@@ -25,6 +25,8 @@ export interface Attendance {
   isThere(word: LeaseWord): Promise<boolean>;
   /** The same, and sure: one that was only just met is watched until it renews or is gone. */
   isSurelyThere(word: LeaseWord): Promise<boolean>;
+  /** For how long that opening was not heard of while we were here all the time; 0 while we are not. */
+  silentMs(id: string): number;
   /** The others, as they were heard of last; our own first. */
   servers(): AttendingServer[];
   /** One is gone or came, as far as can be told without asking. */
@@ -82,6 +84,8 @@ const PEERS_MAX = 64;
 export async function openAttendance(options: AttendanceOptions): Promise<Attendance> {
   const { name, id, isAlone, store, steady } = options;
   const peers = new Map<LeaseKey, Peer>();
+  /** Openings that were asked for and have no name here, since when: one may be new, and its name not vouched for yet. */
+  const missing = new Map<string, number>();
   const listeners = new Set<() => void>();
   let isDraining = false;
   const say = (isReleased: boolean): LeaseWord => ({
@@ -138,6 +142,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     }
     peer.seq = last?.seq ?? 0;
     peer.word = last?.word ?? null;
+    if (peer.word?.isReleased === false) missing.delete(peer.word.by);
     const wasCounted = peer.isCounted;
     peer.isCounted = isPeerHere(peer);
     if (peer.isCounted && (!wasCounted || isOther)) peer.hereSince = now;
@@ -274,6 +279,17 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     isSurelyThere,
     look,
     lookAnew,
+    silentMs(of) {
+      if (of === id || !isHere()) return 0;
+      const now = steady.now();
+      const peer = [...peers.values()].find(({ word }) => word?.by === of && !word.isReleased);
+      if (peer === undefined && !missing.has(of)) {
+        const [oldest] = missing.size < PEERS_MAX ? [] : missing.keys();
+        if (oldest !== undefined) missing.delete(oldest);
+        missing.set(of, now);
+      }
+      return now - Math.max(hereSince, peer?.heardAt ?? missing.get(of) ?? now);
+    },
     onChange: (listener) => void listeners.add(listener),
     servers() {
       const now = steady.now();

@@ -193,6 +193,92 @@ test('[SQ2] how long one that died is waited for does not depend on when the oth
   expect(Math.max(...waited)).toBeLessThan(LOST_MS + 250);
 });
 
+const SILENT_MS = 4 * LOST_MS;
+
+/** When each of them says that the opening is lost, for how long it did so by then; null when it never does. */
+async function lostAfter(
+  world: World,
+  { leases }: Server,
+  opening: string,
+  forMs: number,
+): Promise<number | null> {
+  for (let waited = 0; waited < forMs; waited += 100) {
+    if (
+      await until(
+        world,
+        leases.isLost(opening, SILENT_MS).catch(() => false),
+      )
+    )
+      return waited;
+    await world.pass(100);
+  }
+  return null;
+}
+
+test('[RU26] an opening that is not heard of is lost after that time, and one that is heard of never', async () => {
+  const world = createWorld();
+  const [a, b] = [await start(world, 'a', 'a1'), await start(world, 'b')];
+  expect(await lostAfter(world, b, 'a1', 20_000)).toBeNull();
+  expect(await lostAfter(world, a, 'a1', 20_000)).toBeNull();
+  a.machine.isPaused = true;
+  await world.pass(SILENT_MS - 1_000);
+  a.machine.isPaused = false;
+  expect(await lostAfter(world, b, 'a1', 20_000)).toBeNull();
+  a.machine.isDead = true;
+  const waited = (await lostAfter(world, b, 'a1', 20_000)) ?? 0;
+  expect(waited).toBeGreaterThan(SILENT_MS - 1_000);
+  expect(waited).toBeLessThan(SILENT_MS + 1_000);
+  // One that comes later and never heard of it waits as long.
+  const c = await start(world, 'c');
+  expect(await lostAfter(world, c, 'a1', 20_000)).toBeGreaterThan(SILENT_MS - 1_000);
+});
+
+test('[RU26] whoever was away itself begins anew, and takes nobody for lost whom it could not hear', async () => {
+  const world = createWorld();
+  const [a, b] = [await start(world, 'a', 'a1'), await start(world, 'b')];
+  await world.pass(SILENT_MS);
+  b.machine.isCut = true;
+  expect(await lostAfter(world, b, 'a1', 3 * SILENT_MS)).toBeNull();
+  b.machine.isCut = false;
+  expect(await lostAfter(world, b, 'a1', 3 * SILENT_MS)).toBeNull();
+  b.machine.isPaused = true;
+  a.machine.isDead = true;
+  await world.pass(3 * SILENT_MS);
+  b.machine.isPaused = false;
+  expect(await lostAfter(world, b, 'a1', 20_000)).toBeGreaterThan(SILENT_MS - 1_000);
+});
+
+test('[RU26] an opening whose name another has, or that let go of it, is waited for as long', async () => {
+  const world = createWorld();
+  const [a, b, c] = [
+    await start(world, 'a', 'a1'),
+    await start(world, 'b', 'b1'),
+    await start(world, 'c'),
+  ];
+  await world.pass(SILENT_MS);
+  a.machine.isDead = true;
+  await until(world, b.leases.close());
+  const again = await start(world, 'a', 'a2');
+  await world.pass(100);
+  expect(await lostAfter(world, c, 'a1', 20_000)).toBeGreaterThan(SILENT_MS - 1_000);
+  expect(await lostAfter(world, c, 'b1', 20_000)).toBeGreaterThan(SILENT_MS - 1_000);
+  expect(await lostAfter(world, again, 'a2', 20_000)).toBeNull();
+});
+
+test('[RU26] one that was asked for before anybody vouched for it is not lost, also when it is not heard for a moment later', async () => {
+  const world = createWorld();
+  const a = await start(world, 'a');
+  await world.pass(SILENT_MS);
+  expect(await until(world, a.leases.isLost('b1', SILENT_MS))).toBe(false);
+  await start(world, 'b', 'b1');
+  await world.pass(SILENT_MS);
+  const said = world.words.get('server b') as SaidWord;
+  // A word that cannot be vouched for now is nobody's.
+  const nobodys = { by: '', holder: '', isReleased: true };
+  world.words.set('server b', { word: nobodys, seq: said.seq });
+  expect(await lostAfter(world, a, 'b1', 1_000)).toBeNull();
+});
+
 test('[SQ8] it is handed on, and is not taken back', async () => {
   const world = createWorld();
   const [a, b] = [await start(world, 'a'), await start(world, 'b')];

@@ -53,6 +53,8 @@ export interface Leases {
   /** Takes nothing more while another could, and says so. */
   drain(isDraining: boolean): Promise<void>;
   onServers(listener: () => void): void;
+  /** That opening was not heard of for so long, in which we were here ourselves; throws when that cannot be looked for. */
+  isLost(opening: string, silentMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -339,6 +341,12 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
       isDraining = is;
       await attendance.drain(is);
       reconsider();
+    },
+    async isLost(opening, silentMs) {
+      if (attendance.silentMs(opening) < silentMs) return false;
+      // What is known of it may be old.
+      await attendance.lookAnew();
+      return attendance.silentMs(opening) >= silentMs;
     },
     async close() {
       cancel();
