@@ -16,6 +16,8 @@ export interface ThreeServers {
   urlOf(name: Name): string;
   start(name: Name): Promise<void>;
   kill(name: Name): Promise<void>;
+  pause(name: Name): void;
+  resume(name: Name): void;
   /** As an operator does it. */
   stop(name: Name): Promise<void>;
   stderr(name: Name): string;
@@ -71,6 +73,8 @@ export async function openThreeServers(
       await servers.get(name)?.stop();
       servers.delete(name);
     },
+    pause: (name) => void servers.get(name)?.child.kill('SIGSTOP'),
+    resume: (name) => void servers.get(name)?.child.kill('SIGCONT'),
     async kill(name) {
       await servers.get(name)?.kill();
       servers.delete(name);

@@ -1,4 +1,7 @@
-/** Programs of turns at several servers, each a process: one that starts leaves alone what runs at another. */
+/**
+ * Programs of turns at several servers, each a process: one that starts leaves alone what runs at another, and what ran at
+ * one that is lost is begun again elsewhere.
+ */
 import {
   existsSync,
   mkdtempSync,
@@ -18,6 +21,12 @@ import { NAMES, type Name, openThreeServers, type ThreeServers } from './three-s
 
 const SOON_MS = 60_000;
 
+interface Run {
+  readonly at: Name | undefined;
+  readonly token: string;
+  readonly pid: number;
+}
+
 describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () => {
   let three: ThreeServers;
   const work = realpathSync(mkdtempSync(join(tmpdir(), 'synod-turns-')));
@@ -25,14 +34,15 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
     existsSync(join(work, name)) ? readFileSync(join(work, name), 'utf8') : '';
   beforeAll(async () => {
     three = await openThreeServers({ turns_roots: [work] });
+    await manage('bea', 'echo "$SYNOD_URL" >> bea');
   }, 120_000);
   afterAll(async () => {
     await three?.close();
     rmSync(work, { recursive: true, force: true });
   });
 
-  async function manage(agent: string, script: string): Promise<void> {
-    const command = ['/bin/sh', '-c', `${script}; echo '{"outcome":"done"}'`];
+  async function manage(agent: string, script: string, ending = ''): Promise<void> {
+    const command = ['/bin/sh', '-c', `${script}; echo '{"outcome":"done"${ending}}'`];
     await three.ask('a', agent, 'subscribe', { pattern: `to/${agent}` });
     const managed = await three.ask('a', three.owner('a'), 'agents_manage', {
       ...{ agent_id: agent, runner: { kind: 'command', command, cwd: work } },
@@ -45,8 +55,8 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
       channel: `to/${agent}`,
       body: { text: `${performance.now()}` },
     });
-  const turnOf = async (agent: string): Promise<Json> =>
-    (await three.ask('c', three.owner('c'), 'turns_list', { agent_id: agent })).turns?.[0];
+  const turnOf = async (agent: string, at: Name = 'c'): Promise<Json> =>
+    (await three.ask(at, three.owner(at), 'turns_list', { agent_id: agent })).turns?.[0];
   const nameOf = (url: string): Name | undefined =>
     NAMES.find((name) => three.urlOf(name) === url.trim());
 
@@ -65,7 +75,6 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
   }
 
   test('[RU25] a server that starts ends what it left itself, and no turn that runs at another', async () => {
-    await manage('bea', 'echo "$SYNOD_URL" >> bea');
     await manage('ada', 'echo "$SYNOD_URL" > ada; until [ -e go ]; do sleep 0.1; done');
     await tell('ada', 'b');
     const runs = nameOf(
@@ -114,4 +123,130 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
     );
     expect(turn).toMatchObject({ attempt: 2, after_restart: true });
   }, 240_000);
+
+  /** An agent whose program notes where it runs, by which token, and waits for a word for each of its runs. */
+  const waits = (agent: string): string =>
+    `echo "$SYNOD_URL $SYNOD_TOKEN $$" >> ${agent}; n=$(wc -l < ${agent}); until [ -e ${agent}-$n ]; do sleep 0.1; done`;
+  const runsOf = (agent: string): Run[] =>
+    read(agent)
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.split(' '))
+      .map(([url = '', token = '', pid]) => ({ at: nameOf(url), token, pid: Number(pid) }));
+  const go = (agent: string, run: number): void => writeFileSync(join(work, `${agent}-${run}`), '');
+
+  /** The server that runs it, once the turn has its whole lease: what ends it soon is not that this is over. */
+  async function begin(agent: string): Promise<Name> {
+    await tell(agent, 'b');
+    const leaseOf = ({ lease_until: until, taken_at: from }: Json): number => until - from;
+    await until(
+      `the turn of ${agent} runs`,
+      () => turnOf(agent),
+      (turn) => turn?.state === 'busy' && leaseOf(turn) > 60,
+      SOON_MS,
+    );
+    return runsOf(agent)[0]?.at as Name;
+  }
+  const another = async (agent: string, runs: number): Promise<void> =>
+    void (await until(
+      `${agent} has run ${runs} times`,
+      async () => runsOf(agent).length,
+      (count) => count >= runs,
+      SOON_MS,
+    ));
+
+  test('[RU26] what a killed server ran runs at another within seconds, and not twice', async () => {
+    await manage('cyd', waits('cyd'));
+    const first = await begin('cyd');
+    await three.kill(first);
+    const killedAt = performance.now();
+    await another('cyd', 2);
+    const waitedMs = performance.now() - killedAt;
+    // Four times what a sequencer is waited for, and no lease: that is ten minutes.
+    expect(waitedMs).toBeGreaterThan(7_500);
+    expect(waitedMs).toBeLessThan(30_000);
+    const second = runsOf('cyd')[1]?.at as Name;
+    expect(NAMES.filter((name) => name !== first)).toContain(second);
+    expect(await turnOf('cyd', second)).toMatchObject({
+      ...{ state: 'busy', attempt: 2, failures: 0, after_restart: true },
+    });
+    // It comes back, with a note of its own that it ran it.
+    await three.start(first);
+    await untilItRuns(first);
+    expect(await turnOf('cyd', first)).toMatchObject({ state: 'busy', attempt: 2 });
+    go('cyd', 2);
+    const done = await until(
+      'cyd’s turn is done',
+      () => turnOf('cyd', first),
+      (turn) => turn?.state === 'done',
+      SOON_MS,
+    );
+    expect(done).toMatchObject({ attempt: 2, failures: 0 });
+    expect(runsOf('cyd')).toHaveLength(2);
+  }, 240_000);
+
+  test('[RU26] [TN6] one that was only paused loses nothing in seconds; later its run is over, and what it says is refused', async () => {
+    const reply = '{"channel":"said","body":{"text":"of run \'"$n"\'"}}';
+    await manage('dan', waits('dan'), `,"replies":[${reply}]`);
+    await three.ask('a', 'bob', 'subscribe', { pattern: 'said' });
+    const first = await begin('dan');
+    const elsewhere = NAMES.find((name) => name !== first) as Name;
+    three.pause(first);
+    await setTimeout(5_000);
+    three.resume(first);
+    await until(
+      `${first} is there again`,
+      () => three.ask(first, 'bob', 'send', { channel: 'other', body: {} }),
+      ({ refused }) => refused === undefined,
+      SOON_MS,
+    );
+    await setTimeout(5_000);
+    expect(await turnOf('dan', elsewhere)).toMatchObject({ state: 'busy', attempt: 1 });
+    three.pause(first);
+    await another('dan', 2);
+    const [late, again] = runsOf('dan') as [Run, Run];
+    expect(again.at).not.toBe(first);
+    // The program of the first run ends well while nobody listens to it, and what it was handed opens no door.
+    go('dan', 1);
+    const said = { channel: 'said', body: { text: 'late' } };
+    const refused = await three.ask(elsewhere, { token: late.token }, 'send', said);
+    expect(JSON.stringify(refused)).toContain('turn.stale');
+    three.resume(first);
+    await until(
+      `${first} has heard of it`,
+      () => turnOf('dan', first),
+      (turn) => turn?.attempt === 2,
+      SOON_MS,
+    );
+    await untilItRuns(first);
+    for (const name of NAMES) {
+      expect(await turnOf('dan', name)).toMatchObject({ state: 'busy', attempt: 2 });
+    }
+    // And a program that still runs is ended when its server hears that its run is over.
+    three.pause(again.at as Name);
+    await another('dan', 3);
+    three.resume(again.at as Name);
+    await until('the second run is ended', async () => isAlive(again.pid), isNot, SOON_MS);
+    go('dan', 3);
+    const done = await until(
+      'dan’s turn is done',
+      () => turnOf('dan', first),
+      (turn) => turn?.state === 'done',
+      SOON_MS,
+    );
+    expect(done).toMatchObject({ attempt: 3, failures: 1, sends: 1 });
+    const replayed = await three.ask(first, 'bob', 'replay', { channel: 'said', since: 0 });
+    expect(replayed).toMatchObject({ messages: [{ body: { text: 'of run 3' } }] });
+    expect(runsOf('dan')).toHaveLength(3);
+  }, 240_000);
 });
+
+const isNot = (is: boolean): boolean => !is;
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -4,6 +4,7 @@ import { createForwarding, type Forwarding } from '../../hub/forwarding.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Sequencing } from '../../hub/sequencing.ts';
 import { type Lease, openLeases } from '../../log/lease.ts';
+import { LOST_MS } from '../../log/lease-words.ts';
 import type { Log } from '../../log/log.ts';
 import { findNatsSpace, followNatsSpaces, type NatsSpace } from '../../log/nats/directory.ts';
 import type { Durability } from '../../log/nats/durability.ts';
@@ -27,6 +28,10 @@ import { type OpenSpace, openSummons } from './summons.ts';
 
 export interface Cluster {
   readonly name: string;
+  /** Of this server, as its leases say it. */
+  readonly incarnation: string;
+  /** That incarnation was not heard of for so long that others do what it did; throws when nobody can tell. */
+  isLost(incarnation: string): Promise<boolean>;
   /** Where this server is found, once that is known. */
   announce(url: string): void;
   /** Why this server does not serve the space; null when it does. */
@@ -89,6 +94,12 @@ interface Served {
 /** Who asks for a drain is answered by then. */
 const DRAIN_MS_MAX = 20_000;
 const DRAIN_LOOK_MS = 100;
+
+/**
+ * Spaces of a server that is not heard of go to others after LOST_MS, which costs nothing should it come back. What its
+ * programs do is done a second time by then, and paid for: a pause of some seconds, or a node of NATS that is lost, is waited out.
+ */
+const GIVEN_UP_MS = 4 * LOST_MS;
 
 /** Throws ClusterError when this server may not take part. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
@@ -170,6 +181,8 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
 
   return {
     name,
+    incarnation: leases.id,
+    isLost: (incarnation) => leases.isLost(incarnation, GIVEN_UP_MS),
     findSpace: (space) => findNatsSpace(link, place, space),
     followSpaces: (hear) => followNatsSpaces(link, place, hear),
     announce(at) {

@@ -171,7 +171,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
         managed === undefined ? [] : { ...agent, managed },
       ),
       env: hooks.env ?? process.env,
-      telemetry,
+      ...{ telemetry, servers: cluster ?? null },
       ...{ newSecret: platform.newSecret, digest: platform.digest },
       warn: (line) => log('warn', line),
       onFailure: report,

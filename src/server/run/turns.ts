@@ -12,6 +12,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunnerSpec } from '../../wire/operations/runner-spec.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { TurnOutput, TurnWindow } from '../desk/turn-window.ts';
+import type { Servers } from '../runners/lost-turns.ts';
 import type { OpenRunners } from '../runners/open-runners.ts';
 import type { ManagedAgent } from './config-file.ts';
 import { configureAgents } from './configured-agents.ts';
@@ -28,6 +29,8 @@ export interface HubTurnsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly spaces: OpenSpaces;
   readonly telemetry: Telemetry | null;
+  /** Of the cluster; null where this one is alone. */
+  readonly servers: Servers | null;
   newSecret(): string;
   digest(text: string): string;
   warn(line: string): void;

@@ -8,6 +8,7 @@ import type { Desk } from '../desk/desk.ts';
 import { createChooser, type RunnerChooser } from './choose-runner.ts';
 import { createCommandRunner } from './command.ts';
 import { openLiveRecord } from './live-record.ts';
+import type { Servers } from './lost-turns.ts';
 import { createModelRunner } from './model.ts';
 import { openOwnTurns } from './own-turns.ts';
 import { createPoolRunner } from './pool.ts';
@@ -30,6 +31,8 @@ export interface RunnersOptions {
   readonly desk: Desk;
   readonly url: string;
   readonly telemetry?: Telemetry | null;
+  /** Of the cluster; null where this one is alone. */
+  readonly servers: Servers | null;
   bus(): Bus | null;
   newSecret(): string;
   digest(text: string): string;

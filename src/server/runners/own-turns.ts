@@ -24,7 +24,7 @@ export function openOwnTurns(dir: string): OwnTurns {
       try {
         writeFileSync(pathOf(space, turn), '', { mode: 0o600 });
       } catch {
-        // On a full disk the turn runs all the same; should the server die with it, it waits for its lease.
+        // On a full disk the turn runs all the same; should the server die with it, another ends it [RU26], or its lease does.
       }
     },
     remove: (space, turn) => rmSync(pathOf(space, turn), { force: true }),

@@ -10,14 +10,15 @@ import { formatTraceparent } from '../../core/law/traceparent.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
 import type { Turn } from '../../core/turns/turn-state.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { finishTurn } from './finish-turn.ts';
+import { busyTurns, reportCutOff, type Servers, watchLostTurns } from './lost-turns.ts';
 import type { OwnTurns } from './own-turns.ts';
 import { type RunTurnOptions, runTurn } from './run-turn.ts';
 import { TurnStopped } from './runner.ts';
-import { failedResult } from './turn-result.ts';
 
 export interface SupervisorOptions extends RunTurnOptions {
   readonly own: OwnTurns;
+  /** Null: no other runs turns of our spaces. */
+  readonly servers: Servers | null;
   newSecret(): string;
   digest(text: string): string;
   onFailure(what: string, cause: unknown): void;
@@ -75,7 +76,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       const taken = await hub.submit({
         ...{ type: 'turn.take', by: SERVER, at: hub.stamp(), agents: null, leaseMs: null },
         ...{ runnerKinds: options.chooser.kinds, hash: options.digest(secret) },
-        trace: newTrace(),
+        ...{ trace: newTrace(), incarnation: options.servers?.incarnation ?? null },
       });
       if (isRefusal(taken) || taken === null) return false;
       const stop = new AbortController();
@@ -92,10 +93,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       return true;
     }
 
+    const lost = options.servers && watchLostTurns({ ...options, hub, servers: options.servers });
     const unwatch = hub.watch.events((_world, _first, events) => {
       let isNews = false;
       for (const event of events) {
         if (!isOfTurns(event)) continue;
+        lost?.hear(event);
         isNews ||= event.type !== 'turn.taken' && event.type !== 'turn.renewed';
         const ended = endOf(event);
         if (ended !== null) running.get(ended.id)?.abort(ended.why);
@@ -110,6 +113,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       async stop(why) {
         isOpen = false;
         unwatch();
+        lost?.close();
         for (const stop of running.values()) stop.abort(why);
         await Promise.all(ends);
       },
@@ -140,18 +144,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 /** Turns that a hub before us took, and did not finish: their processes are gone. Those of other servers run [RU25]. */
 async function cutOff(hub: Hub, { warn, own }: SupervisorOptions): Promise<void> {
   const isOurs = (turn: Turn): boolean => hub.whispers === null || own.has(hub.space, turn);
-  const left = await hub.ask((world) =>
-    [...world.turns.turns.values()].filter(
-      ({ state, takenBy }) => state === 'busy' && takenBy === SERVER.id,
-    ),
-  );
+  const left = await hub.ask(busyTurns);
   if (isRefusal(left)) return;
-  const result = failedResult('the hub ended while it ran');
-  for (const turn of (left as readonly Turn[]).filter(isOurs)) {
-    await finishTurn(hub, turn, result, {
-      ...{ notes: [], isRestart: true, warn },
-      clean: (text) => text,
-    });
+  for (const turn of left.filter(isOurs)) {
+    await reportCutOff(hub, turn, 'the hub ended while it ran', warn);
     own.remove(hub.space, turn);
   }
 }
@@ -167,9 +163,14 @@ function endOf(event: DurableEvent): { readonly id: string; readonly why: TurnSt
     const said = reason === null ? '' : `: ${reason}`;
     return { id, why: new TurnStopped('cancelled', `${by} cancelled it${said}`) };
   }
-  if (event.type !== 'turn.failed' || event.cause === 'reported' || event.cause === 'restart') {
-    return null;
-  }
-  const how = event.cause === 'overran' ? 'took too long' : 'was not heard of in time';
-  return { id: event.id, why: new TurnStopped('lease_lost', `it ${how}`) };
+  if (event.type !== 'turn.failed' || event.cause === 'reported') return null;
+  return { id: event.id, why: new TurnStopped('lease_lost', `it ${FAILED[event.cause]}`) };
 }
+
+/** In the eyes of who is stopped for it. */
+const FAILED = {
+  overran: 'took too long',
+  lapsed: 'was not heard of in time',
+  // What we report so ourselves has ended by then: another server did.
+  restart: 'was given up, as its server was not heard of',
+} as const;
