@@ -70,7 +70,16 @@ async function readTree(
   depth: number,
 ): Promise<RunTree> {
   const run = await call('workflows.get', { id });
-  const { steps, next } = await call('workflows.steps', { id, limit: STEPS_SHOWN });
+  // A page has as many as fit; of large results those are few.
+  const first = await call('workflows.steps', { id, limit: STEPS_SHOWN });
+  const steps = [...first.steps];
+  let { next } = first;
+  while (next !== null && steps.length < STEPS_SHOWN) {
+    const more = { id, after: next, limit: STEPS_SHOWN - steps.length };
+    const page = await call('workflows.steps', more);
+    steps.push(...page.steps);
+    next = page.next;
+  }
   const children: RunTree[] = [];
   if (depth > 0) {
     const list = { parent: id, state: 'all', limit: CHILDREN_SHOWN } as const;

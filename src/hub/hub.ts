@@ -24,8 +24,8 @@ import type { FeedOptions } from './feed-page.ts';
 import { createHearing, type Hearing } from './hearing.ts';
 import { createMessageStore, type Message, type TextMessage } from './message-store.ts';
 import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
+import { createReading, type Reading } from './reading.ts';
 import { openReplica } from './replica.ts';
-import { eventsAt, positionAt, readEntries, type Scanned, scanLog } from './scan.ts';
 import type { Sequencing, Standing } from './sequencing.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createStamps } from './stamps.ts';
@@ -53,7 +53,7 @@ export interface HubOptions {
   readonly onTrouble?: (what: string, cause: unknown) => void;
 }
 
-export interface Hub {
+export interface Hub extends Reading {
   readonly space: string;
   /** Stamp for the next command: the clock, never running backwards. */
   stamp(): number;
@@ -65,23 +65,10 @@ export interface Hub {
   messages(positions: readonly number[]): Promise<(Message | null)[]>;
   /** The same, with their bodies as text. */
   messageTexts(positions: readonly number[]): Promise<(TextMessage | null)[]>;
-  /** What lies at positions of the log, none of them beyond what is durable. */
-  eventsAt(positions: readonly number[]): Promise<readonly DurableEvent[]>;
   /** What posts on a channel must be, as memory has it now; null when nobody has said. */
   describedAs(channel: string): View<Described> | null;
   /** A channel's schema as memory has it now; the send that relies on it is checked again in turn. */
   schemaOf(channel: string): { readonly text: string | null; readonly version: number };
-  /** Entries from a position on that are wanted, so many at the most; `next` is where to go on. */
-  scan(
-    from: number,
-    isWanted: (event: DurableEvent) => boolean,
-    limit: number,
-    scannedMax: number,
-  ): Promise<Scanned>;
-  /** Entries as they are stored, from a position on: some, or none when there are no more. */
-  entries(from: number, bytesMax: number): Promise<readonly string[]>;
-  /** The first position of which the entry is no older than this; how many there are when none is. */
-  positionAt(at: number): Promise<number>;
   /** The chain head of the log. */
   readonly head: string;
   /** The entry that records what was dropped from the log last; null when nothing was. */
@@ -140,8 +127,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   const whispers =
     sequencing && createWhispers({ sequencing, clock, presentedTo, beats, awakeMs, hear: onHeard });
   const watch = createWatch(clock, onTrouble, whispers);
+  const turns = createTurns((run) => clock.soon(run));
   const feeds = createFeeds({
-    ...{ store, ask, whispers, turns: createTurns((run) => clock.soon(run)) },
+    ...{ store, ask, whispers, turns },
     world: () => replica.world,
     durableLength: () => replica.length,
     onPresented(by, messages, from, to) {
@@ -350,7 +338,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       }),
     messages: store.read,
     messageTexts: store.readTexts,
-    eventsAt: (positions) => eventsAt(log, replica.length, positions),
+    ...createReading(log, () => replica.length, turns),
     describedAs: (channel) => replica.world.channels.get(channel)?.described ?? null,
     schemaOf: (channel) => {
       const settings = replica.world.channels.get(channel)?.settings;
@@ -359,10 +347,6 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     get hasManaged() {
       return replica.world.turns.agents.size > 0;
     },
-    scan: (from, isWanted, limit, scannedMax) =>
-      scanLog(log, { from, to: Math.min(replica.length, from + scannedMax), limit }, isWanted),
-    entries: (from, bytesMax) => readEntries(log, { from, to: replica.length, bytesMax }),
-    positionAt: (at) => positionAt(log, replica.length, at),
     get head() {
       return log.head;
     },

@@ -7,7 +7,7 @@ import type { World } from '../core/law/state.ts';
 import type { Log } from '../log/log.ts';
 import type { Hub } from './hub.ts';
 import { createMessageStore, type MessageHead } from './message-store.ts';
-import { eventsAt, positionAt, readEntries, scanLog } from './scan.ts';
+import { createReading } from './reading.ts';
 import { createWatch } from './watch.ts';
 
 /** What is needed of a log to look back into it. */
@@ -44,16 +44,12 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
     ask: async (question) => question(world),
     messages: async (positions) => shown(await store.read(positions)),
     messageTexts: async (positions) => shown(await store.readTexts(positions)),
-    eventsAt: (positions) => eventsAt(log, world.length, positions),
+    ...createReading(log, () => world.length, null),
     describedAs: (channel) => world.channels.get(channel)?.described ?? null,
     schemaOf(channel) {
       const settings = world.channels.get(channel)?.settings;
       return { text: settings?.schema ?? null, version: settings?.schemaVersion ?? 0 };
     },
-    scan: (from, isWanted, limit, scannedMax) =>
-      scanLog(log, { from, to: Math.min(world.length, from + scannedMax), limit }, isWanted),
-    entries: (from, bytesMax) => readEntries(log, { from, to: world.length, bytesMax }),
-    positionAt: (moment) => positionAt(log, world.length, moment),
     compactedAt: null,
     head: '',
     hasManaged: world.turns.agents.size > 0,

@@ -32,13 +32,43 @@ export async function scanLog(
   return { events, next: Math.max(range.from, range.to) };
 }
 
-/** What lies at these positions of the log as far as it counts, in the order asked. */
+/** What lies at these positions of the log as far as it counts, in the order asked; each is read once. */
 export async function eventsAt(
   log: Pick<Log, 'at'>,
   length: number,
   positions: readonly number[],
 ): Promise<DurableEvent[]> {
-  return (await log.at(positions.filter((position) => position < length))).map(decodeEvent);
+  const wanted = positions.filter((position) => position < length);
+  const distinct = [...new Set(wanted)];
+  const events = (await log.at(distinct)).map(decodeEvent);
+  if (distinct.length === wanted.length) return events;
+  const byPosition = new Map(distinct.map((position, i) => [position, events[i] as DurableEvent]));
+  return wanted.map((position) => byPosition.get(position) as DurableEvent);
+}
+
+/** The first of what was asked for; one beyond the end of the log is undefined. */
+export interface EventsRead {
+  readonly events: readonly (DurableEvent | undefined)[];
+  /** How much text they were. */
+  readonly chars: number;
+}
+
+/** As many as so many characters hold, and at least the first: one by one, so that nothing is read in vain. */
+export async function readEvents(
+  log: Pick<Log, 'at'>,
+  length: number,
+  positions: readonly number[],
+  charsMax: number,
+): Promise<EventsRead> {
+  const events: (DurableEvent | undefined)[] = [];
+  let chars = 0;
+  for (const position of positions) {
+    if (events.length > 0 && chars >= charsMax) break;
+    const [entry] = position < length ? await log.at([position]) : [];
+    events.push(entry === undefined ? undefined : decodeEvent(entry));
+    chars += entry?.length ?? 0;
+  }
+  return { events, chars };
 }
 
 /** At least one entry where there is one, and then as many as fit. */

@@ -1,8 +1,9 @@
 /** What a run waits for: time, people, signals, other runs, agents, files, a bus. */
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { StdioBus } from '../../src/bus/sdk/index.ts';
 import { workflow } from '../../src/flow/index.ts';
+import { openFlowOn } from '../../src/flow/workflow/open-flow.ts';
 import { createFolder, createGate, openKit } from './kit.ts';
 
 test('[FW6] a gate suspends with no process alive, and the answer goes on at that line with nothing run again', async () => {
@@ -317,4 +318,66 @@ test('[FW6] a request to the bus is a step: asked once, under the key of the ste
     null,
   );
   await expect(alone.result()).rejects.toThrow('give one to openFlow({ bus })');
+});
+
+test('[FW6] [WF22] values that are more than a page are all given, to who holds the run and to who takes it', async () => {
+  const { hub, time } = await openKit();
+  const names = Array.from({ length: 40 }, (_, i) => `go${i}`);
+  const fill = 'y'.repeat(40_000);
+  const hear = workflow('hear', async (ctx) => {
+    const heard = names.map((name) => ctx.signal<string>(name));
+    return (await Promise.all(heard)).map((value) => value.slice(fill.length));
+  });
+  let largest = 0;
+  const counted: typeof hub = {
+    ...hub,
+    async call<T>(...asked: Parameters<typeof hub.call>) {
+      const answer = await hub.call<T>(...asked);
+      const isTake = asked[0] === 'workflows.take';
+      if (isTake) largest = Math.max(largest, JSON.stringify(answer).length);
+      return answer;
+    },
+    close: async () => {},
+  };
+  const send = (id: string, name: string) =>
+    hub.call('workflows.signal', { id, name, value: `${fill}${name}` });
+  const options = { workflows: [hear], lingerMs: 600_000 };
+  const first = openFlowOn(counted, options);
+  const { id } = await first.start(hear, null);
+  await time.pass(1_000);
+  // At once, so that one answer would have to hold them all.
+  await Promise.all(names.slice(0, 10).map((name) => send(id, name)));
+  await time.pass(1_000);
+  await first.close({ graceMs: 0 });
+  for (const name of names.slice(10)) await send(id, name);
+  const second = openFlowOn(counted, options);
+  onTestFinished(() => second.close({ graceMs: 0 }));
+  expect(await second.run(id).result()).toEqual(names);
+  // A page of the journal and one of values.
+  expect(largest).toBeLessThan(800_000);
+});
+
+test('[FW2] [WF22] a journal longer than a page is replayed to its end, and nothing of it is done again', async () => {
+  const { open } = await openKit();
+  const keys = Array.from({ length: 120 }, (_, i) => `${i}`);
+  const fill = 'z'.repeat(20_000);
+  let ran = 0;
+  const long = workflow('long', async (ctx) => {
+    const part = (key: string): string => {
+      ran++;
+      return `${fill}${key}`;
+    };
+    const parts = await Promise.all(keys.map((key) => ctx.step('part', () => part(key), { key })));
+    await ctx.signal('go');
+    return parts.map((one) => one.slice(fill.length));
+  });
+  const first = open([long]);
+  const run = await first.start(long, null);
+  await expect.poll(async () => (await run.state()).waiting_on.length).toBe(1);
+  await first.close();
+  await run.signal('go');
+  open([long]);
+  expect(await run.result()).toEqual(keys);
+  expect(ran).toBe(keys.length);
+  expect(await run.steps()).toHaveLength(keys.length + 1);
 });

@@ -45,15 +45,19 @@ export function runsPage(
   return { rows, next: isMore ? String(last.position) : null };
 }
 
+/** A step, and the how manieth of its run it is: a page may go on after it. */
+export interface StepRow extends StepView {
+  readonly place: number;
+}
+
 /** In the order in which they were first heard of. */
 export function stepsPage(
   run: RunView,
   after: string | undefined,
   limit: number,
-): Page<StepView, string> {
+): Page<StepRow, string> {
   const steps = run.steps ?? unpackSteps(run.packed, run.createdAt);
   const from = after === undefined ? 0 : Math.max(0, Number.parseInt(after, 10) || 0);
-  const rows = [...steps.values()].slice(from).map((step, i) => ({ step, index: from + i + 1 }));
-  const { rows: taken, next } = takePage(rows, ({ index }) => String(index), { limit });
-  return { rows: taken.map(({ step }) => ({ ...step })), next };
+  const rows = [...steps.values()].slice(from).map((step, i) => ({ ...step, place: from + i + 1 }));
+  return takePage(rows, ({ place }) => String(place), { limit });
 }

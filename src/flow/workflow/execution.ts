@@ -24,7 +24,7 @@ import { toJson } from './plain-json.ts';
 import { readSteps } from './read-steps.ts';
 import { createRecorder } from './recorder.ts';
 import { createBell, immediate, replay } from './replay.ts';
-import type { News, Resolved, StepView, Taken } from './seam.ts';
+import type { Holding, News, Resolved, StepView, Taken } from './seam.ts';
 import { type Ending, unwind } from './unwind.ts';
 import type { Activity, Engine, Visit } from './visit.ts';
 import type { AnyWorkflow } from './workflow-types.ts';
@@ -47,7 +47,8 @@ export interface ExecutionOptions {
 export interface Execution {
   readonly id: string;
   readonly epoch: number;
-  readonly news: number;
+  /** What it has heard, for whoever asks for its news. */
+  readonly holding: Holding;
   /** Resolves when the run is not in this process any more. Never rejects. */
   readonly over: Promise<void>;
   onNews(news: Omit<News, 'id' | 'epoch'>): void;
@@ -86,13 +87,14 @@ export function startExecution(options: ExecutionOptions): Execution {
   let completedCount = 0;
   let news = taken.news;
   let resolved: readonly Resolved[] = taken.resolved;
+  let after = taken.resolved_next ?? null;
   const visited = createBell();
   let stopLinger: (() => void) | null = null;
 
   const recorder = createRecorder({
     ...{ hub, clock, id: run.id, epoch },
     // What ended is told by the poll for news; that it is cancelled is known here first.
-    onRecorded: ({ cancelling }) => take({ cancelling, resolved: [], news }),
+    onRecorded: ({ cancelling }) => take({ cancelling, resolved: [], news, resolved_next: after }),
     onLost: leave,
   });
 
@@ -108,8 +110,9 @@ export function startExecution(options: ExecutionOptions): Execution {
     gone.resolve();
   }
 
-  function take(answer: Pick<News, 'news' | 'cancelling' | 'resolved'>): void {
+  function take(answer: Omit<News, 'id' | 'epoch' | 'ok'>): void {
     news = Math.max(news, answer.news);
+    after = answer.resolved_next ?? null;
     if (isLeaving || isUnwinding) return;
     // Cancelling took its gates back, and nobody goes on by that.
     if (answer.cancelling !== null) cut.resolve({ kind: 'cancel', reason: answer.cancelling });
@@ -122,6 +125,7 @@ export function startExecution(options: ExecutionOptions): Execution {
       const visit = visits.get(stepId(one.step, one.key));
       if (visit?.state === 'waiting') visit.activity.onResolved?.(visit, one);
     }
+    checkIdle();
   }
 
   /** To the code, one after the other, each when it has done what it can with the one before [FW2]. */
@@ -267,7 +271,9 @@ export function startExecution(options: ExecutionOptions): Execution {
   /** A run that only waits is given back after a while, so that it costs nobody anything. */
   function checkIdle(): void {
     const isBusy = isReplaying || isUnwinding || isLeaving || isCodeOver || isDelivering;
-    const isIdle = !isBusy && inFlight.size === 0 && !recorder.isBusy && hasWaiting();
+    // What it waits for may be told with the next page.
+    const isIdle =
+      !isBusy && after === null && inFlight.size === 0 && !recorder.isBusy && hasWaiting();
     if (!isIdle) {
       stopLinger?.();
       stopLinger = null;
@@ -336,7 +342,6 @@ export function startExecution(options: ExecutionOptions): Execution {
       if (visit.state === 'asked' && !hasOutcome(visit.record)) visit.activity.begin(visit);
     }
     resolveWaits(resolved);
-    checkIdle();
   }
 
   async function end(how: End, code: Promise<unknown>): Promise<void> {
@@ -384,8 +389,8 @@ export function startExecution(options: ExecutionOptions): Execution {
 
   return {
     ...{ id: run.id, epoch, over, release },
-    get news() {
-      return news;
+    get holding() {
+      return { id: run.id, epoch, news, ...(after !== null && { after }) };
     },
     onNews(told) {
       if (told.ok) take(told);

@@ -37,7 +37,9 @@ const TAKE_MAX = 100;
 const WAIT_MS = 20_000;
 const RETRY_MS = 500;
 const RENEW_MAX = 100;
-const LOST: Omit<News, 'id' | 'epoch'> = { ok: false, news: 0, cancelling: null, resolved: [] };
+const LOST: Omit<News, 'id' | 'epoch'> = {
+  ...{ ok: false, news: 0, cancelling: null, resolved: [], resolved_next: null },
+};
 
 export function startExecutor(options: ExecutorOptions): Executor {
   const { hub, name, concurrency, leaseMs, tell } = options;
@@ -136,11 +138,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
         continue;
       }
       await attempt(async () => {
-        const holding = [...executions.values()].map(({ id, epoch, news }) => ({
-          id,
-          epoch,
-          news,
-        }));
+        const holding = [...executions.values()].map((one) => one.holding);
         const signal = AbortSignal.any([repoll.signal, closing.signal]);
         const answer = await hub
           .call<{ news: News[] }>(
@@ -171,13 +169,12 @@ export function startExecutor(options: ExecutorOptions): Executor {
         const some = all.slice(from, from + RENEW_MAX);
         const until = clock.now() + leaseMs;
         await attempt(async () => {
-          const { runs } = await hub.call<{ runs: (Omit<News, 'resolved'> & { id: string })[] }>(
-            'workflows.renew',
-            {
-              ...{ executor: name, lease_ms: leaseMs },
-              runs: some.map(({ id, epoch }) => ({ id, epoch })),
-            },
-          );
+          const { runs } = await hub.call<{
+            runs: (Omit<News, 'resolved' | 'resolved_next'> & { id: string })[];
+          }>('workflows.renew', {
+            ...{ executor: name, lease_ms: leaseMs },
+            runs: some.map(({ id, epoch }) => ({ id, epoch })),
+          });
           for (const one of runs) {
             const execution = some.find(({ id }) => id === one.id);
             if (execution === undefined) continue;

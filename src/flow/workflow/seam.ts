@@ -44,6 +44,8 @@ type TakeOutput = CallOutput<'workflows.take'>;
 /** A run as it is handed to its executor. */
 export type Taken = TakeOutput['runs'][number];
 export type News = TakeOutput['news'][number];
+/** A run that an executor has, with the news it has heard of it; a hub of before says nothing of a next page. */
+export type Holding = NonNullable<CallInput<'workflows.take'>['holding']>[number];
 /** How a wait ended. */
 export type Resolved = Taken['resolved'][number];
 

@@ -3,14 +3,15 @@
  * here: inputs, results, errors, the values of signals.
  */
 import { isRefusal, type Refusal } from '../../core/law/decider.ts';
+import type { Page } from '../../core/law/page.ts';
 import type { WorldView } from '../../core/law/state.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
 import { messageId } from '../../core/talk/message-id.ts';
 import type { Turn } from '../../core/turns/turn-state.ts';
 import type { RunEntry, RunError } from '../../core/workflows/run-events.ts';
-import { isOver, type RunView, type Wait } from '../../core/workflows/run-state.ts';
-import type { StepView } from '../../core/workflows/steps.ts';
-import type { Hub } from '../../hub/hub.ts';
+import type { StepRow } from '../../core/workflows/run-pages.ts';
+import { isOver, type RunView, type Wait, type WaitEnd } from '../../core/workflows/run-state.ts';
+import { type StepView, stepId } from '../../core/workflows/steps.ts';
 import type { OutputOf } from '../../wire/operation.ts';
 import type {
   workflowsGet,
@@ -18,7 +19,9 @@ import type {
   workflowsSteps,
   workflowsTake,
 } from '../../wire/operations/workflows.ts';
+import { type Budget, readPage, type Shows } from './log-page.ts';
 import type { Wanted } from './offers.ts';
+import type { Room } from './room.ts';
 import { costView } from './turn-view.ts';
 
 export type RunOut = OutputOf<typeof workflowsGet>;
@@ -75,12 +78,16 @@ export function waitOut({ step, key, on, until, ended }: Wait): RunHead['waiting
   return { step, key, on: shown, until: inSeconds(until), ended: ended !== null };
 }
 
+/** Who reads what lies in the log. */
+type Reader = Pick<Room, 'hub' | 'by'>;
+
 /** With what lies in the log. */
-export async function runOut(hub: Hub, facts: RunFacts): Promise<RunOut> {
+export async function runOut({ hub, by }: Reader, facts: RunFacts): Promise<RunOut> {
   const { head, inputAt, endAt } = facts;
-  const positions = endAt === null ? [inputAt] : [inputAt, endAt];
-  const [first, last] = await hub.eventsAt(positions);
-  const end = last === undefined ? null : endOf(last);
+  const at = async (position: number): Promise<DurableEvent | undefined> =>
+    (await hub.readEvents(by.id, [position], 1)).events[0];
+  const end = endAt === null ? null : endOf(await at(endAt));
+  const first = await at(inputAt);
   return {
     ...head,
     input: first?.type === 'run.started' ? (first.input ?? null) : null,
@@ -96,7 +103,8 @@ interface End {
   readonly difference?: string;
 }
 
-function endOf(event: DurableEvent): End {
+function endOf(event: DurableEvent | undefined): End | null {
+  if (event === undefined) return null;
   if (event.type === 'run.recorded') {
     const last = event.entries.at(-1);
     if (last?.kind === 'ended') return last;
@@ -110,19 +118,23 @@ function endOf(event: DurableEvent): End {
   return { error: { name: 'Cancelled', message, terminal: true } };
 }
 
-/** Steps with what they came to. */
+export interface StepsOut {
+  readonly steps: StepOut[];
+  readonly next: string | null;
+}
+
+/** Steps with what they came to: of a page as many as fit, and where to go on. */
 export async function stepsOut(
-  hub: Hub,
+  room: Reader,
   run: Pick<RunView, 'epoch'>,
-  steps: readonly StepView[],
+  { rows, next }: Page<StepRow, string>,
   waits: readonly Wait[],
-): Promise<StepOut[]> {
-  const told = steps.filter(isTold);
-  const events = await hub.eventsAt(told.map(({ position }) => position));
-  const found = new Map(told.map((step, i) => [step, entryOn(events[i], step)]));
-  return steps.map((step): StepOut => {
-    const entry = found.get(step) ?? null;
-    const wait = waits.find((one) => one.step === step.step && one.key === step.key);
+  budget?: Budget,
+): Promise<StepsOut> {
+  const waiting = new Map(waits.map((one) => [stepId(one.step, one.key), one]));
+  const show = (step: StepRow, event: DurableEvent | undefined): StepOut => {
+    const entry = entryOn(event, step);
+    const wait = waiting.get(stepId(step.step, step.key));
     return {
       ...{ step: step.step, key: step.key, kind: step.kind, state: step.state },
       compensating: step.isCompensating,
@@ -135,7 +147,11 @@ export async function stepsOut(
       waiting_on: wait === undefined ? null : waitOut(wait),
       order: step.order === 0 ? null : step.order,
     };
-  });
+  };
+  const positionOf = (step: StepRow): number | null => (isTold(step) ? step.position : null);
+  const steps = await readPage(room, rows, { positionOf, show }, budget);
+  const left = rows[steps.length];
+  return { steps, next: left === undefined ? next : String(left.place - 1) };
 }
 
 function isTold({ state, attempts }: StepView): boolean {
@@ -151,18 +167,42 @@ function entryOn(event: DurableEvent | undefined, step: StepView): StepEntry | n
 
 type StepEntry = Extract<RunEntry, { readonly step: string }>;
 
-/** What ended waits ended with. */
-export async function resolvedOut(hub: Hub, waits: readonly Wait[]): Promise<Resolved[] | Refusal> {
-  const over = waits.filter(({ ended }) => ended !== null);
-  if (over.length === 0) return [];
-  const known = await hub.ask((world) => over.map((wait) => knownOf(world, wait)));
-  if (isRefusal(known)) return known;
-  const positions = over.map(({ ended }) => ended?.position ?? null);
-  const stored = positions.filter((one) => one !== null);
-  const events = await hub.eventsAt(stored);
-  const at = new Map(stored.map((position, i) => [position, events[i]]));
-  return over.map((wait, i) => resolved(wait, at.get(positions[i] ?? -1), known[i] as Known));
+export interface ResolvedOut {
+  readonly resolved: Resolved[];
+  /** After which wait to go on; null when all of them are told. */
+  readonly resolved_next: string | null;
 }
+
+/** What ended waits ended with, those that ended first before the others: as many as fit, and where to go on. */
+export async function resolvedOut(
+  room: Reader,
+  waits: readonly Wait[],
+  budget: Budget,
+  after = '',
+): Promise<ResolvedOut | Refusal> {
+  const over = waits
+    .flatMap((wait) => (wait.ended === null ? [] : { wait, place: placeOf(wait, wait.ended) }))
+    .filter(({ place }) => place > after)
+    .sort((a, b) => (a.place < b.place ? -1 : 1));
+  if (over.length === 0) return { resolved: [], resolved_next: null };
+  const known = await room.hub.ask((world) => over.map(({ wait }) => knownOf(world, wait)));
+  if (isRefusal(known)) return known;
+  const rows = over.map(({ wait }, i) => ({ wait, known: known[i] as Known }));
+  const shows: Shows<(typeof rows)[number], Resolved> = {
+    positionOf: ({ wait }) => wait.ended?.position ?? null,
+    show: (row, event) => resolved(row.wait, event, row.known),
+  };
+  const told = await readPage(room, rows, shows, budget);
+  const next = told.length === over.length ? null : (over[told.length - 1]?.place ?? after);
+  return { resolved: told, resolved_next: next };
+}
+
+/** Stamps never run backwards: what ends later has a later place, whatever goes on meanwhile. */
+function placeOf({ step, key }: Wait, { at }: WaitEnd): string {
+  return `${String(at).padStart(STAMP_DIGITS, '0')} ${stepId(step, key)}`;
+}
+
+const STAMP_DIGITS = 16;
 
 /** What the world knows of it besides the wait itself. */
 interface Known {
@@ -200,8 +240,7 @@ function resolved(wait: Wait, event: DurableEvent | undefined, { reason, turn }:
       return { ...ref, by: 'signal', signal: { name: on.signal, by: ended?.who ?? '', value } };
     }
     case 'child': {
-      const end = event === undefined ? null : endOf(event);
-      const { result = null, error = null } = end ?? {};
+      const { result = null, error = null } = endOf(event) ?? {};
       return { ...ref, by: 'child', child: { id: on.child, state: word, result, error } };
     }
     case 'answer':

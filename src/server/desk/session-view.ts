@@ -3,7 +3,6 @@ import { assert } from '../../core/law/assert.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import { type Principal, SERVER } from '../../core/law/principal.ts';
 import type { WorldView } from '../../core/law/state.ts';
-import { utf8Bytes } from '../../core/law/text.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
 import { callKey } from '../../core/sessions/items.ts';
 import { findSession, mayReadCut, mayReadEnded } from '../../core/sessions/session-access.ts';
@@ -15,9 +14,10 @@ import {
   positionOf,
   type SessionView,
 } from '../../core/sessions/session-state.ts';
-import { PAGE_BYTES_MAX } from '../../core/work/work-limits.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { SessionItem, SessionOut } from '../../wire/operations/sessions.ts';
+import { readPage } from './log-page.ts';
+import type { Room } from './room.ts';
 
 export interface SessionRead {
   readonly view: SessionOut;
@@ -74,31 +74,17 @@ export async function readCut(
   return { places: event.cut, previous: event.previousCut ?? null };
 }
 
-/** How many entries are read at a time, before it is looked how large they were. */
-const AT_A_TIME = 32;
-
 /** Items from one index up to another, as many as fit. */
-export async function readItems(
-  hub: Hub,
+export function readItems(
+  room: Pick<Room, 'hub' | 'by'>,
   places: readonly number[],
   { from, until }: { readonly from: number; readonly until: number },
 ): Promise<SessionItem[]> {
-  const items: SessionItem[] = [];
-  let bytesLeft = PAGE_BYTES_MAX;
-  for (let start = from; start < until && bytesLeft > 0; start += AT_A_TIME) {
-    const some = places.slice(start, Math.min(start + AT_A_TIME, until));
-    const positions = [...new Set(some.map(positionOf))];
-    const events = await hub.eventsAt(positions);
-    const byPosition = new Map(positions.map((position, i) => [position, events[i]]));
-    for (const [i, place] of some.entries()) {
-      const event = byPosition.get(positionOf(place));
-      const item = itemView(event, place, start + i);
-      bytesLeft -= utf8Bytes(JSON.stringify(item));
-      if (bytesLeft < 0 && items.length > 0) break;
-      items.push(item);
-    }
-  }
-  return items;
+  const some = places.slice(from, until).map((place, i) => ({ place, index: from + i }));
+  return readPage(room, some, {
+    positionOf: ({ place }) => positionOf(place),
+    show: ({ place, index }, event) => itemView(event, place, index),
+  });
 }
 
 /** After a crash between a call and its result nobody knows what became of it: it can be asked by its key. */

@@ -10,6 +10,7 @@ import { standing, type TakeAnswer } from '../../core/workflows/take.ts';
 import type { OutputOf, ParsedInputOf } from '../../wire/operation.ts';
 import type { workflowsTake } from '../../wire/operations/workflows.ts';
 import { checkStanding } from './identity.ts';
+import { type Budget, createBudget } from './log-page.ts';
 import { noteOffers } from './offers.ts';
 import type { Room } from './room.ts';
 import { factsOf, resolvedOut, runOut, stepsOut } from './run-view.ts';
@@ -21,6 +22,8 @@ type News = Output['news'][number];
 
 /** How many steps a journal is handed out with; the rest is asked for. */
 const JOURNAL_ROWS = 500;
+/** The journals of all runs that are handed out in one answer; the others are asked for. */
+const JOURNALS_BYTES_MAX = 1024 * 1024;
 const NOTHING: Output = { runs: [], news: [] };
 const TOO_MANY = refuse('limit.reached', 'too many callers wait already; ask without wait_ms');
 
@@ -61,15 +64,19 @@ async function take({ hub, by }: Room, input: Input): Promise<TakeAnswer | Refus
   });
 }
 
-type Heard = Omit<News, 'resolved'> & { readonly waits: readonly Wait[] };
+interface Heard extends Omit<News, 'resolved' | 'resolved_next'> {
+  readonly waits: readonly Wait[];
+  readonly after: string;
+}
 
-/** Nothing, when the caller has heard all there is. */
+/** Nothing, when the caller has heard all there is. What is new is told from the start, or a tie would be lost. */
 function newsOf(world: WorldView, by: string, one: Input['holding'][number]): Heard[] {
   const { id, epoch } = one;
   const { isHeld: ok, news, cancelling } = standing(world.workflows, by, one);
-  if (ok && news <= one.news) return [];
-  const waits = ok ? (world.workflows.live.get(id)?.waits ?? []) : [];
-  return [{ id, epoch, ok, news, cancelling, waits: waits as readonly Wait[] }];
+  const isNew = news > one.news;
+  if (ok && !isNew && one.after === undefined) return [];
+  const waits = (ok ? (world.workflows.live.get(id)?.waits ?? []) : []) as readonly Wait[];
+  return [{ id, epoch, ok, news, cancelling, waits, after: (isNew ? '' : one.after) ?? '' }];
 }
 
 async function handOut(
@@ -77,36 +84,39 @@ async function handOut(
   { taken }: TakeAnswer,
   heard: readonly Heard[],
 ): Promise<Output | Refusal> {
+  const budgets = { journal: createBudget(JOURNALS_BYTES_MAX), resolved: createBudget() };
   const runs: Taken[] = [];
   for (const { id, epoch } of taken) {
-    const given = await give(room, id, epoch);
+    const given = await give(room, id, epoch, budgets);
     if (isRefusal(given)) return given;
     if (given !== null) runs.push(given);
   }
   const news: News[] = [];
-  for (const { waits, ...one } of heard) {
-    const resolved = await resolvedOut(room.hub, waits);
+  for (const { waits, after, ...one } of heard) {
+    const resolved = await resolvedOut(room, waits, budgets.resolved, after);
     if (isRefusal(resolved)) return resolved;
-    news.push({ ...one, resolved });
+    news.push({ ...one, ...resolved });
   }
   return { runs, news };
 }
 
-/** A run with its journal; null when it was lost again already. */
-async function give({ hub }: Room, id: string, epoch: number): Promise<Taken | Refusal | null> {
-  const seen = await hub.ask((world) => {
+/** A run with the first of its journal; null when it was lost again already. */
+async function give(
+  room: Room,
+  id: string,
+  epoch: number,
+  budgets: { readonly journal: Budget; readonly resolved: Budget },
+): Promise<Taken | Refusal | null> {
+  const seen = await room.hub.ask((world) => {
     const run = world.workflows.live.get(id);
     if (run === undefined || run.epoch !== epoch) return null;
-    const { rows, next } = stepsPage(run, undefined, JOURNAL_ROWS);
-    return { facts: factsOf(run), rows, next, news: run.news };
+    return { facts: factsOf(run), page: stepsPage(run, undefined, JOURNAL_ROWS), news: run.news };
   });
   if (seen === null || isRefusal(seen)) return seen;
-  const { facts, rows, next, news } = seen;
-  const [run, journal, resolved] = await Promise.all([
-    runOut(hub, facts),
-    stepsOut(hub, { epoch }, rows, facts.waits),
-    resolvedOut(hub, facts.waits),
-  ]);
+  const { facts, page, news } = seen;
+  const run = await runOut(room, facts);
+  const { steps, next } = await stepsOut(room, { epoch }, page, facts.waits, budgets.journal);
+  const resolved = await resolvedOut(room, facts.waits, budgets.resolved);
   if (isRefusal(resolved)) return resolved;
-  return { run, epoch, news, journal, journal_next: next, resolved };
+  return { run, epoch, news, journal: steps, journal_next: next, ...resolved };
 }

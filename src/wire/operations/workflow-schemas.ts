@@ -195,6 +195,10 @@ export const resolvedView = shape(() =>
   }),
 );
 
+export const resolvedNext = shape(() =>
+  z.string().nullable().describe('more has ended: take again, with this as after of what you hold'),
+);
+
 export const newsView = shape(() =>
   z.object({
     id: z.string(),
@@ -203,6 +207,7 @@ export const newsView = shape(() =>
     news: z.int(),
     cancelling: z.string().nullable(),
     resolved: z.array(resolvedView()),
+    resolved_next: resolvedNext(),
   }),
 );
 

@@ -26,6 +26,7 @@ import {
   page,
   queueName,
   queueView,
+  resolvedNext,
   resolvedView,
   runHead,
   runId,
@@ -280,7 +281,16 @@ export const workflowsTake = operation({
       lease_ms: leaseMs(),
       wait_ms: waitMs().default(0),
       holding: z
-        .array(z.strictObject({ id: runId(), epoch: epoch(), news: z.int().min(0) }))
+        .array(
+          z.strictObject({
+            ...{ id: runId(), epoch: epoch(), news: z.int().min(0) },
+            after: z
+              .string()
+              .max(512)
+              .optional()
+              .describe('resolved_next of it, when that is not null'),
+          }),
+        )
         .max(HELD_RUNS_LIST_MAX)
         .default([])
         .describe('runs you hold, with the number of news you have heard of each'),
@@ -295,6 +305,7 @@ export const workflowsTake = operation({
           journal: z.array(stepView()),
           journal_next: z.string().nullable().describe('more: workflows.steps with this as after'),
           resolved: z.array(resolvedView()),
+          resolved_next: resolvedNext(),
         }),
       ),
       news: z.array(newsView()),

@@ -50,7 +50,7 @@ export const sessionHandlers: Handlers<
     const places = past?.places ?? read.places;
     const first = last === undefined ? from : Math.max(from, places.length - last);
     const until = Math.min(places.length, first + limit);
-    const items = await readItems(hub, places, { from: first, until });
+    const items = await readItems({ hub, by }, places, { from: first, until });
     const next = first + items.length;
     const isAll = next >= places.length;
     if (isAll && past === null) items.push(...read.open.map(unknownResult));

@@ -84,7 +84,7 @@ export const workflowHandlers: Handlers<
         return { facts: factsOf(run, createExplainer(hub, world)), come };
       });
       if (isRefusal(seen)) return seen;
-      if (seen.come === null) return runOut(hub, seen.facts);
+      if (seen.come === null) return runOut(room, seen.facts);
       if ((await seen.come) === null) return TOO_MANY;
     }
   },
@@ -98,14 +98,13 @@ export const workflowHandlers: Handlers<
   },
 
   async 'workflows.steps'(room, { id, after, limit }) {
-    const { hub } = room;
     const seen = await lookAt(room, id, (run) => ({
       ...{ page: stepsPage(run, after, limit), epoch: run.epoch },
       waits: run.waits as readonly Wait[],
     }));
     if (isRefusal(seen)) return seen;
     const { page, epoch, waits } = seen;
-    return { steps: await stepsOut(hub, { epoch }, page.rows, waits), next: page.next };
+    return stepsOut(room, { epoch }, page, waits);
   },
 
   async 'workflows.signal'({ hub, by, platform }, input) {
@@ -259,7 +258,7 @@ async function runOf(room: Room, id: string): Promise<RunOut | Refusal> {
   const facts = await lookAt<RunFacts>(room, id, (run, world) =>
     factsOf(run, createExplainer(room.hub, world)),
   );
-  return isRefusal(facts) ? facts : runOut(room.hub, facts);
+  return isRefusal(facts) ? facts : runOut(room, facts);
 }
 
 /** What a run carries, as text, or why it is not taken: the same bounds as of a body [WF2]. */

@@ -42,7 +42,9 @@ export function RunView({ id, chosen }: { id: string; chosen: string | null }): 
         {(value) => (
           <>
             <RunGraph {...{ id, chosen, steps: value.steps }} />
-            {value.next !== null && <p className="quiet">These are its first {STEPS_MAX} steps.</p>}
+            {value.next !== null && (
+              <p className="quiet">These are its first {value.steps.length} steps.</p>
+            )}
           </>
         )}
       </Shown>

@@ -18,7 +18,11 @@ export function StepAside({ run, id }: { readonly run: string; readonly id: stri
   return (
     <Aside title={<Code text={id} />} label="A step" back={hrefOf('work', 'runs', run)}>
       {step === undefined ? (
-        <p className="quiet">The run has no step of this name (yet).</p>
+        <p className="quiet">
+          {value == null || value.next === null
+            ? 'The run has no step of this name (yet).'
+            : `It is none of the first ${value.steps.length} steps, which are all that is shown here.`}
+        </p>
       ) : (
         <Body step={step} />
       )}
