@@ -7,12 +7,12 @@ import { checkShare } from '../law/shares.ts';
 import type { WorldView } from '../law/state.ts';
 import { checkTrust } from '../law/writer.ts';
 import { mine } from './control.ts';
-import { findStep, noStep } from './retry.ts';
+import { noStep } from './retry.ts';
 import { checkRunId, checkStep, checkWord } from './run-check.ts';
 import type { ForkRun, RunStarted } from './run-events.ts';
 import { findRun } from './run-state.ts';
 import { checkRunRoom, refuseExists, type StartAnswer } from './start.ts';
-import { charsOf, packSteps, type StepView, unpackSteps } from './steps.ts';
+import { charsOf, packSteps, type StepView, stepId, unpackSteps } from './steps.ts';
 import { VERSION_CHARS_MAX } from './workflow-limits.ts';
 
 export function decideFork(world: WorldView, command: ForkRun): Decision<RunStarted, StartAnswer> {
@@ -28,10 +28,10 @@ export function decideFork(world: WorldView, command: ForkRun): Decision<RunStar
   if (unfit !== null) return unfit;
   const known = newId === null ? undefined : findRun(world.workflows, newId);
   if (known !== undefined) return refuseExists(known, true);
-  const step = findStep(run, atStep);
+  const steps = run.steps ?? unpackSteps(run.packed, run.createdAt);
+  const step = steps.get(stepId(atStep.step, atStep.key));
   if (step === undefined) return noStep(run, atStep);
   const before = step.state === 'completed' ? step.order : Number.POSITIVE_INFINITY;
-  const steps = run.steps ?? unpackSteps(run.packed, run.createdAt);
   const done = [...steps].filter(
     ([, one]) => one.state === 'completed' && one.order > 0 && one.order < before,
   );

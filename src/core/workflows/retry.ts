@@ -119,7 +119,7 @@ function checkTwin(world: WorldView, { id, name, dedup }: RunView): Refusal | nu
   return refuse('workflow.exists', `${twin} runs in its place already`, { run: { id: twin } });
 }
 
-export function findStep(run: RunView, { step, key }: StepRef): StepView | undefined {
+function findStep(run: RunView, { step, key }: StepRef): StepView | undefined {
   const steps = run.steps ?? unpackSteps(run.packed, run.createdAt);
   return steps.get(stepId(step, key));
 }
@@ -156,11 +156,12 @@ function checkMap(run: RunView, map: Readonly<Record<string, string>>): Refusal 
   if (pairs.length === 0) return null;
   if (pairs.length > STEP_NAMES_LIST_MAX) return invalid('map', 'has too many names');
   const steps = [...unpackSteps(run.packed, run.createdAt).values()];
+  const names = new Set(steps.map(({ step }) => step));
   const seen = new Set<string>();
   for (const [before, after] of pairs) {
     const flaw = checkName('map', after, STEP_NAME_CHARS_MAX);
     if (flaw !== null) return flaw;
-    if (!steps.some(({ step }) => step === before)) {
+    if (!names.has(before)) {
       return noStep(run, { step: before, key: null });
     }
   }

@@ -9,7 +9,7 @@ import type { World } from '../law/state.ts';
 import { occupy, placeRun } from './lines.ts';
 import { askedSubject } from './run-docket.ts';
 import { isHeld, isOver, type Run, type Wait, type WorkflowBook } from './run-state.ts';
-import { packSteps, type Step, unpackSteps } from './steps.ts';
+import { packSteps, type Step, stepId, unpackSteps } from './steps.ts';
 import {
   ENDED_CHARS_PER_AGENT_MAX,
   ENDED_RUNS_MAX,
@@ -168,11 +168,11 @@ export function reviveRun(book: WorkflowBook, run: Run): void {
 export function setWaits(world: World, run: Run, waits: readonly Wait[], at: number): void {
   const book = world.workflows;
   const before = run.waits;
+  const asks = new Set(waits.filter(isAsk).map(({ step, key }) => stepId(step, key)));
   for (const wait of before) {
     const key = awaitedKey(wait);
     if (key !== null) dropFrom(book.awaited, key, run.id);
-    if (wait.ended !== null) continue;
-    if (wait.on.kind === 'answer' && !waits.some((one) => isSameAsk(one, wait))) {
+    if (isAsk(wait) && !asks.has(stepId(wait.step, wait.key))) {
       settleItem(world, at, 'alert', askedSubject(run.id, wait), 'it went on');
     }
   }
@@ -189,8 +189,9 @@ function gatesOf(waits: readonly Wait[]): Set<string> {
   return new Set(waits.flatMap(({ on }) => (on.kind === 'gate' ? on.gate : [])));
 }
 
-function isSameAsk(one: Wait, { step, key }: Wait): boolean {
-  return one.on.kind === 'answer' && one.ended === null && one.step === step && one.key === key;
+/** Somebody is still to answer. */
+function isAsk({ on, ended }: Wait): boolean {
+  return on.kind === 'answer' && ended === null;
 }
 
 function awaitIt(book: WorkflowBook, id: string, wait: Wait): void {
