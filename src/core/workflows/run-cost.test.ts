@@ -41,6 +41,28 @@ function countSearched(act: () => void): number {
   return count;
 }
 
+test('[WF12] taking of two thousand lines looks at each line once, and at each run that it gives', () => {
+  const story = createStory();
+  const count = 2_000;
+  for (let i = 0; i < count; i++) start(story, `a${1_000 + i}`, { key: `k${i}`, priority: i % 7 });
+  const { live } = story.world.workflows;
+  const get = live.get.bind(live);
+  let looks = 0;
+  live.get = (id) => {
+    looks++;
+    return get(id);
+  };
+  let taken: string[] = [];
+  const searched = countSearched(() => {
+    taken = take(story, 100);
+  });
+  live.get = get;
+  expect(looks).toBeLessThan(1_000);
+  expect(searched).toBeLessThan(10 * count);
+  // The highest priority first, and of one the one that has waited longest.
+  expect(taken).toEqual(Array.from({ length: 100 }, (_, i) => `a${1_006 + 7 * i}`));
+});
+
 test('[WF8] [WF17] what is said of a step looks at each wait of the run a few times', () => {
   const story = createStory();
   start(story, 'a');

@@ -3,6 +3,7 @@
  * that has waited longest comes first, priority counted in, where its queue has room [WF4] [WF11].
  */
 import { type Decision, refuse } from '../law/decider.ts';
+import { Heap } from '../law/heap.ts';
 import type { WorldView } from '../law/state.ts';
 import type { View } from '../law/view.ts';
 import { mayExecute } from './access.ts';
@@ -68,17 +69,32 @@ interface Picker {
   readonly nextAt: number | null;
 }
 
+/** The first of a line, those that were picked or may not go taken off. */
+interface Front {
+  readonly line: View<Line>;
+  readonly places: View<Place>[];
+  readonly version: string | null;
+  heapIndex: number;
+}
+
+function first({ places }: Front): View<Place> {
+  return places[0] as View<Place>;
+}
+
 /** One after the other, as if each that was picked were taken already. */
 function createPicker(book: WorkflowView, { by, at, workflows, limit }: TakeRuns): Picker {
   const more = new Map<string, QueueUse>();
-  const fronts: { line: View<Line>; places: View<Place>[]; version: string | null }[] = [];
+  const fronts = new Heap<Front>((one, other) => isBefore(first(one), first(other)));
+  const seen = new Set<View<Line>>();
   let nextAt: number | null = null;
   for (const { name, version } of workflows) {
     for (const line of book.lines.get(name)?.values() ?? []) {
       if (line.pin !== null && line.pin !== version) continue;
+      if (seen.has(line)) continue;
       if (!mayExecute(book, by, { startedBy: line.startedBy ?? '', queue: line.queue })) continue;
-      if (fronts.some((one) => one.line === line)) continue;
-      fronts.push({ line, places: line.places.firsts(() => true, limit), version });
+      seen.add(line);
+      const places = line.places.firsts(() => true, limit);
+      if (places.length > 0) fronts.put({ line, places, version, heapIndex: -1 });
     }
   }
 
@@ -91,28 +107,26 @@ function createPicker(book: WorkflowView, { by, at, workflows, limit }: TakeRuns
     return false;
   }
 
+  /**
+   * What may not go now may not go later in this call either, since queues only fill: it leaves its front for good, and
+   * only the front that is looked at moves.
+   */
   function next(): ReturnType<Picker['next']> {
-    let best: { front: (typeof fronts)[number]; index: number; run: RunView } | null = null;
-    for (const front of fronts) {
-      const index = front.places.findIndex(({ id }) => {
-        const run = book.live.get(id);
-        return run !== undefined && mayGo(front.line, run);
-      });
-      const place = front.places[index];
-      const run = place === undefined ? undefined : book.live.get(place.id);
-      if (place === undefined || run === undefined) continue;
-      if (best !== null && !isBefore(place, best.front.places[best.index] as View<Place>)) continue;
-      best = { front, index, run };
+    for (let front = fronts.first; front !== undefined; front = fronts.first) {
+      const { line, places, version } = front;
+      const run = book.live.get(first(front).id);
+      places.shift();
+      if (places.length === 0) fronts.delete(front);
+      else fronts.put(front);
+      if (run === undefined || !mayGo(line, run)) continue;
+      if (run.queue !== null && run.firstTakenAt === null) {
+        const use = more.get(run.queue) ?? createUse();
+        more.set(run.queue, use);
+        countIn(use, run, 1);
+      }
+      return { run, version };
     }
-    if (best === null) return null;
-    const { front, index, run } = best;
-    front.places.splice(index, 1);
-    if (run.queue !== null && run.firstTakenAt === null) {
-      const use = more.get(run.queue) ?? createUse();
-      more.set(run.queue, use);
-      countIn(use, run, 1);
-    }
-    return { run, version: front.version };
+    return null;
   }
 
   return {
