@@ -14,8 +14,6 @@ import { jsonText, neutralise } from './terminal.ts';
 
 type Item = CallOutput<'docket.get'>['item'];
 
-const HELD_MAX = 1_000;
-
 export interface Acts {
   readonly call: Call;
   /** Where somebody sits at a terminal. */
@@ -90,17 +88,17 @@ export async function close(
 /** What the held messages of an item say: whoever decides reads them first. */
 export async function heldLines(call: Call, { subjects }: Item): Promise<string[]> {
   const wanted = new Set(subjects.flatMap((one) => (one.kind === 'held' ? [one.subject] : [])));
-  if (wanted.size === 0) return [];
-  const { held } = await call('held.list', { limit: HELD_MAX });
-  return held
-    .filter(({ message }) => wanted.has(message.message_id))
-    .flatMap(({ message }) => [
-      '',
-      `${message.message_id} says:`,
-      ...(plainText(message.body) ?? jsonText(message.body))
-        .split(/\r?\n/)
-        .map((line) => `  │ ${neutralise(line)}`),
-    ]);
+  const lines: string[] = [];
+  // One by one: what else is held may be much, and is not asked for.
+  for (const message_id of wanted) {
+    const { held } = await call('held.list', { message_id });
+    for (const { message } of held) {
+      const text = plainText(message.body) ?? jsonText(message.body);
+      const quoted = text.split(/\r?\n/).map((line) => `  │ ${neutralise(line)}`);
+      lines.push('', `${message.message_id} says:`, ...quoted);
+    }
+  }
+  return lines;
 }
 
 async function findDecidable(

@@ -29,7 +29,7 @@ import { openReplica } from './replica.ts';
 import type { Sequencing, Standing } from './sequencing.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createStamps } from './stamps.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, type Turns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
 import { createWhispers, type Whispers } from './whispers.ts';
 
@@ -78,6 +78,8 @@ export interface Hub extends Reading {
   /** Reads on where somebody names a position that is not known here: another server may have told it. */
   reach(position: number): Promise<void>;
   openFeed(options: FeedOptions, sink: FeedSink): Feed | Refusal;
+  /** For what reads much of the log: whoever else asks is served between two pieces [F8]. */
+  readonly turns: Turns;
   readonly watch: Watch;
   readonly isAvailable: boolean;
   /** Its part among several servers; null where it is alone. */
@@ -327,10 +329,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   }
 
   return {
-    space,
-    stamp,
-    watch,
-    ask,
+    ...{ space, stamp, watch, turns, ask },
     submitThen: (command, done) => enqueue({ command, done }),
     submit: <C extends Command>(command: C) =>
       new Promise<AnswerTo<C> | Refusal>((resolve) => {

@@ -8,6 +8,7 @@ import type { Log } from '../log/log.ts';
 import type { Hub } from './hub.ts';
 import { createMessageStore, type MessageHead } from './message-store.ts';
 import { createReading } from './reading.ts';
+import { NO_TURNS } from './turns.ts';
 import { createWatch } from './watch.ts';
 
 /** What is needed of a log to look back into it. */
@@ -38,6 +39,8 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
   return {
     space,
     watch,
+    // It stands in a thread of its own.
+    turns: NO_TURNS,
     stamp: () => at,
     submitThen: (_command, done) => done(readOnly()),
     submit: async () => readOnly(),

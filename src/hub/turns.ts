@@ -1,25 +1,40 @@
 /**
  * Turns for work that can wait, such as showing history: one piece at a time with the event loop in
  * between, so that whoever else asks is served first. Agents take turns, so that one that wants much
- * delays the others by one piece each.
+ * delays the others by one piece each. What is little goes on at once; that it has become much is known
+ * by what all of them have spent since the last turn.
  */
 export interface Turns {
   /** Settles when it is this agent's turn. */
   take(agent: string): Promise<void>;
+  /** Null where little was spent since the last turn: go on; else as `take`. */
+  giveWay(agent: string): Promise<void> | null;
+  /** So much was read, in bytes; a step that is small has its own cost. */
+  spend(bytes: number): void;
 }
+
+/** What is spent in one turn of the event loop before the next piece waits for another. */
+export const SPENT_IN_TURN_MAX: number = 256 * 1024;
+/** What one lookup costs beside its bytes: of small ones 64 are a piece. */
+export const LOOKUP_COST: number = SPENT_IN_TURN_MAX / 64;
+
+/** Where nobody else is to be let in between. */
+export const NO_TURNS: Turns = { take: async () => {}, giveWay: () => null, spend() {} };
 
 export function createTurns(soon: (run: () => void) => void): Turns {
   const lines = new Map<string, (() => void)[]>();
   let isScheduled = false;
+  let spent = 0;
 
   function schedule(): void {
-    if (isScheduled || lines.size === 0) return;
+    if (isScheduled) return;
     isScheduled = true;
     soon(next);
   }
 
   function next(): void {
     isScheduled = false;
+    spent = 0;
     for (const [agent, line] of lines) {
       // Out and in again: behind all others that wait.
       lines.delete(agent);
@@ -28,16 +43,24 @@ export function createTurns(soon: (run: () => void) => void): Turns {
       begin?.();
       break;
     }
-    schedule();
+    if (lines.size > 0) schedule();
+  }
+
+  function take(agent: string): Promise<void> {
+    return new Promise((resolve) => {
+      const line = lines.get(agent);
+      if (line === undefined) lines.set(agent, [resolve]);
+      else line.push(resolve);
+      schedule();
+    });
   }
 
   return {
-    take: (agent) =>
-      new Promise((resolve) => {
-        const line = lines.get(agent);
-        if (line === undefined) lines.set(agent, [resolve]);
-        else line.push(resolve);
-        schedule();
-      }),
+    take,
+    giveWay: (agent) => (spent < SPENT_IN_TURN_MAX ? null : take(agent)),
+    spend(bytes) {
+      spent += bytes;
+      if (spent >= SPENT_IN_TURN_MAX) schedule();
+    },
   };
 }

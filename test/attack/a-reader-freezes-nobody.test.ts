@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { within } from '../e2e/deadline.ts';
 import type { RpcSocket } from '../e2e/rpc-socket.ts';
+import type { Json } from '../e2e/running-hub.ts';
 import { type AttackedHub, type Holder, openAttackedHub } from './attacked-hub.ts';
 
 const CHANNELS = 200;
@@ -115,4 +116,74 @@ test('[F6] costly globs are bounded for one token, and shared by all who use the
   }
   await hub.other.ask('send', { channel: 'a'.repeat(256), body: {} });
   await socket.close();
+});
+
+const MIB = 1024 * 1024;
+const LARGE = 40;
+const ANSWER_BYTES_MAX = 16 * MIB;
+
+async function sendLarge(channel: string): Promise<void> {
+  const text = 'x'.repeat(MIB - 1024);
+  for (let n = 0; n < LARGE; n++) await hub.agent.ask('send', { channel, body: { n, text } });
+}
+
+test('[SV8] a replay of forty megabytes comes in pages, and all of it comes', async () => {
+  await hub.untrusted.ask('subscribe', { pattern: 'large' });
+  await sendLarge('large');
+  const got: number[] = [];
+  for (let since = 0, hasMore = true; hasMore; ) {
+    const reply = await hub.untrusted.post('replay', { channel: 'large', since, limit: 1_000 });
+    expect(Buffer.byteLength(reply.text)).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
+    const { messages, has_more } = reply.body;
+    got.push(...messages.map((one: Json) => one.body.n));
+    since = messages.at(-1).seq + 1;
+    hasMore = has_more;
+    if (got.length === messages.length) expect(hasMore).toBe(true);
+  }
+  expect(got).toEqual(Array.from({ length: LARGE }, (_, n) => n));
+});
+
+test('[SV8] others are answered while one token replays forty megabytes eight times at once', async () => {
+  let done = 0;
+  const replays = Array.from({ length: 8 }, () =>
+    hub.untrusted.post('replay', { channel: 'large', limit: 1_000 }).finally(() => done++),
+  );
+  await hub.other.ask('status');
+  expect(done).toBeLessThan(8);
+  await Promise.all(replays);
+});
+
+test('[N2] [SV8] what is owed comes in pages, each message once, and what does not fit stays owed', async () => {
+  await hub.other.ask('subscribe', { pattern: 'owed' });
+  await sendLarge('owed');
+  const got: number[] = [];
+  for (;;) {
+    const reply = await hub.other.post('recv', { max_messages: 1_000, channels: ['owed'] });
+    expect(Buffer.byteLength(reply.text)).toBeLessThan(ANSWER_BYTES_MAX + MIB);
+    if (reply.body.messages.length === 0) break;
+    got.push(...reply.body.messages.map((one: Json) => one.body.n));
+  }
+  expect(got).toEqual(Array.from({ length: LARGE }, (_, n) => n));
+});
+
+test('[TH2] [SV8] a hundred answers to one large message are handed out with it, in pages', async () => {
+  const text = 'x'.repeat(MIB - 1024);
+  const root = await hub.agent.ask('send', { channel: 'answers', body: { text } });
+  await hub.other.ask('subscribe', { pattern: 'answers' });
+  for (let n = 0; n < 100; n++) {
+    const said = { channel: 'answers', body: { n }, reply_to: root.message_id };
+    await hub.agent.ask('send', said);
+  }
+  const got: number[] = [];
+  for (;;) {
+    const input = { max_messages: 1_000, channels: ['answers'], thread_depth: -1 };
+    const reply = await hub.other.post('recv', input);
+    expect(Buffer.byteLength(reply.text)).toBeLessThan(ANSWER_BYTES_MAX + MIB);
+    if (reply.body.messages.length === 0) break;
+    for (const one of reply.body.messages) {
+      got.push(one.body.n);
+      expect(one.ancestors.map((parent: Json) => parent.message_id)).toEqual([root.message_id]);
+    }
+  }
+  expect(got).toEqual(Array.from({ length: 100 }, (_, n) => n));
 });

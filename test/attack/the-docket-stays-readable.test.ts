@@ -94,3 +94,37 @@ test('[DK1] words cannot forge an item: control characters and names that are se
   const sent = await hub.agent.refusal('send', { channel: 'sox/to/bob', body: { note: 'yes' } });
   expect(sent.detail.reason).toBe('channel.reserved');
 });
+
+test('[R15] [SV8] sixty megabytes that one sender has held are listed in pages, and each can be read and decided', async () => {
+  const flooder = await hub.holder('megan', { tier: 'untrusted' });
+  const text = 'x'.repeat(1024 * 1024 - 1024);
+  const sent: string[] = [];
+  for (let n = 0; n < 60; n++) {
+    const channel = `flood${n % 7}`;
+    sent.push((await flooder.ask('send', { channel, body: { n, text } })).message_id);
+  }
+  const listed: string[] = [];
+  let after: string | undefined;
+  do {
+    const input = { limit: 1_000, ...(after !== undefined && { after }) };
+    const { status, body, text: answer } = await hub.human.post('held_list', input);
+    expect([status, answer.length <= 16 * 1024 * 1024]).toEqual([200, true]);
+    expect(body.has_more).toBe(body.next !== null);
+    const ids = body.held.map((one: Json) => one.message.message_id);
+    listed.push(...ids.filter((id: string) => sent.includes(id)));
+    // One that is decided between two pages moves none of the others.
+    if (after === undefined) {
+      await hub.human.ask('held_review', { message_id: sent[0], decision: 'refuse' });
+    }
+    after = body.next ?? undefined;
+  } while (after !== undefined);
+  expect(listed).toEqual(sent);
+  const last = sent.at(-1);
+  const { held, has_more } = await hub.human.ask('held_list', { message_id: last });
+  expect(held.map((one: Json) => [one.message.message_id, one.message.body.n])).toEqual([
+    [last, 59],
+  ]);
+  expect(has_more).toBe(false);
+  expect((await hub.human.ask('held_list', { message_id: sent[0] })).held).toEqual([]);
+  await hub.human.ask('held_review', { message_id: last, decision: 'release' });
+});

@@ -18,6 +18,7 @@ import { followMarks } from './follow-marks.ts';
 import { gateOutput } from './handlers/gates.ts';
 import { receiptView } from './handlers/receipts.ts';
 import { parseInput } from './input.ts';
+import { readInPieces } from './message-page.ts';
 import type { Platform } from './platform.ts';
 import type { Spaces } from './spaces.ts';
 import type { TurnWindow } from './turn-window.ts';
@@ -168,8 +169,7 @@ function followReceipts(
     while (waiting.length > 0) {
       const changes = waiting;
       waiting = [];
-      const notices = await noticesOf(hub, caller, changes);
-      if (notices.length > 0) sink.tell('receipt', notices);
+      await tellChanges(hub, caller, sink, changes);
     }
   };
   return hub.watch.receipts((changes) => {
@@ -185,22 +185,34 @@ function followReceipts(
   });
 }
 
-async function noticesOf(
+/** Told piece by piece: what thousands of changes are about may be long, and none of it is kept. */
+async function tellChanges(
   hub: Hub,
   caller: Caller,
+  sink: StreamSink,
   changes: readonly ReceiptChange[],
-): Promise<ReceiptNotice[]> {
+): Promise<void> {
   const { id, kind } = caller.principal;
-  const messages = await hub.messages(changes.map(({ position }) => position));
-  const notices = await hub.ask((world) =>
-    changes.flatMap(({ agent }, i) => {
-      const message = messages[i];
-      if (!message || (message.by !== id && agent !== id && kind !== 'admin')) return [];
-      const { position, channel, seq, expiresAt = null } = message;
-      const receipt = receiptFor(world, { position, channel, seq, expiresAt }, agent, hub.stamp());
-      if (receipt === null) return [];
-      return [{ message_id: messageId(position), channel, ...receiptView(receipt) }];
-    }),
-  );
-  return isRefusal(notices) ? [] : notices;
+  const agents = new Map<number, string[]>();
+  for (const { position, agent } of changes) {
+    const known = agents.get(position);
+    if (known === undefined) agents.set(position, [agent]);
+    else known.push(agent);
+  }
+  for await (const piece of readInPieces({ hub, agent: id }, [...agents.keys()])) {
+    const notices = await hub.ask((world) =>
+      piece.flatMap((message) => {
+        if (message === null) return [];
+        const { position, channel, seq, by, expiresAt = null } = message;
+        const subject = { position, channel, seq, expiresAt };
+        return (agents.get(position) ?? []).flatMap((agent): ReceiptNotice[] => {
+          if (by !== id && agent !== id && kind !== 'admin') return [];
+          const receipt = receiptFor(world, subject, agent, hub.stamp());
+          if (receipt === null) return [];
+          return [{ message_id: messageId(position), channel, ...receiptView(receipt) }];
+        });
+      }),
+    );
+    if (!isRefusal(notices) && notices.length > 0) sink.tell('receipt', notices);
+  }
 }

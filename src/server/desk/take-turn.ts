@@ -10,9 +10,11 @@ import type { TakenTurn } from '../../core/turns/turn-events.ts';
 import type { Waking } from '../../core/turns/turn-state.ts';
 import { kindOf, tierOf } from '../../core/turns/wake-rule.ts';
 import type { Hub } from '../../hub/hub.ts';
+import type { TextMessage } from '../../hub/message-store.ts';
 import type { OutputOf, ParsedInputOf } from '../../wire/operation.ts';
 import type { turnsTake } from '../../wire/operations/turns.ts';
 import { checkStanding } from './identity.ts';
+import { readInPieces } from './message-page.ts';
 import type { Room } from './room.ts';
 import { turnView } from './turn-view.ts';
 
@@ -53,26 +55,33 @@ async function handOut(room: Room, taken: TakenTurn, secret: string): Promise<Ou
   const { turn, config, sessionRef } = taken;
   return {
     turn: turnView(turn),
-    messages: await givenMessages(room.hub, turn.messages),
+    messages: await givenMessages(room.hub, room.by.id, turn.messages),
     token: turnTokenText(room.caller.space, turn.id, secret),
     runner: readJson(config.runner) as Record<string, unknown>,
     session_ref: sessionRef,
   };
 }
 
-/** The messages of a turn with their bodies, for whoever runs it. */
+/** The messages of a turn with their bodies, for whoever runs it; they are few, and may be large. */
 export async function givenMessages(
   hub: Hub,
+  agent: string,
   messages: readonly Waking[],
 ): Promise<Output['messages']> {
-  const stored = await hub.messages(messages.map(({ position }) => position));
-  return stored.flatMap((message) => {
-    if (message === null) return [];
-    const { position, channel, by, as = null, body, at, replyTo } = message;
-    return {
-      message_id: messageId(position),
-      ...{ channel, sender: by, kind: kindOf(as), trust: tierOf(as), body, sent_at: at / 1000 },
-      reply_to: replyTo === undefined ? null : messageId(replyTo),
-    };
-  });
+  const positions = messages.map(({ position }) => position);
+  const given: Output['messages'] = [];
+  for await (const piece of readInPieces({ hub, agent }, positions)) {
+    for (const message of piece) if (message !== null) given.push(givenMessage(message));
+  }
+  return given;
+}
+
+function givenMessage(message: TextMessage): Output['messages'][number] {
+  const { position, channel, by, as = null, at, replyTo } = message;
+  const body = readJson(message.body) as Record<string, unknown>;
+  return {
+    message_id: messageId(position),
+    ...{ channel, sender: by, kind: kindOf(as), trust: tierOf(as), body, sent_at: at / 1000 },
+    reply_to: replyTo === undefined ? null : messageId(replyTo),
+  };
 }

@@ -70,7 +70,7 @@ async function carryOut(held: HeldTurn, options: RunTurnOptions, span: TurnSpan)
     renewal.begin(transcript.path);
     const token = turnTokenText(hub.space, id, secret);
     const acting = options.openAgent(token, id);
-    const messages = await givenMessages(hub, taken.turn.messages);
+    const messages = await givenMessages(hub, agent, taken.turn.messages);
     const result = await attemptTurn(
       held,
       { token, messages, transcript, acting, renewal },

@@ -115,11 +115,17 @@ export const heldList = operation({
   access: 'person',
   toolset: 'admin',
   hints: READS,
-  input: () => z.strictObject({ limit: z.int().min(1).max(1000).default(100) }),
+  input: () =>
+    z.strictObject({
+      limit: z.int().min(1).max(1000).default(100),
+      after: messageIdText.optional().describe('`next` of a page'),
+      message_id: messageIdText.optional().describe('this one alone'),
+    }),
   output: () =>
     z.object({
       held: z.array(z.object({ message: messageEnvelope(), reason: z.string(), since: seconds() })),
       has_more: z.boolean(),
+      next: z.string().nullable().describe('give it as `after` for the next page'),
     }),
 });
 

@@ -12,6 +12,7 @@ import { SOX_PROTOCOL_VERSION } from '../../../wire/sox.ts';
 import { bodyText } from '../body.ts';
 import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
 import { idempotencyOf } from '../idempotency.ts';
+import { ANSWER_BYTES_MAX, fitting, readSome } from '../message-page.ts';
 import { outputFromText } from '../output-text.ts';
 import { checkedFor } from '../platform.ts';
 import type { Handlers, Room } from '../room.ts';
@@ -115,13 +116,16 @@ export const channelHandlers: Handlers<
       return { positions, hasMore: seq <= last };
     });
     if (isRefusal(page)) return page;
-    const messages = (await hub.messageTexts(page.positions)).filter((one) => one !== null);
+    const reading = { hub, agent: by.id };
+    const { messages, through } = await readSome(reading, page.positions, ANSWER_BYTES_MAX);
     const readers = await hub.ask((world) => messages.map((message) => readersOf(world, message)));
     const texts = messages.map((message, i) => {
       const deliveredTo = isRefusal(readers) ? null : (readers[i] ?? null);
       return `{${envelopeFieldsText(message)},${standingFieldsText(message)},"delivered_to":${JSON.stringify(deliveredTo)},"origin_server":null}`;
     });
-    const text = `{"messages":[${texts.join(',')}],"has_more":${page.hasMore}}`;
+    const count = fitting(texts, ANSWER_BYTES_MAX - TAIL_BYTES);
+    const hasMore = page.hasMore || through < page.positions.length || count < texts.length;
+    const text = `{"messages":[${texts.slice(0, count).join(',')}],"has_more":${hasMore}}`;
     return outputFromText<OutputOf<typeof replay>>(text, ['messages', 'has_more']);
   },
 
@@ -176,6 +180,9 @@ export const channelHandlers: Handlers<
     };
   },
 };
+
+/** What stands around the messages of a page. */
+const TAIL_BYTES = 64;
 
 type ListedChannel = OutputOf<typeof listChannels>['channels'][number];
 

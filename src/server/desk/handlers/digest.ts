@@ -100,7 +100,8 @@ async function digest({ hub, by }: Room, input: Input): Promise<Output | Refusal
   const channels: Output['channels'] = [];
   const all: TextMessage[] = [];
   for (const { channel, title, positions, isMore } of parts) {
-    const read = await readSome(hub, positions, READ_CHARS_MAX * share);
+    const reading = { hub, agent: by.id };
+    const { messages: read } = await readSome(reading, positions, READ_CHARS_MAX * share);
     const wanted = read.filter(({ at }) => at >= since);
     const bytes = MESSAGE_PAGE_BYTES_MAX * share * PART_OF_PAGE;
     const count = input.view === 'full' ? fitting(wanted.map(pagedText), bytes) : wanted.length;

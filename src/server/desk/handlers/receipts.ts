@@ -1,12 +1,15 @@
 /** Acks, receipts, collecting answers, and mail held for review. */
 import { isRefusal, type Refusal, refuse } from '../../../core/law/decider.ts';
 import type { AckStatus, WorldView } from '../../../core/law/state.ts';
-import { messageId } from '../../../core/talk/message-id.ts';
+import { messageId, parseMessageId } from '../../../core/talk/message-id.ts';
 import { type Receipt, receiptFor, receiptsOf } from '../../../core/talk/receipt.ts';
 import type { Message } from '../../../hub/message-store.ts';
-import { COLLECT_SECONDS_MAX } from '../../../wire/operations/receipts.ts';
-import { messageEnvelope, standingFields } from '../envelope.ts';
+import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
+import { COLLECT_SECONDS_MAX, type heldList } from '../../../wire/operations/receipts.ts';
+import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
 import { checkStanding } from '../identity.ts';
+import { ANSWER_BYTES_MAX, fitting, readSome } from '../message-page.ts';
+import { outputFromText } from '../output-text.ts';
 import type { Handlers, Room } from '../room.ts';
 import { findMessage, mayRead, mayReview, refOf } from './message-lookup.ts';
 import { handleWaits } from './waits.ts';
@@ -83,21 +86,7 @@ export const receiptHandlers: Handlers<
 
   'receipts.waits': handleWaits,
 
-  async 'held.list'({ hub }, { limit }) {
-    const held = await hub.ask((world) => heldMessages(world, limit + 1));
-    if (isRefusal(held)) return held;
-    const shown = held.slice(0, limit);
-    const messages = await hub.messages(shown.map(({ position }) => position));
-    return {
-      held: shown.flatMap(({ reason, since }, i) => {
-        const message = messages[i];
-        if (!message) return [];
-        const shown = { ...messageEnvelope(message), ...standingFields(message) };
-        return [{ message: shown, reason, since: since / 1000 }];
-      }),
-      has_more: held.length > limit,
-    };
-  },
+  'held.list': listHeld,
 
   async 'held.review'(room, { message_id, decision, reason }) {
     const message = await findMessage(room, message_id, 'message_id', mayReview);
@@ -178,17 +167,58 @@ function groupMembers(world: WorldView, message: Message): string[] {
     .map(([name]) => name);
 }
 
-function heldMessages(
-  world: WorldView,
-  max: number,
-): { position: number; reason: string; since: number }[] {
-  const held = [];
+/** In the order of the log, so that one that is held or decided meanwhile moves no page [R15]. */
+async function listHeld(
+  { hub, by }: Room,
+  { limit, after, message_id }: ParsedInputOf<typeof heldList>,
+): Promise<OutputOf<typeof heldList> | Refusal> {
+  const named = message_id ?? after;
+  const place = named === undefined ? -1 : parseMessageId(named);
+  if (place === null) {
+    const field = message_id === undefined ? 'after' : 'message_id';
+    return refuse('input.invalid', `${field}: ${named} is no id of a message`, {
+      violations: [{ field, issue: 'is no id of a message' }],
+    });
+  }
+  const isOne = message_id !== undefined;
+  const meant = await hub.ask((world) =>
+    heldMessages(world, (position) => (isOne ? position === place : position > place)),
+  );
+  if (isRefusal(meant)) return meant;
+  const held = meant.slice(0, limit);
+  const positions = held.map(({ position }) => position);
+  const reading = { hub, agent: by.id };
+  const { messages, through } = await readSome(reading, positions, ANSWER_BYTES_MAX);
+  const about = new Map(held.map((one) => [one.position, one]));
+  const texts = messages.map((message) => {
+    const { reason = '', since = 0 } = about.get(message.position) ?? {};
+    const shown = `{${envelopeFieldsText(message)},${standingFieldsText(message)}}`;
+    return `{"message":${shown},"reason":${JSON.stringify(reason)},"since":${since / 1000}}`;
+  });
+  const count = fitting(texts, ANSWER_BYTES_MAX - TAIL_BYTES);
+  const last = count < messages.length ? messages[count - 1]?.position : positions[through - 1];
+  const hasMore = last !== undefined && last !== meant.at(-1)?.position;
+  const next = hasMore ? JSON.stringify(messageId(last)) : 'null';
+  const text = `{"held":[${texts.slice(0, count).join(',')}],"has_more":${hasMore},"next":${next}}`;
+  return outputFromText<OutputOf<typeof heldList>>(text, ['held', 'has_more', 'next']);
+}
+
+/** What stands around the messages of a page. */
+const TAIL_BYTES = 128;
+
+interface Held {
+  readonly position: number;
+  readonly reason: string;
+  readonly since: number;
+}
+
+function heldMessages(world: WorldView, isMeant: (position: number) => boolean): Held[] {
+  const held: Held[] = [];
   for (const channel of world.channels.values()) {
     for (const [seq, { reason, since, isRefused }] of channel.held ?? []) {
-      if (isRefused) continue;
-      held.push({ position: channel.positions.at(seq), reason, since });
-      if (held.length >= max) return held;
+      const position = isRefused ? -1 : channel.positions.at(seq);
+      if (!isRefused && isMeant(position)) held.push({ position, reason, since });
     }
   }
-  return held;
+  return held.sort((a, b) => a.position - b.position);
 }

@@ -10,19 +10,14 @@ import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith } from '../../../core/talk/channel.ts';
 import { type Owed, peek } from '../../../core/talk/inbox.ts';
 import { drainedBy } from '../../../core/talk/receipt.ts';
-import type { Message, MessageHead, TextMessage } from '../../../hub/message-store.ts';
+import type { MessageHead, TextMessage } from '../../../hub/message-store.ts';
 import type { Signal } from '../../../hub/watch.ts';
 import type { OutputOf, ParsedInputOf } from '../../../wire/operation.ts';
 import type { recv } from '../../../wire/operations/channels.ts';
-import {
-  type Envelope,
-  envelopeFieldsText,
-  messageEnvelope,
-  standingFields,
-  standingFieldsText,
-} from '../envelope.ts';
+import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
 import { followMarks, type MarkNotice } from '../follow-marks.ts';
 import { checkStanding } from '../identity.ts';
+import { ANSWER_BYTES_MAX, readInPieces, readSome } from '../message-page.ts';
 import { outputFromText } from '../output-text.ts';
 import type { Room } from '../room.ts';
 import { isWithheld, mayRead, mayRecall } from './message-lookup.ts';
@@ -32,8 +27,6 @@ type Output = OutputOf<typeof recv>;
 
 /** Another drain of the same agent may take what we saw; then we look again, so often at most. */
 const TRIES_MAX = 8;
-/** The text of one answer; more stays in the inbox. */
-const ANSWER_CHARS_MAX = 16 * 1024 * 1024;
 /** Marks of one answer; the history of a thread has the others. */
 const MARKS_TOLD_MAX = 50;
 
@@ -117,21 +110,13 @@ async function drain(
   peeked: readonly Owed[],
 ): Promise<Output | Refusal | null> {
   const { hub, by } = room;
-  const stored = await hub.messageTexts(peeked.map((one) => one.position));
-  const found = new Map<number, TextMessage>();
-  const owed: Owed[] = [];
-  let chars = 0;
-  for (const [i, message] of stored.entries()) {
-    if (message === null) continue;
-    chars += message.chars;
-    if (chars > ANSWER_CHARS_MAX && owed.length > 0) break;
-    found.set(message.position, message);
-    owed.push(peeked[i] as Owed);
-  }
-  const threads = await findAncestors(room, [...found.values()], input.thread_depth);
+  const found = await findOwed(room, peeked, input.thread_depth);
+  // What does not fit stays in the inbox: only what is handed out is taken.
+  const owed = peeked.filter(({ position }) => found.has(position));
   const at = hub.stamp();
   const expired = new Set<number>();
-  for (const { position, expiresAt } of found.values()) {
+  for (const { message } of found.values()) {
+    const { position, expiresAt } = message;
     if (expiresAt !== undefined && expiresAt <= at) expired.add(position);
   }
   if (room.signal?.aborted) return nothing(room);
@@ -139,15 +124,14 @@ async function drain(
   const answer = await hub.submit({ type: 'inbox.drain', by, at, owed, expired, leaseMs });
   if (isRefusal(answer)) return answer;
   if (answer.taken.length === 0) return null;
-  const messages = answer.taken.map(({ position }) => found.get(position) as TextMessage);
-  const readers = await hub.ask((world) => messages.map((one) => readersOf(world, one)));
+  const taken = answer.taken.map(({ position }) => found.get(position) as FoundOwed);
+  const readers = await hub.ask((world) => taken.map(({ message }) => readersOf(world, message)));
   const meta = input.include_meta ? createMetaText(room) : null;
-  const texts = messages.map((message, i) => {
+  const texts = taken.map(({ message, text, ancestors }, i) => {
     const deliveredTo = isRefusal(readers) ? null : (readers[i] ?? null);
-    const ancestors = threads === null ? null : (threads.get(message.position) ?? []);
     return (
-      `{${envelopeFieldsText(message)},"delivered_to":${JSON.stringify(deliveredTo)},` +
-      `"origin_server":null,"ancestors":${JSON.stringify(ancestors)}${meta === null ? '' : meta(message)}}`
+      `{${text},"delivered_to":${JSON.stringify(deliveredTo)},` +
+      `"origin_server":null,"ancestors":${ancestors}${meta === null ? '' : meta(message)}}`
     );
   });
   const text = `{"drained_at":${at / 1000},"messages":[${texts.join(',')}]`;
@@ -176,28 +160,87 @@ function nothing(room: Room): Output {
   return { drained_at: room.hub.stamp() / 1000, messages: [] };
 }
 
-/** For each message, by position, its parents, nearest first; one read of the log for each level [TH2]. */
+/** What is owed and was read: as text, and its ancestors as that of a list, or `null`. */
+interface FoundOwed {
+  readonly message: TextMessage;
+  readonly text: string;
+  readonly ancestors: string;
+}
+
+/** As much of what is owed as one answer holds, by position. */
+async function findOwed(
+  room: Room,
+  peeked: readonly Owed[],
+  depth: number,
+): Promise<ReadonlyMap<number, FoundOwed>> {
+  const positions = peeked.map((one) => one.position);
+  const reading = { hub: room.hub, agent: room.by.id };
+  const { messages } = await readSome(reading, positions, ANSWER_BYTES_MAX);
+  const threads = await findAncestors(room, messages, depth);
+  const found = (threads === null ? messages : messages.slice(0, threads.length)).map(
+    (message, i): FoundOwed => ({
+      message,
+      text: envelopeFieldsText(message),
+      ancestors: threads === null ? 'null' : `[${(threads[i] ?? []).join(',')}]`,
+    }),
+  );
+  // A long message may be the ancestor of many: what counts is the answer as it is written.
+  const count = fittingTogether(found);
+  return new Map(found.slice(0, count).map((one) => [one.message.position, one]));
+}
+
+function fittingTogether(found: readonly FoundOwed[]): number {
+  let chars = 0;
+  for (const [i, { text, ancestors }] of found.entries()) {
+    chars += text.length + ancestors.length;
+    if (chars > ANSWER_BYTES_MAX && i > 0) return i;
+  }
+  return found.length;
+}
+
+/**
+ * For each message the texts of its parents, nearest first [TH2]; a level is read together. Where they are too
+ * much for one answer it is for the first messages only, and of the first one always.
+ */
 async function findAncestors(
   room: Room,
-  messages: readonly MessageHead[],
+  messages: readonly TextMessage[],
   depth: number,
-): Promise<ReadonlyMap<number, Envelope[]> | null> {
+): Promise<string[][] | null> {
   if (depth === 0) return null;
   const levels = depth < 0 ? THREAD_DEPTH_MAX : Math.min(depth, THREAD_DEPTH_MAX);
-  const found: Envelope[][] = messages.map(() => []);
+  const found: string[][] = messages.map(() => []);
   let heads: (MessageHead | null)[] = [...messages];
+  let chars = 0;
   for (let level = 0; level < levels; level++) {
     const wanted = [...new Set(heads.flatMap((head) => head?.replyTo ?? []))];
     if (wanted.length === 0) break;
-    const parents = new Map<number, Message>();
-    for (const parent of await room.hub.messages(wanted))
-      if (parent) parents.set(parent.position, parent);
+    const isOne = found.length === 1;
+    const parents = new Map<number, TextMessage | null>();
+    const reading = { hub: room.hub, agent: room.by.id };
+    let next = 0;
+    for await (const piece of readInPieces(reading, wanted)) {
+      for (const parent of piece) {
+        chars += parent?.chars ?? 0;
+        parents.set(wanted[next++] as number, parent);
+      }
+      if (chars > ANSWER_BYTES_MAX && !isOne) break;
+    }
+    const isRead = (head: MessageHead | null): boolean =>
+      head?.replyTo === undefined || parents.has(head.replyTo);
+    const unread = heads.findIndex((head) => !isRead(head));
+    if (unread === 0) return findAncestors(room, messages.slice(0, 1), depth);
+    if (unread > 0) {
+      heads = heads.slice(0, unread);
+      found.length = unread;
+    }
     // What waits for a person, or was refused by one, is not shown by way of its answers either [R6].
     const readable = await room.hub.ask(
       (world) =>
         new Set(
           [...parents.values()].filter(
             (parent) =>
+              parent !== null &&
               mayRead(world, room.by, parent) &&
               mayRecall(world, room.by, parent) &&
               !isWithheld(world, parent),
@@ -206,11 +249,11 @@ async function findAncestors(
     );
     if (isRefusal(readable)) break;
     heads = heads.map((head, i) => {
-      const parent = head?.replyTo === undefined ? undefined : parents.get(head.replyTo);
-      if (parent === undefined || !readable.has(parent)) return null;
-      found[i]?.push({ ...messageEnvelope(parent), ...standingFields(parent) });
+      const parent = head?.replyTo === undefined ? null : (parents.get(head.replyTo) ?? null);
+      if (parent === null || !readable.has(parent)) return null;
+      found[i]?.push(`{${envelopeFieldsText(parent)},${standingFieldsText(parent)}}`);
       return parent;
     });
   }
-  return new Map(messages.map(({ position }, i) => [position, found[i] ?? []]));
+  return found;
 }

@@ -75,7 +75,7 @@ export const threadHandlers: Handlers<
     const head =
       `{"thread":${JSON.stringify(thread)},"root":${root === null ? null : pagedText(root)},` +
       `"marks":${JSON.stringify(marks.views)},"marks_next":${marks.next},"replies":[`;
-    const read = await readSome(hub, page.replies);
+    const { messages: read } = await readSome({ hub, agent: by.id }, page.replies);
     const texts = read.map(pagedText);
     const count = fitting(texts, MESSAGE_PAGE_BYTES_MAX - utf8Bytes(head) - TAIL_BYTES);
     const last = read[count - 1]?.position;
@@ -119,8 +119,8 @@ export const threadHandlers: Handlers<
       return threadsPage(world, by, query);
     });
     if (isRefusal(page)) return page;
-    const read = await readSome(
-      hub,
+    const { messages: read } = await readSome(
+      { hub, agent: by.id },
       page.places.map(({ position }) => position),
     );
     const rows = await headlines(hub, read);

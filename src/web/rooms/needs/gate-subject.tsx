@@ -106,7 +106,7 @@ function Whole({ gate }: { readonly gate: Gate }): ReactNode {
 
 /** The post that waits behind a gate: whoever decides reads it first. */
 export function Held({ messageId }: { readonly messageId: string }): ReactNode {
-  const { value } = useAsk('held.list', { limit: 1_000 }, ['held']);
+  const { value } = useAsk('held.list', { message_id: messageId }, ['held']);
   const found = value?.held.find(({ message }) => message.message_id === messageId);
   if (found === undefined) return null;
   return (
