@@ -6,6 +6,7 @@ import { type OpsDoor, operationOf } from '../doors/ops.ts';
 import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import { readBody } from '../doors/request-body.ts';
 import type { SseDoor } from '../doors/sse.ts';
+import { boundUnread } from '../doors/unread-answers.ts';
 import type { WebSocketDoor } from '../doors/websocket.ts';
 
 export interface Doors {
@@ -15,6 +16,8 @@ export interface Doors {
   readonly sse?: SseDoor;
   readonly websocket: WebSocketDoor;
   readonly hostLimit: HostLimit;
+  /** How long an answer may lie without a byte of it taken. */
+  readonly unreadMs?: number | undefined;
 }
 
 /** Imported, it would bring the whole of `fetch` with it, which is a fifth of the hub's start. */
@@ -30,7 +33,7 @@ const OPTIONS: ServerOptions = {
 };
 
 export function createDoorServer(
-  { http, ops, sse, websocket, hostLimit }: Doors,
+  { http, ops, sse, websocket, hostLimit, unreadMs }: Doors,
   isOwnerSocket: boolean,
   tls?: { readonly key: string; readonly cert: string },
 ): Server {
@@ -49,14 +52,14 @@ export function createDoorServer(
   const route: RequestListener = (request, response) => {
     const limited = hostLimit.check(request.socket.remoteAddress);
     const operation = operationOf(request);
-    if (limited !== null) replyLimited(response, limited);
-    else if (operation !== null) ops(operation, request, response, { isOwnerSocket, isSecure });
-    else if (sse && /^\/v1\/stream(\?|$)/.test(request.url ?? '') && request.method === 'GET') {
-      sse.handle(request, response, isOwnerSocket);
-    } else {
-      listener ??= openListener();
-      void listener.then((answer) => answer(request, response));
+    if (limited !== null) return replyLimited(response, limited);
+    if (operation === null && sse && isStream(request)) {
+      return sse.handle(request, response, isOwnerSocket);
     }
+    boundUnread(response, unreadMs);
+    if (operation !== null) return ops(operation, request, response, { isOwnerSocket, isSecure });
+    listener ??= openListener();
+    void listener.then((answer) => answer(request, response));
   };
   const server = isSecure
     ? process
@@ -73,4 +76,8 @@ export function createDoorServer(
     else socket.destroy();
   });
   return server;
+}
+
+function isStream({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'GET' && /^\/v1\/stream(\?|$)/.test(url);
 }

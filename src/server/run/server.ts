@@ -77,6 +77,8 @@ export interface ServerHooks {
   readonly keepaliveMs?: number;
   /** How long a reader that was cut off may take to read why. */
   readonly slowFarewellMs?: number;
+  /** How long an answer may lie without a byte of it taken, for tests. */
+  readonly unreadMs?: number;
   /** How often a sample is taken of how the hub is doing. */
   readonly vitalsMs?: number;
   /** How long the waking of idle agents waits, for tests. */
@@ -314,8 +316,8 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     });
     closers.push(async () => void (await phone.close()));
 
-    const openDoor = (isOwnerSocket: boolean): Server =>
-      createDoorServer({ http, ops, sse, websocket, hostLimit }, isOwnerSocket);
+    const doors = { http, ops, sse, websocket, hostLimit, unreadMs: hooks.unreadMs };
+    const openDoor = (isOwnerSocket: boolean): Server => createDoorServer(doors, isOwnerSocket);
 
     const tcp = openDoor(false);
     await listen(tcp, { host: config.host, port: config.port });
