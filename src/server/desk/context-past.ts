@@ -1,6 +1,7 @@
 /**
  * What a namespace held at a snapshot, found by walking back from now over the changes since [CX5]. A walk
- * is bounded by changes and by bytes; values are not kept on the way, they are read for what is shown.
+ * is bounded by changes and by bytes, and whoever else asks is served between two pieces of it [CX11]; values
+ * are not kept on the way, they are read for what is shown.
  */
 import type { ContextEvent, ContextWritten } from '../../core/context/context-events.ts';
 import { isContextEvent } from '../../core/context/context-evolve.ts';
@@ -10,6 +11,13 @@ import { assert } from '../../core/law/assert.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/law/decider.ts';
 import type { WorldView } from '../../core/law/state.ts';
 import type { Hub } from '../../hub/hub.ts';
+import { LOOKUP_COST } from '../../hub/turns.ts';
+
+/** Where changes are read, and who waits for its turn there. */
+export interface Past {
+  readonly hub: Pick<Hub, 'eventsAt' | 'turns'>;
+  readonly agent: string;
+}
 
 /** A namespace as memory has it at one moment. */
 export interface Look {
@@ -68,7 +76,7 @@ export function checkSnapshot(look: Look, at: number): Refusal | null {
 }
 
 /** The changes of a namespace that came after a snapshot, the newest first. */
-export async function walkBack(hub: Hub, look: Look, since: number): Promise<Step[] | Refusal> {
+export async function walkBack(past: Past, look: Look, since: number): Promise<Step[] | Refusal> {
   const flaw = checkSnapshot(look, since);
   if (flaw !== null) return flaw;
   const steps: Step[] = [];
@@ -78,10 +86,10 @@ export async function walkBack(hub: Hub, look: Look, since: number): Promise<Ste
     if (steps.length >= CHANGES_WALKED_AT_ONCE_MAX || bytes > WALKED_BYTES_MAX) {
       return tooFar(look.ns, since);
     }
-    const event = await changeAt(hub, version);
+    const event = await changeAt(past, version);
     const { key, was, by, at } = event;
     steps.push({ version, key, was, by, at, isDeleted: event.type === 'context.deleted' });
-    if (event.type === 'context.written') bytes += event.bytes;
+    bytes += bytesOf(event);
     version = event.prior;
   }
   return steps;
@@ -89,12 +97,12 @@ export async function walkBack(hub: Hub, look: Look, since: number): Promise<Ste
 
 /** The version of each key at a snapshot. */
 export async function versionsAt(
-  hub: Hub,
+  past: Past,
   look: Look,
   at: number,
 ): Promise<Map<string, number> | Refusal> {
   const versions = new Map(Array.from(look.entries.values(), ({ key, version }) => [key, version]));
-  const steps = await walkBack(hub, look, at);
+  const steps = await walkBack(past, look, at);
   if (isRefusal(steps)) return steps;
   for (const { key, was } of steps) {
     if (was === 0) versions.delete(key);
@@ -105,7 +113,7 @@ export async function versionsAt(
 
 /** Of one key; a key that was not deleted since is found by its own changes alone. */
 export async function versionAt(
-  hub: Hub,
+  past: Past,
   look: Look,
   key: string,
   at: number,
@@ -113,12 +121,14 @@ export async function versionAt(
   const flaw = checkSnapshot(look, at);
   if (flaw !== null) return flaw;
   let version = look.entries.get(key)?.version ?? 0;
-  for (let steps = 0; version > at; steps++) {
-    if (steps >= CHANGES_WALKED_AT_ONCE_MAX) return tooFar(look.ns, at);
-    version = (await changeAt(hub, version)).was;
+  for (let steps = 0, bytes = 0; version > at; steps++) {
+    if (steps >= CHANGES_WALKED_AT_ONCE_MAX || bytes > WALKED_BYTES_MAX) return tooFar(look.ns, at);
+    const event = await changeAt(past, version);
+    bytes += bytesOf(event);
+    version = event.was;
   }
   if (version > 0 || at >= look.head) return version;
-  const versions = await versionsAt(hub, look, at);
+  const versions = await versionsAt(past, look, at);
   return isRefusal(versions) ? versions : (versions.get(key) ?? 0);
 }
 
@@ -133,14 +143,14 @@ export interface Changed {
 
 /** What differs between two snapshots, by key. */
 export async function changesBetween(
-  hub: Hub,
+  past: Past,
   look: Look,
   from: number,
   to: number,
 ): Promise<Changed[] | Refusal> {
   const flaw = checkSnapshot(look, to);
   if (flaw !== null) return flaw;
-  const steps = await walkBack(hub, look, from);
+  const steps = await walkBack(past, look, from);
   if (isRefusal(steps)) return steps;
   const before = new Map<string, number>();
   const after = new Map<string, Pick<Changed, 'after' | 'by' | 'at'>>();
@@ -155,16 +165,24 @@ export async function changesBetween(
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-export async function writtenAt(hub: Hub, version: number): Promise<ContextWritten> {
-  const event = await changeAt(hub, version);
+export async function writtenAt(past: Past, version: number): Promise<ContextWritten> {
+  const event = await changeAt(past, version);
   assert(event.type === 'context.written', 'a version that a key is at was written');
   return event;
 }
 
-async function changeAt(hub: Hub, version: number): Promise<ContextEvent> {
+async function changeAt({ hub, agent }: Past, version: number): Promise<ContextEvent> {
+  // A log may answer at once, and then a walk alone would let nobody in.
+  const turn = hub.turns.giveWay(agent);
+  if (turn !== null) await turn;
   const [event] = await hub.eventsAt([version - 1]);
   assert(event !== undefined && isContextEvent(event), 'a version of context is a change of it');
+  hub.turns.spend(bytesOf(event) + LOOKUP_COST);
   return event;
+}
+
+function bytesOf(event: ContextEvent): number {
+  return event.type === 'context.written' ? event.bytes : 0;
 }
 
 function tooFar(ns: string, at: number): Refusal {

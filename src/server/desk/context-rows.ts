@@ -1,9 +1,8 @@
 /** Keys and changes of context as every door shows them; values are read from the log for what is shown. */
 import type { ContextEntry } from '../../core/context/context-state.ts';
-import type { Hub } from '../../hub/hub.ts';
 import type { OutputOf } from '../../wire/operation.ts';
 import type { contextDiff, contextList } from '../../wire/operations/context.ts';
-import { type Changed, writtenAt } from './context-past.ts';
+import { type Changed, type Past, writtenAt } from './context-past.ts';
 
 export type EntryRow = OutputOf<typeof contextList>['entries'][number];
 type DiffOutput = OutputOf<typeof contextDiff>;
@@ -21,12 +20,12 @@ export function rowOf({ key, version, bytes, by, at, expiresAt }: ContextEntry):
 }
 
 export async function readRow(
-  hub: Hub,
+  past: Past,
   key: string,
   version: number,
   isWhole: boolean,
 ): Promise<EntryRow> {
-  const event = await writtenAt(hub, version);
+  const event = await writtenAt(past, version);
   const { bytes, by, at, expiresAt, value, dropped } = event;
   return {
     ...rowOf({ key, version, bytes, by, at, expiresAt }),
@@ -36,7 +35,7 @@ export async function readRow(
 }
 
 export async function changeRows(
-  hub: Hub,
+  past: Past,
   changed: readonly Changed[],
   isWhole: boolean,
   limit: number,
@@ -45,8 +44,8 @@ export async function changeRows(
   let left = VALUES_BYTES;
   for (const { key, before, after, by, at } of changed) {
     if (changes.length >= limit || left < 0) break;
-    const now = isWhole && after > 0 ? await writtenAt(hub, after) : null;
-    const then = isWhole && before > 0 ? await writtenAt(hub, before) : null;
+    const now = isWhole && after > 0 ? await writtenAt(past, after) : null;
+    const then = isWhole && before > 0 ? await writtenAt(past, before) : null;
     left -= (now?.bytes ?? 0) + (then?.bytes ?? 0);
     changes.push({
       ...{ key, before, after, by, set_at: toSeconds(at) },

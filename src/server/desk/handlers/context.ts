@@ -9,6 +9,7 @@ import {
   changesBetween,
   type Look,
   lookAt,
+  type Past,
   versionAt,
   versionsAt,
   writtenAt,
@@ -66,7 +67,7 @@ export const contextHandlers: Handlers<
     if (at !== undefined) await hub.reach(at - 1);
     const look = await see(room, ns, { key });
     if (isRefusal(look)) return look;
-    const version = await versionAt(hub, look, key, at ?? look.now);
+    const version = await versionAt(pastOf(room), look, key, at ?? look.now);
     if (isRefusal(version)) {
       const wish = { operation: 'context.get', input: { ns, key } };
       return orLookBack(room, version, at ?? look.now, wish);
@@ -74,7 +75,7 @@ export const contextHandlers: Handlers<
     if (version === 0) {
       return { ns, key, version, value: null, by: null, set_at: null, expires_at: null };
     }
-    const event = await writtenAt(hub, version);
+    const event = await writtenAt(pastOf(room), version);
     return {
       ...{ ns, key, version, value: event.value ?? null, by: event.by },
       ...{ set_at: event.at / 1000, expires_at: toSeconds(event.expiresAt) },
@@ -106,14 +107,18 @@ export const contextHandlers: Handlers<
       const issue = 'is after to; ask for the other order';
       return refuse('input.invalid', `from ${issue}`, { violations: [{ field: 'from', issue }] });
     }
-    const changed = await changesBetween(room.hub, look, from, until);
+    const changed = await changesBetween(pastOf(room), look, from, until);
     if (isRefusal(changed)) return changed;
     const meant = changed.filter(({ key }) => key.startsWith(prefix) && key > (after ?? ''));
-    return { from, to: until, ...(await changeRows(room.hub, meant, values, limit)) };
+    return { from, to: until, ...(await changeRows(pastOf(room), meant, values, limit)) };
   },
 
   'context.watch': watchContext,
 };
+
+function pastOf({ hub, by }: Room): Past {
+  return { hub, agent: by.id };
+}
 
 /** The namespace as it is now, if the caller may read it. */
 async function see(
@@ -157,7 +162,8 @@ async function listKeys(room: Room, ns: string, input: ListInput): Promise<ListO
   const look = await see(room, ns, 'all');
   if (isRefusal(look)) return look;
   const snapshot = at ?? look.now;
-  const versions = await versionsAt(hub, look, snapshot);
+  const past = pastOf(room);
+  const versions = await versionsAt(past, look, snapshot);
   if (isRefusal(versions)) {
     const wish = { ns, prefix, values, limit, ...(after !== '' && { after }) };
     return orLookBack(room, versions, snapshot, { operation: 'context.list', input: wish });
@@ -173,7 +179,7 @@ async function listKeys(room: Room, ns: string, input: ListInput): Promise<ListO
     const row =
       !values && known?.version === version
         ? rowOf(known)
-        : await readRow(hub, key, version, values);
+        : await readRow(past, key, version, values);
     left -= values ? row.bytes : 0;
     entries.push(row);
   }
@@ -202,10 +208,10 @@ async function watchContext(room: Room, input: WatchInput): Promise<WatchOutput 
     if (isRefusal(seen)) return seen;
     if (seen.come === null) {
       const { now } = seen.look;
-      const changed = await changesBetween(hub, seen.look, since, now);
+      const changed = await changesBetween(pastOf(room), seen.look, since, now);
       if (isRefusal(changed)) return changed;
       const meant = changed.filter(({ key }) => key.startsWith(prefix));
-      const page = await changeRows(hub, meant, values, limit);
+      const page = await changeRows(pastOf(room), meant, values, limit);
       if (meant.length > 0 || seen.isOver) return { snapshot: now, ...page };
       // What changed was not meant: what is meant is as it was, and waited for from here on.
       since = now;
