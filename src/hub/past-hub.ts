@@ -47,7 +47,7 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
     ask: async (question) => question(world),
     messages: async (positions) => shown(await store.read(positions)),
     messageTexts: async (positions) => shown(await store.readTexts(positions)),
-    ...createReading(log, () => world.length, null),
+    ...createReading(log, () => world.length, NO_TURNS),
     describedAs: (channel) => world.channels.get(channel)?.described ?? null,
     schemaOf(channel) {
       const settings = world.channels.get(channel)?.settings;

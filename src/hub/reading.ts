@@ -13,7 +13,7 @@ import {
   type Scanned,
   scanLog,
 } from './scan.ts';
-import type { Turns } from './turns.ts';
+import { SPENT_IN_TURN_MAX, type Turns } from './turns.ts';
 
 export interface Reading {
   /** What lies at positions of the log; each is read once. */
@@ -36,33 +36,21 @@ export interface Reading {
   positionAt(at: number): Promise<number>;
 }
 
-/** After so much the event loop goes round before more is read, whoever asked. */
-const BREATH_CHARS = 256 * 1024;
-
-/** Without turns, for a log that nobody else waits for. */
 export function createReading(
   log: Pick<Log, 'at' | 'read'>,
   lengthOf: () => number,
-  turns: Turns | null,
+  turns: Turns,
 ): Reading {
-  let sinceBreath = 0;
-  let underWay = 0;
   return {
     eventsAt: (positions) => eventsAt(log, lengthOf(), positions),
     async readEvents(agent, positions, charsMax) {
-      // How much another reads is known when it has: what comes meanwhile waits as if it were much.
-      if (underWay > 0 || sinceBreath >= BREATH_CHARS) {
-        await turns?.take(agent);
-        sinceBreath = 0;
-      }
-      underWay++;
-      try {
-        const read = await readEvents(log, lengthOf(), positions, charsMax);
-        sinceBreath += read.chars;
-        return read;
-      } finally {
-        underWay--;
-      }
+      const turn = turns.giveWay(agent);
+      if (turn !== null) await turn;
+      // How much it is, is known when it was read: who comes meanwhile waits as if it were much.
+      turns.spend(SPENT_IN_TURN_MAX);
+      const read = await readEvents(log, lengthOf(), positions, charsMax);
+      turns.spend(read.chars - SPENT_IN_TURN_MAX);
+      return read;
     },
     scan: (from, isWanted, limit, scannedMax) =>
       scanLog(log, { from, to: Math.min(lengthOf(), from + scannedMax), limit }, isWanted),

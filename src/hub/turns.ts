@@ -9,7 +9,7 @@ export interface Turns {
   take(agent: string): Promise<void>;
   /** Null where little was spent since the last turn: go on; else as `take`. */
   giveWay(agent: string): Promise<void> | null;
-  /** So much was read, in bytes; a step that is small has its own cost. */
+  /** So much was read, in bytes; a step that is small has its own cost. Less than was thought is given back. */
   spend(bytes: number): void;
 }
 
@@ -59,7 +59,7 @@ export function createTurns(soon: (run: () => void) => void): Turns {
     take,
     giveWay: (agent) => (spent < SPENT_IN_TURN_MAX ? null : take(agent)),
     spend(bytes) {
-      spent += bytes;
+      spent = Math.max(0, spent + bytes);
       if (spent >= SPENT_IN_TURN_MAX) schedule();
     },
   };

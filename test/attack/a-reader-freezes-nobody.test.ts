@@ -127,7 +127,7 @@ async function sendLarge(channel: string): Promise<void> {
   for (let n = 0; n < LARGE; n++) await hub.agent.ask('send', { channel, body: { n, text } });
 }
 
-test('[SV8] a replay of forty megabytes comes in pages, and all of it comes', async () => {
+test('[SV9] a replay of forty megabytes comes in pages, and all of it comes', async () => {
   await hub.untrusted.ask('subscribe', { pattern: 'large' });
   await sendLarge('large');
   const got: number[] = [];
@@ -143,7 +143,7 @@ test('[SV8] a replay of forty megabytes comes in pages, and all of it comes', as
   expect(got).toEqual(Array.from({ length: LARGE }, (_, n) => n));
 });
 
-test('[SV8] others are answered while one token replays forty megabytes eight times at once', async () => {
+test('[SV9] others are answered while one token replays forty megabytes eight times at once', async () => {
   let done = 0;
   const replays = Array.from({ length: 8 }, () =>
     hub.untrusted.post('replay', { channel: 'large', limit: 1_000 }).finally(() => done++),
@@ -153,7 +153,7 @@ test('[SV8] others are answered while one token replays forty megabytes eight ti
   await Promise.all(replays);
 });
 
-test('[N2] [SV8] what is owed comes in pages, each message once, and what does not fit stays owed', async () => {
+test('[N2] [SV9] what is owed comes in pages, each message once, and what does not fit stays owed', async () => {
   await hub.other.ask('subscribe', { pattern: 'owed' });
   await sendLarge('owed');
   const got: number[] = [];
@@ -166,7 +166,7 @@ test('[N2] [SV8] what is owed comes in pages, each message once, and what does n
   expect(got).toEqual(Array.from({ length: LARGE }, (_, n) => n));
 });
 
-test('[TH2] [SV8] a hundred answers to one large message are handed out with it, in pages', async () => {
+test('[TH2] [SV9] a hundred answers to one large message are handed out with it, in pages', async () => {
   const text = 'x'.repeat(MIB - 1024);
   const root = await hub.agent.ask('send', { channel: 'answers', body: { text } });
   await hub.other.ask('subscribe', { pattern: 'answers' });

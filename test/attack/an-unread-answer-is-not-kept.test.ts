@@ -29,7 +29,7 @@ function askRaw(): Socket {
   return socket;
 }
 
-test('[SV8] who reads nothing of an answer is cut off, also when it goes on sending', async () => {
+test('[SV9] who reads nothing of an answer is cut off, also when it goes on sending', async () => {
   const sockets = Array.from({ length: 4 }, askRaw);
   const closed = sockets.map(async (socket) => {
     await once(socket, 'readable');
@@ -42,7 +42,7 @@ test('[SV8] who reads nothing of an answer is cut off, also when it goes on send
   await within('the end of those who do not read', Promise.all(closed), 20_000);
 });
 
-test('[SV8] who reads slowly has the whole answer', async () => {
+test('[SV9] who reads slowly has the whole answer', async () => {
   const socket = askRaw();
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -95,7 +95,7 @@ test('[DK1] words cannot forge an item: control characters and names that are se
   expect(sent.detail.reason).toBe('channel.reserved');
 });
 
-test('[R15] [SV8] sixty megabytes that one sender has held are listed in pages, and each can be read and decided', async () => {
+test('[R15] [SV9] sixty megabytes that one sender has held are listed in pages, and each can be read and decided', async () => {
   const flooder = await hub.holder('megan', { tier: 'untrusted' });
   const text = 'x'.repeat(1024 * 1024 - 1024);
   const sent: string[] = [];

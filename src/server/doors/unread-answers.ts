@@ -1,5 +1,5 @@
 /**
- * An answer that nobody reads is not kept [SV8]. It lies in memory until its reader takes it: who takes nothing of
+ * An answer that nobody reads is not kept [SV9]. It lies in memory until its reader takes it: who takes nothing of
  * it for so long is cut off. One that reads slowly has its answer, however long that takes. Streams are bounded
  * by what waits for them instead, and say why they end [F3].
  */

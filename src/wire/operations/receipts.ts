@@ -118,8 +118,8 @@ export const heldList = operation({
   input: () =>
     z.strictObject({
       limit: z.int().min(1).max(1000).default(100),
-      after: messageIdText.optional().describe('`next` of a page'),
-      message_id: messageIdText.optional().describe('this one alone'),
+      after: messageIdText().optional().describe('`next` of a page'),
+      message_id: messageIdText().optional().describe('this one alone'),
     }),
   output: () =>
     z.object({
