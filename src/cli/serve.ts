@@ -136,14 +136,12 @@ async function runningAlready(cause: unknown, { dir }: Config): Promise<CliError
   const { findHub } = await import('../client/node/start-hub.ts');
   const hub = await findHub(dir);
   if (hub === null) return null;
-  return fail(
-    'log.locked',
-    `a hub is running already at ${hub.url}, with ${dir} (process ${hub.pid})`,
-    {
-      hint: 'use that one; stop it with "synod down", or choose another directory with --dir',
-      cause,
-    },
-  );
+  const since = / since (\S+)/.exec(String(message))?.[0] ?? '';
+  const who = `process ${hub.pid}${since}`;
+  return fail('log.locked', `a hub is running already at ${hub.url}, with ${dir} (${who})`, {
+    hint: 'use that one; stop it with "synod down", or choose another directory with --dir',
+    cause,
+  });
 }
 
 /** What the operating system says about an address, in words. */
