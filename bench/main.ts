@@ -157,8 +157,10 @@ async function main(): Promise<void> {
   await writeFile(flags.out, `${JSON.stringify(report, null, 2)}\n`);
   process.stdout.write(flags.peers ? toPeerMarkdown(report) : toMarkdown(report));
   if (!flags.docs) return;
-  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' });
-  await writeFile(PAGE, fillTables(await readFile(PAGE, 'utf8'), report, commit.trim()));
+  const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
+  const isChanged = git('status', '--porcelain', '--', 'src', 'bin', 'bench') !== '';
+  const commit = `${git('rev-parse', '--short=8', 'HEAD')}${isChanged ? ' and changes' : ''}`;
+  await writeFile(PAGE, fillTables(await readFile(PAGE, 'utf8'), report, commit));
 }
 
 await main();

@@ -7,7 +7,6 @@
 import { utf8Bytes } from '../../core/law/text.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { TextMessage } from '../../hub/message-store.ts';
-import { LOOKUP_COST } from '../../hub/turns.ts';
 import { envelopeFieldsText, standingFieldsText } from './envelope.ts';
 
 /** What one page of messages is at the most, in bytes of JSON. */
@@ -19,8 +18,10 @@ const PAGED_BODY_CHARS_MAX = 128 * 1024;
 /** What one call reads of the log, in characters; a page ends early before it reads more. */
 const READ_CHARS_MAX = 8 * 1024 * 1024;
 /** How long bodies are is known when they are read: a piece is as small as those before it were large. */
-const PIECE_FIRST = 4;
-const PIECE_MAX = 16;
+const PIECE_FIRST = 8;
+const PIECE_MAX = 24;
+/** What a message costs beside its characters: a few microseconds, most of them from memory. */
+const MESSAGE_COST = 1024;
 const PIECE_CHARS_WANTED: number = 256 * 1024;
 
 /** Where messages are read, and who waits for its turn there. */
@@ -48,8 +49,8 @@ export async function* readInPieces(
     start += piece.length;
     let chars = 0;
     for (const message of piece) chars += message?.chars ?? 0;
-    hub.turns.spend(chars + piece.length * LOOKUP_COST);
-    size = chars > PIECE_CHARS_WANTED ? Math.max(1, size >> 2) : Math.min(PIECE_MAX, size * 2);
+    hub.turns.spend(chars + piece.length * MESSAGE_COST);
+    size = chars > PIECE_CHARS_WANTED ? Math.max(1, size >> 2) : Math.min(PIECE_MAX, size * 3);
     yield piece;
   }
 }
