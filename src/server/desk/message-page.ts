@@ -21,7 +21,7 @@ const READ_CHARS_MAX = 8 * 1024 * 1024;
 const PIECE_FIRST = 8;
 const PIECE_MAX = 24;
 /** What a message costs beside its characters: a few microseconds, most of them from memory. */
-const MESSAGE_COST = 1024;
+const MESSAGE_COST = 128;
 const PIECE_CHARS_WANTED: number = 256 * 1024;
 
 /** Where messages are read, and who waits for its turn there. */
