@@ -59,7 +59,10 @@ describe.each(held)('$name', (vendor) => {
       },
     ]);
     expect(ran, ran.stderr).toMatchObject({ code: 0 });
-    expect(agent.model.turns()).toHaveLength(1 + STOP_BLOCKS_MAX);
+    // Claude Code 2.1.327 asks its model once or twice more than it asks us, with our last words; 2.1.197 did not.
+    const { length } = agent.model.turns();
+    expect(length).toBeGreaterThanOrEqual(1 + STOP_BLOCKS_MAX);
+    expect(length).toBeLessThanOrEqual(2 * (1 + STOP_BLOCKS_MAX));
     const blocks = Array<string>(STOP_BLOCKS_MAX).fill('stop-blocked');
     expect(stops(installed)).toEqual([...blocks, 'stop-given-up']);
     expect((await receipts(id, BOB))[vendor.name]).not.toBe('consumed');
