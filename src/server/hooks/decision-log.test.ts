@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openDecisionLog } from './decision-log.ts';
 
 let dir: string;
@@ -26,8 +26,8 @@ test('[HD8] lines come in order, in a file that only the owner reads', async () 
 
 test('[HD8] at its limit the file is turned over, and one old one is kept', async () => {
   const path = join(dir, 'decisions.jsonl');
-  const log = openDecisionLog(path, () => {}, 1_000);
   for (let i = 0; i < 40; i++) {
+    const log = openDecisionLog(path, () => {}, 1_000);
     log.write({ ...line, action: 'noop', reason: `number ${i}` });
     await log.close();
   }
@@ -40,9 +40,20 @@ test('[HD8] where it cannot be written that is told once, and nothing else happe
   const troubles: string[] = [];
   writeFileSync(join(dir, 'file'), '');
   const log = openDecisionLog(join(dir, 'file/decisions.jsonl'), (what) => troubles.push(what));
-  for (let i = 0; i < 3; i++) {
-    log.write({ ...line, action: 'noop', reason: 'x' });
-    await log.close();
-  }
+  log.write({ ...line, action: 'noop', reason: 'x' });
+  await vi.waitFor(() => expect(troubles).toHaveLength(1));
+  log.write({ ...line, action: 'noop', reason: 'y' });
+  await log.close();
   expect(troubles).toEqual([expect.stringContaining('cannot be written')]);
+});
+
+test('[HD8] once it is closed nothing is written: its directory may be gone', async () => {
+  const path = join(dir, 'logs/decisions.jsonl');
+  const log = openDecisionLog(path, () => {});
+  log.write({ ...line, action: 'noop', reason: 'in time' });
+  await log.close();
+  log.write({ ...line, action: 'noop', reason: 'too late' });
+  await log.close();
+  expect(readFileSync(path, 'utf8')).toContain('in time');
+  expect(readFileSync(path, 'utf8')).not.toContain('too late');
 });

@@ -22,6 +22,7 @@ export interface DecisionLine {
 
 export interface DecisionLog {
   write(line: DecisionLine): void;
+  /** What was told is in the file then, and nothing is written after. */
   close(): Promise<void>;
 }
 
@@ -39,6 +40,7 @@ export function openDecisionLog(
   let size = -1;
   let writing: Promise<void> | null = null;
   let hasComplained = false;
+  let isClosed = false;
 
   async function writeAll(): Promise<void> {
     // One turn later, so that what is decided together is written together.
@@ -73,6 +75,8 @@ export function openDecisionLog(
 
   return {
     write(line) {
+      // A hook that gave up may be answered after its hub is gone, and the directory with it.
+      if (isClosed) return;
       if (waiting.length >= WAITING_MAX) {
         lost++;
         return;
@@ -82,6 +86,7 @@ export function openDecisionLog(
       writing ??= writeAll();
     },
     async close() {
+      isClosed = true;
       await writing;
     },
   };

@@ -95,6 +95,18 @@ describe('one session, one name', () => {
     expect(again.join(facts('claude', 'a', { parent: harness() })).agent).toBe('claude-2');
   });
 
+  test('[SB1] a hook that is answered after its hub closed writes nothing', async () => {
+    const book = await open();
+    book.join(facts('claude', 'a', { parent: harness() }));
+    await book.close();
+    const told = readFileSync(path(), 'utf8');
+    rmSync(dir, { recursive: true });
+    book.join(facts('claude', 'b', { parent: harness() }));
+    await book.close();
+    expect(told).toContain('claude');
+    expect([existsSync(dir), troubles]).toEqual([false, []]);
+  });
+
   test('[SB5] whoever comes back to a name that another lives under gets a new one', async () => {
     const book = await open();
     const old = book.join(facts('claude', 'a', { parent: harness() }));

@@ -54,6 +54,7 @@ type OnTrouble = (what: string, cause: unknown) => void;
 export async function loadSessions(path: string, onTrouble: OnTrouble): Promise<SessionStore> {
   let wanted: (() => readonly BookedSession[]) | null = null;
   let writing: Promise<void> | null = null;
+  let isClosed = false;
 
   async function writeAll(): Promise<void> {
     while (wanted !== null) {
@@ -78,10 +79,12 @@ export async function loadSessions(path: string, onTrouble: OnTrouble): Promise<
   return {
     loaded: await load(path, onTrouble),
     save(read) {
+      if (isClosed) return;
       wanted = read;
       writing ??= writeAll();
     },
     async close() {
+      isClosed = true;
       await writing;
     },
   };
