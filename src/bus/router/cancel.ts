@@ -76,6 +76,7 @@ function handOn(request: BusRequest): boolean {
   const { wireId } = heir;
   heir.wireId = request.wireId;
   heir.link = link;
+  heir.share = request.share;
   heir.sequence = request.sequence;
   heir.item = item;
   heir.queue = request.queue;
@@ -83,6 +84,7 @@ function handOn(request: BusRequest): boolean {
   link?.inFlight.set(heir.wireId, heir);
   request.wireId = wireId;
   request.link = null;
+  request.share = null;
   request.item = null;
   request.queue = null;
   request.kept = null;

@@ -3,7 +3,7 @@
  * that list its `agentId`, else those with the longest prefix of its method, else all. Of their
  * workers: the one with the least to do; among equals the next in turn.
  */
-import { type Link, loadOf, type Pool } from './state.ts';
+import { type BusClient, type Link, loadOf, type Pool } from './state.ts';
 
 export interface Pools {
   readonly byId: ReadonlyMap<string, Pool>;
@@ -60,19 +60,41 @@ function poolsOfMethod(all: readonly Pool[], method: string | null): readonly Po
   return found;
 }
 
-/** Whether a worker may be given one more request. */
-export const hasRoom = (link: Link): boolean =>
-  link.inFlight.size + link.abandoned.size < link.pool.config.inFlightMax;
+/** So many times what is left for others one client may have. */
+const SHARE = 7;
 
-/** The worker of these pools that is ready, has room and the least to do, or null. */
-export function leastLoaded(pools: readonly Pool[]): Link | null {
+/** Of what is bounded for all, a client leaves an eighth to others, and of what they left an eighth again [BU29]. */
+export const isWithinShare = (own: number, free: number): boolean => own < free * SHARE;
+
+/**
+ * Whether a worker may be given one more request of this client, who may not be alone.
+ * What it asks beyond its share waits [BU29].
+ */
+export function hasRoom(link: Link, client: BusClient, isAlone: boolean): boolean {
+  const { inFlight, abandoned, shares, pool } = link;
+  const used = inFlight.size + abandoned.size;
+  const free = pool.config.inFlightMax - used;
+  if (free <= 0) return false;
+  // Most of the time all of them together have no more than one might.
+  return (
+    isAlone || isWithinShare(used, free) || isWithinShare(shares.get(client)?.count ?? 0, free)
+  );
+}
+
+/** The worker of these pools that is ready, has room for this client and the least to do, or null. */
+export function leastLoaded(
+  pools: readonly Pool[],
+  client: BusClient,
+  isAlone: boolean,
+): Link | null {
   let best: Link | null = null;
   let bestLoad = Number.POSITIVE_INFINITY;
   for (const pool of pools) {
     const { links } = pool;
     for (let i = 0; i < links.length; i += 1) {
       const link = links[(pool.turn + i) % links.length] as Link;
-      if (link.isRetiring || link.worker.state !== 'ready' || !hasRoom(link)) continue;
+      if (link.isRetiring || link.worker.state !== 'ready' || !hasRoom(link, client, isAlone))
+        continue;
       const load = loadOf(link);
       if (load < bestLoad) {
         best = link;

@@ -61,6 +61,7 @@ function leave(exchange: Exchange, client: BusClient): void {
   exchange.stats.client_disconnects += 1;
   release(client);
   handOnQuestions(exchange, client);
+  for (const { links } of exchange.pools.all) for (const { shares } of links) shares.delete(client);
   for (const newest of [...client.requests.values()]) {
     for (let request: typeof newest | null = newest; request; ) {
       const { twin }: typeof newest = request;

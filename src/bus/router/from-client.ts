@@ -157,7 +157,7 @@ function takeRequest(
   if (wishes?.timeoutMs) startDeadline(exchange, request, wishes.timeoutMs);
   if (wishes?.key && isRepeat(exchange, request, wishes, envelope)) return;
   const sent = rewrite(envelope, request.wireId, extForWorker(client.identity, wishes));
-  const trouble = place(exchange, createItem(sent, request, session), pools);
+  const trouble = place(exchange, createItem(client, sent, request, session), pools);
   if (trouble) failed(exchange, request, trouble);
 }
 
@@ -240,7 +240,7 @@ function pass(
 ): BusProblem | undefined {
   const session = sessionOf(exchange, client, envelope);
   const sent = rewrite(envelope, null, extForWorker(client.identity, wishes));
-  return place(exchange, createItem(sent, null, session), pools);
+  return place(exchange, createItem(client, sent, null, session), pools);
 }
 
 /** A client takes a request of its own back. */

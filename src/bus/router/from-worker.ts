@@ -9,7 +9,7 @@ import { type Envelope, readExt, scan, withId } from '../process/scan-message.ts
 import { idsNamed, isCancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
 import { putQuestion } from './questions.ts';
-import { answered } from './request.ts';
+import { answered, forgetAbandoned } from './request.ts';
 import { stamped } from './said.ts';
 import {
   type BusClient,
@@ -51,7 +51,7 @@ function answer(exchange: Exchange, link: Link, envelope: Envelope): void {
     return;
   }
   // Late, because it was cancelled or out of time: expected. Anything else the worker made up.
-  if (link.abandoned.delete(id)) return;
+  if (forgetAbandoned(link, id)) return;
   exchange.stats.routing_errors += 1;
   exchange.log('debug', `[worker=${link.worker.name}] answered what nobody asked: id ${id}`);
 }

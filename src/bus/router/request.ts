@@ -51,6 +51,7 @@ export function beginRequest(exchange: Exchange, asked: NewRequest): BusRequest 
     item: null,
     queue: null,
     link: null,
+    share: null,
     sequence: 0,
     isDone: false,
     stopDeadline: null,
@@ -132,14 +133,22 @@ export function abandon(exchange: Exchange, request: BusRequest): boolean {
   const { link, item } = request;
   if (item) request.queue?.drop(item);
   if (!link) return false;
-  link.abandoned.set(request.wireId, exchange.clock.now());
+  link.abandoned.set(request.wireId, { at: exchange.clock.now(), share: request.share });
+  request.share = null;
   if (link.abandoned.size > ABANDONED_MAX) {
     for (const oldest of link.abandoned.keys()) {
-      link.abandoned.delete(oldest);
+      forgetAbandoned(link, oldest);
       break;
     }
   }
   return true;
+}
+
+/** The worker is done with it, or has had its time; false when there is no such thing. */
+export function forgetAbandoned({ abandoned }: Link, id: string): boolean {
+  const known = abandoned.get(id);
+  if (known?.share) known.share.count -= 1;
+  return abandoned.delete(id);
 }
 
 /** Ends without an answer, because nobody is there to get one. */
@@ -152,6 +161,7 @@ function remove(exchange: Exchange, request: BusRequest): void {
   request.isDone = true;
   request.stopDeadline?.();
   const { link } = request;
+  if (request.share) request.share.count -= 1;
   if (link) {
     link.inFlight.delete(request.wireId);
     if (link.blockedBy.size > 0) reconsider(link);

@@ -55,6 +55,8 @@ export interface BusRequest {
   item: WaitingItem | null;
   queue: Waiting | null;
   link: Link | null;
+  /** Whose share of the link it has, and then holds until the worker is done with it. */
+  share: Share | null;
   /** Its number among what the link's worker was sent. */
   sequence: number;
   isDone: boolean;
@@ -69,6 +71,7 @@ export interface BusRequest {
 
 /** What waits for a worker: a request, or a notification, which gets no answer. */
 export interface WaitingItem extends Waitable {
+  readonly owner: BusClient;
   request: BusRequest | null;
   readonly session: SessionRecord | null;
   /** The place of its session in the pool it was given to. */
@@ -78,6 +81,17 @@ export interface WaitingItem extends Waitable {
 }
 
 type Waiting = WaitingQueue<WaitingItem>;
+
+/** How much of a worker one client has: in flight, or given up and not yet answered. */
+export interface Share {
+  count: number;
+}
+
+/** A request that was answered without its worker, which may still be busy with it. */
+export interface Abandoned {
+  readonly at: number;
+  readonly share: Share | null;
+}
 
 /** A request under an idempotency key, and its answer once there is one. */
 export interface KeptAnswer {
@@ -144,8 +158,9 @@ export interface Link {
   readonly worker: Worker;
   readonly pool: Pool;
   readonly inFlight: Map<string, BusRequest>;
-  /** Requests that were answered without the worker, which may still be busy with them: id, since when. */
-  readonly abandoned: Map<string, number>;
+  /** By the id the worker knows. */
+  readonly abandoned: Map<string, Abandoned>;
+  readonly shares: Map<BusClient, Share>;
   readonly questions: Map<string, WorkerQuestion>;
   readonly stays: Set<Stay>;
   readonly blockedBy: Set<BusClient>;
@@ -189,6 +204,7 @@ export function createLink(worker: Worker, pool: Pool): Link {
     pool,
     inFlight: new Map(),
     abandoned: new Map(),
+    shares: new Map(),
     questions: new Map(),
     stays: new Set(),
     blockedBy: new Set(),
@@ -225,7 +241,11 @@ export const isAwaited = ({ inFlight, abandoned, questions }: Link): boolean =>
   inFlight.size + abandoned.size > 0 && questions.size === 0;
 
 export const createItem = (
+  owner: BusClient,
   line: ByteLine,
   request: BusRequest | null,
   session: SessionRecord | null,
-): WaitingItem => ({ line, request, session, stay: null, isInPool: false, isDropped: false });
+): WaitingItem => ({
+  ...{ owner, line, request, session },
+  ...{ stay: null, isInPool: false, isDropped: false },
+});

@@ -5,6 +5,7 @@
  */
 import { cancel } from './cancel.ts';
 import type { Exchange } from './exchange.ts';
+import { forgetAbandoned } from './request.ts';
 import type { BusRequest, Link } from './state.ts';
 import { pump } from './to-worker.ts';
 
@@ -42,7 +43,7 @@ export function sweep(exchange: Exchange): void {
   exchange.sessions.sweep(now);
   for (const { links, waiting } of exchange.pools.all) {
     for (const link of links) {
-      forgetAbandoned(exchange, link, now - Math.min(requestMs, ABANDONED_MS));
+      forgetLongAbandoned(exchange, link, now - Math.min(requestMs, ABANDONED_MS));
       // A worker that took a long queue of notifications does not say that it has room again.
       if (link.waiting.length > 0 || waiting.length > 0) pump(exchange, link);
     }
@@ -50,11 +51,12 @@ export function sweep(exchange: Exchange): void {
 }
 
 /** What was given up, and still has no answer after the time, holds no place any more. */
-function forgetAbandoned(exchange: Exchange, { abandoned, worker }: Link, before: number): void {
+function forgetLongAbandoned(exchange: Exchange, link: Link, before: number): void {
+  const { abandoned, worker } = link;
   let count = 0;
-  for (const [id, at] of abandoned) {
+  for (const [id, { at }] of abandoned) {
     if (at > before) break;
-    abandoned.delete(id);
+    forgetAbandoned(link, id);
     count += 1;
   }
   if (count === 0) return;

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   answered,
   hear,
+  type Message,
   openSmallBus,
   refused,
   serve,
@@ -144,6 +145,85 @@ test('[BU3] a worker that stood still for a slow client when it died is read fro
   worker('a/0').crash(true);
   worker('a/0').comeUp();
   expect(worker('a/0').isReading).toBe(true);
+});
+
+/** Who asked what the worker was given, in order. */
+const askers = (heard: readonly Message[]): string[] => heard.map(({ method }) => method);
+
+test('[BU29] who asks for one thing does not wait for a hundred of another', async () => {
+  const { worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 1 }] });
+  const [greedy, other] = [connect(), connect()];
+  for (let id = 0; id < 100; id++) greedy.ask(id, 'greedy');
+  for (let id = 0; id < 2; id++) other.ask(id, 'other');
+  const heard: Message[] = [];
+  for (let n = 0; n < 5; n++) heard.push(...serve(worker('a/0')));
+  expect(askers(heard)).toEqual(['greedy', 'greedy', 'other', 'greedy', 'other']);
+  for (let n = 0; n < 97; n++) heard.push(...serve(worker('a/0')));
+  const ids = greedy.got().map(({ id }) => id);
+  expect(ids).toEqual(Array.from({ length: 100 }, (_, id) => id));
+});
+
+test('[BU29] a client leaves places at a worker to others, unless it is alone', async () => {
+  const { worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 8 }] });
+  const greedy = connect();
+  for (let id = 0; id < 9; id++) greedy.ask(id, 'greedy');
+  expect(hear(worker('a/0'))).toHaveLength(8);
+  worker('a/0').answer(() => 0, false);
+  const other = connect();
+  for (let n = 0; n < 8; n++) worker('a/0').answer(() => 0, false);
+  for (let id = 10; id < 20; id++) greedy.ask(id, 'greedy');
+  expect(hear(worker('a/0'))).toHaveLength(7);
+  other.ask(1, 'other');
+  expect(askers(hear(worker('a/0')))).toEqual(['other']);
+});
+
+test('[BU29] what a client gave up counts as its own until the worker has answered it', async () => {
+  const { clock, worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 8 }] });
+  const [greedy, other] = [connect(), connect()];
+  for (let round = 0; round < 3; round++) {
+    for (let id = 0; id < 7; id++) greedy.ask(id, 'greedy');
+    for (let id = 0; id < 7; id++) greedy.send({ method: '$/cancelRequest', params: { id } });
+  }
+  expect(greedy.got()).toHaveLength(21);
+  const requests = hear(worker('a/0')).filter(({ id }) => id !== undefined);
+  expect(requests).toHaveLength(7);
+  other.ask(1, 'other');
+  expect(askers(hear(worker('a/0')))).toEqual(['other']);
+  // The worker never answers what was given up: after a time it holds no place any more.
+  clock.advance(60_000);
+  for (let id = 30; id < 37; id++) greedy.ask(id, 'greedy');
+  expect(askers(hear(worker('a/0')))).toContain('greedy');
+});
+
+test('[BU29] of the bytes that may wait a client leaves some to others', async () => {
+  const { connect } = await openSmallBus({
+    pools: [{ id: 'a', inFlightMax: 1 }],
+    limits: { queueBytesMax: 8_000 },
+  });
+  const [greedy, other] = [connect(), connect()];
+  const large = { params: { x: 'x'.repeat(900) } };
+  for (let id = 0; id < 12; id++) greedy.ask(id, 'greedy', large);
+  const refusals = greedy.got();
+  expect(refusals.length).toBeGreaterThan(0);
+  for (const refusal of refusals) expect(refusal).toEqual(refused(refusal.id, 'bus.queue-full'));
+  other.ask(1, 'other', { params: { x: 'x'.repeat(500) } });
+  expect(other.got()).toEqual([]);
+});
+
+test('[BU5] [BU29] a session keeps its order also where two clients speak in it', async () => {
+  const { worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 1 }] });
+  const [one, two] = [connect(), connect()];
+  one.ask(0, 'first');
+  for (let n = 1; n <= 3; n++) one.ask(n, 'alone');
+  const said: string[] = [];
+  for (let n = 0; n < 6; n++) {
+    const client = n % 2 === 0 ? one : two;
+    client.ask(`s${n}`, `m${n}`, { sessionId: 's' });
+    said.push(`m${n}`);
+  }
+  const heard: Message[] = [];
+  for (let n = 0; n < 12; n++) heard.push(...serve(worker('a/0')));
+  expect(askers(heard).filter((method) => method.startsWith('m'))).toEqual(said);
 });
 
 test('[BU5] order within a session is kept over full workers, deaths and queues', async () => {

@@ -5,18 +5,20 @@
  */
 import { type ByteLine, messageOf } from '../process/byte-line.ts';
 import type { Down } from '../process/worker.ts';
-import { hasHope, hasRoom, isUsable, leastLoaded } from './choose-worker.ts';
+import { hasHope, hasRoom, isUsable, isWithinShare, leastLoaded } from './choose-worker.ts';
 import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { tellLost } from './lost-sessions.ts';
 import { failed } from './request.ts';
 import {
+  type BusClient,
   type BusRequest,
   createItem,
   isAwaited,
   type Link,
   type Pool,
   type SessionRecord,
+  type Share,
   type WaitingItem,
 } from './state.ts';
 import { bind, livesIn, poolOf, stayAmong, stayIn, unbind } from './stays.ts';
@@ -56,7 +58,7 @@ function placeAnew(
   pools: readonly Pool[],
 ): BusProblem | undefined {
   const { session } = item;
-  const link = leastLoaded(pools);
+  const link = leastLoaded(pools, item.owner, isAlone(exchange));
   if (link) {
     if (session) {
       item.stay = stayIn(session, link.pool);
@@ -72,9 +74,15 @@ function placeAnew(
 
 function give(exchange: Exchange, item: WaitingItem, link: Link): BusProblem | undefined {
   const { worker } = link;
-  const isBusy = link.isRetiring || worker.state !== 'ready' || link.waiting.length > 0;
-  if (isBusy || (item.request && !hasRoom(link))) {
+  const isClosed = link.isRetiring || worker.state !== 'ready';
+  if (isClosed || (item.request && !hasRoom(link, item.owner, isAlone(exchange)))) {
     return wait(exchange, item, link.waiting, link.pool);
+  }
+  if (link.waiting.length > 0) {
+    const full = wait(exchange, item, link.waiting, link.pool);
+    // Others may have had their share, and this one not.
+    if (!full) pump(exchange, link);
+    return full;
   }
   const { queuedBytes } = worker;
   if (queuedBytes > 0 && queuedBytes + item.line.length > exchange.limits.queueBytesMax) {
@@ -91,10 +99,25 @@ function hand(exchange: Exchange, { line, request }: WaitingItem, link: Link): v
   if (!request) return;
   markTaken(request);
   request.link = link;
+  request.share = shareOf(link, request.client);
   request.sequence = sequence;
   link.inFlight.set(request.wireId, request);
   if (link.blockedBy.size > 0) reconsider(link);
 }
+
+/** Null for one that is gone: it asks for nothing more. */
+function shareOf({ shares }: Link, client: BusClient): Share | null {
+  if (client.isGone) return null;
+  let share = shares.get(client);
+  if (!share) {
+    share = { count: 0 };
+    shares.set(client, share);
+  }
+  share.count += 1;
+  return share;
+}
+
+const isAlone = ({ clients }: Exchange): boolean => clients.size === 1;
 
 function wait(
   exchange: Exchange,
@@ -102,7 +125,11 @@ function wait(
   waiting: Waiting,
   pool: Pool,
 ): BusProblem | undefined {
-  if (waiting.length > 0 && waiting.bytes + item.line.length > exchange.limits.queueBytesMax) {
+  const bytes = item.line.length;
+  const own = waiting.bytesOf(item.owner);
+  const free = exchange.limits.queueBytesMax - waiting.bytes;
+  const isTooMuch = own > 0 && !isAlone(exchange) && !isWithinShare(own + bytes, free - bytes);
+  if (isTooMuch || (waiting.length > 0 && bytes > free)) {
     return queueFull(exchange, `pool ${pool.config.id}`, waiting.bytes);
   }
   waiting.push(item);
@@ -116,12 +143,14 @@ export function pump(exchange: Exchange, link: Link): void {
     takeOver(exchange, link);
     return;
   }
-  while (link.waiting.length > 0 && canTake(exchange, link, link.waiting.peek())) {
-    hand(exchange, link.waiting.take() as WaitingItem, link);
+  const mayTake = (item: WaitingItem): boolean => canTake(exchange, link, item);
+  for (let item = link.waiting.take(mayTake); item; item = link.waiting.take(mayTake)) {
+    hand(exchange, item, link);
   }
   const { waiting } = link.pool;
-  while (waiting.length > 0 && canTake(exchange, link, waiting.peek())) {
-    const item = takeFromPool(waiting) as WaitingItem;
+  for (;;) {
+    const item = takeFromPool(waiting, mayTake);
+    if (!item) return;
     const { stay } = item;
     const bound = stay?.link;
     if (stay && bound && bound !== link && (isUsable(bound) || isHeldBy(stay.session, bound))) {
@@ -134,11 +163,12 @@ export function pump(exchange: Exchange, link: Link): void {
   }
 }
 
-function canTake(exchange: Exchange, link: Link, item: WaitingItem | undefined): boolean {
+function canTake(exchange: Exchange, link: Link, { line, owner, request }: WaitingItem): boolean {
   const { worker } = link;
-  if (!item || worker.state !== 'ready' || (item.request && !hasRoom(link))) return false;
+  if (worker.state !== 'ready') return false;
+  if (request && !hasRoom(link, owner, isAlone(exchange))) return false;
   const { queuedBytes } = worker;
-  return queuedBytes === 0 || queuedBytes + item.line.length <= exchange.limits.queueBytesMax;
+  return queuedBytes === 0 || queuedBytes + line.length <= exchange.limits.queueBytesMax;
 }
 
 /** Sends a worker a message about which nothing is promised: only if it is there. */
@@ -160,6 +190,7 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
   const requests = [...link.inFlight.values()];
   const stays = [...link.stays];
   link.inFlight.clear();
+  link.shares.clear();
   freeBlocked(link);
   for (const stay of stays) unbind(stay);
   tellLost(
@@ -175,7 +206,8 @@ export function lose(exchange: Exchange, link: Link, down: Down): void {
     if (line === undefined) failed(exchange, request, died(exchange, link, down));
     else {
       request.link = null;
-      items.push(createItem(line, request, request.session));
+      request.share = null;
+      items.push(createItem(request.client, line, request, request.session));
     }
   }
   link.abandoned.clear();
@@ -275,8 +307,11 @@ function markTaken(request: BusRequest): void {
   request.queue = null;
 }
 
-function takeFromPool(waiting: Waiting): WaitingItem | undefined {
-  const item = waiting.take();
+function takeFromPool(
+  waiting: Waiting,
+  mayTake?: (item: WaitingItem) => boolean,
+): WaitingItem | undefined {
+  const item = waiting.take(mayTake);
   if (item?.stay) item.stay.queued -= 1;
   if (item?.request) markTaken(item.request);
   return item;
