@@ -28,10 +28,49 @@ const COLON = 0x3a;
 /** Longer than any string of V8: tells the two kinds of problems apart. */
 const FAR = 2 ** 29;
 
-/** So much of a string is looked at byte by byte, before the expression is worth its call. */
-const NEAR_BYTES = 40;
-/** What a string may hold, up to a number of escapes: each costs the engine a little memory. */
-const CHARS = /[ !#-[\]-\xff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\xff]*){0,500}/y;
+/** So much of a string is looked at byte by byte, before four at once are worth their beginning. */
+const NEAR_BYTES = 32;
+const WORD_BYTES = 4;
+/** In each byte of a word: its highest bit, its lowest, a space, a quote, a backslash. */
+const HIGH = 0x80808080 | 0;
+const LOW = 0x01010101;
+const SPACES = 0x20202020;
+const QUOTES = 0x22222222;
+const BACKSLASHES = 0x5c5c5c5c;
+
+/** Lines up to this length share one place for their bytes; longer ones get one that is not kept. */
+const SCRATCH_BYTES_MIN = 65_536;
+const SCRATCH_BYTES_MAX = 1_048_576;
+let scratch = Buffer.alloc(SCRATCH_BYTES_MIN);
+/** The same four bytes at a time, of the line that is looked at. */
+let words = wordsOf(scratch);
+
+function wordsOf({ buffer, byteOffset, length }: Uint8Array): Int32Array {
+  return new Int32Array(buffer, byteOffset, Math.floor(length / WORD_BYTES));
+}
+
+/**
+ * The bytes of a line, and a zero. Strings that are windows are slow to read a character at a time:
+ * it is worth a copy, and for most lines not even an allocation. They are valid until the next call.
+ */
+export function bytesOf(line: ByteLine): Uint8Array {
+  const { length } = line;
+  let bytes = scratch;
+  if (length >= scratch.length) {
+    const room = 2 ** Math.ceil(Math.log2(length + 1));
+    bytes = Buffer.alloc(room);
+    if (room <= SCRATCH_BYTES_MAX) scratch = bytes;
+    words = wordsOf(bytes);
+  } else if (words.buffer !== scratch.buffer) words = wordsOf(scratch);
+  bytes.write(line, 0, length, 'latin1');
+  bytes[length] = 0;
+  return bytes;
+}
+
+/** The bytes of a long line are not needed any more. */
+export function letGo(): void {
+  if (words.buffer !== scratch.buffer) words = wordsOf(scratch);
+}
 
 export type JsonProblem = 'syntax' | 'too-deep';
 
@@ -51,14 +90,14 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /** A value from its first byte. `depth` is the number of objects and arrays around it. */
-export function skipValue(line: ByteLine, bytes: Uint8Array, at: number, depth: number): number {
+export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
   switch (bytes[at]) {
     case QUOTE:
-      return skipString(line, bytes, at + 1);
+      return skipString(bytes, at + 1);
     case OPEN_OBJECT:
-      return depth < DEPTH_MAX ? skipObject(line, bytes, at + 1, depth + 1) : -1 - at - FAR;
+      return depth < DEPTH_MAX ? skipObject(bytes, at + 1, depth + 1) : -1 - at - FAR;
     case OPEN_ARRAY:
-      return depth < DEPTH_MAX ? skipArray(line, bytes, at + 1, depth + 1) : -1 - at - FAR;
+      return depth < DEPTH_MAX ? skipArray(bytes, at + 1, depth + 1) : -1 - at - FAR;
     case 0x74:
       return skipWord(bytes, at, TRUE);
     case 0x66:
@@ -71,7 +110,7 @@ export function skipValue(line: ByteLine, bytes: Uint8Array, at: number, depth: 
 }
 
 /** A string from behind its opening quote to behind its closing one. */
-export function skipString(line: ByteLine, bytes: Uint8Array, at: number): number {
+export function skipString(bytes: Uint8Array, at: number): number {
   for (;;) {
     for (const near = at + NEAR_BYTES; at < near; ) {
       const byte = bytes[at] as number;
@@ -83,10 +122,29 @@ export function skipString(line: ByteLine, bytes: Uint8Array, at: number): numbe
         if (at < 0) return at;
       }
     }
-    CHARS.lastIndex = at;
-    CHARS.test(line);
-    at = CHARS.lastIndex;
+    at = skipWords(bytes, at);
   }
+}
+
+/** Over words of which no byte ends a string, escapes something or may not stand in it. */
+function skipWords(bytes: Uint8Array, at: number): number {
+  let i = Math.ceil(at / WORD_BYTES);
+  // Up to the first whole word it is for the bytes.
+  for (let one = at; one < i * WORD_BYTES; one++) if (!isPlain(bytes[one] as number)) return one;
+  for (; i < words.length; i++) {
+    const word = words[i] as number;
+    const quote = word ^ QUOTES;
+    const backslash = word ^ BACKSLASHES;
+    // A byte below n is what n taken from it borrows for, unless its highest bit was set before.
+    const found =
+      ((quote - LOW) & ~quote) | ((backslash - LOW) & ~backslash) | ((word - SPACES) & ~word);
+    if ((found & HIGH) !== 0) break;
+  }
+  return Math.max(at, i * WORD_BYTES);
+}
+
+function isPlain(byte: number): boolean {
+  return byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH;
 }
 
 function skipEscape(bytes: Uint8Array, at: number): number {
@@ -155,11 +213,11 @@ export function isAt(bytes: Uint8Array, at: number, word: Uint8Array): boolean {
 }
 
 /** From behind the opening bracket to behind the closing one. */
-function skipArray(line: ByteLine, bytes: Uint8Array, at: number, depth: number): number {
+function skipArray(bytes: Uint8Array, at: number, depth: number): number {
   at = skipSpace(bytes, at);
   if (bytes[at] === CLOSE_ARRAY) return at + 1;
   for (;;) {
-    at = skipValue(line, bytes, at, depth);
+    at = skipValue(bytes, at, depth);
     if (at < 0) return at;
     at = skipSpace(bytes, at);
     if (bytes[at] === CLOSE_ARRAY) return at + 1;
@@ -169,16 +227,16 @@ function skipArray(line: ByteLine, bytes: Uint8Array, at: number, depth: number)
 }
 
 /** From behind the opening brace to behind the closing one. */
-function skipObject(line: ByteLine, bytes: Uint8Array, at: number, depth: number): number {
+function skipObject(bytes: Uint8Array, at: number, depth: number): number {
   at = skipSpace(bytes, at);
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
     if (bytes[at] !== QUOTE) return -1 - at;
-    at = skipString(line, bytes, at + 1);
+    at = skipString(bytes, at + 1);
     if (at < 0) return at;
     at = skipColon(bytes, at);
     if (at < 0) return at;
-    at = skipValue(line, bytes, at, depth);
+    at = skipValue(bytes, at, depth);
     if (at < 0) return at;
     at = skipSpace(bytes, at);
     if (bytes[at] === CLOSE_OBJECT) return at + 1;

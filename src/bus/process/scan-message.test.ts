@@ -353,3 +353,28 @@ test('[EN6] id and _ext are replaced or put in, and nothing else changes', () =>
       _ext: {},
     });
 });
+
+test('[EN1] any byte at any place of a long string is taken or refused as JSON.parse does', () => {
+  const length = 72;
+  const wrong: string[] = [];
+  for (const before of ['', 'k', 'ke', 'key']) {
+    for (let at = 0; at < length; at++) {
+      for (let byte = 0; byte < 256; byte++) {
+        const chars = 'x'.repeat(at) + String.fromCharCode(byte) + 'x'.repeat(length - at);
+        const text = `{"${before}":"${chars}"}`;
+        const isTaken = problemOf(text as ByteLine) === null;
+        if (isTaken !== (parse(text) !== null)) wrong.push(`${byte} at ${at} behind "${before}"`);
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('[EN1] lines of any length are read alike, the longest between short ones', () => {
+  for (const bytes of [60, 65_500, 65_536, 200_000, 1_048_560, 3_000_000, 100, 70_000]) {
+    const filler = 'y'.repeat(bytes);
+    expect(envelopeOf(`{"id":1,"method":"m","params":{"x":"${filler}"}}`).method).toBe('m');
+    expect(problemOf(lineOf(`{"id":1,"method":"m","params":"${filler}\t"}`))).toBe('syntax');
+    expect(problemOf(lineOf(`{"id":1,"method":"m","params":"${filler}`))).toBe('syntax');
+  }
+});

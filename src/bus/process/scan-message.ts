@@ -9,11 +9,13 @@
 import { type ByteLine, textOf } from './byte-line.ts';
 import {
   BACKSLASH,
+  bytesOf,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
   isAt,
   type JsonProblem,
+  letGo,
   OPEN_ARRAY,
   OPEN_OBJECT,
   problemAt,
@@ -123,30 +125,19 @@ for (const [name, bit] of NAMES) {
 const ESCAPED_KEY_CHARS_MIN = 7;
 const ESCAPED_KEY_CHARS_MAX = 54;
 
-/** Longer lines get a buffer of their own. */
-const SCRATCH_BYTES = 65_536;
-const scratch = Buffer.alloc(SCRATCH_BYTES);
-
 export function scan(line: ByteLine): Scanned {
-  const bytes = bytesOf(line);
+  const scanned = scanBytes(line, bytesOf(line));
+  letGo();
+  return scanned;
+}
+
+function scanBytes(line: ByteLine, bytes: Uint8Array): Scanned {
   const start = skipSpace(bytes, 0);
   if (bytes[start] === OPEN_OBJECT) return scanObject(line, bytes, start + 1);
   if (bytes[start] === OPEN_ARRAY) return scanBatch(line, bytes, start + 1);
-  const end = skipValue(line, bytes, start, 0);
+  const end = skipValue(bytes, start, 0);
   if (end < 0) return broken(end);
   return finish(line, bytes, end) ?? refused('not-an-object', start);
-}
-
-/**
- * The bytes of the line, and a zero. Strings that are windows are slow to read a character at a time:
- * it is worth a copy, and for most lines not even an allocation. The bytes are valid until the next call.
- */
-function bytesOf(line: ByteLine): Uint8Array {
-  const length = line.length;
-  const bytes = length < SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(length + 1);
-  bytes.write(line, 0, length, 'latin1');
-  bytes[length] = 0;
-  return bytes;
 }
 
 function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envelope | ScanProblem {
@@ -170,7 +161,7 @@ function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envel
   while (isMore) {
     if (bytes[at] !== QUOTE) return refused('syntax', at);
     const keyStart = at + 1;
-    at = skipString(line, bytes, keyStart);
+    at = skipString(bytes, keyStart);
     if (at < 0) return broken(at);
     const key = keyOf(line, bytes, keyStart, at - 1);
     if ((seen & key & ONCE) !== 0) {
@@ -185,13 +176,13 @@ function scanObject(line: ByteLine, bytes: Uint8Array, bodyStart: number): Envel
     let text: string | null = null;
     if (bytes[start] !== QUOTE) {
       if ((key & ROUTES) !== 0 && bytes[start] !== LOWER_N) mistyped = key;
-      at = skipValue(line, bytes, start, 1);
-    } else if ((key & TEXTS) === 0) at = skipString(line, bytes, start + 1);
+      at = skipValue(bytes, start, 1);
+    } else if ((key & TEXTS) === 0) at = skipString(bytes, start + 1);
     else {
       at = skipPlain(bytes, start + 1);
       if (bytes[at] === QUOTE) text = line.slice(start + 1, at++);
       else {
-        at = skipString(line, bytes, at);
+        at = skipString(bytes, at);
         if (at >= 0) text = JSON.parse(textOf(line.slice(start, at) as ByteLine)) as string;
       }
     }
@@ -271,7 +262,7 @@ function scanBatch(line: ByteLine, bytes: Uint8Array, bodyStart: number): Batch 
   let at = skipSpace(bytes, bodyStart);
   let isMore = bytes[at] !== CLOSE_ARRAY;
   while (isMore) {
-    const end = skipValue(line, bytes, at, 1);
+    const end = skipValue(bytes, at, 1);
     if (end < 0) return broken(end);
     if (batch.length === BATCH_MAX) return refused('batch-too-long', at);
     batch.push(line.slice(at, end) as ByteLine);
