@@ -42,8 +42,9 @@ const BACKSLASHES = 0x5c5c5c5c;
 const SCRATCH_BYTES_MIN = 65_536;
 const SCRATCH_BYTES_MAX = 1_048_576;
 let scratch = Buffer.alloc(SCRATCH_BYTES_MIN);
+let scratchWords = wordsOf(scratch);
 /** The same four bytes at a time, of the line that is looked at. */
-let words = wordsOf(scratch);
+let words = scratchWords;
 
 function wordsOf({ buffer, byteOffset, length }: Uint8Array): Int32Array {
   return new Int32Array(buffer, byteOffset, Math.floor(length / WORD_BYTES));
@@ -56,12 +57,16 @@ function wordsOf({ buffer, byteOffset, length }: Uint8Array): Int32Array {
 export function bytesOf(line: ByteLine): Uint8Array {
   const { length } = line;
   let bytes = scratch;
+  words = scratchWords;
   if (length >= scratch.length) {
     const room = 2 ** Math.ceil(Math.log2(length + 1));
     bytes = Buffer.alloc(room);
-    if (room <= SCRATCH_BYTES_MAX) scratch = bytes;
     words = wordsOf(bytes);
-  } else if (words.buffer !== scratch.buffer) words = wordsOf(scratch);
+    if (room <= SCRATCH_BYTES_MAX) {
+      scratch = bytes;
+      scratchWords = words;
+    }
+  }
   bytes.write(line, 0, length, 'latin1');
   bytes[length] = 0;
   return bytes;
@@ -69,7 +74,7 @@ export function bytesOf(line: ByteLine): Uint8Array {
 
 /** The bytes of a long line are not needed any more. */
 export function letGo(): void {
-  if (words.buffer !== scratch.buffer) words = wordsOf(scratch);
+  words = scratchWords;
 }
 
 export type JsonProblem = 'syntax' | 'too-deep';
