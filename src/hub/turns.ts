@@ -9,6 +9,13 @@ export interface Turns {
   take(agent: string): Promise<void>;
   /** Null where little was spent since the last turn: go on; else as `take`. */
   giveWay(agent: string): Promise<void> | null;
+  /**
+   * Settles when no other page of this agent is made or held; the answer ends it. So what one agent has in memory is
+   * a page or two, however many it asks for at once.
+   */
+  page(agent: string): Promise<() => void>;
+  /** What this agent was given is not taken yet: its next page waits until the answer is called. */
+  hold(agent: string): () => void;
   /** So much was read, in bytes; a step that is small has its own cost. Less than was thought is given back. */
   spend(bytes: number): void;
 }
@@ -19,10 +26,20 @@ export const SPENT_IN_TURN_MAX: number = 256 * 1024;
 export const LOOKUP_COST: number = SPENT_IN_TURN_MAX / 64;
 
 /** Where nobody else is to be let in between. */
-export const NO_TURNS: Turns = { take: async () => {}, giveWay: () => null, spend() {} };
+export const NO_TURNS: Turns = {
+  ...{ take: async () => {}, giveWay: () => null, spend() {} },
+  ...{ page: async () => () => {}, hold: () => () => {} },
+};
+
+/** The pages of one agent: how many are made or held, and who waits for them. */
+interface Pages {
+  count: number;
+  readonly waiting: (() => void)[];
+}
 
 export function createTurns(soon: (run: () => void) => void): Turns {
   const lines = new Map<string, (() => void)[]>();
+  const pages = new Map<string, Pages>();
   let isScheduled = false;
   let spent = 0;
 
@@ -55,8 +72,40 @@ export function createTurns(soon: (run: () => void) => void): Turns {
     });
   }
 
+  function enter(agent: string, one: Pages): () => void {
+    one.count++;
+    let isOver = false;
+    const leave = (): void => {
+      if (--one.count > 0) return;
+      const begin = one.waiting.shift();
+      if (begin === undefined) pages.delete(agent);
+      else begin();
+    };
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      // What was read is handed over first: it may have to be held.
+      if (one.waiting.length > 0) soon(leave);
+      else leave();
+    };
+  }
+
+  function pagesOf(agent: string): Pages {
+    const known = pages.get(agent);
+    if (known !== undefined) return known;
+    const fresh = { count: 0, waiting: [] };
+    pages.set(agent, fresh);
+    return fresh;
+  }
+
   return {
     take,
+    page(agent) {
+      const one = pagesOf(agent);
+      if (one.count === 0) return Promise.resolve(enter(agent, one));
+      return new Promise((resolve) => one.waiting.push(() => resolve(enter(agent, one))));
+    },
+    hold: (agent) => enter(agent, pagesOf(agent)),
     giveWay: (agent) => (spent < SPENT_IN_TURN_MAX ? null : take(agent)),
     spend(bytes) {
       spent = Math.max(0, spent + bytes);

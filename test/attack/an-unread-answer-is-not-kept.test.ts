@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { within } from '../e2e/deadline.ts';
+import { until, within } from '../e2e/deadline.ts';
 import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
 
 const MIB = 1024 * 1024;
@@ -11,7 +11,7 @@ const UNREAD_MS = 1_500;
 let hub: AttackedHub;
 beforeAll(async () => {
   hub = await openAttackedHub({ hooks: { unreadMs: UNREAD_MS } });
-  await hub.untrusted.ask('subscribe', { pattern: 'large' });
+  for (const one of [hub.untrusted, hub.other]) await one.ask('subscribe', { pattern: 'large' });
   const text = 'x'.repeat(MIB - 1024);
   for (let i = 0; i < 16; i++) await hub.agent.ask('send', { channel: 'large', body: { text } });
 });
@@ -40,6 +40,46 @@ test('[SV9] who reads nothing of an answer is cut off, also when it goes on send
     clearInterval(talk);
   });
   await within('the end of those who do not read', Promise.all(closed), 20_000);
+});
+
+test('[SV9] who has not read an answer is made no other, and others are', async () => {
+  const sockets = Array.from({ length: 6 }, askRaw);
+  const begun: Socket[] = [];
+  const begins = sockets.map((socket) => once(socket, 'readable').then(() => begun.push(socket)));
+  await within('an answer that is not read', Promise.race(begins));
+  const { messages } = await hub.other.ask('replay', { channel: 'large', limit: 1_000 });
+  expect(messages.length).toBeGreaterThan(10);
+  // The second is read already when the first is found unread.
+  expect(begun.length).toBeLessThanOrEqual(2);
+  // Who leaves makes room for who waits.
+  await until(
+    'all answers, one after the other',
+    async () => {
+      for (const socket of begun) socket.destroy();
+      return begun.length;
+    },
+    (count) => count === sockets.length,
+  );
+});
+
+test('[SV9] [F3] answers to a batch are several arrays where one would be very long', async () => {
+  const socket = await hub.other.socket();
+  const calls = Array.from({ length: 5 }, (_, id) => ({
+    ...{ jsonrpc: '2.0', id, method: 'channels.replay' },
+    params: { channel: 'large', limit: 1_000 },
+  }));
+  socket.ws.send(JSON.stringify(calls));
+  const answered: number[] = [];
+  while (answered.length < calls.length) {
+    const some = await within('some of the answers', socket.frame());
+    for (const { id, result } of some) {
+      expect(result.messages.length).toBeGreaterThan(10);
+      answered.push(id);
+    }
+    expect(some.length).toBeLessThan(3);
+  }
+  expect(answered.toSorted()).toEqual([0, 1, 2, 3, 4]);
+  await socket.close();
 });
 
 test('[SV9] who reads slowly has the whole answer', async () => {

@@ -77,6 +77,8 @@ export interface Desk {
     done: (answer: Answer) => void,
     options?: Pick<CallOptions, 'signal' | 'traceparent'>,
   ): void;
+  /** What it was given is not taken yet: its next pages wait until the answer is called [SV9]. */
+  holdPages(caller: Caller): () => void;
   openStream(
     caller: Caller,
     input: unknown,
@@ -315,6 +317,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       if (isRefusal(caller)) audit(null, `authenticate as ${introduction.agent ?? '?'}`, caller);
       return caller;
     },
+    holdPages: ({ space, principal }) => spaces.find(space)?.turns.hold(principal.id) ?? (() => {}),
     enter: (secret, device) => guarded('enter', undefined, () => webSessions.enter(secret, device)),
     call: (caller, operation, input, callOptions) => call(caller, operation, input, callOptions),
     callAs: (caller, operation, input, run, signal) =>

@@ -31,12 +31,26 @@ export interface Shows<Row, Shown> {
   show(row: Row, event: DurableEvent | undefined): Shown;
 }
 
-/** The first of the rows, as many as the budget holds. */
+/** The first of the rows, as many as the budget holds. An agent reads one such page at a time. */
 export async function readPage<Row, Shown>(
+  room: Pick<Room, 'hub' | 'by'>,
+  rows: readonly Row[],
+  shows: Shows<Row, Shown>,
+  budget: Budget = createBudget(),
+): Promise<Shown[]> {
+  const end = await room.hub.turns.page(room.by.id);
+  try {
+    return await readRows(room, rows, shows, budget);
+  } finally {
+    end();
+  }
+}
+
+async function readRows<Row, Shown>(
   { hub, by }: Pick<Room, 'hub' | 'by'>,
   rows: readonly Row[],
   { positionOf, show }: Shows<Row, Shown>,
-  budget: Budget = createBudget(),
+  budget: Budget,
 ): Promise<Shown[]> {
   const shown = new Map<number, { readonly row: Shown; readonly bytes: number }>();
   const indexes = new Map<number, number[]>();

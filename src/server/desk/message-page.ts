@@ -55,11 +55,24 @@ export async function* readInPieces(
   }
 }
 
-/** As many as are not too much for one call; at least one. */
+/** As many as are not too much for one call; at least one. An agent reads one such page at a time. */
 export async function readSome(
   reading: Reading,
   positions: readonly number[],
   charsMax: number = READ_CHARS_MAX,
+): Promise<ReadMessages> {
+  const end = await reading.hub.turns.page(reading.agent);
+  try {
+    return await readThrough(reading, positions, charsMax);
+  } finally {
+    end();
+  }
+}
+
+async function readThrough(
+  reading: Reading,
+  positions: readonly number[],
+  charsMax: number,
 ): Promise<ReadMessages> {
   const messages: TextMessage[] = [];
   let chars = 0;

@@ -22,6 +22,7 @@ import { encodeFrames } from './frames.ts';
 import { Gone } from './gone.ts';
 import { answerText, errorText, notificationText, parseRequest } from './json-rpc.ts';
 import { Peer, type PeerListener, type PeerOptions } from './peer.ts';
+import { HELD_BYTES_MIN } from './unread-answers.ts';
 
 /** Bytes that may wait for a peer that does not read. */
 export const OUTPUT_BYTES_MAX: number = 16 * 1024 * 1024;
@@ -29,6 +30,8 @@ export const OUTPUT_BYTES_MAX: number = 16 * 1024 * 1024;
 export const CALLS_MAX = 4_096;
 export const STREAMS_MAX = 16;
 export const RPC_BATCH_MAX = 1_000;
+/** The answers to a batch are one array up to this length. */
+const BATCH_CHARS_MAX: number = 16 * 1024 * 1024;
 
 /** The same for all connections of a door. */
 export interface ConnectionOptions {
@@ -67,7 +70,7 @@ export function createConnections(
 }
 
 /** A class, because there may be very many, each of them mostly silent: of closures each would have its own. */
-class Connection implements PeerListener {
+class Connection implements PeerListener, Hearer {
   readonly peer: Peer;
   readonly #options: ConnectionOptions;
   readonly #connected: Connected;
@@ -112,7 +115,7 @@ class Connection implements PeerListener {
       const limited = this.#options.limit(this.#connected.address);
       if (limited !== null) this.#turnAway(value, limited);
       else if (Array.isArray(value)) this.#onBatch(value);
-      else this.#onRequest(value, peer);
+      else this.#onRequest(value, this);
     } catch (cause) {
       const id = parseRequest(value)?.id ?? null;
       const refusal = this.#options.report('a WebSocket frame failed', cause);
@@ -137,7 +140,8 @@ class Connection implements PeerListener {
     peer.begin();
     const done = (answer: Answer): void => {
       peer.done();
-      if (id !== undefined) hearer.send(answerText(id, answer));
+      if (id === undefined) return;
+      hearer.send(answerText(id, answer));
     };
     if (!operation.isStreaming) {
       const plain = this.#plain;
@@ -147,6 +151,14 @@ class Connection implements PeerListener {
     else done(this.#closeStream(params));
   }
 
+  /** What is long is taken before more of its kind is read [SV9]. */
+  send(text: string): void {
+    this.peer.send(text);
+    if (text.length <= HELD_BYTES_MIN) return;
+    const release = this.#options.desk.holdPages(this.#connected.caller);
+    void this.peer.drained().then(release);
+  }
+
   #onBatch(values: readonly unknown[]): void {
     const { peer } = this;
     if (values.length === 0 || values.length > RPC_BATCH_MAX) {
@@ -154,14 +166,20 @@ class Connection implements PeerListener {
       peer.send(errorText(null, 'input.invalid', message, -32_600));
       return;
     }
-    const answers: string[] = [];
+    let answers: string[] = [];
+    let chars = 0;
     // Some are answered before the next is looked at, so all are counted first.
     let open = 0;
     for (const value of values) if (!isNotification(value)) open++;
     const hearer: Hearer = {
-      send(text) {
+      send: (text) => {
         answers.push(text);
-        if (--open === 0) peer.send(`[${answers.join(',')}]`);
+        chars += text.length;
+        if (--open > 0 && chars < BATCH_CHARS_MAX) return;
+        // What is very long comes in several arrays: nobody keeps all of it, and no string could hold it.
+        this.send(`[${answers.join(',')}]`);
+        answers = [];
+        chars = 0;
       },
     };
     for (const value of values) this.#onRequest(value, hearer);

@@ -57,6 +57,8 @@ export interface Arrival {
   readonly headers: IncomingHttpHeaders;
   /** Once, and before anything is read of the request itself. */
   readBody(): Promise<ReadBody>;
+  /** Whose answer it will be, as `holdWhileUnread` has it. */
+  owedTo(hold: () => () => void): void;
 }
 
 export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
@@ -93,6 +95,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     const caller = await desk.authenticate(introduction);
     // Where names are taken at their word an unknown one may shake hands; each tool call then says no.
     if (isRefusal(caller) && !desk.isOpenMode) return answered(refusalAnswer(caller));
+    if (!isRefusal(caller)) c.env.owedTo(() => desk.holdPages(caller));
     return options.mcp(
       c.req.raw,
       isRefusal(caller) ? refusalAnswer(caller) : caller,

@@ -14,6 +14,7 @@ import { cors, type Reply, reply, replyTo } from './http-reply.ts';
 import { introductionOf, type OriginCheck } from './origin-check.ts';
 import { sessionOnly, withSession } from './page/cookie.ts';
 import { parseJson, passBy, readBody } from './request-body.ts';
+import { holdWhileUnread } from './unread-answers.ts';
 
 const CORRELATION_CHARS_MAX = 128;
 
@@ -72,6 +73,7 @@ export function createOpsDoor(options: OpsDoorOptions): OpsDoor {
     const session = withSession(shown, headers, isSecure);
     const caller = await desk.authenticate(options.isForPages ? sessionOnly(session) : session);
     if (isRefusal(caller)) return refusalAnswer(caller);
+    holdWhileUnread(response, () => desk.holdPages(caller));
     const operation = findOperation(name);
     if (operation === undefined) {
       const message = `there is no operation ${name.slice(0, 64)}; see /openapi.json`;

@@ -7,6 +7,15 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export const UNREAD_MS = 30_000;
+/** As long as more than this is not taken, who asked is given no other page. */
+export const HELD_BYTES_MIN: number = 1024 * 1024;
+
+const holds = new WeakMap<ServerResponse, () => () => void>();
+
+/** Whose answer it is: `hold` keeps back the next pages of that agent, until what it answers is called. */
+export function holdWhileUnread(response: ServerResponse, hold: () => () => void): void {
+  holds.set(response, hold);
+}
 
 /** Before the answer is written. */
 export function boundUnread(response: ServerResponse, unreadMs: number = UNREAD_MS): void {
@@ -15,6 +24,7 @@ export function boundUnread(response: ServerResponse, unreadMs: number = UNREAD_
     // Most answers are with the kernel by now.
     if (socket === null || socket.writableLength === 0) return;
     let before = untaken(socket);
+    const release = before > HELD_BYTES_MIN ? holds.get(response)?.() : undefined;
     // A timeout of the socket would begin anew with every byte that such a reader sends.
     const timer = setInterval(() => {
       const now = untaken(socket);
@@ -22,7 +32,10 @@ export function boundUnread(response: ServerResponse, unreadMs: number = UNREAD_
       before = now;
     }, unreadMs);
     timer.unref();
-    const stop = (): void => clearInterval(timer);
+    const stop = (): void => {
+      clearInterval(timer);
+      release?.();
+    };
     response.once('finish', stop);
     response.once('close', stop);
   });

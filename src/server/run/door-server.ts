@@ -1,12 +1,18 @@
 /** An HTTP server with the hub's doors behind it: one for each address or socket that the hub listens on. */
-import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
+import type {
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
+} from 'node:http';
 import { type HostLimit, replyLimited } from '../doors/host-limit.ts';
 import type { HttpDoor } from '../doors/http.ts';
 import { type OpsDoor, operationOf } from '../doors/ops.ts';
 import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import { readBody } from '../doors/request-body.ts';
 import type { SseDoor } from '../doors/sse.ts';
-import { boundUnread } from '../doors/unread-answers.ts';
+import { boundUnread, holdWhileUnread } from '../doors/unread-answers.ts';
 import type { WebSocketDoor } from '../doors/websocket.ts';
 
 export interface Doors {
@@ -42,10 +48,11 @@ export function createDoorServer(
   let listener: Promise<RequestListener> | null = null;
   const openListener = async (): Promise<RequestListener> => {
     const { getRequestListener } = await import('@hono/node-server');
-    return getRequestListener((request, { incoming }) =>
+    return getRequestListener((request, { incoming, outgoing }) =>
       http(request, {
         ...{ isOwnerSocket, isSecure, headers: incoming.headers },
         readBody: () => readBody(incoming as IncomingMessage),
+        owedTo: (hold) => holdWhileUnread(outgoing as ServerResponse, hold),
       }),
     );
   };
