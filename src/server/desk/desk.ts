@@ -10,20 +10,17 @@ import { readTraceparent } from '../../core/law/traceparent.ts';
 import { toolsOf } from '../../core/turns/turn-token.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { Signal } from '../../hub/watch.ts';
-import { REFUSALS, type Sound, toEnvelope } from '../../wire/errors.ts';
-import { isFields } from '../../wire/fields.ts';
 import { isMaking, type Operation, type ParsedInputOf } from '../../wire/operation.ts';
 import type { send } from '../../wire/operations/channels.ts';
 import { streamOpen } from '../../wire/operations/inbox.ts';
 import type { PluginHost } from '../plugins/host.ts';
 import type { Builtin } from '../plugins/pipeline.ts';
-import type { Reply } from '../plugins/reply.ts';
 import { checkAccess } from './access.ts';
 import { createActivities, markCall } from './activity.ts';
-import { type Answer, envelopeAnswer, refusalAnswer, refusalOf } from './answer.ts';
+import { type Answer, refusalAnswer, refusalOf } from './answer.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { createBuiltins } from './builtins.ts';
-import { actingCaller, type Caller, type Introduction } from './caller.ts';
+import type { Caller, Introduction } from './caller.ts';
 import type { ReportFailure } from './failure.ts';
 import { HANDLERS } from './handlers/handlers.ts';
 import { sendThen } from './handlers/send.ts';
@@ -34,6 +31,7 @@ import type { Platform } from './platform.ts';
 import type { About, HandledId, Room, Run } from './room.ts';
 import { DEFAULT_SPACE, type Spaces } from './spaces.ts';
 import { openStream, type Stream, type StreamSink } from './stream.ts';
+import { callThroughPlugins } from './through-plugins.ts';
 import { createTogether } from './together.ts';
 import { createWebSessions, type OpenedSession } from './web-sessions.ts';
 
@@ -215,7 +213,7 @@ export function createDesk(options: DeskOptions): DeskParts {
   async function carryOutInstead(passage: Passage): Promise<Record<string, unknown> | Refusal> {
     const { operation, caller } = passage;
     if (!host?.appliesTo(operation.name, caller.transport)) return carryOut(passage);
-    const answer = await callThroughPlugins(host, passage, false);
+    const answer = await throughPlugins(host, passage, false);
     return 'ok' in answer ? answer.ok : refusalOf(answer.error);
   }
 
@@ -244,7 +242,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       const { wantsTrace = false } = callOptions;
       const plugins = host;
       const answer = await guarded(operation.name, correlationId, () =>
-        callThroughPlugins(plugins, passage, wantsTrace),
+        throughPlugins(plugins, passage, wantsTrace),
       );
       return isRefusal(answer) ? refusalAnswer(answer) : answer;
     }
@@ -268,43 +266,21 @@ export function createDesk(options: DeskOptions): DeskParts {
     }
   }
 
-  async function callThroughPlugins(
+  function throughPlugins(
     plugins: PluginHost,
     passage: Passage,
     wantsTrace: boolean,
   ): Promise<Answer> {
-    const { caller, operation, correlationId } = passage;
-    const sounds = new Map<string, Sound>();
-    const context = {
-      operation: operation.name,
-      transport: caller.transport,
-      input: isFields(passage.input) ? { ...passage.input } : {},
-      agentId: null as string | null,
-      connectionId: caller.connectionId,
-      correlationId,
-      metadata: { _connection_credential: caller.credential } as Record<string, unknown>,
-    };
-    callers.set(context, caller);
-    const isObject = passage.input === undefined || isFields(passage.input);
-    const { reply, trace } = await plugins.run(context, async (inner): Promise<Reply> => {
-      const acting = actingCaller(caller, inner.agentId);
+    const { operation, correlationId } = passage;
+    return callThroughPlugins(plugins, callers, passage, wantsTrace, async (acting, input) => {
       const outcome =
         precheck(acting, operation.name) ??
         (await guarded(operation.name, correlationId, () =>
-          carryOut({ ...passage, caller: acting, input: isObject ? inner.input : passage.input }),
+          carryOut({ ...passage, caller: acting, input }),
         ));
-      if (!isRefusal(outcome)) return { ok: outcome };
-      audit(acting, operation.name, outcome);
-      const error = toEnvelope(outcome);
-      sounds.set(error.error_code, REFUSALS[outcome.refused]);
-      return { error };
+      if (isRefusal(outcome)) audit(acting, operation.name, outcome);
+      return outcome;
     });
-    const metadata = wantsTrace
-      ? { correlation_id: correlationId, pipeline_trace: trace }
-      : undefined;
-    if ('ok' in reply) return { ok: { ...reply.ok }, ...(metadata && { metadata }) };
-    const known = sounds.get(reply.error.error_code);
-    return { ...envelopeAnswer(reply.error, known), ...(metadata && { metadata }) };
   }
 
   const callers = new WeakMap<object, Caller>();
