@@ -17,6 +17,10 @@ const FORMAT = 1;
 export const COMPACTED_FORMAT = 2;
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
 const BUSY_TIMEOUT_MS = 2_000;
+/** A WAL of so many pages is folded into the file. */
+const WAL_PAGES = 1_000;
+/** As long as that makes it: a page with its header of 24 bytes, behind one of 32. */
+export const WAL_BYTES: number = 32 + WAL_PAGES * (4_096 + 24);
 
 const SCHEMA = `
   BEGIN IMMEDIATE;
@@ -52,7 +56,7 @@ export function openDatabase(path: string, readOnly: boolean): DatabaseSync {
     requireOurs(db, path);
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     // A WAL that grows costs each sync twice what one costs that is written over, so it is folded in soon.
-    db.exec('PRAGMA wal_autocheckpoint = 1000;');
+    db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES};`);
     // A large snapshot swells it; it is cut back to this once it is folded in.
     db.exec('PRAGMA journal_size_limit = 67108864;');
   });

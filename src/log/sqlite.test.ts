@@ -68,6 +68,49 @@ test('[G7] a truncated write-ahead log leaves a whole prefix that verifies', asy
   await log.close();
 });
 
+test('[G3] the write-ahead log has room ahead while it is young, and nothing acknowledged lies under it', async () => {
+  const path = freshPath();
+  const log = await openSqliteLog(path);
+  const sizes = new Set<number>();
+  for (let at = 0; at < 1_500; at++) {
+    await log.append(at, [`entry ${at}`]);
+    sizes.add(statSync(`${path}-wal`).size);
+    if (at % 100 !== 0) continue;
+    // As a power cut would leave it.
+    const copy = freshPath();
+    copyFileSync(path, copy);
+    copyFileSync(`${path}-wal`, `${copy}-wal`);
+    const found = await openSqliteLog(copy);
+    expect(found.length).toBe(at + 1);
+    expect(await verifyLog(found)).toMatchObject({ ok: true });
+    await found.close();
+  }
+  // It grew with every append until it was folded in; a sync of what grew takes twice as long.
+  expect(sizes.size).toBeLessThan(20);
+  await log.close();
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test('[G2] [G3] room is made over nothing that another opening stored', async () => {
+  const path = freshPath();
+  const logs = [await openSqliteLog(path), await openSqliteLog(path)] as const;
+  const entries: string[] = [];
+  for (let turn = 0; entries.length < 300; turn++) {
+    const log = logs[turn % 2] as Log;
+    // Runs of different length: each makes room now and then where the other has written since.
+    for (let run = 0; run <= turn % 7; run++) {
+      const entry = `entry ${entries.length} ${'x'.repeat((turn % 5) * 900)}`;
+      while ('conflict' in (await log.append(entries.length, [entry])));
+      entries.push(entry);
+    }
+  }
+  for (const log of logs) await log.close();
+  const found = await openSqliteLog(path);
+  expect(await all(found)).toEqual(entries);
+  expect(await verifyLog(found)).toMatchObject({ ok: true });
+  await found.close();
+});
+
 test('[G8] a changed bit is found by verify, or was in no stored byte', async () => {
   const path = await sample();
   const sound = readFileSync(path);

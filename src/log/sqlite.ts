@@ -15,8 +15,9 @@ import type { Compacted, Log, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { createEntryReader } from './sqlite-entry.ts';
 import { sqliteFailure } from './sqlite-error.ts';
-import { batchesTable, COMPACTED_FORMAT, openDatabase } from './sqlite-file.ts';
+import { batchesTable, COMPACTED_FORMAT, openDatabase, WAL_BYTES } from './sqlite-file.ts';
 import { createSqliteSnapshots } from './sqlite-snapshots.ts';
+import { createWalRoom } from './sqlite-wal.ts';
 
 export interface SqliteLogOptions {
   /** Opens beside a running hub, for verify and export: writes nothing, and does not refuse a damaged log. */
@@ -65,6 +66,7 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
   const opened = refresh();
   const entry = createEntryReader(db);
   const snapshots = createSqliteSnapshots(db, (tried, work) => guard(path, tried, work));
+  const room = createWalRoom(db, path, WAL_BYTES);
 
   return {
     path,
@@ -75,7 +77,10 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
       guard(path, 'append to', () => {
         const head = Buffer.from(batch.head, 'hex');
         const before = Buffer.from(previous.head, 'hex');
-        return insert.run(batch.first, batch.count, batch.bytes, head, before).changes === 1;
+        const isStored =
+          insert.run(batch.first, batch.count, batch.bytes, head, before).changes === 1;
+        room.provide(batch.bytes.byteLength);
+        return isStored;
       }),
     load: (position, limit) =>
       guard(path, 'read', () => {
@@ -100,7 +105,10 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
     snapshots: snapshots.stored,
     breathe: () => nextTurn(),
     compacted: () => guard(path, 'read', () => readCompacted(db)),
-    replace: (batches, compacted) => replaceBatches(db, path, batches, compacted),
+    replace: async (batches, compacted) => {
+      await replaceBatches(db, path, batches, compacted);
+      room.renew();
+    },
     // SQLite folds the WAL in when the last connection closes; if it cannot, the next opening does.
     close: () => guard(path, 'close', () => db.close()),
   };
