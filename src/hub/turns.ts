@@ -4,6 +4,8 @@
  * delays the others by one piece each. What is little goes on at once; that it has become much is known
  * by what all of them have spent since the last turn.
  */
+import type { Signal } from './watch.ts';
+
 export interface Turns {
   /** Settles when it is this agent's turn. */
   take(agent: string): Promise<void>;
@@ -11,9 +13,9 @@ export interface Turns {
   giveWay(agent: string): Promise<void> | null;
   /**
    * Settles when no other page of this agent is made or held; the answer ends it. So what one agent has in memory is
-   * a page or two, however many it asks for at once.
+   * a page or two, however many it asks for at once. Null when who asked has left: nothing is to be made for it.
    */
-  page(agent: string): Promise<() => void>;
+  page(agent: string, signal?: Signal | null): Promise<(() => void) | null>;
   /** What this agent was given is not taken yet: its next page waits until the answer is called. */
   hold(agent: string): () => void;
   /** So much was read, in bytes; a step that is small has its own cost. Less than was thought is given back. */
@@ -34,7 +36,7 @@ export const NO_TURNS: Turns = {
 /** The pages of one agent: how many are made or held, and who waits for them. */
 interface Pages {
   count: number;
-  readonly waiting: (() => void)[];
+  readonly waiting: Set<() => void>;
 }
 
 export function createTurns(soon: (run: () => void) => void): Turns {
@@ -77,7 +79,7 @@ export function createTurns(soon: (run: () => void) => void): Turns {
     let isOver = false;
     const leave = (): void => {
       if (--one.count > 0) return;
-      const begin = one.waiting.shift();
+      const [begin] = one.waiting;
       if (begin === undefined) pages.delete(agent);
       else begin();
     };
@@ -85,7 +87,7 @@ export function createTurns(soon: (run: () => void) => void): Turns {
       if (isOver) return;
       isOver = true;
       // What was read is handed over first: it may have to be held.
-      if (one.waiting.length > 0) soon(leave);
+      if (one.waiting.size > 0) soon(leave);
       else leave();
     };
   }
@@ -93,17 +95,34 @@ export function createTurns(soon: (run: () => void) => void): Turns {
   function pagesOf(agent: string): Pages {
     const known = pages.get(agent);
     if (known !== undefined) return known;
-    const fresh = { count: 0, waiting: [] };
+    const fresh = { count: 0, waiting: new Set<() => void>() };
     pages.set(agent, fresh);
     return fresh;
   }
 
   return {
     take,
-    page(agent) {
+    page(agent, signal = null) {
+      if (signal?.aborted) return Promise.resolve(null);
       const one = pagesOf(agent);
       if (one.count === 0) return Promise.resolve(enter(agent, one));
-      return new Promise((resolve) => one.waiting.push(() => resolve(enter(agent, one))));
+      return new Promise((resolve) => {
+        const leave = (): void => {
+          one.waiting.delete(begin);
+          signal?.removeEventListener('abort', giveUp);
+        };
+        const begin = (): void => {
+          leave();
+          resolve(enter(agent, one));
+        };
+        // Who stays in line behind those who left would wait for pages that nobody takes.
+        const giveUp = (): void => {
+          leave();
+          resolve(null);
+        };
+        one.waiting.add(begin);
+        signal?.addEventListener('abort', giveUp);
+      });
     },
     hold: (agent) => enter(agent, pagesOf(agent)),
     giveWay: (agent) => (spent < SPENT_IN_TURN_MAX ? null : take(agent)),

@@ -62,6 +62,21 @@ test('[SV9] who has not read an answer is made no other, and others are', async 
   );
 });
 
+test('[SV9] who asked and left is read nothing, and stands before nobody', async () => {
+  const unread = askRaw();
+  await within('an answer that is not read', once(unread, 'readable'));
+  const gone = Array.from({ length: 600 }, askRaw);
+  await Promise.all(gone.map((socket) => once(socket, 'connect')));
+  // They are in line by then: the hub has heard them all before it hears this.
+  await hub.other.ask('status');
+  for (const socket of gone) socket.destroy();
+  unread.destroy();
+  // Ten gigabytes would be read first, a page at a time.
+  const page = hub.untrusted.ask('replay', { channel: 'large' });
+  const { messages } = await within('a page', page, 8_000);
+  expect(messages.length).toBeGreaterThan(10);
+});
+
 test('[SV9] [F3] answers to a batch are several arrays where one would be very long', async () => {
   const socket = await hub.other.socket();
   const calls = Array.from({ length: 5 }, (_, id) => ({

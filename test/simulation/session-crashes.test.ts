@@ -207,7 +207,10 @@ test.each([1, 11, 21, 31])(
           const read = await ask(stage, readSession(hub, root, id));
           if (isRefusal(read)) throw new Error(`seed ${seed}: ${id}: ${read.message}`);
           const range = { from: 0, until: read.places.length };
-          const shown = await ask(stage, readItems({ hub, by: root }, read.places, range));
+          const shown = await ask(
+            stage,
+            readItems({ hub, by: root, signal: null }, read.places, range),
+          );
           const told = items.map(({ item }) => [item.kind, item.callId, item.body.mark]);
           expect(
             shown.map((one) => [

@@ -31,14 +31,18 @@ export interface Shows<Row, Shown> {
   show(row: Row, event: DurableEvent | undefined): Shown;
 }
 
-/** The first of the rows, as many as the budget holds. An agent reads one such page at a time. */
+/**
+ * The first of the rows, as many as the budget holds. An agent reads one such page at a time, and nothing is read for
+ * one that left while it waited.
+ */
 export async function readPage<Row, Shown>(
-  room: Pick<Room, 'hub' | 'by'>,
+  room: Pick<Room, 'hub' | 'by' | 'signal'>,
   rows: readonly Row[],
   shows: Shows<Row, Shown>,
   budget: Budget = createBudget(),
 ): Promise<Shown[]> {
-  const end = await room.hub.turns.page(room.by.id);
+  const end = await room.hub.turns.page(room.by.id, room.signal);
+  if (end === null) return [];
   try {
     return await readRows(room, rows, shows, budget);
   } finally {

@@ -8,6 +8,7 @@ import { utf8Bytes } from '../../core/law/text.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { TextMessage } from '../../hub/message-store.ts';
 import { envelopeFieldsText, standingFieldsText } from './envelope.ts';
+import type { Room } from './room.ts';
 
 /** What one page of messages is at the most, in bytes of JSON. */
 export const MESSAGE_PAGE_BYTES_MAX: number = 1024 * 1024;
@@ -55,15 +56,19 @@ export async function* readInPieces(
   }
 }
 
-/** As many as are not too much for one call; at least one. An agent reads one such page at a time. */
+/**
+ * As many as are not too much for one call; at least one. An agent reads one such page at a time, and nothing is read
+ * for one that left while it waited.
+ */
 export async function readSome(
-  reading: Reading,
+  { hub, by, signal }: Pick<Room, 'hub' | 'by' | 'signal'>,
   positions: readonly number[],
   charsMax: number = READ_CHARS_MAX,
 ): Promise<ReadMessages> {
-  const end = await reading.hub.turns.page(reading.agent);
+  const end = await hub.turns.page(by.id, signal);
+  if (end === null) return { messages: [], through: 0 };
   try {
-    return await readThrough(reading, positions, charsMax);
+    return await readThrough({ hub, agent: by.id }, positions, charsMax);
   } finally {
     end();
   }

@@ -79,7 +79,7 @@ export function waitOut({ step, key, on, until, ended }: Wait): RunHead['waiting
 }
 
 /** Who reads what lies in the log. */
-type Reader = Pick<Room, 'hub' | 'by'>;
+type Reader = Pick<Room, 'hub' | 'by' | 'signal'>;
 
 /** With what lies in the log. */
 export async function runOut({ hub, by }: Reader, facts: RunFacts): Promise<RunOut> {

@@ -76,7 +76,7 @@ export async function readCut(
 
 /** Items from one index up to another, as many as fit. */
 export function readItems(
-  room: Pick<Room, 'hub' | 'by'>,
+  room: Pick<Room, 'hub' | 'by' | 'signal'>,
   places: readonly number[],
   { from, until }: { readonly from: number; readonly until: number },
 ): Promise<SessionItem[]> {

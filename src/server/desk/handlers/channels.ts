@@ -102,7 +102,8 @@ export const channelHandlers: Handlers<
     };
   },
 
-  async 'channels.replay'({ hub, by }, { channel, since, limit, until }) {
+  async 'channels.replay'(room, { channel, since, limit, until }) {
+    const { hub, by } = room;
     const page = await hub.ask((world) => {
       const forbidden = checkReplay(world, by, channel);
       if (forbidden !== null) return forbidden;
@@ -116,8 +117,7 @@ export const channelHandlers: Handlers<
       return { positions, hasMore: seq <= last };
     });
     if (isRefusal(page)) return page;
-    const reading = { hub, agent: by.id };
-    const { messages, through } = await readSome(reading, page.positions, ANSWER_BYTES_MAX);
+    const { messages, through } = await readSome(room, page.positions, ANSWER_BYTES_MAX);
     const readers = await hub.ask((world) => messages.map((message) => readersOf(world, message)));
     const texts = messages.map((message, i) => {
       const deliveredTo = isRefusal(readers) ? null : (readers[i] ?? null);

@@ -83,7 +83,8 @@ interface Part {
   readonly isMore: boolean;
 }
 
-async function digest({ hub, by }: Room, input: Input): Promise<Output | Refusal> {
+async function digest(room: Room, input: Input): Promise<Output | Refusal> {
+  const { hub, by } = room;
   const chosen = await hub.ask((world) => {
     const channels = chooseChannels(world, by, input.channels);
     if (isRefusal(channels)) return channels;
@@ -100,8 +101,7 @@ async function digest({ hub, by }: Room, input: Input): Promise<Output | Refusal
   const channels: Output['channels'] = [];
   const all: TextMessage[] = [];
   for (const { channel, title, positions, isMore } of parts) {
-    const reading = { hub, agent: by.id };
-    const { messages: read } = await readSome(reading, positions, READ_CHARS_MAX * share);
+    const { messages: read } = await readSome(room, positions, READ_CHARS_MAX * share);
     const wanted = read.filter(({ at }) => at >= since);
     const bytes = MESSAGE_PAGE_BYTES_MAX * share * PART_OF_PAGE;
     const count = input.view === 'full' ? fitting(wanted.map(pagedText), bytes) : wanted.length;

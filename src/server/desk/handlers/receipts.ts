@@ -169,9 +169,10 @@ function groupMembers(world: WorldView, message: Message): string[] {
 
 /** In the order of the log, so that one that is held or decided meanwhile moves no page [R15]. */
 async function listHeld(
-  { hub, by }: Room,
+  room: Room,
   { limit, after, message_id }: ParsedInputOf<typeof heldList>,
 ): Promise<OutputOf<typeof heldList> | Refusal> {
+  const { hub } = room;
   const named = message_id ?? after;
   const place = named === undefined ? -1 : parseMessageId(named);
   if (place === null) {
@@ -187,8 +188,7 @@ async function listHeld(
   if (isRefusal(meant)) return meant;
   const held = meant.slice(0, limit);
   const positions = held.map(({ position }) => position);
-  const reading = { hub, agent: by.id };
-  const { messages, through } = await readSome(reading, positions, ANSWER_BYTES_MAX);
+  const { messages, through } = await readSome(room, positions, ANSWER_BYTES_MAX);
   const about = new Map(held.map((one) => [one.position, one]));
   const texts = messages.map((message) => {
     const { reason = '', since = 0 } = about.get(message.position) ?? {};

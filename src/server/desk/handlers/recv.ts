@@ -174,8 +174,7 @@ async function findOwed(
   depth: number,
 ): Promise<ReadonlyMap<number, FoundOwed>> {
   const positions = peeked.map((one) => one.position);
-  const reading = { hub: room.hub, agent: room.by.id };
-  const { messages } = await readSome(reading, positions, ANSWER_BYTES_MAX);
+  const { messages } = await readSome(room, positions, ANSWER_BYTES_MAX);
   const threads = await findAncestors(room, messages, depth);
   const found = (threads === null ? messages : messages.slice(0, threads.length)).map(
     (message, i): FoundOwed => ({

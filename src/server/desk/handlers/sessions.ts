@@ -42,7 +42,8 @@ export const sessionHandlers: Handlers<
     return made(room, answer);
   },
 
-  async 'sessions.get'({ hub, by }, { session_id: id, from, last, limit, cut }) {
+  async 'sessions.get'(room, { session_id: id, from, last, limit, cut }) {
+    const { hub, by } = room;
     const read = await readSession(hub, by, id);
     if (isRefusal(read)) return read;
     const past = cut === undefined ? null : await readCut(hub, by, read.view, cut);
@@ -50,7 +51,7 @@ export const sessionHandlers: Handlers<
     const places = past?.places ?? read.places;
     const first = last === undefined ? from : Math.max(from, places.length - last);
     const until = Math.min(places.length, first + limit);
-    const items = await readItems({ hub, by }, places, { from: first, until });
+    const items = await readItems(room, places, { from: first, until });
     const next = first + items.length;
     const isAll = next >= places.length;
     if (isAll && past === null) items.push(...read.open.map(unknownResult));

@@ -75,7 +75,7 @@ export const threadHandlers: Handlers<
     const head =
       `{"thread":${JSON.stringify(thread)},"root":${root === null ? null : pagedText(root)},` +
       `"marks":${JSON.stringify(marks.views)},"marks_next":${marks.next},"replies":[`;
-    const { messages: read } = await readSome({ hub, agent: by.id }, page.replies);
+    const { messages: read } = await readSome(room, page.replies);
     const texts = read.map(pagedText);
     const count = fitting(texts, MESSAGE_PAGE_BYTES_MAX - utf8Bytes(head) - TAIL_BYTES);
     const last = read[count - 1]?.position;
@@ -110,7 +110,8 @@ export const threadHandlers: Handlers<
     return { thread, changed: answer.isChanged };
   },
 
-  async 'threads.list'({ hub, by }, { channel = null, state = null, author, type, after, limit }) {
+  async 'threads.list'(room, { channel = null, state = null, author, type, after, limit }) {
+    const { hub, by } = room;
     const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseMessageId(after);
     if (before === null) return unknownCursor('after');
     const isLooking = author !== undefined || type !== undefined;
@@ -120,7 +121,7 @@ export const threadHandlers: Handlers<
     });
     if (isRefusal(page)) return page;
     const { messages: read } = await readSome(
-      { hub, agent: by.id },
+      room,
       page.places.map(({ position }) => position),
     );
     const rows = await headlines(hub, read);
