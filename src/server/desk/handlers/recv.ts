@@ -17,7 +17,7 @@ import type { recv } from '../../../wire/operations/channels.ts';
 import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
 import { followMarks, type MarkNotice } from '../follow-marks.ts';
 import { checkStanding } from '../identity.ts';
-import { ANSWER_BYTES_MAX, readInPieces, readSome } from '../message-page.ts';
+import { ANSWER_BYTES_MAX, fitting, readInPieces, readSome } from '../message-page.ts';
 import { outputFromText } from '../output-text.ts';
 import type { Room } from '../room.ts';
 import { isWithheld, mayRead, mayRecall } from './message-lookup.ts';
@@ -184,17 +184,9 @@ async function findOwed(
     }),
   );
   // A long message may be the ancestor of many: what counts is the answer as it is written.
-  const count = fittingTogether(found);
+  const rows = found.map(({ text, ancestors }) => text + ancestors);
+  const count = fitting(rows, ANSWER_BYTES_MAX);
   return new Map(found.slice(0, count).map((one) => [one.message.position, one]));
-}
-
-function fittingTogether(found: readonly FoundOwed[]): number {
-  let chars = 0;
-  for (const [i, { text, ancestors }] of found.entries()) {
-    chars += text.length + ancestors.length;
-    if (chars > ANSWER_BYTES_MAX && i > 0) return i;
-  }
-  return found.length;
 }
 
 /**
