@@ -97,6 +97,32 @@ test('[SV9] [F3] answers to a batch are several arrays where one would be very l
   await socket.close();
 });
 
+test('[SV9] a batch over MCP is answered until the answers are much, and the rest is refused', async () => {
+  const replay = { name: 'channels__replay', arguments: { channel: 'large', limit: 1_000 } };
+  const recv = { name: 'channels__recv', arguments: { channels: ['mail'], wait_ms: 50_000 } };
+  const rpc = { jsonrpc: '2.0', method: 'tools/call' };
+  const calls = Array.from({ length: 40 }, (_, id) => ({ ...rpc, id, params: replay }));
+  for (const some of [calls, [...calls, { ...rpc, id: 'waits', params: recv }]]) {
+    const response = await within(
+      'an answer to a batch',
+      fetch(`${hub.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: String(hub.untrusted.headers.authorization) },
+          ...{ 'content-type': 'application/json' },
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify(some),
+      }),
+    );
+    const text = await within('all of it', response.text());
+    expect(text.length).toBeLessThan(100 * MIB);
+    const refused = text.match(/limit\.reached/g)?.length ?? 0;
+    expect(refused).toBeGreaterThan(35);
+    expect(refused).toBeLessThan(calls.length);
+  }
+});
+
 test('[SV9] who reads slowly has the whole answer', async () => {
   const socket = askRaw();
   const parts: Buffer[] = [];

@@ -39,6 +39,7 @@ import type { ReportFailure } from '../../desk/failure.ts';
 import { createRateLimit } from '../../desk/rate-limit.ts';
 import type { McpHandler } from '../http.ts';
 import { REQUEST_BYTES_MAX } from '../request-body.ts';
+import { type Batch, createBatch } from './batch.ts';
 import { type FollowSpace, followChanges } from './changes.ts';
 import { createExchanges } from './exchanges.ts';
 
@@ -103,13 +104,19 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     responseMode: 'sse',
   });
 
-  function open(visit: Visit, subscriptions: Subscriptions | null = null): Server {
+  function open(
+    visit: Visit,
+    subscriptions: Subscriptions | null = null,
+    batch: Batch | null = null,
+  ): Server {
     const { caller, listed } = visit;
     const call = (operation: Operation, input: unknown, callOptions: CallOptions) => {
+      if (!('principal' in caller)) return Promise.resolve(caller);
       const traceparent = callOptions.traceparent ?? visit.traceparent;
-      return 'principal' in caller
-        ? carryOut(caller, operation, input, { ...callOptions, traceparent })
-        : Promise.resolve(caller);
+      const carry = (signal: AbortSignal) =>
+        carryOut(caller, operation, input, { ...callOptions, traceparent, signal });
+      const { signal } = callOptions;
+      return batch === null ? carry(signal) : batch.call(operation, signal, carry);
     };
     return createMcpServer({
       ...about,
@@ -191,7 +198,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   async function serveLegacy(request: Request, visit: Visit, body: unknown): Promise<Response> {
     const scope = scopeOf(request, visit.caller);
     for (const id of cancelledIds(body)) exchanges.cancel(scope, id);
-    const server = open(visit);
+    const server = open(visit, null, Array.isArray(body) ? createBatch() : null);
     const leave = exchanges.enter(scope, requestIds(body), () => void server.close());
     const accept = request.headers.get('accept') ?? '*/*';
     if (anyMayWait(tools, body) && accept.includes('text/event-stream')) {
