@@ -148,19 +148,26 @@ export function pump(exchange: Exchange, link: Link): void {
     hand(exchange, item, link);
   }
   const { waiting } = link.pool;
-  for (;;) {
-    const item = takeFromPool(waiting, mayTake);
-    if (!item) return;
-    const { stay } = item;
-    const bound = stay?.link;
-    if (stay && bound && bound !== link && (isUsable(bound) || isHeldBy(stay.session, bound))) {
-      const problem = give(exchange, item, bound);
-      if (problem) refuseItem(exchange, item, problem);
-      continue;
-    }
+  for (let item = takeFromPool(waiting, mayTake); item; item = takeFromPool(waiting, mayTake)) {
+    handFromPool(exchange, item, link);
+  }
+}
+
+/** What waited for any worker of the pool: its session may live somewhere by now. */
+function handFromPool(exchange: Exchange, item: WaitingItem, link: Link): void {
+  const { stay } = item;
+  const bound = stay?.link;
+  let problem: BusProblem | undefined;
+  if (stay && bound && bound !== link && (isUsable(bound) || isHeldBy(stay.session, bound))) {
+    problem = give(exchange, item, bound);
+  } else if (stay && bound === link && link.waiting.holds(stay.session)) {
+    // Something of the session was said before, waits for this worker already, and is over the share of who said it [BU5].
+    problem = wait(exchange, item, link.waiting, link.pool);
+  } else {
     if (stay) bind(stay, link);
     hand(exchange, item, link);
   }
+  if (problem) refuseItem(exchange, item, problem);
 }
 
 function canTake(exchange: Exchange, link: Link, { line, owner, request }: WaitingItem): boolean {

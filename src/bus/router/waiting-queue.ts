@@ -29,6 +29,8 @@ export interface WaitingQueue<Item extends Waitable> {
   push(item: Item): void;
   /** Before all of the same owner that wait already: they were here earlier. */
   putFirst(items: readonly Item[]): void;
+  /** Whether anything of a session waits here. */
+  holds(session: object): boolean;
   /** The next in turn that may be taken. */
   take(mayTake?: (item: Item) => boolean): Item | undefined;
   drop(item: Item): void;
@@ -125,6 +127,7 @@ export function createWaitingQueue<Item extends Waitable>(): WaitingQueue<Item> 
         lane.head = 0;
       }
     },
+    holds: (session) => sessions.has(session),
     take(mayTake = ANY) {
       for (const lane of lanes.values()) {
         const item = headOf(lane);
