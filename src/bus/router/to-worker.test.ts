@@ -163,6 +163,16 @@ test('[BU29] who asks for one thing does not wait for a hundred of another', asy
   expect(ids).toEqual(Array.from({ length: 100 }, (_, id) => id));
 });
 
+test('[BU29] who waits for one worker, in a session, does not go before who waits for any', async () => {
+  const { worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 1 }] });
+  const [greedy, other] = [connect(), connect()];
+  for (let id = 0; id < 100; id++) greedy.ask(id, 'greedy', { sessionId: 's' });
+  for (let id = 0; id < 2; id++) other.ask(id, 'other');
+  const heard: Message[] = [];
+  for (let n = 0; n < 5; n++) heard.push(...serve(worker('a/0')));
+  expect(askers(heard)).toEqual(['greedy', 'greedy', 'other', 'greedy', 'other']);
+});
+
 test('[BU29] a client leaves places at a worker to others, unless it is alone', async () => {
   const { worker, connect } = await openSmallBus({ pools: [{ id: 'a', inFlightMax: 8 }] });
   const greedy = connect();

@@ -144,13 +144,19 @@ export function pump(exchange: Exchange, link: Link): void {
     return;
   }
   const mayTake = (item: WaitingItem): boolean => canTake(exchange, link, item);
-  for (let item = link.waiting.take(mayTake); item; item = link.waiting.take(mayTake)) {
-    hand(exchange, item, link);
+  for (;;) {
+    const isOwn = isTurnOfOwn(link, mayTake);
+    const item = isOwn ? link.waiting.take(mayTake) : takeFromPool(link.pool.waiting, mayTake);
+    if (!item) return;
+    if (isOwn) hand(exchange, item, link);
+    else handFromPool(exchange, item, link);
   }
-  const { waiting } = link.pool;
-  for (let item = takeFromPool(waiting, mayTake); item; item = takeFromPool(waiting, mayTake)) {
-    handFromPool(exchange, item, link);
-  }
+}
+
+/** Who waits for this worker has turns with who waits for any of its pool [BU29]. */
+function isTurnOfOwn({ waiting, pool }: Link, mayTake: (item: WaitingItem) => boolean): boolean {
+  if (waiting.length === 0) return false;
+  return pool.waiting.length === 0 || waiting.turn(mayTake) <= pool.waiting.turn(mayTake);
 }
 
 /** What waited for any worker of the pool: its session may live somewhere by now. */
@@ -161,7 +167,7 @@ function handFromPool(exchange: Exchange, item: WaitingItem, link: Link): void {
   if (stay && bound && bound !== link && (isUsable(bound) || isHeldBy(stay.session, bound))) {
     problem = give(exchange, item, bound);
   } else if (stay && bound === link && link.waiting.holds(stay.session)) {
-    // Something of the session was said before, waits for this worker already, and is over the share of who said it [BU5].
+    // Something of the session was said before and waits for this worker already [BU5].
     problem = wait(exchange, item, link.waiting, link.pool);
   } else {
     if (stay) bind(stay, link);

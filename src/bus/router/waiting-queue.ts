@@ -31,6 +31,8 @@ export interface WaitingQueue<Item extends Waitable> {
   putFirst(items: readonly Item[]): void;
   /** Whether anything of a session waits here. */
   holds(session: object): boolean;
+  /** When it was last the turn of whom `take` would serve: of two queues the one where that is longer ago comes first. */
+  turn(mayTake?: (item: Item) => boolean): number;
   /** The next in turn that may be taken. */
   take(mayTake?: (item: Item) => boolean): Item | undefined;
   drop(item: Item): void;
@@ -45,8 +47,11 @@ interface Lane<Item> {
   head: number;
   length: number;
   bytes: number;
+  turn: number;
 }
 
+/** Counted over all queues: who waits for one worker and who waits for any of a pool have turns with each other. */
+let turns = 0;
 const SWEEP_AT = 1_024;
 const ANY = (): boolean => true;
 
@@ -61,7 +66,7 @@ export function createWaitingQueue<Item extends Waitable>(): WaitingQueue<Item> 
   function laneOf({ owner, session }: Item): Lane<Item> {
     const known = (session && sessions.get(session)?.lane) ?? lanes.get(owner);
     if (known) return known;
-    const lane: Lane<Item> = { owner, items: [], head: 0, length: 0, bytes: 0 };
+    const lane: Lane<Item> = { owner, items: [], head: 0, length: 0, bytes: 0, turn: ++turns };
     lanes.set(owner, lane);
     return lane;
   }
@@ -98,6 +103,11 @@ export function createWaitingQueue<Item extends Waitable>(): WaitingQueue<Item> 
     return lane.items[lane.head] as Item;
   }
 
+  function nextLane(mayTake: (item: Item) => boolean): Lane<Item> | undefined {
+    for (const lane of lanes.values()) if (mayTake(headOf(lane))) return lane;
+    return undefined;
+  }
+
   return {
     get length() {
       return length;
@@ -128,18 +138,18 @@ export function createWaitingQueue<Item extends Waitable>(): WaitingQueue<Item> 
       }
     },
     holds: (session) => sessions.has(session),
+    turn: (mayTake = ANY) => nextLane(mayTake)?.turn ?? Number.POSITIVE_INFINITY,
     take(mayTake = ANY) {
-      for (const lane of lanes.values()) {
-        const item = headOf(lane);
-        if (!mayTake(item)) continue;
-        lane.head += 1;
-        // The others come first now.
-        if (lanes.size > 1) lanes.delete(lane.owner);
-        if (lane.length > 1) lanes.set(lane.owner, lane);
-        leave(lane, item);
-        return item;
-      }
-      return undefined;
+      const lane = nextLane(mayTake);
+      if (!lane) return undefined;
+      const item = headOf(lane);
+      lane.head += 1;
+      lane.turn = ++turns;
+      // The others come first now.
+      if (lanes.size > 1) lanes.delete(lane.owner);
+      if (lane.length > 1) lanes.set(lane.owner, lane);
+      leave(lane, item);
+      return item;
     },
     live: () =>
       [...lanes.values()].flatMap(({ items, head }) =>
