@@ -16,6 +16,7 @@ import type { Desk } from '../desk/desk.ts';
 import { messageEnvelopeText } from '../desk/envelope.ts';
 import type { ReportFailure } from '../desk/failure.ts';
 import { parseInput } from '../desk/input.ts';
+import { ANSWER_BYTES_MAX } from '../desk/message-page.ts';
 import type { Stream, StreamSink } from '../desk/stream.ts';
 import { type FanOut, speakersOf } from './fan-out.ts';
 import { encodeFrames } from './frames.ts';
@@ -24,14 +25,14 @@ import { answerText, errorText, notificationText, parseRequest } from './json-rp
 import { Peer, type PeerListener, type PeerOptions } from './peer.ts';
 import { HELD_BYTES_MIN } from './unread-answers.ts';
 
-/** Bytes that may wait for a peer that does not read. */
-export const OUTPUT_BYTES_MAX: number = 16 * 1024 * 1024;
+/** Bytes that may wait for a peer that does not read: a whole answer, which one that reads has in one piece, and more. */
+export const OUTPUT_BYTES_MAX: number = ANSWER_BYTES_MAX + 8 * 1024 * 1024;
 /** Calls of one connection under way; past it, reading pauses until half are answered. */
 export const CALLS_MAX = 4_096;
 export const STREAMS_MAX = 16;
 export const RPC_BATCH_MAX = 1_000;
-/** The answers to a batch are one array up to this length. */
-const BATCH_CHARS_MAX: number = 16 * 1024 * 1024;
+/** The answers to a batch are one array up to this length; one answer may be longer. */
+const BATCH_BYTES_MAX: number = 8 * 1024 * 1024;
 
 /** The same for all connections of a door. */
 export interface ConnectionOptions {
@@ -167,19 +168,23 @@ class Connection implements PeerListener, Hearer {
       return;
     }
     let answers: string[] = [];
-    let chars = 0;
+    let bytes = 0;
     // Some are answered before the next is looked at, so all are counted first.
     let open = 0;
     for (const value of values) if (!isNotification(value)) open++;
+    const flush = (): void => {
+      this.send(`[${answers.join(',')}]`);
+      answers = [];
+      bytes = 0;
+    };
     const hearer: Hearer = {
       send: (text) => {
-        answers.push(text);
-        chars += text.length;
-        if (--open > 0 && chars < BATCH_CHARS_MAX) return;
+        const size = Buffer.byteLength(text);
         // What is very long comes in several arrays: nobody keeps all of it, and no string could hold it.
-        this.send(`[${answers.join(',')}]`);
-        answers = [];
-        chars = 0;
+        if (answers.length > 0 && bytes + size > BATCH_BYTES_MAX) flush();
+        answers.push(text);
+        bytes += size;
+        if (--open === 0 || bytes > BATCH_BYTES_MAX) flush();
       },
     };
     for (const value of values) this.#onRequest(value, hearer);
