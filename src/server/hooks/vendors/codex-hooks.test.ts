@@ -70,6 +70,10 @@ test('[HK2] a patch names its files, by itself or given to a shell; a shell its 
   const files = ['src/a.ts', 'src/b.ts', 'with space.md', 'gone.txt'];
   expect(patchPaths(PATCH)).toEqual(files);
   expect(patchPaths(PATCH.replaceAll('\n', '\r\n'))).toEqual(files);
+  // Blanks at the end of a line are taken off by whoever applies it, whichever they are.
+  for (const blank of ['\r', '\u2028', ' \u2029\t']) {
+    expect(patchPaths(PATCH.replaceAll('\n', `${blank}\n`))).toEqual(files);
+  }
   const edit = { hook_event_name: 'PreToolUse', tool_name: 'apply_patch' };
   expect(read({ ...edit, tool_input: { command: PATCH } })).toMatchObject({
     paths: files,

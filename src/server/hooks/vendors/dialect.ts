@@ -198,7 +198,7 @@ function hasFailed(response: unknown): boolean {
  * moves them. Lines of the files themselves begin with a space, `+` or `-`, so a patch about
  * patches is not misread.
  */
-const PATCH_MARK = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/;
+const PATCH_MARK = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/s;
 
 export function patchPaths(patch: string): string[] {
   const paths = patch.split(/\r?\n/).flatMap((line) => {
