@@ -1,6 +1,7 @@
 /** One token asks for much and reads nothing of it: the answers do not stay in the hub's memory. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until, within } from '../e2e/deadline.ts';
 import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
@@ -60,6 +61,43 @@ test('[SV9] who has not read an answer is made no other, and others are', async 
     },
     (count) => count === sockets.length,
   );
+});
+
+test('[SV9] an answer that is streamed is no other: it is cut off unread, and none is made beside it', async () => {
+  const call = (id: number, name: string, given: object) => ({
+    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    params: { name, arguments: given },
+  });
+  // What waits has the batch streamed.
+  const body = JSON.stringify([
+    call(1, 'channels__replay', { channel: 'large', limit: 1_000 }),
+    call(2, 'channels__recv', { channels: ['mail'], wait_ms: 1 }),
+  ]);
+  const sockets = Array.from({ length: 4 }, () => {
+    const socket = connect(hub.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(
+      `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\n` +
+        `Authorization: ${hub.untrusted.headers.authorization}\r\n` +
+        'Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n' +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    return socket;
+  });
+  const closed: number[] = [];
+  const ends = sockets.map(async (socket, n) => {
+    await once(socket, 'readable');
+    // It learns that it was cut off by what it sends.
+    const talk = setInterval(() => socket.write('\r\n'), UNREAD_MS / 10);
+    await new Promise((resolve) => socket.on('close', resolve));
+    clearInterval(talk);
+    closed.push(n);
+  });
+  await within('the end of the first', Promise.race(ends));
+  // The others were not made meanwhile, or they would end with it.
+  await pause(UNREAD_MS);
+  expect(closed.length).toBeLessThanOrEqual(2);
+  await within('the end of all who do not read', Promise.all(ends));
 });
 
 test('[SV9] who asked and left is read nothing, and stands before nobody', async () => {

@@ -17,33 +17,64 @@ export function holdWhileUnread(response: ServerResponse, hold: () => () => void
   holds.set(response, hold);
 }
 
-/** Before the answer is written. */
+/** Before the answer is written, which leaves in one piece. */
 export function boundUnread(response: ServerResponse, unreadMs: number = UNREAD_MS): void {
-  response.once('prefinish', () => {
-    const { socket } = response;
-    // Most answers are with the kernel by now.
-    if (socket === null || socket.writableLength === 0) return;
-    let before = untaken(socket);
-    const release = before > HELD_BYTES_MIN ? holds.get(response)?.() : undefined;
-    // A timeout of the socket would begin anew with every byte that such a reader sends.
-    const timer = setInterval(() => {
-      const now = untaken(socket);
-      if (now === before) socket.destroy();
-      before = now;
-    }, unreadMs);
-    timer.unref();
-    const stop = (): void => {
-      clearInterval(timer);
-      release?.();
-    };
-    response.once('finish', stop);
-    response.once('close', stop);
-  });
+  response.once('prefinish', () => watch(response, unreadMs));
 }
 
-/** What is left of the write that is under way is known to the handle alone, which Node asks for its own timeouts too. */
+/** The same of one that may leave in parts, each of them when the last was taken. */
+export function boundUnreadParts(response: ServerResponse, unreadMs?: number): void {
+  boundUnread(response, unreadMs);
+  const write = response.write.bind(response) as (...part: unknown[]) => boolean;
+  let isWatched = false;
+  response.write = (...part: unknown[]): boolean => {
+    const isTaken = write(...part);
+    if (isTaken || isWatched) return isTaken;
+    isWatched = true;
+    watch(response, unreadMs, () => {
+      isWatched = false;
+    });
+    return isTaken;
+  };
+}
+
+/** Until all that was written is taken, or the reader is gone. */
+function watch(response: ServerResponse, unreadMs = UNREAD_MS, onEnd?: () => void): void {
+  const { socket } = response;
+  // Most answers are with the kernel by now.
+  if (socket === null || socket.writableLength === 0) return onEnd?.();
+  let before = untaken(socket);
+  const release = before > HELD_BYTES_MIN ? holds.get(response)?.() : undefined;
+  // Of a part the kernel is given something when this turn ends: what is left then is what may be left unread.
+  const { writableCorked } = socket;
+  if (writableCorked > 0)
+    setImmediate(() => {
+      before = untaken(socket);
+    });
+  // A timeout of the socket would begin anew with every byte that such a reader sends.
+  const timer = setInterval(() => {
+    const now = untaken(socket);
+    if (now === before) socket.destroy();
+    before = now;
+  }, unreadMs);
+  timer.unref();
+  const events = ['drain', 'finish', 'close'] as const;
+  const stop = (): void => {
+    clearInterval(timer);
+    for (const event of events) response.off(event, stop);
+    release?.();
+    onEnd?.();
+  };
+  for (const event of events) response.on(event, stop);
+}
+
+/**
+ * What is left of the write that is under way is known to the handle alone, which Node asks for its own timeouts too.
+ * It has nothing yet of what is held together for this turn.
+ */
 function untaken(
   socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } },
 ): number {
-  return socket._handle?.writeQueueSize ?? socket.writableLength;
+  const { writableCorked, writableLength } = socket;
+  return writableCorked > 0 ? writableLength : (socket._handle?.writeQueueSize ?? writableLength);
 }

@@ -12,7 +12,7 @@ import { type OpsDoor, operationOf } from '../doors/ops.ts';
 import { boundQuietSockets } from '../doors/quiet-sockets.ts';
 import { readBody } from '../doors/request-body.ts';
 import type { SseDoor } from '../doors/sse.ts';
-import { boundUnread, holdWhileUnread } from '../doors/unread-answers.ts';
+import { boundUnread, boundUnreadParts, holdWhileUnread } from '../doors/unread-answers.ts';
 import type { WebSocketDoor } from '../doors/websocket.ts';
 
 export interface Doors {
@@ -63,8 +63,11 @@ export function createDoorServer(
     if (operation === null && sse && isStream(request)) {
       return sse.handle(request, response, isOwnerSocket);
     }
-    boundUnread(response, unreadMs);
-    if (operation !== null) return ops(operation, request, response, { isOwnerSocket, isSecure });
+    if (operation !== null) {
+      boundUnread(response, unreadMs);
+      return ops(operation, request, response, { isOwnerSocket, isSecure });
+    }
+    boundUnreadParts(response, unreadMs);
     listener ??= openListener();
     void listener.then((answer) => answer(request, response));
   };
