@@ -10,15 +10,14 @@ import type { BusProblem } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { tellLost } from './lost-sessions.ts';
 import { failed } from './request.ts';
+import { isAlone, shareOf } from './shares.ts';
 import {
-  type BusClient,
   type BusRequest,
   createItem,
   isAwaited,
   type Link,
   type Pool,
   type SessionRecord,
-  type Share,
   type WaitingItem,
 } from './state.ts';
 import { bind, livesIn, poolOf, stayAmong, stayIn, unbind } from './stays.ts';
@@ -104,20 +103,6 @@ function hand(exchange: Exchange, { line, request }: WaitingItem, link: Link): v
   link.inFlight.set(request.wireId, request);
   if (link.blockedBy.size > 0) reconsider(link);
 }
-
-/** Null for one that is gone: it asks for nothing more. */
-function shareOf({ shares }: Link, client: BusClient): Share | null {
-  if (client.isGone) return null;
-  let share = shares.get(client);
-  if (!share) {
-    share = { count: 0 };
-    shares.set(client, share);
-  }
-  share.count += 1;
-  return share;
-}
-
-const isAlone = ({ clients }: Exchange): boolean => clients.size === 1;
 
 function wait(
   exchange: Exchange,
