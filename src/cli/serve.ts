@@ -28,7 +28,7 @@ export function registerServe(program: Command): void {
 }
 
 /** Of the space for the young: what is in flight fits, and a collection of it takes a millisecond or two. */
-const YOUNG_MB = 16;
+const YOUNG_MB = 32;
 
 async function serve(context: Context<ServeOptions>): Promise<void> {
   const { flags, isJson, print } = context;
