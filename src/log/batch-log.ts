@@ -17,7 +17,7 @@ import {
   outOfRange,
   requirePosition,
 } from './batch-checks.ts';
-import type { Chunk, Compacted, Log, Snapshot, StoredBatch } from './log.ts';
+import type { Appended, Chunk, Compacted, Log, Snapshot, StoredBatch } from './log.ts';
 import { LogError } from './log.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 
@@ -39,8 +39,11 @@ export interface BatchStorage {
   refresh(): Tail;
   /** Calls `look` whenever another opening may have moved the tail, until the answer is called. */
   watch(look: () => void): () => void;
-  /** Stores the batch durably and answers true; false when the stored tail is not `previous`. Throws LogError and changes nothing. */
-  write(batch: StoredBatch, previous: Tail): boolean;
+  /**
+   * Stores the batch durably and answers true; false when the stored tail is not `previous`. Throws LogError and changes
+   * nothing. Whatever waits for a disk meanwhile is a promise, and nothing else is written before it is settled.
+   */
+  write(batch: StoredBatch, previous: Tail): boolean | Promise<boolean>;
   /** Consecutive batches: the one that holds `position` and, within a budget, those after it. Empty past the end. */
   load(position: number, limit: 'one' | 'many'): readonly StoredBatch[];
   /**
@@ -91,6 +94,8 @@ export function openBatchLog(storage: BatchStorage): Log {
   let asked = Number.NEGATIVE_INFINITY;
   const followers = new Set<() => void>();
   let unwatch: (() => void) | null = null;
+  /** Until what is being written is durable; how far it goes is not said before. */
+  let writing: Promise<unknown> | null = null;
 
   function requireOpen(): void {
     if (!isOpen) {
@@ -102,9 +107,27 @@ export function openBatchLog(storage: BatchStorage): Log {
 
   /** Takes in how far other writers have come. */
   function refresh(): void {
+    if (writing !== null) return;
     const { length } = tail;
     tail = storage.refresh();
     if (tail.length !== length) for (const hear of followers) hear();
+  }
+
+  /** Until it is known, nothing else is written and nobody is told how far the log goes. */
+  async function afterwards<Result>(
+    written: Promise<boolean>,
+    settle: (isStored: boolean) => Result,
+  ): Promise<Result> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    writing = promise;
+    try {
+      const isStored = await written;
+      writing = null;
+      return settle(isStored);
+    } finally {
+      writing = null;
+      resolve();
+    }
   }
 
   function look(): void {
@@ -228,20 +251,22 @@ export function openBatchLog(storage: BatchStorage): Log {
     get head(): string {
       return tail.head;
     },
-    // No await inside: the work is done when the promise is made, so an append costs no extra tick.
+    // Nothing is awaited where the storage need not: the work is done when the promise is made, and costs no extra tick.
     async append(expected, entries) {
+      while (writing !== null) await writing;
       requireOpen();
       if (expected !== tail.length) refresh();
       if (expected !== tail.length) return { conflict: tail.length };
       if (entries.length === 0) return { length: tail.length };
       const { bytes, head } = encodeBatch(entries, tail.head);
       const batch = { first: tail.length, count: entries.length, bytes, head };
-      if (!storage.write(batch, tail)) {
-        refresh();
-        return { conflict: tail.length };
-      }
-      tail = { length: batch.first + batch.count, head };
-      return { length: tail.length };
+      const settle = (isStored: boolean): Appended => {
+        if (isStored) tail = { length: batch.first + batch.count, head };
+        else refresh();
+        return isStored ? { length: tail.length } : { conflict: tail.length };
+      };
+      const written = storage.write(batch, tail);
+      return typeof written === 'boolean' ? settle(written) : afterwards(written, settle);
     },
     read,
     async at(positions) {
@@ -279,6 +304,7 @@ export function openBatchLog(storage: BatchStorage): Log {
       return storage.compacted();
     },
     async replace(expected, batches, compacted) {
+      while (writing !== null) await writing;
       requireOpen();
       refresh();
       if (expected !== tail.length) {
@@ -294,6 +320,7 @@ export function openBatchLog(storage: BatchStorage): Log {
     async close() {
       if (!isOpen) return;
       isOpen = false;
+      await writing;
       recent = undefined;
       followers.clear();
       stopWatching();

@@ -7,6 +7,8 @@ import { LogError } from './log.ts';
 
 const READ_ONLY =
   'the file or its directory is read-only: give this user access or choose another path';
+const DISK_FAILED =
+  'the disk failed or the file may not grow: check disk and limits, and try again';
 const DAMAGED =
   'nothing was changed: run "synod log verify", then restore it from a copy or an export, or move it away to start anew';
 
@@ -22,7 +24,7 @@ const MEANINGS: Readonly<
   8: { code: 'log.unavailable', text: READ_ONLY },
   10: {
     code: 'log.unavailable',
-    text: 'the disk failed or the file may not grow: check disk and limits, and try again',
+    text: DISK_FAILED,
   },
   11: { code: 'log.corrupt', text: `its pages are damaged; ${DAMAGED}` },
   13: { code: 'log.unavailable', text: 'the disk is full: free some space and try again' },
@@ -33,10 +35,11 @@ const MEANINGS: Readonly<
 export function sqliteFailure(path: string, tried: string, error: unknown): LogError {
   if (error instanceof LogError) return error;
   if (!(error instanceof Error) || !('errcode' in error)) {
-    return new LogError('log.unavailable', `cannot ${tried} ${path}: ${String(error)}`, {
-      cause: error,
-      path,
-    });
+    return new LogError(
+      'log.unavailable',
+      `cannot ${tried} ${path} (${String(error)}); ${DISK_FAILED}`,
+      { cause: error, path },
+    );
   }
   // The low byte is the primary code; the rest only refines it.
   const meaning = MEANINGS[Number(error.errcode) & 0xff];

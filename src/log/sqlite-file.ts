@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { makePrivateDirectory, syncDirectory, touchPrivateFile } from './disk.ts';
 import { LogError } from './log.ts';
+import { syncLeftover } from './sqlite-wal.ts';
 
 /** `Syno`, at the place where `file` and SQLite look for whose file it is. */
 const APPLICATION_ID = 0x53_79_6e_6f;
@@ -47,6 +48,7 @@ export function openDatabase(path: string, readOnly: boolean): DatabaseSync {
   // SQLite would create it readable by all; the WAL then takes its mode from this file.
   touchPrivateFile(path);
   requireSqliteFile(path);
+  syncLeftover(path);
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   return orClose(db, () => {
     if (pragma(db, 'page_count') === 0) {
@@ -54,7 +56,8 @@ export function openDatabase(path: string, readOnly: boolean): DatabaseSync {
       syncDirectory(dirname(path));
     }
     requireOurs(db, path);
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    // What is appended is synced by us (sqlite-wal.ts); SQLite syncs what it must before and after it folds the WAL in.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     // A WAL that grows costs each sync twice what one costs that is written over, so it is folded in soon.
     db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES};`);
     // A large snapshot swells it; it is cut back to this once it is folded in.

@@ -1,4 +1,4 @@
-import {
+import fs, {
   copyFileSync,
   existsSync,
   mkdtempSync,
@@ -9,6 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -108,6 +109,107 @@ test('[G2] [G3] room is made over nothing that another opening stored', async ()
   const found = await openSqliteLog(path);
   expect(await all(found)).toEqual(entries);
   expect(await verifyLog(found)).toMatchObject({ ok: true });
+  await found.close();
+});
+
+/** The disk says that it could not, as long as this lasts. */
+function failSyncs(): Disposable {
+  const { fdatasync, fdatasyncSync } = fs;
+  const failure = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  Object.assign(fs, {
+    fdatasync: (_: number, done: (error: Error) => void) => setImmediate(done, failure),
+    fdatasyncSync() {
+      throw failure;
+    },
+  });
+  syncBuiltinESMExports();
+  return {
+    [Symbol.dispose]() {
+      Object.assign(fs, { fdatasync, fdatasyncSync });
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+test.each([
+  ['one entry', ['lost?']],
+  ['much at once', Array.from({ length: 80 }, () => 'x'.repeat(1_000))],
+])(
+  '[G3] what a sync failed to write is stored in the file itself before it is acknowledged: %s',
+  async (_, more) => {
+    const path = await sample();
+    const log = await openSqliteLog(path);
+    using failing = failSyncs();
+    expect(await log.append(ENTRIES.length, more)).toEqual({
+      length: ENTRIES.length + more.length,
+    });
+    expect(failing).toBeDefined();
+    // Without what lies beside it, which may not have come to the disk.
+    const copy = freshPath();
+    copyFileSync(path, copy);
+    const found = await openSqliteLog(copy);
+    expect(await all(found)).toEqual([...ENTRIES, ...more]);
+    await found.close();
+    await log.close();
+  },
+);
+
+test('[G3] [G9] what is on no disk is neither acknowledged nor read, until it is', async () => {
+  const path = await sample();
+  const log = await openSqliteLog(path);
+  // Somebody reads, so that nothing can be folded in either.
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM batches');
+  {
+    using failing = failSyncs();
+    await expect(log.append(ENTRIES.length, ['lost?'])).rejects.toThrow(LogError);
+    expect(failing).toBeDefined();
+  }
+  expect(log.length).toBe(ENTRIES.length);
+  await expect(all(log)).rejects.toThrow(LogError);
+  // The next sync would say that all is well.
+  await expect(log.append(ENTRIES.length, ['next'])).rejects.toThrow(LogError);
+  reader.exec('COMMIT');
+  reader.close();
+  expect(await all(log)).toEqual([...ENTRIES, 'lost?']);
+  expect(await log.append(ENTRIES.length + 1, ['next'])).toEqual({ length: ENTRIES.length + 2 });
+  await log.close();
+});
+
+test('[G3] what a killed process wrote is on the disk before it is read, or the log is not opened', async () => {
+  const path = await sample();
+  const log = await openSqliteLog(path);
+  await log.append(ENTRIES.length, ['written']);
+  const left = freshPath();
+  for (const end of ['', '-wal']) copyFileSync(path + end, left + end);
+  await log.close();
+  {
+    using failing = failSyncs();
+    await expect(openSqliteLog(left)).rejects.toThrow(/EIO.*check disk/);
+    expect(failing).toBeDefined();
+  }
+  const found = await openSqliteLog(left);
+  expect(await all(found)).toEqual([...ENTRIES, 'written']);
+  await found.close();
+});
+
+test('[G1] [G2] what is appended while another append waits for the disk comes after it', async () => {
+  const path = freshPath();
+  const log = await openSqliteLog(path);
+  const large = 'x'.repeat(100_000);
+  const first = log.append(0, [large, 'b']);
+  expect(log.length).toBe(0);
+  const [stored, stale, next] = await Promise.all([
+    first,
+    log.append(0, ['y']),
+    first.then(() => log.append(2, ['c', large])),
+  ]);
+  expect([stored, stale, next]).toEqual([{ length: 2 }, { conflict: 2 }, { length: 4 }]);
+  const last = log.append(4, [large, 'f']);
+  await log.close();
+  expect(await last).toEqual({ length: 6 });
+  const found = await openSqliteLog(path);
+  expect(await all(found)).toEqual([large, 'b', 'c', large, large, 'f']);
   await found.close();
 });
 

@@ -1,7 +1,7 @@
 /**
  * The default log: one SQLite file, one row per append.
  *
- * WAL with synchronous=FULL, so an append is one fsync and what it acknowledged
+ * An append is one sync of the WAL (sqlite-wal.ts), and what it acknowledged
  * survives power loss. A row is inserted only behind the tail it was chained
  * to, in one statement, so two openings of one file cannot fork it [G2]. A file that
  * is foreign, corrupt or newer is refused and left as it is.
@@ -17,7 +17,7 @@ import { createEntryReader } from './sqlite-entry.ts';
 import { sqliteFailure } from './sqlite-error.ts';
 import { batchesTable, COMPACTED_FORMAT, openDatabase, WAL_BYTES } from './sqlite-file.ts';
 import { createSqliteSnapshots } from './sqlite-snapshots.ts';
-import { createWalRoom } from './sqlite-wal.ts';
+import { createWal } from './sqlite-wal.ts';
 
 export interface SqliteLogOptions {
   /** Opens beside a running hub, for verify and export: writes nothing, and does not refuse a damaged log. */
@@ -66,21 +66,34 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
   const opened = refresh();
   const entry = createEntryReader(db);
   const snapshots = createSqliteSnapshots(db, (tried, work) => guard(path, tried, work));
-  const room = createWalRoom(db, path, WAL_BYTES);
+  const wal = createWal(db, path, WAL_BYTES);
+
+  const synced = (syncing: Promise<void> | undefined): boolean | Promise<boolean> =>
+    syncing?.then(
+      () => true,
+      (error) => {
+        throw sqliteFailure(path, 'append to', error);
+      },
+    ) ?? true;
 
   return {
     path,
     tail: () => opened,
-    refresh: () => guard(path, 'read', refresh),
+    refresh: () =>
+      guard(path, 'read', () => {
+        wal.requireCertain();
+        return refresh();
+      }),
     watch: lookOften,
     write: (batch, previous) =>
       guard(path, 'append to', () => {
+        wal.requireCertain();
         const head = Buffer.from(batch.head, 'hex');
         const before = Buffer.from(previous.head, 'hex');
-        const isStored =
-          insert.run(batch.first, batch.count, batch.bytes, head, before).changes === 1;
-        room.provide(batch.bytes.byteLength);
-        return isStored;
+        if (insert.run(batch.first, batch.count, batch.bytes, head, before).changes !== 1)
+          return false;
+        wal.makeRoom(batch.bytes.byteLength);
+        return synced(wal.sync(batch.bytes.byteLength));
       }),
     load: (position, limit) =>
       guard(path, 'read', () => {
@@ -107,10 +120,13 @@ function createStorage(db: DatabaseSync, path: string): BatchStorage {
     compacted: () => guard(path, 'read', () => readCompacted(db)),
     replace: async (batches, compacted) => {
       await replaceBatches(db, path, batches, compacted);
-      room.renew();
+      wal.renew();
     },
     // SQLite folds the WAL in when the last connection closes; if it cannot, the next opening does.
-    close: () => guard(path, 'close', () => db.close()),
+    close: () => {
+      wal.close();
+      guard(path, 'close', () => db.close());
+    },
   };
 }
 
