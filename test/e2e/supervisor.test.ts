@@ -268,6 +268,27 @@ test('[SU5] stopped at the hub, it ends here', async () => {
   expect(await scene.instancesOf(agent)).toMatchObject([{ state: 'stopped' }]);
 });
 
+test('[SU5] stopped while a word of it is on its way, it ends for the reason that was given', async () => {
+  const { agent, own } = await scene.defined();
+  const stop = () => scene.client.call('agents.stop', { agent_id: agent, reason: 'for tonight' });
+  const crossed = {
+    call: (async (...of: Parameters<Client['call']>) => {
+      if (of[0] === 'agents.report' && Object(of[1]).state === 'idle') await stop();
+      return own.call(...of);
+    }) as Client['call'],
+  };
+  const supervisor = new Supervisor({
+    ...{ hub: crossed, agent, command: ['/bin/sh', '-c', SLEEPS], ready: /ready/ },
+    graceMs: 50,
+  });
+  scene.open.push(supervisor);
+  await supervisor.start();
+  supervisor.idle();
+  await comesTo(supervisor, 'stopped');
+  expect(supervisor.status().reason).toBe('for tonight');
+  expect(await scene.instancesOf(agent)).toMatchObject([{ state: 'stopped' }]);
+});
+
 test('[SU5] out of reach of the hub for most of its lease, it ends before another may begin', async () => {
   const { agent, own, token } = await scene.defined();
   let isCut = false;

@@ -22,7 +22,7 @@ export interface Told {
 
 export interface LeaseEvents {
   /** What the hub makes of it after each word of ours. */
-  onView(state: InstanceView['state'], view: InstanceView | null): void;
+  onView(view: InstanceView): void;
   /** It is ours no more. Comes once, and nothing after it. */
   onLost(reason: string): void;
 }
@@ -139,12 +139,13 @@ function keepLease(
         untold.shift();
         if (!isOver) believeFrom(sentAt);
         againMs = AGAIN_MS_MIN;
-        if (!isOver) events.onView(said.state, said);
+        if (!isOver) events.onView(said);
       } catch (error) {
         const code = codeOf(error);
         if (code === 'instance.state') untold.shift();
         if (code === 'instance.state' && fromOf(error) === 'stopping') {
-          events.onView('stopping', null);
+          // It was stopped there while this was on its way: a word that may be said then is answered with why.
+          if (untold.length === 0) untold.push({});
         } else if (code === 'instance.state' || (code !== null && FINAL.has(code))) {
           lose(sentenceOf(error));
         } else {

@@ -198,7 +198,7 @@ export class Supervisor implements AsyncDisposable {
         },
       },
       {
-        onView: (state, view) => void (isOurs() && this.#heard(state, view)),
+        onView: (view) => void (isOurs() && this.#heard(view)),
         onLost: (reason) => void (isOurs() && this.#lost(reason)),
       },
     );
@@ -276,12 +276,12 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** What the hub makes of it: somebody may have stopped it there, or its law gave it up. */
-  #heard(state: InstanceView['state'], view: InstanceView | null): void {
+  #heard({ state, reason }: InstanceView): void {
     if (state === 'stopping' && (this.#state === 'starting' || this.#isUp())) {
-      void this.stop(view?.reason ?? 'stopped at the hub');
+      void this.stop(reason ?? 'stopped at the hub');
     } else if (state === 'given_up' && this.#state === 'failed') {
       this.#cancelRestart();
-      this.#giveUp('supervisor.given-up', view?.reason ?? this.#reason ?? 'it was given up');
+      this.#giveUp('supervisor.given-up', reason ?? this.#reason ?? 'it was given up');
     }
   }
 
