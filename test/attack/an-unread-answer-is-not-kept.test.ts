@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until, within } from '../e2e/deadline.ts';
 import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
@@ -61,6 +63,28 @@ test('[SV9] who has not read an answer is made no other, and others are', async 
     },
     (count) => count === sockets.length,
   );
+});
+
+test('[SV9] who waits for a page holds none of it meanwhile', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heapMiB = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed / MIB;
+  };
+  const [{ message_id }] = (await hub.other.ask('replay', { channel: 'large', limit: 1 })).messages;
+  const unread = askRaw();
+  await within('an answer that is not read', once(unread, 'readable'));
+  const socket = await hub.untrusted.socket();
+  const before = heapMiB();
+  const pages = Array.from({ length: 100 }, () => socket.call('threads.get', { message_id }));
+  // The hub has heard them all when it answers this.
+  await socket.call('status');
+  await hub.other.ask('status');
+  expect(heapMiB() - before).toBeLessThan(50);
+  unread.destroy();
+  for (const { result } of await Promise.all(pages)) expect(result.root).toBeDefined();
+  await socket.close();
 });
 
 test('[SV9] an answer that is streamed is no other: it is cut off unread, and none is made beside it', async () => {

@@ -5,6 +5,7 @@
 import { utf8Bytes } from '../../core/law/text.ts';
 import type { DurableEvent } from '../../core/law/world.ts';
 import { PAGE_BYTES_MAX } from '../../core/work/work-limits.ts';
+import { onePage } from './one-page.ts';
 import type { Room } from './room.ts';
 
 /** What one answer may still show, and what may still be read for it. */
@@ -31,23 +32,14 @@ export interface Shows<Row, Shown> {
   show(row: Row, event: DurableEvent | undefined): Shown;
 }
 
-/**
- * The first of the rows, as many as the budget holds. An agent reads one such page at a time, and nothing is read for
- * one that left while it waited.
- */
+/** The first of the rows, as many as the budget holds; none for one that left while it waited. */
 export async function readPage<Row, Shown>(
   room: Pick<Room, 'hub' | 'by' | 'signal'>,
   rows: readonly Row[],
   shows: Shows<Row, Shown>,
   budget: Budget = createBudget(),
 ): Promise<Shown[]> {
-  const end = await room.hub.turns.page(room.by.id, room.signal);
-  if (end === null) return [];
-  try {
-    return await readRows(room, rows, shows, budget);
-  } finally {
-    end();
-  }
+  return (await onePage(room, () => readRows(room, rows, shows, budget))) ?? [];
 }
 
 async function readRows<Row, Shown>(

@@ -8,6 +8,7 @@ import { utf8Bytes } from '../../core/law/text.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { TextMessage } from '../../hub/message-store.ts';
 import { envelopeFieldsText, standingFieldsText } from './envelope.ts';
+import { onePage } from './one-page.ts';
 import type { Room } from './room.ts';
 
 /** What one page of messages is at the most, in bytes of JSON. */
@@ -56,28 +57,22 @@ export async function* readInPieces(
   }
 }
 
-/**
- * As many as are not too much for one call; at least one. An agent reads one such page at a time, and nothing is read
- * for one that left while it waited.
- */
+/** A page of them and of nothing else; none for one that left while it waited. */
 export async function readSome(
-  { hub, by, signal }: Pick<Room, 'hub' | 'by' | 'signal'>,
+  room: Pick<Room, 'hub' | 'by' | 'signal'>,
   positions: readonly number[],
   charsMax: number = READ_CHARS_MAX,
 ): Promise<ReadMessages> {
-  const end = await hub.turns.page(by.id, signal);
-  if (end === null) return { messages: [], through: 0 };
-  try {
-    return await readThrough({ hub, agent: by.id }, positions, charsMax);
-  } finally {
-    end();
-  }
+  const reading = { hub: room.hub, agent: room.by.id };
+  const read = await onePage(room, () => readMost(reading, positions, charsMax));
+  return read ?? { messages: [], through: 0 };
 }
 
-async function readThrough(
+/** As many as are not too much for one call; at least one. Within a page: `onePage`. */
+export async function readMost(
   reading: Reading,
   positions: readonly number[],
-  charsMax: number,
+  charsMax: number = READ_CHARS_MAX,
 ): Promise<ReadMessages> {
   const messages: TextMessage[] = [];
   let chars = 0;

@@ -17,7 +17,8 @@ import {
   DIGEST_CHANNELS_MAX,
 } from '../../../wire/operations/threads.ts';
 import { bodyText } from '../body.ts';
-import { fitting, MESSAGE_PAGE_BYTES_MAX, pagedText, readSome } from '../message-page.ts';
+import { fitting, MESSAGE_PAGE_BYTES_MAX, pagedText, readMost } from '../message-page.ts';
+import { onePage } from '../one-page.ts';
 import { outputFromText } from '../output-text.ts';
 import { checkedFor } from '../platform.ts';
 import type { Handlers, Room } from '../room.ts';
@@ -96,20 +97,8 @@ async function digest(room: Room, input: Input): Promise<Output | Refusal> {
   });
   if (isRefusal(chosen)) return chosen;
   const { parts, leftOut } = chosen;
-  const share = 1 / Math.max(1, parts.length);
-  const since = (input.since ?? 0) * 1000;
-  const channels: Output['channels'] = [];
-  const all: TextMessage[] = [];
-  for (const { channel, title, positions, isMore } of parts) {
-    const { messages: read } = await readSome(room, positions, READ_CHARS_MAX * share);
-    const wanted = read.filter(({ at }) => at >= since);
-    const bytes = MESSAGE_PAGE_BYTES_MAX * share * PART_OF_PAGE;
-    const count = input.view === 'full' ? fitting(wanted.map(pagedText), bytes) : wanted.length;
-    const isCut = read.length < positions.length || count < wanted.length;
-    all.push(...wanted.slice(0, count));
-    channels.push({ channel, title, shown: count, more: isMore || isCut });
-  }
-  if (input.view !== 'headlines') all.sort((a, b) => b.position - a.position);
+  const read = await onePage(room, () => readParts(room, parts, input));
+  const { channels, all } = read ?? { channels: [], all: [] };
   const { view } = input;
   if (view === 'full') {
     const texts = all.toReversed().map(pagedText);
@@ -120,6 +109,34 @@ async function digest(room: Room, input: Input): Promise<Output | Refusal> {
   const rows = await headlines(hub, all);
   if (isRefusal(rows)) return rows;
   return { view, rows, messages: [], channels, channels_left_out: leftOut };
+}
+
+interface ReadParts {
+  readonly channels: Output['channels'];
+  readonly all: readonly TextMessage[];
+}
+
+async function readParts(
+  { hub, by }: Room,
+  parts: readonly Part[],
+  input: Input,
+): Promise<ReadParts> {
+  const share = 1 / Math.max(1, parts.length);
+  const since = (input.since ?? 0) * 1000;
+  const channels: Output['channels'] = [];
+  const all: TextMessage[] = [];
+  for (const { channel, title, positions, isMore } of parts) {
+    const reading = { hub, agent: by.id };
+    const { messages: read } = await readMost(reading, positions, READ_CHARS_MAX * share);
+    const wanted = read.filter(({ at }) => at >= since);
+    const bytes = MESSAGE_PAGE_BYTES_MAX * share * PART_OF_PAGE;
+    const count = input.view === 'full' ? fitting(wanted.map(pagedText), bytes) : wanted.length;
+    const isCut = read.length < positions.length || count < wanted.length;
+    all.push(...wanted.slice(0, count));
+    channels.push({ channel, title, shown: count, more: isMore || isCut });
+  }
+  if (input.view !== 'headlines') all.sort((a, b) => b.position - a.position);
+  return { channels, all };
 }
 
 /** The rest is for what stands around the messages. */

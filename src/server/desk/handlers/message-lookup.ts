@@ -32,6 +32,16 @@ export async function findMessage(
   return isReadable.value ? message : unknown;
 }
 
+/** The same without what was said in it, for those who have it read in its turn. */
+export async function findHead(
+  ...named: Parameters<typeof findMessage>
+): Promise<MessageHead | Refusal> {
+  const message = await findMessage(...named);
+  if (isRefusal(message)) return message;
+  const { body: _, ...head } = message;
+  return head;
+}
+
 /** What a person has not released is for people and its sender alone to name [R6]. */
 export function mayRead(world: WorldView, by: Principal, message: MessageHead): boolean {
   const channel = channelWith(world, message);

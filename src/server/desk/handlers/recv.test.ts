@@ -227,16 +227,12 @@ test('[N2] drains at once from two sides hand each message out once, in order', 
   }
 });
 
-test('[N1] [TH2] a thread that cannot be read costs nobody the message', async () => {
+/** Ada is owed a message and one that answers it; the log is read for each of them. */
+async function openOwed(at: (log: Log) => Log['at']) {
   const log = openMemoryLog();
-  let readsLeft = Number.POSITIVE_INFINITY;
-  const at: Log['at'] = async (positions) => {
-    if (readsLeft-- === 0) throw new LogError('log.unavailable', 'the disk is gone');
-    return log.at(positions);
-  };
   const alone = await openHub({
     ...{ space: 's', clock: realClock, cacheBytesMax: 0 },
-    log: Object.create(log, { at: { value: at } }),
+    log: Object.create(log, { at: { value: at(log) } }),
   });
   const by = createPrincipal('ada');
   const say = (replyTo: number | null) =>
@@ -254,8 +250,40 @@ test('[N1] [TH2] a thread that cannot be read costs nobody the message', async (
     handleRecv({ ...room, signal: null, timings: () => [] } as unknown as Room, {
       ...{ max_messages: 10, thread_depth: -1, include_meta: false },
     });
+  return { recv, close: () => alone.close() };
+}
+
+test('[N1] [TH2] a thread that cannot be read costs nobody the message', async () => {
+  let readsLeft = Number.POSITIVE_INFINITY;
+  const owed = await openOwed((log) => async (positions) => {
+    if (readsLeft-- === 0) throw new LogError('log.unavailable', 'the disk is gone');
+    return log.at(positions);
+  });
   readsLeft = 1;
-  await expect(recv()).rejects.toThrow('the disk is gone');
-  expect(await recv()).toMatchObject({ messages: [{ seq: 1 }, { seq: 2, ancestors: [{}] }] });
-  await alone.close();
+  await expect(owed.recv()).rejects.toThrow('the disk is gone');
+  expect(await owed.recv()).toMatchObject({ messages: [{ seq: 1 }, { seq: 2, ancestors: [{}] }] });
+  await owed.close();
+});
+
+test('[SV9] [TH2] what a message answers is of its page: no other is read for the same agent meanwhile', async () => {
+  let reads = 0;
+  const { promise: goOn, resolve } = Promise.withResolvers<void>();
+  const owed = await openOwed((log) => async (positions) => {
+    if (++reads === 2) await goOn;
+    return log.at(positions);
+  });
+  const both = [owed.recv(), owed.recv()];
+  await until(
+    'the first reads what is answered',
+    async () => reads,
+    (count) => count > 1,
+  );
+  for (let i = 0; i < 10; i++) await new Promise((done) => setImmediate(done));
+  expect(reads).toBe(2);
+  resolve();
+  expect(await Promise.all(both)).toMatchObject([
+    { messages: [{ seq: 1 }, { seq: 2, ancestors: [{}] }] },
+    { messages: [] },
+  ]);
+  await owed.close();
 });

@@ -17,7 +17,8 @@ import type { recv } from '../../../wire/operations/channels.ts';
 import { envelopeFieldsText, standingFieldsText } from '../envelope.ts';
 import { followMarks, type MarkNotice } from '../follow-marks.ts';
 import { checkStanding } from '../identity.ts';
-import { ANSWER_BYTES_MAX, fitting, readInPieces, readSome } from '../message-page.ts';
+import { ANSWER_BYTES_MAX, fitting, readInPieces, readMost } from '../message-page.ts';
+import { onePage } from '../one-page.ts';
 import { outputFromText } from '../output-text.ts';
 import type { Room } from '../room.ts';
 import { isWithheld, mayRead, mayRecall } from './message-lookup.ts';
@@ -110,7 +111,8 @@ async function drain(
   peeked: readonly Owed[],
 ): Promise<Output | Refusal | null> {
   const { hub, by } = room;
-  const found = await findOwed(room, peeked, input.thread_depth);
+  const read = await onePage(room, () => findOwed(room, peeked, input.thread_depth));
+  const found = read ?? new Map<number, FoundOwed>();
   // What does not fit stays in the inbox: only what is handed out is taken.
   const owed = peeked.filter(({ position }) => found.has(position));
   const at = hub.stamp();
@@ -174,7 +176,8 @@ async function findOwed(
   depth: number,
 ): Promise<ReadonlyMap<number, FoundOwed>> {
   const positions = peeked.map((one) => one.position);
-  const { messages } = await readSome(room, positions, ANSWER_BYTES_MAX);
+  const reading = { hub: room.hub, agent: room.by.id };
+  const { messages } = await readMost(reading, positions, ANSWER_BYTES_MAX);
   const threads = await findAncestors(room, messages, depth);
   const found = (threads === null ? messages : messages.slice(0, threads.length)).map(
     (message, i): FoundOwed => ({

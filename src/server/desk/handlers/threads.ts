@@ -26,10 +26,11 @@ import type { threadsGet, threadsList, threadsMark } from '../../../wire/operati
 import { headOf, ownersOf } from '../../../wire/post.ts';
 import { messageEnvelope, standingFields } from '../envelope.ts';
 import { idempotencyOf } from '../idempotency.ts';
-import { fitting, MESSAGE_PAGE_BYTES_MAX, pagedText, readSome } from '../message-page.ts';
+import { fitting, MESSAGE_PAGE_BYTES_MAX, pagedText, readMost, readSome } from '../message-page.ts';
+import { onePage } from '../one-page.ts';
 import { outputFromText } from '../output-text.ts';
 import type { Handlers, Room } from '../room.ts';
-import { findMessage, isWithheld, mayRead, mayRecall, refOf } from './message-lookup.ts';
+import { findHead, findMessage, isWithheld, mayRead, mayRecall, refOf } from './message-lookup.ts';
 
 type ThreadView = OutputOf<typeof threadsMark>['thread'];
 type Headline = OutputOf<typeof threadsList>['threads'][number];
@@ -64,21 +65,20 @@ export const threadHandlers: Handlers<
 
   async 'threads.get'(room, input) {
     const { hub, by } = room;
-    const message = await findMessage(room, input.message_id, 'message_id', mayShow);
+    const message = await findHead(room, input.message_id, 'message_id', mayShow);
     if (isRefusal(message)) return message;
     const page = await hub.ask((world) => pageOf(world, by, message, input.after, input.limit));
     if (isRefusal(page)) return page;
-    const [root = null] = page.root === null ? [] : await hub.messageTexts([page.root]);
+    const { root, replies } = (await onePage(room, () => readThread(room, page))) ?? NOTHING_READ;
     const thread = await threadView(hub, page);
     const marks = await marksBefore(hub, page, input.marks_before ?? page.marks.last);
     if (isRefusal(marks)) return marks;
     const head =
       `{"thread":${JSON.stringify(thread)},"root":${root === null ? null : pagedText(root)},` +
       `"marks":${JSON.stringify(marks.views)},"marks_next":${marks.next},"replies":[`;
-    const { messages: read } = await readSome(room, page.replies);
-    const texts = read.map(pagedText);
+    const texts = replies.map(pagedText);
     const count = fitting(texts, MESSAGE_PAGE_BYTES_MAX - utf8Bytes(head) - TAIL_BYTES);
-    const last = read[count - 1]?.position;
+    const last = replies[count - 1]?.position;
     const isWhole = count === page.replies.length;
     const next = isWhole ? page.next : (last ?? page.next);
     const text = `${head}${texts.slice(0, count).join(',')}],"next":${next === null ? null : JSON.stringify(messageId(next))}}`;
@@ -231,6 +231,19 @@ function pageOf(
     replies: seqs.map(at),
     next: next === 0 ? null : at(next),
   };
+}
+
+interface ReadThread {
+  readonly root: TextMessage | null;
+  readonly replies: readonly TextMessage[];
+}
+
+const NOTHING_READ: ReadThread = { root: null, replies: [] };
+
+async function readThread({ hub, by }: Room, page: PageOf): Promise<ReadThread> {
+  const [root = null] = page.root === null ? [] : await hub.messageTexts([page.root]);
+  const { messages } = await readMost({ hub, agent: by.id }, page.replies);
+  return { root, replies: messages };
 }
 
 function unknownCursor(field: string): Refusal {
