@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until, within } from '../e2e/deadline.ts';
-import { type AttackedHub, openAttackedHub } from './attacked-hub.ts';
+import { type AttackedHub, type Holder, openAttackedHub } from './attacked-hub.ts';
 
 const MIB = 1024 * 1024;
 const UNREAD_MS = 1_500;
@@ -21,15 +21,19 @@ beforeAll(async () => {
 afterAll(() => hub.close());
 
 function askRaw(): Socket {
-  const body = JSON.stringify({ channel: 'large', limit: 1_000 });
   const socket = connect(hub.port, '127.0.0.1');
   socket.on('error', () => {});
-  socket.write(
-    `POST /v1/ops/replay HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\n` +
-      `Authorization: ${hub.untrusted.headers.authorization}\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n${body}`,
-  );
+  socket.write(requestOf(hub.untrusted, 'replay', { channel: 'large', limit: 1_000 }));
   return socket;
+}
+
+function requestOf({ headers }: Holder, operation: string, input: object): string {
+  const body = JSON.stringify(input);
+  return (
+    `POST /v1/ops/${operation} HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\n` +
+    `Authorization: ${headers.authorization}\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n${body}`
+  );
 }
 
 test('[SV9] who reads nothing of an answer is cut off, also when it goes on sending', async () => {
@@ -85,6 +89,34 @@ test('[SV9] who waits for a page holds none of it meanwhile', async () => {
   unread.destroy();
   for (const { result } of await Promise.all(pages)) expect(result.root).toBeDefined();
   await socket.close();
+});
+
+test('[SV9] what is sent behind a request that waits is not begun before that is answered', async () => {
+  for (const pattern of ['mail', 'behind']) await hub.other.ask('subscribe', { pattern });
+  const request = (operation: string, input: object) => requestOf(hub.agent, operation, input);
+  const send = request('send', { channel: 'behind', body: {} });
+  await hub.agent.ask('subscribe', { pattern: 'mail' });
+  const socket = connect(hub.port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (part) => {
+    text += part;
+  });
+  const wait = request('recv', { channels: ['mail'], wait_ms: 60_000 });
+  socket.write(send + wait + send.repeat(20));
+  const sent = async (input: object): Promise<number> =>
+    (await hub.other.ask('recv', { channels: ['behind'], ...input })).messages.length;
+  expect(await sent({ wait_ms: 60_000 })).toBe(1);
+  // The others came with it; they would be carried out by now.
+  for (let n = 0; n < 20; n++) await hub.other.ask('status');
+  expect(await sent({})).toBe(0);
+  await hub.other.ask('send', { channel: 'mail', body: {} });
+  await until(
+    'all answers',
+    async () => text.match(/HTTP\/1.1 200 /g)?.length,
+    (count) => count === 22,
+  );
+  expect(await sent({})).toBe(20);
+  socket.destroy();
 });
 
 test('[SV9] an answer that is streamed is no other: it is cut off unread, and none is made beside it', async () => {

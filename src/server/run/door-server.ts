@@ -71,11 +71,16 @@ export function createDoorServer(
     listener ??= openListener();
     void listener.then((answer) => answer(request, response));
   };
+  // Its answer leaves behind those before it, and would lie here with all the others: it is begun when it is its turn.
+  const inOrder: RequestListener = (request, response) => {
+    if (response.socket !== null) route(request, response);
+    else response.once('socket', () => route(request, response));
+  };
   const server = isSecure
     ? process
         .getBuiltinModule('node:https')
-        .createServer({ ...OPTIONS, ...tls, minVersion: 'TLSv1.2' }, route)
-    : createServer(OPTIONS, route);
+        .createServer({ ...OPTIONS, ...tls, minVersion: 'TLSv1.2' }, inOrder)
+    : createServer(OPTIONS, inOrder);
   boundQuietSockets(server);
   server.on('upgrade', (request, stream, head) => {
     websocket.upgrade({ request, stream, head, isOwnerSocket });
