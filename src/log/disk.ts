@@ -30,6 +30,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   EPERM: 'permission is denied: give this user access or choose another directory',
   ENOENT: 'it does not exist: check the path',
   ENOTDIR: 'part of the path is not a directory: check the path',
+  EMFILE: 'too many files are open: raise the limit of open files and try again',
   EIO: 'the disk failed: check its health and restore from a copy if needed',
 };
 

@@ -3,12 +3,11 @@
  *
  * Every message names the file and the way out; none of these failures has changed it.
  */
+import { unavailable } from './disk.ts';
 import { LogError } from './log.ts';
 
 const READ_ONLY =
   'the file or its directory is read-only: give this user access or choose another path';
-const DISK_FAILED =
-  'the disk failed or the file may not grow: check disk and limits, and try again';
 const DAMAGED =
   'nothing was changed: run "synod log verify", then restore it from a copy or an export, or move it away to start anew';
 
@@ -24,7 +23,7 @@ const MEANINGS: Readonly<
   8: { code: 'log.unavailable', text: READ_ONLY },
   10: {
     code: 'log.unavailable',
-    text: DISK_FAILED,
+    text: 'the disk failed or the file may not grow: check disk and limits, and try again',
   },
   11: { code: 'log.corrupt', text: `its pages are damaged; ${DAMAGED}` },
   13: { code: 'log.unavailable', text: 'the disk is full: free some space and try again' },
@@ -34,13 +33,7 @@ const MEANINGS: Readonly<
 
 export function sqliteFailure(path: string, tried: string, error: unknown): LogError {
   if (error instanceof LogError) return error;
-  if (!(error instanceof Error) || !('errcode' in error)) {
-    return new LogError(
-      'log.unavailable',
-      `cannot ${tried} ${path} (${String(error)}); ${DISK_FAILED}`,
-      { cause: error, path },
-    );
-  }
+  if (!(error instanceof Error) || !('errcode' in error)) return unavailable(path, tried, error);
   // The low byte is the primary code; the rest only refines it.
   const meaning = MEANINGS[Number(error.errcode) & 0xff];
   const text = meaning?.text ?? 'see the cause';

@@ -87,7 +87,7 @@ export function createWal(db: DatabaseSync, path: string, enough: number): Wal {
 
   function syncMeanwhile(): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      fdatasync(opened(), (error) => {
+      const settle = (error: unknown): void => {
         if (error === null) return resolve();
         try {
           doubt(error);
@@ -95,7 +95,12 @@ export function createWal(db: DatabaseSync, path: string, enough: number): Wal {
         } catch (cause) {
           reject(cause);
         }
-      });
+      };
+      try {
+        fdatasync(opened(), settle);
+      } catch (error) {
+        settle(error);
+      }
     });
   }
 
@@ -113,6 +118,12 @@ export function createWal(db: DatabaseSync, path: string, enough: number): Wal {
     const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
     if (busy !== 0) throw doubted;
     doubted = null;
+    renew();
+  }
+
+  function renew(): void {
+    left = 0;
+    hasRoom = false;
   }
 
   /** Nobody else writes to it meanwhile, or zeros would lie over what was acknowledged. */
@@ -150,10 +161,7 @@ export function createWal(db: DatabaseSync, path: string, enough: number): Wal {
         hasRoom = true;
       }
     },
-    renew() {
-      left = 0;
-      hasRoom = false;
-    },
+    renew,
     close() {
       if (handle >= 0) closeSync(handle);
       handle = -1;

@@ -114,36 +114,57 @@ test('[G2] [G3] room is made over nothing that another opening stored', async ()
 
 /** The disk says that it could not, as long as this lasts. */
 function failSyncs(): Disposable {
-  const { fdatasync, fdatasyncSync } = fs;
   const failure = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
-  Object.assign(fs, {
+  return failing({
     fdatasync: (_: number, done: (error: Error) => void) => setImmediate(done, failure),
     fdatasyncSync() {
       throw failure;
     },
   });
+}
+
+/** No file can be opened beside those that are open. */
+function failOpens(code: string): Disposable {
+  const { openSync } = fs;
+  return failing({
+    openSync(...given: Parameters<typeof openSync>) {
+      if (!String(given[0]).endsWith('-wal')) return openSync(...given);
+      throw Object.assign(new Error(`${code}: open`), { code });
+    },
+  });
+}
+
+function failing(instead: object): Disposable {
+  const own = Object.fromEntries(
+    Object.keys(instead).map((name) => [name, fs[name as keyof typeof fs]]),
+  );
+  Object.assign(fs, instead);
   syncBuiltinESMExports();
   return {
     [Symbol.dispose]() {
-      Object.assign(fs, { fdatasync, fdatasyncSync });
+      Object.assign(fs, own);
       syncBuiltinESMExports();
     },
   };
 }
 
+const LITTLE = ['lost?'];
+const MUCH = Array.from({ length: 80 }, () => 'x'.repeat(1_000));
 test.each([
-  ['one entry', ['lost?']],
-  ['much at once', Array.from({ length: 80 }, () => 'x'.repeat(1_000))],
+  ['one entry', failSyncs, LITTLE],
+  ['much at once', failSyncs, MUCH],
+  ['one entry that there is no file to sync by', () => failOpens('EMFILE'), LITTLE],
+  ['much that there is no file to sync by', () => failOpens('EMFILE'), MUCH],
 ])(
   '[G3] what a sync failed to write is stored in the file itself before it is acknowledged: %s',
-  async (_, more) => {
+  async (_, fail, more) => {
     const path = await sample();
     const log = await openSqliteLog(path);
-    using failing = failSyncs();
+    using failure = fail();
     expect(await log.append(ENTRIES.length, more)).toEqual({
       length: ENTRIES.length + more.length,
     });
-    expect(failing).toBeDefined();
+    expect(failure).toBeDefined();
     // Without what lies beside it, which may not have come to the disk.
     const copy = freshPath();
     copyFileSync(path, copy);
@@ -161,9 +182,9 @@ test('[G3] [G9] what is on no disk is neither acknowledged nor read, until it is
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec('BEGIN; SELECT count(*) FROM batches');
   {
-    using failing = failSyncs();
+    using failure = failSyncs();
     await expect(log.append(ENTRIES.length, ['lost?'])).rejects.toThrow(LogError);
-    expect(failing).toBeDefined();
+    expect(failure).toBeDefined();
   }
   expect(log.length).toBe(ENTRIES.length);
   await expect(all(log)).rejects.toThrow(LogError);
@@ -184,9 +205,14 @@ test('[G3] what a killed process wrote is on the disk before it is read, or the 
   for (const end of ['', '-wal']) copyFileSync(path + end, left + end);
   await log.close();
   {
-    using failing = failSyncs();
-    await expect(openSqliteLog(left)).rejects.toThrow(/EIO.*check disk/);
-    expect(failing).toBeDefined();
+    using failure = failSyncs();
+    await expect(openSqliteLog(left)).rejects.toThrow(/EIO.*check its health/);
+    expect(failure).toBeDefined();
+  }
+  {
+    using failure = failOpens('EACCES');
+    await expect(openSqliteLog(left)).rejects.toThrow(/EACCES.*give this user access/);
+    expect(failure).toBeDefined();
   }
   const found = await openSqliteLog(left);
   expect(await all(found)).toEqual([...ENTRIES, 'written']);
@@ -448,24 +474,31 @@ test('[H20] a large snapshot is stored in parts, with other work between them', 
   const saving = log.saveSnapshot({ position: 1, head: log.head, text }).then(() => {
     isSaved = true;
   });
+  const db = new DatabaseSync(path);
+  const count = (): unknown => db.prepare('SELECT count(*) AS parts FROM snapshot_parts').get();
   let appends = 1;
+  const appending = (async () => {
+    for (; !isSaved; await new Promise(setImmediate)) await log.append(appends++, ['b']);
+  })();
+  const counts = new Set<string>();
   while (!isSaved) {
-    await log.append(appends, ['b']);
-    appends++;
     await new Promise(setImmediate);
+    const isBegun = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'snapshot_parts'").get();
+    if (isBegun) counts.add(JSON.stringify(count()));
   }
-  await saving;
-  expect(appends).toBeGreaterThan(4);
+  await Promise.all([saving, appending]);
+  // Somebody else has seen it grow.
+  expect(counts.size).toBeGreaterThan(2);
+  expect(appends).toBeGreaterThan(1);
   expect((await log.loadSnapshot())?.text).toBe(text);
   // What a crash left half written is not found, and goes with the next.
-  const db = new DatabaseSync(path);
   db.exec("INSERT INTO snapshot_parts VALUES (2, 1, x'00')");
   expect((await log.loadSnapshot())?.position).toBe(1);
   for (const position of [appends, appends + 1, appends + 2]) {
     await log.append(log.length, ['c']);
     await log.saveSnapshot({ position: position + 1, head: log.head, text: 'small' });
   }
-  expect(db.prepare('SELECT count(*) AS parts FROM snapshot_parts').get()).toEqual({ parts: 0 });
+  expect(count()).toEqual({ parts: 0 });
   db.close();
   await log.close();
 });
