@@ -11,6 +11,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROGRAM = fileURLToPath(new URL('../../bin/synod', import.meta.url));
+/** What `npm link` and an installed package put on the PATH: npm can start no shell script on Windows. */
+const LINKED = `${PROGRAM}.js`;
 const ANSWER_MS = 10_000;
 
 /** The file that a shell would run for a name; null where there is none. */
@@ -30,9 +32,15 @@ export function findOnPath(name: string, env: Environment): string | null {
 }
 
 /** What to type so that `synod` is this one; null where it is already. */
-export function pathLine(env: Environment, program: string = PROGRAM): string | null {
+export function pathLine(
+  env: Environment,
+  program: string = PROGRAM,
+  linked: string = LINKED,
+): string | null {
   const found = findOnPath('synod', env);
-  if (found !== null && realpathSync(found) === realpathSync(program)) return null;
+  const isOurs = (path: string): boolean =>
+    found !== null && realpathSync(found) === realpathSync(path);
+  if (isOurs(program) || isOurs(linked)) return null;
   const alias = basename(env.SHELL ?? '') === 'fish' ? 'alias synod ' : 'alias synod=';
   const quoted = `'${program.replaceAll("'", "'\\''")}'`;
   return `"synod" is not on your PATH: run "npm link" here once, or in each shell: ${alias}${quoted}`;

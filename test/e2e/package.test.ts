@@ -83,6 +83,15 @@ test('[RE1] the package carries what it needs and none of our sources or tests',
   expect(files.filter((path) => /\.test\./.test(path))).toEqual([]);
 });
 
+test('[RE2] each executable is a program of Node: npm has nothing on Windows that starts a shell script', () => {
+  const { bin } = JSON.parse(readFileSync(join(modules, 'synod/package.json'), 'utf8'));
+  expect(Object.keys(bin)).toContain('synod');
+  for (const path of Object.values(bin) as string[]) {
+    const [first] = readFileSync(join(modules, 'synod', path), 'utf8').split('\n');
+    expect([path, first]).toEqual([path, '#!/usr/bin/env node']);
+  }
+});
+
 test('[RE2] the installed executable and library talk to each other', () => {
   const program = join(project, 'two-agents.mjs');
   writeFileSync(
