@@ -1,6 +1,6 @@
 /**
  * Who waits for an executor, and who is next. Runs that may be taken or not together stand in one line: of one
- * workflow, version, queue, key and starter. Since all that wait grow older at one pace, their order never
+ * workflow, version, queue, key and starter, and begun or not. Since all that wait grow older at one pace, their order never
  * changes while they wait [WF12].
  */
 import { Heap } from '../law/heap.ts';
@@ -18,19 +18,19 @@ export function placeRun(book: WorkflowBook, run: Run): void {
   }
   if (known !== undefined) return;
   const score = run.readyAt - run.priority * AGEING_MS;
-  const place = { id: run.id, score, heapIndex: -1 };
+  const line = lineFor(book, run);
+  const place = { id: run.id, line: line.id, score, heapIndex: -1 };
   book.placeOf.set(run.id, place);
-  lineFor(book, run).places.put(place);
+  line.places.put(place);
 }
 
 function leave(book: WorkflowBook, run: Run, place: Place): void {
   book.placeOf.delete(run.id);
   const lines = book.lines.get(run.name);
-  const key = lineKey(run);
-  const line = lines?.get(key);
+  const line = lines?.get(place.line);
   line?.places.delete(place);
   if (line?.places.size !== 0) return;
-  lines?.delete(key);
+  lines?.delete(place.line);
   if (lines?.size === 0) book.lines.delete(run.name);
 }
 
@@ -40,17 +40,15 @@ function lineFor(book: WorkflowBook, run: Run): Line {
     lines = new Map();
     book.lines.set(run.name, lines);
   }
-  const key = lineKey(run);
-  const known = lines.get(key);
+  const { name, pin, queue, key, startedBy } = run;
+  const isBegun = run.firstTakenAt !== null;
+  const id = JSON.stringify([queue, key, pin, startedBy, isBegun]);
+  const known = lines.get(id);
   if (known !== undefined) return known;
-  const { name, pin, queue, startedBy } = run;
-  const line = { name, pin, queue, key: run.key, startedBy, places: new Heap<Place>(isBefore) };
-  lines.set(key, line);
+  const places = new Heap<Place>(isBefore);
+  const line = { id, name, pin, queue, key, startedBy, isBegun, places };
+  lines.set(id, line);
   return line;
-}
-
-function lineKey({ pin, queue, key, startedBy }: Run): string {
-  return JSON.stringify([queue, key, pin, startedBy]);
 }
 
 export function isBefore(a: Pick<Place, 'id' | 'score'>, b: Pick<Place, 'id' | 'score'>): boolean {

@@ -151,18 +151,23 @@ export interface Run {
 /** A run in the line of those that wait for an executor. */
 export interface Place {
   readonly id: string;
+  /** In which line. */
+  readonly line: string;
   /** Soonest first: since when it is ready, less what its priority is worth. */
   readonly score: number;
   heapIndex: number;
 }
 
-/** Those that may be taken or not together: of one workflow, version, queue, key and starter. */
+/** Those that may be taken or not together: of one workflow, version, queue, key and starter, begun or not. */
 export interface Line {
+  readonly id: string;
   readonly name: string;
   readonly pin: string | null;
   readonly queue: string | null;
   readonly key: string | null;
   readonly startedBy: string | null;
+  /** They have their places in the queue, and whatever that bounds, they may go on [WF11]. */
+  readonly isBegun: boolean;
   readonly places: Heap<Place>;
 }
 

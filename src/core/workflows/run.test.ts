@@ -209,6 +209,19 @@ test('[WF11] a run keeps its place while it sleeps, and one that was begun goes 
   expect(take(story, 9)).toEqual(['b']);
 });
 
+test('[WF11] [WF12] a run that was begun goes on, however many stand before it that may not begin', () => {
+  const story = createStory();
+  queue(story, { concurrency: 1 });
+  for (const id of ['a', 'b', 'c']) start(story, id, { queue: 'q' });
+  expect(take(story)).toEqual(['a']);
+  record(story, 'a', wait('s', { signal: 'go' }), RELEASED);
+  story.pass(1);
+  story.do(bob, { type: 'run.signal', id: 'a', name: 'go', value: null });
+  expect(take(story)).toEqual(['a']);
+  record(story, 'a', ended());
+  expect(take(story)).toEqual(['b']);
+});
+
 test('[WF12] priority goes first, and who waits long enough goes before it', () => {
   const story = createStory();
   start(story, 'old');

@@ -69,7 +69,7 @@ interface Picker {
   readonly nextAt: number | null;
 }
 
-/** The first of a line, those that were picked or may not go taken off. */
+/** The first of a line, those that were picked taken off. */
 interface Front {
   readonly line: View<Line>;
   readonly places: View<Place>[];
@@ -98,9 +98,8 @@ function createPicker(book: WorkflowView, { by, at, workflows, limit }: TakeRuns
     }
   }
 
-  /** One that was begun has its place in the queue already. */
-  function mayGo(line: View<Line>, run: RunView): boolean {
-    if (run.firstTakenAt !== null) return true;
+  function mayGo(line: View<Line>): boolean {
+    if (line.isBegun) return true;
     const may = mayBegin(book, line, at, line.queue === null ? undefined : more.get(line.queue));
     if (may === true) return true;
     if (may.until !== null) nextAt = Math.min(nextAt ?? may.until, may.until);
@@ -108,18 +107,22 @@ function createPicker(book: WorkflowView, { by, at, workflows, limit }: TakeRuns
   }
 
   /**
-   * What may not go now may not go later in this call either, since queues only fill: it leaves its front for good, and
-   * only the front that is looked at moves.
+   * A line that may not go now may not go later in this call either, since queues only fill; and only the front that is
+   * looked at moves.
    */
   function next(): ReturnType<Picker['next']> {
     for (let front = fronts.first; front !== undefined; front = fronts.first) {
       const { line, places, version } = front;
+      if (!mayGo(line)) {
+        fronts.delete(front);
+        continue;
+      }
       const run = book.live.get(first(front).id);
       places.shift();
       if (places.length === 0) fronts.delete(front);
       else fronts.put(front);
-      if (run === undefined || !mayGo(line, run)) continue;
-      if (run.queue !== null && run.firstTakenAt === null) {
+      if (run === undefined) continue;
+      if (run.queue !== null && !line.isBegun) {
         const use = more.get(run.queue) ?? createUse();
         more.set(run.queue, use);
         countIn(use, run, 1);
