@@ -70,11 +70,16 @@ function watch(response: ServerResponse, unreadMs = UNREAD_MS, onEnd?: () => voi
 
 /**
  * What is left of the write that is under way is known to the handle alone, which Node asks for its own timeouts too.
- * It has nothing yet of what is held together for this turn.
+ * It has nothing yet of what is held together for this turn. Over TLS its handle has all of it until the last byte has
+ * left, and the one below tells.
  */
-function untaken(
-  socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } },
-): number {
-  const { writableCorked, writableLength } = socket;
-  return writableCorked > 0 ? writableLength : (socket._handle?.writeQueueSize ?? writableLength);
+function untaken(socket: Socket & { readonly _handle?: Handle | null }): number {
+  const { writableCorked, writableLength, _handle: handle } = socket;
+  if (writableCorked > 0) return writableLength;
+  return handle?._parent?.writeQueueSize || (handle?.writeQueueSize ?? writableLength);
+}
+
+interface Handle {
+  readonly writeQueueSize?: number;
+  readonly _parent?: Handle;
 }
