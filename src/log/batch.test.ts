@@ -19,6 +19,26 @@ test('[G5] a batch decodes to what was encoded, whole and entry by entry', () =>
   );
 });
 
+test('[G5] many short entries are the same bytes as each alone, ASCII or among what is none', () => {
+  const ascii = fc.string({ unit: 'binary-ascii', maxLength: 40 });
+  const many = fc.array(ascii, { minLength: 1, maxLength: 200, size: 'max' });
+  const each = (entries: readonly string[]): Buffer =>
+    Buffer.concat(entries.map((entry) => encodeBatch([entry], GENESIS).bytes.subarray(4 + 8)));
+  const payloads = (entries: readonly string[]): Buffer =>
+    encodeBatch(entries, GENESIS).bytes.subarray(4 + 8 * entries.length);
+  fc.assert(
+    fc.property(many, fc.nat(250), (entries, at) => {
+      expect(payloads(entries)).toEqual(each(entries));
+      const mixed = entries.with(at % entries.length, 'grün ✓');
+      for (const some of [mixed, entries]) {
+        const { bytes } = encodeBatch(some, GENESIS);
+        expect(decodeBatch(bytes)).toEqual(some);
+        expect(firstBadEntry(bytes)).toBe(null);
+      }
+    }),
+  );
+});
+
 test('[G8] a head is SHA-256 over the previous head and the bytes', () => {
   const previous = 'ab'.repeat(32);
   const { bytes, head } = encodeBatch(['a', 'ä'], previous);
@@ -52,4 +72,6 @@ test('[G8] bytes cut short or made longer are never taken for a batch', () => {
 
 test('[G5] text that UTF-8 cannot hold is refused instead of changed', () => {
   expect(() => encodeBatch(['fine', '\ud800'], GENESIS)).toThrow(TypeError);
+  // Side by side they would be a letter.
+  expect(() => encodeBatch(['\ud83d', '\ude00'], GENESIS)).toThrow(TypeError);
 });
