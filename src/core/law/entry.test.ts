@@ -164,3 +164,13 @@ test('[L2] a plain message is stored as JSON would write it, with its body last'
     expect(encodeEvent({ ...without, key: 'k' } as MessageSent)).toContain('"key":"k"');
   }
 });
+
+test('[L2] so is each of many that have much in common with the one before', () => {
+  const first = { at: 17, by: 'ada', as: 'agent/trusted', channel: 'c' };
+  const others = [{}, { at: 18 }, { by: 'b"b' }, { as: 'human/owner' }, { channel: 'd' }];
+  for (const other of others.flatMap((one) => [{}, one, one])) {
+    const head = { type: 'message.sent', ...first, ...other, seq: 7 };
+    const event = { ...head, body: '{"text":"x"}' } as MessageSent;
+    expect(encodeEvent(event)).toBe(`${JSON.stringify(head).slice(0, -1)},"body":{"text":"x"}}`);
+  }
+});

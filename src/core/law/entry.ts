@@ -34,9 +34,27 @@ function isPlain(event: MessageSent): event is PlainMessage {
   return fields === PLAIN_FIELDS;
 }
 
-/** As `JSON.stringify` would: most messages are such, and it is asked for two names only. */
-function encodePlain({ at, by, as: standing, channel, seq, body }: PlainMessage): string {
-  return `{"type":"message.sent","at":${at},"by":${JSON.stringify(by)},"as":"${standing}","channel":${JSON.stringify(channel)},"seq":${seq}${BODY_MARK}${body}}`;
+/** As `JSON.stringify` would: most messages are such. */
+function encodePlain(event: PlainMessage): string {
+  return `${headText(event)}${event.seq}${BODY_MARK}${event.body}}`;
+}
+
+type Head = Pick<PlainMessage, 'at' | 'by' | 'as' | 'channel'>;
+
+let lastHead: Head = { at: Number.NaN, by: '', as: 'agent/standard', channel: '' };
+let lastHeadText = '';
+
+/** All before the number. Of many in one millisecond most are of one sender on one channel: what the last one had is kept. */
+function headText({ at, by, as, channel }: Head): string {
+  const { at: lastAt, by: lastBy, as: lastAs, channel: lastChannel } = lastHead;
+  if (at === lastAt && by === lastBy && channel === lastChannel && as === lastAs) {
+    return lastHeadText;
+  }
+  lastHead = { at, by, as, channel };
+  // Joined: what is added up stays a chain of pieces, and each of many would be walked through.
+  const names = [JSON.stringify(by), ',"as":"', as, '","channel":', JSON.stringify(channel)];
+  lastHeadText = ['{"type":"message.sent","at":', at, ',"by":', ...names, ',"seq":'].join('');
+  return lastHeadText;
 }
 
 /**

@@ -56,29 +56,71 @@ export function standingFields({ as, actor, trace }: Besides): {
 
 /** The same fields as JSON text, without the braces around them. */
 export function envelopeFieldsText(message: TextMessage): string {
-  return sentFieldsText(message, message.position, '') + (message.dropped ? ',"dropped":true' : '');
+  return shownText(message, message.position) + (message.dropped ? ',"dropped":true' : '');
 }
 
 /** `standingFields` as JSON text, without the braces. */
-export function standingFieldsText({ as, actor, trace }: Besides): string {
-  const standing = as === undefined ? '"standing":null' : `"standing":"${as}"`;
-  const acting = actor === undefined ? standing : `${standing},"actor":${JSON.stringify(actor)}`;
-  return trace === undefined ? acting : `${acting},"traceparent":${JSON.stringify(trace)}`;
+export function standingFieldsText(message: Besides): string {
+  return standingText(message.as) + actingText(message);
 }
 
 /** As it is pushed: with the position that a stream resumes from and the standing. */
 export function messageEnvelopeText({ position, event }: Published): string {
-  const fields = sentFieldsText(event, position, `,${standingFieldsText(event)}`);
+  const fields = pushedText(event, position);
   return `{${fields},"position":${position}${event.dropped ? ',"dropped":true' : ''}}`;
 }
 
-function sentFieldsText(event: MessageSent, position: number, standing: string): string {
-  const { at, correlationId, replyTo } = event;
-  const correlation = correlationId === undefined ? 'null' : JSON.stringify(correlationId);
-  const reply = replyTo === undefined ? 'null' : `"${messageId(replyTo)}"`;
-  return (
-    `"channel":${JSON.stringify(event.channel)},"sender":${JSON.stringify(event.by)}${standing},"body":${event.body},` +
-    `"sent_at":${at / 1000},"message_id":"${messageId(position)}","seq":${event.seq},` +
-    `"correlation_id":${correlation},"ts":${at * 1_000_000},"reply_to":${reply}`
-  );
+function standingText(as: Besides['as']): string {
+  return as === undefined ? '"standing":null' : `"standing":"${as}"`;
+}
+
+function actingText({ actor, trace }: Besides): string {
+  if (actor === undefined && trace === undefined) return '';
+  const acting = actor === undefined ? '' : `,"actor":${JSON.stringify(actor)}`;
+  return trace === undefined ? acting : `${acting},"traceparent":${JSON.stringify(trace)}`;
+}
+
+const shownText = createSentText(false);
+const pushedText = createSentText(true);
+
+/**
+ * Messages come in runs of one channel, one sender and often one millisecond, so what the last one had is kept. It is
+ * joined: what is added up stays a chain of pieces, and for each of many would be walked through.
+ */
+function createSentText(
+  hasStanding: boolean,
+): (event: MessageSent | TextMessage, position: number) => string {
+  let [channel, by, as] = ['', '', undefined as Besides['as']];
+  let front = '';
+  let at = Number.NaN;
+  let [sentAt, plainEnd] = ['', ''];
+
+  return (event, position) => {
+    if (event.channel !== channel || event.by !== by || event.as !== as || front === '') {
+      ({ channel, by, as } = event);
+      const names = ['"channel":', JSON.stringify(channel), ',"sender":', JSON.stringify(by)];
+      front = [...names, hasStanding ? `,${standingText(as)}` : ''].join('');
+    }
+    if (event.at !== at) {
+      ({ at } = event);
+      sentAt = [',"sent_at":', at / 1000, ',"message_id":"'].join('');
+      plainEnd = endText(at, 'null', 'null');
+    }
+    const { correlationId, replyTo } = event;
+    const end =
+      correlationId === undefined && replyTo === undefined
+        ? plainEnd
+        : endText(
+            at,
+            correlationId === undefined ? 'null' : JSON.stringify(correlationId),
+            replyTo === undefined ? 'null' : `"${messageId(replyTo)}"`,
+          );
+    const acting = hasStanding ? actingText(event) : '';
+    return `${front}${acting},"body":${event.body}${sentAt}${messageId(position)}","seq":${event.seq}${end}`;
+  };
+}
+
+function endText(at: number, correlation: string, reply: string): string {
+  const fields = [',"correlation_id":', correlation, ',"ts":', at * 1_000_000];
+  return [...fields, ',"reply_to":', reply].join('');
 }

@@ -21,7 +21,13 @@ import type { Stream, StreamSink } from '../desk/stream.ts';
 import { type FanOut, speakersOf } from './fan-out.ts';
 import { encodeFrames } from './frames.ts';
 import { Gone } from './gone.ts';
-import { answerText, errorText, notificationText, parseRequest } from './json-rpc.ts';
+import {
+  answerText,
+  createNotification,
+  errorText,
+  notificationText,
+  parseRequest,
+} from './json-rpc.ts';
 import { Peer, type PeerListener, type PeerOptions } from './peer.ts';
 import { HELD_BYTES_MIN } from './unread-answers.ts';
 
@@ -301,13 +307,13 @@ function isNotification(value: unknown): boolean {
   return request !== null && request.id === undefined;
 }
 
+const messageText = createNotification('message');
+
 /** The frames of a bundle, made once for all connections that get it. */
 function bundleFrames(bundle: Bundle, fanOut: FanOut, space: string): Buffer {
   const known = bundle.encoded.get('ws') as Buffer | undefined;
   if (known !== undefined) return known;
-  const frames = encodeFrames(
-    bundle.messages.map((one) => notificationText('message', messageEnvelopeText(one))),
-  );
+  const frames = encodeFrames(bundle.messages.map((one) => messageText(messageEnvelopeText(one))));
   bundle.encoded.set('ws', frames);
   fanOut.spoken(space, speakersOf(bundle), frames.length);
   return frames;

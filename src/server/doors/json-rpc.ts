@@ -43,5 +43,12 @@ export function errorText(id: RpcId, code: RefusalCode, message: string, rpc?: n
 }
 
 export function notificationText(method: string, paramsText: string): string {
-  return `{"jsonrpc":"2.0","method":"${method}","params":${paramsText}}`;
+  return createNotification(method)(paramsText);
+}
+
+/** Of a method of which there are very many. */
+export function createNotification(method: string): (paramsText: string) => string {
+  // Joined, and so one piece for each that begins with it.
+  const head = ['{"jsonrpc":"2.0","method":"', method, '","params":'].join('');
+  return (paramsText) => `${head}${paramsText}}`;
 }
