@@ -34,6 +34,19 @@ async function readBack(bytes: Buffer): Promise<string[]> {
   return texts;
 }
 
+/** Of whole frames below 64 KB. */
+function decoded(bytes: Buffer): string[] {
+  const texts: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    expect(bytes[at]).toBe(0x81);
+    const first = bytes[at + 1] as number;
+    const from = at + (first < 126 ? 2 : 4);
+    at = from + (first < 126 ? first : bytes.readUInt16BE(at + 2));
+    texts.push(bytes.toString('utf8', from, at));
+  }
+  return texts;
+}
+
 test('[W9] texts of every length class come back as they were, in order', async () => {
   const lengths = [0, 1, 125, 126, 127, 65_535, 65_536, 65_537, 200_000];
   const texts = lengths.map((length) => 'x'.repeat(length));
@@ -50,4 +63,11 @@ test('[W9] any text comes back as it was', async () => {
     ),
     { seed: 1, numRuns: 25 },
   );
+});
+
+test('[W9] very many short texts come back as they were, also when one is not ASCII', async () => {
+  const texts = Array.from({ length: 300 }, (_, n) => 'x'.repeat((n * 37) % 1_025));
+  for (const some of [texts, texts.with(170, 'grün ✓'), texts, ...Array(20).fill(['a'])]) {
+    expect(decoded(encodeFrames(some))).toEqual(some);
+  }
 });
