@@ -120,3 +120,20 @@ test('[H5] a listener that throws is reported once with its cause, and the other
   // The same function listens to both, so it is complained of once.
   expect(rig.causes).toEqual([broken]);
 });
+
+test('[H5] who listens for events of some types is told of batches that hold one, and of no other', async () => {
+  const rig = await open();
+  const told: string[][] = [];
+  const stop = rig.hub.watch.events(
+    (_world, _first, events) => void told.push(events.map(({ type }) => type)),
+    ['subscription.added', 'token.revoked'],
+  );
+  await rig.send(ada, 'a');
+  expect(told).toEqual([]);
+  await rig.subscribe(bob, 'a');
+  expect(told.flat()).toContain('subscription.added');
+  told.length = 0;
+  stop();
+  await rig.subscribe(bob, 'b');
+  expect(told).toEqual([]);
+});

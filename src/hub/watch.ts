@@ -66,8 +66,11 @@ export interface Watch {
   run(id: string, by: string, waitMs: number, signal?: Signal | null): Wait;
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
-  /** Tells of everything that is recorded, until the returned function is called. */
-  events(listener: EventListener): () => void;
+  /**
+   * Tells of everything that is recorded, until the returned function is called; where types are named, of
+   * batches that hold one of them: of a busy space nearly all hold messages alone.
+   */
+  events(listener: EventListener, types?: readonly EventType[]): () => void;
   onEvents(world: WorldView, first: number, events: readonly DurableEvent[]): void;
   onPresented(agent: string, messages: readonly { readonly position: number }[]): void;
   /** Ends all waits, and those to come, while the hub still takes what their callers do about it. */
@@ -75,6 +78,8 @@ export interface Watch {
   readonly isEnding: boolean;
   close(): void;
 }
+
+type EventType = DurableEvent['type'];
 
 type Waiter = (isThere: boolean) => void;
 
@@ -94,6 +99,7 @@ export function createWatch(
   let stirred = -1;
   const receiptListeners = new Set<ReceiptListener>();
   const eventListeners = new Set<EventListener>();
+  const listenersOfTypes = new Map<EventListener, readonly EventType[]>();
   /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
   const broken = new WeakSet<object>();
   /** How many wait, by agent and in all. */
@@ -102,7 +108,7 @@ export function createWatch(
   let isEnding = false;
 
   function tell<L extends ReceiptListener | EventListener>(
-    listeners: ReadonlySet<L>,
+    listeners: Iterable<L>,
     run: (listener: L) => void,
   ): void {
     for (const listener of listeners) {
@@ -203,13 +209,21 @@ export function createWatch(
       receiptListeners.add(listener);
       return () => receiptListeners.delete(listener);
     },
-    events(listener) {
-      eventListeners.add(listener);
-      return () => eventListeners.delete(listener);
+    events(listener, types) {
+      if (types === undefined) eventListeners.add(listener);
+      else listenersOfTypes.set(listener, types);
+      return () => {
+        eventListeners.delete(listener);
+        listenersOfTypes.delete(listener);
+      };
     },
     onEvents(world, first, events) {
       woken = 0;
-      if (events.length > 0) tell(eventListeners, (listener) => listener(world, first, events));
+      if (events.length > 0) {
+        const run = (listener: EventListener): void => listener(world, first, events);
+        tell(eventListeners, run);
+        if (listenersOfTypes.size > 0) tell(concerned(listenersOfTypes, events), run);
+      }
       if (mail.size > 0) for (const agent of newlyOwed(world, events, mail)) wake(mail, agent);
       if (turns.size > 0) {
         for (const event of events) {
@@ -252,8 +266,25 @@ export function createWatch(
       endWaits();
       receiptListeners.clear();
       eventListeners.clear();
+      listenersOfTypes.clear();
     },
   };
+}
+
+/** Those who asked for a type of which there is one. */
+function concerned(
+  listeners: ReadonlyMap<EventListener, readonly EventType[]>,
+  events: readonly DurableEvent[],
+): EventListener[] {
+  const held = new Set<EventType>();
+  let last: EventType | null = null;
+  for (const { type } of events) {
+    if (type !== last) held.add(type);
+    last = type;
+  }
+  return [...listeners].flatMap(([listener, types]) =>
+    types.some((type) => held.has(type)) ? listener : [],
+  );
 }
 
 /** Somebody's word on a gate, or its end. */

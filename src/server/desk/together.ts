@@ -53,11 +53,15 @@ export function createTogether(options: TogetherOptions): Together {
         if (limit === PROOF) proofs.slow(space, key);
         else limits.charge(limit, `${space}/${key}`, cost);
       });
-      watch.events((_world, _first, events) => {
-        for (const event of events) {
-          if (event.type === 'token.revoked' || event.type === 'token.rotated') onRevoked(event.id);
-        }
-      });
+      watch.events(
+        (_world, _first, events) => {
+          for (const event of events) {
+            if (event.type === 'token.revoked' || event.type === 'token.rotated')
+              onRevoked(event.id);
+          }
+        },
+        ['token.revoked', 'token.rotated'],
+      );
     },
   };
 }

@@ -91,11 +91,11 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
   /** A space without managed agents is watched for the first. */
   async function look(hub: Hub): Promise<void> {
     // Watched before it is looked at: what is managed in between is not missed.
-    const stop = hub.watch.events((_world, _first, events) => {
-      if (!events.some(({ type }) => type === 'agent.managed')) return;
+    const begin = (): void => {
       stop();
       supervise(hub).catch((cause) => options.onFailure('turns cannot be run', cause));
-    });
+    };
+    const stop = hub.watch.events(begin, ['agent.managed']);
     closers.push(stop);
     const has = await hub.ask((world) => world.turns.agents.size > 0);
     if (isRefusal(has) || !has || isClosed) return;
