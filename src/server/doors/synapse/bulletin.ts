@@ -141,7 +141,8 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   }
 
   function onEvents(world: WorldView, first: number, events: readonly DurableEvent[]): void {
-    for (const [i, event] of events.entries()) {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as DurableEvent;
       if (event.type === 'presence.changed') onPresence(event.agent, isHere(event.state));
       else if (clients.size === 0) continue;
       else if (event.type === 'message.sent') onMessage(event, first + i);
