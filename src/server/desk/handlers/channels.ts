@@ -15,6 +15,7 @@ import { idempotencyOf } from '../idempotency.ts';
 import { ANSWER_BYTES_MAX, fitting, readSome } from '../message-page.ts';
 import { outputFromText } from '../output-text.ts';
 import { checkedFor } from '../platform.ts';
+import { createReadersText } from '../readers-text.ts';
 import type { Handlers, Room } from '../room.ts';
 import { handleRecv, readersOf } from './recv.ts';
 import { handleSend } from './send.ts';
@@ -119,9 +120,10 @@ export const channelHandlers: Handlers<
     if (isRefusal(page)) return page;
     const { messages, through } = await readSome(room, page.positions, ANSWER_BYTES_MAX);
     const readers = await hub.ask((world) => messages.map((message) => readersOf(world, message)));
+    const readersText = createReadersText();
     const texts = messages.map((message, i) => {
       const deliveredTo = isRefusal(readers) ? null : (readers[i] ?? null);
-      return `{${envelopeFieldsText(message)},${standingFieldsText(message)},"delivered_to":${JSON.stringify(deliveredTo)},"origin_server":null}`;
+      return `{${envelopeFieldsText(message)},${standingFieldsText(message)},"delivered_to":${readersText(deliveredTo)},"origin_server":null}`;
     });
     const count = fitting(texts, ANSWER_BYTES_MAX - TAIL_BYTES);
     const hasMore = page.hasMore || through < page.positions.length || count < texts.length;

@@ -20,6 +20,7 @@ import { checkStanding } from '../identity.ts';
 import { ANSWER_BYTES_MAX, fitting, readInPieces, readMost } from '../message-page.ts';
 import { onePage } from '../one-page.ts';
 import { outputFromText } from '../output-text.ts';
+import { createReadersText } from '../readers-text.ts';
 import type { Room } from '../room.ts';
 import { isWithheld, mayRead, mayRecall } from './message-lookup.ts';
 
@@ -129,10 +130,11 @@ async function drain(
   const taken = answer.taken.map(({ position }) => found.get(position) as FoundOwed);
   const readers = await hub.ask((world) => taken.map(({ message }) => readersOf(world, message)));
   const meta = input.include_meta ? createMetaText(room) : null;
+  const readersText = createReadersText();
   const texts = taken.map(({ message, text, ancestors }, i) => {
     const deliveredTo = isRefusal(readers) ? null : (readers[i] ?? null);
     return (
-      `{${text},"delivered_to":${JSON.stringify(deliveredTo)},` +
+      `{${text},"delivered_to":${readersText(deliveredTo)},` +
       `"origin_server":null,"ancestors":${ancestors}${meta === null ? '' : meta(message)}}`
     );
   });
