@@ -9,7 +9,7 @@ const WIDE_TIMES = 16;
 let wideTimes = 0;
 
 export function encodeFrames(texts: readonly string[]): Buffer {
-  if (!areShort(texts)) return encodeEach(texts);
+  if (texts.length === 1 || !areShort(texts)) return encodeEach(texts);
   if (wideTimes > 0) wideTimes--;
   else {
     const plain = encodePlain(texts);
