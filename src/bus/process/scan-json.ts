@@ -31,12 +31,13 @@ const FAR = 2 ** 29;
 /** So much of a string is looked at byte by byte, before four at once are worth their beginning. */
 const NEAR_BYTES = 32;
 const WORD_BYTES = 4;
-/** In each byte of a word: its highest bit, its lowest, a space, a quote, a backslash. */
+/** In each byte of a word: its highest bit, its lowest, a backslash. */
 const HIGH = 0x80808080 | 0;
 const LOW = 0x01010101;
-const SPACES = 0x20202020;
-const QUOTES = 0x22222222;
 const BACKSLASHES = 0x5c5c5c5c;
+/** The bit in which a quote differs from a space: with it changed a quote and what may not stand in a string are all that is below 33. */
+const QUOTE_BITS = 0x02020202;
+const BOUNDS = 0x21212121;
 
 /** Lines up to this length share one place for their bytes; longer ones get one that is not kept. */
 const SCRATCH_BYTES_MIN = 65_536;
@@ -133,16 +134,18 @@ export function skipString(bytes: Uint8Array, at: number): number {
 
 /** Over words of which no byte ends a string, escapes something or may not stand in it. */
 function skipWords(bytes: Uint8Array, at: number): number {
-  let i = Math.ceil(at / WORD_BYTES);
+  // A variable of the module, and its length, would be looked up for each word.
+  const view = words;
+  const end = view.length;
+  let i = Math.trunc((at + WORD_BYTES - 1) / WORD_BYTES);
   // Up to the first whole word it is for the bytes.
   for (let one = at; one < i * WORD_BYTES; one++) if (!isPlain(bytes[one] as number)) return one;
-  for (; i < words.length; i++) {
-    const word = words[i] as number;
-    const quote = word ^ QUOTES;
+  for (; i < end; i++) {
+    const word = view[i] as number;
+    const low = word ^ QUOTE_BITS;
     const backslash = word ^ BACKSLASHES;
     // A byte below n is what n taken from it borrows for, unless its highest bit was set before.
-    const found =
-      ((quote - LOW) & ~quote) | ((backslash - LOW) & ~backslash) | ((word - SPACES) & ~word);
+    const found = ((low - BOUNDS) & ~low) | ((backslash - LOW) & ~backslash);
     if ((found & HIGH) !== 0) break;
   }
   return Math.max(at, i * WORD_BYTES);
