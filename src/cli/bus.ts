@@ -20,7 +20,7 @@ import { type Context, collect, handle } from './context.ts';
 import { type CliError, fail } from './failure.ts';
 import { oneOf } from './parse-value.ts';
 import { neutralise } from './terminal.ts';
-import { holdYoungSpace } from './young-space.ts';
+import { collectYoungAlone, holdYoungSpace } from './young-space.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 /** Whoever does not read our log must not fill our memory. */
@@ -111,6 +111,7 @@ async function serve({ flags, show }: Context<BusFlags & Globals>): Promise<void
   const needsToken = door !== 'stdio' && 'host' in door && config.clients.length === 0;
   const token = given || (needsToken ? await ownToken(flags.dir, onLog) : null);
   holdYoungSpace(YOUNG_MB);
+  collectYoungAlone();
   const end = await serveBus({
     config,
     source,

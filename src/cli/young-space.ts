@@ -38,6 +38,14 @@ export function holdYoungSpace(atLeastMb: number): void {
   look();
 }
 
+/**
+ * The main thread collects the young alone. Of a few megabytes nearly all is dead: to wake other threads and wait for
+ * them costs more than their help, and on few processors it is time taken from those who are served.
+ */
+export function collectYoungAlone(): void {
+  setFlagsFromString('--no-parallel-scavenge');
+}
+
 /** As large as it is now. */
 export function youngMb(): number {
   const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
