@@ -11,6 +11,8 @@ import { detached, joinLines, oneLine } from './frames.ts';
 
 /** As much as is handed to the stream before it has taken it: about what a pipe holds. */
 export const HANDED_BYTES_MAX = 65_536;
+/** A line of up to so many bytes is handed over whole: its second piece would wait for another turn. */
+const WHOLE_BYTES_MAX = 131_072;
 /** So many places at the front of the queue may be empty before it is moved up. */
 const GAP_MAX = 1_024;
 
@@ -92,7 +94,8 @@ export function createOutbound(pipe: Writable, events: OutboundEvents): Outbound
       const isOwn = typeof item === 'string';
       const line = isOwn ? item : item.line;
       const left = line.length - offset + 1;
-      const isWhole = bytes + left <= HANDED_BYTES_MAX;
+      const room = lines.length > 0 ? HANDED_BYTES_MAX - bytes : WHOLE_BYTES_MAX;
+      const isWhole = left <= room;
       if (!isWhole && lines.length > 0) break;
       if (isOwn && offset === 0) handedOver += 1;
       if (!isWhole) {
