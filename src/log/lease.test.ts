@@ -279,6 +279,34 @@ test('[RU26] one that was asked for before anybody vouched for it is not lost, a
   expect(await lostAfter(world, a, 'b1', 1_000)).toBeNull();
 });
 
+test('[SQ28] a space is vacant when whoever had it is lost or let go of it, and not when nobody ever had it', async () => {
+  const world = createWorld();
+  const a = await start(world, 'a', 'a1');
+  const { steady, store } = world.machine();
+  const others = await until(
+    world,
+    openLeases({ name: 'b', id: 'b1', store, steady, onLost: () => {} }),
+  );
+  const isVacant = (space: string): Promise<boolean> => until(world, others.isVacant(space));
+  const heard: string[] = [];
+  others.onWord((space) => heard.push(space));
+  await world.pass(1_000);
+  expect([a.lease.isMine, await isVacant('x'), await isVacant('y')]).toEqual([true, false, false]);
+  a.machine.isPaused = true;
+  await world.pass(1_500);
+  expect(await isVacant('x')).toBe(false);
+  a.machine.isPaused = false;
+  await world.pass(5_000);
+  await until(world, a.lease.close());
+  expect([await isVacant('x'), heard]).toEqual([true, ['x']]);
+  const again = await start(world, 'c', 'c1');
+  await world.pass(5_000);
+  expect([again.lease.isMine, await isVacant('x')]).toEqual([true, false]);
+  again.machine.isDead = true;
+  await world.pass(LOST_MS + 1_000);
+  expect(await isVacant('x')).toBe(true);
+});
+
 test('[SQ8] it is handed on, and is not taken back', async () => {
   const world = createWorld();
   const [a, b] = [await start(world, 'a'), await start(world, 'b')];

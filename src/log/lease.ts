@@ -53,6 +53,10 @@ export interface Leases {
   /** Takes nothing more while another could, and says so. */
   drain(isDraining: boolean): Promise<void>;
   onServers(listener: () => void): void;
+  /** Somebody had the space, and nobody has it now; throws when that cannot be read. */
+  isVacant(space: string): Promise<boolean>;
+  /** Told of each word about a space that was asked about here. */
+  onWord(listener: (space: string) => void): void;
   /** That opening was not heard of for so long, in which we were here ourselves; throws when that cannot be looked for. */
   isLost(opening: string, silentMs: number): Promise<boolean>;
   close(): Promise<void>;
@@ -215,9 +219,13 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
   }
   attendance.onChange(reconsider);
 
+  const wordListeners = new Set<(space: string) => void>();
   const stopHearing = store.hear((key) => {
-    const entry = key.startsWith('space ') ? entries.get(key.slice('space '.length)) : undefined;
+    if (!key.startsWith('space ')) return;
+    const space = key.slice('space '.length);
+    const entry = entries.get(space);
     if (entry !== undefined && !entry.isHanding) void look(entry);
+    for (const listener of wordListeners) listener(space);
   });
 
   let cancel = (): void => {};
@@ -332,6 +340,12 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
     servers: attendance.servers,
     of,
     onServers: attendance.onChange,
+    async isVacant(space) {
+      const word = (await store.read(`space ${space}`))?.word ?? null;
+      if (word === null || word.isAlone) return false;
+      return word.isReleased || !(await attendance.isThere(word));
+    },
+    onWord: (listener) => void wordListeners.add(listener),
     async hasHeir() {
       // What one said a moment ago, that it drains no more say, is known here with the next look alone.
       if (!hasHeir()) await attendance.lookAnew().catch(() => {});

@@ -22,7 +22,7 @@ export interface ThreeServers {
   stop(name: Name): Promise<void>;
   stderr(name: Name): string;
   /** Headers of the owner of a server. */
-  owner(name: Name): Who;
+  owner(name: Name): Exclude<Who, string>;
   /** What the server answered, or `refused` with what it said instead. */
   ask(at: Name, who: Who, operation: string, input: unknown): Promise<Json>;
   close(): Promise<void>;

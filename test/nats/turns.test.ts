@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rankServers } from '../../src/log/choose-holder.ts';
 import { until } from '../e2e/deadline.ts';
 import type { Json } from '../e2e/running-hub.ts';
 import { NO_NATS } from './server.ts';
@@ -41,10 +42,15 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
     rmSync(work, { recursive: true, force: true });
   });
 
-  async function manage(agent: string, script: string, ending = ''): Promise<void> {
+  async function manage(
+    agent: string,
+    script: string,
+    ending = '',
+    space = 'default',
+  ): Promise<void> {
     const command = ['/bin/sh', '-c', `${script}; echo '{"outcome":"done"${ending}}'`];
-    await three.ask('a', agent, 'subscribe', { pattern: `to/${agent}` });
-    const managed = await three.ask('a', three.owner('a'), 'agents_manage', {
+    await three.ask('a', { agent, space }, 'subscribe', { pattern: `to/${agent}` });
+    const managed = await three.ask('a', { ...three.owner('a'), space }, 'agents_manage', {
       ...{ agent_id: agent, runner: { kind: 'command', command, cwd: work } },
       limits: { turns_per_10_min: 1_000, pair_per_min: 1_000 },
     });
@@ -185,6 +191,31 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
     expect(runsOf('cyd')).toHaveLength(2);
   }, 240_000);
 
+  test('[RU26] [SQ28] what it ran in a space that no other has open runs again too, and nobody asks for the space', async () => {
+    // Whoever should have it has opened it by itself, and then it stays there.
+    const space = spaceOf('a');
+    const made = await three.ask('a', three.owner('a'), 'spaces_create', { name: space });
+    expect(made.refused).toBeUndefined();
+    await manage('eve', waits('eve'), '', space);
+    const mail = { channel: 'to/eve', body: { text: 'go' } };
+    await three.ask('a', { agent: 'bob', space }, 'send', mail);
+    await another('eve', 1);
+    const told = await until(
+      'a says that it has the space',
+      () => three.ask('a', three.owner('a'), 'cluster_status', {}),
+      ({ spaces }) => spaces?.some((one: Json) => one.space === space),
+      SOON_MS,
+    );
+    expect(told.spaces.find((one: Json) => one.space === space)).toMatchObject({
+      ...{ sequencer: 'a', positions: [{ server: 'a' }] },
+    });
+    await three.kill('a');
+    await another('eve', 2);
+    expect(runsOf('eve')[1]?.at).not.toBe('a');
+    go('eve', 2);
+    await three.start('a');
+  }, 240_000);
+
   test('[RU26] [TN6] one that was only paused loses nothing in seconds; later its run is over, and what it says is refused', async () => {
     const reply = '{"channel":"said","body":{"text":"of run \'"$n"\'"}}';
     await manage('dan', waits('dan'), `,"replies":[${reply}]`);
@@ -240,6 +271,12 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
     expect(runsOf('dan')).toHaveLength(3);
   }, 240_000);
 });
+
+/** A space that belongs to that server while all are there. */
+function spaceOf(server: Name): string {
+  const names = Array.from({ length: 20 }, (_, i) => `only-${i}`);
+  return names.find((name) => rankServers(name, NAMES)[0] === server) ?? '';
+}
 
 const isNot = (is: boolean): boolean => !is;
 

@@ -25,6 +25,7 @@ import { serves } from './seal.ts';
 import { createSpread, type Movable } from './spread.ts';
 import { type ClusterStatus, clusterStatus } from './status.ts';
 import { type OpenSpace, openSummons } from './summons.ts';
+import { createVacancies, type Vacancies } from './vacancies.ts';
 
 export interface Cluster {
   readonly name: string;
@@ -47,8 +48,8 @@ export interface Cluster {
   /** Tells of every space that is there, is made or is removed at any server; the answer stops the telling. */
   followSpaces(hear: (space: NatsSpace) => void): () => void;
   read(after: string | null, limit: number): ClusterStatus;
-  /** Opens spaces that another server wants this one to have. */
-  heed(open: OpenSpace): void;
+  /** Opens spaces that another server wants this one to have, and of those that are not open here what nobody has; the answer ends it. */
+  heed(open: OpenSpace, closed: () => Iterable<string>): () => void;
   /** Hands over all that is sequenced here and takes none; null when nobody else is there. */
   drain(isDraining: boolean): Promise<DrainStatus | null>;
   /** For Prometheus. */
@@ -140,14 +141,17 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
   }));
 
   const summons = openSummons(link, place, leases.id, seals);
+  const mayHave = (server: string, space: string): boolean => {
+    const known = member.stream.registry.servers.get(server);
+    return known !== undefined && known.revoked === null && serves(known, space);
+  };
   const spread = createSpread({
-    ...{ name, steady: STEADY, servers: leases.servers, summon: summons.summon },
-    mayHave(server, space) {
-      const known = member.stream.registry.servers.get(server);
-      return known !== undefined && known.revoked === null && serves(known, space);
-    },
+    ...{ name, steady: STEADY, servers: leases.servers, summon: summons.summon, mayHave },
     spaces: () => [...served].map(([space, one]) => [space, movable(one)] as const),
   });
+  let vacancies: Vacancies | null = null;
+  leases.onServers(() => vacancies?.lookAtAll());
+  leases.onWord((space) => vacancies?.lookAt(space));
   /** Of spaces that were closed: what was counted stays counted. */
   const ended = { conflicts: 0, forwarded: 0 };
 
@@ -229,7 +233,13 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
         after,
         limit,
       ),
-    heed: summons.heed,
+    heed(open, closed) {
+      summons.heed(open);
+      const { servers, isVacant } = leases;
+      const looking = { name, steady: STEADY, servers, mayHave, isVacant, closed, open };
+      vacancies = createVacancies(looking);
+      return vacancies.close;
+    },
     async drain(is) {
       if (is && !(await leases.hasHeir())) return null;
       isDraining = is;

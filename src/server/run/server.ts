@@ -149,7 +149,11 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       onAppended: vitals.noteAppend,
     });
     closers.push(() => spaces.close());
-    cluster?.heed(async (name) => !isRefusal(await spaces.open(name, { mayCreate: false })));
+    const endHeed = cluster?.heed(
+      async (name) => !isRefusal(await spaces.open(name, { mayCreate: false })),
+      spaces.closed,
+    );
+    closers.push(() => endHeed?.());
 
     const credential = await ensureSecret(config.dir, 'owner');
     let bus: HubBus | null = null;

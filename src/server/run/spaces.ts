@@ -53,6 +53,8 @@ export interface SpacesOptions extends LaidDown {
 }
 
 export interface OpenSpaces extends Spaces {
+  /** Spaces that are there and not open here. */
+  closed(): string[];
   isStoreOk(): boolean;
   /** Tells of every space that is open or opens; the answer stops the telling. */
   onOpened(listener: (hub: Hub) => void): () => void;
@@ -326,6 +328,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     find: (name) => hubs.get(name) ?? null,
     list: () =>
       [...known].sort().map((name) => ({ name, entries: hubs.get(name)?.stats.entries ?? 0 })),
+    closed: () => [...known].filter((name) => !hubs.has(name) && !opening.has(name)),
     isStoreOk: () => [...hubs.values()].every((hub) => hub.isAvailable),
     endWaits() {
       for (const hub of hubs.values()) hub.watch.endWaits();
