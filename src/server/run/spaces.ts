@@ -5,7 +5,6 @@
 import { breakText } from '../../core/docket/log-broken.ts';
 import { type Refusal, refuse, refuseFull } from '../../core/law/decider.ts';
 import { SPACES_MAX } from '../../core/law/limits.ts';
-import { nearest } from '../../core/law/nearest.ts';
 import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
 import { LogError } from '../../log/log.ts';
@@ -18,10 +17,11 @@ import {
   type RemovedSpace,
   type Spaces,
 } from '../desk/spaces.ts';
-import type { KeptSpace, RecordKeeper, StorePlace } from '../record/keeper.ts';
+import type { KeptSpace, RecordKeeper } from '../record/keeper.ts';
 import { type LaidDown, layDown } from './lay-down.ts';
 import { finishMending, mendStore } from './mend-store.ts';
-import { hasPath, isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
+import { gone, notFound } from './no-space.ts';
+import { isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
 import {
   deleteRemoved,
   deleteStore,
@@ -31,11 +31,10 @@ import {
   type Removal,
   removalsOnDisk,
 } from './removed-spaces.ts';
+import { located, placeOf } from './store-place.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { timedLog } from './timed-log.ts';
 import { createUnsettledSpaces } from './unsettled-spaces.ts';
-
-const NEAREST_MAX = 3;
 
 export interface SpacesOptions extends LaidDown {
   readonly store: string | null;
@@ -340,41 +339,4 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await Promise.all([...hubs.values()].map((hub) => shut(hub)));
     },
   };
-}
-
-/** A removed space comes back by an explicit word alone, never by a late write or a misspelt name [SP4]. */
-function gone(name: string, { at }: Removal): Refusal {
-  const when = new Date(at).toISOString();
-  return refuse(
-    'space.removed',
-    `space ${name} was removed at ${when}; its owner makes it again, empty, with spaces.create`,
-    { space: name, removed_at: at / 1000 },
-  );
-}
-
-/** Reading makes no space, so that a misspelt name is told and not made [SP3]. */
-function notFound(name: string, known: readonly string[]): Refusal {
-  const near = nearest(name, known, NEAREST_MAX);
-  const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  return refuse(
-    'space.not-found',
-    `there is no space ${name} here.${meant} The first write makes a space, as does spaces.create`,
-    { space: name, nearest: near },
-  );
-}
-
-/** Where the store lies, for who looks at it beside the hub. */
-function placeOf(url: string): StorePlace | null {
-  const store = parseStoreUrl(url);
-  if (store?.kind === 'nats') return { kind: 'nats', place: store.place };
-  return hasPath(store) ? { kind: store.kind, path: store.path } : null;
-}
-
-/** What the hub says of an entry, with the store it lies in: whoever must act has to find it. */
-function located(cause: LogError, url: string): LogError {
-  const store = parseStoreUrl(url);
-  if (cause.path !== undefined || !hasPath(store)) return cause;
-  const { path } = store;
-  const told = cause.message.slice(cause.code.length + 2);
-  return new LogError(cause.code, `${path}: ${told}`, { cause, path });
 }
