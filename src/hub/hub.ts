@@ -82,6 +82,8 @@ export interface Hub extends Reading {
   readonly turns: Turns;
   readonly watch: Watch;
   readonly isAvailable: boolean;
+  /** Somebody asks, waits or listens here at this moment, or turns are seen to. */
+  readonly isInUse: boolean;
   /** Its part among several servers; null where it is alone. */
   readonly standing: Standing | null;
   /** What it tells other servers, and hears of them, of what only memory knows; null where it is alone. */
@@ -107,6 +109,8 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   let closing: Promise<void> | null = null;
   let isScheduled = false;
   let isRunning = false;
+  /** Somebody here waits for an answer; a hub that reads on does not. */
+  let isAsked = false;
   /** Another writer has stored what is not taken in yet: so many entries are known; all, where one has to look. */
   let behind = 0;
   let onIdle: (() => void) | null = null;
@@ -254,9 +258,11 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     isRunning = true;
     try {
       if (behind > 0) await takeIn();
-      if (queue.length > 0) await committer.commit(queue.take());
+      isAsked = queue.length > 0;
+      if (isAsked) await committer.commit(queue.take());
     } finally {
       isRunning = false;
+      isAsked = false;
     }
     if (queue.length > 0 || (behind > 0 && closing === null)) wake();
     else onIdle?.();
@@ -366,6 +372,15 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     },
     get isAvailable() {
       return isServing();
+    },
+    get isInUse() {
+      return (
+        isAsked ||
+        queue.length > 0 ||
+        feeds.size > 0 ||
+        watch.isInUse ||
+        replica.world.turns.agents.size > 0
+      );
     },
     get standing() {
       return sequencing?.standing ?? null;

@@ -59,6 +59,7 @@ export function openPastHub({ space, world, at, log, screen }: PastHubOptions): 
     async reach() {},
     openFeed: readOnly,
     isAvailable: true,
+    isInUse: true,
     standing: null,
     whispers: null,
     stats: { entries: world.length, queued: 0, feeds: 0, batches: 0 },

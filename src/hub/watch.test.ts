@@ -126,7 +126,7 @@ test('[H5] who listens for events of some types is told of batches that hold one
   const told: string[][] = [];
   const stop = rig.hub.watch.events(
     (_world, _first, events) => void told.push(events.map(({ type }) => type)),
-    ['subscription.added', 'token.revoked'],
+    { types: ['subscription.added', 'token.revoked'] },
   );
   await rig.send(ada, 'a');
   expect(told).toEqual([]);

@@ -26,6 +26,8 @@ export interface ReceiptChange {
   readonly agent: string;
 }
 
+type EventType = DurableEvent['type'];
+
 export type ReceiptListener = (changes: readonly ReceiptChange[]) => void;
 
 /** Hears every batch once it is durable; `first` is the position of its first event. */
@@ -34,6 +36,13 @@ export type EventListener = (
   first: number,
   events: readonly DurableEvent[],
 ) => void;
+
+export interface EventWish {
+  /** Only batches that hold one of these. */
+  readonly types?: readonly EventType[];
+  /** It listens to each hub that opens, and so again to this one: it is no reason to keep it open. */
+  readonly isOfEveryHub?: boolean;
+}
 
 /** The part of an AbortSignal that a wait needs; the hub's world has no DOM. */
 export interface Signal {
@@ -67,10 +76,12 @@ export interface Watch {
   /** Tells of receipts that changed, until the returned function is called. */
   receipts(listener: ReceiptListener): () => void;
   /**
-   * Tells of everything that is recorded, until the returned function is called; where types are named, of
-   * batches that hold one of them: of a busy space nearly all hold messages alone.
+   * Tells of everything that is recorded, until the returned function is called; of a busy space nearly all are messages
+   * alone, so a listener may name the types that it is for.
    */
-  events(listener: EventListener, types?: readonly EventType[]): () => void;
+  events(listener: EventListener, wish?: EventWish): () => void;
+  /** Somebody waits, or listens to this hub. */
+  readonly isInUse: boolean;
   onEvents(world: WorldView, first: number, events: readonly DurableEvent[]): void;
   onPresented(agent: string, messages: readonly { readonly position: number }[]): void;
   /** Ends all waits, and those to come, while the hub still takes what their callers do about it. */
@@ -78,8 +89,6 @@ export interface Watch {
   readonly isEnding: boolean;
   close(): void;
 }
-
-type EventType = DurableEvent['type'];
 
 type Waiter = (isThere: boolean) => void;
 
@@ -98,8 +107,7 @@ export function createWatch(
   const runs = new Map<string, Set<Waiter>>();
   let stirred = -1;
   const receiptListeners = new Set<ReceiptListener>();
-  const eventListeners = new Set<EventListener>();
-  const listenersOfTypes = new Map<EventListener, readonly EventType[]>();
+  const eventListeners = new Map<EventListener, EventWish>();
   /** Listeners that threw: each is complained of once, or a broken one would fill the record. */
   const broken = new WeakSet<object>();
   /** How many wait, by agent and in all. */
@@ -209,20 +217,21 @@ export function createWatch(
       receiptListeners.add(listener);
       return () => receiptListeners.delete(listener);
     },
-    events(listener, types) {
-      if (types === undefined) eventListeners.add(listener);
-      else listenersOfTypes.set(listener, types);
-      return () => {
-        eventListeners.delete(listener);
-        listenersOfTypes.delete(listener);
-      };
+    events(listener, wish = {}) {
+      eventListeners.set(listener, wish);
+      return () => eventListeners.delete(listener);
+    },
+    get isInUse() {
+      if (count > 0 || receiptListeners.size > 0) return true;
+      return [...eventListeners.values()].some(({ isOfEveryHub }) => isOfEveryHub !== true);
     },
     onEvents(world, first, events) {
       woken = 0;
       if (events.length > 0) {
-        const run = (listener: EventListener): void => listener(world, first, events);
-        tell(eventListeners, run);
-        if (listenersOfTypes.size > 0) tell(concerned(listenersOfTypes, events), run);
+        tell(concerned(eventListeners, events), (listener) => {
+          // One of them may have ended another.
+          if (eventListeners.has(listener)) listener(world, first, events);
+        });
       }
       if (mail.size > 0) for (const agent of newlyOwed(world, events, mail)) wake(mail, agent);
       if (turns.size > 0) {
@@ -266,14 +275,13 @@ export function createWatch(
       endWaits();
       receiptListeners.clear();
       eventListeners.clear();
-      listenersOfTypes.clear();
     },
   };
 }
 
-/** Those who asked for a type of which there is one. */
+/** Those who are for all, and those who are for a type of which there is one. */
 function concerned(
-  listeners: ReadonlyMap<EventListener, readonly EventType[]>,
+  listeners: ReadonlyMap<EventListener, EventWish>,
   events: readonly DurableEvent[],
 ): EventListener[] {
   const held = new Set<EventType>();
@@ -282,8 +290,8 @@ function concerned(
     if (type !== last) held.add(type);
     last = type;
   }
-  return [...listeners].flatMap(([listener, types]) =>
-    types.some((type) => held.has(type)) ? listener : [],
+  return [...listeners].flatMap(([listener, { types }]) =>
+    types === undefined || types.some((type) => held.has(type)) ? listener : [],
   );
 }
 

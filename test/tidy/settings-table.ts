@@ -216,6 +216,12 @@ export const SETTINGS: Readonly<Record<string, SettingRow>> = {
     'none: the server is alone with its store',
     'its name among several servers that share a store at `nats://`; see [the guide](../guide/nats.md)',
   ),
+  close_unused_after: row(
+    null,
+    'seconds',
+    '600',
+    'a space that nobody asks for at this server for so long, and that another server sequences, is closed here until somebody asks; 0: it stays open',
+  ),
   otlp: row(
     '--otlp',
     'an http or https address',

@@ -43,6 +43,8 @@ export interface Activities {
   connected(space: string): string[];
   /** A space was opened: whoever is at its doors already, the others are told. */
   opened(space: string): void;
+  /** When each space was asked for anything at our doors last; infinite where somebody is there who only listens. */
+  uses(now: number): ReadonlyMap<string, number>;
 }
 
 type WhispersOf = (space: string) => Pick<Whispers, 'stir' | 'others' | 'news'> | null;
@@ -108,7 +110,21 @@ export function createActivities(whispersOf: WhispersOf | null = null): Activiti
       const whispers = whispersOf?.(space);
       for (const one of at(space)) whispers?.stir(one.agent, () => seenOf(one));
     },
+    uses(now) {
+      const uses = new Map<string, number>();
+      for (const [key, activity] of known) {
+        const space = key.slice(0, key.indexOf(' '));
+        uses.set(space, Math.max(uses.get(space) ?? 0, usedAt(activity, now)));
+      }
+      return uses;
+    },
   };
+}
+
+function usedAt(activity: Activity, now: number): number {
+  const { connections, hooked, reported, lastCallAt, disconnectedAt } = activity;
+  const isThere = connections > 0 || hooked?.isLive() || (reported?.until ?? 0) > now;
+  return isThere ? Number.POSITIVE_INFINITY : Math.max(lastCallAt, disconnectedAt);
 }
 
 type OnChange = (one: Watched, isSudden: boolean) => void;

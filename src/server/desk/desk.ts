@@ -110,6 +110,8 @@ export interface DeskParts {
   usePlugins(host: PluginHost): void;
   /** To be called for every space that opens. */
   attend(hub: Hub): void;
+  /** When each space was asked for anything last; infinite where somebody is connected. */
+  uses(): ReadonlyMap<string, number>;
   readonly builtins: readonly Builtin[];
 }
 
@@ -370,6 +372,7 @@ export function createDesk(options: DeskOptions): DeskParts {
       host = plugins;
     },
     attend: together.attend,
+    uses: () => activities.uses(platform.now()),
     builtins: createBuiltins((context) => callers.get(context)),
   };
 }

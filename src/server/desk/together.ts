@@ -60,7 +60,7 @@ export function createTogether(options: TogetherOptions): Together {
               onRevoked(event.id);
           }
         },
-        ['token.revoked', 'token.rotated'],
+        { types: ['token.revoked', 'token.rotated'], isOfEveryHub: true },
       );
     },
   };

@@ -157,7 +157,7 @@ export function createRecordKeeper(options: KeeperOptions): RecordKeeper {
         follow(hub) {
           spaces.set(space, kept);
           kept.hub = hub;
-          stop = hub.watch.events(() => record.onGrown());
+          stop = hub.watch.events(() => record.onGrown(), { isOfEveryHub: true });
           if (wrong !== null) tell(space, kept, wrong);
         },
         async beginClose() {

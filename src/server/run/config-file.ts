@@ -47,6 +47,7 @@ export interface ConfigFile extends SpaceFields {
   readonly dir?: string | undefined;
   readonly store?: string | undefined;
   readonly server_name?: string | undefined;
+  readonly close_unused_after?: number | undefined;
   readonly record_key?: string | undefined;
   readonly auth?: 'local' | 'open' | undefined;
   readonly cors_origins?: readonly string[] | undefined;
@@ -103,6 +104,7 @@ const RELAY_LINES_MAX = 1_000_000;
 const SYNAPSE_CLIENTS_MAX = 65_536;
 const SYNAPSE_PAUSE_MS_MAX = 600_000;
 const REMIND_AFTER_S_MAX = 30 * 86_400;
+const CLOSE_UNUSED_AFTER_S_MAX = 30 * 86_400;
 const NOTICES_MAX = 8;
 const TURNS_PARALLEL_MAX = 1_000;
 const OTLP = 'must be the http or https address of a collector, such as http://127.0.0.1:4318';
@@ -240,6 +242,7 @@ const fields = {
   dir: text('a directory').optional(),
   store: store.optional(),
   server_name: z.string().regex(SERVER_NAME, SERVER_NAME_RULE).optional(),
+  close_unused_after: whole(0, CLOSE_UNUSED_AFTER_S_MAX).optional(),
   auth: oneOf('local', 'open').optional(),
   cors_origins: z.array(origin, { error: 'must be a list of origins' }).optional(),
   allowed_hosts: z.array(host, { error: 'must be a list of host names' }).optional(),

@@ -72,6 +72,7 @@ const IN_FORCE: Readonly<Record<keyof Said, (config: Config) => unknown>> = {
   turns_roots: ({ turns }) => turns.roots,
   turns_parallel_max: ({ turns }) => turns.parallelMax,
   server_name: (config) => config.serverName,
+  close_unused_after: (config) => (config.closeUnusedAfterMs ?? 0) / 1000,
   otlp: ({ telemetry }) => telemetry?.otlp?.endpoint,
   otlp_headers: ({ telemetry }) => headerNames(telemetry?.otlp?.headers ?? {}),
   telemetry_file: ({ telemetry }) => telemetry?.file,

@@ -32,6 +32,7 @@ describe('parseConfig', () => {
       dir: '/home/ada/.synod',
       store: null,
       serverName: null,
+      closeUnusedAfterMs: 600_000,
       auth: 'local',
       corsOrigins: [],
       allowedHosts: [],

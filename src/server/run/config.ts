@@ -34,6 +34,8 @@ export interface Config {
   readonly store: string | null;
   /** Its name among several servers of one store; null where it is alone. */
   readonly serverName: string | null;
+  /** For so long nobody asks here for a space that another server sequences, and it is closed; null: never. */
+  readonly closeUnusedAfterMs: number | null;
   /** The key that signs heads; made at the usual place where none was chosen. */
   readonly recordKey: RecordKeyConfig;
   readonly auth: 'local' | 'open';
@@ -134,6 +136,8 @@ export interface ConfigInput {
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8765;
 const DEFAULT_RELAY_LINES = 5_000;
+/** Seconds. */
+const CLOSE_UNUSED_AFTER_S = 600;
 
 export function parseConfig(input: ConfigInput): Config | ConfigProblem[] {
   const sources = parseSources(input);
@@ -245,6 +249,7 @@ function toConfig(said: Said, home: string, cwd: string): Omit<Config, 'recordKe
     dir: said.dir === undefined ? join(home, '.synod') : absolute(said.dir, home, cwd),
     store: said.store ?? null,
     serverName: said.server_name ?? null,
+    closeUnusedAfterMs: (said.close_unused_after ?? CLOSE_UNUSED_AFTER_S) * 1000 || null,
     auth: said.auth ?? 'local',
     corsOrigins: said.cors_origins ?? [],
     allowedHosts: said.allowed_hosts ?? [],

@@ -11,7 +11,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../../core/law/assert.ts';
-import { isRefusal } from '../../core/law/decider.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { lockDirectory } from '../../log/lock.ts';
 import { createMcpTools } from '../../wire/mcp/tools.ts';
@@ -42,6 +41,7 @@ import type { Config } from './config.ts';
 import { ensureSecret, secretPath } from './credential.ts';
 import { createDoorServer } from './door-server.ts';
 import { comers, faultRefusal, spaceSettings } from './from-config.ts';
+import { heedCluster } from './heed-cluster.ts';
 import { makeDirectory, writeHubFile } from './hub-dir.ts';
 import { listen, listenAsLocalhost, openSocket, shut } from './listen.ts';
 import type { NoticesOptions } from './notices.ts';
@@ -149,11 +149,6 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       onAppended: vitals.noteAppend,
     });
     closers.push(() => spaces.close());
-    const endHeed = cluster?.heed(
-      async (name) => !isRefusal(await spaces.open(name, { mayCreate: false })),
-      spaces.closed,
-    );
-    closers.push(() => endHeed?.());
 
     const credential = await ensureSecret(config.dir, 'owner');
     let bus: HubBus | null = null;
@@ -166,6 +161,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(() => search.close());
     spaces.onOpened((hub) => search.follow(hub));
     spaces.onRemoved((space) => search.forget(space));
+    spaces.onRested((space) => search.forget(space));
     const platform = createPlatform(() => turns, {
       ...{ vitals, past, record: record.view, search, cluster },
       phone: { open: (wish) => phone.open(wish), close: () => phone.close() },
@@ -203,6 +199,10 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
       platform,
     });
     spaces.onOpened(parts.attend);
+    if (cluster !== undefined) {
+      const unusedMs = config.closeUnusedAfterMs;
+      closers.push(heedCluster({ cluster, spaces, unusedMs, clock: realClock, uses: parts.uses }));
+    }
     const openHubs = (): Hub[] => spaces.list().flatMap(({ name }) => spaces.find(name) ?? []);
     const connections = () => ({ websocket: websocket.size, sse: sse.size });
     const metrics =

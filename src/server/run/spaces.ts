@@ -54,6 +54,12 @@ export interface SpacesOptions extends LaidDown {
 export interface OpenSpaces extends Spaces {
   /** Spaces that are there and not open here. */
   closed(): string[];
+  /** Spaces that are open, but for the default one, which always is. */
+  opened(): Hub[];
+  /** Closes a space that nobody here uses; who asks for it next opens it again. */
+  rest(name: string): Promise<void>;
+  /** Tells of spaces that are closed so; the answer stops the telling. */
+  onRested(listener: (name: string) => void): () => void;
   isStoreOk(): boolean;
   /** Tells of every space that is open or opens; the answer stops the telling. */
   onOpened(listener: (hub: Hub) => void): () => void;
@@ -67,6 +73,10 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const kept = new Map<Hub, KeptSpace>();
   const memberships = new Map<Hub, Membership>();
   const opening = new Map<string, Promise<Hub>>();
+  const resting = new Map<string, Promise<void>>();
+  /** How far they had come, those that were closed for want of use. */
+  const rested = new Map<string, number>();
+  const restListeners = new Set<(name: string) => void>();
   const { store, dir } = options;
   await finishMending(store, dir);
   const onDisk = await spacesOnDisk(store, dir);
@@ -127,6 +137,11 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
   }
 
+  async function openWhenClosed(name: string, revives: boolean): Promise<Hub> {
+    await resting.get(name);
+    return openOne(name, revives);
+  }
+
   async function openAt(name: string, url: string, revives: boolean): Promise<Hub> {
     const membership = await options.cluster?.join(name);
     const isShared = membership !== undefined;
@@ -148,6 +163,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
       });
       membership?.serve(hub, log);
+      await listen(hub);
       if (membership !== undefined) memberships.set(hub, membership);
       await layDown(hub, options);
       record?.follow(hub);
@@ -155,6 +171,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       if (!known.has(name) && canUnmake) unsettled.made(name, hub.stats.entries);
       known.add(name);
       hubs.set(name, hub);
+      rested.delete(name);
       const removal = removed.get(name);
       removed.delete(name);
       if (removal !== undefined) await forgetEmptyRemoval(removal).catch(() => {});
@@ -195,7 +212,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
     let promise = opening.get(name);
     if (promise === undefined) {
-      promise = openOne(name, isExplicit).finally(() => opening.delete(name));
+      promise = openWhenClosed(name, isExplicit).finally(() => opening.delete(name));
       opening.set(name, promise);
     }
     try {
@@ -236,6 +253,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     removed.set(name, removal);
     if (!known.delete(name)) return;
     await opening.get(name)?.catch(() => {});
+    await resting.get(name);
     const hub = hubs.get(name);
     hubs.delete(name);
     if (hub !== undefined) await shut(hub, 'space_removed');
@@ -250,6 +268,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     try {
       if (isThere) {
         await opening.get(name)?.catch(() => {});
+        await resting.get(name);
         const hub = hubs.get(name);
         removed.set(name, begun);
         hubs.delete(name);
@@ -284,6 +303,20 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     const promise = removeOne(name, isDeleted).finally(() => removing.delete(name));
     removing.set(name, promise);
     return promise;
+  }
+
+  async function rest(name: string): Promise<void> {
+    const hub = hubs.get(name);
+    if (hub === undefined || name === DEFAULT_SPACE) return;
+    // From here on who asks waits until it is closed, and opens it again.
+    hubs.delete(name);
+    rested.set(name, hub.stats.entries);
+    for (const listener of restListeners) listener(name);
+    const promise = shut(hub)
+      .catch((cause: unknown) => options.onTrouble(`space ${name} cannot be closed`, cause))
+      .finally(() => resting.delete(name));
+    resting.set(name, promise);
+    await promise;
   }
 
   const isThere = (name: string): boolean =>
@@ -326,8 +359,17 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     },
     find: (name) => hubs.get(name) ?? null,
     list: () =>
-      [...known].sort().map((name) => ({ name, entries: hubs.get(name)?.stats.entries ?? 0 })),
+      [...known].sort().map((name) => ({
+        name,
+        entries: hubs.get(name)?.stats.entries ?? rested.get(name) ?? 0,
+      })),
     closed: () => [...known].filter((name) => !hubs.has(name) && !opening.has(name)),
+    opened: () => [...hubs.values()].filter((hub) => hub.space !== DEFAULT_SPACE),
+    rest,
+    onRested(listener) {
+      restListeners.add(listener);
+      return () => restListeners.delete(listener);
+    },
     isStoreOk: () => [...hubs.values()].every((hub) => hub.isAvailable),
     endWaits() {
       for (const hub of hubs.values()) hub.watch.endWaits();
@@ -335,8 +377,16 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     async close() {
       unfollow?.();
       stopHearing?.();
-      await Promise.allSettled([...opening.values(), ...removing.values()]);
+      await Promise.allSettled([...opening.values(), ...removing.values(), ...resting.values()]);
       await Promise.all([...hubs.values()].map((hub) => shut(hub)));
     },
   };
+}
+
+/** Where another has it open, what only that one knows of who is there is heard before anybody is answered [SQ29]. */
+async function listen({ standing, whispers }: Hub): Promise<void> {
+  if (standing?.sequencer == null || standing.sequencer === standing.server) return;
+  // It says so within one, and what it says is on its way for less than another.
+  await whispers?.moment();
+  await whispers?.moment();
 }

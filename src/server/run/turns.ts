@@ -57,6 +57,8 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
   const { dir, spaces } = options;
   const doors = Promise.withResolvers<OpenDoors>();
   const closers: (() => void)[] = [];
+  /** Of the spaces that are open. */
+  const closersOf = new Map<string, (() => void)[]>();
   const listeners = new Set<(output: TurnOutput) => void>();
   const echo = createTurnEcho();
   let opening: Promise<OpenRunners> | null = null;
@@ -95,12 +97,17 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
       stop();
       supervise(hub).catch((cause) => options.onFailure('turns cannot be run', cause));
     };
-    const stop = hub.watch.events(begin, ['agent.managed']);
-    closers.push(stop);
+    const stop = hub.watch.events(begin, { types: ['agent.managed'], isOfEveryHub: true });
+    closersOf.get(hub.space)?.push(stop);
     const has = await hub.ask((world) => world.turns.agents.size > 0);
     if (isRefusal(has) || !has || isClosed) return;
     stop();
     await supervise(hub);
+  }
+
+  function leave(space: string): void {
+    for (const close of closersOf.get(space) ?? []) close();
+    closersOf.delete(space);
   }
 
   return {
@@ -129,10 +136,12 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
       if (existsSync(join(dir, 'turns', 'live'))) await open();
       closers.push(
         spaces.onOpened((hub) => {
-          closers.push(echo.hear(hub));
+          closersOf.set(hub.space, [echo.hear(hub)]);
           look(hub).catch((cause) => options.onFailure('turns cannot be run', cause));
         }),
+        spaces.onRested(leave),
         spaces.onRemoved((name) => {
+          leave(name);
           opened?.supervisor.detach(name);
           echo.forget(name);
         }),
@@ -146,6 +155,7 @@ export function createHubTurns(options: HubTurnsOptions): HubTurns {
     async close() {
       isClosed = true;
       for (const close of closers) close();
+      for (const space of [...closersOf.keys()]) leave(space);
       await (await opening)?.close();
     },
   };

@@ -176,9 +176,12 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   function start(): void {
-    stopListening ??= hub.watch.events(() => {
-      if (!isRunning && (standing !== null || isFar())) later(GATHER_MS);
-    });
+    stopListening ??= hub.watch.events(
+      () => {
+        if (!isRunning && (standing !== null || isFar())) later(GATHER_MS);
+      },
+      { isOfEveryHub: true },
+    );
     if (isFar()) void run();
   }
 
