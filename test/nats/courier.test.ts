@@ -11,11 +11,15 @@ import { until, within } from '../e2e/deadline.ts';
 import { type NatsNode, NO_NATS, openNatsNode } from './server.ts';
 
 const SPACE = 'blue';
+/** Asked is the server that opened a lease, which has a name of its own. */
+const leaseOf = (name: string): string => `lease-of-${name}`;
 
 interface Started {
   readonly seals: Seals;
   readonly hellos: Hellos;
   readonly courier: NatsCourier;
+  /** What it said that was for one alone: with a signature, or by a key that the two share. */
+  readonly said: ('signed' | 'keyed')[];
   close(): void;
 }
 
@@ -47,17 +51,26 @@ describe.skipIf(NO_NATS !== null)(`forwarding on NATS ${NO_NATS ?? ''}`, () => {
     const link = await openLink(place);
     links.push(link);
     const key = keys.get(name) as ReturnType<typeof keyPairOfSeed>;
-    const seals = createSeals({ name, key, registry, onDropped: () => {} });
+    const sealing = createSeals({ name, key, registry, onDropped: () => {} });
+    const said: Started['said'] = [];
+    const seals: Seals = Object.create(sealing, {
+      seal: {
+        value(...[sealed, bytes, session]: Parameters<Seals['seal']>) {
+          if (['ask', 'answer'].includes(sealed.purpose)) said.push(session ? 'keyed' : 'signed');
+          return sealing.seal(sealed, bytes, session);
+        },
+      },
+    });
     const hellos = openHellos(link, place.prefix, seals, registry);
     const fail = (what: string, cause: unknown): void => {
       throw new Error(what, { cause });
     };
     const courier = openCourier(link, place, SPACE, seals, hellos, fail, () => {});
-    const leave = courier.attend(name, async (commands) => ({
+    const leave = courier.attend(leaseOf(name), async (commands) => ({
       ...{ outcomes: commands.map((_, n) => ({ seq: n })), length: 1, passing: [] },
     }));
     return {
-      ...{ seals, hellos, courier },
+      ...{ seals, hellos, courier, said },
       close() {
         leave();
         courier.close();
@@ -69,7 +82,7 @@ describe.skipIf(NO_NATS !== null)(`forwarding on NATS ${NO_NATS ?? ''}`, () => {
   test('[JN10] a server that was started again is asked with another key at once, and nobody waits for an answer', async () => {
     const one = await start('one');
     let two = await start('two');
-    const ask = () => within('an answer', one.courier.ask('two', []), 5_000);
+    const ask = () => within('an answer', one.courier.ask(leaseOf('two'), []), 5_000);
     const isDone = (reply: unknown) =>
       typeof reply === 'object' && reply !== null && 'outcomes' in reply;
     // Until they have met: one that is not known yet is told to ask again.
@@ -82,13 +95,15 @@ describe.skipIf(NO_NATS !== null)(`forwarding on NATS ${NO_NATS ?? ''}`, () => {
     const { incarnation } = two.seals;
     expect(one.seals.sessionWith({ from: 'two', incarnation })).not.toBeNull();
     await ask();
+    for (const { said } of [one, two]) said.length = 0;
     expect(await ask()).toMatchObject({ outcomes: [] });
+    expect([one.said, two.said]).toEqual([['keyed'], ['keyed']]);
     two.close();
     // Nobody is there: what was to be sent is kept as it was sealed.
     const commands: never[] = [];
-    expect(await within('word', one.courier.ask('two', commands), 5_000)).toBe('nobody');
+    expect(await within('word', one.courier.ask(leaseOf('two'), commands), 5_000)).toBe('nobody');
     two = await start('two');
-    const again = await within('an answer', one.courier.ask('two', commands), 5_000);
+    const again = await within('an answer', one.courier.ask(leaseOf('two'), commands), 5_000);
     expect(again).not.toBe('unknown');
     expect(isDone(await until('it is done', ask, isDone))).toBe(true);
     two.close();

@@ -35,8 +35,8 @@ const WHISPER_BYTES_MAX = 256 * 1024;
 interface Peer {
   /** It knows columns. */
   readonly packs: boolean;
-  /** Of which it has the key too; null where it has none. */
-  readonly incarnation: string | null;
+  /** The start of the server that has the key that we share; null where it has none. */
+  readonly keyed: Pick<Opened, 'from' | 'incarnation'> | null;
 }
 
 interface Answered {
@@ -61,7 +61,7 @@ export function openCourier(
   const listeners = new Set<(words: readonly Whisper[], from: string) => void>();
 
   const inbox = openInbox(link);
-  /** What those said that answered, until one fails to. */
+  /** What those said that answered, by the lease that they opened, until one fails to. */
   const peers = new Map<string, Peer>();
   /** A request that nobody took is sent as it was: should somebody have taken it, the second is a repetition. */
   const sent = new WeakMap<
@@ -130,8 +130,8 @@ export function openCourier(
     // The log takes a batch in parts, a request is one piece.
     if (payload.byteLength > link.payloadMax - ENVELOPE_BYTES) return null;
     // Looked up each time: one that was started again has another key, and is known by then or answers that it has not this one.
-    const incarnation = peer?.incarnation ?? null;
-    const session = incarnation === null ? null : seals.sessionWith({ from: to, incarnation });
+    const keyed = peer?.keyed ?? null;
+    const session = keyed === null ? null : seals.sessionWith(keyed);
     const sealed = seals.seal({ purpose: 'ask', space, to }, payload, session);
     sent.set(commands, { to, sealed });
     return sealed;
@@ -163,7 +163,8 @@ export function openCourier(
   }
 
   function peerOf({ packs, keys, opened }: Said & { readonly opened: Opened }): Peer {
-    return { packs, incarnation: keys ? opened.incarnation : null };
+    const { from, incarnation } = opened;
+    return { packs, keyed: keys ? { from, incarnation } : null };
   }
 
   return {
