@@ -6,7 +6,7 @@
  * head's 32 bytes and the batch's bytes. Decoding trusts nothing: bytes whose
  * lengths do not add up are refused, and a wrong checksum names its entry.
  */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { checksum } from './checksum.ts';
 
@@ -95,7 +95,8 @@ function textBytes(entries: readonly string[]): number {
 
 /** The head that stored bytes must have after `previousHead`. */
 export function chainHead(previousHead: string, bytes: Uint8Array): string {
-  return hash('sha256', Buffer.concat([Buffer.from(previousHead, 'hex'), bytes]), 'hex');
+  // In two pieces: a batch is large, and a copy of it costs more than half as much as its hash.
+  return createHash('sha256').update(previousHead, 'hex').update(bytes).digest('hex');
 }
 
 /** How many entries the bytes say they hold; null when they cannot be a batch at all. */
