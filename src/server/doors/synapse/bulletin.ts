@@ -24,6 +24,8 @@ import type { Fields, Speech } from './speech.ts';
 const ROSTER_MAX = 4_000;
 /** Of more changes that are told together the last alone says who is here. */
 const ROSTERS_AT_ONCE = 4;
+/** To write to a socket takes a tenth of it: who comes and goes takes no more of the hub, however many they are. */
+const GATHER_MS_PER_SOCKET = 0.1;
 
 /** What only the first copy of a directed chat says, as it is stored. */
 const RECIPIENTS = '"recipients":';
@@ -96,10 +98,11 @@ export function openBulletin(options: BulletinOptions): Bulletin {
 
   /** What else changed since one was told; null when none was in this turn. */
   let burst: Change[] | null = null;
+  let gathering: NodeJS.Timeout | undefined;
 
   /**
-   * The first is told at once, whatever follows until it has been written to all together: of a storm
-   * of connects each would else be a write to each [SY15].
+   * The first is told at once, whatever follows until it has been written to all, and a while longer where
+   * all are many, together: of a storm of connects each would else be a write to each [SY15].
    */
   function tellPresence(event: Change['event'], agent: string): void {
     if (burst !== null) {
@@ -108,7 +111,13 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     }
     burst = [];
     tellChanges([{ event, agent }]);
-    fanOut.afterAll(tellBurst);
+    gather();
+  }
+
+  function gather(): void {
+    const gatherMs = Math.floor(clients.size * GATHER_MS_PER_SOCKET);
+    if (gatherMs === 0) fanOut.afterAll(tellBurst);
+    else gathering = setTimeout(() => fanOut.afterAll(tellBurst), gatherMs);
   }
 
   function tellBurst(): void {
@@ -117,7 +126,7 @@ export function openBulletin(options: BulletinOptions): Bulletin {
     if (waiting.length === 0) return;
     burst = [];
     tellChanges(waiting);
-    fanOut.afterAll(tellBurst);
+    gather();
   }
 
   function tellChanges(changes: readonly Change[]): void {
@@ -246,7 +255,10 @@ export function openBulletin(options: BulletinOptions): Bulletin {
       online.delete(agent);
       tellPresence('left', agent);
     },
-    close: stopListening,
+    close() {
+      clearTimeout(gathering);
+      stopListening();
+    },
   };
 }
 
