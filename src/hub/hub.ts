@@ -29,6 +29,7 @@ import { openReplica } from './replica.ts';
 import type { Sequencing, Standing } from './sequencing.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createStamps } from './stamps.ts';
+import type { OpenTextPage } from './text-page.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
 import { createWhispers, type Whispers } from './whispers.ts';
@@ -48,6 +49,8 @@ export interface HubOptions {
   readonly clock: Clock;
   readonly snapshotEvery?: number;
   readonly cacheBytesMax?: number;
+  /** What is kept of the newest messages; in the heap, unless it is said where. */
+  readonly openPage?: OpenTextPage;
   readonly queueMax?: number;
   /** Told of what went wrong without anyone having asked. */
   readonly onTrouble?: (what: string, cause: unknown) => void;
@@ -123,7 +126,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     ...{ log, clock, from: replica.snapshotEnd, every: options.snapshotEvery },
     ...{ name: nameSnapshot, onTrouble },
   });
-  const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX);
+  const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX, options.openPage);
   const hearing = createHearing(replica, clock, onTrouble);
   const onHeard: Hearing['hear'] = (words) => {
     hearing.hear(words);

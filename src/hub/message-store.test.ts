@@ -6,6 +6,7 @@ import { encodeEvent } from '../core/law/entry.ts';
 import type { DurableEvent } from '../core/law/world.ts';
 import { openMemoryLog } from '../log/memory.ts';
 import { createMessageStore, type MessageStore } from './message-store.ts';
+import { openTextPage, type TextPage } from './text-page.ts';
 
 /** Of which the marks of an entry are a part, wherever a sender can put them. */
 const BODY = { 'a,"body":': ['},"body":{', { body: 'x}}' }], text: '\\",\u2028"body":1}' };
@@ -53,7 +54,7 @@ describe('a message', () => {
   test('[M7] that is read weighs more, and makes older ones leave memory', async () => {
     const log = openMemoryLog();
     const entry = encodeEvent(sent(1));
-    const store = createMessageStore(log, 2 * entry.length + 100);
+    const store = createMessageStore(log, 3 * entry.length + 200);
     for (const first of [0, 1]) {
       await log.append(first, [entry]);
       store.remember(first, [entry]);
@@ -74,13 +75,13 @@ describe('a message', () => {
     setFlagsFromString('--expose_gc');
     const collect = runInNewContext('gc') as () => void;
     const entry = encodeEvent(sent(1));
-    const store = createMessageStore(openMemoryLog(), 6 * entry.length);
-    const remember = (first: number): WeakRef<readonly string[]> => {
-      const entries = [entry];
-      store.remember(first, entries);
-      return new WeakRef(entries);
-    };
-    const all = Array.from({ length: 10 }, (_, first) => remember(first));
+    const all: WeakRef<TextPage>[] = [];
+    const store = createMessageStore(openMemoryLog(), 6 * entry.length, (sizeMax) => {
+      const page = openTextPage(sizeMax);
+      all.push(new WeakRef(page));
+      return page;
+    });
+    for (let first = 0; first < 10; first++) store.remember(first, [entry]);
     // A reference that was made in this turn keeps what it refers to until the next.
     await new Promise<void>((resolve) => setImmediate(resolve));
     collect();

@@ -6,6 +6,7 @@ import { decodeMessage, decodeOwnMessage } from '../core/law/entry.ts';
 import { readJson } from '../core/law/json.ts';
 import type { MessageSent } from '../core/talk/message.ts';
 import type { Log } from '../log/log.ts';
+import { type OpenTextPage, openTextPage, type TextPage } from './text-page.ts';
 
 /** A message as the hub hands it out, without what was said in it. */
 export interface MessageHead extends Omit<MessageSent, 'body'> {
@@ -31,57 +32,80 @@ export interface MessageStore {
   readTexts(positions: readonly number[]): Promise<(TextMessage | null)[]>;
 }
 
-interface Batch {
+/** Entries that follow on one another. */
+interface Run {
   readonly first: number;
-  readonly entries: readonly string[];
-  /** What was read of it; made once, since a channel often has several readers. */
+  readonly page: TextPage;
+  /** What was read of them; made once, since a channel often has several readers. */
   messages: (TextMessage | null)[] | null;
+  /** What these weigh. */
   chars: number;
 }
 
-const FORGOTTEN: Batch = { first: -1, entries: [], messages: null, chars: 0 };
-
 /** What a message weighs that was read, beside the text it is a part of. */
 const READ_CHARS = 256;
+/** What is given up at once; and of all that is kept, this part. */
+const PAGE_SIZE = 256 * 1024;
+const PAGE_SHARE = 32;
 
-export function createMessageStore(log: Pick<Log, 'at'>, bytesMax: number): MessageStore {
-  // Batches come in log order, so the newest ones are a sorted list that only loses its head.
-  let batches: Batch[] = [];
-  let start = 0;
+export function createMessageStore(
+  log: Pick<Log, 'at'>,
+  bytesMax: number,
+  openPage: OpenTextPage = openTextPage,
+): MessageStore {
+  const pageSize = Math.min(PAGE_SIZE, Math.floor(bytesMax / PAGE_SHARE));
+  // In the order of the log: the oldest leaves first.
+  const runs: Run[] = [];
   let chars = 0;
 
   function forget(): void {
-    while (chars > bytesMax && start < batches.length) {
-      chars -= (batches[start] as Batch).chars;
-      // Its place stays until the list is moved; what it held must not.
-      batches[start++] = FORGOTTEN;
+    while (chars > bytesMax && runs.length > 0) {
+      const { page, chars: ofRead } = runs.shift() as Run;
+      chars -= page.size + ofRead;
+      page.close();
     }
-    // Moving the list costs its length; done when half of it is gone, that is nothing per batch.
-    if (start * 2 <= batches.length) return;
-    batches = batches.slice(start);
-    start = 0;
+  }
+
+  function keep(position: number, entry: string): void {
+    const last = runs.at(-1);
+    if (last !== undefined && last.first + last.page.count === position) {
+      const before = last.page.size;
+      if (last.page.add(entry)) {
+        chars += last.page.size - before;
+        return;
+      }
+    }
+    // Before the next is opened: its place may be had again.
+    if (chars > bytesMax) forget();
+    const page = openPage(pageSize);
+    page.add(entry);
+    runs.push({ first: position, page, messages: null, chars: 0 });
+    chars += page.size;
   }
 
   /** Undefined when it is not in memory. */
   function recent(position: number): TextMessage | null | undefined {
-    let low = start;
-    let high = batches.length - 1;
+    let low = 0;
+    let high = runs.length - 1;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if ((batches[middle] as Batch).first <= position) low = middle;
+      if ((runs[middle] as Run).first <= position) low = middle;
       else high = middle - 1;
     }
-    const batch = batches[low];
-    const entry = batch?.entries[position - batch.first];
-    if (batch === undefined || entry === undefined) return undefined;
-    batch.messages ??= [];
-    const known = batch.messages[position - batch.first];
+    const run = runs[low];
+    const index = position - (run?.first ?? 0);
+    if (run === undefined || index < 0 || index >= run.page.count) return undefined;
+    run.messages ??= [];
+    const known = run.messages[index];
     if (known !== undefined) return known;
+    const entry = run.page.read(index);
     const own = decodeOwnMessage(entry);
     const message = own && Object.assign(own, { position, chars: entry.length });
-    batch.messages[position - batch.first] = message;
-    batch.chars += READ_CHARS;
-    chars += READ_CHARS;
+    run.messages[index] = message;
+    // Its parts are of the text, which is made for it.
+    const weight = READ_CHARS + entry.length;
+    run.chars += weight;
+    chars += weight;
     return message;
   }
 
@@ -107,10 +131,7 @@ export function createMessageStore(log: Pick<Log, 'at'>, bytesMax: number): Mess
 
   return {
     remember(first, entries) {
-      let size = 0;
-      for (const entry of entries) size += entry.length;
-      batches.push({ first, entries, messages: null, chars: size });
-      chars += size;
+      for (let i = 0; i < entries.length; i++) keep(first + i, entries[i] as string);
       if (chars > bytesMax) forget();
     },
     read: (positions) => read(positions, parsed, asIs),

@@ -18,6 +18,7 @@ import {
   type Spaces,
 } from '../desk/spaces.ts';
 import type { KeptSpace, RecordKeeper } from '../record/keeper.ts';
+import { createBytePages } from './byte-pages.ts';
 import { type LaidDown, layDown } from './lay-down.ts';
 import { finishMending, mendStore } from './mend-store.ts';
 import { gone, notFound } from './no-space.ts';
@@ -70,6 +71,7 @@ export interface OpenSpaces extends Spaces {
 
 export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const hubs = new Map<string, Hub>();
+  const openPage = createBytePages();
   const kept = new Map<Hub, KeptSpace>();
   const memberships = new Map<Hub, Membership>();
   const opening = new Map<string, Promise<Hub>>();
@@ -159,6 +161,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         space: name,
         log,
         clock: options.clock,
+        openPage,
         ...(membership !== undefined && { sequencing: membership.sequencing }),
         onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
       });
