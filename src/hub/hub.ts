@@ -34,8 +34,6 @@ import { createTurns, type Turns } from './turns.ts';
 import { createWatch, type Watch } from './watch.ts';
 import { createWhispers, type Whispers } from './whispers.ts';
 
-/** Of the newest messages; what is older is read back from the log. */
-const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 /** What another server should have settled is seen here by then. */
 const PASSED_MS = 60_000;
 const PASSED_MAX = 256;
@@ -126,7 +124,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     ...{ log, clock, from: replica.snapshotEnd, every: options.snapshotEvery },
     ...{ name: nameSnapshot, onTrouble },
   });
-  const store = createMessageStore(log, options.cacheBytesMax ?? CACHE_BYTES_MAX, options.openPage);
+  const store = createMessageStore(log, options.cacheBytesMax, options.openPage);
   const hearing = createHearing(replica, clock, onTrouble);
   const onHeard: Hearing['hear'] = (words) => {
     hearing.hear(words);

@@ -42,6 +42,8 @@ interface Run {
   chars: number;
 }
 
+/** Of the newest messages; what is older is read back from the log. */
+const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 /** What a message weighs that was read, beside the text it is a part of. */
 const READ_CHARS = 256;
 /** What is given up at once; and of all that is kept, this part. */
@@ -50,7 +52,7 @@ const PAGE_SHARE = 32;
 
 export function createMessageStore(
   log: Pick<Log, 'at'>,
-  bytesMax: number,
+  bytesMax: number = CACHE_BYTES_MAX,
   openPage: OpenTextPage = openTextPage,
 ): MessageStore {
   const pageSize = Math.min(PAGE_SIZE, Math.floor(bytesMax / PAGE_SHARE));
