@@ -33,7 +33,7 @@ const messages = fc.array(
   { maxLength: 20 },
 );
 
-test('[W9] a message as text says what it says as an object, whatever the one before it said', () => {
+test('[O1] a message as text says what it says as an object, whatever the one before it said', () => {
   fc.assert(
     fc.property(messages, (events) => {
       for (const [position, event] of (events as MessageSent[]).entries()) {
