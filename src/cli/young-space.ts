@@ -9,33 +9,19 @@
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** So often it is looked whether V8 gave back what was held. */
-const HELD_LOOK_MS = 1_000;
-
 /** Both halves of it, in megabytes. */
 export function holdYoungSpace(atLeastMb: number): void {
-  // It grows and shrinks at a collection and at no other time.
-  const collections = new PerformanceObserver(look);
   let isHeld = false;
-  function look(): void {
+  const look = (): void => {
     const isLarge = youngMb() >= atLeastMb;
-    if (isLarge !== isHeld) hold(isLarge);
-  }
-  function hold(isWanted: boolean): void {
-    isHeld = isWanted;
+    if (isLarge === isHeld) return;
+    isHeld = isLarge;
     // By how much it grows when what survives asks for it; V8's own is 2.
     setFlagsFromString(`--semi-space-growth-factor=${isHeld ? 1 : 2}`);
-    if (!isHeld) return collections.observe({ type: 'gc' });
-    // To be told of a collection costs 50 us; held it can only shrink, and that has time.
-    collections.disconnect();
-    const timer = setInterval(() => {
-      look();
-      if (!isHeld) clearInterval(timer);
-    }, HELD_LOOK_MS);
-    timer.unref();
-  }
-  hold(false);
+  };
   look();
+  // It grows and shrinks at a collection and at no other time.
+  new PerformanceObserver(look).observe({ type: 'gc' });
 }
 
 /**
