@@ -6,7 +6,7 @@ import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith, checkPast, checkRead } from '../../../core/talk/channel.ts';
 import { type MessageRef, parseMessageId } from '../../../core/talk/message-id.ts';
-import type { Message, MessageHead } from '../../../hub/message-store.ts';
+import type { Message, MessageHead, TextMessage } from '../../../hub/message-store.ts';
 import type { Room } from '../room.ts';
 
 /** An id that is malformed, unknown, or of a channel the caller may not read: the same refusal. */
@@ -38,7 +38,10 @@ export async function findHead(
 ): Promise<MessageHead | Refusal> {
   const message = await findMessage(...named);
   if (isRefusal(message)) return message;
-  const { body: _, ...head } = message;
+  return headOnly(message);
+}
+
+export function headOnly({ body: _, ...head }: Message | TextMessage): MessageHead {
   return head;
 }
 

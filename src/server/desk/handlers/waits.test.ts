@@ -1,6 +1,13 @@
 /** Who waits for whom, as those who may read the questions are told. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Json, openRunningHub, type RunningHub } from '../../../../test/e2e/running-hub.ts';
+import { openHub } from '../../../hub/hub.ts';
+import type { Log } from '../../../log/log.ts';
+import { openMemoryLog } from '../../../log/memory.ts';
+import { createPrincipal, PLAIN_SEND } from '../../../testing/story.ts';
+import { realClock } from '../../run/clock.ts';
+import type { Room } from '../room.ts';
+import { handleWaits } from './waits.ts';
 
 let hub: RunningHub;
 beforeAll(async () => {
@@ -67,4 +74,36 @@ test('[R14] what one call looks at is bounded, and it says so', async () => {
   expect(all.waits).toHaveLength(50);
   expect(all.has_more).toBe(true);
   expect((await hub.ask('jon', 'receipts_waits', { limit: 1 })).waits).toHaveLength(1);
+});
+
+test('[SV9] [R14] large bodies are read some at a time, with others in between', async () => {
+  const log = openMemoryLog();
+  let turn = 0;
+  let isOver = false;
+  const reads: { readonly turn: number; readonly count: number }[] = [];
+  const at: Log['at'] = (positions) => {
+    reads.push({ turn, count: positions.length });
+    return log.at(positions);
+  };
+  const alone = await openHub({
+    ...{ space: 's', clock: realClock, cacheBytesMax: 0 },
+    log: Object.create(log, { at: { value: at } }),
+  });
+  const [ada, bob] = [createPrincipal('ada'), createPrincipal('bob')];
+  await alone.submit({ type: 'subscription.add', by: bob, at: alone.stamp(), pattern: 'a' });
+  const body = JSON.stringify({ ...QUESTION, text: 'x'.repeat(70_000) });
+  for (let i = 0; i < 50; i++) {
+    const sent = { ...PLAIN_SEND, by: ada, at: alone.stamp(), channel: 'a', body };
+    expect(await alone.submit(sent)).toHaveProperty('position');
+  }
+  const room = { hub: alone, by: bob, caller: { tokenId: null, principal: bob }, signal: null };
+  const asked = handleWaits(room as unknown as Room, { limit: 50 }).finally(() => {
+    isOver = true;
+  });
+  for (; !isOver; turn++) await new Promise((done) => setImmediate(done));
+  expect(await asked).toMatchObject({ waits: { length: 50 }, has_more: false });
+  expect(reads.reduce((sum, { count }) => sum + count, 0)).toBe(50);
+  expect(Math.max(...reads.map(({ count }) => count))).toBeLessThan(10);
+  expect(new Set(reads.map((one) => one.turn)).size).toBeGreaterThan(4);
+  await alone.close();
 });

@@ -3,28 +3,30 @@
  * the newest messages of the channels its caller may read; how many of them, how much text and how
  * many recipients are looked at is bounded, so that a question costs no more than a replay.
  */
-import { isRefusal } from '../../../core/law/decider.ts';
+import { isRefusal, type Refusal } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import type { Principal } from '../../../core/law/principal.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import { channelWith, checkRead } from '../../../core/talk/channel.ts';
 import { messageId } from '../../../core/talk/message-id.ts';
 import { type Receipt, receiptsOf } from '../../../core/talk/receipt.ts';
 import { findDeadlocked } from '../../../core/talk/wait-graph.ts';
-import type { Message } from '../../../hub/message-store.ts';
+import type { MessageHead } from '../../../hub/message-store.ts';
 import { isQuestion } from '../../../wire/body-text.ts';
-import type { Handlers } from '../room.ts';
-import { mayRead, mayRecall } from './message-lookup.ts';
+import { readInPieces } from '../message-page.ts';
+import { onePage } from '../one-page.ts';
+import type { Handlers, Room } from '../room.ts';
+import { headOnly, mayRead, mayRecall } from './message-lookup.ts';
 
 const CHANNELS_MAX = 200;
 const MESSAGES_OF_CHANNEL_MAX = 50;
 const MESSAGES_MAX = 500;
-const PAGE = 50;
 const CHARS_MAX = 4_000_000;
 /** Who asks a crowd waits for nobody in particular. */
 const RECIPIENTS_MAX = 100;
 
 interface Wait {
-  readonly message: Message;
+  readonly message: MessageHead;
   readonly open: readonly Receipt[];
 }
 
@@ -35,24 +37,9 @@ export const handleWaits: Handlers<'receipts.waits'>['receipts.waits'] = async (
   const { hub, by } = room;
   const recent = await hub.ask((world) => unanswered(world, by));
   if (isRefusal(recent)) return recent;
-  const waits: Wait[] = [];
-  let hasMore = recent.hasMore;
-  let chars = 0;
-  for (let i = 0; i < recent.positions.length; i += PAGE) {
-    if (chars > CHARS_MAX) {
-      hasMore = true;
-      break;
-    }
-    const page = await hub.messages(recent.positions.slice(i, i + PAGE));
-    const messages = page.filter((one) => one !== null);
-    for (const message of messages) chars += message.chars;
-    const asked = messages.filter(({ body }) => isQuestion(body));
-    const found = await hub.ask((world) =>
-      asked.flatMap((message) => waitOn(world, by, message, hub.stamp())),
-    );
-    if (isRefusal(found)) return found;
-    waits.push(...found);
-  }
+  const read = await onePage(room, () => readWaits(room, recent.positions));
+  if (isRefusal(read)) return read;
+  const { waits, isCut } = read ?? NOTHING_READ;
   const stuck = findDeadlocked(
     waits.map(({ message, open }) => ({
       asker: message.by,
@@ -65,9 +52,42 @@ export const handleWaits: Handlers<'receipts.waits'>['receipts.waits'] = async (
   return {
     waits: views.slice(0, limit),
     deadlocked: [...stuck].sort(),
-    has_more: hasMore || views.length > limit,
+    has_more: recent.hasMore || isCut || views.length > limit,
   };
 };
+
+interface ReadWaits {
+  readonly waits: readonly Wait[];
+  /** There is more than one call reads. */
+  readonly isCut: boolean;
+}
+
+const NOTHING_READ: ReadWaits = { waits: [], isCut: true };
+
+/** What asks is found in its body, and bodies may be large: others are served in between [SV9]. */
+async function readWaits(
+  { hub, by }: Room,
+  positions: readonly number[],
+): Promise<ReadWaits | Refusal> {
+  const waits: Wait[] = [];
+  let chars = 0;
+  let through = 0;
+  for await (const piece of readInPieces({ hub, agent: by.id }, positions)) {
+    const asked: MessageHead[] = [];
+    for (const message of piece) {
+      chars += message?.chars ?? 0;
+      if (message !== null && isQuestion(readJson(message.body))) asked.push(headOnly(message));
+    }
+    const found = await hub.ask((world) =>
+      asked.flatMap((message) => waitOn(world, by, message, hub.stamp())),
+    );
+    if (isRefusal(found)) return found;
+    waits.push(...found);
+    through += piece.length;
+    if (chars > CHARS_MAX && through < positions.length) return { waits, isCut: true };
+  }
+  return { waits, isCut: false };
+}
 
 /** Positions of the newest messages nobody has replied to; the channels last spoken on come first. */
 function unanswered(
@@ -104,7 +124,7 @@ function unanswered(
 }
 
 /** The wait on a question, if its sender still waits and somebody is left who could answer. */
-function waitOn(world: WorldView, by: Principal, message: Message, at: number): Wait[] {
+function waitOn(world: WorldView, by: Principal, message: MessageHead, at: number): Wait[] {
   const isShown = mayRead(world, by, message) && mayRecall(world, by, message);
   if (!isShown || channelWith(world, message) === undefined) return [];
   const { position, channel, seq, expiresAt = null } = message;

@@ -5,9 +5,11 @@
  */
 
 import { isRefusal } from '../../../core/law/decider.ts';
+import { readJson } from '../../../core/law/json.ts';
 import { dmName } from '../../../core/law/name.ts';
 import type { WorldView } from '../../../core/law/state.ts';
 import { replay, send } from '../../../wire/operations/channels.ts';
+import { readInPieces } from '../../desk/message-page.ts';
 import { CHAT_CHANNEL, chatBody, chatFrame } from './chat-body.ts';
 import { numberOf, textOf } from './frame.ts';
 import { recipientsOf } from './recipients.ts';
@@ -129,29 +131,28 @@ async function readHistory(turn: Turn, speech: Speech, span: Span): Promise<Chat
   return null;
 }
 
-/** Read a page at a time: bodies may be large, and only so much fits anyway. */
+/** Read in pieces, with others served in between: bodies may be large, and only so much fits anyway. */
 async function readChats(turn: Turn, speech: Speech, span: Span): Promise<Chats> {
-  const found = await turn.hub.ask((world) => positionsOf(world, turn.name, span));
+  const { hub, name } = turn;
+  const found = await hub.ask((world) => positionsOf(world, name, span));
   if (isRefusal(found)) return { frames: [], isCut: true };
-  const { positions, isCut } = found;
   const isNewest = 'newest' in span;
+  const positions = isNewest ? found.positions.toReversed() : found.positions;
   const frames: Fields[] = [];
   let bytes = 0;
-  let left = [...positions];
-  while (left.length > 0 && bytes < HISTORY_BYTES_MAX) {
-    const page = isNewest ? left.slice(-100) : left.slice(0, 100);
-    left = isNewest ? left.slice(0, -100) : left.slice(100);
-    const read: Fields[] = [];
-    for (const message of await turn.hub.messages(page)) {
+  let through = 0;
+  for await (const piece of readInPieces({ hub, agent: name }, positions)) {
+    for (const message of piece) {
       if (message === null) continue;
-      const frame = { ...chatFrame(message, 'all'), hub_id: speech.hubId };
+      const spoken = { ...message, body: readJson(message.body) as Fields };
+      frames.push({ ...chatFrame(spoken, 'all'), hub_id: speech.hubId });
       bytes += message.chars;
-      read.push(frame);
     }
-    if (isNewest) frames.unshift(...read);
-    else frames.push(...read);
+    through += piece.length;
+    if (bytes >= HISTORY_BYTES_MAX) break;
   }
-  return { frames, isCut: isCut || left.length > 0 };
+  if (isNewest) frames.reverse();
+  return { frames, isCut: found.isCut || through < positions.length };
 }
 
 /** Where the chats lie that the agent may read: those to all, and its own dms. */
