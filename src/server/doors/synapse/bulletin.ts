@@ -43,7 +43,8 @@ export interface Bulletin {
   /** Sorted. */
   roster(without?: string): string[];
   joined(agent: string, isNew: boolean): void;
-  left(agent: string): void;
+  /** Until it is on record that it left, what says that it is here was said before. */
+  left(agent: string, recorded: Promise<unknown>): void;
   close(): void;
 }
 
@@ -52,6 +53,8 @@ type EventOf<Type extends DurableEvent['type']> = Extract<DurableEvent, { type: 
 export function openBulletin(options: BulletinOptions): Bulletin {
   const { hub, speech, clients, names, report, fanOut } = options;
   const online = new Set<string>();
+  /** Those who left and of whom the record may say yet that they came: each with what ends that. */
+  const leaving = new Map<string, Promise<unknown>>();
 
   function roster(without?: string): string[] {
     return [...new Set([...names.keys(), ...online])]
@@ -219,6 +222,10 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   }
 
   function onPresence(agent: string, isThere: boolean): void {
+    if (leaving.has(agent)) {
+      if (!isThere) leaving.delete(agent);
+      return;
+    }
     // Of one that has a socket here, the socket says more.
     if (isThere === online.has(agent) || (!isThere && names.has(agent))) return;
     if (isThere) online.add(agent);
@@ -248,12 +255,17 @@ export function openBulletin(options: BulletinOptions): Bulletin {
   return {
     roster,
     joined(agent, isNew) {
+      leaving.delete(agent);
       online.add(agent);
       if (isNew) tellPresence('joined', agent);
     },
-    left(agent) {
+    left(agent, recorded) {
       online.delete(agent);
       tellPresence('left', agent);
+      leaving.set(agent, recorded);
+      void recorded.then(() => {
+        if (leaving.get(agent) === recorded) leaving.delete(agent);
+      });
     },
     close() {
       clearTimeout(gathering);

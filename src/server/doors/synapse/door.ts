@@ -216,8 +216,7 @@ export function createSynapseDoor(options: SynapseOptions): SynapseDoor {
     endWaits(client);
     const elsewhere = hub.whispers?.others.seen(name) ?? [];
     if ([caller.activity, ...elsewhere].some(({ connections }) => connections > 0)) return;
-    bulletin.left(name);
-    void desk.call(caller, heartbeat, { status: 'offline' });
+    bulletin.left(name, desk.call(caller, heartbeat, { status: 'offline' }));
   }
 
   function endWaits({ caller, waits }: SynapseClient): void {
