@@ -9,6 +9,7 @@ import type { Envelope } from '../process/scan-message.ts';
 import type { Worker } from '../process/worker.ts';
 import type { Batch } from './batch.ts';
 import type { PoolConfig } from './config.ts';
+import { PassingMap } from './passing-map.ts';
 import type { Identity, Peer } from './peer.ts';
 import { createWaitingQueue, type Waitable, type WaitingQueue } from './waiting-queue.ts';
 
@@ -16,7 +17,7 @@ import { createWaitingQueue, type Waitable, type WaitingQueue } from './waiting-
 export interface BusClient {
   readonly peer: Peer;
   /** Its requests without an answer, by the raw text of their id. */
-  readonly requests: Map<string, BusRequest>;
+  readonly requests: PassingMap<string, BusRequest>;
   /** How many those are, also where several have one id. */
   pending: number;
   /** How often the bus itself answered it, with an error. */
@@ -157,7 +158,7 @@ export interface Stay {
 export interface Link {
   readonly worker: Worker;
   readonly pool: Pool;
-  readonly inFlight: Map<string, BusRequest>;
+  readonly inFlight: PassingMap<string, BusRequest>;
   /** By the id the worker knows. */
   readonly abandoned: Map<string, Abandoned>;
   readonly shares: Map<BusClient, Share>;
@@ -202,7 +203,7 @@ export function createLink(worker: Worker, pool: Pool): Link {
   return {
     worker,
     pool,
-    inFlight: new Map(),
+    inFlight: new PassingMap(),
     abandoned: new Map(),
     shares: new Map(),
     questions: new Map(),
@@ -218,7 +219,7 @@ export function createLink(worker: Worker, pool: Pool): Link {
 export function createClient(peer: Peer): BusClient {
   return {
     peer,
-    requests: new Map(),
+    requests: new PassingMap(),
     pending: 0,
     refused: 0,
     replayed: 0,
