@@ -133,7 +133,7 @@ function requestNamed(link: Link, envelope: Envelope): BusRequest | null {
 /** With one request in flight in a session, what the session says belongs to it. */
 function onlyRequestOf(session: SessionRecord | null): BusRequest | null {
   if (session?.requests.size !== 1) return null;
-  for (const request of session.requests) return request;
+  for (const request of session.requests.values()) return request;
   return null;
 }
 

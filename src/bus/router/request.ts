@@ -62,7 +62,7 @@ export function beginRequest(exchange: Exchange, asked: NewRequest): BusRequest 
   };
   client.requests.set(id, request);
   if (session) {
-    session.requests.add(request);
+    session.requests.set(request, request);
     exchange.sessions.setBusy(session, true);
   }
   return request;

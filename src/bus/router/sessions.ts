@@ -11,6 +11,7 @@
 
 import { detached } from '../process/frames.ts';
 import type { Limits } from './config-limits.ts';
+import { PassingMap } from './passing-map.ts';
 import { createSaid, type Said } from './said.ts';
 import type { BusClient, SessionRecord } from './state.ts';
 import { isQueued, unbind } from './stays.ts';
@@ -105,7 +106,7 @@ export function createSessions(
           subject: client.identity?.subjectId ?? null,
           home: null,
           clients: new Set(),
-          requests: new Set(),
+          requests: new PassingMap(),
           lastUsed: now,
           isUsedAgain: false,
           base: highest,

@@ -127,7 +127,7 @@ export interface SessionRecord {
   home: Stay | null;
   /** Who used it, in order; the first still here answers the worker's questions. */
   readonly clients: Set<BusClient>;
-  readonly requests: Set<BusRequest>;
+  readonly requests: PassingMap<BusRequest, BusRequest>;
   lastUsed: number;
   /** Not the session of one call: those make room first. */
   isUsedAgain: boolean;

@@ -246,14 +246,14 @@ export function takeOver(exchange: Exchange, link: Link): void {
 
 /** A link that retires has something of the session yet: what comes later must not overtake it. */
 function isHeldBy(session: SessionRecord, link: Link): boolean {
-  for (const request of session.requests) {
+  for (const request of session.requests.values()) {
     if (request.link === link || request.queue === link.waiting) return true;
   }
   return false;
 }
 
 function isBusyOn(session: SessionRecord, link: Link): boolean {
-  for (const request of session.requests) if (request.link === link) return true;
+  for (const request of session.requests.values()) if (request.link === link) return true;
   return false;
 }
 
