@@ -71,6 +71,20 @@ describe('a message', () => {
     expect(reads).toBe(1);
   });
 
+  test('[M7] that is the first takes a small place, and as much is added as there is', () => {
+    const sizes: number[] = [];
+    const store = createMessageStore(openMemoryLog(), 8 * 1024 * 1024, (sizeMax) => {
+      sizes.push(sizeMax);
+      return openTextPage(sizeMax);
+    });
+    const entries = Array.from({ length: 100 }, (_, n) => encodeEvent(sent(n + 1)));
+    for (let first = 0; first < 4_000; first += 100) store.remember(first, entries);
+    const [least, second = 0, third = 0] = sizes;
+    expect([least, second]).toEqual([4_096, 4_096]);
+    expect(third).toBeGreaterThan(7_000);
+    expect(sizes.at(-1)).toBe(256 * 1024);
+  });
+
   test('[M7] that has left memory is held there by nothing', async () => {
     setFlagsFromString('--expose_gc');
     const collect = runInNewContext('gc') as () => void;

@@ -46,8 +46,9 @@ interface Run {
 const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 /** What a message weighs that was read, beside the text it is a part of. */
 const READ_CHARS = 256;
-/** What is given up at once; and of all that is kept, this part. */
-const PAGE_SIZE = 256 * 1024;
+/** What is given up at once; and of all that may be kept, this part. The first is small: many spaces are never told much. */
+const PAGE_SIZE_MIN = 4 * 1024;
+const PAGE_SIZE_MAX = 256 * 1024;
 const PAGE_SHARE = 32;
 
 export function createMessageStore(
@@ -55,7 +56,7 @@ export function createMessageStore(
   bytesMax: number = CACHE_BYTES_MAX,
   openPage: OpenTextPage = openTextPage,
 ): MessageStore {
-  const pageSize = Math.min(PAGE_SIZE, Math.floor(bytesMax / PAGE_SHARE));
+  const pageSizeMax = Math.min(PAGE_SIZE_MAX, Math.floor(bytesMax / PAGE_SHARE));
   // In the order of the log: the oldest leaves first.
   const runs: Run[] = [];
   let chars = 0;
@@ -79,7 +80,7 @@ export function createMessageStore(
     }
     // Before the next is opened: its place may be had again.
     if (chars > bytesMax) forget();
-    const page = openPage(pageSize);
+    const page = openPage(Math.min(pageSizeMax, Math.max(PAGE_SIZE_MIN, chars)));
     page.add(entry);
     runs.push({ first: position, page, messages: null, chars: 0 });
     chars += page.size;
