@@ -137,6 +137,30 @@ describe('what is said', () => {
     await bob.close();
   });
 
+  test('[ME2] a counter does not fall when a space is closed', async () => {
+    hub = await openRunningHub({ flags: { metrics: TOKEN } });
+    const inBlue = {
+      ...hub.as('ada'),
+      'x-sox-namespace': 'blue',
+      'content-type': 'application/json',
+    };
+    for (let n = 0; n < 3; n++) {
+      const body = JSON.stringify({ channel: 'c', body: { n } });
+      const url = `${hub.url}/v1/ops/send`;
+      expect((await fetchReply(url, { method: 'POST', headers: inBlue, body })).status).toBe(200);
+    }
+    const before = await scrape();
+    const owner = { ...bearer(hub.owner), 'content-type': 'application/json' };
+    const { status } = await fetchReply(`${hub.url}/v1/ops/spaces_remove`, {
+      ...{ method: 'POST', headers: owner, body: JSON.stringify({ name: 'blue' }) },
+    });
+    expect(status).toBe(200);
+    const after = await scrape();
+    expect([before.get('synod_messages_total'), after.get('synod_messages_total')]).toEqual([3, 3]);
+    for (const said of ['synod_batches_total', 'synod_messages_total'])
+      expect(after.get(said)).toBeGreaterThanOrEqual(before.get(said) ?? 0);
+  });
+
   test('[ME2] a counter never falls between two scrapes', async () => {
     hub = await openRunningHub({ flags: { metrics: TOKEN } });
     let before = await scrape();

@@ -53,6 +53,9 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
   const tallies = new Map<string, Tally>();
   // A space that cannot answer now has not lost what it held: counters must not fall.
   const seenOf = new WeakMap<Hub, Held>();
+  /** Nor when a space is closed or removed, and a hub that is opened again begins at none. */
+  const totals = new Map<string, { messages: number; batches: number }>();
+  const batchesOf = new WeakMap<Hub, number>();
   const gauge = (name: string, help: string, labelNames: string[] = []): Gauge =>
     new prom.Gauge({ name, help, labelNames, registers });
   const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
@@ -85,14 +88,15 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
   async function look(): Promise<void> {
     const sums = { entries: 0, queued: 0, feeds: 0, agents: 0, channels: 0, claims: 0, offers: 0 };
     const byStatus = Object.fromEntries(TASK_STATES.map((status) => [status, 0]));
-    let sent = 0;
-    let appended = 0;
     for (const hub of sources.hubs()) {
       const { stats } = hub;
       sums.entries += stats.entries;
       sums.queued += stats.queued;
       sums.feeds += stats.feeds;
-      appended += stats.batches;
+      const total = totals.get(hub.space) ?? { messages: 0, batches: 0 };
+      totals.set(hub.space, total);
+      total.batches += stats.batches - (batchesOf.get(hub) ?? 0);
+      batchesOf.set(hub, stats.batches);
       const answer = await hub.ask(countWorld);
       if (!isRefusal(answer)) seenOf.set(hub, answer);
       const seen = seenOf.get(hub);
@@ -102,7 +106,7 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
       }
       for (const status of TASK_STATES)
         byStatus[status] = (byStatus[status] ?? 0) + seen.tasks[status];
-      sent += seen.messages;
+      total.messages = Math.max(total.messages, seen.messages);
     }
     const { store_ok, uptime_s } = desk.health();
     up.set(store_ok ? 1 : 0);
@@ -111,8 +115,14 @@ export async function createMetrics(desk: Desk, sources: MetricsSources): Promis
     for (const status of TASK_STATES) tasks.set({ status }, byStatus[status] ?? 0);
     for (const [door, count] of Object.entries(sources.connections()))
       connections.set({ door }, count);
-    setCounter(messages, sent);
-    setCounter(batches, appended);
+    for (const [name, counter] of [
+      ['messages', messages],
+      ['batches', batches],
+    ] as const)
+      setCounter(
+        counter,
+        [...totals.values()].reduce((sum, total) => sum + total[name], 0),
+      );
     setCounter(slow, sources.slowReaders());
     calls.reset();
     for (const [operation, tally] of tallies) {
