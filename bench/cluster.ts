@@ -2,7 +2,7 @@
  * Three servers on three NATS nodes, all on this machine, for the scenarios of a cluster. The nodes are those of
  * the tests: `nats-server`, or what SYNOD_NATS_SERVER names.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { openLink } from '../src/log/nats/link.ts';
 import { parseNatsUrl } from '../src/log/nats/place.ts';
 import { enrol } from '../test/nats/enrol.ts';
 import { type NatsNode, NO_NATS, openNatsCluster } from '../test/nats/server.ts';
-import { openServer, type Server } from './server.ts';
+import { HUB_ROOT, openServer, ROOT, type Server } from './server.ts';
 
 const DEADLINE_MS = 30_000;
 const HEARD_MS = 1_500;
@@ -28,6 +28,8 @@ export interface BenchCluster extends AsyncDisposable {
   /** kill -9, or with SIGTERM as one that is stopped; resolves when it is gone. */
   end(name: Name, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   start(name: Name): Promise<void>;
+  /** Which servers have the space open, as that one is told. */
+  openAt(name: Name, space: string): Promise<readonly string[]>;
   /** As its owner: it hands over what it sequences, or takes spaces again; answers how many are left. */
   drain(name: Name, isUndone?: boolean): Promise<number>;
   /** Messages and bytes in the logs of all spaces. */
@@ -37,7 +39,11 @@ export interface BenchCluster extends AsyncDisposable {
 }
 
 export async function openBenchCluster(
-  options: { readonly isInspected?: boolean } = {},
+  options: {
+    readonly isInspected?: boolean;
+    /** A server closes its copy of a space that nobody asks for so soon; else as it does by itself. */
+    readonly closeUnusedAfterS?: number;
+  } = {},
 ): Promise<BenchCluster> {
   if (NO_NATS !== null) throw new Error(NO_NATS);
   const dir = mkdtempSync(join(tmpdir(), 'synod-bench-cluster-'));
@@ -48,8 +54,16 @@ export async function openBenchCluster(
   if (place === null) throw new Error(`${store} is no address of NATS`);
   const servers = new Map<Name, Server>();
 
+  const config = join(dir, 'synod.json');
+  // A hub of before, beside which this one is measured, does not know it.
+  const isKnown = HUB_ROOT === ROOT && options.closeUnusedAfterS !== undefined;
+  writeFileSync(
+    config,
+    JSON.stringify(isKnown ? { close_unused_after: options.closeUnusedAfterS } : {}),
+  );
+
   async function start(name: Name): Promise<void> {
-    const args = ['--store', store, '--server-name', name];
+    const args = ['--store', store, '--server-name', name, '--config', config];
     await enrol(store, join(dir, name), name);
     servers.set(name, await openServer('hub', { ...options, dir: join(dir, name), args }));
   }
@@ -105,6 +119,11 @@ export async function openBenchCluster(
       process.kill(pid, signal);
       await gone;
     },
+    async openAt(name, space) {
+      const { spaces } = await asOwner<{ spaces: Standing[] }>(name, 'cluster.status', {});
+      const positions = spaces.find((one) => one.space === space)?.positions ?? [];
+      return positions.map(({ server: at }) => at);
+    },
     async drain(name, undo = false) {
       const { left } = await asOwner<{ left: number }>(name, 'cluster.drain', { undo });
       // The others read twice a second whether it takes spaces again, and nothing of theirs tells when they have.
@@ -131,6 +150,11 @@ export async function openBenchCluster(
     },
     [Symbol.asyncDispose]: close,
   };
+}
+
+interface Standing {
+  readonly space: string;
+  readonly positions: readonly { readonly server: string }[];
 }
 
 /** Of what a node says of its clients; other nodes are none. */

@@ -34,7 +34,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-const ROOT = join(import.meta.dirname, '..');
+export const ROOT: string = join(import.meta.dirname, '..');
 /** The checkout whose hub is measured: this one, unless `compare.ts` says otherwise. */
 export const HUB_ROOT: string = process.env.SYNOD_BENCH_HUB ?? ROOT;
 const CLOSE_TIMEOUT_MS = 30_000;

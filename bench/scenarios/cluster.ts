@@ -14,6 +14,8 @@ const SPACES = ['a', 'b', 'c', 'd'] as const;
 /** So many that each space has senders at each server. */
 const SENDERS = 12;
 const LOOP = join(import.meta.dirname, '../baseline/jetstream-loop.ts');
+/** Instead of ten minutes: a server that nobody asks for a space has closed its copy by then [SQ29]. */
+const UNUSED_S = 2;
 /** A space that is not where its senders are goes there within some seconds of a flood [SQ27]. */
 const WARMINGS_MAX = 6;
 /** How many servers there are, and how many of them have senders: one that has none follows. */
@@ -46,18 +48,21 @@ async function gather(cluster: BenchCluster, servers: number): Promise<void> {
   for (const space of SPACES) for (const url of cluster.urls) await untilSent([url], space);
 }
 
-/** Whether each space is sequenced at a server that has senders of it: it stays there. */
+/** Whether each space is sequenced at a server that has senders of it, where it stays, and closed at those that have none. */
 async function areNear(cluster: BenchCluster, spaces: number, servers: number): Promise<boolean> {
   const [url = ''] = cluster.urls;
   const answers = await Promise.all(
     SPACES.slice(0, spaces).map((space) => ask(url, 'status', {}, space)),
   );
   const near: readonly unknown[] = cluster.names.slice(0, servers);
-  return answers.every((one) => near.includes(one?.cluster?.sequencer));
+  if (!answers.every((one) => near.includes(one?.cluster?.sequencer))) return false;
+  const [first = 'one'] = cluster.running;
+  const open = SPACES.slice(0, spaces).map((space) => cluster.openAt(first, space));
+  return (await Promise.all(open)).flat().every((name) => near.includes(name));
 }
 
 async function run(setting: Setting): Promise<Measure[]> {
-  await using cluster = await openBenchCluster();
+  await using cluster = await openBenchCluster({ closeUnusedAfterS: UNUSED_S });
   const alone = await openServer('hub');
   const bare = await openServer('jetstream', { args: [cluster.store] });
   const { measureMs, window } = setting;
@@ -75,7 +80,7 @@ async function run(setting: Setting): Promise<Measure[]> {
       if (await areNear(cluster, spaces, servers)) return;
     }
     process.stderr.write(
-      `${spaces} spaces, ${servers} servers: one is not where its senders are\n`,
+      `${spaces} spaces, ${servers} servers: one is not where its senders are, or open elsewhere\n`,
     );
   }
   /** Of all servers: what is decided at one and forwarded by another costs both. */
