@@ -307,6 +307,22 @@ test('[SQ28] a space is vacant when whoever had it is lost or let go of it, and 
   expect(await isVacant('x')).toBe(true);
 });
 
+test('[SQ28] what is handed to a server that had just closed it is vacant to that one, which opens it again', async () => {
+  const world = createWorld();
+  const [a, b] = [await start(world, 'a'), await start(world, 'b')];
+  await world.pass(1_000);
+  expect(a.lease.isMine).toBe(true);
+  await until(world, b.lease.close());
+  expect(await until(world, a.lease.hand({ name: 'b', id: 'b' }))).toBe(true);
+  await world.pass(5_000);
+  const told = [a, b].map(({ leases }) => until(world, leases.isVacant('x')));
+  expect(await Promise.all(told)).toEqual([false, true]);
+  const again = await until(world, b.leases.of('x'));
+  again.stand();
+  await world.pass(1_000);
+  expect(again.isMine).toBe(true);
+});
+
 test('[SQ8] it is handed on, and is not taken back', async () => {
   const world = createWorld();
   const [a, b] = [await start(world, 'a'), await start(world, 'b')];

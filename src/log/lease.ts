@@ -343,6 +343,8 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
     async isVacant(space) {
       const word = (await store.read(`space ${space}`))?.word ?? null;
       if (word === null || word.isAlone) return false;
+      // Handed to us when we had let go of it already: nobody else would take it while we are there.
+      if (word.by === id && !entries.has(space)) return true;
       return word.isReleased || !(await attendance.isThere(word));
     },
     onWord: (listener) => void wordListeners.add(listener),
