@@ -151,6 +151,8 @@ describe.skipIf(NO_NATS !== null)(`turns at three servers ${NO_NATS ?? ''}`, () 
       (turn) => turn?.state === 'busy' && leaseOf(turn) > 60,
       SOON_MS,
     );
+    // Its program may not have come to its first line yet.
+    await another(agent, 1);
     return runsOf(agent)[0]?.at as Name;
   }
   const another = async (agent: string, runs: number): Promise<void> =>
