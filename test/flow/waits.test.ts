@@ -1,4 +1,6 @@
 /** What a run waits for: time, people, signals, other runs, agents, files, a bus. */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { StdioBus } from '../../src/bus/sdk/index.ts';
@@ -78,6 +80,46 @@ test('[FW6] [WF20] an approval is there a day after it was given, also for a hub
   expect(ran).toEqual(['build', 'push']);
   expect((await second.asOwner('gates.get', { gate_id })).state).toBe('consumed');
 });
+
+test('[FW6] hours pass on a disk that takes long, and what was asked before them is stored before them', async () => {
+  using slow = slowSyncs(20);
+  const store = `sqlite://${join(await createFolder(), 'flow.sqlite')}`;
+  const { open, time } = await openKit(store);
+  const sleeps = workflow('sleeps', async (ctx) => {
+    for (const hour of ['one', 'two', 'three']) {
+      await ctx.step(hour, () => 'x'.repeat(100_000));
+      await ctx.sleep(`after-${hour}`, 3_600_000);
+    }
+    return 'rested';
+  });
+  const run = await open([sleeps]).start(sleeps, null);
+  await time.pass(4 * 3_600_000);
+  expect(await run.result()).toBe('rested');
+  expect(slow.count()).toBeGreaterThan(2);
+});
+
+/** Each sync in another thread takes so long. */
+function slowSyncs(ms: number): Disposable & { count(): number } {
+  const { fdatasync } = fs;
+  let count = 0;
+  Object.assign(fs, {
+    fdatasync(handle: number, done: (error: Error | null) => void) {
+      count++;
+      const until = performance.now() + ms;
+      const again = (): void =>
+        fdatasync(handle, (error) => (performance.now() < until ? again() : done(error)));
+      again();
+    },
+  });
+  syncBuiltinESMExports();
+  return {
+    count: () => count,
+    [Symbol.dispose]() {
+      Object.assign(fs, { fdatasync });
+      syncBuiltinESMExports();
+    },
+  };
+}
 
 test('[FW6] [WF20] an approval of something else than the code asks for now is none, however long it is kept', async () => {
   const { open, time, decide } = await openKit();
