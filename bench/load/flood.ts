@@ -6,7 +6,8 @@
  * server could hold for ever. What was in flight at the end is awaited, and every figure is
  * checked against the sequence numbers that the server gave out.
  */
-import { createRequestStamp, type LoadSocket, openLoadSocket } from './socket.ts';
+import { createStamp, FIRST, type LoadSocket, openLoadSocket } from './socket.ts';
+import { manyTexts } from './texts.ts';
 
 export interface FloodJob {
   readonly kind: 'flood';
@@ -31,7 +32,9 @@ export interface FloodResult {
   readonly sends: number;
 }
 
-const BODY = { text: 'tests are green on my side, the parser is yours now', step: 7 };
+const TEXT_CHARS = 51;
+/** More of one sender's than are in one append. */
+const TEXTS = 256;
 
 interface Sender {
   readonly socket: LoadSocket;
@@ -80,6 +83,7 @@ async function gather(job: FloodJob): Promise<Party> {
     stopped.push(socket);
   }
   const senders: Sender[] = [];
+  const texts = manyTexts(job.senders * TEXTS, TEXT_CHARS);
   for (let n = 0; n < job.senders; n++) {
     const urls = [job.url, ...(job.beside ?? [])];
     const { spaces = [] } = job;
@@ -89,8 +93,11 @@ async function gather(job: FloodJob): Promise<Party> {
       `sender-${run}-${n}`,
       space,
     );
-    const params = { channel: `bench:${run}-${n}`, body: BODY };
-    senders.push({ socket, stamp: createRequestStamp('channels.send', params), sent: 0 });
+    const calls = texts.slice(n * TEXTS, (n + 1) * TEXTS).map((text) => {
+      const params = { channel: `bench:${run}-${n}`, body: { text, step: 7 } };
+      return { jsonrpc: '2.0', id: FIRST, method: 'channels.send', params };
+    });
+    senders.push({ socket, stamp: createStamp(calls), sent: 0 });
   }
   return { senders, listeners, stopped };
 }

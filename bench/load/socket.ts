@@ -192,24 +192,26 @@ export function encodeMasked(text: string): Buffer {
 
 /** A request encoded once, with nine id digits that are rewritten in place for each copy. */
 export function createRequestStamp(method: string, params: object): (count: number) => Buffer {
-  return createStamp({ jsonrpc: '2.0', id: FIRST, method, params });
+  return createStamp([{ jsonrpc: '2.0', id: FIRST, method, params }]);
 }
 
 /** Where a stamp counts from: the number to put where it counts, once, behind nothing but ASCII. */
 export const FIRST = 100_000_000;
 
-/** A frame encoded once, with a number of nine digits that is counted up in place for each copy. */
-export function createStamp(said: object): (count: number) => Buffer {
-  const text = JSON.stringify(said);
-  const frame = encodeMasked(text);
+/** Frames encoded once, all of one length, and said in turns, with a number of nine digits that is counted up in place for each copy. */
+export function createStamp(said: readonly object[]): (count: number) => Buffer {
+  const [text = ''] = said.map((one) => JSON.stringify(one));
+  const frames = said.map((one) => encodeMasked(JSON.stringify(one)));
+  const { length } = frames[0] as Buffer;
+  if (frames.some((frame) => frame.length !== length)) throw new Error('frames of several lengths');
   const idAt = text.indexOf(String(FIRST));
-  const payloadAt = frame.length - Buffer.byteLength(text);
+  const payloadAt = length - Buffer.byteLength(text);
   let next = FIRST;
   return (count) => {
-    const bytes = Buffer.allocUnsafe(frame.length * count);
+    const bytes = Buffer.allocUnsafe(length * count);
     for (let n = 0; n < count; n++) {
-      const at = n * frame.length;
-      bytes.set(frame, at);
+      const at = n * length;
+      bytes.set(frames[next % frames.length] as Buffer, at);
       let id = next++;
       for (let digit = 8; digit >= 0; digit--) {
         const offset = idAt + digit;

@@ -76,12 +76,12 @@ export async function chat(job: ChatJob): Promise<ChatResult> {
   for (let n = 0; n < job.listeners; n++) sockets.push(await join(job.url, `hears-${run}-${n}`));
   await quiet(sockets);
   const before = sockets.map(({ received }) => received);
-  const stamp = createStamp(
+  const stamp = createStamp([
     frameOf(`says-${run}`, 'chat', {
       payload: 'tests are green on my side, the parser is yours now',
       number: FIRST,
     }),
-  );
+  ]);
   const heard = () =>
     sockets.reduce((least, { received }, n) => Math.min(least, received - (before[n] ?? 0)), 1e9);
   const takenMs: number[] = [];
