@@ -35,6 +35,8 @@ export interface Attendance {
   look(): Promise<void>;
   /** The same, and what those that are known say now is read too. */
   lookAnew(): Promise<void>;
+  /** Every server that was ever there reads batches that are compressed, also those that are stopped [NL9]. */
+  allReadCompressed(): boolean;
   drain(isDraining: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -92,6 +94,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     ...{ by: id, holder: name, isReleased },
     ...(isAlone && { isAlone }),
     ...(isDraining && { isDraining }),
+    readsCompressed: true,
   });
   const self = serverKey(say(false));
   let seq = 0;
@@ -101,6 +104,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
   let gaps = 0;
   let isClosed = false;
   let isNameTaken = false;
+  let hasLooked = false;
 
   const isHere = (): boolean => !isClosed && steady.now() - renewedAt < LOST_MS;
   const isPeerHere = ({ word, heardAt }: Peer): boolean =>
@@ -204,11 +208,13 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
         : now - peer.readAt >= ABSENT_MS,
     );
     await Promise.all(due.map(([key]) => meet(key).catch(() => {})));
+    if (!hasLooked) await look().catch(() => {});
   }
 
   async function look(): Promise<void> {
     const keys = (await store.servers()).filter((key) => key !== self && !peers.has(key));
     await Promise.all(keys.slice(0, PEERS_MAX).map((key) => meet(key)));
+    hasLooked = true;
   }
 
   async function lookAnew(): Promise<void> {
@@ -299,6 +305,13 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
           : [],
       );
       return isHere() ? [attending(say(false), now - hereSince), ...others] : others;
+    },
+    allReadCompressed() {
+      if (!hasLooked || peers.size >= PEERS_MAX) return false;
+      // Nobody's is the word of who was taken out; who is alone shares with nobody.
+      return [...peers.values()].every(
+        ({ word }) => !word?.by || word.isAlone === true || word.readsCompressed === true,
+      );
     },
     async drain(is) {
       isDraining = is;

@@ -13,6 +13,8 @@ export interface LeaseWord {
   readonly isAlone?: boolean;
   /** The server takes nothing more; said of the server alone. */
   readonly isDraining?: boolean;
+  /** The server reads batches that are compressed [NL9]; said of the server alone, and not by those from before. */
+  readonly readsCompressed?: boolean;
 }
 
 export interface SaidWord {

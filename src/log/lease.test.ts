@@ -11,6 +11,7 @@ import {
   LOST_MS,
   type SaidWord,
   type Steady,
+  serverKey,
   WRITE_MS_MAX,
 } from './lease-words.ts';
 import { takeSoleLease } from './sole-lease.ts';
@@ -305,6 +306,50 @@ test('[SQ28] a space is vacant when who had it is lost or let go of it, or was h
   c.machine.isDead = true;
   await world.pass(LOST_MS + 1_000);
   expect(await isVacant(a)).toBe(true);
+});
+
+test('[NL9] one server of before, also while it is stopped, keeps all from compressing until it was upgraded', async () => {
+  const world = createWorld();
+  const says = (name: string, more: object): void => {
+    const seq = ++world.said;
+    const word = { by: `${name} ${seq}`, holder: name, isReleased: false, ...more };
+    world.words.set(serverKey(word), { word, seq });
+  };
+  says('old', { isReleased: true });
+  says('tool', { isAlone: true, isReleased: true });
+  const { leases } = await start(world, 'a');
+  expect(leases.allReadCompressed()).toBe(false);
+  const other = await start(world, 'b');
+  await world.pass(10_000);
+  expect([leases, other.leases].map((one) => one.allReadCompressed())).toEqual([false, false]);
+  says('old', { readsCompressed: true });
+  await world.pass(10_000);
+  expect([leases, other.leases].map((one) => one.allReadCompressed())).toEqual([true, true]);
+  // One that was taken out says nothing that counts.
+  says('gone', {});
+  const third = await start(world, 'c');
+  expect(third.leases.allReadCompressed()).toBe(false);
+  world.words.set('server gone', {
+    word: { by: '', holder: '', isReleased: true },
+    seq: ++world.said,
+  });
+  await world.pass(10_000);
+  expect(third.leases.allReadCompressed()).toBe(true);
+});
+
+test('[NL9] who could not look who is there does not compress until it has', async () => {
+  const world = createWorld();
+  const machine = world.machine();
+  machine.isCut = true;
+  const { steady, store } = machine;
+  const leases = await until(
+    world,
+    openLeases({ name: 'a', id: 'a', store, steady, onLost: () => {} }),
+  );
+  expect(leases.allReadCompressed()).toBe(false);
+  machine.isCut = false;
+  await world.pass(3_000);
+  expect(leases.allReadCompressed()).toBe(true);
 });
 
 test('[SQ8] it is handed on, and is not taken back', async () => {

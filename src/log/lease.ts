@@ -48,6 +48,8 @@ export interface Leases {
   servers(): readonly AttendingServer[];
   /** The lease of a space; refused where servers that share meet one that does not. */
   of(space: string): Promise<Lease>;
+  /** Every server that was ever there reads batches that are compressed. */
+  allReadCompressed(): boolean;
   /** Another is there that takes what we give up; before that is denied, their words are read anew. */
   hasHeir(): Promise<boolean>;
   /** Takes nothing more while another could, and says so. */
@@ -338,6 +340,7 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
       return failovers;
     },
     servers: attendance.servers,
+    allReadCompressed: attendance.allReadCompressed,
     of,
     onServers: attendance.onChange,
     async isVacant(space) {

@@ -40,6 +40,8 @@ import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 
 export interface NatsLogOptions extends GenerationOptions {
   readonly patienceMs?: number;
+  /** Everybody who may read it reads what is compressed; so it is unless somebody says otherwise. */
+  readonly mayCompress?: (() => boolean) | undefined;
 }
 
 export interface NatsLog extends Log {
@@ -71,7 +73,7 @@ export async function openNatsLog(
     await requireDurable(place, await streams.info(pointersOf(place.prefix)));
     requireKeeping(shownPlace(place), info.config, 0);
     const durability = await requireDurable(place, info);
-    return await openOn(link, place, generation, durability, options.patienceMs ?? PATIENCE_MS);
+    return await openOn(link, place, generation, durability, options);
   } catch (error) {
     await link.release();
     throw natsFailure(shownPlace(place), 'open', error);
@@ -94,14 +96,14 @@ async function openOn(
   place: NatsPlace,
   generation: Generation,
   durability: Durability,
-  patienceMs: number,
+  { patienceMs = PATIENCE_MS, mayCompress = () => true }: NatsLogOptions,
 ): Promise<NatsLog> {
   const { manager } = link;
   const names = namesOf(place, generation);
   const path = `${shownPlace(place)} (${generation.space})`;
   const by = createId();
   const target: Target = {
-    ...{ link, stream: names.log, subject: names.logSubject, path, by, patienceMs },
+    ...{ link, stream: names.log, subject: names.logSubject, path, by, patienceMs, mayCompress },
   };
   const reader = createReader(link, names.log);
   const snapshots = createNatsSnapshots(link, names.snapshots, names.snapshotSubject, createId);

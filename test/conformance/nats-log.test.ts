@@ -6,13 +6,19 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { logContract } from '../../src/log/log.contract.ts';
-import type { Log } from '../../src/log/log.ts';
+import type { Log, StoredBatch } from '../../src/log/log.ts';
+import { openMemoryLog } from '../../src/log/memory.ts';
+import { namesOf, readPointer } from '../../src/log/nats/generation.ts';
+import { type Link, openLink } from '../../src/log/nats/link.ts';
+import { writeLabel } from '../../src/log/nats/message.ts';
 import { type NatsPlace, parseNatsUrl } from '../../src/log/nats/place.ts';
 import { natsSpaces, openNatsLog } from '../../src/log/nats.ts';
 import { verifyLog } from '../../src/log/verify.ts';
 import { until } from '../e2e/deadline.ts';
+import { noise } from '../nats/noise.ts';
 import { CAN_SYNC, type NatsNode, NO_NATS, openNatsNode, SYNC_ALWAYS } from '../nats/server.ts';
 
 const fresh = (): string => `t${randomBytes(6).toString('hex')}`;
@@ -99,7 +105,7 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
   test('[NL1] a batch over the limit of a message is cut, and is all there or not at all', async () => {
     const prefix = fresh();
     const log = await openNatsLog(place(prefix), 'default');
-    const large = ['a'.repeat(900_000), 'b'.repeat(900_000), 'c'.repeat(900_000)];
+    const large = [noise(900_000), noise(900_000), noise(900_000)];
     await log.append(0, ['first']);
     expect(await log.append(1, large)).toEqual({ length: 4 });
     expect(await log.append(4, ['last'])).toEqual({ length: 5 });
@@ -109,6 +115,98 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
     expect(await verifyLog(other)).toMatchObject({ ok: true, length: 5 });
     await log.close();
     await other.close();
+  });
+
+  /** With the stream that the space lies in, as NATS has it. */
+  async function withStream<T>(
+    prefix: string,
+    work: (link: Link, names: ReturnType<typeof namesOf>) => Promise<T>,
+  ): Promise<T> {
+    const link = await openLink(place(prefix));
+    try {
+      const pointer = await readPointer(link, place(prefix), 'default');
+      if (pointer === null) throw new Error('there is no such space');
+      return await work(link, namesOf(place(prefix), pointer.generation));
+    } finally {
+      await link.release();
+    }
+  }
+
+  const bytesOf = (prefix: string): Promise<number> =>
+    withStream(prefix, async ({ manager }, { log }) => {
+      const { state } = await manager.streams.info(log);
+      return state.bytes;
+    });
+
+  test('[NL9] what is much alike is kept compressed, and is the same log as without', async () => {
+    const prefix = fresh();
+    const batches = [
+      Array.from({ length: 400 }, (_, i) => JSON.stringify({ seq: i, text: 'tests are grün' })),
+      ['small'],
+      [noise(5_000)],
+      ['x'.repeat(3_000_000)],
+    ];
+    const plain = openMemoryLog();
+    const log = await openNatsLog(place(prefix), 'default');
+    for (const batch of batches) {
+      await plain.append(plain.length, batch);
+      await log.append(log.length, batch);
+    }
+    expect(log.head).toBe(plain.head);
+    // The noise, the small one, their labels, and next to nothing of three megabytes.
+    expect(await bytesOf(prefix)).toBeLessThan(15_000);
+    const other = await openNatsLog(place(prefix), 'default', { mayCompress: () => false });
+    expect(await entriesOf(other)).toEqual(batches.flat());
+    expect(await other.at([402, 7, 400])).toEqual([
+      'x'.repeat(3_000_000),
+      batches[0]?.[7],
+      'small',
+    ]);
+    expect(await verifyLog(other)).toMatchObject({ ok: true, length: plain.length });
+    // One that may not writes as before, and both read both.
+    const before = await bytesOf(prefix);
+    await other.append(other.length, ['y'.repeat(100_000)]);
+    expect((await bytesOf(prefix)) - before).toBeGreaterThan(100_000);
+    expect(await entriesOf(log)).toEqual([...batches.flat(), 'y'.repeat(100_000)]);
+    await log.close();
+    await other.close();
+  });
+
+  test('[NL9] compressed bytes that are not what their label says are refused with their position', async () => {
+    const text = ['z'.repeat(100_000)];
+    const source = openMemoryLog();
+    await source.append(0, text);
+    let batch: StoredBatch | null = null;
+    for await (const one of source.batches(0)) batch = one;
+    if (batch === null) throw new Error('there is no batch');
+    const { first, count, head } = batch;
+    const plainBytes = batch.bytes.byteLength;
+    const zstd = zstdCompressSync(batch.bytes);
+    const lies = {
+      'too few': { data: zstd, plainBytes: plainBytes - 1 },
+      'too many': { data: zstd, plainBytes: plainBytes + 1 },
+      'no zstd': { data: randomBytes(500), plainBytes },
+      'cut off': { data: zstd.subarray(0, -4), plainBytes },
+      'of something else': { data: zstdCompressSync(Buffer.alloc(plainBytes)), plainBytes },
+    };
+    for (const [lie, { data, plainBytes: said }] of Object.entries(lies)) {
+      const prefix = fresh();
+      await (await openNatsLog(place(prefix), 'default')).close();
+      await withStream(prefix, async (link, { logSubject }) => {
+        const label = { first, count, head, part: 1, parts: 1, by: 'us', plainBytes: said };
+        await link.js.publish(logSubject, data, {
+          headers: writeLabel(link.createHeaders(), label),
+        });
+      });
+      const log = await openNatsLog(place(prefix), 'default');
+      expect(log.length, lie).toBe(1);
+      await expect(entriesOf(log), lie).rejects.toMatchObject({
+        code: 'log.corrupt',
+        message: expect.stringContaining('position 0'),
+      });
+      expect(await verifyLog(log), lie).toMatchObject({ ok: false });
+      await log.close();
+    }
   });
 
   test('[NL1] spaces lie beside each other, and are listed', async () => {

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../e2e/deadline.ts';
 import { type HubProcess, isRunning, startHubProcess } from '../e2e/hub-process.ts';
 import { fetchReply, type Json } from '../e2e/running-hub.ts';
+import { noise } from './noise.ts';
 import { type NatsNode, NO_NATS, type NodeOptions, openNatsNode } from './server.ts';
 
 describe.skipIf(NO_NATS !== null)(`at the door ${NO_NATS ?? ''}`, () => {
@@ -150,7 +151,7 @@ describe.skipIf(NO_NATS !== null)(`at the door ${NO_NATS ?? ''}`, () => {
     const node = await openNode({ settings: 'max_file_store: 2MB' });
     const hub = await serve(one(node.port));
     await ask(hub, 'subscribe', { pattern: 'general' });
-    const filler = 'x'.repeat(100_000);
+    const filler = noise(100_000);
     const acknowledged: string[] = [];
     let last = { status: 200, body: {} as Json };
     for (let i = 0; i < 40 && last.status === 200; i++) {
@@ -186,7 +187,7 @@ describe.skipIf(NO_NATS !== null)(`at the door ${NO_NATS ?? ''}`, () => {
       await serve(one(node.port), '--server-name', 'b'),
     ];
     await ask(a, 'subscribe', { pattern: 'general' });
-    const large = ['a', 'b'].map((letter) => letter.repeat(300_000));
+    const large = [noise(300_000), noise(300_000)];
     expect((await send(a, large[0] as string)).status).toBe(200);
     expect((await send(b, large[1] as string)).status).toBe(200);
     for (const hub of [a, b]) expect(await read(hub)).toEqual(large);

@@ -5,10 +5,11 @@
  */
 import type { MsgHdrs } from '@nats-io/transport-node';
 import type { StoredBatch } from '../log.ts';
+import { decompress, PLAIN_BYTES_MAX } from './compressed.ts';
 
 const HEADER = {
   ...{ first: 'Synod-First', count: 'Synod-Count', head: 'Synod-Head' },
-  ...{ part: 'Synod-Part', by: 'Synod-By', replaced: 'Synod-Replaced' },
+  ...{ part: 'Synod-Part', by: 'Synod-By', replaced: 'Synod-Replaced', zstd: 'Synod-Zstd' },
 } as const;
 /** Room for the headers of a message. */
 const HEADER_BYTES = 1_024;
@@ -22,6 +23,8 @@ export interface Label {
   readonly parts: number;
   /** The opening that wrote it. */
   readonly by: string;
+  /** How many bytes it has when it is not compressed; null where it is not. */
+  readonly plainBytes: number | null;
 }
 
 /** What was read of the stream. */
@@ -54,7 +57,13 @@ function labelOf(headers: MsgHdrs): Label | null {
   if (part === undefined || !Number.isSafeInteger(first) || !(count > 0)) return null;
   if (!/^[0-9a-f]{64}$/.test(head)) return null;
   const by = headers.get(HEADER.by);
-  return { first, count, head, part: Number(part), parts: Number(parts), by };
+  const plainBytes = Number(headers.get(HEADER.zstd)) || null;
+  if (plainBytes !== null && !isSize(plainBytes)) return null;
+  return { first, count, head, part: Number(part), parts: Number(parts), by, plainBytes };
+}
+
+function isSize(bytes: number): boolean {
+  return Number.isInteger(bytes) && bytes > 0 && bytes <= PLAIN_BYTES_MAX;
 }
 
 export function writeLabel(headers: MsgHdrs, label: Label): MsgHdrs {
@@ -63,6 +72,7 @@ export function writeLabel(headers: MsgHdrs, label: Label): MsgHdrs {
   headers.set(HEADER.head, label.head);
   headers.set(HEADER.part, `${label.part}/${label.parts}`);
   headers.set(HEADER.by, label.by);
+  if (label.plainBytes !== null) headers.set(HEADER.zstd, String(label.plainBytes));
   return headers;
 }
 
@@ -102,7 +112,9 @@ export function createAssembler(): (stored: Stored) => Whole | null {
     if (label === null || (!follows && label.part !== 1)) return null;
     parts.push(stored);
     if (label.part < label.parts) return null;
-    const bytes = parts.length === 1 ? stored.data : Buffer.concat(parts.map(({ data }) => data));
+    const kept = parts.length === 1 ? stored.data : Buffer.concat(parts.map(({ data }) => data));
+    // What cannot be taken apart is handed on as it is, and makes its head for nobody.
+    const bytes = label.plainBytes === null ? kept : (decompress(kept, label.plainBytes) ?? kept);
     const whole = {
       batch: { first: label.first, count: label.count, bytes, head: label.head },
       firstSeq: seq - label.parts + 1,

@@ -5,6 +5,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { LogError, type StoredBatch } from '../log.ts';
+import { compress } from './compressed.ts';
 import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
 import { type Label, partsOf, readMessage, writeLabel } from './message.ts';
@@ -17,6 +18,8 @@ export interface Target {
   readonly path: string;
   /** The opening that writes. */
   readonly by: string;
+  /** Everybody who may read it reads what is compressed. */
+  readonly mayCompress: () => boolean;
   /** How long an answer is waited for before it is said that nobody knows. */
   readonly patienceMs: number;
 }
@@ -33,13 +36,15 @@ const ANSWER_MS = 2_000;
 let count = 0;
 
 export async function putBatch(target: Target, batch: StoredBatch, afterSeq: number): Promise<Put> {
-  const parts = partsOf(batch.bytes, target.link.payloadMax);
+  const compressed = target.mayCompress() ? compress(batch.bytes) : null;
+  const plainBytes = compressed === null ? null : batch.bytes.byteLength;
+  const parts = partsOf(compressed ?? batch.bytes, target.link.payloadMax);
   const number = ++count;
   let seq = afterSeq;
   for (const [i, data] of parts.entries()) {
     const label: Label = {
       ...{ first: batch.first, count: batch.count, head: batch.head, by: target.by },
-      ...{ part: i + 1, parts: parts.length },
+      ...{ part: i + 1, parts: parts.length, plainBytes },
     };
     const id = `${target.by}.${number}.${i}`;
     // Parts before the last make no batch: what becomes of them changes nothing yet.

@@ -67,6 +67,8 @@ export interface DrainStatus {
 
 export interface Membership {
   readonly sequencing: Sequencing;
+  /** Whether all servers read what is compressed. */
+  readonly mayCompress: () => boolean;
   /** When the hub is open: from now on it decides for the others, when it is its turn. */
   serve(hub: Hub, log: Log): void;
   /** Before the hub closes: another takes over at once. */
@@ -203,6 +205,7 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
         const sequencing = createForwarding(name, lease, courier, STEADY);
         return {
           sequencing,
+          mayCompress: leases.allReadCompressed,
           serve(hub, log) {
             const natsLog = log as Partial<NatsLog> & Log;
             served.set(space, { hub, log: natsLog, sequencing, lease, origins });

@@ -97,6 +97,8 @@ interface OpenLogOptions {
   readonly readOnly?: boolean;
   /** Several servers write to it, in concert; only a store at nats:// can be that. */
   readonly isShared?: boolean;
+  /** All of them read what is compressed. */
+  readonly mayCompress?: (() => boolean) | undefined;
   /** A space that was removed from NATS is made again. */
   readonly revives?: boolean;
 }
@@ -147,7 +149,7 @@ async function openLeased({ place, space }: NatsStore, options: OpenLogOptions):
 async function openUnlocked(
   url: string,
   store: Store | null,
-  { readOnly = false, revives = false }: OpenLogOptions,
+  { readOnly = false, revives = false, mayCompress }: OpenLogOptions,
 ): Promise<Log> {
   const options = { readOnly };
   switch (store?.kind) {
@@ -165,7 +167,8 @@ async function openUnlocked(
     }
     case 'nats': {
       const { openNatsLog } = await import('../../log/nats.ts');
-      return openNatsLog(store.place, store.space ?? DEFAULT_SPACE, { readOnly, revives });
+      const shared = { readOnly, revives, mayCompress };
+      return openNatsLog(store.place, store.space ?? DEFAULT_SPACE, shared);
     }
     case 'package':
     case undefined:

@@ -147,7 +147,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   async function openAt(name: string, url: string, revives: boolean): Promise<Hub> {
     const membership = await options.cluster?.join(name);
     const isShared = membership !== undefined;
-    const opened = await openSpaceLog(store, dir, name, { isShared, revives }).catch(
+    const shared = { isShared, mayCompress: membership?.mayCompress };
+    const opened = await openSpaceLog(store, dir, name, { ...shared, revives }).catch(
       async (cause: unknown) => {
         await membership?.leave();
         throw cause;
