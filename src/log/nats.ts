@@ -175,7 +175,7 @@ async function openOn(
       if (put !== 'conflict') {
         if (put.lastSeq > tail.seq) tail = { length, head, seq: put.lastSeq };
         chained.add(batch);
-        reader.learn({ batch, firstSeq: after + 1, lastSeq: put.lastSeq });
+        reader.pass({ batch, firstSeq: after + 1, lastSeq: put.lastSeq });
         return { length };
       }
       await refresh();
@@ -202,13 +202,16 @@ async function openOn(
     const first = await reader.find(from, end);
     if (first === null) throw missing(path, from);
     let position = first.batch.first + first.batch.count;
+    reader.pass(first);
     yield first.batch;
     if (position >= end.length) return;
-    for await (const { batch } of reader.from(first.lastSeq + 1, end.seq)) {
+    for await (const whole of reader.from(first.lastSeq + 1, end.seq)) {
+      const { batch } = whole;
       if (batch.first >= end.length) return;
       // Of a batch that two openings tried to put there, the second try is not in the chain.
       if (batch.first !== position) throw missing(path, position);
       position = batch.first + batch.count;
+      reader.pass(whole);
       yield batch;
       requireOpen();
     }

@@ -74,9 +74,10 @@ describe.skipIf(NO_NATS !== null)(`a log that is followed ${NO_NATS ?? ''}`, () 
       expect(await known(mine, written.length - 2)).toEqual(batch);
     }
     expect(mine.head).toBe(writer.head);
+    expect(spy.asked).toEqual([]);
+    // What was read is let go of soon: who goes back has it asked for.
     expect(await known(mine, 0)).toEqual(written);
-    expect(spy.asked.filter((subject) => !subject.includes('STREAM.INFO'))).toEqual([]);
-    expect(spy.asked.length).toBe(0);
+    expect(spy.asked).not.toEqual([]);
     stop();
     await mine.close();
     await writer.close();

@@ -8,6 +8,7 @@ import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
 import { createAssembler, readMessage, type Stored, type Whole } from './message.ts';
 import { Places } from './places.ts';
+import { Shelf } from './shelf.ts';
 
 export interface Reader {
   /** Null when there is none. */
@@ -21,15 +22,23 @@ export interface Reader {
   ): Promise<Whole | null>;
   /** Batches that begin from this sequence on, through the last that begins at or before `lastSeq`. */
   from(seq: number, lastSeq: number): AsyncGenerator<Whole>;
-  /** What was stored there, now that it is known. */
+  /** What was stored there, now that it is known: it is at hand until it was read. */
   learn(whole: Whole): void;
+  /** Nobody is about to read it: it need not be at hand for long. */
+  pass(whole: Whole): void;
 }
 
 /** So many batches are asked for one by one; who reads on then has them streamed. */
 const FEW = 16;
 /** A server that is gone does not say so: whoever reads a stream hears of it by a sign of life that does not come. */
 export const SIGNS_OF_LIFE = { expires: 5_000, idle_heartbeat: 1_000 } as const;
-const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+/** Of what is known and was not read yet. */
+const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
+/**
+ * Of what was read: neighbours are asked for one by one. Little, so that it is dropped young: what outlives two collections
+ * of the young lies there until all is collected, and a busy space would have that done several times a second.
+ */
+const READ_BYTES_MAX = 512 * 1024;
 /** On the way at a time, about: whoever stops reading has not had all the rest sent to it. */
 const STREAMED_BYTES = 2 * 1024 * 1024;
 const STREAMED_MIN = 4;
@@ -37,19 +46,22 @@ const STREAMED_MAX = 256;
 
 export function createReader({ manager, js }: Link, stream: string): Reader {
   const places = new Places();
-  const kept = new Map<number, Whole>();
-  let keptBytes = 0;
+  const unread = new Shelf(UNREAD_BYTES_MAX);
+  const read = new Shelf(READ_BYTES_MAX);
+
+  function atHand(firstSeq: number): Whole | undefined {
+    return unread.get(firstSeq) ?? read.get(firstSeq);
+  }
 
   function learn(whole: Whole): void {
     places.add({ first: whole.batch.first, seq: whole.firstSeq });
-    if (kept.has(whole.firstSeq)) return;
-    kept.set(whole.firstSeq, whole);
-    keptBytes += whole.batch.bytes.byteLength;
-    for (const [seq, one] of kept) {
-      if (keptBytes <= KEPT_BYTES_MAX) break;
-      kept.delete(seq);
-      keptBytes -= one.batch.bytes.byteLength;
-    }
+    if (!read.has(whole.firstSeq)) unread.put(whole);
+  }
+
+  function pass(whole: Whole): void {
+    places.add({ first: whole.batch.first, seq: whole.firstSeq });
+    unread.take(whole.firstSeq);
+    read.put(whole);
   }
 
   async function message(seq: number): Promise<Stored | null> {
@@ -65,7 +77,7 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
   }
 
   async function whole(firstSeq: number, known?: Stored): Promise<Whole | null> {
-    const held = kept.get(firstSeq);
+    const held = atHand(firstSeq);
     if (held !== undefined) return held;
     const first = known ?? (await message(firstSeq));
     if (first?.label == null || first.label.part !== 1) return null;
@@ -73,17 +85,17 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
     let made = assemble(first);
     const rest = Array.from({ length: first.label.parts - 1 }, (_, i) => message(firstSeq + 1 + i));
     for (const part of await Promise.all(rest)) made = part === null ? null : assemble(part);
-    if (made !== null) learn(made);
+    if (made !== null) pass(made);
     return made;
   }
 
   return {
     message,
     whole: (firstSeq) => whole(firstSeq),
-    learn,
+    ...{ learn, pass },
     async find(position, end) {
       const { low: below, high: above } = places.around(position);
-      const near = below === null ? undefined : kept.get(below.seq);
+      const near = below === null ? undefined : atHand(below.seq);
       if (near !== undefined && holds(near, position)) return near;
       let low = below ?? { first: 0, seq: 1 };
       let high = above ?? { first: end.length, seq: end.seq + 1 };
@@ -93,7 +105,7 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
         // Where batches are of very different sizes a guess may be off again and again; halves never are.
         const guess = turn % 2 === 0 ? Math.floor(share * span) : span >> 1;
         const seq = low.seq + Math.min(span - 1, Math.max(0, guess));
-        const held = kept.get(seq);
+        const held = atHand(seq);
         if (held !== undefined && holds(held, position)) return held;
         const stored = await message(seq);
         const label = stored?.label;
@@ -114,8 +126,8 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
       let seq = firstSeq;
       let bytes = 0;
       // What is at hand costs nothing, however much it is.
-      for (let asked = 0; seq <= lastSeq && (asked < FEW || kept.has(seq)); ) {
-        if (!kept.has(seq)) asked++;
+      for (let asked = 0; seq <= lastSeq && (asked < FEW || atHand(seq) !== undefined); ) {
+        if (atHand(seq) === undefined) asked++;
         const found = await whole(seq);
         bytes += found?.batch.bytes.byteLength ?? 0;
         if (found !== null) yield found;
