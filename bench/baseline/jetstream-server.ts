@@ -2,7 +2,8 @@
  * The bare loop on JetStream: the least that a hub could do which keeps its log there. It takes the same frames over
  * the same sockets, puts all that waits into one message behind the last sequence of the space's stream, one append
  * under way for each space, and answers when that is stored. It has no rules, no chain, nobody who follows, and
- * forwards nothing. Started as `jetstream-server.ts STORE`; one ready line on stdout.
+ * forwards nothing. Started as `jetstream-server.ts STORE`; one ready line on stdout. Asked for `/batch/N`, it puts no more
+ * than so many sends into one message from then on. It answers how many appends and sends it has had.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -25,8 +26,9 @@ interface Call {
   readonly params: { readonly channel: string; readonly body: unknown };
 }
 
-/** As the hub's: one append carries so many commands. */
-const BATCH_MAX = 2_048;
+/** As the hub's, until it is told another: one append carries so many commands. */
+let batchMax = 2_048;
+const had = { appends: 0, sends: 0 };
 
 const place = parseNatsUrl(process.argv[2] ?? '');
 if (place === null) throw new Error(`${process.argv[2]} is no address of NATS`);
@@ -55,8 +57,10 @@ async function openSpace(replicas: number): Promise<(call: Call, caller: Caller)
   async function run(): Promise<void> {
     isRunning = true;
     while (queue.length > 0) {
-      const batch = queue.slice(0, BATCH_MAX);
-      queue = queue.slice(BATCH_MAX);
+      const batch = queue.slice(0, batchMax);
+      queue = queue.slice(batchMax);
+      had.appends += 1;
+      had.sends += batch.length;
       const sentAt = Date.now() / 1000;
       const entries = batch.map(({ call, caller }) => decide(call, caller, sentAt));
       const options = { msgID: `${name}.${lastSequence}`, expect: { lastSequence } };
@@ -85,7 +89,11 @@ function spaceOf({ headers }: IncomingMessage): ReturnType<typeof openSpace> {
 }
 
 const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
-const server = createServer((_, response) => void response.end('{}'));
+const server = createServer(({ url = '' }, response) => {
+  const asked = /^\/batch\/([1-9]\d*)$/.exec(url);
+  if (asked !== null) batchMax = Number(asked[1]);
+  response.end(JSON.stringify(had));
+});
 server.on('upgrade', async (request, socket, head) => {
   const accept = await spaceOf(request);
   sockets.handleUpgrade(request, socket, head, (ws) => {

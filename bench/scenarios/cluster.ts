@@ -1,7 +1,8 @@
 /**
  * Durable sends at a cluster of one, two and three servers on three NATS nodes: one, two and four spaces, with senders at
  * all of them, and of three also at one and two. Beside one server with SQLite, and beside the bare loop on JetStream, which takes the same
- * load. `appends` is JetStream alone: a loop that has as many bytes ready for as many sends as the hub's appends had.
+ * load; `alike` is the same loop with no more sends in one message than the hub's appends had. `appends` is JetStream
+ * alone: a loop that has as many bytes ready for as many sends as the hub's appends had.
  */
 import { join } from 'node:path';
 import { ask, type BenchCluster, openBenchCluster, takeAgain, untilSent } from '../cluster.ts';
@@ -18,6 +19,8 @@ const LOOP = join(import.meta.dirname, '../baseline/jetstream-loop.ts');
 const UNUSED_S = 2;
 /** A space that is not where its senders are goes there within some seconds of a flood [SQ27]. */
 const WARMINGS_MAX = 6;
+/** As many sends in one append as the hub has at most. */
+const BATCH_MAX = 2_048;
 /** How many servers there are, and how many of them have senders: one that has none follows. */
 const CROWDS = [
   { servers: 3, at: 1 },
@@ -61,6 +64,11 @@ async function areNear(cluster: BenchCluster, spaces: number, servers: number): 
   return (await Promise.all(open)).flat().every((name) => near.includes(name));
 }
 
+interface BareFigures {
+  readonly sendsPerSecond: number;
+  readonly batch: number;
+}
+
 async function run(setting: Setting): Promise<Measure[]> {
   await using cluster = await openBenchCluster({ closeUnusedAfterS: UNUSED_S });
   const alone = await openServer('hub');
@@ -72,6 +80,19 @@ async function run(setting: Setting): Promise<Measure[]> {
   const flood = (url: string, beside: readonly string[], spaces: number) =>
     runLoad({ ...shape, url, beside, spaces: SPACES.slice(0, spaces), measureMs });
   const pids = () => [alone.pid, ...cluster.running.map((name) => cluster.server(name).pid)];
+  /** The bare loop, warm, with so many sends in one message at most, and how many it had on average. */
+  async function floodBare(spaces: number, batchMax: number): Promise<BareFigures> {
+    const tell = async () => {
+      const answer = await fetch(`${bare.url}/batch/${Math.round(batchMax)}`);
+      return (await answer.json()) as { appends: number; sends: number };
+    };
+    await tell();
+    await flood(bare.url, [], spaces);
+    const before = await tell();
+    const { sendsPerSecond } = await flood(bare.url, [], spaces);
+    const { appends, sends } = await tell();
+    return { sendsPerSecond, batch: (sends - before.sends) / (appends - before.appends) };
+  }
   /** Floods of the same shape that are not measured, until every space is where its senders are. */
   async function warm(servers: number, spaces: number): Promise<void> {
     const [url = '', ...beside] = cluster.urls.slice(0, servers);
@@ -100,8 +121,7 @@ async function run(setting: Setting): Promise<Measure[]> {
       await gather(cluster, servers);
       // A hub that pauses writes its index, which would take the processor from whoever is measured then.
       await atRest(pids());
-      await flood(bare.url, [], spaces);
-      const { sendsPerSecond: jetstream } = await flood(bare.url, [], spaces);
+      const free = await floodBare(spaces, BATCH_MAX);
       // At once: what the loop had of the machine, the hub has too.
       await warm(at, spaces);
       const [before, exchangedBefore] = [await cluster.stored(), await cluster.exchanged()];
@@ -113,12 +133,14 @@ async function run(setting: Setting): Promise<Measure[]> {
       const count = after.batches - before.batches;
       const bytes = (after.bytes - before.bytes) / count;
       const exchanged = (exchangedAfter - exchangedBefore) / count;
-      await atRest(pids());
-      const appends = await appendsPerSecond(cluster, spaces, bytes, measureMs);
       const batch = sends / count;
+      await atRest(pids());
+      const alike = await floodBare(spaces, batch);
+      const appends = await appendsPerSecond(cluster, spaces, bytes, measureMs);
       return {
-        ...{ hub: sendsPerSecond, jetstream, appends: appends * batch },
-        ...{ batch, cost, exchanged },
+        ...{ hub: sendsPerSecond, appends: appends * batch, batch, cost, exchanged },
+        ...{ jetstream: free.sendsPerSecond, batchJetstream: free.batch },
+        ...{ alike: alike.sendsPerSecond, batchAlike: alike.batch },
       };
     };
     sides[`hub ${spaces} ${servers} ${at}`] = () => takeAgain(take);
@@ -127,7 +149,9 @@ async function run(setting: Setting): Promise<Measure[]> {
     // Its streams are made by the first who comes; that is not measured.
     await flood(bare.url, [], SPACES.length);
     const figures = await takeTurns(setting.rounds, sides);
-    const [hub, jetstream, appends] = [figures('hub'), figures('jetstream'), figures('appends')];
+    const [hub, jetstream] = [figures('hub'), figures('jetstream')];
+    const [alike, appends] = [figures('alike'), figures('appends')];
+    const [batchJetstream, batchAlike] = [figures('batchJetstream'), figures('batchAlike')];
     const [batch, cost, exchanged] = [figures('batch'), figures('cost'), figures('exchanged')];
     return SHAPES.flatMap(({ spaces, servers, at }): Measure[] => {
       const key = `hub ${spaces} ${servers} ${at}`;
@@ -139,12 +163,21 @@ async function run(setting: Setting): Promise<Measure[]> {
           sides: {
             hub: hub[key] ?? [],
             jetstream: jetstream[key] ?? [],
+            alike: alike[key] ?? [],
             appends: appends[key] ?? [],
             sqlite: hub[`sqlite ${spaces}`] ?? [],
           },
           goal: { against: 'jetstream', atLeast: 0.6 },
         },
-        { what: `sends in one append, ${where}`, unit: '', sides: { hub: batch[key] ?? [] } },
+        {
+          what: `sends in one append, ${where}`,
+          unit: '',
+          sides: {
+            hub: batch[key] ?? [],
+            jetstream: batchJetstream[key] ?? [],
+            alike: batchAlike[key] ?? [],
+          },
+        },
         {
           what: `messages that servers and NATS exchanged for one append, ${where}`,
           unit: '',
