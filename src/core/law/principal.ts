@@ -52,6 +52,23 @@ export function standingOf({ kind, tier }: Principal): Standing {
   return STANDINGS[kind][tier];
 }
 
+const WORDS: ReadonlyMap<string, string> = new Map(
+  [...Object.keys(STANDINGS), ...Object.keys(STANDINGS.agent)].map((word) => [word, word]),
+);
+
+/**
+ * One that came from elsewhere, in the words that this program has. A copy of a word finds what the word does, but code that
+ * was made fast for the word is thrown away when it meets the copy, and made again, for each that comes.
+ */
+export function inOwnWords(principal: Principal): Principal {
+  const { kind, tier } = principal;
+  return {
+    ...principal,
+    kind: (WORDS.get(kind) ?? kind) as PrincipalKind,
+    tier: (WORDS.get(tier) ?? tier) as TrustTier,
+  };
+}
+
 /** The hub itself, when it speaks on `sox/…` channels or lets a deadline pass. */
 export const SERVER: Principal = { id: '__server__', kind: 'admin', tier: 'owner' };
 

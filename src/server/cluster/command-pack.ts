@@ -7,7 +7,7 @@
 
 // Commands hold sets and maps, which JSON does not know, and bodies that could pass for any mark of ours.
 import { deserialize, serialize } from 'node:v8';
-import type { Principal } from '../../core/law/principal.ts';
+import { inOwnWords, type Principal } from '../../core/law/principal.ts';
 import type { Command } from '../../core/law/world.ts';
 import type { SendMessage, SentAnswer } from '../../core/talk/message.ts';
 import type { Reply } from '../../hub/forwarding.ts';
@@ -73,14 +73,16 @@ export function readCommands(bytes: Uint8Array): Asked {
   const read = deserialize(bytes) as PackedCommands | readonly Command[];
   return 'sends' in read
     ? { commands: unpackCommands(read), isPacked: true }
-    : { commands: read, isPacked: false };
+    : { commands: read.map(said), isPacked: false };
 }
 
 /** Each is stamped anew by who decides it: when it was asked elsewhere is not told. */
 function unpackCommands(packed: PackedCommands): readonly Command[] {
-  const { count, senders, channels, sends, bodies, keys, rest } = packed;
+  const { count, channels, sends, bodies, keys, rest } = packed;
+  const senders = packed.senders.map(inOwnWords);
   const commands = new Array<Command>(count);
-  for (let i = 0; i < rest.length; i += 2) commands[rest[i] as number] = rest[i + 1] as Command;
+  for (let i = 0; i < rest.length; i += 2)
+    commands[rest[i] as number] = said(rest[i + 1] as Command);
   let from = 0;
   for (let at = 0, n = 0; at < sends.length; at += SEND_COLUMNS, n++) {
     const to = from + (sends[at + 3] as number);
@@ -101,6 +103,10 @@ function unpackCommands(packed: PackedCommands): readonly Command[] {
     from = to;
   }
   return commands;
+}
+
+function said(command: Command): Command {
+  return { ...command, by: inOwnWords(command.by) };
 }
 
 function isPlainSend(command: Command): command is SendMessage {
