@@ -10,11 +10,10 @@ const BYTES_MIN = 2_048;
 export const PLAIN_BYTES_MAX: number = 256 * 1024 * 1024;
 /** The next levels take half as long again, for a tenth less. */
 const LEVEL = 1;
-const CHUNK_BYTES = 64 * 1024;
-const OPTIONS = {
-  params: { [constants.ZSTD_c_compressionLevel]: LEVEL },
-  chunkSize: CHUNK_BYTES,
-} as const;
+const PARAMS = { [constants.ZSTD_c_compressionLevel]: LEVEL };
+/** What comes of it is handed out in buffers so large, each of which is memory until it is collected: most have room in one. */
+const SMALLER_BY = 4;
+const ROOM_BYTES_MIN = 1_024;
 /** By so much it is smaller, or stays as it is. */
 const GAIN = 1 / 8;
 
@@ -22,7 +21,13 @@ const GAIN = 1 / 8;
 export function compress(bytes: Uint8Array): Uint8Array | null {
   const { byteLength } = bytes;
   if (byteLength < BYTES_MIN || byteLength > PLAIN_BYTES_MAX) return null;
-  const compressed = zstdCompressSync(bytes, OPTIONS);
+  const chunkSize = Math.max(ROOM_BYTES_MIN, Math.ceil(byteLength / SMALLER_BY));
+  // Told how much comes, it makes ready for no more.
+  const compressed = alone(
+    zstdCompressSync(bytes, {
+      ...{ params: PARAMS, chunkSize, pledgedSrcSize: byteLength, info: true },
+    }),
+  );
   return compressed.byteLength <= byteLength * (1 - GAIN) ? compressed : null;
 }
 
@@ -30,10 +35,21 @@ export function compress(bytes: Uint8Array): Uint8Array | null {
 export function decompress(compressed: Uint8Array, plainBytes: number): Uint8Array | null {
   try {
     // In one piece; a byte more of room, else it would look for a second.
-    const room = { chunkSize: Math.max(plainBytes + 1, CHUNK_BYTES), maxOutputLength: plainBytes };
-    const plain = zstdDecompressSync(compressed, room);
+    const chunkSize = Math.max(plainBytes + 1, ROOM_BYTES_MIN);
+    const room = { chunkSize, maxOutputLength: plainBytes, info: true };
+    const plain = alone(zstdDecompressSync(compressed, room));
     return plain.byteLength === plainBytes ? plain : null;
   } catch {
     return null;
   }
+}
+
+/**
+ * What came of it, without what made that. This is found dead only when all memory is collected, and until then it has the
+ * first buffer that it wrote to: a busy space would leave 40 MB a second behind.
+ */
+function alone(made: unknown): Buffer {
+  const { buffer, engine } = made as { buffer: Buffer; engine: { _outBuffer: unknown } };
+  engine._outBuffer = null;
+  return buffer;
 }
