@@ -23,7 +23,7 @@ import { createFeeds, type Feed, type FeedEnd, type FeedSink, type Published } f
 import type { FeedOptions } from './feed-page.ts';
 import { createHearing, type Hearing } from './hearing.ts';
 import { createMessageStore, type Message, type TextMessage } from './message-store.ts';
-import { createQueue, type Item, QUEUE_MAX } from './queue.ts';
+import { createQueue, FAR, type Item, QUEUE_MAX } from './queue.ts';
 import { createReading, type Reading } from './reading.ts';
 import { openReplica } from './replica.ts';
 import type { Sequencing, Standing } from './sequencing.ts';
@@ -117,7 +117,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
   let onIdle: (() => void) | null = null;
 
   const queueMax = options.queueMax ?? QUEUE_MAX;
-  const queue = createQueue(queueMax);
+  const queue = createQueue(queueMax, sequencing && FAR);
   const replica = await openReplica(log, publish, onTrouble);
   replica.world.awakeFrom = clock.now();
   const snapshots = createSnapshots({

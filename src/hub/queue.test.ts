@@ -1,6 +1,6 @@
 /** How a batch fills: what came together waits for the rest of it, and nothing waits for long. */
 import { describe, expect, test } from 'vitest';
-import { createQueue, type Item, type Queue } from './queue.ts';
+import { createQueue, FAR, type Item, type Queue } from './queue.ts';
 
 const item: Item = { question: () => null, done: () => {} };
 
@@ -37,6 +37,21 @@ describe('a batch', () => {
     do queue.push(item);
     while (queue.isFilling() && ++turns < 100);
     expect(turns).toBe(4);
+  });
+
+  test('[H4] fills for longer where an append goes to several machines, and no longer than that', () => {
+    const queue = createQueue(10_000, FAR);
+    for (let i = 0; i < 500; i++) queue.push(item);
+    queue.take();
+    for (let i = 0; i < 40; i++) queue.push(item);
+    expect(queue.isFilling()).toBe(true);
+    expect(queue.isFilling()).toBe(false);
+    let turns = 1;
+    do queue.push(item);
+    while (queue.isFilling() && ++turns < 100);
+    expect(turns).toBe(16);
+    for (let i = 0; i < 500; i++) queue.push(item);
+    expect(queue.isFilling()).toBe(false);
   });
 
   test('[H4] of many is taken at once', () => {

@@ -10,9 +10,16 @@ export const QUEUE_MAX = 100_000;
 /** One append carries the outcome of at most this many commands. */
 const BATCH_MAX = 2_048;
 const BATCH_CHARS_MAX: number = 8 * 1024 * 1024;
-/** What came together is answered together, and is asked again together: so few and for so many turns. */
-const FILL_MAX = 32;
-const FILL_TURNS_MAX = 4;
+/** What came together is answered together, and is asked again together: it is waited for while fewer than so many wait. */
+interface Worth {
+  readonly items: number;
+  /** And for so many turns, each of which brought more. */
+  readonly turns: number;
+}
+
+const NEAR: Worth = { items: 32, turns: 4 };
+/** Where an append is a matter of several machines it takes each of them as long as a hundred commands do. */
+export const FAR: Worth = { items: 512, turns: 16 };
 
 export interface CommandItem {
   readonly command: Command;
@@ -37,7 +44,7 @@ export interface Queue {
   putBack(taken: readonly Item[]): void;
 }
 
-export function createQueue(max: number): Queue {
+export function createQueue(max: number, worth: Worth = NEAR): Queue {
   let items: Item[] = [];
   let lastTaken = 0;
   let turns = 0;
@@ -73,8 +80,8 @@ export function createQueue(max: number): Queue {
       return batch;
     },
     isFilling() {
-      const isFull = items.length >= Math.min(lastTaken > 1 ? lastTaken * 2 : 0, FILL_MAX);
-      if (isFull || items.length <= seen || turns >= FILL_TURNS_MAX) return false;
+      const isFull = items.length >= Math.min(lastTaken > 1 ? lastTaken * 2 : 0, worth.items);
+      if (isFull || items.length <= seen || turns >= worth.turns) return false;
       seen = items.length;
       turns++;
       return true;
