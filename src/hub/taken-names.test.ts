@@ -42,3 +42,21 @@ test('[SQ19] a takeover of long ago stands in nobody’s way', () => {
   z.take('ada');
   expect(a.hear(said(z)[0] as NameTaken)).toBe(true);
 });
+
+test('[SQ19] who knew nothing of a server when a name was taken there is told of it once it asks', () => {
+  const [a, b, c] = [open('a'), open('b'), open('c')];
+  for (const name of ['ada', 'bob', 'cy']) a.take(name);
+  for (const word of said(a)) b.hear(word);
+  b.take('bob');
+  for (const word of said(b)) a.hear(word);
+  // It is not borne any more, or was taken over elsewhere since: of that nobody is told.
+  a.repeat((name) => name !== 'cy');
+  const again = said(a);
+  expect(again.map(({ name }) => name)).toEqual(['ada']);
+  expect(again.map((word) => c.hear(word))).toEqual([true]);
+  // Who had heard of it does nothing.
+  expect(again.map((word) => b.hear(word))).toEqual([false]);
+  now += 60_000;
+  a.repeat(() => true);
+  expect(a.size).toBe(0);
+});

@@ -15,6 +15,8 @@ export interface TakenNames {
   take(name: string): void;
   /** True when whoever bears the name here has to give it up. */
   hear(word: NameTaken): boolean;
+  /** What was taken here a moment ago, and is borne yet, is said again: somebody asks who knew nothing of us by then. */
+  repeat(isBorne: (name: string) => boolean): void;
   /** How many words wait to be said. */
   readonly size: number;
   drain(hasRoom: () => boolean): Generator<NameTaken>;
@@ -54,6 +56,11 @@ export function createTakenNames(server: () => string, clock: Pick<Clock, 'now'>
       }
       if (known.by === server() && isAfter(known, word)) waiting.set(word.name, known);
       return false;
+    },
+    repeat(isBorne) {
+      const since = clock.now() - CROSSED_MS;
+      for (const [name, { word, at }] of latest)
+        if (at > since && word.by === server() && isBorne(name)) waiting.set(name, word);
     },
     get size() {
       return waiting.size;

@@ -11,6 +11,8 @@ interface Server extends Whispers {
   /** Every message that this one sent. */
   readonly sent: (readonly Whisper[])[];
   readonly heard: Whisper[];
+  /** What it hears of a message; null when that is lost to it. */
+  hears: (words: readonly Whisper[]) => readonly Whisper[] | null;
   /** As if the process died. */
   cut(): void;
 }
@@ -18,7 +20,7 @@ interface Server extends Whispers {
 function openServers(count: number): { clock: VirtualClock; servers: Server[] } {
   const clock = createVirtualClock(createChance(1), () => setImmediate());
   const ears = new Map<string, (words: readonly Whisper[], from: string) => void>();
-  const servers = Array.from({ length: count }, (_, i) => {
+  const servers: Server[] = Array.from({ length: count }, (_, i) => {
     const name = `s${i}`;
     const sent: (readonly Whisper[])[] = [];
     const heard: Whisper[] = [];
@@ -30,7 +32,10 @@ function openServers(count: number): { clock: VirtualClock; servers: Server[] } 
         for (const [other, hear] of ears) if (other !== name) hear(structuredClone(words), name);
       },
       onWhisper(listener: (words: readonly Whisper[], from: string) => void) {
-        ears.set(name, listener);
+        ears.set(name, (words, from) => {
+          const heardOf = servers[i]?.hears(words) ?? null;
+          if (heardOf !== null) listener(heardOf, from);
+        });
         return () => ears.delete(name);
       },
     } as unknown as Sequencing;
@@ -45,7 +50,8 @@ function openServers(count: number): { clock: VirtualClock; servers: Server[] } 
       kill();
       ears.delete(name);
     };
-    return Object.assign(whispers, { sent, heard, cut });
+    const hears: Server['hears'] = (words) => words;
+    return Object.assign(whispers, { sent, heard, hears, cut });
   });
   return { clock, servers };
 }
@@ -213,4 +219,24 @@ test('[SQ19] a name that was taken over is told to the others at once, and once'
   await clock.pass(1_000);
   expect(heard).toContain('c bob');
   expect(heard).not.toContain('b bob');
+});
+
+test('[SQ19] who had not met a server when a name was taken over there hears of it when they meet', async () => {
+  const { clock, servers } = openServers(2);
+  const [a, c] = servers as [Server, Server];
+  c.hears = () => null;
+  await clock.pass(1_000);
+  const heard: string[] = [];
+  c.onNameTaken((name) => void heard.push(name));
+  a.takeName('ada');
+  a.hold('ada', 'name', 1);
+  a.takeName('bob');
+  // What one says before it is known to be who it says is not looked at; that it is there is told.
+  c.hears = () => [{ type: 'server.here' }];
+  await clock.pass(10);
+  c.hears = (words) => words;
+  await clock.pass(1_000);
+  expect(heard).toEqual(['ada']);
+  await clock.pass(60_000);
+  expect(heard).toEqual(['ada']);
 });

@@ -217,6 +217,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
   /** Another has begun: it knows nothing of what was said before. */
   function welcome(): void {
     stirAll(() => true);
+    takenNames.repeat((name) => heldSaid.has(placeOf(name, 'name')));
     for (const beat of options.beats()) if (!beats.has(beat.agent)) beats.set(beat.agent, beat);
     owesBeats = true;
     soon(TICK_MS);
@@ -283,7 +284,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
       return () => spentListeners.delete(listener);
     },
     hold(agent, what, exact, max) {
-      const place = `${what} ${agent}`;
+      const place = placeOf(agent, what);
       const step = Math.max(1, Math.floor((max ?? 1) / HOLD_STEPS));
       const count = exact - (exact % step);
       if ((heldSaid.get(place)?.count ?? 0) === count) return;
@@ -357,6 +358,11 @@ function drain<W>(map: Map<string, W>, hasRoom: () => boolean, take: (word: W) =
     map.delete(key);
     take(word);
   }
+}
+
+/** What was said last of what an agent holds is found by this. */
+function placeOf(agent: string, what: Held): string {
+  return `${what} ${agent}`;
 }
 
 function* taken(set: Set<string>, hasRoom: () => boolean): Generator<string> {
