@@ -98,6 +98,17 @@ describe.skipIf(NO_NATS !== null)(`Synapse at three servers ${NO_NATS ?? ''}`, (
     );
   }, 120_000);
 
+  test('[SQ19] a takeover reaches who came to another server in the same moment', async () => {
+    for (const name of ['kim', 'lea', 'mia', 'noa', 'ole']) {
+      const [holder, taker] = [await silent('c'), await silent('a')];
+      holder.send({ type: 'heartbeat', sender: name, token: TOKEN });
+      taker.send({ type: 'heartbeat', sender: name, token: TOKEN, takeover: true });
+      expect([4009, 4010]).toContain((await within('the first gives way', holder.closed)).code);
+      expect((await count(taker, name)) > 0).toBe(true);
+      await taker.close();
+    }
+  }, 120_000);
+
   test('[SQ24] sockets of all servers fill one door, and one that leaves makes room at any', async () => {
     const ada = await connect('a', 'ada');
     const bob = await connect('b', 'bob');

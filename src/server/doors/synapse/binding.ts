@@ -113,6 +113,8 @@ export function createBinding(options: BindingOptions): Binding {
   function takeName(client: SynapseClient, name: string, frame: Frame): boolean | null {
     const holder = names.get(name);
     if (holder === undefined && !isElsewhere(name)) {
+      // Whoever came to another server this moment is not known here yet, and gives way all the same.
+      if (own(frame, 'takeover') === true) hub.whispers?.takeName(name);
       bear(name, client);
       return false;
     }
