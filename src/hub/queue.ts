@@ -18,7 +18,7 @@ interface Worth {
 }
 
 const NEAR: Worth = { items: 32, turns: 4 };
-/** Where an append is a matter of several machines it takes each of them as long as a hundred commands do. */
+/** Where an append goes to several machines it takes all of them together as long as a hundred commands do. */
 export const FAR: Worth = { items: 512, turns: 16 };
 
 export interface CommandItem {
