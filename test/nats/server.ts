@@ -137,7 +137,8 @@ async function openNode({ dir, config, write, port, http }: NodeFiles): Promise<
     async kill() {
       const running = child;
       child = null;
-      if (running === null || running.exitCode !== null) return;
+      // Somebody else may have ended it.
+      if (running === null || running.exitCode !== null || running.signalCode !== null) return;
       const gone = new Promise((resolve) => running.once('exit', resolve));
       running.kill('SIGKILL');
       await gone;
