@@ -4,12 +4,12 @@
  * take turns, scenario by scenario, under the same load from this checkout, and the order is turned
  * round each time. README.md says how to read what is printed.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { build, openCheckout } from '../test/checkout.ts';
 import { median } from './percentiles.ts';
 import { type Report, show, spreadOf } from './report.ts';
 
@@ -32,15 +32,14 @@ interface Row {
 }
 
 export async function compare({ ref, only, rounds, isQuick }: Comparison): Promise<void> {
+  await using checkout = await openCheckout(ref);
+  const there = checkout.root;
+  build(HERE);
   const dir = await mkdtemp(join(tmpdir(), 'synod-compare-'));
-  const there = join(dir, 'checkout');
   const rows = new Map<string, Row>();
   /** Not taken again: a commit may lack what a scenario asks for. The others are compared all the same. */
   const failed = new Set<string>();
   try {
-    run('git', ['worktree', 'add', '--quiet', '--detach', there, ref], HERE);
-    install(there);
-    for (const root of [HERE, there]) run('npm', ['run', '-s', 'build'], root);
     for (let round = 0; round < rounds; round++) {
       for (const scenario of only) {
         const order = [HERE, there];
@@ -54,32 +53,12 @@ export async function compare({ ref, only, rounds, isQuick }: Comparison): Promi
       process.stderr.write(`round ${round + 1} of ${rounds}\n`);
     }
   } finally {
-    run('git', ['worktree', 'remove', '--force', there], HERE);
     await rm(dir, { recursive: true, force: true });
   }
   process.stdout.write(tableOf(ref, rows));
   if (failed.size === 0) return;
   process.stderr.write(`not compared: ${[...failed].join(', ')}, which failed at one of the two\n`);
   process.exitCode = 1;
-}
-
-function run(program: string, args: readonly string[], cwd: string): void {
-  execFileSync(program, [...args], { cwd, stdio: ['ignore', 2, 'inherit'] });
-}
-
-/** The same packages are the same directories; what is kept of an earlier build is each checkout's own. */
-function install(there: string): void {
-  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8');
-  if (lock(HERE) !== lock(there)) {
-    run('npm', ['install', '--no-audit', '--no-fund'], there);
-    return;
-  }
-  const packages = join(HERE, 'node_modules');
-  mkdirSync(join(there, 'node_modules'));
-  for (const name of readdirSync(packages)) {
-    if (name === '.cache') continue;
-    symlinkSync(join(packages, name), join(there, 'node_modules', name));
-  }
 }
 
 /** False: the scenario failed, and has said why. */
