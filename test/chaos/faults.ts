@@ -22,6 +22,7 @@ export interface World {
 type Draw = (world: World, chance: Chance) => Promise<Fault | null>;
 
 const CLOCK_OFF_MS_MAX = 600_000;
+export const UPGRADE = 'upgrade';
 
 const FAULTS: Readonly<Record<string, Draw>> = {
   'kill-server': async ({ servers }, chance) => killServer(chance.pick(servers)),
@@ -54,9 +55,13 @@ const FAULTS: Readonly<Record<string, Draw>> = {
     return setClock(chance.pick(servers), offMs);
   },
   disk: async ({ nodes }, chance) => fillDisk(chance.pick(nodes.all)),
+  [UPGRADE]: async ({ servers }) => orNull(servers.find(({ isOld }) => isOld) ?? null, upgrade),
 };
 
-export const FAULT_NAMES: readonly string[] = Object.keys(FAULTS);
+/** Those that every run has; servers are upgraded where they began with another program. */
+export const FAULT_NAMES: readonly string[] = Object.keys(FAULTS).filter(
+  (name) => name !== UPGRADE,
+);
 
 export function drawFault(name: string, world: World, chance: Chance): Promise<Fault | null> {
   return (FAULTS[name] as Draw)(world, chance);
@@ -74,6 +79,14 @@ function killServer(server: ChaosServer): Fault {
   return {
     ...{ what: `kill -9 of server ${server.name}`, whom: server.name },
     begin: () => server.kill(),
+    mend: () => server.start(),
+  };
+}
+
+export function upgrade(server: ChaosServer): Fault {
+  return {
+    ...{ what: `upgrade of server ${server.name}`, whom: server.name },
+    begin: () => server.retire(),
     mend: () => server.start(),
   };
 }

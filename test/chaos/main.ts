@@ -1,13 +1,15 @@
 /**
- * `npm run chaos -- --seconds N [--seed S] [--spaces N] [--faults a,b] [--break WAY] [--keep]`: a run under faults, judged. A history that breaks
- * a promise is kept in a file, and told with its seed.
+ * `npm run chaos -- --seconds N [--seed S] [--spaces N] [--faults a,b] [--from REF] [--break WAY] [--keep]`: a run under faults, judged. A
+ * history that breaks a promise is kept in a file, and told with its seed. With `--from` the servers begin with the program of another commit,
+ * and are upgraded one by one on the way.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { openCheckout } from '../checkout.ts';
 import { NO_NATS } from '../nats/server.ts';
 import { bundleProgram } from '../tested-program.ts';
-import { FAULT_NAMES } from './faults.ts';
+import { FAULT_NAMES, UPGRADE } from './faults.ts';
 import { LIES, type Lie, lieAbout } from './liar.ts';
 import { canMount } from './nodes.ts';
 import { summaryOf } from './summary.ts';
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     faults: { type: 'string' },
     actors: { type: 'string', default: '8' },
     spaces: { type: 'string', default: '2' },
+    from: { type: 'string' },
     break: { type: 'string' },
     out: { type: 'string', default: 'chaos-histories' },
     keep: { type: 'boolean', default: false },
@@ -38,7 +41,7 @@ const spaces = Number(values.spaces);
 const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
 if (!(seconds > 0) || !(actors > 0) || !(spaces > 0) || !Number.isSafeInteger(seed))
   fail('--seconds, --actors and --spaces are numbers above 0, --seed is a whole number');
-const wanted = values.faults?.split(',') ?? FAULT_NAMES;
+const wanted = values.faults?.split(',').filter((name) => name !== '') ?? FAULT_NAMES;
 const strange = wanted.filter((name) => !FAULT_NAMES.includes(name));
 if (strange.length > 0)
   fail(`${strange.join(', ')}: no such fault; there are ${FAULT_NAMES.join(', ')}`);
@@ -49,20 +52,27 @@ const hasDisks = wanted.includes('disk') && canMount();
 if (wanted.includes('disk') && !hasDisks)
   say('no disk of their own can be mounted here: the fault disk is left out');
 const faults = wanted.filter((name) => name !== 'disk' || hasDisks);
+if (values.from !== undefined) faults.push(UPGRADE);
 
 say(`seed ${seed}, ${seconds} s, ${actors} agents, ${spaces} spaces, faults: ${faults.join(', ')}`);
 // Before what starts it is loaded: bundled it is up in half the time, and edits meanwhile do not reach it.
 process.env.SYNOD_TESTED_BIN ??= await bundleProgram();
 const { openTheatre, runChaos } = await import('./run.ts');
-const theatre = await openTheatre(hasDisks, say);
+const before = values.from === undefined ? null : await openCheckout(values.from);
+const oldBin = before === null ? undefined : join(before.root, 'bin/synod.js');
+const theatre = await openTheatre(hasDisks, say, oldBin);
+async function close(): Promise<void> {
+  await theatre.close();
+  await before?.[Symbol.asyncDispose]();
+}
 const run = await runChaos(theatre, {
   ...{ seed, seconds, actors, spaces, faults, tell: say },
   ...(way !== undefined && { ask: (ask, chance) => lieAbout(way as Lie, ask, chance, () => {}) }),
 }).catch(async (cause: unknown) => {
-  await theatre.close();
+  await close();
   throw cause;
 });
-await theatre.close();
+await close();
 for (const line of summaryOf(run)) say(line);
 const file = join(values.out, `seed-${seed}.json`);
 if (run.broken.length > 0 || values.keep) {

@@ -8,7 +8,7 @@ import type { Json } from '../e2e/running-hub.ts';
 import { runActor } from './actors.ts';
 import { type Ask, askIn, OWNER } from './ask.ts';
 import { check } from './check.ts';
-import { drawFault, type Fault, type World } from './faults.ts';
+import { drawFault, type Fault, upgrade, type World } from './faults.ts';
 import type { Done, History, Reading, Told } from './history.ts';
 import { type Nodes, openNodes } from './nodes.ts';
 import { type Reader, startDrainer, startFollower } from './readers.ts';
@@ -62,13 +62,16 @@ const ENOUGH_S = 60;
 /** What ended longest ago is forgotten by the law. */
 const GATES_READ = 30;
 const LEASE_MS = 3_000;
+const UPGRADE_MS = 1_000;
 
 export async function openTheatre(
   hasDisks: boolean,
   tell: (line: string) => void,
+  /** What servers run until they are upgraded; else what is tested. */
+  oldBin?: string,
 ): Promise<Theatre> {
   const nodes = await openNodes(NAMES, hasDisks);
-  const group = createServers(NAMES, nodes.storeFor, tell);
+  const group = createServers(NAMES, nodes.storeFor, tell, oldBin);
   const close = async (): Promise<void> => {
     await group.close();
     await nodes.close();
@@ -220,6 +223,8 @@ async function applyFaults(
   const leftMs = (endAt - recorder.now()) * 1000;
   if (leftMs > 0) await wait(leftMs);
   await Promise.all(open.values());
+  // Whom chance has passed over, while the agents go on.
+  for (const server of world.servers) if (server.isOld) await begin(upgrade(server), UPGRADE_MS);
 }
 
 async function sequencerOf(

@@ -19,6 +19,10 @@ export interface ChaosServer {
   pause(): void;
   resume(): void;
   setClock(offMs: number): void;
+  /** It runs the program of before. */
+  readonly isOld: boolean;
+  /** As an operator does it before the start in the new program: it hands over, if it can, and is stopped. */
+  retire(): Promise<void>;
   /** What it said of itself. */
   stderr(): string;
 }
@@ -26,6 +30,7 @@ export interface ChaosServer {
 const CLOCK = new URL('skewed-clock.ts', import.meta.url).href;
 const AGAIN_MS = 500;
 const TRIES_MAX = 40;
+const DRAIN_MS = 5_000;
 
 export interface Servers {
   readonly all: readonly ChaosServer[];
@@ -36,9 +41,12 @@ export function createServers(
   names: readonly string[],
   storeFor: (name: string) => string,
   tell: (line: string) => void,
+  oldBin?: string,
 ): Servers {
   const dir = mkdtempSync(join(tmpdir(), 'synod-chaos-servers-'));
-  const all = names.map((name) => createServer(join(dir, name), name, storeFor(name), tell));
+  const all = names.map((name) =>
+    createServer(join(dir, name), name, storeFor(name), tell, oldBin),
+  );
   return {
     all,
     async close() {
@@ -53,8 +61,10 @@ function createServer(
   name: string,
   store: string,
   tell: (line: string) => void,
+  oldBin: string | undefined,
 ): ChaosServer {
   mkdirSync(dir, { recursive: true });
+  let bin = oldBin;
   const clock = join(dir, 'clock');
   let running: HubProcess | null = null;
   let credential: string | undefined;
@@ -83,9 +93,12 @@ function createServer(
     },
     async start() {
       for (let tries = 0; running === null; tries++) {
-        const begun = await startHubProcess(dir, { args, through }).catch((cause: Error) => {
-          return { exitCode: null, stderr: cause.message };
-        });
+        const program = bin === undefined ? {} : { bin };
+        const begun = await startHubProcess(dir, { args, through, ...program }).catch(
+          (cause: Error) => {
+            return { exitCode: null, stderr: cause.message };
+          },
+        );
         if (isRunning(begun)) {
           starts++;
           running = begun;
@@ -101,7 +114,27 @@ function createServer(
     },
     pause: () => void running?.child.kill('SIGSTOP'),
     resume: () => void running?.child.kill('SIGCONT'),
+    get isOld() {
+      return bin !== undefined;
+    },
+    async retire() {
+      const old = running;
+      if (old !== null) await drain(old.url, readFileSync(join(dir, 'credential'), 'utf8').trim());
+      running = null;
+      said += old?.stderr() ?? '';
+      await old?.stop();
+      bin = undefined;
+    },
     setClock: (offMs) => writeFileSync(clock, String(offMs)),
     stderr: () => said + (running?.stderr() ?? ''),
   };
+}
+
+/** What it cannot hand over in time, whoever is next takes. */
+async function drain(url: string, credential: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${credential}` };
+  const signal = AbortSignal.timeout(DRAIN_MS);
+  await fetch(`${url}/v1/ops/cluster.drain`, { method: 'POST', headers, body: '{}', signal }).catch(
+    () => {},
+  );
 }

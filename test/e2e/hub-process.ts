@@ -32,6 +32,8 @@ export interface StartOptions {
   /** Puts the hub behind another program, such as `prlimit` or `unshare`. */
   readonly through?: readonly string[];
   readonly uid?: number;
+  /** Another program than the one that is tested. */
+  readonly bin?: string;
 }
 
 const alive = new Set<ChildProcess>();
@@ -44,12 +46,12 @@ export async function startHubProcess(
   dir: string,
   options: StartOptions = {},
 ): Promise<HubProcess | Exited> {
-  const { args = [], through = [], uid } = options;
+  const { args = [], through = [], uid, bin = BIN } = options;
   if (args.includes('--server-name'))
     await (await import('../nats/enrol.ts')).enrolByFlags(dir, args);
   const [program = '', ...rest] = [
     ...through,
-    ...[process.execPath, BIN, 'serve', '--dir', dir, '--port', '0', '--json', ...args],
+    ...[process.execPath, bin, 'serve', '--dir', dir, '--port', '0', '--json', ...args],
   ];
   const child = spawn(program, rest, {
     cwd: tmpdir(),
