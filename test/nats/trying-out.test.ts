@@ -44,7 +44,10 @@ test.skipIf(NO_NATS !== null)(
     const home = openHome();
     onTestFinished(() => home.close());
     const { running, pids, dir, commands } = await begin(home);
-    onTestFinished(() => void running.child.kill('SIGINT'));
+    onTestFinished(async () => {
+      running.child.kill('SIGINT');
+      await running.exited();
+    });
     expect([pids.servers.length, pids.nodes.length, commands.length]).toEqual([3, 3, 7]);
     const shown: string[] = [];
     for (const command of commands) shown.push(await home.said(...command));
