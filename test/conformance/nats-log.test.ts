@@ -4,8 +4,6 @@
  * large, a server that may lose what it acknowledged.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { logContract } from '../../src/log/log.contract.ts';
@@ -18,65 +16,11 @@ import { type NatsPlace, parseNatsUrl } from '../../src/log/nats/place.ts';
 import { natsSpaces, openNatsLog } from '../../src/log/nats.ts';
 import { verifyLog } from '../../src/log/verify.ts';
 import { until } from '../e2e/deadline.ts';
+import { openLine, STARTS } from '../nats/line.ts';
 import { noise } from '../nats/noise.ts';
 import { CAN_SYNC, type NatsNode, NO_NATS, openNatsNode, SYNC_ALWAYS } from '../nats/server.ts';
 
 const fresh = (): string => `t${randomBytes(6).toString('hex')}`;
-
-const STARTS = {
-  there: /^HPUB \S+\.log\./,
-  back: /^MSG \S+ \d+ +\d+\r\n\{"stream":"\S+-log-/,
-  question: /^PUB \$JS\.API\.STREAM\.INFO\.\S+-log-/,
-} as const;
-type Way = keyof typeof STARTS;
-
-interface Losing extends AsyncDisposable {
-  readonly port: number;
-  readonly lost: number;
-  /** The next append, the answer to it, or the question how far the log is. */
-  lose(way: Way): void;
-}
-
-/** A line to NATS that can lose one message whole, as one is that a node took with it. */
-async function openLosing(to: number): Promise<Losing> {
-  const sockets = new Set<Socket>();
-  let way: Way | null = null;
-  let lost = 0;
-  const pass = (isThere: boolean, chunk: Buffer): boolean => {
-    if (way === null || isThere === (way === 'back')) return true;
-    if (!STARTS[way].test(chunk.toString('latin1'))) return true;
-    way = null;
-    lost++;
-    return false;
-  };
-  const server = createServer((near) => {
-    const far = connect(to, '127.0.0.1');
-    near.on('data', (chunk) => pass(true, chunk) && far.write(chunk));
-    far.on('data', (chunk) => pass(false, chunk) && near.write(chunk));
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => {}).on('close', () => other.destroy());
-    }
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    get lost() {
-      return lost;
-    },
-    lose(next) {
-      way = next;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
   let node: NatsNode;
@@ -255,22 +199,22 @@ describe.skipIf(NO_NATS !== null)(`JetStream ${NO_NATS ?? ''}`, () => {
   });
 
   test('[NL2] what was lost on its way, there or back, is sent again after two seconds and stored once; a question is asked again', async () => {
-    await using line = await openLosing(node.port);
+    await using line = await openLine(node.port);
     const at = `nats://127.0.0.1:${line.port}/${fresh()}?replicas=1&durability=relaxed`;
     const log = await openNatsLog(parseNatsUrl(at) as NatsPlace, 'default');
-    for (const [length, way] of (['there', 'back'] as const).entries()) {
-      line.lose(way);
+    for (const [length, way] of (['append', 'stored'] as const).entries()) {
+      line.next(STARTS[way], 'lose');
       const begun = performance.now();
-      expect(await log.append(length, [`lost on its way ${way}`])).toEqual({ length: length + 1 });
+      expect(await log.append(length, [`lost: ${way}`])).toEqual({ length: length + 1 });
       // A request of NATS is otherwise given five seconds.
       expect(performance.now() - begun).toBeLessThan(4_800);
-      expect(line.lost).toBe(length + 1);
+      expect(line.met).toBe(length + 1);
     }
-    line.lose('question');
+    line.next(STARTS.question, 'lose');
     const begun = performance.now();
-    expect(await entriesOf(log)).toEqual(['lost on its way there', 'lost on its way back']);
+    expect(await entriesOf(log)).toEqual(['lost: append', 'lost: stored']);
     expect(performance.now() - begun).toBeLessThan(4_800);
-    expect(line.lost).toBe(3);
+    expect(line.met).toBe(3);
     await log.close();
   });
 

@@ -1,14 +1,12 @@
 /**
- * One batch put behind the sequence it was decided on, or not at all [G1] [G2]. An answer that does not come
- * says nothing about the write, so it is asked for again under the same id: the server stores it once, says
- * that it has it already, or that somebody else was there first [G9].
+ * One batch put behind the sequence it was decided on, or not at all [G1] [G2]: in as many messages as the server's limit
+ * asks for, of which each is stored before the next is sent.
  */
-import { setTimeout as wait } from 'node:timers/promises';
 import { LogError, type StoredBatch } from '../log.ts';
 import { compress } from './compressed.ts';
-import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
-import { type Label, partsOf, readMessage, writeLabel } from './message.ts';
+import { type Label, partsOf, type Stored, writeLabel } from './message.ts';
+import { type Sent, sendOnce } from './send-once.ts';
 
 export interface Target {
   readonly link: Link;
@@ -26,13 +24,6 @@ export interface Target {
 
 export type Put = { readonly lastSeq: number } | 'conflict';
 
-const PAUSE_MS = 200;
-/**
- * An answer that has not come by then is asked for again. The leader of a stream that was lost is followed by another
- * after four seconds at the earliest: what it took with it should be there again when that one begins.
- */
-const ANSWER_MS = 2_000;
-
 let count = 0;
 
 export async function putBatch(target: Target, batch: StoredBatch, afterSeq: number): Promise<Put> {
@@ -46,57 +37,29 @@ export async function putBatch(target: Target, batch: StoredBatch, afterSeq: num
       ...{ first: batch.first, count: batch.count, head: batch.head, by: target.by },
       ...{ part: i + 1, parts: parts.length, plainBytes },
     };
-    const id = `${target.by}.${number}.${i}`;
-    // Parts before the last make no batch: what becomes of them changes nothing yet.
-    const put = await putMessage(target, { label, id, data }, seq, i === parts.length - 1);
-    if (put === 'conflict') return put;
-    seq = put.lastSeq;
+    const sent = await putPart(target, label, `${target.by}.${number}.${i}`, data, seq);
+    if (sent === 'conflict') return sent;
+    if (sent !== 'stored') {
+      // Parts before the last make no batch: what becomes of them changes nothing yet.
+      if (label.part < label.parts) throw sent.unknown;
+      throw unknown(target, label, sent.unknown);
+    }
+    seq++;
   }
   return { lastSeq: seq };
 }
 
-interface Outgoing {
-  readonly label: Label;
-  readonly id: string;
-  readonly data: Uint8Array;
-}
-
-async function putMessage(
-  target: Target,
-  { label, id, data }: Outgoing,
+function putPart(
+  { link, stream, subject, patienceMs }: Target,
+  label: Label,
+  id: string,
+  data: Uint8Array,
   afterSeq: number,
-  isLast: boolean,
-): Promise<Put> {
-  const { link, subject, patienceMs } = target;
-  const deadline = performance.now() + patienceMs;
-  let mayBeStored = false;
-  for (;;) {
-    try {
-      const headers = writeLabel(link.createHeaders(), label);
-      const expect = { lastSequence: afterSeq };
-      const options = { msgID: id, headers, expect, timeout: ANSWER_MS };
-      const { seq } = await link.js.publish(subject, data, options);
-      return { lastSeq: seq };
-    } catch (error) {
-      const code = apiCode(error);
-      if (code === API.wrongLastSequence) {
-        if (!mayBeStored) return 'conflict';
-        const whose = await whoseAt(target, label, afterSeq + 1, deadline);
-        if (whose === null) throw isLast ? unknown(target, label, error) : error;
-        return whose === 'ours' ? { lastSeq: afterSeq + 1 } : 'conflict';
-      }
-      // A refusal of the server's: it is not stored.
-      if (code !== null) {
-        if (!mayBeStored) throw error;
-      } else mayBeStored = true;
-      if (performance.now() < deadline && !link.connection.isClosed()) {
-        await wait(PAUSE_MS);
-        continue;
-      }
-      if (!isLast || !mayBeStored) throw error;
-      throw unknown(target, label, error);
-    }
-  }
+): Promise<Sent> {
+  const headers = writeLabel(link.createHeaders(), label);
+  const isIt = ({ label: found }: Stored): boolean =>
+    found?.by === label.by && found.head === label.head && found.part === label.part;
+  return sendOnce(link, { stream, subject, id, data, headers, afterSeq, isIt }, patienceMs);
 }
 
 function unknown({ path, patienceMs }: Target, label: Label, cause: unknown): LogError {
@@ -105,27 +68,4 @@ function unknown({ path, patienceMs }: Target, label: Label, cause: unknown): Lo
     `no NATS server answered for ${patienceMs / 1000} s whether ${path} has the entries from ${label.first} on`,
     { cause, path },
   );
-}
-
-/**
- * Is what lies there the part that we sent and heard nothing of? A server may count a message that it has not
- * stored yet, and it may be ours: an empty place is looked at again. Null when nobody could say in time.
- */
-async function whoseAt(
-  { link, stream }: Target,
-  label: Label,
-  seq: number,
-  deadline: number,
-): Promise<'ours' | 'theirs' | null> {
-  do {
-    const found = await link.manager.streams.getMessage(stream, { seq }).catch(() => null);
-    if (found !== null) {
-      const stored = readMessage(found).label;
-      const isOurs =
-        stored?.by === label.by && stored.head === label.head && stored.part === label.part;
-      return isOurs ? 'ours' : 'theirs';
-    }
-    await wait(PAUSE_MS);
-  } while (performance.now() < deadline && !link.connection.isClosed());
-  return null;
 }
