@@ -18,9 +18,9 @@ export const STARTS = {
   /** A space is named, there; and the answer to it, back. */
   pointer: /^H?PUB \S+\.spaces\./,
   pointed: /^MSG \S+ \d+ +\d+\r\n\{"stream":"\S+-spaces"/,
-  /** A stream is made, there: of a log, and of snapshots; and the answer to the latter, back. */
-  makeLog: /^PUB \$JS\.API\.STREAM\.CREATE\.\S+-log-/,
+  /** A stream of snapshots is made, and one of a log removed, there. */
   makeSnapshots: /^PUB \$JS\.API\.STREAM\.CREATE\.\S+-snap-/,
+  remove: /^PUB \$JS\.API\.STREAM\.DELETE\.\S+-log-/,
 } as const;
 
 /** Nothing befalls it; it is lost; the line breaks with it; it is answered with this and never comes there. */

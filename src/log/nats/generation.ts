@@ -72,19 +72,25 @@ export async function openGeneration(
       if (readOnly) throw noSpace(place, space);
       const fresh = { space, id: createId(), compacted: null };
       await addStreams(link, place, fresh);
-      await writePointer(link, place, fresh, pointer?.seq ?? 0);
       // Of several servers that begin at once one is first; what the others made is nobody's.
-      const first = await readPointer(link, place, space);
-      if (first !== null && first.generation.id !== fresh.id)
-        await removeStreams(link, place, fresh);
+      if (!(await writePointer(link, place, fresh, pointer?.seq ?? 0)))
+        await dropStreams(link, place, fresh);
       continue;
     }
     const { generation, seq } = pointer;
     if (generation.removed !== undefined) throw wasRemoved(place, space, generation.removed.at);
-    const next = await replacementOf(link, place, generation);
-    if (next === null) return generation;
+    const end = await endOf(link, place, generation);
+    const next = end?.replacedBy ?? null;
+    if (end !== null && next === null) return generation;
+    if (next === null || (await endOf(link, place, next)) === null) {
+      // Or it was replaced since, and is not wanted any more.
+      if ((await readPointer(link, place, space))?.seq !== seq) continue;
+      throw next === null
+        ? streamGone(place, generation)
+        : replacementGone(place, generation, next, end?.seq ?? 0);
+    }
     // Whoever replaced it was stopped before the pointer moved, or is about to move it.
-    await writePointer(link, place, next, seq);
+    if (await writePointer(link, place, next, seq)) await dropStreams(link, place, generation);
   }
 }
 
@@ -100,6 +106,16 @@ export async function addStreams(
   const { log, logSubject, snapshots, snapshotSubject } = namesOf(place, generation);
   await addStream(link, place, { name: log, subjects: [logSubject], allow_direct: true });
   await addStream(link, place, { name: snapshots, subjects: [`${snapshotSubject}.*`] });
+}
+
+/** Of streams that are nobody's: that one cannot be removed now is no reason to fail. */
+export async function dropStreams(
+  { manager }: Link,
+  place: NatsPlace,
+  generation: Pick<Generation, 'space' | 'id'>,
+): Promise<void> {
+  const { log, snapshots } = namesOf(place, generation);
+  await Promise.allSettled([log, snapshots].map((name) => manager.streams.delete(name)));
 }
 
 export async function removeStreams(
@@ -182,19 +198,21 @@ export function parsePointer(data: Uint8Array): Generation | null {
   }
 }
 
-/** Somebody else who was first has said the same, or something newer; the next look tells. */
+/** False when somebody else was first, who has said the same, or something newer; the next look tells. */
 export async function writePointer(
   { js }: Link,
   place: NatsPlace,
   generation: Generation,
   previous: number,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await js.publish(pointerSubject(place, generation.space), JSON.stringify(generation), {
       expect: { lastSubjectSequence: previous },
     });
+    return true;
   } catch (error) {
     if (apiCode(error) !== API.wrongLastSequence) throw error;
+    return false;
   }
 }
 
@@ -204,23 +222,29 @@ export async function movePointer(link: Link, place: NatsPlace, to: Generation):
   if (pointer !== null) await writePointer(link, place, to, pointer.seq);
 }
 
-async function replacementOf(
+interface End {
+  readonly seq: number;
+  readonly replacedBy: Generation | null;
+}
+
+/** The last of its log, and what that names; null when there is no such stream. */
+async function endOf(
   { manager }: Link,
   place: NatsPlace,
   generation: Generation,
-): Promise<Generation | null> {
+): Promise<End | null> {
   const { log, logSubject } = namesOf(place, generation);
   try {
     const last = await manager.streams.getMessage(log, { last_by_subj: logSubject });
-    if (last === null) return null;
-    const { replaced, data } = readMessage(last);
-    const next = replaced === null ? null : parsePointer(data);
-    if (replaced !== null && next?.space !== generation.space)
-      throw otherSpace(place, generation.space, next);
-    return next;
+    if (last === null) return { seq: 0, replacedBy: null };
+    const { replaced, data, seq } = readMessage(last);
+    const replacedBy = replaced === null ? null : parsePointer(data);
+    if (replaced !== null && replacedBy?.space !== generation.space)
+      throw otherSpace(place, generation.space, replacedBy);
+    return { seq, replacedBy };
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw error;
-    throw streamGone(place, generation.space, log, error);
+    return null;
   }
 }
 
@@ -250,10 +274,26 @@ function noSpace(place: NatsPlace, space: string): LogError {
   });
 }
 
-function streamGone(place: NatsPlace, space: string, stream: string, cause: unknown): LogError {
+function streamGone(place: NatsPlace, generation: Generation): LogError {
+  const { log } = namesOf(place, generation);
   return new LogError(
     'log.corrupt',
-    `${shownPlace(place)} names the stream ${stream} for the space ${space}, and it is gone: restore the log from an export`,
-    { cause, path: shownPlace(place) },
+    `${shownPlace(place)} names the stream ${log} for the space ${generation.space}, and it is gone: restore the log from an export`,
+    { path: shownPlace(place) },
+  );
+}
+
+/** Earlier versions removed what a compaction had made when its last answer was lost. */
+function replacementGone(
+  place: NatsPlace,
+  old: Generation,
+  next: Generation,
+  seq: number,
+): LogError {
+  const [{ log }, { log: gone }] = [namesOf(place, old), namesOf(place, next)];
+  return new LogError(
+    'log.corrupt',
+    `the stream ${log} of ${shownPlace(place)} says that the space ${old.space} goes on in ${gone}, and that is gone. What was stored until then is in ${log}: to go on from there take its last message away (nats stream rmm ${log} ${seq}), or restore the log from an export`,
+    { path: shownPlace(place) },
   );
 }
