@@ -1,5 +1,5 @@
 /**
- * Streams that are made: for a log that is written anew. Whatever is lost on the way, one log counts,
+ * Streams that are made: for a log that is written anew, and for a new space. Whatever is lost on the way, one log counts,
  * opens, and has everything; and what belongs to nobody is not left where it can be removed [NL10].
  */
 import { randomBytes } from 'node:crypto';
@@ -14,6 +14,9 @@ import { type NatsNode, NO_NATS, openNatsNode } from '../nats/server.ts';
 const fresh = (): string => `t${randomBytes(6).toString('hex')}`;
 const COMPACTED = { through: 1, record: 1 };
 const UNSURE = { answer: '{"stream":"x-log-default","seq":0,"duplicate":true}' };
+const NO_ROOM = {
+  answer: '{"error":{"code":503,"err_code":10023,"description":"insufficient resources"}}',
+};
 
 describe.skipIf(NO_NATS !== null)(`streams that are made ${NO_NATS ?? ''}`, () => {
   let node: NatsNode;
@@ -133,6 +136,35 @@ describe.skipIf(NO_NATS !== null)(`streams that are made ${NO_NATS ?? ''}`, () =
     }
     await link.manager.streams.deleteMessage(old as string, 2);
     await link.release();
+    await requireWhole(prefix, false);
+  });
+
+  test('[NL10] a space that cannot be made leaves nothing, however often it is tried', async () => {
+    await using line = await openLine(node.port);
+    const prefix = fresh();
+    for (const start of [STARTS.makeSnapshots, STARTS.pointer, STARTS.makeSnapshots]) {
+      line.next(start, NO_ROOM);
+      await expect(open(prefix, line.port)).rejects.toMatchObject({
+        message: expect.stringContaining('no room left'),
+      });
+      expect(await streamsOf(prefix)).toEqual([]);
+    }
+    await (await open(prefix, line.port)).close();
+    expect(await streamsOf(prefix)).toHaveLength(2);
+  });
+
+  test('[NL10] what could not be removed is left once, and what may be named is not removed', async () => {
+    await using line = await openLine(node.port);
+    const prefix = fresh();
+    line.next(STARTS.makeSnapshots, NO_ROOM);
+    line.next(STARTS.remove, NO_ROOM);
+    await expect(open(prefix, line.port)).rejects.toThrow('no room left');
+    line.next(STARTS.pointed, 'lose');
+    await expect(open(prefix, line.port)).rejects.toThrow('no answer came in time');
+    expect(line.met).toBe(3);
+    const log = await open(prefix, line.port);
+    await log.append(0, ['said']);
+    await log.close();
     await requireWhole(prefix, false);
   });
 });

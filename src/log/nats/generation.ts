@@ -70,11 +70,7 @@ export async function openGeneration(
     const pointer = await readPointer(link, place, space);
     if (pointer === null || (pointer.generation.removed !== undefined && revives)) {
       if (readOnly) throw noSpace(place, space);
-      const fresh = { space, id: createId(), compacted: null };
-      await addStreams(link, place, fresh);
-      // Of several servers that begin at once one is first; what the others made is nobody's.
-      if (!(await writePointer(link, place, fresh, pointer?.seq ?? 0)))
-        await dropStreams(link, place, fresh);
+      await makeGeneration(link, place, space, pointer?.seq ?? 0);
       continue;
     }
     const { generation, seq } = pointer;
@@ -94,18 +90,64 @@ export async function openGeneration(
   }
 }
 
+/** What a making that failed could not remove, or what may be named, is used by the next one here: it is left once. */
+const leftOver = new Map<string, { readonly id: string; readonly mayBeNamed: boolean }>();
+
+/** Made, and named by the pointer unless another was first; or nothing is left of it that could be removed [NL10]. */
+async function makeGeneration(
+  link: Link,
+  place: NatsPlace,
+  space: string,
+  previous: number,
+): Promise<void> {
+  const key = JSON.stringify([place, space]);
+  // Never by two at once: one would remove what the other has named.
+  const left = leftOver.get(key);
+  leftOver.delete(key);
+  const fresh = { space, id: left?.id ?? createId(), compacted: null };
+  let mayBeNamed = left?.mayBeNamed ?? false;
+  try {
+    await addStreams(link, place, fresh, mayBeNamed);
+    if (await nameIt()) return;
+    // Of several servers that begin at once one is first; what the others made is nobody's.
+    const first = mayBeNamed ? await readPointer(link, place, space) : null;
+    if (first?.generation.id !== fresh.id) await dropStreams(link, place, fresh);
+  } catch (error) {
+    leftOver.set(key, { id: fresh.id, mayBeNamed });
+    throw error;
+  }
+
+  async function nameIt(): Promise<boolean> {
+    try {
+      return await writePointer(link, place, fresh, previous);
+    } catch (error) {
+      // Only what the server refused is known not to be stored.
+      if (apiCode(error) === null) mayBeNamed = true;
+      if (!mayBeNamed) await dropStreams(link, place, fresh);
+      throw error;
+    }
+  }
+}
+
 export function createId(): string {
   return randomBytes(6).toString('hex');
 }
 
+/** Both, or none as far as that is to be had. */
 export async function addStreams(
   link: Link,
   place: NatsPlace,
   generation: Generation,
+  mayBeNamed = false,
 ): Promise<void> {
   const { log, logSubject, snapshots, snapshotSubject } = namesOf(place, generation);
-  await addStream(link, place, { name: log, subjects: [logSubject], allow_direct: true });
-  await addStream(link, place, { name: snapshots, subjects: [`${snapshotSubject}.*`] });
+  try {
+    await addStream(link, place, { name: log, subjects: [logSubject], allow_direct: true });
+    await addStream(link, place, { name: snapshots, subjects: [`${snapshotSubject}.*`] });
+  } catch (error) {
+    if (!mayBeNamed) await dropStreams(link, place, generation);
+    throw error;
+  }
 }
 
 /** Of streams that are nobody's: that one cannot be removed now is no reason to fail. */
