@@ -12,6 +12,7 @@ import { API, apiCode, natsFailure } from './failure.ts';
 import { type Generation, readPointer, streamWord } from './generation.ts';
 import { type Link, openLink } from './link.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
+import { requireKeeping } from './settings.ts';
 
 /** The newest of each log; every one of them vouches for all that was before it. */
 const KEPT_MAX = 1_000;
@@ -44,6 +45,7 @@ async function openOn(link: Link, place: NatsPlace, space: string): Promise<Head
     notes = [...notes, ...parseNote(line)].slice(-KEPT_MAX);
   }
 
+  await requireHeadsKept(link, place);
   for (const line of await readSubject(link, stream, headsSubject)) hearHead(line);
   for (const line of await readSubject(link, stream, anchorsSubject)) hearNote(line);
   const subscriptions = [
@@ -115,20 +117,28 @@ export function headNames(
   };
 }
 
-export async function ensureHeads({ manager }: Link, place: NatsPlace): Promise<void> {
-  const name = headsStreamOf(place.prefix);
+export async function ensureHeads(link: Link, place: NatsPlace): Promise<void> {
+  if (await requireHeadsKept(link, place)) return;
+  const config = {
+    ...{ name: headsStreamOf(place.prefix) },
+    ...{ subjects: [`${place.prefix}.heads.*`, `${place.prefix}.anchors.*`] },
+    ...{ storage: 'file', retention: 'limits', num_replicas: place.replicas },
+    max_msgs_per_subject: KEPT_MAX,
+  } as Partial<StreamConfig> & { name: string };
+  await link.manager.streams.add(config).catch((cause: unknown) => {
+    if (apiCode(cause) !== API.streamNameInUse) throw cause;
+  });
+}
+
+/** False where there are none yet. Heads that were forgotten would let a log pass that was cut [NL6]. */
+async function requireHeadsKept({ manager }: Link, place: NatsPlace): Promise<boolean> {
   try {
-    await manager.streams.info(name);
+    const { config } = await manager.streams.info(headsStreamOf(place.prefix));
+    requireKeeping(shownPlace(place), config, KEPT_MAX);
+    return true;
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw error;
-    const config = {
-      ...{ name, subjects: [`${place.prefix}.heads.*`, `${place.prefix}.anchors.*`] },
-      ...{ storage: 'file', retention: 'limits', num_replicas: place.replicas },
-      max_msgs_per_subject: KEPT_MAX,
-    } as Partial<StreamConfig> & { name: string };
-    await manager.streams.add(config).catch((cause: unknown) => {
-      if (apiCode(cause) !== API.streamNameInUse) throw cause;
-    });
+    return false;
   }
 }
 

@@ -7,7 +7,7 @@ import { LogError } from '../log.ts';
 
 const NS = 1e9;
 
-/** `perSubject`: how many messages of a subject are kept on purpose; 0: all of them. */
+/** `perSubject`: how many messages of a subject are enough; 0: all of them. */
 export function requireKeeping(path: string, config: StreamConfig, perSubject: number): void {
   const flaw = flawOf(config, perSubject);
   if (flaw === null) return;
@@ -35,10 +35,11 @@ function flawOf(config: StreamConfig, perSubject: number): Flaw | null {
   if (age > 0)
     return { what: `drops what is older than ${age / NS} s`, remedy: edit('--max-age=0') };
   const kept = config.max_msgs_per_subject;
-  if (perSubject === 0 && kept > 0)
+  const isEnough = perSubject > 0 && kept >= perSubject;
+  if (kept > 0 && !isEnough && config.discard_new_per_subject !== true)
     return {
       what: `keeps the last ${kept} of a subject and drops the rest`,
-      remedy: edit('--max-msgs-per-subject=-1'),
+      remedy: edit(`--max-msgs-per-subject=${perSubject || -1}`),
     };
   if (config.discard === 'new') return null;
   if (messages > 0)

@@ -7,6 +7,7 @@ import type { ConsumerMessages, DeliverPolicy, StreamConfig } from '@nats-io/jet
 import { API, apiCode, natsFailure } from '../../log/nats/failure.ts';
 import type { Link } from '../../log/nats/link.ts';
 import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
+import { requireKeeping } from '../../log/nats/settings.ts';
 import type { KeyPair } from './keys.ts';
 import { createRegistry, type Entry, type Registry, subjectOf, writeRecord } from './registry.ts';
 
@@ -121,6 +122,8 @@ export async function openRegistryStream(
 
   try {
     if (options.mayMake !== false) await ensureStream(link, place, stream);
+    // A record that is forgotten is a server that was never taken out, or a token that is good again [NL6].
+    requireKeeping(shownPlace(place), (await manager.streams.info(stream)).config, 0);
     await refresh();
   } catch (error) {
     throw natsFailure(shownPlace(place), 'read the registry of', error);
