@@ -73,8 +73,8 @@ export async function openNatsNode(options: NodeOptions = {}): Promise<NatsNode>
   return openNode({ dir, config, write, port: port as number, http: http as number });
 }
 
-/** Nodes of one cluster; ready when they have chosen who leads it. */
-export async function openNatsCluster(size: number): Promise<NatsNode[]> {
+/** Nodes of one cluster, with more settings of it; ready when they have chosen who leads it. */
+export async function openNatsCluster(size: number, more = ''): Promise<NatsNode[]> {
   const routes = await freePorts(size);
   const nodes = await Promise.all(
     routes.map((route, i) =>
@@ -83,7 +83,7 @@ export async function openNatsCluster(size: number): Promise<NatsNode[]> {
           `server_name: node${i}`,
           `cluster { name: synod, listen: "127.0.0.1:${route}", routes: [${routes
             .map((one) => `"nats://127.0.0.1:${one}"`)
-            .join(', ')}] }`,
+            .join(', ')}]\n ${more} }`,
         ].join('\n'),
       }),
     ),
