@@ -1,7 +1,8 @@
 /**
  * What the cluster promises about a stored batch. JetStream answers a write before it lies on the disk, unless
  * it is told otherwise; with one copy, a machine that loses power loses what it acknowledged. So a log is opened
- * where three servers have each write, or where the one that has it writes it to the disk first [NL3].
+ * where three servers have each write, or where the one that has it writes it to the disk first; which one that is
+ * the stream says, and a monitor speaks for its own server alone [NL3].
  */
 import type { StreamInfo } from '@nats-io/jetstream';
 import { LogError } from '../log.ts';
@@ -10,7 +11,7 @@ import { type NatsPlace, shownPlace } from './place.ts';
 export interface Durability {
   readonly replicas: number;
   readonly storage: 'file' | 'memory';
-  /** Null: not known, because no monitoring address was given. */
+  /** Null: not known, because no monitoring address was given, or one of another server. */
   readonly isSynced: boolean | null;
   readonly isStrict: boolean;
 }
@@ -20,15 +21,19 @@ const ASK_MS = 3_000;
 
 export async function requireDurable(
   place: NatsPlace,
-  { config }: StreamInfo,
+  { config, cluster }: StreamInfo,
 ): Promise<Durability> {
   const replicas = config.num_replicas;
-  const isSynced = place.monitor === null ? null : await isSyncedAt(place.monitor);
+  const told = place.monitor === null ? null : await readMonitor(place.monitor);
+  // A server that is in no cluster has what it tells of.
+  const isElsewhere = told !== null && cluster !== undefined && cluster.leader !== told.server;
+  const isSynced = isElsewhere ? null : (told?.isSynced ?? null);
   const storage = config.storage === 'file' ? 'file' : 'memory';
   const isStrict = storage === 'file' && (replicas >= SAFE_REPLICAS || isSynced === true);
   if (isStrict || place.durability === 'relaxed') return { replicas, storage, isSynced, isStrict };
-  const sync =
-    isSynced === null
+  const sync = isElsewhere
+    ? `at the server ${cluster.leader ?? 'that is chosen to lead them'}, and the monitor is that of ${told.server}, which cannot tell whether it is written to the disk first`
+    : isSynced === null
       ? 'and whether it is written to the disk first is not known'
       : 'and the server does not write to the disk first';
   throw new LogError(
@@ -40,15 +45,17 @@ export async function requireDurable(
 }
 
 /** Null when the server does not say. */
-async function isSyncedAt(monitor: string): Promise<boolean | null> {
+async function readMonitor(
+  monitor: string,
+): Promise<{ readonly server: unknown; readonly isSynced: boolean } | null> {
   try {
     const reply = await fetch(new URL('/varz', monitor), { signal: AbortSignal.timeout(ASK_MS) });
-    const { jetstream } = (await reply.json()) as {
-      jetstream?: { config?: { sync_always?: unknown; sync_interval?: unknown } };
+    const { server_name: server, jetstream } = (await reply.json()) as {
+      server_name?: unknown;
+      jetstream?: { config?: { sync_always?: unknown } };
     };
     const config = jetstream?.config;
-    if (config === undefined) return null;
-    return config.sync_always === true;
+    return config === undefined ? null : { server, isSynced: config.sync_always === true };
   } catch {
     return null;
   }
