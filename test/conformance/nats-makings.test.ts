@@ -167,4 +167,19 @@ describe.skipIf(NO_NATS !== null)(`streams that are made ${NO_NATS ?? ''}`, () =
     await log.close();
     await requireWhole(prefix, false);
   });
+
+  test('[NL10] what could not be removed is removed when somebody else has made the space', async () => {
+    await using line = await openLine(node.port);
+    const prefix = fresh();
+    line.next(STARTS.makeSnapshots, NO_ROOM);
+    line.next(STARTS.remove, NO_ROOM);
+    await expect(open(prefix, line.port)).rejects.toThrow('no room left');
+    expect(await streamsOf(prefix)).toHaveLength(1);
+    const first = await open(prefix);
+    await first.append(0, ['said']);
+    await first.close();
+    expect(await streamsOf(prefix)).toHaveLength(3);
+    await (await open(prefix, line.port)).close();
+    await requireWhole(prefix, false);
+  });
 });

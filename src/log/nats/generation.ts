@@ -68,6 +68,7 @@ export async function openGeneration(
   await openPointers(link, place);
   for (;;) {
     const pointer = await readPointer(link, place, space);
+    if (pointer !== null) await settleLeftOver(link, place, pointer.generation);
     if (pointer === null || (pointer.generation.removed !== undefined && revives)) {
       if (readOnly) throw noSpace(place, space);
       await makeGeneration(link, place, space, pointer?.seq ?? 0);
@@ -92,6 +93,17 @@ export async function openGeneration(
 
 /** What a making that failed could not remove, or what may be named, is used by the next one here: it is left once. */
 const leftOver = new Map<string, { readonly id: string; readonly mayBeNamed: boolean }>();
+
+/** The pointer tells what became of it: it is named, or somebody else was first and it is nobody's. */
+async function settleLeftOver(link: Link, place: NatsPlace, named: Generation): Promise<void> {
+  const key = JSON.stringify([place, named.space]);
+  const left = leftOver.get(key);
+  const isNamed = left?.id === named.id;
+  // Where a space was removed, a pointer that makes it again may still come.
+  if (left === undefined || (named.removed !== undefined && !isNamed)) return;
+  leftOver.delete(key);
+  if (!isNamed) await dropStreams(link, place, { space: named.space, id: left.id });
+}
 
 /** Made, and named by the pointer unless another was first; or nothing is left of it that could be removed [NL10]. */
 async function makeGeneration(
