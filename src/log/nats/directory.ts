@@ -2,8 +2,8 @@
  * The names of the spaces that have a log under a prefix: the stream of pointers is their directory. A server follows
  * it, and looks a name up that it has not heard of, since another may have made that space a moment ago [SQ1].
  */
-import { setTimeout as wait } from 'node:timers/promises';
-import type { ConsumerMessages, DeliverPolicy } from '@nats-io/jetstream';
+import type { DeliverPolicy } from '@nats-io/jetstream';
+import { follow } from './consume.ts';
 import {
   type Generation,
   openPointers,
@@ -15,9 +15,6 @@ import {
 import type { Link } from './link.ts';
 import type { NatsPlace } from './place.ts';
 import { type NatsRemoval, removalOf } from './removal.ts';
-
-/** Whoever lost the directory begins again after this long. */
-const AGAIN_MS = 1_000;
 
 export async function listNatsSpaces(link: Link, place: NatsPlace): Promise<string[]> {
   await openPointers(link, place);
@@ -62,33 +59,20 @@ export function followNatsSpaces(
   place: NatsPlace,
   hear: (space: NatsSpace) => void,
 ): () => void {
-  let isStopped = false;
-  let messages: ConsumerMessages | null = null;
-  const run = async (): Promise<void> => {
-    await openPointers(link, place);
-    const consumer = await link.js.consumers.get(pointersOf(place.prefix), {
-      filter_subjects: `${place.prefix}.spaces.*`,
-      deliver_policy: 'last_per_subject' as DeliverPolicy,
-    });
-    messages = await consumer.consume();
-    if (isStopped) messages.stop();
-    for await (const { data, subject } of messages) {
-      if (isStopped) return;
+  // Who asks for a space that is not known looks it up, so that nothing hangs on this.
+  const following = follow(link, pointersOf(place.prefix), {
+    async from() {
+      await openPointers(link, place);
+      return {
+        filter_subjects: `${place.prefix}.spaces.*`,
+        deliver_policy: 'last_per_subject' as DeliverPolicy,
+      };
+    },
+    hear({ data, subject }) {
       const pointer = parsePointer(data);
       if (pointer !== null && pointerSubject(place, pointer.space) === subject)
         hear(spaceOf(place, pointer));
-    }
-  };
-  const begin = async (): Promise<void> => {
-    while (!isStopped) {
-      // Who asks for a space that is not known looks it up, so that nothing hangs on this.
-      await run().catch(() => {});
-      if (!isStopped) await wait(AGAIN_MS, undefined, { ref: false });
-    }
-  };
-  void begin();
-  return () => {
-    isStopped = true;
-    messages?.stop();
-  };
+    },
+  });
+  return following.stop;
 }

@@ -4,10 +4,11 @@
  * the file beside a log they prove nothing by themselves: anchors are made of them, and an opening compares the log
  * with the newest [RC4] [RC9].
  */
-import type { DeliverPolicy, StreamConfig } from '@nats-io/jetstream';
+import type { StreamConfig } from '@nats-io/jetstream';
 import { type AnchorNote, encodeNote, parseNote } from '../anchor-notes.ts';
 import type { Heads } from '../heads.ts';
 import { encodeSignedHead, parseSignedHead, type SignedHead } from '../signed-head.ts';
+import { readFirst } from './consume.ts';
 import { API, apiCode, natsFailure } from './failure.ts';
 import { type Generation, readPointer, streamWord } from './generation.ts';
 import { type Link, openLink } from './link.ts';
@@ -16,6 +17,7 @@ import { requireKeeping } from './settings.ts';
 
 /** The newest of each log; every one of them vouches for all that was before it. */
 const KEPT_MAX = 1_000;
+const READ_AT_ONCE = 256;
 
 export async function openNatsHeads(place: NatsPlace, space: string): Promise<Heads> {
   const link = await openLink(place);
@@ -143,36 +145,16 @@ async function requireHeadsKept({ manager }: Link, place: NatsPlace): Promise<bo
 }
 
 /** Every message of a subject as text, oldest first. */
-async function readSubject(
-  { js, manager }: Link,
-  stream: string,
-  subject: string,
-): Promise<string[]> {
-  const info = await manager.streams
+async function readSubject(link: Link, stream: string, subject: string): Promise<string[]> {
+  const info = await link.manager.streams
     .info(stream, { subjects_filter: subject })
     .catch((error: unknown) => {
       if (apiCode(error) !== API.streamNotFound) throw error;
       return null;
     });
-  let left = info?.state.subjects?.[subject] ?? 0;
-  if (left === 0) return [];
-  const consumer = await js.consumers.get(stream, {
-    ...{ filter_subjects: subject, deliver_policy: 'all' as DeliverPolicy },
-  });
+  const count = info?.state.subjects?.[subject] ?? 0;
   const lines: string[] = [];
-  try {
-    while (left > 0) {
-      const messages = await consumer.fetch({ max_messages: Math.min(left, 256), expires: 5_000 });
-      let came = 0;
-      for await (const message of messages) {
-        came++;
-        lines.push(message.string());
-      }
-      if (came === 0) break;
-      left -= came;
-    }
-    return lines;
-  } finally {
-    await consumer.delete().catch(() => {});
-  }
+  for await (const message of readFirst(link, stream, subject, count, READ_AT_ONCE))
+    lines.push(message.string());
+  return lines;
 }

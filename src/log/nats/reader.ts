@@ -2,8 +2,7 @@
  * Batches of a stream by position. Where a position lies is found by looking at messages between two that are
  * known, as one opens a dictionary; many in a row are streamed.
  */
-import type { DeliverPolicy } from '@nats-io/jetstream';
-import { LogError } from '../log.ts';
+import { streamFrom } from './consume.ts';
 import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
 import { createAssembler, readMessage, type Stored, type Whole } from './message.ts';
@@ -30,8 +29,6 @@ export interface Reader {
 
 /** So many batches are asked for one by one; who reads on then has them streamed. */
 const FEW = 16;
-/** A server that is gone does not say so: whoever reads a stream hears of it by a sign of life that does not come. */
-export const SIGNS_OF_LIFE = { expires: 5_000, idle_heartbeat: 1_000 } as const;
 /** Of what is known and was not read yet. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
 /**
@@ -44,7 +41,8 @@ const STREAMED_BYTES = 2 * 1024 * 1024;
 const STREAMED_MIN = 4;
 const STREAMED_MAX = 256;
 
-export function createReader({ manager, js }: Link, stream: string): Reader {
+export function createReader(link: Link, stream: string): Reader {
+  const { manager } = link;
   const places = new Places();
   const unread = new Shelf(UNREAD_BYTES_MAX);
   const read = new Shelf(READ_BYTES_MAX);
@@ -134,27 +132,17 @@ export function createReader({ manager, js }: Link, stream: string): Reader {
         seq = found === null ? seq + 1 : found.lastSeq + 1;
       }
       if (seq > lastSeq) return;
-      const consumer = await js.consumers.get(stream, {
-        ...{ opt_start_seq: seq, deliver_policy: 'by_start_sequence' as DeliverPolicy },
-      });
       // Those that follow will be about as large as those before them.
       const fitting = Math.floor((STREAMED_BYTES * (seq - firstSeq)) / Math.max(1, bytes));
-      const max_messages = Math.max(STREAMED_MIN, Math.min(STREAMED_MAX, fitting));
-      const messages = await consumer.consume({ max_messages, ...SIGNS_OF_LIFE });
+      const atOnce = Math.max(STREAMED_MIN, Math.min(STREAMED_MAX, fitting));
       const assemble = createAssembler();
-      try {
-        for await (const one of messages) {
-          const found = assemble(readMessage(one));
-          if (found !== null) {
-            places.add({ first: found.batch.first, seq: found.firstSeq });
-            yield found;
-          }
-          if (one.seq >= lastSeq) return;
+      for await (const one of streamFrom(link, stream, seq, atOnce)) {
+        const found = assemble(readMessage(one));
+        if (found !== null) {
+          places.add({ first: found.batch.first, seq: found.firstSeq });
+          yield found;
         }
-        throw new LogError('log.unavailable', `reading ${stream} broke off; try again`);
-      } finally {
-        messages.stop();
-        await consumer.delete().catch(() => {});
+        if (one.seq >= lastSeq) return;
       }
     },
   };

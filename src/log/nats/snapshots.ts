@@ -1,7 +1,7 @@
 /** Snapshots beside a log in JetStream: one subject for each, in as many messages as the server's limit asks for. */
-import type { DeliverPolicy } from '@nats-io/jetstream';
 import { SNAPSHOTS_KEPT } from '../snapshot.ts';
 import { askAgain } from './ask-again.ts';
+import { readFirst } from './consume.ts';
 import type { Link } from './link.ts';
 import { partsOf } from './message.ts';
 
@@ -14,6 +14,7 @@ export interface NatsSnapshots {
 }
 
 const OF = 'Synod-Of';
+const READ_AT_ONCE = 64;
 
 export function createNatsSnapshots(
   link: Link,
@@ -30,32 +31,20 @@ export function createNatsSnapshots(
   }
 
   async function load(position: number): Promise<Uint8Array | null> {
-    const consumer = await js.consumers.get(stream, {
-      ...{ filter_subjects: `${subject}.${position}`, deliver_policy: 'all' as DeliverPolicy },
-    });
-    try {
-      // Two servers may have written the same one at the same time: each is put together by itself.
-      const writings = new Map<string, Uint8Array[]>();
-      let left = (await consumer.info()).num_pending;
-      while (left > 0) {
-        const messages = await consumer.fetch({ max_messages: Math.min(left, 64), expires: 5_000 });
-        let came = 0;
-        for await (const { headers, data } of messages) {
-          came++;
-          const [, id = '', part, parts] =
-            /^(\w+) (\d+)\/(\d+)$/.exec(headers?.get(OF) ?? '') ?? [];
-          const writing = writings.get(id) ?? [];
-          writings.set(id, writing);
-          writing[Number(part) - 1] = data;
-          if (Object.keys(writing).length === Number(parts)) return Buffer.concat(writing);
-        }
-        if (came === 0) return null;
-        left -= came;
-      }
-      return null;
-    } finally {
-      await consumer.delete().catch(() => {});
+    const own = `${subject}.${position}`;
+    const { state } = await askAgain(() => manager.streams.info(stream, { subjects_filter: own }));
+    const count = state.subjects?.[own] ?? 0;
+    // Two servers may have written the same one at the same time: each is put together by itself.
+    const writings = new Map<string, Uint8Array[]>();
+    for await (const message of readFirst(link, stream, own, count, READ_AT_ONCE)) {
+      const { headers, data } = message;
+      const [, id = '', part, parts] = /^(\w+) (\d+)\/(\d+)$/.exec(headers?.get(OF) ?? '') ?? [];
+      const writing = writings.get(id) ?? [];
+      writings.set(id, writing);
+      writing[Number(part) - 1] = data;
+      if (Object.keys(writing).length === Number(parts)) return Buffer.concat(writing);
     }
+    return null;
   }
 
   return {

@@ -2,8 +2,9 @@
  * The registry as it is kept: a stream of its own to which is only added. It is read once and then followed, so that
  * a server that is taken out is known to be out a moment later, at every other one.
  */
-import { setTimeout as wait } from 'node:timers/promises';
-import type { ConsumerMessages, DeliverPolicy, StreamConfig } from '@nats-io/jetstream';
+import type { StreamConfig } from '@nats-io/jetstream';
+import { askAgain } from '../../log/nats/ask-again.ts';
+import { follow, startingAt } from '../../log/nats/consume.ts';
 import { API, apiCode, natsFailure } from '../../log/nats/failure.ts';
 import type { Link } from '../../log/nats/link.ts';
 import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
@@ -35,7 +36,6 @@ const RECORDS_MAX = 100_000;
 const RECORD_BYTES_MAX = 16 * 1024;
 /** Of one subject: a server that floods its own has filled its own. */
 const OF_ONE_MAX = 64;
-const FOLLOW_AGAIN_MS = 1_000;
 const TRIES_MAX = 16;
 const TIMES_MAX = 256;
 
@@ -58,8 +58,6 @@ export async function openRegistryStream(
   const times = new Map<number, number>();
   let seq = 0;
   let ignored = 0;
-  let isClosed = false;
-  let messages: ConsumerMessages | null = null;
   let reading: Promise<void> = Promise.resolve();
 
   function take(
@@ -82,42 +80,22 @@ export async function openRegistryStream(
   /** One after the other: a record is taken in the order of the stream. */
   function refresh(): Promise<void> {
     const done = reading.then(async () => {
-      const { state } = await manager.streams.info(stream);
+      const { state } = await askAgain(() => manager.streams.info(stream));
       while (seq < state.last_seq) {
-        const found = await manager.streams.getMessage(stream, { seq: seq + 1 }).catch((error) => {
-          // A message that was taken away is passed over: what it said counts no more for who starts now.
-          if (apiCode(error) === API.noMessage) return null;
-          throw error;
-        });
+        const next = { seq: seq + 1 };
+        const found = await askAgain(() => manager.streams.getMessage(stream, next)).catch(
+          (error: unknown) => {
+            // A message that was taken away is passed over: what it said counts no more for who starts now.
+            if (apiCode(error) === API.noMessage) return null;
+            throw error;
+          },
+        );
         if (found === null) seq++;
         else take(found, found.time.getTime());
       }
     });
     reading = done.catch(() => {});
     return done;
-  }
-
-  async function follow(): Promise<void> {
-    const consumer = await js.consumers.get(stream, {
-      ...{ opt_start_seq: seq + 1, headers_only: true },
-      deliver_policy: 'by_start_sequence' as DeliverPolicy,
-    });
-    messages = await consumer.consume();
-    if (isClosed) messages.stop();
-    for await (const _ of messages) {
-      if (isClosed) return;
-      await refresh();
-    }
-  }
-
-  async function begin(): Promise<void> {
-    while (!isClosed) {
-      // Whoever asks next is told what is wrong with NATS; a follower only begins again.
-      await follow().catch(() => {});
-      if (isClosed) return;
-      await wait(FOLLOW_AGAIN_MS, undefined, { ref: false });
-      await refresh().catch(() => {});
-    }
   }
 
   try {
@@ -128,7 +106,16 @@ export async function openRegistryStream(
   } catch (error) {
     throw natsFailure(shownPlace(place), 'read the registry of', error);
   }
-  if (options.isFollowed) void begin();
+  const following = options.isFollowed
+    ? follow(link, stream, {
+        async from() {
+          // Whoever is to tell of the next may be lost as well: what there is by now is read first.
+          await refresh();
+          return { headers_only: true, ...startingAt(seq + 1) };
+        },
+        hear: refresh,
+      })
+    : null;
 
   return {
     registry,
@@ -164,8 +151,7 @@ export async function openRegistryStream(
       );
     },
     close() {
-      isClosed = true;
-      messages?.stop();
+      following?.stop();
       listeners.clear();
     },
   };
