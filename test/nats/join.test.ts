@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOIN_TOKENS_OPEN_MAX } from '../../src/core/law/limits.ts';
+import { openLink } from '../../src/log/nats/link.ts';
+import { type NatsPlace, parseNatsUrl } from '../../src/log/nats/place.ts';
+import { parseJoinToken, writeJoinToken } from '../../src/server/cluster/join-token.ts';
+import { createSeed } from '../../src/server/cluster/keys.ts';
 import { joinCluster } from '../../src/server/run/join-cluster.ts';
 import { type Home, openHome } from '../e2e/cli-run.ts';
 import { until } from '../e2e/deadline.ts';
@@ -124,6 +128,37 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     expect(strayed).toMatchObject({ exitCode: 78 });
     expect(strayed.stderr).toContain('cluster.foreign');
   }, 240_000);
+
+  test('[JN7] a token that is tried again and again, expired or made up, leaves the name to others', async () => {
+    const link = await openLink(parseNatsUrl(store()) as NatsPlace);
+    const records = async (): Promise<number> => {
+      const subjects_filter = 'synod.servers.four';
+      const { state } = await link.manager.streams.info('synod-servers', { subjects_filter });
+      return state.subjects?.[subjects_filter] ?? 0;
+    };
+    const { token, expires_at } = await cluster('invite', { name: 'four', ttl_ms: 1_000 });
+    const madeUp = writeJoinToken({ ...parseJoinToken(token), seed: createSeed() });
+    for (let i = 0; i < 3; i++)
+      expect(await refusal(enter(madeUp, 'four'))).toMatch(/token-invalid: .*another key/);
+    expect(await records()).toBe(0);
+    await until('it has expired', async () => Date.now() / 1000 > expires_at + 0.2, Boolean);
+    for (let i = 0; i < 4; i++)
+      expect(await refusal(enter(token, 'four'))).toMatch(/token-expired: .*has expired/);
+    expect(await records()).toBeLessThanOrEqual(1);
+    // Whoever writes there without a key can fill a name all the same: what helps then is said, and helps.
+    const good = await cluster('invite', { name: 'four' });
+    while ((await records()) < 64) await link.js.publish('synod.servers.four', '{}');
+    const full = await refusal(enter(good.token, 'four'));
+    expect(full).toMatch(/name-spent: .*four.*choose another.*--max-msgs-per-subject/);
+    const other = await cluster('invite', { name: 'five' });
+    expect(await enter(other.token, 'five')).toMatchObject({ name: 'five' });
+    const { config } = await link.manager.streams.info('synod-servers');
+    const raised = { ...config, max_msgs_per_subject: 128 };
+    await link.manager.streams.update('synod-servers', raised);
+    expect(await enter(good.token, 'four')).toMatchObject({ name: 'four' });
+    for (const name of ['four', 'five']) await cluster('revoke', { name });
+    await link.release();
+  }, 120_000);
 
   test('[JN7] so many tokens wait at a time; those that have expired make room by themselves', async () => {
     let last: Json = null;

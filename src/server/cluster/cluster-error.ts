@@ -13,6 +13,9 @@ export type ClusterErrorCode =
   | 'cluster.lost'
   /** Another server of that name is running, or has joined under another key. */
   | 'cluster.name-used'
+  /** The registry has no room for another record of that name. */
+  | 'cluster.name-spent'
+  | 'cluster.registry-full'
   | 'cluster.token-invalid'
   | 'cluster.token-foreign'
   | 'cluster.token-used'

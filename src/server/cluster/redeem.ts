@@ -98,6 +98,13 @@ async function openFounded(
       `the token is for the cluster ${token.cluster}, and ${shownPlace(place)} is ${cluster}: mend the address, or get a token from a server of that cluster`,
     );
   }
+  // What it signs would not count, and would take up room all the same.
+  if (invitations.get(token.id)?.publicKey !== keyPairOfSeed(token.seed).id) {
+    throw new ClusterError(
+      'cluster.token-invalid',
+      'the token has another key than the one that was given out under its id: copy all of what "synod cluster invite" printed, or get another one with it',
+    );
+  }
   return stream;
 }
 
@@ -115,8 +122,9 @@ async function joined(
   if (isDone()) return invitation();
   const { counts, at } = await stream.add(
     () => {
-      // When it was stored is not known before it is, so what has expired is told by the answer.
-      const why = whyNotJoin(invitation(), name, Number.NEGATIVE_INFINITY);
+      // By NATS it is as late as its newest record says, at least. When this one will be stored is not known before it
+      // is, so the first that comes too late is told by the answer, and whoever tries again by that record.
+      const why = whyNotJoin(invitation(), name, stream.newestAt);
       if (why !== null) throw unfit(why, invitation().name, invitation().usedBy);
       if (registry.servers.get(name)?.revoked === null) throw nameUsed(name);
       return { ...entry, key: key.id };

@@ -9,6 +9,7 @@ import { API, apiCode, natsFailure } from '../../log/nats/failure.ts';
 import type { Link } from '../../log/nats/link.ts';
 import { type NatsPlace, shownPlace } from '../../log/nats/place.ts';
 import { requireKeeping } from '../../log/nats/settings.ts';
+import { ClusterError } from './cluster-error.ts';
 import type { KeyPair } from './keys.ts';
 import { createRegistry, type Entry, type Registry, subjectOf, writeRecord } from './registry.ts';
 
@@ -18,7 +19,9 @@ export interface RegistryStream {
   readonly ignored: number;
   /** Told after every record that counts. */
   onChange(listener: () => void): () => void;
-  /** Takes in what others have written by now, and answers when NATS says that is: the time of the newest record. */
+  /** When NATS stored the newest record that was read, whether it counts or not: it is that late by now. */
+  readonly newestAt: number;
+  /** Takes in what others have written by now. */
   refresh(): Promise<void>;
   /**
    * Adds a record, if nothing was added since `judge` looked: `judge` is asked again until it was so, and throws when
@@ -38,6 +41,7 @@ const RECORD_BYTES_MAX = 16 * 1024;
 const OF_ONE_MAX = 64;
 const TRIES_MAX = 16;
 const TIMES_MAX = 256;
+const TRIED = 'write to the registry of';
 
 export function registryStreamOf(prefix: string): string {
   return `${prefix}-servers`;
@@ -58,6 +62,7 @@ export async function openRegistryStream(
   const times = new Map<number, number>();
   let seq = 0;
   let ignored = 0;
+  let newestAt = 0;
   let reading: Promise<void> = Promise.resolve();
 
   function take(
@@ -66,6 +71,7 @@ export async function openRegistryStream(
   ): void {
     if (message.seq <= seq) return;
     seq = message.seq;
+    newestAt = at;
     const text = Buffer.from(message.data).toString('utf8');
     times.set(seq, at);
     if (times.size > TIMES_MAX) times.delete(times.keys().next().value as number);
@@ -126,6 +132,9 @@ export async function openRegistryStream(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    get newestAt() {
+      return newestAt;
+    },
     refresh,
     async add(judge, key, token) {
       for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -140,21 +149,38 @@ export async function openRegistryStream(
           await refresh();
           return { counts: counted.has(stored), at: times.get(stored) ?? 0 };
         } catch (error) {
-          if (apiCode(error) !== API.wrongLastSequence)
-            throw natsFailure(shownPlace(place), 'write to the registry of', error);
+          if (apiCode(error) === API.wrongLastSequence) continue;
+          throw fullError(place, entry, error) ?? natsFailure(shownPlace(place), TRIED, error);
         }
       }
-      throw natsFailure(
-        shownPlace(place),
-        'write to the registry of',
-        new Error('others write to it all the time; try again'),
-      );
+      const busy = new Error('others write to it all the time; try again');
+      throw natsFailure(shownPlace(place), TRIED, busy);
     },
     close() {
       following?.stop();
       listeners.clear();
     },
   };
+}
+
+/** It is added to for ever, and so is bounded; null where NATS had another reason. */
+function fullError(place: NatsPlace, entry: Entry, cause: unknown): ClusterError | null {
+  if (apiCode(cause) !== API.storeFailed) return null;
+  const stream = registryStreamOf(place.prefix);
+  const { message } = cause as Error;
+  if (/maximum messages per subject/.test(message) && 'name' in entry) {
+    return new ClusterError(
+      'cluster.name-spent',
+      `the registry has as many records of the server ${entry.name} as it keeps of one, and takes none away: choose another name, or let NATS keep more of each ("nats stream edit ${stream} --max-msgs-per-subject=…")`,
+      { cause },
+    );
+  }
+  if (!/maximum messages/.test(message)) return null;
+  return new ClusterError(
+    'cluster.registry-full',
+    `the registry of ${shownPlace(place)} has as many records as it may, and takes none away: let NATS keep more ("nats stream edit ${stream} --max-msgs=…")`,
+    { cause },
+  );
 }
 
 async function ensureStream({ manager }: Link, place: NatsPlace, name: string): Promise<void> {
