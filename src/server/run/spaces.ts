@@ -19,6 +19,7 @@ import {
 } from '../desk/spaces.ts';
 import type { KeptSpace, RecordKeeper } from '../record/keeper.ts';
 import { createBytePages } from './byte-pages.ts';
+import { hearWhoIsThere } from './hear-who-is-there.ts';
 import { type LaidDown, layDown } from './lay-down.ts';
 import { finishMending, mendStore } from './mend-store.ts';
 import { gone, notFound } from './no-space.ts';
@@ -167,9 +168,12 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
         onTrouble: (what, cause) => options.onTrouble(`space ${name}: ${what}`, cause),
       });
       membership?.serve(hub, log);
-      await listen(hub);
+      await hearWhoIsThere(hub);
       if (membership !== undefined) memberships.set(hub, membership);
       await layDown(hub, options);
+      // Taken out while it was opening: whoever was told to close what was open has not seen it [JN6].
+      const elsewhere = elsewhereOf(name);
+      if (elsewhere !== null) throw new LogError('log.unavailable', elsewhere.message);
       record?.follow(hub);
       if (record !== undefined) kept.set(hub, record);
       if (!known.has(name) && canUnmake) unsettled.made(name, hub.stats.entries);
@@ -183,9 +187,15 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       return hub;
     } catch (cause) {
       await membership?.leave();
+      if (hub !== null) memberships.delete(hub);
       await (hub ?? log).close();
       throw cause instanceof LogError ? located(cause, url) : cause;
     }
+  }
+
+  /** Why this server of several does not serve it. */
+  function elsewhereOf(name: string): Refusal | null {
+    return options.cluster?.refuses(name) ?? null;
   }
 
   async function open(
@@ -199,7 +209,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     if (!isSpaceName(name)) {
       return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
     }
-    const elsewhere = options.cluster?.refuses(name) ?? null;
+    const elsewhere = elsewhereOf(name);
     if (elsewhere !== null) return elsewhere;
     if (!known.has(name)) await lookElsewhere(name);
     const removal = removed.get(name);
@@ -224,6 +234,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     } catch (cause) {
       // One damaged file is the trouble of one space; whoever asks for it is told, the others go on [SP2].
       if (!(cause instanceof LogError)) throw cause;
+      const elsewhereNow = elsewhereOf(name);
+      if (elsewhereNow !== null) return elsewhereNow;
       if (cause.code === 'log.removed') await lookElsewhere(name);
       const wasRemoved = removed.get(name);
       if (wasRemoved !== undefined) return gone(name, wasRemoved);
@@ -336,8 +348,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     }
   });
   // A server of some spaces alone does not open the others, not even this one.
-  if (options.cluster === undefined || options.cluster.refuses(DEFAULT_SPACE) === null)
-    await openOne(DEFAULT_SPACE);
+  if (elsewhereOf(DEFAULT_SPACE) === null) await openOne(DEFAULT_SPACE);
   const unfollow = options.cluster?.followSpaces((space) => {
     hearSpace(space).catch((cause) =>
       options.onTrouble(
@@ -385,12 +396,4 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       await Promise.all([...hubs.values()].map((hub) => shut(hub)));
     },
   };
-}
-
-/** Where another has it open, what only that one knows of who is there is heard before anybody is answered [SQ29]. */
-async function listen({ standing, whispers }: Hub): Promise<void> {
-  if (standing?.sequencer == null || standing.sequencer === standing.server) return;
-  // It says so within one, and what it says is on its way for less than another.
-  await whispers?.moment();
-  await whispers?.moment();
 }
