@@ -1,5 +1,5 @@
 /** A server is invited, joins, serves and is taken out, as its owner does it; and every way in which a token is not good. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -191,7 +191,7 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     if (isRunning(alone)) await alone.stop();
   }, 240_000);
 
-  test('[JN6] a server of some spaces serves these; one that is taken out says so and is not heard', async () => {
+  test('[JN2] [JN6] a server of some spaces serves these; one that is taken out says so and is not heard', async () => {
     expect((await send('one', 'blue')).status).toBe(200);
     const { token } = await cluster('invite', { name: 'three', spaces: ['blue'] });
     await enter(token, 'three');
@@ -199,6 +199,21 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     expect((await send('three', 'blue')).status).toBe(200);
     const elsewhere = await send('three');
     expect(elsewhere.body.detail).toMatchObject({ reason: 'space.elsewhere', spaces: ['blue'] });
+    await servers.get('three')?.stop();
+    const config = join(dir, 'bus.json');
+    writeFileSync(config, JSON.stringify({ pools: [{ id: 'p', command: 'cat', instances: 1 }] }));
+    for (const args of [
+      ['--synapse', '0'],
+      ['--relay', join(dir, 'relay.jsonl')],
+      ['--synapse-relay', join(dir, 'synapse.jsonl')],
+      ['--bus', config],
+    ] as const) {
+      const refused = await startHubProcess(at('three'), { args });
+      expect(refused).toMatchObject({ exitCode: 78 });
+      expect(refused.stderr).toContain(`"${args[0]} is of the default space`);
+      expect(refused.stderr).toMatch(/three, serves blue and not default.*start it without it/);
+    }
+    await start('three');
     expect(await cluster('revoke', { name: 'one' })).toEqual([
       'cluster.itself',
       expect.any(String),

@@ -39,6 +39,7 @@ import { realClock } from './clock.ts';
 import { clusterOf } from './cluster-of.ts';
 import type { Config } from './config.ts';
 import { ensureSecret, secretPath } from './credential.ts';
+import { requireDefaultSpace } from './default-space-only.ts';
 import { createDoorServer } from './door-server.ts';
 import { comers, faultRefusal, spaceSettings } from './from-config.ts';
 import { heedCluster } from './heed-cluster.ts';
@@ -136,6 +137,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
     closers.push(() => record.close());
     const cluster = await clusterOf(config, version, report, (line) => log('warn', line));
     closers.push(() => cluster?.close());
+    requireDefaultSpace(config, cluster);
     const spaces = await openSpaces({
       record,
       store: config.store,
@@ -385,7 +387,7 @@ export async function startServer(config: Config, hooks: ServerHooks = {}): Prom
   }
 }
 
-/** The default space is opened before any door. */
+/** The default space is opened before any door, where one was wanted in it. */
 function spaceOf(hub: Hub | null): Hub {
   assert(hub !== null, 'the default space is open');
   return hub;
