@@ -29,6 +29,7 @@ import {
   pointersOf,
 } from './nats/generation.ts';
 import { type Link, openLink } from './nats/link.ts';
+import { type Making, makingOf } from './nats/making.ts';
 import { createAssembler, type Whole } from './nats/message.ts';
 import { type NatsPlace, shownPlace } from './nats/place.ts';
 import { createReader } from './nats/reader.ts';
@@ -48,6 +49,8 @@ export interface NatsLog extends Log {
   /** How often another writer was first, since it was opened. */
   readonly conflicts: number;
   readonly durability: Durability;
+  /** Null where the space was made before it was opened. */
+  readonly making: Making | null;
 }
 
 const PATIENCE_MS = 10_000;
@@ -263,6 +266,7 @@ async function openOn(
 
   return {
     durability,
+    making: makingOf(place, generation),
     get conflicts() {
       return conflicts;
     },

@@ -28,7 +28,8 @@ export async function listNatsSpaces(link: Link, place: NatsPlace): Promise<stri
       last_by_subj: subject,
     });
     const pointer = message === null ? null : parsePointer(message.data);
-    if (pointer === null || pointer.removed !== undefined) continue;
+    // One that is being made is there until it is known not to be: who was making it may have been stopped.
+    if (pointer === null || pointer.removed !== undefined || pointer.making === 0) continue;
     if (pointerSubject(place, pointer.space) === subject) spaces.push(pointer.space);
   }
   return spaces.sort();
@@ -41,7 +42,14 @@ export async function findNatsSpace(
   space: string,
 ): Promise<NatsSpace | null> {
   const pointer = await readPointer(link, place, space);
-  return pointer === null ? null : spaceOf(place, pointer.generation);
+  return pointer === null || isMaking(pointer.generation)
+    ? null
+    : spaceOf(place, pointer.generation);
+}
+
+/** It is told of when somebody stored something there [SP3]. */
+function isMaking({ making }: Generation): boolean {
+  return making !== undefined;
 }
 
 export interface NatsSpace {
@@ -70,8 +78,8 @@ export function followNatsSpaces(
     },
     hear({ data, subject }) {
       const pointer = parsePointer(data);
-      if (pointer !== null && pointerSubject(place, pointer.space) === subject)
-        hear(spaceOf(place, pointer));
+      if (pointer === null || isMaking(pointer)) return;
+      if (pointerSubject(place, pointer.space) === subject) hear(spaceOf(place, pointer));
     },
   });
   return following.stop;

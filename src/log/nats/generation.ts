@@ -21,12 +21,16 @@ export interface Generation {
   readonly lineage?: string;
   /** The space was removed; its streams are those of this generation. */
   readonly removed?: { readonly at: number };
+  /** Nothing was stored there yet, and so many servers may still find that nothing will be; with none of them it is nobody's. */
+  readonly making?: number;
 }
 
 export interface GenerationOptions {
   readonly readOnly?: boolean;
   /** A space that was removed is made again, empty. */
   readonly revives?: boolean;
+  /** Whoever opens it has not decided whether it makes it: what it finds making is counted in. */
+  readonly mayUnmake?: boolean;
 }
 
 export interface Names {
@@ -58,23 +62,33 @@ export function streamWord(space: string): string {
   return space.replaceAll(/[^A-Za-z0-9_]/g, (char) => `=${char.charCodeAt(0).toString(16)}`);
 }
 
-/** The generation that counts; made when the space is new. */
+/** The generation that counts; made when the space is new. Where it is still `making`, this opening is among the makers. */
 export async function openGeneration(
   link: Link,
   place: NatsPlace,
   space: string,
-  { readOnly = false, revives = false }: GenerationOptions = {},
+  { readOnly = false, revives = false, mayUnmake = false }: GenerationOptions = {},
 ): Promise<Generation> {
   await openPointers(link, place);
+  /** The generation of which it is known that we are among its makers. */
+  let counted = '';
   for (;;) {
     const pointer = await readPointer(link, place, space);
-    if (pointer !== null) await settleLeftOver(link, place, pointer.generation);
-    if (pointer === null || (pointer.generation.removed !== undefined && revives)) {
+    if (pointer !== null && (await settleLeftOver(link, place, pointer.generation)))
+      counted = pointer.generation.id;
+    if (pointer === null || isFree(pointer.generation, revives)) {
       if (readOnly) throw noSpace(place, space);
-      await makeGeneration(link, place, space, pointer?.seq ?? 0);
+      const making = mayUnmake ? { making: 1 } : {};
+      counted = (await makeGeneration(link, place, space, making, pointer?.seq ?? 0)) ?? counted;
       continue;
     }
     const { generation, seq } = pointer;
+    if (generation.making !== undefined && counted !== generation.id && !readOnly) {
+      const { making, ...settled } = generation;
+      const next = mayUnmake ? { ...settled, making: making + 1 } : settled;
+      if ((await writePointer(link, place, next, seq)) !== null) counted = generation.id;
+      continue;
+    }
     if (generation.removed !== undefined) throw wasRemoved(place, space, generation.removed.at);
     const end = await endOf(link, place, generation);
     const next = end?.replacedBy ?? null;
@@ -87,49 +101,57 @@ export async function openGeneration(
         : replacementGone(place, generation, next, end?.seq ?? 0);
     }
     // Whoever replaced it was stopped before the pointer moved, or is about to move it.
-    if (await writePointer(link, place, next, seq)) await dropStreams(link, place, generation);
+    if ((await writePointer(link, place, next, seq)) !== null)
+      await dropStreams(link, place, generation);
   }
 }
 
 /** What a making that failed could not remove, or what may be named, is used by the next one here: it is left once. */
 const leftOver = new Map<string, { readonly id: string; readonly mayBeNamed: boolean }>();
 
-/** The pointer tells what became of it: it is named, or somebody else was first and it is nobody's. */
-async function settleLeftOver(link: Link, place: NatsPlace, named: Generation): Promise<void> {
+/** The pointer tells what became of it: it is named, which is answered, or somebody else was first and it is nobody's. */
+async function settleLeftOver(link: Link, place: NatsPlace, named: Generation): Promise<boolean> {
   const key = JSON.stringify([place, named.space]);
   const left = leftOver.get(key);
   const isNamed = left?.id === named.id;
-  // Where a space was removed, a pointer that makes it again may still come.
-  if (left === undefined || (named.removed !== undefined && !isNamed)) return;
+  // Where a space was removed, or is nobody's, a pointer that makes it again may still come.
+  if (left === undefined || (isFree(named, true) && !isNamed)) return false;
   leftOver.delete(key);
   if (!isNamed) await dropStreams(link, place, { space: named.space, id: left.id });
+  return isNamed;
 }
 
-/** Made, and named by the pointer unless another was first; or nothing is left of it that could be removed [NL10]. */
+/**
+ * Made, and its id where the pointer names it; null where another was first. Or nothing is left of it that could be
+ * removed [NL10].
+ */
 async function makeGeneration(
   link: Link,
   place: NatsPlace,
   space: string,
+  making: Pick<Generation, 'making'>,
   previous: number,
-): Promise<void> {
+): Promise<string | null> {
   const key = JSON.stringify([place, space]);
   // Never by two at once: one would remove what the other has named.
   const left = leftOver.get(key);
   leftOver.delete(key);
-  const fresh = { space, id: left?.id ?? createId(), compacted: null };
+  const fresh = { space, id: left?.id ?? createId(), compacted: null, ...making };
   let mayBeNamed = left?.mayBeNamed ?? false;
   try {
     await addStreams(link, place, fresh, mayBeNamed);
-    if (await nameIt()) return;
+    if ((await nameIt()) !== null) return fresh.id;
     // Of several servers that begin at once one is first; what the others made is nobody's.
     const first = mayBeNamed ? await readPointer(link, place, space) : null;
-    if (first?.generation.id !== fresh.id) await dropStreams(link, place, fresh);
+    if (first?.generation.id === fresh.id) return fresh.id;
+    await dropStreams(link, place, fresh);
+    return null;
   } catch (error) {
     leftOver.set(key, { id: fresh.id, mayBeNamed });
     throw error;
   }
 
-  async function nameIt(): Promise<boolean> {
+  async function nameIt(): Promise<number | null> {
     try {
       return await writePointer(link, place, fresh, previous);
     } catch (error) {
@@ -139,6 +161,10 @@ async function makeGeneration(
       throw error;
     }
   }
+}
+
+function isFree({ removed, making }: Generation, revives: boolean): boolean {
+  return making === 0 || (removed !== undefined && revives);
 }
 
 export function createId(): string {
@@ -252,21 +278,20 @@ export function parsePointer(data: Uint8Array): Generation | null {
   }
 }
 
-/** False when somebody else was first, who has said the same, or something newer; the next look tells. */
+/** Its number; null where somebody else was first, who has said the same, or something newer: the next look tells. */
 export async function writePointer(
   { js }: Link,
   place: NatsPlace,
   generation: Generation,
   previous: number,
-): Promise<boolean> {
+): Promise<number | null> {
+  const subject = pointerSubject(place, generation.space);
+  const expect = { lastSubjectSequence: previous };
   try {
-    await js.publish(pointerSubject(place, generation.space), JSON.stringify(generation), {
-      expect: { lastSubjectSequence: previous },
-    });
-    return true;
+    return (await js.publish(subject, JSON.stringify(generation), { expect })).seq;
   } catch (error) {
     if (apiCode(error) !== API.wrongLastSequence) throw error;
-    return false;
+    return null;
   }
 }
 

@@ -44,7 +44,9 @@ export async function removeNatsSpace(
         await sealStreams(link, place, generation);
         return removalOf(place, generation);
       }
-      await writePointer(link, place, { ...generation, removed: { at } }, seq);
+      const { making, ...settled } = generation;
+      if (making === 0) return null;
+      await writePointer(link, place, { ...settled, removed: { at } }, seq);
     }
   });
 }
@@ -96,7 +98,7 @@ async function sealStreams(link: Link, place: NatsPlace, generation: Generation)
   }
 }
 
-async function withLink<T>(
+export async function withLink<T>(
   place: NatsPlace,
   tried: string,
   work: (link: Link) => Promise<T>,

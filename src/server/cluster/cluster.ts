@@ -69,6 +69,8 @@ export interface Membership {
   readonly sequencing: Sequencing;
   /** Whether all servers read what is compressed. */
   readonly mayCompress: () => boolean;
+  /** Whether all servers know that a space may still be unmade. */
+  readonly mayUnmake: () => boolean;
   /** When the hub is open: from now on it decides for the others, when it is its turn. */
   serve(hub: Hub, log: Log): void;
   /** Before the hub closes: another takes over at once. */
@@ -206,6 +208,8 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
         return {
           sequencing,
           mayCompress: leases.allReadCompressed,
+          // Both came with one version.
+          mayUnmake: leases.allReadCompressed,
           serve(hub, log) {
             const natsLog = log as Partial<NatsLog> & Log;
             served.set(space, { hub, log: natsLog, sequencing, lease, origins });

@@ -101,6 +101,8 @@ interface OpenLogOptions {
   readonly mayCompress?: (() => boolean) | undefined;
   /** A space that was removed from NATS is made again. */
   readonly revives?: boolean;
+  /** One that is made in NATS may still be unmade. */
+  readonly mayUnmake?: boolean;
 }
 
 /** To be written to, a store is locked until the log is closed: it has one writer [G10]. */
@@ -149,7 +151,7 @@ async function openLeased({ place, space }: NatsStore, options: OpenLogOptions):
 async function openUnlocked(
   url: string,
   store: Store | null,
-  { readOnly = false, revives = false, mayCompress }: OpenLogOptions,
+  { readOnly = false, revives = false, mayUnmake = false, mayCompress }: OpenLogOptions,
 ): Promise<Log> {
   const options = { readOnly };
   switch (store?.kind) {
@@ -167,7 +169,7 @@ async function openUnlocked(
     }
     case 'nats': {
       const { openNatsLog } = await import('../../log/nats.ts');
-      const shared = { readOnly, revives, mayCompress };
+      const shared = { readOnly, revives, mayUnmake, mayCompress };
       return openNatsLog(store.place, store.space ?? DEFAULT_SPACE, shared);
     }
     case 'package':

@@ -9,6 +9,7 @@ import type { Clock } from '../../hub/clock.ts';
 import { type Hub, openHub } from '../../hub/hub.ts';
 import { LogError } from '../../log/log.ts';
 import type { NatsSpace } from '../../log/nats/directory.ts';
+import type { NatsLog } from '../../log/nats.ts';
 import type { Cluster, Membership } from '../cluster/cluster.ts';
 import {
   DEFAULT_SPACE,
@@ -22,7 +23,7 @@ import { createBytePages } from './byte-pages.ts';
 import { hearWhoIsThere } from './hear-who-is-there.ts';
 import { type LaidDown, layDown } from './lay-down.ts';
 import { finishMending, mendStore } from './mend-store.ts';
-import { gone, notFound } from './no-space.ts';
+import { alwaysThere, cannotOpen, gone, noName, notFound, sidecarName } from './no-space.ts';
 import { isSidecar, logUrlOf, openSpaceLog, spacesOnDisk } from './open-log.ts';
 import {
   deleteRemoved,
@@ -36,7 +37,7 @@ import {
 import { located, placeOf } from './store-place.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { timedLog } from './timed-log.ts';
-import { createUnsettledSpaces } from './unsettled-spaces.ts';
+import { createUnsettledSpaces, type Made } from './unsettled-spaces.ts';
 
 export interface SpacesOptions extends LaidDown {
   readonly store: string | null;
@@ -91,23 +92,25 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   const removalListeners = new Set<(name: string) => void>();
   const openingListeners = new Set<(hub: Hub) => void>();
 
-  const unsettled = createUnsettledSpaces((name) => hubs.get(name), unmake);
-  // What a package or a NATS server keeps only they take away.
+  const { onTrouble } = options;
+  const unsettled = createUnsettledSpaces({ find: (name) => hubs.get(name), unmake, onTrouble });
   const parsed = store === null ? null : parseStoreUrl(store);
   const nats = parsed?.kind === 'nats' ? parsed : null;
-  const canUnmake = parsed?.kind !== 'package' && nats === null;
+  // What a package keeps only it takes away; a space in NATS says itself whether it may be unmade.
+  const canDelete = parsed?.kind !== 'package' && nats === null;
 
-  async function unmake(name: string, hub: Hub, entries: number): Promise<void> {
+  async function unmake(name: string, hub: Hub, { entries, making }: Made): Promise<void> {
     try {
       hubs.delete(name);
       await shut(hub, 'space_removed');
       // Whoever found it open may have stored something until it closed.
-      if (hub.stats.entries > entries) return;
-      await deleteStore(store, dir, name);
+      if (hub.stats.entries > entries) return await making?.settle();
+      if (making === null) await deleteStore(store, dir, name);
+      else if (!(await making.unmake())) return;
       known.delete(name);
       for (const listener of removalListeners) listener(name);
     } catch (cause) {
-      options.onTrouble(`space ${name}, in which nothing is stored, cannot be taken away`, cause);
+      onTrouble(`space ${name}, in which nothing is stored, cannot be taken away`, cause);
     }
   }
 
@@ -130,10 +133,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     } catch (cause) {
       const place = placeOf(url);
       const isCorrupt = cause instanceof LogError && cause.code === 'log.corrupt';
-      const found =
-        isCorrupt && place !== null && place.kind !== 'nats'
-          ? await mendStore(place, options.clock.now())
-          : null;
+      const canMend = isCorrupt && place !== null && place.kind !== 'nats';
+      const found = canMend ? await mendStore(place, options.clock.now()) : null;
       if (found === null) throw cause;
       options.onTrouble(`space ${name}: ${breakText(found)}`, cause);
       return openAt(name, url, revives);
@@ -148,7 +149,9 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
   async function openAt(name: string, url: string, revives: boolean): Promise<Hub> {
     const membership = await options.cluster?.join(name);
     const isShared = membership !== undefined;
-    const shared = { isShared, mayCompress: membership?.mayCompress };
+    // Only a call that may be refused begins what may be unmade.
+    const mayUnmake = !revives && !known.has(name) && (membership?.mayUnmake() ?? true);
+    const shared = { isShared, mayCompress: membership?.mayCompress, mayUnmake };
     const opened = await openSpaceLog(store, dir, name, { ...shared, revives }).catch(
       async (cause: unknown) => {
         await membership?.leave();
@@ -176,9 +179,11 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       if (elsewhere !== null) throw new LogError('log.unavailable', elsewhere.message);
       record?.follow(hub);
       if (record !== undefined) kept.set(hub, record);
-      if (!known.has(name) && canUnmake) unsettled.made(name, hub.stats.entries);
+      const { making = null } = opened as Partial<NatsLog>;
+      const isNew = !known.has(name) && (canDelete || making !== null);
       known.add(name);
       hubs.set(name, hub);
+      if (isNew) unsettled.made(name, { entries: hub.stats.entries, making });
       rested.delete(name);
       const removal = removed.get(name);
       removed.delete(name);
@@ -205,10 +210,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     await unsettled.unmaking(name);
     if (isExplicit && (!known.has(name) || unsettled.has(name))) unsettled.keep(name);
     const hub = hubs.get(name);
-    if (hub !== undefined) return hub;
-    if (!isSpaceName(name)) {
-      return refuse('space.name-invalid', 'a space is named with 1 to 64 of a-z, 0-9, _ and -');
-    }
+    if (hub !== undefined) return isExplicit ? settled(name, hub) : hub;
+    if (!isSpaceName(name)) return noName();
     const elsewhere = elsewhereOf(name);
     if (elsewhere !== null) return elsewhere;
     if (!known.has(name)) await lookElsewhere(name);
@@ -217,12 +220,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     if (!known.has(name)) {
       if (!mayCreate) return notFound(name, [...known]);
       if (known.size >= SPACES_MAX) return refuseFull('SPACES_MAX', SPACES_MAX);
-      if (isSidecar(store, name)) {
-        return refuse(
-          'space.name-invalid',
-          'in a store without a suffix SQLite has its own use for names in -wal, -shm and -journal',
-        );
-      }
+      if (isSidecar(store, name)) return sidecarName();
     }
     let promise = opening.get(name);
     if (promise === undefined) {
@@ -230,7 +228,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       opening.set(name, promise);
     }
     try {
-      return await promise;
+      return isExplicit ? await settled(name, await promise) : await promise;
     } catch (cause) {
       // One damaged file is the trouble of one space; whoever asks for it is told, the others go on [SP2].
       if (!(cause instanceof LogError)) throw cause;
@@ -240,12 +238,14 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       const wasRemoved = removed.get(name);
       if (wasRemoved !== undefined) return gone(name, wasRemoved);
       options.onTrouble(`space ${name} cannot be opened`, cause);
-      return refuse(
-        'store.unavailable',
-        `space ${name} cannot be opened (${cause.code}); the hub’s log says why and what to do`,
-        { failure: cause.code },
-      );
+      return cannotOpen(name, cause.code);
     }
+  }
+
+  /** Who asked for it by name is answered when every server has it. */
+  async function settled(name: string, hub: Hub): Promise<Hub> {
+    await unsettled.settle(name);
+    return hub;
   }
 
   /** Another server of the cluster may have made or removed it a moment ago. */
@@ -310,9 +310,7 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
     name: string,
     { isDeleted }: { isDeleted: boolean },
   ): Promise<RemovedSpace | Refusal> {
-    if (name === DEFAULT_SPACE) {
-      return refuse('access.denied', 'the default space is always there and cannot be removed');
-    }
+    if (name === DEFAULT_SPACE) return alwaysThere();
     await removing.get(name);
     if (!known.has(name)) await lookElsewhere(name);
     if (!known.has(name) && !removed.has(name)) return notFound(name, [...known]);

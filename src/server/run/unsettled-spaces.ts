@@ -1,45 +1,79 @@
 /**
  * Spaces that are being made: the call that makes one may be refused, and then there is none, or every
  * misspelt name would stay [SP3]. Calls that may make a space are counted in and out; when the last has
- * left and nothing is stored but the configuration, the space is unmade.
+ * left and nothing is stored but the configuration, the space is unmade. In NATS other servers may be making it
+ * too: whoever stored something says so before it is answered, and then it is there for all.
  */
 import type { Hub } from '../../hub/hub.ts';
+import type { Making } from '../../log/nats/making.ts';
+
+export interface Made {
+  /** So many its configuration took. */
+  readonly entries: number;
+  /** Null where no other server can be making it. */
+  readonly making: Making | null;
+}
 
 export interface UnsettledSpaces {
   /** A call that may make the space begins; what it answers is called at its end. */
   enter(name: string): () => Promise<void>;
   has(name: string): boolean;
-  /** It was made, and its configuration took so many entries. */
-  made(name: string, entries: number): void;
+  /** It is open, and new. */
+  made(name: string, made: Made): void;
   /** Somebody asked for the space itself: it stays, even empty. */
   keep(name: string): void;
+  /** It stays, for every server. */
+  settle(name: string): Promise<void>;
   /** Resolves when the space is unmade, if that is under way. */
   unmaking(name: string): Promise<void> | undefined;
+}
+
+export interface UnsettledOptions {
+  find(name: string): Hub | undefined;
+  unmake(name: string, hub: Hub, made: Made): Promise<void>;
+  onTrouble(what: string, cause: unknown): void;
 }
 
 /** Fewer entries than any space has. */
 const KEPT = -1;
 
-export function createUnsettledSpaces(
-  find: (name: string) => Hub | undefined,
-  unmake: (name: string, hub: Hub, entries: number) => Promise<void>,
-): UnsettledSpaces {
+export function createUnsettledSpaces(options: UnsettledOptions): UnsettledSpaces {
+  const { find, unmake, onTrouble } = options;
   const entriesOf = new Map<string, number>();
   const makers = new Map<string, number>();
+  const makings = new Map<string, Making>();
   const unmaking = new Map<string, Promise<void>>();
+
+  async function settle(name: string): Promise<void> {
+    const making = makings.get(name);
+    await making?.settle();
+    if (makings.get(name) === making) makings.delete(name);
+  }
+
+  function isStored(name: string): boolean {
+    const entries = entriesOf.get(name);
+    const hub = find(name);
+    return entries === undefined || hub === undefined || hub.stats.entries > entries;
+  }
 
   async function leave(name: string): Promise<void> {
     const left = (makers.get(name) ?? 1) - 1;
-    if (left > 0) {
-      makers.set(name, left);
+    if (left > 0) makers.set(name, left);
+    else makers.delete(name);
+    if (isStored(name)) {
+      // Where that fails, whoever comes next tries again.
+      await settle(name);
+      if (!makers.has(name)) entriesOf.delete(name);
       return;
     }
-    makers.delete(name);
-    const entries = entriesOf.get(name);
+    if (left > 0) return;
+    const entries = entriesOf.get(name) ?? KEPT;
     entriesOf.delete(name);
-    const hub = find(name);
-    if (entries === undefined || hub === undefined || hub.stats.entries > entries) return;
-    const promise = unmake(name, hub, entries).finally(() => unmaking.delete(name));
+    const making = makings.get(name) ?? null;
+    makings.delete(name);
+    const promise = unmake(name, find(name) as Hub, { entries, making }).finally(() =>
+      unmaking.delete(name),
+    );
     unmaking.set(name, promise);
     await promise;
   }
@@ -50,10 +84,14 @@ export function createUnsettledSpaces(
       return () => leave(name);
     },
     has: (name) => entriesOf.has(name),
-    made(name, entries) {
-      if (makers.has(name) && !entriesOf.has(name)) entriesOf.set(name, entries);
+    made(name, { entries, making }) {
+      if (making !== null) makings.set(name, making);
+      if (!makers.has(name))
+        settle(name).catch((cause) => onTrouble(`others do not hear of space ${name}`, cause));
+      else if (!entriesOf.has(name)) entriesOf.set(name, entries);
     },
     keep: (name) => void entriesOf.set(name, KEPT),
+    settle,
     unmaking: (name) => unmaking.get(name),
   };
 }
