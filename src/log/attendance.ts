@@ -68,6 +68,8 @@ interface Peer {
   heardAt: number;
   /** When any answer about it was asked for last. */
   readAt: number;
+  /** When somebody asked last whether a space that it has is free. */
+  neededAt: number;
   hereSince: number;
   /** How often it was heard to renew since we met it. */
   renewals: number;
@@ -80,8 +82,10 @@ const WATCH_MS = 100;
 const PROOF = 3;
 /** One that is gone is heard of when it comes back; should that be missed, it is looked for now and then. */
 const ABSENT_MS = 5_000;
-/** Whoever may speak to NATS may make up names. */
+/** Whoever may speak to NATS may make up names: so many are remembered besides those that were just needed. */
 const PEERS_MAX = 64;
+/** One whose space may be free is asked for again and again until somebody has it. */
+const NEEDED_MS = 10_000;
 
 export async function openAttendance(options: AttendanceOptions): Promise<Attendance> {
   const { name, id, isAlone, store, steady } = options;
@@ -104,7 +108,10 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
   let gaps = 0;
   let isClosed = false;
   let isNameTaken = false;
-  let hasLooked = false;
+  /** Each that there ever was was met, and we have looked for them all. */
+  let hasMetAll = false;
+  let passedBy = 0;
+  let lookAgainAt = Number.NEGATIVE_INFINITY;
 
   const isHere = (): boolean => !isClosed && steady.now() - renewedAt < LOST_MS;
   const isPeerHere = ({ word, heardAt }: Peer): boolean =>
@@ -127,16 +134,45 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     return true;
   }
 
-  async function meet(key: LeaseKey): Promise<Peer> {
+  /**
+   * False while so many are there. Of who is gone the one that was heard of the longest ago is forgotten first. One that was
+   * just needed is not: it would be met anew, and seem to be there again; nor who keeps batches from being compressed.
+   */
+  function makeRoom(): boolean {
+    const neededSince = steady.now() - NEEDED_MS;
+    while (peers.size >= PEERS_MAX) {
+      const gone = [...peers].filter(
+        ([, peer]) => !peer.isCounted && peer.neededAt < neededSince && mayReadCompressed(peer),
+      );
+      if (gone.length === 0) return false;
+      const [oldest] = gone.reduce((one, other) =>
+        other[1].heardAt < one[1].heardAt ? other : one,
+      );
+      peers.delete(oldest);
+    }
+    return true;
+  }
+
+  function passBy(): void {
+    passedBy++;
+    hasMetAll = false;
+  }
+
+  /** Who is needed is remembered in any case, and so comes to be gone when it is not heard of. */
+  async function meet(key: LeaseKey, isNeeded = false): Promise<Peer> {
     const begun = steady.now();
     const last = await store.read(key);
     const now = steady.now();
     const known = peers.get(key);
     const peer = known ?? {
       ...{ word: null, seq: 0, heardAt: now, readAt: begun, hereSince: now },
-      ...{ renewals: 0, isCounted: false },
+      ...{ neededAt: Number.NEGATIVE_INFINITY, renewals: 0, isCounted: false },
     };
-    if (known === undefined && peers.size < PEERS_MAX) peers.set(key, peer);
+    if (isNeeded) peer.neededAt = now;
+    if (known === undefined) {
+      if (makeRoom() || isNeeded) peers.set(key, peer);
+      else passBy();
+    }
     peer.readAt = begun;
     const isNews = (last?.seq ?? 0) !== peer.seq;
     const isOther = last?.word.by !== peer.word?.by;
@@ -150,7 +186,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     const wasCounted = peer.isCounted;
     peer.isCounted = isPeerHere(peer);
     if (peer.isCounted && (!wasCounted || isOther)) peer.hereSince = now;
-    if (peer.isCounted !== wasCounted || isOther) tell();
+    if (peers.get(key) === peer && (peer.isCounted !== wasCounted || isOther)) tell();
     return peer;
   }
 
@@ -184,16 +220,17 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
   async function isThere(word: LeaseWord): Promise<boolean> {
     const key = serverKey(word);
     const known = peers.get(key);
+    if (known !== undefined) known.neededAt = steady.now();
     const isSure = known !== undefined && isPeerHere(known) && known.word?.by === word.by;
     // What is known of it may be old: only what is read after the time that it had tells.
-    const peer = isSure ? known : await meet(key);
+    const peer = isSure ? known : await meet(key, true);
     return isPeerHere(peer) && peer.word?.by === word.by;
   }
 
   async function isSurelyThere(word: LeaseWord): Promise<boolean> {
     for (;;) {
       if (!(await isThere(word))) return false;
-      const peer = await meet(serverKey(word));
+      const peer = await meet(serverKey(word), true);
       if (peer.renewals >= PROOF && peer.word?.by === word.by) return isPeerHere(peer);
       await new Promise<void>((resolve) => void steady.after(WATCH_MS, resolve));
     }
@@ -208,13 +245,15 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
         : now - peer.readAt >= ABSENT_MS,
     );
     await Promise.all(due.map(([key]) => meet(key).catch(() => {})));
-    if (!hasLooked) await look().catch(() => {});
+    if (!hasMetAll && now >= lookAgainAt) await look().catch(() => {});
   }
 
   async function look(): Promise<void> {
     const keys = (await store.servers()).filter((key) => key !== self && !peers.has(key));
+    const before = passedBy;
     await Promise.all(keys.slice(0, PEERS_MAX).map((key) => meet(key)));
-    hasLooked = true;
+    hasMetAll = keys.length <= PEERS_MAX && passedBy === before;
+    if (!hasMetAll) lookAgainAt = steady.now() + ABSENT_MS;
   }
 
   async function lookAnew(): Promise<void> {
@@ -263,7 +302,8 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     if (key === self || !key.startsWith('server ')) return;
     const peer = peers.get(key);
     if (peer === undefined) {
-      if (peers.size < PEERS_MAX) meet(key).catch(() => {});
+      if (makeRoom()) meet(key).catch(() => {});
+      else passBy();
       return;
     }
     if (steady.now() - peer.readAt <= WATCH_MS) return lookAgain(key);
@@ -307,11 +347,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
       return isHere() ? [attending(say(false), now - hereSince), ...others] : others;
     },
     allReadCompressed() {
-      if (!hasLooked || peers.size >= PEERS_MAX) return false;
-      // Nobody's is the word of who was taken out; who is alone shares with nobody.
-      return [...peers.values()].every(
-        ({ word }) => !word?.by || word.isAlone === true || word.readsCompressed === true,
-      );
+      return hasMetAll && [...peers.values()].every(mayReadCompressed);
     },
     async drain(is) {
       isDraining = is;
@@ -329,6 +365,11 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
       isClosed = true;
     },
   };
+}
+
+/** Nobody's is the word of who was taken out; who is alone shares with nobody. */
+function mayReadCompressed({ word }: Peer): boolean {
+  return !word?.by || word.isAlone === true || word.readsCompressed === true;
 }
 
 function attending(word: LeaseWord, hereMs: number): AttendingServer {

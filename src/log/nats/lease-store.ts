@@ -114,7 +114,10 @@ export async function openLeaseStore(
       const { state } = await link.manager.streams.info(stream, { subjects_filter });
       const found = Object.keys(state.subjects ?? {}).map(async (subject) => {
         const said = await link.manager.streams.getMessage(stream, { last_by_subj: subject });
-        return said === null ? null : keyOf(subject, said.data);
+        const key = said === null ? null : keyOf(subject, said.data);
+        if (said === null || key === null || vouch === null) return key;
+        // Also one that was asked about before: it may have been taken out since.
+        return vouched(vouch, key, said.data) === null ? null : key;
       });
       return (await Promise.all(found)).filter((key) => key !== null);
     },
