@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JOIN_TOKENS_OPEN_MAX } from '../../src/core/law/limits.ts';
+import { CLUSTER_SERVERS_MAX } from '../../src/core/law/limits.ts';
 import { openLink } from '../../src/log/nats/link.ts';
 import { type NatsPlace, parseNatsUrl } from '../../src/log/nats/place.ts';
 import { parseJoinToken, writeJoinToken } from '../../src/server/cluster/join-token.ts';
@@ -160,10 +160,14 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     await link.release();
   }, 120_000);
 
-  test('[JN7] so many tokens wait at a time; those that have expired make room by themselves', async () => {
+  test('[JN7] servers and tokens that wait are so many together; those that have expired make room by themselves', async () => {
+    const { servers: all, tokens } = await cluster('servers');
+    const there = all.filter((one: Json) => one.revoked === null).length + tokens.length;
     let last: Json = null;
-    for (let i = 0; i <= JOIN_TOKENS_OPEN_MAX && !Array.isArray(last); i++)
+    let more = -1;
+    for (; there + more <= 2 * CLUSTER_SERVERS_MAX && !Array.isArray(last); more++)
       last = await cluster('invite', { ttl_ms: 15_000 });
+    expect(there + more).toBe(CLUSTER_SERVERS_MAX);
     expect(last).toEqual(['limit.reached', expect.stringContaining('cluster revoke')]);
     const again = await until(
       'they have expired',

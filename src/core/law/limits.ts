@@ -25,10 +25,8 @@ export const GLOB_CHARS_PER_AGENT_MAX = 8_192;
 export const TOKENS_MAX = 10_000;
 /** Spaces of one hub; removed ones do not count. */
 export const SPACES_MAX = 256;
-/** Servers of one cluster. */
+/** Servers of one cluster, and join tokens that may each become one. */
 export const CLUSTER_SERVERS_MAX = 64;
-/** Join tokens that were neither used nor revoked. */
-export const JOIN_TOKENS_OPEN_MAX = 64;
 
 /** Who was handed a message is named, up to so many. */
 export const READERS_NAMED_MAX = 100;

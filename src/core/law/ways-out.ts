@@ -65,7 +65,6 @@ type Forgetful =
   | 'RETRY_KEYS_MAX'
   | 'SPACES_MAX'
   | 'CLUSTER_SERVERS_MAX'
-  | 'JOIN_TOKENS_OPEN_MAX'
   | 'TURNS_KEPT_MAX';
 
 /** Whatever else is exported is filled by all agents of a space together: see shares.ts [SH1]. */
@@ -111,8 +110,8 @@ export const WAYS_OUT: Readonly<Record<BoundName, string>> = {
   SUBSCRIPTIONS_PER_AGENT_MAX: 'drop some with channels.unsubscribe, or use one glob for many',
   TOKENS_MAX: 'end one with tokens.revoke: the oldest that is revoked makes room',
   SPACES_MAX: 'take one away with spaces.remove',
-  CLUSTER_SERVERS_MAX: 'take one out: synod cluster revoke NAME',
-  JOIN_TOKENS_OPEN_MAX: 'take those back that nobody will use: synod cluster revoke ID',
+  CLUSTER_SERVERS_MAX:
+    'take a server out, or a token back that nobody will use: synod cluster revoke NAME or ID',
   FATES_REMEMBERED_MAX: MOST_GO,
   READERS_NAMED_MAX: 'the others are not named; receipts.get tells of each',
   REPLIES_REMEMBERED_MAX: MOST_GO,

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { isRefusal, type Refusal, refuse, refuseFull } from '../../core/law/decider.ts';
-import { CLUSTER_SERVERS_MAX, JOIN_TOKENS_OPEN_MAX } from '../../core/law/limits.ts';
+import { CLUSTER_SERVERS_MAX } from '../../core/law/limits.ts';
 import { formatNatsUrl, type NatsPlace } from '../../log/nats/place.ts';
 import { writeJoinToken } from './join-token.ts';
 import { createSeed, type KeyPair, keyPairOfSeed } from './keys.ts';
@@ -113,11 +113,12 @@ function roomFor(registry: Registry, { name }: Invite): Refusal | null {
       `a server ${name} is in the cluster; choose another name, or take it out with cluster.revoke first`,
     );
   }
-  const open = [...registry.invitations.values()].filter(isWaiting).length;
-  if (open >= JOIN_TOKENS_OPEN_MAX) return refuseFull('JOIN_TOKENS_OPEN_MAX', JOIN_TOKENS_OPEN_MAX);
+  // Each token that waits becomes a server without being asked again.
+  const waiting = [...registry.invitations.values()].filter(isWaiting).length;
   const servers = [...registry.servers.values()].filter(({ revoked }) => revoked === null).length;
-  if (servers >= CLUSTER_SERVERS_MAX) return refuseFull('CLUSTER_SERVERS_MAX', CLUSTER_SERVERS_MAX);
-  return null;
+  return servers + waiting < CLUSTER_SERVERS_MAX
+    ? null
+    : refuseFull('CLUSTER_SERVERS_MAX', CLUSTER_SERVERS_MAX);
 }
 
 /** Neither used nor revoked; whether it has expired NATS tells who tries it. */
