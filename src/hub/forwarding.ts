@@ -20,6 +20,8 @@ export interface Courier {
   /** Cut into as many messages as it takes. */
   whisper(words: readonly Whisper[]): void;
   onWhisper(listener: (words: readonly Whisper[], from: string) => void): () => void;
+  /** Whispers were lost for a while, in both directions, and are not from now on. */
+  onReturn(listener: () => void): () => void;
 }
 
 export type Reply =
@@ -141,6 +143,7 @@ export function createForwarding(
     onChange: lease.onChange,
     whisper: courier.whisper,
     onWhisper: courier.onWhisper,
+    onReturn: courier.onReturn,
     async forward(commands): Promise<Forwarded> {
       const stopAt = steady.now() + NOBODY_MS;
       for (;;) {

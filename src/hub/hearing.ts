@@ -25,6 +25,8 @@ export interface Hearing {
   beats(): Iterable<Beaten>;
   /** For how long every beat was heard, by us or by who told us [SQ5]. */
   awakeMs(): number;
+  /** Not every beat was heard: silence until now means nothing. */
+  onDeaf(): void;
 }
 
 export function createHearing(
@@ -96,5 +98,8 @@ export function createHearing(
       }
     },
     awakeMs: () => clock.now() - replica.world.awakeFrom,
+    onDeaf() {
+      replica.world.awakeFrom = clock.now();
+    },
   };
 }

@@ -130,9 +130,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     hearing.hear(words);
     alarm.set();
   };
-  const { presentedTo, beats, awakeMs } = hearing;
-  const whispers =
-    sequencing && createWhispers({ sequencing, clock, presentedTo, beats, awakeMs, hear: onHeard });
+  const { presentedTo, beats, awakeMs, onDeaf } = hearing;
+  const told = { presentedTo, beats, awakeMs, onDeaf, hear: onHeard };
+  const whispers = sequencing && createWhispers({ sequencing, clock, ...told });
   const watch = createWatch(clock, onTrouble, whispers);
   const turns = createTurns((run) => clock.soon(run));
   const feeds = createFeeds({

@@ -27,6 +27,8 @@ export interface Sequencing {
   whisper(words: readonly Whisper[]): void;
   /** `from` is the other server, as it was opened: one that was started again is another. */
   onWhisper(listener: (words: readonly Whisper[], from: string) => void): () => void;
+  /** Whispers were lost for a while, in both directions, and are not from now on. */
+  onReturn(listener: () => void): () => void;
 }
 
 export type Forwarded =

@@ -1,6 +1,8 @@
 /**
- * What servers of one space tell each other of what only memory knows. A whisper is promised to nobody: one that is
- * lost is said again with the next round, and none changes what is on the record.
+ * What servers of one space tell each other of what only memory knows. A whisper is promised to nobody, and none changes
+ * what is on the record. Who is at the doors and what they have open is said again with each round; that too, beats and
+ * names that were taken over, when a server begins or its line was broken. What was used, shown, offered again or said by a
+ * turn is told once: where that is lost an agent may do a burst more, is shown a message twice, or the turn is read where it runs.
  */
 
 import type { EphemeralEvent } from '../core/law/world.ts';
@@ -19,7 +21,7 @@ export type Whisper =
   | NameTaken
   /** I am here, and have nothing else to say. */
   | { readonly type: 'server.here' }
-  /** I know nothing of you: say again who is at your doors, and what you have heard. */
+  /** I know nothing of you, or missed some of it: say again who is at your doors, and what you have heard. */
   | { readonly type: 'server.hello' }
   /** Every beat of the last `forMs` that I know of I have said: who was silent since then was silent. */
   | { readonly type: 'server.awake'; readonly forMs: number }

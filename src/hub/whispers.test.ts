@@ -13,6 +13,8 @@ interface Server extends Whispers {
   readonly heard: Whisper[];
   /** What it hears of a message; null when that is lost to it. */
   hears: (words: readonly Whisper[]) => readonly Whisper[] | null;
+  /** Its line is there again. */
+  returns: () => void;
   /** As if the process died. */
   cut(): void;
 }
@@ -24,6 +26,7 @@ function openServers(count: number): { clock: VirtualClock; servers: Server[] } 
     const name = `s${i}`;
     const sent: (readonly Whisper[])[] = [];
     const heard: Whisper[] = [];
+    const returning = new Set<() => void>();
     const { clock: own, kill } = clock.fork();
     const sequencing = {
       standing: { server: name, sequencer: null, changes: 0 },
@@ -38,12 +41,17 @@ function openServers(count: number): { clock: VirtualClock; servers: Server[] } 
         });
         return () => ears.delete(name);
       },
+      onReturn(listener: () => void) {
+        returning.add(listener);
+        return () => returning.delete(listener);
+      },
     } as unknown as Sequencing;
     const whispers = createWhispers({
       ...{ sequencing, clock: own },
       presentedTo: (by) => ({ type: 'inbox.presented', at: 1, by, from: 1, to: 2, length: 3 }),
       beats: () => [],
       awakeMs: () => 0,
+      onDeaf: () => void heard.push({ type: 'server.awake', forMs: 0 }),
       hear: (words) => void heard.push(...words),
     });
     const cut = (): void => {
@@ -51,7 +59,10 @@ function openServers(count: number): { clock: VirtualClock; servers: Server[] } 
       ears.delete(name);
     };
     const hears: Server['hears'] = (words) => words;
-    return Object.assign(whispers, { sent, heard, hears, cut });
+    const returns = (): void => {
+      for (const listener of returning) listener();
+    };
+    return Object.assign(whispers, { sent, heard, hears, returns, cut });
   });
   return { clock, servers };
 }
@@ -239,4 +250,31 @@ test('[SQ19] who had not met a server when a name was taken over there hears of 
   expect(heard).toEqual(['ada']);
   await clock.pass(60_000);
   expect(heard).toEqual(['ada']);
+});
+
+test('[SQ14] [SQ19] what was taken over while the line of a server was broken is known at both ends when it is back', async () => {
+  const { clock, servers } = openServers(2);
+  const [a, b] = servers as [Server, Server];
+  await clock.pass(1_000);
+  const heard: string[] = [];
+  for (const [at, server] of Object.entries({ a, b }))
+    server.onNameTaken((name) => void heard.push(`${at} ${name}`));
+  for (const server of servers) server.hears = () => null;
+  a.takeName('ada');
+  a.hold('ada', 'name', 1);
+  b.takeName('bob');
+  b.hold('bob', 'name', 1);
+  await clock.pass(2_000);
+  for (const server of servers) server.hears = (words) => words;
+  await clock.pass(1_000);
+  expect(heard).toEqual([]);
+  b.returns();
+  expect(b.heard).toContainEqual({ type: 'server.awake', forMs: 0 });
+  await clock.pass(1_000);
+  expect(heard.sort()).toEqual(['a bob', 'b ada']);
+  expect([a.others.holds('bob', 'name'), b.others.holds('ada', 'name')]).toEqual([1, 1]);
+  // As often as it is asked, nobody is told a second time.
+  a.returns();
+  await clock.pass(1_000);
+  expect(heard).toHaveLength(2);
 });

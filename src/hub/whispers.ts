@@ -76,6 +76,8 @@ export interface WhispersOptions {
   beats(): Iterable<Beaten>;
   /** For how long every beat was heard here. */
   awakeMs(): number;
+  /** Not every beat was heard: silence until now means nothing. */
+  onDeaf(): void;
   /** Takes in what changes the state. */
   hear(events: readonly Whisper[]): void;
 }
@@ -214,7 +216,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
     else if (takenNames.size > 0) atOnce();
   }
 
-  /** Another has begun: it knows nothing of what was said before. */
+  /** Another has begun, or some words were lost: nothing is known of what was said before. */
   function welcome(): void {
     stirAll(() => true);
     takenNames.repeat((name) => heldSaid.has(placeOf(name, 'name')));
@@ -243,6 +245,11 @@ export function createWhispers(options: WhispersOptions): Whispers {
     if (asksWho) soon(TICK_MS);
     options.hear(events);
     rest();
+  });
+  const stopReturning = sequencing.onReturn(() => {
+    options.onDeaf();
+    asksWho = true;
+    welcome();
   });
   // Whoever is there already is asked who they have.
   soon(0);
@@ -339,6 +346,7 @@ export function createWhispers(options: WhispersOptions): Whispers {
       flushing?.cancel();
       resting?.();
       stop();
+      stopReturning();
       sequencing.whisper([{ type: 'server.left' }]);
     },
   };

@@ -79,6 +79,7 @@ export function createConcert(): Concert {
         ears.set(name, listener);
         return () => ears.delete(name);
       },
+      onReturn: () => () => {},
     }),
   };
 }

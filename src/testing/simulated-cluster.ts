@@ -188,6 +188,8 @@ export function createSimulatedCluster({
         place.listeners.add(listener);
         return () => place.listeners.delete(listener);
       },
+      // The network delays, and loses nothing while both are there.
+      onReturn: () => () => {},
     };
   }
 

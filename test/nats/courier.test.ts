@@ -7,6 +7,7 @@ import { type Hellos, openHellos } from '../../src/server/cluster/hello.ts';
 import { createSeed, keyPairOfSeed, readPublicKey } from '../../src/server/cluster/keys.ts';
 import type { Registry, Server } from '../../src/server/cluster/registry.ts';
 import { createSeals, type Seals } from '../../src/server/cluster/seal.ts';
+import { openWire } from '../chaos/wire.ts';
 import { until, within } from '../e2e/deadline.ts';
 import { type NatsNode, NO_NATS, openNatsNode } from './server.ts';
 
@@ -47,8 +48,8 @@ describe.skipIf(NO_NATS !== null)(`forwarding on NATS ${NO_NATS ?? ''}`, () => {
     await node?.close();
   });
 
-  async function start(name: string): Promise<Started> {
-    const link = await openLink(place);
+  async function start(name: string, at = place): Promise<Started> {
+    const link = await openLink(at);
     links.push(link);
     const key = keys.get(name) as ReturnType<typeof keyPairOfSeed>;
     const sealing = createSeals({ name, key, registry, onDropped: () => {} });
@@ -109,4 +110,52 @@ describe.skipIf(NO_NATS !== null)(`forwarding on NATS ${NO_NATS ?? ''}`, () => {
     two.close();
     one.close();
   });
+
+  test('[SQ14] who was cut off is told when it hears again, and asks then for what it missed', async () => {
+    const wire = await openWire(node.port);
+    const far = parseNatsUrl(`nats://127.0.0.1:${wire.port}/couriers`) as NatsPlace;
+    const one = await start('one');
+    const two = await start('two', far);
+    try {
+      const heard: string[] = [];
+      for (const { courier } of [one, two])
+        courier.onWhisper((words) => void heard.push(...words.map(({ type }) => type)));
+      let returned = (): void => {};
+      const isBack = new Promise<void>((resolve) => {
+        returned = resolve;
+      });
+      two.courier.onReturn(() => {
+        returned();
+        two.courier.whisper([{ type: 'server.hello' }]);
+      });
+      await until(
+        'they have met',
+        async () => {
+          one.courier.whisper([{ type: 'server.here' }]);
+          return heard.length;
+        },
+        (count) => count > 0,
+      );
+      await until(
+        'both ways',
+        () => one.hellos.confirm('two'),
+        (isMet) => isMet,
+      );
+      wire.cut('reset');
+      heard.length = 0;
+      one.courier.whisper([{ type: 'server.left' }]);
+      wire.mend();
+      await within('it is told', isBack, 20_000);
+      await until(
+        'it has asked',
+        async () => heard.includes('server.hello'),
+        (isAsked) => isAsked,
+      );
+      expect(heard).not.toContain('server.left');
+    } finally {
+      two.close();
+      one.close();
+      await wire.close();
+    }
+  }, 60_000);
 });

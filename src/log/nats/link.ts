@@ -19,6 +19,8 @@ export interface Link {
   readonly createInbox: () => string;
   /** Bytes of a message, headers included. */
   readonly payloadMax: number;
+  /** Told when the connection is there again after it was lost: what was said meanwhile did not come, from anybody. */
+  onReturn(listener: () => void): () => void;
   release(): Promise<void>;
 }
 
@@ -91,11 +93,29 @@ async function open(place: NatsPlace): Promise<Omit<Link, 'release'>> {
     const js = jetstream(connection, { timeout: REQUEST_MS });
     const payloadMax = connection.info?.max_payload ?? 1024 * 1024;
     const createInbox = (): string => transport.createInbox(options.inboxPrefix);
-    return { connection, js, manager, createHeaders: transport.headers, createInbox, payloadMax };
+    const onReturn = watchReturns(connection);
+    return {
+      ...{ connection, js, manager, createHeaders: transport.headers, createInbox },
+      ...{ payloadMax, onReturn },
+    };
   } catch (error) {
     await connection.close();
     throw error;
   }
+}
+
+/** Until the connection is closed. What was subscribed is subscribed again when it is told. */
+function watchReturns(connection: NatsConnection): Link['onReturn'] {
+  const listeners = new Set<() => void>();
+  const watch = async (): Promise<void> => {
+    for await (const { type } of connection.status())
+      if (type === 'reconnect') for (const listener of [...listeners]) listener();
+  };
+  void watch();
+  return (listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
 }
 
 /** Where a user that NATS knows by its key is answered. */

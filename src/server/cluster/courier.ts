@@ -60,6 +60,7 @@ export function openCourier(
   const whisperSubject = `${place.prefix}.whisper.${word}`;
   const listeners = new Set<(words: readonly Whisper[], from: string) => void>();
 
+  const returns = new Set<() => void>();
   const inbox = openInbox(link);
   /** What those said that answered, by the lease that they opened, until one fails to. */
   const peers = new Map<string, Peer>();
@@ -210,7 +211,16 @@ export function openCourier(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onReturn(listener) {
+      const stop = link.onReturn(listener);
+      returns.add(stop);
+      return () => {
+        stop();
+        returns.delete(stop);
+      };
+    },
     close() {
+      for (const stop of returns) stop();
       whispers.unsubscribe();
       inbox.close();
       listeners.clear();
