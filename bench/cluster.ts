@@ -13,7 +13,6 @@ import { type NatsNode, NO_NATS, openNatsCluster } from '../test/nats/server.ts'
 import { HUB_ROOT, openServer, ROOT, type Server } from './server.ts';
 
 const DEADLINE_MS = 30_000;
-const HEARD_MS = 1_500;
 const NAMES = ['one', 'two', 'three'] as const;
 export type Name = (typeof NAMES)[number];
 
@@ -126,8 +125,6 @@ export async function openBenchCluster(
     },
     async drain(name, undo = false) {
       const { left } = await asOwner<{ left: number }>(name, 'cluster.drain', { undo });
-      // The others read twice a second whether it takes spaces again, and nothing of theirs tells when they have.
-      if (undo) await wait(HEARD_MS);
       return left;
     },
     async stored() {

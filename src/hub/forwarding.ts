@@ -72,6 +72,7 @@ export function createForwarding(
   let underWay = 0;
   let isYielding = false;
   let forwarded = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   let onAnswered = (): void => {};
 
   async function decide(hub: Decider, commands: readonly Command[]): Promise<Reply> {
@@ -117,6 +118,14 @@ export function createForwarding(
     }
   }
 
+  /** The word by which it went to another was missed, or is on its way; no two looks are closer than two tries. */
+  function lookAtLease(): void {
+    const now = steady.now();
+    if (now - lookedAt < AGAIN_MS) return;
+    lookedAt = now;
+    lease.look();
+  }
+
   /** Until another may have begun. */
   const pause = (): Promise<void> =>
     new Promise((resolve) => {
@@ -158,6 +167,7 @@ export function createForwarding(
             forwarded += commands.length;
             return reply;
           }
+          lookAtLease();
         }
         if (steady.now() > stopAt) return 'nobody';
         await pause();

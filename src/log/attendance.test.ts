@@ -76,3 +76,15 @@ test('[NL9] however many names there were, none that cannot read what is compres
   await world.pass(20_000);
   expect(a.leases.allReadCompressed()).toBe(true);
 });
+
+test('[SQ10] that one drains, or no more, is said when it is told so, also in the middle of a renewal', async () => {
+  const world = createWorld(() => 0.5);
+  const a = await start(world, 'a');
+  const b = await start(world, 'b');
+  for (let i = 0; i < 50; i++) {
+    await until(world, b.leases.drain(i % 2 === 0));
+    expect(world.words.get('server b')?.word.isDraining ?? false, `${i}`).toBe(i % 2 === 0);
+    if (i % 2 === 1) expect(await until(world, a.leases.hasHeir()), `${i}`).toBe(true);
+    await world.pass(1_010);
+  }
+});

@@ -351,7 +351,8 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     },
     async drain(is) {
       isDraining = is;
-      if (isHere()) await write(false).catch(() => {});
+      // Where a renewal was under way, with what was so before, it is said over that one.
+      if (isHere() && !(await write(false).catch(() => false))) await renew();
       tell();
     },
     async close() {

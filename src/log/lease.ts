@@ -29,6 +29,8 @@ export interface Lease {
   onChange(listener: () => void): () => void;
   /** Takes it from now on when it is free; before, it only looks. */
   stand(): void;
+  /** Whose it is now is read: somebody was told that what is known here is old. */
+  look(): void;
   /** Ours no more, but theirs; false when it stayed as it was. */
   hand(to: Holder): Promise<boolean>;
   /** Gives it up, so that another need not wait, and takes it no more. */
@@ -305,6 +307,7 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
         entry.isStanding = true;
         void look(entry);
       },
+      look: () => void look(entry),
       async hand(to) {
         if (!isMine(entry)) return false;
         entry.isHanding = true;
