@@ -44,13 +44,20 @@ export function registerDrain(program: Command): void {
   handle<{ undo?: boolean }>(drain, async ({ flags, call, say, remark }) => {
     const undo = flags.undo === true;
     let told = await call('cluster.drain', { undo });
-    while (!undo && told.left > 0) {
+    while (!undo && told.left > told.kept.length) {
       remark(`${told.left} spaces are left`);
       told = await call('cluster.drain', {});
     }
+    const { server, kept } = told;
+    if (kept.length > 0) {
+      const why =
+        'no other server that is there may serve them: start one that may, or these stop with it';
+      say(told, `${server} keeps ${kept.join(', ')}; ${why}`);
+      return;
+    }
     const line = undo
-      ? `${told.server} takes spaces again`
-      : `${told.server} is empty: it sequences nothing, and can be stopped`;
+      ? `${server} takes spaces again`
+      : `${server} is empty: it sequences nothing, and can be stopped`;
     say(told, line);
   });
 }

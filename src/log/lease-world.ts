@@ -3,7 +3,7 @@
  * are paused, cut off or die.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type Lease, type Leases, openLeases } from './lease.ts';
+import { type Lease, type Leases, type LeasesOptions, openLeases } from './lease.ts';
 import {
   type LeaseKey,
   type LeaseStore,
@@ -137,10 +137,11 @@ export async function start(
   name: string,
   id: string = name,
   isAlone = false,
+  more: Pick<LeasesOptions, 'mayHave'> = {},
 ): Promise<Server> {
   const machine = world.machine();
   const { steady, store } = machine;
-  const options = { name, id, isAlone, store, steady, onLost: () => {} };
+  const options = { name, id, isAlone, store, steady, onLost: () => {}, ...more };
   const leases = await until(world, openLeases(options));
   const lease = await until(world, leases.of('x')).catch(async (cause) => {
     await until(world, leases.close());

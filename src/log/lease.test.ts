@@ -243,6 +243,29 @@ test('[SQ8] a server that drains takes nothing while another could, and goes on 
   expect(c.lease.isMine).toBe(true);
 });
 
+test('[SQ10] a server that drains goes on with what no other may have, and takes that alone', async () => {
+  const world = createWorld();
+  const mayHave = (server: string, space: string) => server === 'a' || space === 'blue';
+  const [a, b] = [
+    await start(world, 'a', 'a', false, { mayHave }),
+    await start(world, 'b', 'b', false, { mayHave }),
+  ];
+  await until(world, b.lease.close());
+  await world.pass(1_000);
+  await until(world, a.leases.drain(true));
+  const own = await until(world, a.leases.of('own'));
+  const blue = await until(world, a.leases.of('blue'));
+  for (const lease of [own, blue]) lease.stand();
+  await world.pass(2_000);
+  expect([a.lease.isMine, own.isMine, blue.isMine]).toEqual([true, true, false]);
+  // And after a time in which nobody counted on it.
+  a.machine.isPaused = true;
+  await world.pass(LOST_MS + 1_000);
+  a.machine.isPaused = false;
+  await world.pass(2_000);
+  expect([a.lease.isMine, own.isMine, blue.isMine]).toEqual([true, true, false]);
+});
+
 test('[SQ10] whether another could take over is not said by what it said before', async () => {
   const world = createWorld();
   const [a, b] = [await start(world, 'a'), await start(world, 'b')];

@@ -75,6 +75,8 @@ export interface LeasesOptions {
   readonly path?: string;
   readonly store: LeaseStore;
   readonly steady: Steady;
+  /** Whether that server may have the space; any may have each where it is not said. */
+  mayHave?(server: string, space: string): boolean;
   /** We could not say that we are there, and are not counted on. */
   onLost(cause: unknown): void;
 }
@@ -108,6 +110,7 @@ interface Entry {
 
 export async function openLeases(options: LeasesOptions): Promise<Leases> {
   const { name, id, isAlone = false, path = 'the store', store, steady } = options;
+  const { mayHave = () => true } = options;
   const entries = new Map<string, Entry>();
   const attendance = await openAttendance({ ...options, isAlone, path });
   const self: Holder = { name, id };
@@ -146,8 +149,10 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
 
   /** Who may take what is free, the first of them first. */
   function rankOf(space: string): number {
-    const able = attendance.servers().filter((one) => !one.isAlone && !one.isDraining);
-    // Where all others are leaving too, or gone, one that drains goes on.
+    const able = attendance
+      .servers()
+      .filter((one) => !one.isAlone && !one.isDraining && mayHave(one.name, space));
+    // Where all others that may have it are leaving too, or gone, one that drains goes on.
     if (able.length === 0) return 0;
     if (isDraining) return Number.POSITIVE_INFINITY;
     const rank = rankServers(

@@ -242,4 +242,14 @@ describe.skipIf(NO_NATS !== null)(`joining ${NO_NATS ?? ''}`, () => {
     expect(again).toMatchObject({ exitCode: 78 });
     expect(again.stderr).toContain('cluster.revoked');
   }, 240_000);
+
+  test('[SQ10] one that drains beside a server of some spaces keeps the others, takes what is new, and names them', async () => {
+    const drained = await cluster('drain');
+    expect(drained.kept).toContain('default');
+    expect(drained.kept).not.toContain('blue');
+    expect(drained.left).toBe(drained.kept.length);
+    expect((await send('one', 'green')).status).toBe(200);
+    expect((await send('one', 'blue')).status).toBe(200);
+    expect((await cluster('drain', { undo: true })).kept).toEqual([]);
+  }, 120_000);
 });

@@ -110,7 +110,7 @@ describe.skipIf(NO_NATS !== null)(`spaces over servers ${NO_NATS ?? ''}`, () => 
     const drained = await home.json([...at('a'), 'drain']);
     isOver = true;
     await Promise.all(senders);
-    expect(drained).toEqual({ server: 'a', draining: true, left: 0 });
+    expect(drained).toEqual({ server: 'a', draining: true, left: 0, kept: [] });
     expect(refusals).toEqual([]);
     expect(sent).toBeGreaterThan(20);
     const told = await until(

@@ -22,7 +22,7 @@ import { openNews, type SpaceNews } from './news.ts';
 import { createOrigins, type Origins } from './origins.ts';
 import { createRegistryDesk, type RegistryDesk } from './registry-desk.ts';
 import { serves } from './seal.ts';
-import { createSpread, type Movable } from './spread.ts';
+import { ableServers, createSpread, type Movable } from './spread.ts';
 import { type ClusterStatus, clusterStatus } from './status.ts';
 import { type OpenSpace, openSummons } from './summons.ts';
 import { createVacancies, type Vacancies } from './vacancies.ts';
@@ -63,6 +63,8 @@ export interface DrainStatus {
   readonly draining: boolean;
   /** Spaces it sequences. */
   readonly left: number;
+  /** Of these, those that no other server that is there may serve. */
+  readonly kept: string[];
 }
 
 export interface Membership {
@@ -132,8 +134,13 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
   let durability: Durability = {
     ...{ replicas: place.replicas, storage: 'file', isSynced: null, isStrict: false },
   };
+  const mayHave = (server: string, space: string): boolean => {
+    const known = member.stream.registry.servers.get(server);
+    return known !== undefined && known.revoked === null && serves(known, space);
+  };
   const leases = await begin(async () =>
     openLeases({
+      mayHave,
       ...{ name, id: createId(), path: shownPlace(place), steady: STEADY },
       store: await openLeaseStore(link, place, vouchLeases(seals)),
       onLost: (cause) => onTrouble('this server is not counted on by the others', cause),
@@ -145,10 +152,6 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
   }));
 
   const summons = openSummons(link, place, leases.id, seals);
-  const mayHave = (server: string, space: string): boolean => {
-    const known = member.stream.registry.servers.get(server);
-    return known !== undefined && known.revoked === null && serves(known, space);
-  };
   const spread = createSpread({
     ...{ name, steady: STEADY, servers: leases.servers, summon: summons.summon, mayHave },
     spaces: () => [...served].map(([space, one]) => [space, movable(one)] as const),
@@ -168,8 +171,14 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
     };
   }
 
-  function sequenced(): number {
-    return [...served.values()].filter(({ lease }) => lease.isMine).length;
+  function sequenced(): string[] {
+    return [...served].flatMap(([space, { lease }]) => (lease.isMine ? [space] : []));
+  }
+
+  /** What is sequenced here, and can be handed to nobody that is there. */
+  function kept(): string[] {
+    const able = ableServers(leases.servers(), name, true);
+    return sequenced().filter((space) => !able.some((one) => mayHave(one.name, space)));
   }
 
   async function begin<T>(work: () => Promise<T>): Promise<T> {
@@ -253,11 +262,15 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
       await leases.drain(is);
       spread.drain(is);
       const stopAt = STEADY.now() + DRAIN_MS_MAX;
-      while (isDraining && is && sequenced() > 0 && STEADY.now() < stopAt) {
+      const isEmpty = (): boolean => sequenced().length <= kept().length;
+      while (isDraining && is && !isEmpty() && STEADY.now() < stopAt) {
         await spread.look();
-        if (sequenced() > 0) await new Promise<void>((go) => void STEADY.after(DRAIN_LOOK_MS, go));
+        if (!isEmpty()) await new Promise<void>((go) => void STEADY.after(DRAIN_LOOK_MS, go));
       }
-      return { server: name, draining: isDraining, left: sequenced() };
+      return {
+        ...{ server: name, draining: isDraining, left: sequenced().length },
+        kept: isDraining ? kept().sort() : [],
+      };
     },
     metrics() {
       const all = [...served];

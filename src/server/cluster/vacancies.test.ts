@@ -23,11 +23,14 @@ function createScene() {
     servers: NAMES.map((name) => there(name)),
     vacant: new Set<string>(),
     refused: new Set<string>(),
+    /** That only `a` may serve. */
+    own: new Set<string>(),
     pass: clock.pass,
   };
   const vacancies = createVacancies({
     ...{ name: 'a', steady, servers: () => scene.servers },
-    mayHave: (server, space) => space !== 'space-0' || server === 'c',
+    mayHave: (server, space) =>
+      scene.own.has(space) ? server === 'a' : space !== 'space-0' || server === 'c',
     async isVacant(space) {
       scene.read++;
       return scene.vacant.has(space);
@@ -71,6 +74,15 @@ test('[SQ28] what another took meanwhile stays closed, and one that drains opens
   scene.vacant.clear();
   await scene.pass(60_000);
   expect(scene.opened.every((one) => firstOf(one) === 'a')).toBe(true);
+});
+
+test('[SQ28] [SQ10] one that drains opens what no other may serve', async () => {
+  const { scene } = createScene();
+  scene.own.add('space-1');
+  scene.servers = [there('a', { isDraining: true }), there('b')];
+  scene.vacant = new Set(SPACES);
+  await scene.pass(20_000);
+  expect(scene.opened).toEqual(['space-1']);
 });
 
 test('[SQ28] who let go of it is heard, a word that was missed is read within a minute, and no turn reads more than a few', async () => {

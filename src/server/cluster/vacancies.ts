@@ -54,10 +54,12 @@ export function createVacancies(options: VacancyOptions): Vacancies {
 
   /** How many others may open it before us; null when we may not. */
   function rankOf(space: string): number | null {
-    const able = options
+    const allowed = options
       .servers()
-      .filter((one) => !one.isAlone && !one.isDraining && options.mayHave(one.name, space))
-      .map((one) => one.name);
+      .filter((one) => !one.isAlone && options.mayHave(one.name, space));
+    // Where all that may serve it drain, one of them does.
+    const steady = allowed.filter((one) => !one.isDraining);
+    const able = (steady.length > 0 ? steady : allowed).map((one) => one.name);
     const rank = rankServers(space, able).indexOf(name);
     return rank === -1 ? null : rank;
   }

@@ -69,7 +69,7 @@ export const clusterDrain = operation({
   id: 'cluster.drain',
   name: 'cluster_drain',
   title: 'Drain this server',
-  doc: 'Have this server hand over every space it sequences and take none, until it is undone or starts again. Answers when it is empty, or after a while with how many are left: ask again. For the owner.',
+  doc: 'Have this server hand over every space it sequences and take none, until it is undone or starts again. It keeps what no other server that is there may serve. Answers when it has nothing else, or after a while with how many are left: ask again. For the owner.',
   isAboutSpaces: true,
   access: 'owner',
   toolset: 'admin',
@@ -83,5 +83,10 @@ export const clusterDrain = operation({
       server: z.string(),
       draining: z.boolean(),
       left: z.int().describe('spaces it sequences; 0 while draining: stopping it is not noticed'),
+      kept: z
+        .array(z.string())
+        .describe(
+          'while draining, of these: spaces that no other server that is there may serve. It goes on with them',
+        ),
     }),
 });
