@@ -19,7 +19,7 @@ import { until, within } from '../e2e/deadline.ts';
 import { type NatsNode, NO_NATS, openNatsCluster } from './server.ts';
 
 /** Two signs of life that did not come, and asking anew those that are left; long, for a busy machine. */
-const HEARD_MS = 20_000;
+const HEARD_MS = 40_000;
 
 describe.skipIf(NO_NATS !== null)(`a node that is lost ${NO_NATS ?? ''}`, () => {
   let nodes: NatsNode[] = [];
