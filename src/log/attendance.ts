@@ -10,6 +10,7 @@ import {
   type LeaseWord,
   LOST_MS,
   RENEW_MS,
+  type Skill,
   STEP_DOWN_MS,
   type Steady,
   serverKey,
@@ -35,8 +36,8 @@ export interface Attendance {
   look(): Promise<void>;
   /** The same, and what those that are known say now is read too. */
   lookAnew(): Promise<void>;
-  /** Every server that was ever there reads batches that are compressed, also those that are stopped [NL9]. */
-  allReadCompressed(): boolean;
+  /** Every server that was ever there can do it, also those that are stopped [NL9] [SP3]. */
+  allCan(skill: Skill): boolean;
   drain(isDraining: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -98,7 +99,7 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
     ...{ by: id, holder: name, isReleased },
     ...(isAlone && { isAlone }),
     ...(isDraining && { isDraining }),
-    readsCompressed: true,
+    ...{ readsCompressed: true, countsMakers: true },
   });
   const self = serverKey(say(false));
   let seq = 0;
@@ -136,13 +137,13 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
 
   /**
    * False while so many are there. Of who is gone the one that was heard of the longest ago is forgotten first. One that was
-   * just needed is not: it would be met anew, and seem to be there again; nor who keeps batches from being compressed.
+   * just needed is not: it would be met anew, and seem to be there again; nor who keeps others from what it cannot do.
    */
   function makeRoom(): boolean {
     const neededSince = steady.now() - NEEDED_MS;
     while (peers.size >= PEERS_MAX) {
       const gone = [...peers].filter(
-        ([, peer]) => !peer.isCounted && peer.neededAt < neededSince && mayReadCompressed(peer),
+        ([, peer]) => !peer.isCounted && peer.neededAt < neededSince && SKILLS.every(of(peer)),
       );
       if (gone.length === 0) return false;
       const [oldest] = gone.reduce((one, other) =>
@@ -346,8 +347,8 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
       );
       return isHere() ? [attending(say(false), now - hereSince), ...others] : others;
     },
-    allReadCompressed() {
-      return hasMetAll && [...peers.values()].every(mayReadCompressed);
+    allCan(skill) {
+      return hasMetAll && [...peers.values()].every((peer) => of(peer)(skill));
     },
     async drain(is) {
       isDraining = is;
@@ -368,9 +369,11 @@ export async function openAttendance(options: AttendanceOptions): Promise<Attend
   };
 }
 
+const SKILLS: readonly Skill[] = ['readsCompressed', 'countsMakers'];
+
 /** Nobody's is the word of who was taken out; who is alone shares with nobody. */
-function mayReadCompressed({ word }: Peer): boolean {
-  return !word?.by || word.isAlone === true || word.readsCompressed === true;
+function of({ word }: Peer): (skill: Skill) => boolean {
+  return (skill) => !word?.by || word.isAlone === true || word[skill] === true;
 }
 
 function attending(word: LeaseWord, hereMs: number): AttendingServer {

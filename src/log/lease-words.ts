@@ -15,7 +15,12 @@ export interface LeaseWord {
   readonly isDraining?: boolean;
   /** The server reads batches that are compressed [NL9]; said of the server alone, and not by those from before. */
   readonly readsCompressed?: boolean;
+  /** The server counts itself among those that make a space [SP3]; likewise. */
+  readonly countsMakers?: boolean;
 }
+
+/** What servers from before do not know, and nobody does before all do. */
+export type Skill = 'readsCompressed' | 'countsMakers';
 
 export interface SaidWord {
   readonly word: LeaseWord;

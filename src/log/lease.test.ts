@@ -177,23 +177,31 @@ test('[NL9] one server of before, also while it is stopped, keeps all from compr
   says('old', { isReleased: true });
   says('tool', { isAlone: true, isReleased: true });
   const { leases } = await start(world, 'a');
-  expect(leases.allReadCompressed()).toBe(false);
+  expect(leases.allCan('readsCompressed')).toBe(false);
   const other = await start(world, 'b');
   await world.pass(10_000);
-  expect([leases, other.leases].map((one) => one.allReadCompressed())).toEqual([false, false]);
+  expect([leases, other.leases].map((one) => one.allCan('readsCompressed'))).toEqual([
+    false,
+    false,
+  ]);
   says('old', { readsCompressed: true });
   await world.pass(10_000);
-  expect([leases, other.leases].map((one) => one.allReadCompressed())).toEqual([true, true]);
+  expect([leases, other.leases].map((one) => one.allCan('readsCompressed'))).toEqual([true, true]);
+  // Each thing that is new is asked for by itself: who can the one need not know the other.
+  expect(leases.allCan('countsMakers')).toBe(false);
+  says('old', { readsCompressed: true, countsMakers: true });
+  await world.pass(10_000);
+  expect(leases.allCan('countsMakers')).toBe(true);
   // One that was taken out says nothing that counts.
   says('gone', {});
   const third = await start(world, 'c');
-  expect(third.leases.allReadCompressed()).toBe(false);
+  expect(third.leases.allCan('readsCompressed')).toBe(false);
   world.words.set('server gone', {
     word: { by: '', holder: '', isReleased: true },
     seq: ++world.said,
   });
   await world.pass(10_000);
-  expect(third.leases.allReadCompressed()).toBe(true);
+  expect(third.leases.allCan('readsCompressed')).toBe(true);
 });
 
 test('[NL9] who could not look who is there does not compress until it has', async () => {
@@ -205,10 +213,10 @@ test('[NL9] who could not look who is there does not compress until it has', asy
     world,
     openLeases({ name: 'a', id: 'a', store, steady, onLost: () => {} }),
   );
-  expect(leases.allReadCompressed()).toBe(false);
+  expect(leases.allCan('readsCompressed')).toBe(false);
   machine.isCut = false;
   await world.pass(3_000);
-  expect(leases.allReadCompressed()).toBe(true);
+  expect(leases.allCan('readsCompressed')).toBe(true);
 });
 
 test('[SQ8] it is handed on, and is not taken back', async () => {

@@ -12,6 +12,7 @@ import {
   type LeaseWord,
   RENEW_MS,
   type SaidWord,
+  type Skill,
   type Steady,
 } from './lease-words.ts';
 import { LogError } from './log.ts';
@@ -51,7 +52,7 @@ export interface Leases {
   /** The lease of a space; refused where servers that share meet one that does not. */
   of(space: string): Promise<Lease>;
   /** Every server that was ever there reads batches that are compressed. */
-  allReadCompressed(): boolean;
+  allCan(skill: Skill): boolean;
   /** Another is there that takes what we give up; before that is denied, their words are read anew. */
   hasHeir(): Promise<boolean>;
   /** Takes nothing more while another could, and says so. */
@@ -348,7 +349,7 @@ export async function openLeases(options: LeasesOptions): Promise<Leases> {
       return failovers;
     },
     servers: attendance.servers,
-    allReadCompressed: attendance.allReadCompressed,
+    allCan: attendance.allCan,
     of,
     onServers: attendance.onChange,
     async isVacant(space) {

@@ -216,9 +216,8 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
         const sequencing = createForwarding(name, lease, courier, STEADY);
         return {
           sequencing,
-          mayCompress: leases.allReadCompressed,
-          // Both came with one version.
-          mayUnmake: leases.allReadCompressed,
+          mayCompress: () => leases.allCan('readsCompressed'),
+          mayUnmake: () => leases.allCan('countsMakers'),
           serve(hub, log) {
             const natsLog = log as Partial<NatsLog> & Log;
             served.set(space, { hub, log: natsLog, sequencing, lease, origins });
