@@ -61,9 +61,9 @@ export interface Cluster {
 export interface DrainStatus {
   readonly server: string;
   readonly draining: boolean;
-  /** Spaces it sequences. */
+  /** Spaces it sequences, besides those that it keeps. */
   readonly left: number;
-  /** Of these, those that no other server that is there may serve. */
+  /** While it drains: those that no other server that is there may serve. */
   readonly kept: string[];
 }
 
@@ -266,10 +266,9 @@ async function takePart(options: ClusterOptions, link: Link, member: Member): Pr
         await spread.look();
         if (!isEmpty()) await new Promise<void>((go) => void STEADY.after(DRAIN_LOOK_MS, go));
       }
-      return {
-        ...{ server: name, draining: isDraining, left: sequenced().length },
-        kept: isDraining ? kept().sort() : [],
-      };
+      const keeps = isDraining ? kept().sort() : [];
+      const left = sequenced().length - keeps.length;
+      return { server: name, draining: isDraining, left, kept: keeps };
     },
     metrics() {
       const all = [...served];

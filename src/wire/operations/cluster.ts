@@ -82,11 +82,15 @@ export const clusterDrain = operation({
     z.object({
       server: z.string(),
       draining: z.boolean(),
-      left: z.int().describe('spaces it sequences; 0 while draining: stopping it is not noticed'),
+      left: z
+        .int()
+        .describe(
+          'spaces it sequences, besides those it keeps; 0 while draining, with none kept: stopping it is not noticed',
+        ),
       kept: z
         .array(z.string())
         .describe(
-          'while draining, of these: spaces that no other server that is there may serve. It goes on with them',
+          'while draining: spaces that no other server that is there may serve. It goes on with them',
         ),
     }),
 });
