@@ -110,6 +110,8 @@ export async function openSpaces(options: SpacesOptions): Promise<OpenSpaces> {
       known.delete(name);
       for (const listener of removalListeners) listener(name);
     } catch (cause) {
+      // What is there of it at NATS is found by who asks for it.
+      if (making !== null) known.delete(name);
       onTrouble(`space ${name}, in which nothing is stored, cannot be taken away`, cause);
     }
   }

@@ -34,6 +34,8 @@ export interface UnsettledOptions {
   onTrouble(what: string, cause: unknown): void;
 }
 
+/** Until the others are told, they are told again after so long. */
+const AGAIN_MS = 1_000;
 /** Fewer entries than any space has. */
 const KEPT = -1;
 
@@ -50,6 +52,16 @@ export function createUnsettledSpaces(options: UnsettledOptions): UnsettledSpace
     if (makings.get(name) === making) makings.delete(name);
   }
 
+  function settleLater(name: string, cause: unknown): void {
+    onTrouble(`others do not hear of space ${name} yet`, cause);
+    const again = async (): Promise<void> => {
+      if (!makings.has(name) || find(name) === undefined) return;
+      await settle(name).catch((next) => settleLater(name, next));
+      if (!makers.has(name) && !makings.has(name)) entriesOf.delete(name);
+    };
+    setTimeout(() => void again(), AGAIN_MS).unref();
+  }
+
   function isStored(name: string): boolean {
     const entries = entriesOf.get(name);
     const hub = find(name);
@@ -61,9 +73,9 @@ export function createUnsettledSpaces(options: UnsettledOptions): UnsettledSpace
     if (left > 0) makers.set(name, left);
     else makers.delete(name);
     if (isStored(name)) {
-      // Where that fails, whoever comes next tries again.
-      await settle(name);
-      if (!makers.has(name)) entriesOf.delete(name);
+      // What is stored is stored: where the others cannot be told now, its caller is answered all the same.
+      await settle(name).catch((cause) => settleLater(name, cause));
+      if (!makers.has(name) && !makings.has(name)) entriesOf.delete(name);
       return;
     }
     if (left > 0) return;
@@ -86,8 +98,7 @@ export function createUnsettledSpaces(options: UnsettledOptions): UnsettledSpace
     has: (name) => entriesOf.has(name),
     made(name, { entries, making }) {
       if (making !== null) makings.set(name, making);
-      if (!makers.has(name))
-        settle(name).catch((cause) => onTrouble(`others do not hear of space ${name}`, cause));
+      if (!makers.has(name)) settle(name).catch((cause) => settleLater(name, cause));
       else if (!entriesOf.has(name)) entriesOf.set(name, entries);
     },
     keep: (name) => void entriesOf.set(name, KEPT),
