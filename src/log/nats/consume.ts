@@ -15,6 +15,7 @@ import type {
 import type { NatsConnection } from '@nats-io/transport-node';
 import { LogError } from '../log.ts';
 import { askAgain } from './ask-again.ts';
+import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
 
 type From = Partial<OrderedConsumerOptions>;
@@ -115,12 +116,13 @@ async function* insist(
 ): AsyncGenerator<JsMsg> {
   let seq = first;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
+    if (tries > 0) await wait(AGAIN_MS);
     const telling = await tell(link, stream, { ...from, ...startingAt(seq) }, open).catch(
       unlessLost,
     );
     if (telling === null) continue;
     try {
-      for await (const message of telling.messages) {
+      for await (const message of unlessPassing(telling)) {
         tries = 0;
         seq = message.seq + 1;
         yield message;
@@ -130,23 +132,44 @@ async function* insist(
       telling.stop();
     }
   }
-  throw new LogError('log.unavailable', `reading ${stream} broke off; try again`);
+  throw brokeOff(stream);
+}
+
+export function brokeOff(stream: string): LogError {
+  return new LogError('log.unavailable', `reading ${stream} broke off; try again`);
 }
 
 export function startingAt(opt_start_seq: number): From {
   return { opt_start_seq, deliver_policy: 'by_start_sequence' as DeliverPolicy };
 }
 
-/** Nobody answered; the next who leads will. */
+/** Nobody answered, or nobody leads: the next who does will. */
 function unlessLost(cause: unknown): null {
-  if (cause instanceof Error && cause.name === 'TimeoutError') return null;
+  const isPassing = apiCode(cause) === API.notNow || isStatus(cause);
+  if (isPassing || (cause instanceof Error && cause.name === 'TimeoutError')) return null;
   throw cause;
+}
+
+/** What a node says instead of a message: that it does not lead any more, or nobody listens where it did. */
+function isStatus(cause: unknown): boolean {
+  return [409, 503].includes(apiCode(cause) ?? 0);
+}
+
+/** Who says that it tells no more is as one that is lost. */
+async function* unlessPassing({ messages, lose }: Telling): AsyncGenerator<JsMsg> {
+  try {
+    yield* messages;
+  } catch (cause) {
+    unlessLost(cause);
+    lose();
+  }
 }
 
 interface Telling {
   readonly messages: ConsumerMessages;
   /** It ended because nobody tells any more. */
   isLost(): boolean;
+  lose(): void;
   stop(): void;
 }
 
@@ -178,6 +201,7 @@ async function tell(
   return {
     messages,
     isLost: () => isLost,
+    lose,
     stop() {
       messages.stop();
       (ofConnection as Stoppable).stop?.();

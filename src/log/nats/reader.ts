@@ -2,7 +2,7 @@
  * Batches of a stream by position. Where a position lies is found by looking at messages between two that are
  * known, as one opens a dictionary; many in a row are streamed.
  */
-import { streamFrom } from './consume.ts';
+import { brokeOff, streamFrom } from './consume.ts';
 import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
 import { createAssembler, readMessage, type Stored, type Whole } from './message.ts';
@@ -144,6 +144,7 @@ export function createReader(link: Link, stream: string): Reader {
         }
         if (one.seq >= lastSeq) return;
       }
+      throw brokeOff(stream);
     },
   };
 }
