@@ -24,7 +24,6 @@ import {
   createId,
   type Generation,
   type GenerationOptions,
-  namesOf,
   openGeneration,
   pointersOf,
 } from './nats/generation.ts';
@@ -36,6 +35,7 @@ import { createReader } from './nats/reader.ts';
 import { replaceStream } from './nats/replace.ts';
 import { requireKeeping } from './nats/settings.ts';
 import { createNatsSnapshots } from './nats/snapshots.ts';
+import { namesOf } from './nats/streams.ts';
 import { putBatch, type Target } from './nats/writer.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 

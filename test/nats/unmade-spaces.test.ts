@@ -142,6 +142,22 @@ describe.skipIf(NO_NATS !== null)(`spaces that nobody made ${NO_NATS ?? ''}`, ()
     expect([third.making, third.length]).toEqual([null, 1]);
     for (const log of [first, second, third]) await log.close();
 
+    // Whoever found that it is nobody's was stopped before its streams were gone.
+    const left = await openNatsLog(place(), 'halfway', { mayUnmake: true });
+    await left.close();
+    const before = (await leftOf('halfway')).filter((one) => one.includes('-log-'));
+    const subject = 'synod.spaces.halfway';
+    const pointer = await link.manager.streams.getMessage('synod-spaces', {
+      last_by_subj: subject,
+    });
+    const nobodys = { ...JSON.parse(Buffer.from(pointer?.data ?? []).toString()), making: 0 };
+    await link.js.publish(subject, JSON.stringify(nobodys));
+    const anew = await openNatsLog(place(), 'halfway', { mayUnmake: true });
+    await anew.close();
+    const after = (await leftOf('halfway')).filter((one) => one.includes('-log-'));
+    expect([before.length, after.length]).toEqual([1, 1]);
+    expect(after).not.toEqual(before);
+
     const again = () => openNatsLog(place(), 'thrice', { mayUnmake: true });
     const logs = [await again(), await again(), await again()];
     for (const log of logs) {

@@ -5,13 +5,13 @@
  * finds a pointer that is behind goes on from there [G12].
  */
 import { randomBytes } from 'node:crypto';
-import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { type Compacted, LogError } from '../log.ts';
 import { API, apiCode } from './failure.ts';
 import type { Link } from './link.ts';
 import { readMessage } from './message.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
 import { requireKeeping } from './settings.ts';
+import { addStream, addStreams, dropStreams, namesOf, streamWord } from './streams.ts';
 
 export interface Generation {
   readonly space: string;
@@ -33,35 +33,6 @@ export interface GenerationOptions {
   readonly mayUnmake?: boolean;
 }
 
-export interface Names {
-  readonly log: string;
-  readonly logSubject: string;
-  readonly snapshots: string;
-  /** A snapshot's position is put behind it. */
-  readonly snapshotSubject: string;
-}
-
-/** As the streams' own, where the shortest answer to a repeated write must not come too late. */
-const REPEATS_NS = 10 * 60 * 1e9;
-
-export function namesOf(
-  { prefix }: NatsPlace,
-  { space, id }: Pick<Generation, 'space' | 'id'>,
-): Names {
-  const name = `${streamWord(space)}-${id}`;
-  return {
-    log: `${prefix}-log-${name}`,
-    logSubject: `${prefix}.log.${name}`,
-    snapshots: `${prefix}-snap-${name}`,
-    snapshotSubject: `${prefix}.snap.${name}`,
-  };
-}
-
-/** Names of streams and subjects have no dots, stars or slashes. */
-export function streamWord(space: string): string {
-  return space.replaceAll(/[^A-Za-z0-9_]/g, (char) => `=${char.charCodeAt(0).toString(16)}`);
-}
-
 /** The generation that counts; made when the space is new. Where it is still `making`, this opening is among the makers. */
 export async function openGeneration(
   link: Link,
@@ -79,7 +50,11 @@ export async function openGeneration(
     if (pointer === null || isFree(pointer.generation, revives)) {
       if (readOnly) throw noSpace(place, space);
       const making = mayUnmake ? { making: 1 } : {};
-      counted = (await makeGeneration(link, place, space, making, pointer?.seq ?? 0)) ?? counted;
+      const made = await makeGeneration(link, place, space, making, pointer?.seq ?? 0);
+      if (made === null) continue;
+      counted = made;
+      // Whoever found that it is nobody's was stopped before its streams were gone.
+      if (pointer?.generation.making === 0) await dropStreams(link, place, pointer.generation);
       continue;
     }
     const { generation, seq } = pointer;
@@ -107,7 +82,20 @@ export async function openGeneration(
 }
 
 /** What a making that failed could not remove, or what may be named, is used by the next one here: it is left once. */
-const leftOver = new Map<string, { readonly id: string; readonly mayBeNamed: boolean }>();
+const leftOver = new Map<string, LeftOver>();
+/** Names are invented without end. */
+const LEFT_OVER_MAX = 1_000;
+
+interface LeftOver {
+  readonly id: string;
+  readonly mayBeNamed: boolean;
+}
+
+function leave(key: string, left: LeftOver): void {
+  leftOver.set(key, left);
+  const [oldest] = leftOver.size > LEFT_OVER_MAX ? leftOver.keys() : [];
+  if (oldest !== undefined) leftOver.delete(oldest);
+}
 
 /** The pointer tells what became of it: it is named, which is answered, or somebody else was first and it is nobody's. */
 async function settleLeftOver(link: Link, place: NatsPlace, named: Generation): Promise<boolean> {
@@ -147,7 +135,8 @@ async function makeGeneration(
     await dropStreams(link, place, fresh);
     return null;
   } catch (error) {
-    leftOver.set(key, { id: fresh.id, mayBeNamed });
+    const isGone = !mayBeNamed && (await dropStreams(link, place, fresh));
+    if (!isGone) leave(key, { id: fresh.id, mayBeNamed });
     throw error;
   }
 
@@ -157,7 +146,6 @@ async function makeGeneration(
     } catch (error) {
       // Only what the server refused is known not to be stored.
       if (apiCode(error) === null) mayBeNamed = true;
-      if (!mayBeNamed) await dropStreams(link, place, fresh);
       throw error;
     }
   }
@@ -169,59 +157,6 @@ function isFree({ removed, making }: Generation, revives: boolean): boolean {
 
 export function createId(): string {
   return randomBytes(6).toString('hex');
-}
-
-/** Both, or none as far as that is to be had. */
-export async function addStreams(
-  link: Link,
-  place: NatsPlace,
-  generation: Generation,
-  mayBeNamed = false,
-): Promise<void> {
-  const { log, logSubject, snapshots, snapshotSubject } = namesOf(place, generation);
-  try {
-    await addStream(link, place, { name: log, subjects: [logSubject], allow_direct: true });
-    await addStream(link, place, { name: snapshots, subjects: [`${snapshotSubject}.*`] });
-  } catch (error) {
-    if (!mayBeNamed) await dropStreams(link, place, generation);
-    throw error;
-  }
-}
-
-/** Of streams that are nobody's: that one cannot be removed now is no reason to fail. */
-export async function dropStreams(
-  { manager }: Link,
-  place: NatsPlace,
-  generation: Pick<Generation, 'space' | 'id'>,
-): Promise<void> {
-  const { log, snapshots } = namesOf(place, generation);
-  await Promise.allSettled([log, snapshots].map((name) => manager.streams.delete(name)));
-}
-
-export async function removeStreams(
-  link: Link,
-  place: NatsPlace,
-  generation: Pick<Generation, 'space' | 'id'>,
-): Promise<void> {
-  const { log, snapshots } = namesOf(place, generation);
-  for (const name of [log, snapshots]) {
-    await link.manager.streams.delete(name).catch((error: unknown) => {
-      if (apiCode(error) !== API.streamNotFound) throw error;
-    });
-  }
-}
-
-async function addStream(
-  { manager }: Link,
-  place: NatsPlace,
-  config: Partial<StreamConfig> & { name: string },
-): Promise<StreamInfo> {
-  return manager.streams.add({
-    ...config,
-    ...({ storage: 'file', retention: 'limits', discard: 'new' } as Partial<StreamConfig>),
-    num_replicas: place.replicas,
-    duplicate_window: REPEATS_NS,
-  });
 }
 
 export function pointersOf(prefix: string): string {

@@ -10,10 +10,11 @@ import type { Heads } from '../heads.ts';
 import { encodeSignedHead, parseSignedHead, type SignedHead } from '../signed-head.ts';
 import { readFirst } from './consume.ts';
 import { API, apiCode, natsFailure } from './failure.ts';
-import { type Generation, readPointer, streamWord } from './generation.ts';
+import { type Generation, readPointer } from './generation.ts';
 import { type Link, openLink } from './link.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
 import { requireKeeping } from './settings.ts';
+import { streamWord } from './streams.ts';
 
 /** The newest of each log; every one of them vouches for all that was before it. */
 const KEPT_MAX = 1_000;

@@ -16,9 +16,10 @@ import { LogError } from '../log.ts';
 import { takeSoleLease } from '../sole-lease.ts';
 import { askAgain } from './ask-again.ts';
 import { API, apiCode, natsFailure } from './failure.ts';
-import { createId, openPointers, pointersOf, streamWord } from './generation.ts';
+import { createId, openPointers, pointersOf } from './generation.ts';
 import { type Link, openLink } from './link.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
+import { streamWord } from './streams.ts';
 
 /** Waiting for it holds no process up that wants to end. */
 export const STEADY: Steady = {

@@ -9,13 +9,12 @@ import {
   pointerSubject,
   pointersOf,
   readPointer,
-  removeStreams,
-  streamWord,
   writePointer,
 } from './generation.ts';
 import type { Link } from './link.ts';
 import type { NatsPlace } from './place.ts';
 import { withLink } from './removal.ts';
+import { removeStreams, streamWord } from './streams.ts';
 
 export interface Making {
   /** It is there from now on, for every server. */

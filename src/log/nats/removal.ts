@@ -8,16 +8,15 @@ import { LogError } from '../log.ts';
 import { API, apiCode, natsFailure } from './failure.ts';
 import {
   type Generation,
-  namesOf,
   openPointers,
   parsePointer,
   pointersOf,
   readPointer,
-  removeStreams,
   writePointer,
 } from './generation.ts';
 import { type Link, openLink } from './link.ts';
 import { type NatsPlace, shownPlace } from './place.ts';
+import { namesOf, removeStreams } from './streams.ts';
 
 export interface NatsRemoval {
   readonly space: string;

@@ -1,18 +1,10 @@
 /** A log written anew: another stream, and the one message that makes it count [G12]. */
 import { type Compacted, LogError, type StoredBatch } from '../log.ts';
-import {
-  addStreams,
-  createId,
-  dropStreams,
-  type Generation,
-  movePointer,
-  type Names,
-  namesOf,
-  removeStreams,
-} from './generation.ts';
+import { createId, type Generation, movePointer } from './generation.ts';
 import { writeReplaced } from './message.ts';
 import type { NatsPlace } from './place.ts';
 import { type Sent, sendOnce } from './send-once.ts';
+import { addStreams, dropStreams, type Names, namesOf, removeStreams } from './streams.ts';
 import { putBatch, type Target } from './writer.ts';
 
 /**

@@ -7,9 +7,9 @@ import { refuse } from '../../core/law/decider.ts';
 import type { Command } from '../../core/law/world.ts';
 import type { Courier, Reply, Unanswered } from '../../hub/forwarding.ts';
 import type { Whisper } from '../../hub/whisper.ts';
-import { streamWord } from '../../log/nats/generation.ts';
 import type { Link } from '../../log/nats/link.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
+import { streamWord } from '../../log/nats/streams.ts';
 import { createAnswerReader, PARTS_MAX, writeAnswer } from './answer-parts.ts';
 import {
   packCommands,

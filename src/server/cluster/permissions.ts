@@ -4,11 +4,12 @@
  * one, so the streams are named as they are now: print it again when a space was made or compacted. To which
  * subject JetStream answers cannot be limited: it bounds mistakes, not a server that is hostile [JN8].
  */
-import { namesOf, pointersOf, readPointer, streamWord } from '../../log/nats/generation.ts';
+import { pointersOf, readPointer } from '../../log/nats/generation.ts';
 import { ensureHeads, headNames, headsStreamOf } from '../../log/nats/heads.ts';
 import { inboxOf, type Link } from '../../log/nats/link.ts';
 import { writeNkeyPublic } from '../../log/nats/nkey.ts';
 import type { NatsPlace } from '../../log/nats/place.ts';
+import { namesOf, streamWord } from '../../log/nats/streams.ts';
 import { publicBytes } from './keys.ts';
 import { nameWord } from './registry.ts';
 import { registryStreamOf } from './registry-stream.ts';
