@@ -5,7 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Long ones in small files: begun last, they would keep one core busy while the other has nothing to do. */
 const FIRST = [
   'test/simulation/simulation.test.ts',
-  'test/nats/suites.test.ts',
+  'test/nats/turns.test.ts',
+  'test/nats/join.test.ts',
   'test/e2e/doctor.test.ts',
   'test/chaos/chaos.test.ts',
   'test/e2e/studio.test.ts',

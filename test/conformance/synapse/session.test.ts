@@ -84,7 +84,11 @@ describe('an open hub', () => {
     const who = await second.ask({ sender: 'ada', type: 'who_request' }, 'who_snapshot');
     expect(who.online_agents).toEqual(['ada', 'watcher']);
     await watcher.ask({ type: 'who_request' }, 'who_snapshot');
-    expect(watcher.frames.filter(({ type }) => type === 'presence_update')).toHaveLength(2);
+    const told = watcher.frames.filter(({ type }) => type === 'presence_update');
+    expect(told.map(({ event, agent }) => `${event} ${agent}`)).toEqual([
+      'joined watcher',
+      'joined ada',
+    ]);
   });
 
   test('a hub that is full closes with 4013 before anything is said, and how many it takes is a setting', async () => {
