@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { WebSocketServer } from 'ws';
 import { VENDORS } from '../../src/wire/tool-names.ts';
 import { type Home, openHome } from './cli-run.ts';
+import { until } from './deadline.ts';
 import { type DoctorScene, openDoctorScene } from './doctor-scene.ts';
 
 /** One hub is asked about every machine here: what is broken is the machine. */
@@ -229,6 +230,13 @@ printf '%s' "$event" | "\${0%/*}/hook-before" "$@"`);
   const off = await scene.doctor(['claude', '--quick']);
   rmSync(policy);
   expect(off.of('guard')[0]).toMatch(/^warn: the guard is switched off/);
+  // The hub looks at the file once a second at the most: whoever comes next finds the guard on.
+  await install('claude');
+  await until(
+    'the guard is on again',
+    async () => (await scene.doctor(['claude', '--quick'])).of('guard')[0] ?? '',
+    (line) => line.startsWith('ok'),
+  );
 });
 
 describe('[DO7] waking', () => {
